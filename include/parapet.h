@@ -1,0 +1,360 @@
+/* parapet.h - large multidimensional arrays on storage, for MPI programs. This header is the manual.
+ *
+ * A store is a Zarr v3 hierarchy: a directory of groups and arrays that xarray, zarr-python, TensorStore and
+ * GDAL open with no plug-in. An array is cut into chunks (the unit of compression and of reading); many chunks
+ * share one stored object, a shard. Reading and writing name a box of the index space and the memory that
+ * holds it; the chunk and shard shapes never have to match how the program keeps its data.
+ *
+ *     parapet_store *store = NULL;
+ *     parapet_array *density = NULL;
+ *     int64_t shape[2] = {1000, 2000}, start[2] = {0, 0};
+ *     parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 2, .shape = shape};
+ *     parapet_part part = {.start = start, .count = shape, .data = values};
+ *
+ *     parapet_store_open(&store, MPI_COMM_WORLD, "run.zarr", PARAPET_CREATE, NULL);
+ *     parapet_array_create(&density, store, "density", &spec);
+ *     parapet_array_write(density, &part, 1);
+ *     parapet_array_close(&density);
+ *     parapet_store_close(&store);
+ *
+ * The contract of every function
+ *  - It returns a parapet_status: PARAPET_OK (0) or an error. parapet_error_message() then holds one sentence
+ *    that says what failed, where and why.
+ *  - It is [collective]: every rank of the store's communicator calls it, in the same order, and every rank
+ *    returns the same status; or [local]: it concerns this process only.
+ *  - Handles are opaque. open and create pair with close, which sets the handle to NULL and frees it even when
+ *    it reports an error. Passing a handle that is NULL to close is not an error.
+ *  - The library duplicates the communicator, never prints, never aborts, and never touches MPI_COMM_WORLD.
+ *  - All public structs may be initialised with {0}: zero means "choose for me". The reserved words must stay
+ *    zero; they let the structs grow without breaking programs compiled earlier.
+ *
+ * What is promised about the data
+ *  - A shard is written under a temporary name, checked, flushed to the device and renamed into place: a crash
+ *    at any instant leaves every shard whole, old or new. The default is durable.
+ *  - Every chunk and every shard index carries a CRC-32C, verified before the data is used.
+ *  - A chunk that was never written reads as the fill value. After parapet_array_seal, a shard that goes
+ *    missing, is swapped or is stale is an error, never fill value.
+ *
+ * In this version a store works on one process: a communicator of one rank, or MPI_COMM_NULL for a program
+ * that has not started MPI at all. */
+#ifndef PARAPET_H
+#define PARAPET_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define PARAPET_VERSION_MAJOR 0
+#define PARAPET_VERSION_MINOR 1
+#define PARAPET_VERSION_PATCH 0
+
+/* Shapes may have up to this many dimensions; 0 dimensions is a scalar. */
+#define PARAPET_MAX_NDIM 32
+
+#if defined(__GNUC__)
+#define PARAPET_API __attribute__((visibility("default")))
+#else
+#define PARAPET_API
+#endif
+
+/* ---- Status ------------------------------------------------------------------------------------------- */
+
+typedef enum parapet_status {
+    PARAPET_OK = 0,
+    PARAPET_ERR_ARGUMENT = 1,    /* the call itself is wrong: a NULL, a box outside the array, a bad option */
+    PARAPET_ERR_NOT_FOUND = 2,   /* no such store, group, array or attribute */
+    PARAPET_ERR_EXISTS = 3,      /* would overwrite something, and was not told to */
+    PARAPET_ERR_IO = 4,          /* the storage failed */
+    PARAPET_ERR_NO_SPACE = 5,    /* the storage or the quota is full */
+    PARAPET_ERR_MEMORY = 6,      /* the memory limit or the machine's memory is too small */
+    PARAPET_ERR_FORMAT = 7,      /* what is stored is not valid Zarr, or lies about itself */
+    PARAPET_ERR_UNSUPPORTED = 8, /* valid, but not implemented here; the sentence names the field */
+    PARAPET_ERR_CORRUPT = 9,     /* a checksum, length or digest does not match: the stored bytes changed */
+    PARAPET_ERR_MISSING = 10,    /* a sealed array lacks a shard that its manifest lists */
+    PARAPET_ERR_CANCELLED = 11,  /* the progress callback asked to stop */
+    PARAPET_ERR_MPI = 12,        /* MPI reported an error */
+    PARAPET_ERR_INTERNAL = 13    /* a bug in Parapet; please report it */
+} parapet_status;
+
+/* [local] "PARAPET_ERR_IO" and so on; never NULL. */
+PARAPET_API const char *parapet_status_name(parapet_status status);
+
+/* [local] The sentence of the last failed call on this thread, or "" if none failed. Valid until the next call. */
+PARAPET_API const char *parapet_error_message(void);
+
+/* [local] One line per component: this library, the MPI it was built with, every codec library. */
+PARAPET_API const char *parapet_version(void);
+
+/* [local] Frees text that a function of this library returned through a pointer; takes NULL. */
+PARAPET_API void parapet_free(void *text);
+
+/* ---- Types -------------------------------------------------------------------------------------------- */
+
+typedef enum parapet_type {
+    PARAPET_TYPE_OF_ARRAY = 0, /* in a part: whatever the array has */
+    PARAPET_BOOL = 1,
+    PARAPET_INT8 = 2,
+    PARAPET_INT16 = 3,
+    PARAPET_INT32 = 4,
+    PARAPET_INT64 = 5,
+    PARAPET_UINT8 = 6,
+    PARAPET_UINT16 = 7,
+    PARAPET_UINT32 = 8,
+    PARAPET_UINT64 = 9,
+    PARAPET_FLOAT16 = 10,
+    PARAPET_FLOAT32 = 11,
+    PARAPET_FLOAT64 = 12,
+    PARAPET_COMPLEX64 = 13,
+    PARAPET_COMPLEX128 = 14,
+    PARAPET_BFLOAT16 = 15,
+    PARAPET_DATETIME64 = 16,  /* int64 ticks; the unit is in parapet_array_info.type_name */
+    PARAPET_TIMEDELTA64 = 17, /* int64 ticks */
+    PARAPET_RAW = 18,         /* opaque elements of a fixed number of bytes */
+    PARAPET_UTF32 = 19,       /* fixed-length text, 4 bytes a character */
+    PARAPET_STRUCT = 20,      /* packed records of a fixed number of bytes */
+    PARAPET_VARIABLE = 21     /* variable-length text or bytes: opens and lists, cannot be read */
+} parapet_type;
+
+/* [local] The Zarr name of a type ("float64"), or NULL if it has no fixed name. */
+PARAPET_API const char *parapet_type_name(parapet_type type);
+
+/* [local] Bytes of one element, or 0 where the type alone does not say. */
+PARAPET_API size_t parapet_type_bytes(parapet_type type);
+
+/* [local] The type with that Zarr name, or PARAPET_TYPE_OF_ARRAY if there is none. */
+PARAPET_API parapet_type parapet_type_from_name(const char *name);
+
+/* ---- Stores ------------------------------------------------------------------------------------------- */
+
+typedef struct parapet_store parapet_store;
+typedef struct parapet_group parapet_group;
+typedef struct parapet_array parapet_array;
+
+typedef enum parapet_mode {
+    PARAPET_READ = 0,   /* must exist; nothing is changed */
+    PARAPET_UPDATE = 1, /* must exist; may be changed */
+    PARAPET_CREATE = 2  /* made if it does not exist (with a root group), opened for update if it does */
+} parapet_mode;
+
+/* Reports progress of a long call: bytes done of bytes total. A return other than 0 cancels the call. */
+typedef int (*parapet_progress)(void *context, int64_t done_bytes, int64_t total_bytes);
+
+/* What a store may be told. Zero in any field means "choose for me". Every numeric field can also be set by an
+ * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB); a value given here wins. */
+typedef struct parapet_options {
+    int64_t memory_bytes;     /* limit on all buffers of this store on this rank; default 256 MiB */
+    int64_t threads;          /* threads that encode and decode, this one included; default 1 */
+    int64_t io_thread;        /* 1: storage calls on a helper thread (default), 2: no helper thread */
+    int64_t direct_io;        /* 0: where a probe finds it works, 1: always try, 2: never */
+    int64_t durability;       /* 0 or 1: flush to the device before a call returns, 2: leave it to the system */
+    int64_t elide_fill;       /* 1: chunks equal to the fill value are not stored; default: they are */
+    int64_t ignore_checksums; /* 1: deliver data whose CRC-32C does not match; default: refuse it */
+    int64_t require_sealed;   /* 1: opening an array that is not sealed is an error */
+    int64_t ignore_seal;      /* 1: open a sealed array whose metadata others changed, as one that is not sealed */
+    int64_t expected_servers; /* default shard shapes give at least this many shards, where chunks allow */
+    parapet_progress progress;
+    void *progress_context;
+    int64_t reserved[16];
+} parapet_options;
+
+/* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that lives in this
+ * process. comm may be MPI_COMM_NULL: this process alone, MPI not needed. options may be NULL. */
+PARAPET_API parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url,
+                                              parapet_mode mode, const parapet_options *options);
+
+/* [collective] Closes the store; every array and group of it must be closed before. */
+PARAPET_API parapet_status parapet_store_close(parapet_store **store);
+
+/* [local] The options in force, one "name = value (source)" per line; free with parapet_free. */
+PARAPET_API parapet_status parapet_store_options_print(parapet_store *store, char **text);
+
+/* [local] Sets one option by name from text, as the environment variables and the tool's flags do.
+ * A name that does not exist or a value out of range is an error that lists what is accepted. */
+PARAPET_API parapet_status parapet_options_set(parapet_options *options, const char *name, const char *value);
+
+/* What a store has done since it was opened, on this rank. */
+typedef struct parapet_statistics {
+    int64_t read_bytes;      /* stored bytes read, metadata included */
+    int64_t written_bytes;   /* stored bytes written, metadata included */
+    int64_t read_requests;   /* ranged reads */
+    int64_t objects_written; /* objects published */
+    int64_t chunks_decoded;
+    int64_t chunks_encoded;
+    int64_t chunks_copied;     /* moved into a new shard in encoded form */
+    int64_t chunks_missing;    /* read as fill value because they are not stored */
+    int64_t memory_peak_bytes; /* the most the buffers ever took of memory_bytes */
+    int64_t reserved[16];
+} parapet_statistics;
+
+/* [local] */
+PARAPET_API parapet_status parapet_store_statistics(parapet_store *store, parapet_statistics *statistics);
+
+/* ---- Groups ------------------------------------------------------------------------------------------- */
+
+/* Paths are relative to the store: "a/b"; "" or "/" is the root. Names follow the Zarr rules: not empty, not
+ * only dots, not starting with "__", not "zarr.json", no control characters, at most 255 bytes. */
+
+/* [collective] Makes a group, and every group above it that does not exist. attributes is a JSON object or NULL. */
+PARAPET_API parapet_status parapet_group_create(parapet_group **group, parapet_store *store, const char *path,
+                                                const char *attributes);
+
+/* [collective] */
+PARAPET_API parapet_status parapet_group_open(parapet_group **group, parapet_store *store, const char *path);
+
+/* [collective] */
+PARAPET_API parapet_status parapet_group_close(parapet_group **group);
+
+typedef enum parapet_node { PARAPET_NODE_GROUP = 1, PARAPET_NODE_ARRAY = 2 } parapet_node;
+
+/* Called for each child; a return other than 0 ends the listing. */
+typedef int (*parapet_child)(void *context, const char *name, parapet_node kind);
+
+/* [collective] Lists the direct children of a group in the order of their names, Zarr v2 nodes included. */
+PARAPET_API parapet_status parapet_group_list(parapet_group *group, parapet_child child, void *context);
+
+/* [collective] Writes consolidated metadata of everything below into this group's zarr.json, so that readers
+ * open it with one request. Any later change of metadata below through Parapet removes it again. */
+PARAPET_API parapet_status parapet_group_consolidate(parapet_group *group);
+
+/* [collective] Sets an attribute to a JSON value ("\"m/s\"", "3", "[1, 2]"); json NULL removes it. */
+PARAPET_API parapet_status parapet_group_attribute_set(parapet_group *group, const char *name, const char *json);
+
+/* [local] The JSON text of an attribute, or of all attributes when name is NULL; free with parapet_free. */
+PARAPET_API parapet_status parapet_group_attribute_get(parapet_group *group, const char *name, char **json);
+
+/* ---- Arrays ------------------------------------------------------------------------------------------- */
+
+/* What an array is to be. Only type, ndim and shape are needed. */
+typedef struct parapet_array_spec {
+    parapet_type type;
+    int ndim;
+    const int64_t *shape;
+    const int64_t *chunks;              /* NULL: about 1 MiB each; an entry of 0 is the whole dimension */
+    const int64_t *shards;              /* NULL: chosen; an entry of 0 is the whole dimension, rounded up to chunks */
+    int unsharded;                      /* 1: every chunk is an object of its own */
+    const char *codec;                  /* "none", "zstd:3", "gzip:6", "blosc:lz4:5:shuffle"; NULL: "zstd:3" */
+    int no_checksum;                    /* 1: no CRC-32C on chunks */
+    const void *fill_value;             /* one element; NULL: zero */
+    const char *const *dimension_names; /* ndim of them; NULL: dim_0, dim_1, ... */
+    const char *attributes;             /* a JSON object; NULL: {} */
+    size_t element_bytes;               /* for PARAPET_RAW only */
+    const char *time_unit; /* for DATETIME64 and TIMEDELTA64: "s", "ms", "us", "ns", "D", ...; NULL: "ns" */
+    int overwrite;         /* 1: an array that exists under this name is replaced */
+    int64_t reserved[16];
+} parapet_array_spec;
+
+/* [collective] Makes an array, and every group above it that does not exist. */
+PARAPET_API parapet_status parapet_array_create(parapet_array **array, parapet_store *store, const char *path,
+                                                const parapet_array_spec *spec);
+
+/* [collective] Opens an array: Zarr v3, or Zarr v2 for reading. */
+PARAPET_API parapet_status parapet_array_open(parapet_array **array, parapet_store *store, const char *path);
+
+/* [collective] */
+PARAPET_API parapet_status parapet_array_close(parapet_array **array);
+
+/* What an array is. Pointers stay valid until the array is resized, sealed, given an attribute or closed. */
+typedef struct parapet_array_info {
+    const char *path;
+    parapet_type type;
+    const char *type_name; /* as in the metadata: "float64", "numpy.datetime64[ns]" */
+    size_t element_bytes;
+    int ndim;
+    int zarr_format; /* 3, or 2 for an array that can only be read */
+    int is_sharded;
+    int is_sealed;
+    const int64_t *shape;
+    const int64_t *chunks;
+    const int64_t *shards;              /* equal to chunks when not sharded */
+    const char *const *dimension_names; /* an entry may be NULL; NULL when the array has none */
+    const char *codecs;                 /* in words: "zstd:3 crc32c" */
+    const void *fill_value;             /* one element */
+    int fill_is_defined;                /* 0: the metadata had none, zero is used */
+    int64_t reserved[16];
+} parapet_array_info;
+
+/* [local] */
+PARAPET_API parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *info);
+
+/* A box of the index space and the memory that holds it. Element [i, j, ...] of the box is at
+ * data + i * strides_bytes[0] + j * strides_bytes[1] + ...; strides may be negative. */
+typedef struct parapet_part {
+    const int64_t *start; /* ndim of the array each */
+    const int64_t *count;
+    void *data;                   /* only read by parapet_array_write */
+    const int64_t *strides_bytes; /* NULL: C order, densely packed */
+    parapet_type type;            /* 0: the array's; any other type than the array's is refused */
+    int64_t reserved[4];
+} parapet_part;
+
+/* [collective] Writes any number of parts, none included; they must not overlap. All shards are staged before
+ * the first becomes visible: a failure before that leaves the array as it was. A sealed array is unsealed. */
+PARAPET_API parapet_status parapet_array_write(parapet_array *array, const parapet_part *parts, int part_count);
+
+/* [collective] Reads any number of parts; they may overlap. */
+PARAPET_API parapet_status parapet_array_read(parapet_array *array, const parapet_part *parts, int part_count);
+
+/* [collective] Changes the shape. What is cut off is gone for good: growing again shows the fill value. */
+PARAPET_API parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape);
+
+/* [collective] Records length, checksums and digest of every shard, so that from now on a missing, swapped or
+ * stale shard is an error. Other Zarr readers see an ordinary array. */
+PARAPET_API parapet_status parapet_array_seal(parapet_array *array);
+
+/* [collective] Takes the seal off; parapet_array_write and parapet_array_resize do so by themselves. */
+PARAPET_API parapet_status parapet_array_unseal(parapet_array *array);
+
+/* [collective] As for groups. On a sealed array the seal is kept. */
+PARAPET_API parapet_status parapet_array_attribute_set(parapet_array *array, const char *name, const char *json);
+
+/* [local] As for groups. */
+PARAPET_API parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json);
+
+/* ---- Checking ----------------------------------------------------------------------------------------- */
+
+typedef enum parapet_finding_kind {
+    PARAPET_FINDING_MISSING = 1, /* a shard that the manifest of a sealed array lists is not there */
+    PARAPET_FINDING_TORN = 2,    /* length, index, checksum, digest or decoded size is wrong */
+    PARAPET_FINDING_STRAY = 3,   /* an object that belongs to nothing: left over by a crash, or foreign */
+    PARAPET_FINDING_ABSENT = 4   /* a shard that was never written; reads as fill value */
+} parapet_finding_kind;
+
+typedef struct parapet_finding {
+    parapet_finding_kind kind;
+    const char *key;     /* the object, relative to the store's root */
+    const char *problem; /* one sentence */
+} parapet_finding;
+
+typedef int (*parapet_report)(void *context, const parapet_finding *finding);
+
+/* What a check or survey has seen. */
+typedef struct parapet_check_summary {
+    int64_t shards_expected;
+    int64_t shards_present;
+    int64_t chunks_present;
+    int64_t stored_bytes;
+    int64_t missing;
+    int64_t torn;
+    int64_t stray;
+    int64_t reserved[8];
+} parapet_check_summary;
+
+typedef enum parapet_depth {
+    PARAPET_CHECK_SURVEY = 0, /* list objects and sizes only */
+    PARAPET_CHECK_INDEX = 1,  /* also read every index, and the manifest of a sealed array */
+    PARAPET_CHECK_DATA = 2    /* also read and decode every chunk */
+} parapet_depth;
+
+/* [collective] Examines every stored object of an array within the memory limit. Findings go to report (may be
+ * NULL) and are counted in summary; they are not errors of the call. ABSENT is not counted as a problem. */
+PARAPET_API parapet_status parapet_array_check(parapet_array *array, parapet_depth depth, parapet_report report,
+                                               void *context, parapet_check_summary *summary);
+
+#ifdef __cplusplus
+}
+#endif
+#endif

@@ -1,0 +1,192 @@
+#include <string.h>
+
+#include "array/internal.h"
+
+/* Absent shards are listed one by one only while their number stays reasonable; beyond, they are only counted. */
+#define CHECK_LIST_MOST (INT64_C(1) << 20)
+
+typedef struct check_job {
+    parapet_array *array;
+    pp_transfer_context context;
+    parapet_depth depth;
+    parapet_report report;
+    void *report_context;
+    parapet_check_summary *summary;
+} check_job;
+
+static parapet_status report_finding(check_job *job, parapet_finding_kind kind, const char *key, const char *problem)
+{
+    parapet_finding finding = {.kind = kind, .key = key, .problem = problem};
+    if (kind == PARAPET_FINDING_MISSING)
+        job->summary->missing++;
+    else if (kind == PARAPET_FINDING_TORN)
+        job->summary->torn++;
+    else if (kind == PARAPET_FINDING_STRAY)
+        job->summary->stray++;
+    if (job->report != NULL && job->report(job->report_context, &finding) != 0)
+        return pp_fail(PARAPET_ERR_CANCELLED, "the check was ended by the report function");
+    return PARAPET_OK;
+}
+
+/* Failures that say something about the stored bytes are findings; the rest ends the check. */
+static parapet_status sort_failure(check_job *job, parapet_status status, const char *key)
+{
+    char problem[PP_MESSAGE_BYTES];
+    (void)memcpy(problem, pp_failure_message(), sizeof problem);
+    switch (status) {
+    case PARAPET_ERR_CORRUPT:
+    case PARAPET_ERR_FORMAT:
+        return report_finding(job, PARAPET_FINDING_TORN, key, problem);
+    case PARAPET_ERR_MISSING:
+        return report_finding(job, PARAPET_FINDING_MISSING, key, problem);
+    default:
+        return status;
+    }
+}
+
+static void count_chunks(check_job *job, const pp_shard *shard)
+{
+    int64_t chunk;
+    for (chunk = 0; chunk < job->array->layout.chunks.cell_count; chunk++)
+        if (pp_shard_has_chunk(shard, chunk))
+            job->summary->chunks_present++;
+}
+
+static parapet_status check_shard(check_job *job, int64_t number, const char *key)
+{
+    pp_shard shard = {0};
+    parapet_status status = pp_shard_open(&job->context, number, &shard);
+    if (status == PARAPET_OK) {
+        count_chunks(job, &shard);
+        if (job->depth == PARAPET_CHECK_DATA)
+            status = pp_transfer_verify(&job->context, &shard);
+    }
+    if (status != PARAPET_OK)
+        status = sort_failure(job, status, key);
+    pp_shard_close(&shard);
+    return status;
+}
+
+static bool is_metadata(const char *key)
+{
+    return strcmp(key, "zarr.json") == 0 || strcmp(key, ".zarray") == 0 || strcmp(key, ".zattrs") == 0;
+}
+
+static bool is_shard_inside(const parapet_array *array, const char *key, int64_t *number)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    int d;
+    if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell))
+        return false;
+    for (d = 0; d < array->document.ndim; d++)
+        if (cell[d] >= array->layout.shards.cells[d])
+            return false;
+    *number = pp_grid_cell_number(&array->layout.shards, cell);
+    return true;
+}
+
+static parapet_status check_object(void *context, const char *key, uint64_t bytes)
+{
+    check_job *job = context;
+    char *whole = NULL;
+    int64_t number;
+    parapet_status status;
+    job->summary->stored_bytes += (int64_t)bytes;
+    if (is_metadata(key))
+        return PARAPET_OK;
+    if ((status = pp_path_join(job->array->path, key, &whole)) != PARAPET_OK)
+        return status;
+    if (!is_shard_inside(job->array, key, &number)) {
+        status = report_finding(job, PARAPET_FINDING_STRAY, whole, "is no shard of this array");
+    } else {
+        job->summary->shards_present++;
+        if (job->depth != PARAPET_CHECK_SURVEY)
+            status = check_shard(job, number, whole);
+    }
+    pp_free(whole);
+    return status;
+}
+
+static parapet_status report_temporary(void *context, const char *key, uint64_t bytes)
+{
+    check_job *job = context;
+    char *prefix = NULL, *whole = NULL;
+    parapet_status status;
+    (void)bytes;
+    if ((status = pp_path_join(job->array->path, "__parapet/tmp", &prefix)) == PARAPET_OK &&
+        (status = pp_path_join(prefix, key, &whole)) == PARAPET_OK)
+        status = report_finding(job, PARAPET_FINDING_STRAY, whole, "is a temporary object that was never published");
+    pp_free(whole);
+    pp_free(prefix);
+    return status;
+}
+
+static parapet_status check_temporaries(check_job *job)
+{
+    char *prefix = NULL;
+    parapet_status status = pp_path_join(job->array->path, "__parapet/tmp", &prefix);
+    if (status == PARAPET_OK)
+        status = pp_walk_objects(job->array->store, prefix, report_temporary, job);
+    pp_free(prefix);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* A shard that is not there: the seal decides whether it should be. */
+static parapet_status check_absent(check_job *job, int64_t number)
+{
+    pp_reader *reader = NULL;
+    pp_shard_record record = {.bytes = PP_SHARD_ABSENT};
+    char *key = NULL;
+    parapet_status status = pp_layout_key(&job->array->layout, job->array->path, number, &key);
+    if (status == PARAPET_OK && job->array->is_sealed)
+        status = pp_seal_lookup_record(job->array, number, &record);
+    if (status == PARAPET_OK &&
+        (status = pp_store_open_object(job->array->store->backend, key, &reader)) == PARAPET_ERR_NOT_FOUND) {
+        status = record.bytes == PP_SHARD_ABSENT
+                     ? report_finding(job, PARAPET_FINDING_ABSENT, key, "was never written")
+                     : report_finding(job, PARAPET_FINDING_MISSING, key, "is missing: the array was sealed with it");
+    }
+    pp_reader_free(reader);
+    pp_free(key);
+    return status;
+}
+
+static parapet_status check_all_absent(check_job *job)
+{
+    int64_t number;
+    parapet_status status = PARAPET_OK;
+    if (job->summary->shards_present == job->summary->shards_expected)
+        return PARAPET_OK;
+    if (!job->array->is_sealed &&
+        (job->summary->shards_expected > CHECK_LIST_MOST || job->depth == PARAPET_CHECK_SURVEY))
+        return PARAPET_OK;
+    for (number = 0; number < job->summary->shards_expected && status == PARAPET_OK; number++)
+        status = check_absent(job, number);
+    if (status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING)
+        status = sort_failure(job, status, "__parapet/manifest");
+    return status;
+}
+
+static parapet_status run_check(check_job *job)
+{
+    parapet_array *array = job->array;
+    parapet_status status;
+    if ((status = pp_array_check_usable(array)) != PARAPET_OK ||
+        (status = pp_array_transfer_context(array, &job->context)) != PARAPET_OK)
+        return status;
+    job->summary->shards_expected = array->layout.shards.cell_count;
+    if ((status = pp_walk_objects(array->store, array->path, check_object, job)) != PARAPET_OK ||
+        (status = check_temporaries(job)) != PARAPET_OK)
+        return status;
+    return check_all_absent(job);
+}
+
+parapet_status parapet_array_check(parapet_array *array, parapet_depth depth, parapet_report report, void *context,
+                                   parapet_check_summary *summary)
+{
+    check_job job = {.array = array, .depth = depth, .report = report, .report_context = context, .summary = summary};
+    if (array == NULL || summary == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a place for the summary");
+    *summary = (parapet_check_summary){0};
+    return pp_comm_agree(array->store->comm, run_check(&job));
+}

@@ -1,0 +1,94 @@
+#include <string.h>
+
+#include "array/internal.h"
+
+/* Gathers the documents of everything below a group. */
+typedef struct consolidation {
+    parapet_store *store;
+    size_t base_bytes; /* of the path of the group, with its slash */
+    pp_json *metadata;
+    parapet_status status;
+} consolidation;
+
+static parapet_status consolidate_below(consolidation *job, const char *path, int depth);
+
+static parapet_status add_document(consolidation *job, const char *path, int depth)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(job->store, path, &node);
+    if (status == PARAPET_OK && node.zarr_format == 2)
+        status = pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" is Zarr v2; only Zarr v3 can be consolidated", path);
+    if (status == PARAPET_OK && node.is_implicit)
+        status = pp_fail(PARAPET_ERR_FORMAT, "the group \"%s\" has no zarr.json; it cannot be consolidated", path);
+    if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
+        pp_json_remove(node.json, "consolidated_metadata");
+    if (status == PARAPET_OK)
+        status = pp_json_set(job->metadata, path + job->base_bytes, pp_json_share(node.json));
+    if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
+        status = consolidate_below(job, path, depth + 1);
+    pp_node_clear(&node);
+    return status;
+}
+
+static parapet_status consolidate_below(consolidation *job, const char *path, int depth)
+{
+    pp_children list = {0};
+    parapet_status status;
+    size_t i;
+    if (depth > PP_JSON_MAX_DEPTH)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\": groups are nested more than %d deep", path,
+                       PP_JSON_MAX_DEPTH);
+    status = pp_children_list(&list, job->store, path);
+    for (i = 0; i < list.count && status == PARAPET_OK; i++) {
+        char *child = NULL;
+        if ((status = pp_path_join(path, list.names[i], &child)) == PARAPET_OK)
+            status = add_document(job, child, depth);
+        if (status == PARAPET_ERR_NOT_FOUND)
+            status = PARAPET_OK;
+        pp_free(child);
+    }
+    pp_children_clear(&list);
+    return status;
+}
+
+static parapet_status gather_metadata(parapet_group *group, pp_json **consolidated)
+{
+    static const char frame[] = "{\"kind\":\"inline\",\"must_understand\":false}";
+    size_t base = group->path[0] != '\0' ? strlen(group->path) + 1 : 0;
+    consolidation job = {.store = group->store, .base_bytes = base};
+    parapet_status status;
+    if ((status = pp_json_parse(consolidated, frame, strlen(frame))) != PARAPET_OK ||
+        (status = pp_json_object_build(&job.metadata)) != PARAPET_OK)
+        return status;
+    status = consolidate_below(&job, group->path, 0);
+    if (status == PARAPET_OK)
+        return pp_json_set(*consolidated, "metadata", job.metadata);
+    pp_json_free(job.metadata);
+    return status;
+}
+
+static parapet_status consolidate(parapet_group *group)
+{
+    pp_group_document changed = group->document;
+    parapet_status status = pp_group_check_changeable(group);
+    if (status != PARAPET_OK)
+        return status;
+    changed.consolidated_metadata = NULL;
+    if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
+        (status = gather_metadata(group, &changed.consolidated_metadata)) == PARAPET_OK)
+        status = pp_group_write(group, &changed, PP_PUBLISH_REPLACE);
+    if (status != PARAPET_OK) {
+        pp_json_free(changed.consolidated_metadata);
+        return status;
+    }
+    pp_json_free(group->document.consolidated_metadata);
+    group->document = changed;
+    return PARAPET_OK;
+}
+
+parapet_status parapet_group_consolidate(parapet_group *group)
+{
+    if (group == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_consolidate needs a group");
+    return pp_comm_agree(group->store->comm, consolidate(group));
+}

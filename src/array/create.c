@@ -1,0 +1,189 @@
+#include <stdio.h>
+#include <string.h>
+
+#include "array/internal.h"
+
+static parapet_status check_spec(const parapet_array_spec *spec)
+{
+    size_t i;
+    int d;
+    if (spec == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_create needs a spec");
+    for (i = 0; i < sizeof spec->reserved / sizeof spec->reserved[0]; i++)
+        if (spec->reserved[i] != 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "the reserved words of parapet_array_spec must be 0; start from {0}");
+    if (spec->ndim < 0 || spec->ndim > PARAPET_MAX_NDIM)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "ndim is %d, but must lie between 0 and %d", spec->ndim,
+                       PARAPET_MAX_NDIM);
+    if (spec->ndim > 0 && spec->shape == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the spec has no shape");
+    for (d = 0; d < spec->ndim; d++)
+        if (spec->shape[d] < 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "shape[%d] is %lld, but must be 0 or more", d,
+                           (long long)spec->shape[d]);
+    return PARAPET_OK;
+}
+
+static parapet_status name_dimension(const parapet_array_spec *spec, int d, char **name)
+{
+    char fallback[16];
+    const char *given = spec->dimension_names != NULL ? spec->dimension_names[d] : NULL;
+    int i;
+    if (spec->dimension_names != NULL && (given == NULL || given[0] == '\0'))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "dimension_names[%d] is empty", d);
+    for (i = 0; given != NULL && i < d; i++)
+        if (strcmp(given, spec->dimension_names[i]) == 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "dimension_names[%d] and [%d] are both \"%s\"", i, d, given);
+    (void)snprintf(fallback, sizeof fallback, "dim_%d", d);
+    return pp_copy_text(name, given != NULL ? given : fallback);
+}
+
+static parapet_status set_names(const parapet_array_spec *spec, pp_array_document *document)
+{
+    parapet_status status = PARAPET_OK;
+    int d;
+    document->has_dimension_names = true;
+    for (d = 0; d < spec->ndim && status == PARAPET_OK; d++)
+        status = name_dimension(spec, d, &document->dimension_names[d]);
+    return status;
+}
+
+static parapet_status set_attributes(const parapet_array_spec *spec, pp_array_document *document)
+{
+    parapet_status status;
+    if (spec->attributes == NULL)
+        return pp_json_object_build(&document->attributes);
+    if ((status = pp_json_parse(&document->attributes, spec->attributes, strlen(spec->attributes))) != PARAPET_OK)
+        return pp_fail_within(status, "attributes");
+    if (pp_json_kind_of(document->attributes) != PP_JSON_OBJECT)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "attributes must be a JSON object");
+    if (pp_json_has(document->attributes, PP_RESERVED_ATTRIBUTE))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute \"%s\" belongs to Parapet", PP_RESERVED_ATTRIBUTE);
+    return PARAPET_OK;
+}
+
+static parapet_status set_fill(const parapet_array_spec *spec, pp_array_document *document)
+{
+    parapet_status status = pp_allocate(&document->fill_value, document->type.element_bytes);
+    if (status == PARAPET_OK && spec->fill_value != NULL)
+        memcpy(document->fill_value, spec->fill_value, document->type.element_bytes);
+    document->is_fill_defined = true;
+    return status;
+}
+
+/* The index is the one every reader knows: little-endian, CRC-32C, at the end. */
+static parapet_status wrap_in_shards(pp_array_document *document, const int64_t *chunks)
+{
+    pp_sharding_spec *sharding;
+    parapet_status status = pp_allocate(&sharding, sizeof *sharding);
+    if (status != PARAPET_OK)
+        return status;
+    sharding->ndim = document->ndim;
+    memcpy(sharding->chunk_shape, chunks, (size_t)document->ndim * sizeof chunks[0]);
+    sharding->codecs = document->codecs;
+    sharding->index_codecs.count = 2;
+    sharding->index_codecs.codecs[0].id = PP_CODEC_BYTES;
+    sharding->index_codecs.codecs[1].id = PP_CODEC_CRC32C;
+    document->codecs = (pp_chain_spec){.count = 1};
+    document->codecs.codecs[0].id = PP_CODEC_SHARDING;
+    document->codecs.codecs[0].sharding = sharding;
+    return PARAPET_OK;
+}
+
+/* A scalar, and an array that fits one chunk, would gain nothing from a shard around it. */
+static bool is_worth_sharding(const parapet_array_spec *spec, const int64_t *chunks, const int64_t *shards)
+{
+    if (spec->unsharded || spec->ndim == 0)
+        return false;
+    return spec->shards != NULL || memcmp(chunks, shards, (size_t)spec->ndim * sizeof chunks[0]) != 0;
+}
+
+static parapet_status set_layout(const parapet_array_spec *spec, int64_t expected_servers,
+                                 pp_array_document *document)
+{
+    int64_t chunks[PARAPET_MAX_NDIM];
+    parapet_status status =
+        pp_shapes_choose(spec, document->type.element_bytes, expected_servers, chunks, document->grid_shape);
+    if (status != PARAPET_OK ||
+        (status = pp_codecs_from_words(&document->codecs, spec->codec != NULL ? spec->codec : "zstd:3",
+                                       document->type.element_bytes, !spec->no_checksum)) != PARAPET_OK)
+        return status;
+    return is_worth_sharding(spec, chunks, document->grid_shape) ? wrap_in_shards(document, chunks) : PARAPET_OK;
+}
+
+static parapet_status build_document(const parapet_array *array, const parapet_array_spec *spec,
+                                     pp_array_document *document)
+{
+    parapet_status status;
+    *document = (pp_array_document){.zarr_format = 3, .ndim = spec->ndim, .keys = {.separator = '/'}};
+    if (spec->ndim > 0)
+        memcpy(document->shape, spec->shape, (size_t)spec->ndim * sizeof spec->shape[0]);
+    if ((status = pp_type_init(&document->type, spec->type, spec->element_bytes, spec->time_unit)) != PARAPET_OK ||
+        (status = set_fill(spec, document)) != PARAPET_OK || (status = set_names(spec, document)) != PARAPET_OK ||
+        (status = set_attributes(spec, document)) != PARAPET_OK)
+        return status;
+    return set_layout(spec, array->store->options.expected_servers, document);
+}
+
+/* Removes the document first: from then on there is no array, only objects without meaning. */
+static parapet_status remove_existing(parapet_array *array)
+{
+    char *key = NULL;
+    parapet_status status = pp_path_join(array->path, "zarr.json", &key);
+    if (status == PARAPET_OK)
+        status = pp_store_remove(array->store->backend, key);
+    pp_free(key);
+    if (status != PARAPET_OK || (status = pp_store_settle(array->store->backend)) != PARAPET_OK)
+        return status;
+    return array->path[0] != '\0' ? pp_store_remove_prefix(array->store->backend, array->path) : PARAPET_OK;
+}
+
+static parapet_status make_room(parapet_array *array, bool overwrites)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(array->store, array->path, &node);
+    if (status == PARAPET_ERR_NOT_FOUND || (status == PARAPET_OK && node.is_implicit))
+        status = PARAPET_OK;
+    else if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
+        status = pp_fail(PARAPET_ERR_EXISTS, "there is a group at \"%s\", which is never replaced", array->path);
+    else if (status == PARAPET_OK && node.zarr_format == 2)
+        status =
+            pp_fail(PARAPET_ERR_EXISTS, "there is a Zarr v2 array at \"%s\", which is never replaced", array->path);
+    else if (status == PARAPET_OK && !overwrites)
+        status = pp_fail(PARAPET_ERR_EXISTS, "there is an array at \"%s\" already; set overwrite to replace it",
+                         array->path);
+    else if (status == PARAPET_OK)
+        status = remove_existing(array);
+    pp_node_clear(&node);
+    return status;
+}
+
+static parapet_status create(parapet_array *array, const parapet_array_spec *spec)
+{
+    pp_array_document document = {0};
+    pp_layout layout = {0};
+    parapet_status status;
+    if ((status = pp_store_check_writable(array->store)) != PARAPET_OK || (status = check_spec(spec)) != PARAPET_OK)
+        return status;
+    if ((status = build_document(array, spec, &document)) == PARAPET_OK)
+        status = pp_layout_init(&layout, &document, false);
+    pp_layout_clear(&layout);
+    if (status != PARAPET_OK || (status = make_room(array, spec->overwrite)) != PARAPET_OK ||
+        (status = pp_node_prepare_ancestors(array->store, array->path)) != PARAPET_OK) {
+        pp_array_document_clear(&document);
+        return status;
+    }
+    return pp_array_replace_document(array, &document);
+}
+
+parapet_status parapet_array_create(parapet_array **array, parapet_store *store, const char *path,
+                                    const parapet_array_spec *spec)
+{
+    parapet_status status = pp_array_handle_build(array, store, path);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = create(*array, spec)) != PARAPET_OK)
+        status = pp_fail_within(status, "cannot create array \"%s\"", (*array)->path);
+    return pp_array_handle_finish(array, pp_comm_agree(store->comm, status));
+}

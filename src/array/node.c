@@ -1,0 +1,236 @@
+#include <string.h>
+
+#include "array/internal.h"
+
+parapet_status pp_path_normalize(const char *path, char **normal)
+{
+    size_t length;
+    parapet_status status;
+    *normal = NULL;
+    if (path == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the path is NULL; the root is \"\"");
+    while (path[0] == '/')
+        path++;
+    if ((status = pp_copy_text(normal, path)) != PARAPET_OK)
+        return status;
+    length = strlen(*normal);
+    while (length > 0 && (*normal)[length - 1] == '/')
+        (*normal)[--length] = '\0';
+    if ((status = pp_path_check(*normal)) != PARAPET_OK) {
+        pp_free(*normal);
+        *normal = NULL;
+    }
+    return status;
+}
+
+parapet_status pp_path_join(const char *path, const char *name, char **joined)
+{
+    pp_text text = {0};
+    pp_text_add(&text, "%s%s%s", path, path[0] != '\0' ? "/" : "", name);
+    return pp_text_finish(&text, joined);
+}
+
+/* Reads and parses one document; digest may be NULL. */
+static parapet_status load_json(parapet_store *store, const char *path, const char *name, pp_json **json,
+                                unsigned char *digest)
+{
+    char *key = NULL, *text = NULL;
+    size_t bytes = 0;
+    parapet_status status;
+    if ((status = pp_path_join(path, name, &key)) != PARAPET_OK ||
+        (status = pp_store_read_all(store->backend, key, PP_JSON_MAX_BYTES, &text, &bytes)) != PARAPET_OK)
+        goto done;
+    store->counters.read_bytes += (int64_t)bytes;
+    store->counters.read_requests += 1;
+    if (digest != NULL)
+        pp_sha256_of(text, bytes, digest);
+    if ((status = pp_json_parse(json, text, bytes)) != PARAPET_OK)
+        status = pp_fail_within(status, "%s", key);
+done:
+    pp_free(text);
+    pp_free(key);
+    return status;
+}
+
+static parapet_status load_v2_attributes(parapet_store *store, const char *path, pp_node *node)
+{
+    parapet_status status = load_json(store, path, ".zattrs", &node->zattrs, NULL);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status load_v2(parapet_store *store, const char *path, pp_node *node)
+{
+    parapet_status status;
+    node->zarr_format = 2;
+    node->kind = PARAPET_NODE_ARRAY;
+    status = load_json(store, path, ".zarray", &node->json, NULL);
+    if (status == PARAPET_ERR_NOT_FOUND) {
+        node->kind = PARAPET_NODE_GROUP;
+        status = load_json(store, path, ".zgroup", &node->json, NULL);
+    }
+    return status == PARAPET_OK ? load_v2_attributes(store, path, node) : status;
+}
+
+static parapet_status ignore_entry(void *context, const pp_listed *listed)
+{
+    (void)listed;
+    *(bool *)context = true;
+    return PARAPET_OK;
+}
+
+/* A directory without a document counts as a group. */
+static parapet_status load_implicit(parapet_store *store, const char *path, pp_node *node)
+{
+    bool has_children = false;
+    parapet_status status = pp_store_list(store->backend, path, ignore_entry, &has_children);
+    if (status == PARAPET_OK && !has_children && path[0] != '\0')
+        status = PARAPET_ERR_NOT_FOUND;
+    if (status == PARAPET_ERR_NOT_FOUND)
+        return pp_fail(status, "there is no array or group at \"%s\"", path);
+    node->zarr_format = 3;
+    node->kind = PARAPET_NODE_GROUP;
+    node->is_implicit = true;
+    return status;
+}
+
+parapet_status pp_node_load(parapet_store *store, const char *path, pp_node *node)
+{
+    parapet_status status;
+    *node = (pp_node){.zarr_format = 3};
+    status = load_json(store, path, "zarr.json", &node->json, node->digest);
+    if (status == PARAPET_OK) {
+        if ((status = pp_document_node_type(node->json, &node->kind)) != PARAPET_OK)
+            status = pp_fail_within(status, "%s%szarr.json", path, path[0] != '\0' ? "/" : "");
+        return status;
+    }
+    if (status == PARAPET_ERR_NOT_FOUND)
+        status = load_v2(store, path, node);
+    return status == PARAPET_ERR_NOT_FOUND ? load_implicit(store, path, node) : status;
+}
+
+void pp_node_clear(pp_node *node)
+{
+    pp_json_free(node->json);
+    pp_json_free(node->zattrs);
+    *node = (pp_node){0};
+}
+
+parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node kind, const char *text,
+                             size_t bytes, pp_publish_mode mode)
+{
+    char *key = NULL, *staging = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(path, "zarr.json", &key)) != PARAPET_OK)
+        return status;
+    if (kind == PARAPET_NODE_ARRAY)
+        status = pp_path_join(path, "__parapet/tmp", &staging);
+    else
+        status = pp_copy_text(&staging, path);
+    if (status == PARAPET_OK)
+        status = pp_store_write_all(
+            store->backend,
+            &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true}, text,
+            bytes, mode);
+    if (status == PARAPET_OK)
+        status = pp_store_settle(store->backend);
+    if (status == PARAPET_OK) {
+        store->counters.written_bytes += (int64_t)bytes;
+        store->counters.objects_written += 1;
+    }
+    pp_free(staging);
+    pp_free(key);
+    return status;
+}
+
+static parapet_status write_group(parapet_store *store, const char *path, const pp_group_document *document,
+                                  pp_publish_mode mode)
+{
+    pp_text text = {0};
+    parapet_status status = pp_group_document_print(document, &text);
+    if (status == PARAPET_OK)
+        status = text.status;
+    if (status == PARAPET_OK)
+        status = pp_node_write(store, path, PARAPET_NODE_GROUP, text.data, text.bytes, mode);
+    pp_text_free(&text);
+    return status;
+}
+
+static parapet_status write_empty_group(parapet_store *store, const char *path)
+{
+    pp_group_document document = {.zarr_format = 3};
+    parapet_status status = pp_json_object_build(&document.attributes);
+    if (status == PARAPET_OK)
+        status = write_group(store, path, &document, PP_PUBLISH_EXCLUSIVE);
+    pp_group_document_clear(&document);
+    return status == PARAPET_ERR_EXISTS ? PARAPET_OK : status;
+}
+
+static parapet_status rewrite_without_consolidated(parapet_store *store, const char *path, const pp_node *node)
+{
+    pp_group_document document = {0};
+    parapet_status status = pp_group_document_parse(&document, node->json);
+    if (status == PARAPET_OK && document.consolidated_metadata != NULL) {
+        pp_json_free(document.consolidated_metadata);
+        document.consolidated_metadata = NULL;
+        status = write_group(store, path, &document, PP_PUBLISH_REPLACE);
+    }
+    pp_group_document_clear(&document);
+    return status;
+}
+
+/* What has to be true of one group above a node that is about to change. */
+static parapet_status prepare_group(parapet_store *store, const char *path, bool creates)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(store, path, &node);
+    if (status == PARAPET_ERR_NOT_FOUND || (status == PARAPET_OK && node.is_implicit))
+        status = creates ? write_empty_group(store, path) : PARAPET_OK;
+    else if (status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY)
+        status =
+            creates ? pp_fail(PARAPET_ERR_EXISTS, "\"%s\" is an array; nothing can be below it", path) : PARAPET_OK;
+    else if (status == PARAPET_OK && node.zarr_format == 2)
+        status = creates ? pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" is a Zarr v2 group, which can only be read", path)
+                         : PARAPET_OK;
+    else if (status == PARAPET_OK)
+        status = rewrite_without_consolidated(store, path, &node);
+    pp_node_clear(&node);
+    return status;
+}
+
+/* Applies prepare_group to the root and every group on the way to path, path itself left out. */
+static parapet_status prepare_ancestors(parapet_store *store, const char *path, bool creates)
+{
+    char *ancestor = NULL;
+    size_t i;
+    parapet_status status;
+    if (path[0] == '\0')
+        return PARAPET_OK;
+    if ((status = prepare_group(store, "", creates)) != PARAPET_OK ||
+        (status = pp_copy_text(&ancestor, path)) != PARAPET_OK)
+        return status;
+    for (i = 0; path[i] != '\0' && status == PARAPET_OK; i++) {
+        if (path[i] != '/')
+            continue;
+        ancestor[i] = '\0';
+        status = prepare_group(store, ancestor, creates);
+        ancestor[i] = '/';
+    }
+    pp_free(ancestor);
+    return status;
+}
+
+parapet_status pp_node_prepare_ancestors(parapet_store *store, const char *path)
+{
+    return prepare_ancestors(store, path, true);
+}
+
+parapet_status pp_node_ensure_group(parapet_store *store, const char *path)
+{
+    return prepare_group(store, path, true);
+}
+
+parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path)
+{
+    parapet_status status = prepare_ancestors(store, path, false);
+    return status == PARAPET_OK ? prepare_group(store, path, false) : status;
+}

@@ -1,0 +1,58 @@
+#include <string.h>
+
+#include "array/internal.h"
+
+/* Deeper than any key of ours: 32 dimensions and a few components around them. */
+#define WALK_DEPTH_MOST 40
+
+typedef struct walk {
+    parapet_store *store;
+    const char *path; /* where the walk began */
+    pp_walk_visitor visit;
+    void *context;
+} walk;
+
+typedef struct walk_level {
+    const walk *job;
+    const char *prefix; /* relative to the path; "" at the top */
+    int depth;
+} walk_level;
+
+static parapet_status walk_prefix(const walk *job, const char *prefix, int depth);
+
+static parapet_status visit_listed(void *context, const pp_listed *listed)
+{
+    const walk_level *level = context;
+    char *key = NULL;
+    parapet_status status;
+    if (level->depth == 0 && strcmp(listed->name, "__parapet") == 0)
+        return PARAPET_OK;
+    if ((status = pp_path_join(level->prefix, listed->name, &key)) != PARAPET_OK)
+        return status;
+    if (listed->is_prefix)
+        status = walk_prefix(level->job, key, level->depth + 1);
+    else
+        status = level->job->visit(level->job->context, key, listed->bytes);
+    pp_free(key);
+    return status;
+}
+
+static parapet_status walk_prefix(const walk *job, const char *prefix, int depth)
+{
+    walk_level level = {.job = job, .prefix = prefix, .depth = depth};
+    char *whole = NULL;
+    parapet_status status;
+    if (depth > WALK_DEPTH_MOST)
+        return PARAPET_OK;
+    status = prefix[0] != '\0' ? pp_path_join(job->path, prefix, &whole) : pp_copy_text(&whole, job->path);
+    if (status == PARAPET_OK)
+        status = pp_store_list(job->store->backend, whole, visit_listed, &level);
+    pp_free(whole);
+    return status;
+}
+
+parapet_status pp_walk_objects(parapet_store *store, const char *path, pp_walk_visitor visit, void *context)
+{
+    walk job = {.store = store, .path = path, .visit = visit, .context = context};
+    return walk_prefix(&job, "", 0);
+}

@@ -1,0 +1,40 @@
+/* budget.h - a hard limit on the memory of buffers that grow with data.
+ *
+ * A buffer is reserved before it is allocated; what does not fit is refused before any work starts, naming the
+ * limit that would do. Safe to use from several threads. */
+#ifndef PARAPET_BASE_BUDGET_H
+#define PARAPET_BASE_BUDGET_H
+
+#include <stdatomic.h>
+
+#include "base/memory.h"
+
+typedef struct pp_budget {
+    size_t limit_bytes;
+    atomic_size_t used_bytes;
+    atomic_size_t peak_bytes;
+} pp_budget;
+
+void pp_budget_init(pp_budget *budget, size_t limit_bytes);
+
+/* Takes bytes off the budget, or fails with PARAPET_ERR_MEMORY; purpose ends the sentence: "chunk buffers". */
+parapet_status pp_budget_reserve(pp_budget *budget, size_t bytes, const char *purpose);
+void pp_budget_release(pp_budget *budget, size_t bytes);
+
+size_t pp_budget_available(const pp_budget *budget);
+size_t pp_budget_peak(const pp_budget *budget);
+
+/* A page-aligned buffer that was reserved; {0} is empty. */
+typedef struct pp_buffer {
+    unsigned char *data;
+    size_t capacity;
+    pp_budget *budget;
+} pp_buffer;
+
+parapet_status pp_buffer_init(pp_buffer *buffer, pp_budget *budget, size_t bytes, const char *purpose);
+
+/* Makes room for at least bytes, keeping nothing of what was there. */
+parapet_status pp_buffer_ensure(pp_buffer *buffer, size_t bytes, const char *purpose);
+void pp_buffer_free(pp_buffer *buffer);
+
+#endif

@@ -1,0 +1,101 @@
+#include "base/memory.h"
+
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+static pp_memory_hook hook;
+static void *hook_context;
+static atomic_long live_count;
+
+static int is_refused(size_t bytes)
+{
+    return hook != NULL && hook(hook_context, bytes) != 0;
+}
+
+static parapet_status refuse(size_t bytes)
+{
+    return pp_fail(PARAPET_ERR_MEMORY, "the machine has no memory left for %zu bytes", bytes);
+}
+
+static parapet_status hand_over(void *memory, void *fresh, size_t bytes)
+{
+    if (fresh != NULL)
+        atomic_fetch_add(&live_count, 1);
+    memcpy(memory, &fresh, sizeof fresh);
+    return fresh != NULL ? PARAPET_OK : refuse(bytes);
+}
+
+parapet_status pp_allocate(void *memory, size_t bytes)
+{
+    return hand_over(memory, is_refused(bytes) ? NULL : calloc(1, bytes > 0 ? bytes : 1), bytes);
+}
+
+parapet_status pp_allocate_array(void *memory, size_t count, size_t element_bytes)
+{
+    size_t bytes;
+    if (!pp_multiply_size_fits(count, element_bytes, &bytes))
+        return pp_fail(PARAPET_ERR_MEMORY, "%zu elements of %zu bytes do not fit any memory", count, element_bytes);
+    return pp_allocate(memory, bytes);
+}
+
+parapet_status pp_allocate_pages(void *memory, size_t bytes)
+{
+    size_t rounded = pp_align_up(bytes > 0 ? bytes : 1, PP_PAGE_BYTES);
+    return hand_over(memory, rounded < bytes || is_refused(bytes) ? NULL : aligned_alloc(PP_PAGE_BYTES, rounded),
+                     bytes);
+}
+
+parapet_status pp_reallocate(void *memory, size_t bytes)
+{
+    void *old, *fresh;
+    memcpy(&old, memory, sizeof old);
+    if (old == NULL)
+        return pp_allocate(memory, bytes);
+    fresh = is_refused(bytes) ? NULL : realloc(old, bytes > 0 ? bytes : 1);
+    if (fresh == NULL)
+        return refuse(bytes);
+    memcpy(memory, &fresh, sizeof fresh);
+    return PARAPET_OK;
+}
+
+void pp_free(void *memory)
+{
+    if (memory == NULL)
+        return;
+    atomic_fetch_sub(&live_count, 1);
+    free(memory);
+}
+
+parapet_status pp_copy_bytes(void *copy, const void *source, size_t bytes)
+{
+    void *fresh;
+    parapet_status status = pp_allocate(&fresh, bytes);
+    if (status == PARAPET_OK && bytes > 0)
+        memcpy(fresh, source, bytes);
+    memcpy(copy, &fresh, sizeof fresh);
+    return status;
+}
+
+parapet_status pp_copy_text(char **copy, const char *text)
+{
+    return pp_copy_bytes(copy, text, strlen(text) + 1);
+}
+
+void pp_memory_hook_set(pp_memory_hook decide, void *context)
+{
+    hook = decide;
+    hook_context = context;
+}
+
+long pp_memory_live_count(void)
+{
+    return atomic_load(&live_count);
+}
+
+void parapet_free(void *text)
+{
+    pp_free(text);
+}

@@ -1,0 +1,116 @@
+#include "base/status.h"
+
+#include <errno.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+static _Thread_local char current_message[PP_MESSAGE_BYTES];
+
+parapet_status pp_fail(parapet_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(current_message, sizeof current_message, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+/* Puts text behind the first used bytes of the sentence, as much of it as fits. */
+static void append_message(size_t used, const char *text)
+{
+    size_t bytes = strnlen(text, sizeof current_message - used - 1);
+    memcpy(current_message + used, text, bytes);
+    current_message[used + bytes] = '\0';
+}
+
+static parapet_status status_of_errno(int error_number)
+{
+    switch (error_number) {
+    case ENOSPC:
+    case EDQUOT:
+    case EFBIG:
+        return PARAPET_ERR_NO_SPACE;
+    case ENOMEM:
+        return PARAPET_ERR_MEMORY;
+    case ENOENT:
+        return PARAPET_ERR_NOT_FOUND;
+    case EEXIST:
+        return PARAPET_ERR_EXISTS;
+    default:
+        return PARAPET_ERR_IO;
+    }
+}
+
+parapet_status pp_fail_errno(int error_number, const char *format, ...)
+{
+    char reason[128];
+    size_t used;
+    va_list arguments;
+    va_start(arguments, format);
+    (void)vsnprintf(current_message, sizeof current_message, format, arguments);
+    va_end(arguments);
+    used = strlen(current_message);
+    append_message(used, ": ");
+    append_message(strlen(current_message), strerror_r(error_number, reason, sizeof reason));
+    return status_of_errno(error_number);
+}
+
+parapet_status pp_fail_within(parapet_status status, const char *format, ...)
+{
+    char inner[PP_MESSAGE_BYTES];
+    size_t used;
+    va_list arguments;
+    memcpy(inner, current_message, sizeof inner);
+    va_start(arguments, format);
+    (void)vsnprintf(current_message, sizeof current_message, format, arguments);
+    va_end(arguments);
+    used = strlen(current_message);
+    append_message(used, ": ");
+    append_message(strlen(current_message), inner);
+    return status;
+}
+
+const char *pp_failure_message(void)
+{
+    return current_message;
+}
+
+void pp_failure_clear(void)
+{
+    current_message[0] = '\0';
+}
+
+void pp_failure_take(pp_failure *failure, parapet_status status)
+{
+    if (status == PARAPET_OK || failure->status != PARAPET_OK)
+        return;
+    failure->status = status;
+    memcpy(failure->message, current_message, sizeof failure->message);
+}
+
+parapet_status pp_failure_put(const pp_failure *failure)
+{
+    if (failure->status != PARAPET_OK)
+        memcpy(current_message, failure->message, sizeof current_message);
+    return failure->status;
+}
+
+const char *parapet_error_message(void)
+{
+    return current_message;
+}
+
+const char *parapet_status_name(parapet_status status)
+{
+    static const char *const names[] = {
+        "PARAPET_OK",          "PARAPET_ERR_ARGUMENT", "PARAPET_ERR_NOT_FOUND",
+        "PARAPET_ERR_EXISTS",  "PARAPET_ERR_IO",       "PARAPET_ERR_NO_SPACE",
+        "PARAPET_ERR_MEMORY",  "PARAPET_ERR_FORMAT",   "PARAPET_ERR_UNSUPPORTED",
+        "PARAPET_ERR_CORRUPT", "PARAPET_ERR_MISSING",  "PARAPET_ERR_CANCELLED",
+        "PARAPET_ERR_MPI",     "PARAPET_ERR_INTERNAL",
+    };
+    if ((int)status < 0 || (size_t)status >= sizeof names / sizeof names[0])
+        return "unknown status";
+    return names[status];
+}

@@ -1,0 +1,36 @@
+/* status.h - how a failure is reported: a code and one sentence, set together.
+ *
+ * Knows nothing of arrays, storage or MPI. The sentence is kept per thread; a worker hands its own to the
+ * thread that waits for it with pp_failure_take and pp_failure_put. */
+#ifndef PARAPET_BASE_STATUS_H
+#define PARAPET_BASE_STATUS_H
+
+#include <parapet.h>
+
+#define PP_MESSAGE_BYTES 1024
+
+/* Sets the sentence of this thread and returns status, so that a failing function ends in one line. */
+parapet_status pp_fail(parapet_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The same for a failed system call: maps error_number to a status and appends its text. */
+parapet_status pp_fail_errno(int error_number, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Puts "context: " before the sentence there is; returns status unchanged. */
+parapet_status pp_fail_within(parapet_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+const char *pp_failure_message(void);
+void pp_failure_clear(void);
+
+/* A failure on its way from one thread to another. The first one put in stays. */
+typedef struct pp_failure {
+    parapet_status status;
+    char message[PP_MESSAGE_BYTES];
+} pp_failure;
+
+/* Keeps this thread's sentence with status in failure, unless one is there already. */
+void pp_failure_take(pp_failure *failure, parapet_status status);
+
+/* Makes the kept sentence this thread's and returns the kept status. */
+parapet_status pp_failure_put(const pp_failure *failure);
+
+#endif

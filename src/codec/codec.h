@@ -1,0 +1,133 @@
+/* codec.h - turns the elements of one chunk into stored bytes and back: a chain of codecs, as Zarr v3 defines it.
+ *
+ * Knows bytes, element sizes and shapes; nothing of JSON, storage, keys or MPI. Depends on base and geometry.
+ *
+ * A pp_codec_spec says what a codec is, as read from metadata. pp_chain_build checks a list of them against the
+ * chunk's shape and element type, and works out every size that encoding and decoding can need, so that the
+ * work itself allocates nothing: it runs in a pp_chain_scratch made beforehand, one per thread. Not counted is
+ * what the compression libraries keep for themselves: some 300 KiB for gzip, up to a few times the chunk for
+ * zstd at high levels, up to three blocks for blosc.
+ *
+ *     elements --[transpose]--[bytes]--[gzip|zstd|blosc]--[crc32c]--> stored bytes
+ *              array->array   array->bytes   bytes->bytes
+ */
+#ifndef PARAPET_CODEC_CODEC_H
+#define PARAPET_CODEC_CODEC_H
+
+#include <stdbool.h>
+
+#include "base/budget.h"
+#include "geometry/grid.h"
+
+#define PP_MAX_CODECS 16
+#define PP_MAX_SHARDING_DEPTH 3
+
+typedef enum pp_codec_id {
+    PP_CODEC_BYTES,
+    PP_CODEC_TRANSPOSE,
+    PP_CODEC_SHARDING,
+    PP_CODEC_GZIP,
+    PP_CODEC_ZSTD,
+    PP_CODEC_BLOSC,
+    PP_CODEC_CRC32C,
+    /* Below: only met in Zarr v2, decode only. */
+    PP_CODEC_ZLIB,
+    PP_CODEC_LZ4,
+    PP_CODEC_SHUFFLE,
+    PP_CODEC_DELTA,
+    PP_CODEC_FLETCHER32,
+    PP_CODEC_CRC32,
+    PP_CODEC_ADLER32
+} pp_codec_id;
+
+typedef enum pp_delta_kind { PP_DELTA_INTEGER, PP_DELTA_FLOAT } pp_delta_kind;
+
+struct pp_sharding_spec;
+
+typedef struct pp_codec_spec {
+    pp_codec_id id;
+    bool is_big_endian;                /* bytes; delta, whose numbers need not be ordered as the array's */
+    int order[PARAPET_MAX_NDIM];       /* transpose: encoded dimension i is decoded dimension order[i] */
+    int level;                         /* gzip, zlib, zstd, blosc (clevel) */
+    bool has_frame_checksum;           /* zstd */
+    char blosc_compressor[12];         /* blosc: "lz4" */
+    int blosc_shuffle;                 /* blosc: 0 none, 1 byte, 2 bit */
+    int blosc_type_bytes;              /* blosc */
+    int blosc_block_bytes;             /* blosc: 0 is automatic */
+    int element_bytes;                 /* shuffle, delta */
+    pp_delta_kind delta_kind;          /* delta */
+    struct pp_sharding_spec *sharding; /* sharding; owned */
+} pp_codec_spec;
+
+typedef struct pp_chain_spec {
+    int count;
+    pp_codec_spec codecs[PP_MAX_CODECS];
+} pp_chain_spec;
+
+typedef struct pp_sharding_spec {
+    int ndim;
+    int64_t chunk_shape[PARAPET_MAX_NDIM];
+    pp_chain_spec codecs;
+    pp_chain_spec index_codecs;
+    bool is_index_at_start;
+} pp_sharding_spec;
+
+/* Frees what the specs own; the struct itself is the caller's. */
+void pp_chain_spec_clear(pp_chain_spec *spec);
+
+/* What a chunk is before encoding. */
+typedef struct pp_chunk_format {
+    int ndim;
+    int64_t shape[PARAPET_MAX_NDIM];
+    size_t element_bytes;
+    size_t swap_bytes;      /* unit that byte order applies to: 8 for complex128; 1 or 0: none */
+    const void *fill_value; /* element_bytes long; outlives the chain */
+    bool ignore_checksums;
+} pp_chunk_format;
+
+typedef struct pp_chain pp_chain;
+typedef struct pp_chain_scratch pp_chain_scratch;
+
+/* Checks the codecs against the format; sentences name the codec. Free with pp_chain_free. */
+parapet_status pp_chain_build(pp_chain **chain, const pp_chain_spec *spec, const pp_chunk_format *format);
+void pp_chain_free(pp_chain *chain);
+
+/* Bytes of one decoded chunk; the most that one encoded chunk can take; what a scratch takes of a budget. */
+size_t pp_chain_decoded_bytes(const pp_chain *chain);
+size_t pp_chain_encoded_bound(const pp_chain *chain);
+size_t pp_chain_scratch_bytes(const pp_chain *chain);
+
+/* Whether every encoded chunk has the same length. */
+bool pp_chain_is_fixed_size(const pp_chain *chain);
+
+/* Whether the chain can encode (Zarr v2 codecs and nested sharding cannot). */
+bool pp_chain_can_encode(const pp_chain *chain);
+
+/* Whether the last four bytes of an encoded chunk are the CRC-32C of what is before them. */
+bool pp_chain_ends_in_crc32c(const pp_chain *chain);
+
+/* Working memory for one thread. The memory is taken from the budget now; encoding and decoding take none. */
+parapet_status pp_chain_scratch_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
+void pp_chain_scratch_free(pp_chain_scratch *scratch);
+
+/* The buffer to put a decoded chunk in before pp_chain_encode; pp_chain_decoded_bytes long. */
+unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch);
+
+/* A run of bytes that somebody else owns. */
+typedef struct pp_bytes {
+    const unsigned char *data;
+    size_t bytes;
+} pp_bytes;
+
+/* Encodes what is in pp_chain_scratch_chunk (which is destroyed). *encoded lies in the scratch and lives until
+ * its next use. */
+parapet_status pp_chain_encode(const pp_chain *chain, pp_chain_scratch *scratch, pp_bytes *encoded);
+
+/* Decodes encoded into elements in C order, exactly pp_chain_decoded_bytes long; anything else is refused.
+ * *decoded lies in the scratch, or, when nothing had to be changed, in encoded itself. */
+parapet_status pp_chain_decode(const pp_chain *chain, pp_chain_scratch *scratch, pp_bytes encoded, pp_bytes *decoded);
+
+/* A chunk spec in words: "transpose zstd:3 crc32c". */
+void pp_chain_spec_print(const pp_chain_spec *spec, pp_text *text);
+
+#endif

@@ -1,0 +1,38 @@
+/* shuffle as numcodecs stores it (Zarr v2): the first bytes of all elements, then all second bytes, ... */
+#include "codec/internal.h"
+
+static parapet_status prepare(pp_stage *stage)
+{
+    if (stage->spec.element_bytes < 0)
+        return pp_fail(PARAPET_ERR_FORMAT, "shuffle: elementsize %d is negative", stage->spec.element_bytes);
+    if (stage->spec.element_bytes <= 1)
+        stage->decode_effect = PP_EFFECT_NONE;
+    return PARAPET_OK;
+}
+
+static parapet_status decode(pp_stage_run *run)
+{
+    size_t element_bytes = (size_t)run->stage->spec.element_bytes;
+    const unsigned char *source = run->input.data;
+    size_t count, i, k;
+    run->result = run->input;
+    if (run->output == NULL)
+        return PARAPET_OK;
+    count = run->input.bytes / element_bytes;
+    if (run->input.bytes % element_bytes != 0)
+        return pp_fail(PARAPET_ERR_CORRUPT, "shuffle: %zu bytes are not made of elements of %zu", run->input.bytes,
+                       element_bytes);
+    for (k = 0; k < element_bytes; k++)
+        for (i = 0; i < count; i++)
+            run->output[i * element_bytes + k] = *source++;
+    run->result.data = run->output;
+    return PARAPET_OK;
+}
+
+const pp_codec_ops pp_shuffle_ops = {
+    .name = "shuffle",
+    .kind = PP_BYTES_TO_BYTES,
+    .is_fixed_size = true,
+    .prepare = prepare,
+    .decode = decode,
+};

@@ -1,0 +1,238 @@
+#include <pthread.h>
+
+#include "store/store.h"
+
+typedef struct faulty_store {
+    pp_store store;
+    pp_store *inner;
+    pp_fault_plan *plan;
+    pthread_mutex_t mutex; /* of the plan */
+} faulty_store;
+
+typedef struct faulty_reader {
+    pp_reader reader;
+    pp_reader *inner;
+    char *key;
+} faulty_reader;
+
+typedef struct faulty_writer {
+    pp_writer writer;
+    pp_writer *inner;
+    char *key;
+} faulty_writer;
+
+/* What happens to one operation, decided when it begins. */
+typedef struct fault {
+    const char *operation;
+    const char *key;
+    bool fails;
+    bool fails_after;
+    bool is_torn;
+    parapet_status status;
+} fault;
+
+static fault count_operation(pp_store *store, const char *operation, const char *key)
+{
+    faulty_store *self = (faulty_store *)store;
+    pp_fault_plan *plan = self->plan;
+    fault result = {.operation = operation, .key = key};
+    long number;
+    (void)pthread_mutex_lock(&self->mutex);
+    number = plan->operations++;
+    result.fails = plan->fail_at >= 0 && (number == plan->fail_at || (plan->fail_forever && number > plan->fail_at));
+    result.fails_after = result.fails && plan->fail_after;
+    result.is_torn = result.fails && plan->is_torn;
+    result.status = plan->status != PARAPET_OK ? plan->status : PARAPET_ERR_IO;
+    plan->failures += result.fails ? 1 : 0;
+    (void)pthread_mutex_unlock(&self->mutex);
+    return result;
+}
+
+static bool fails_before(const fault *injected)
+{
+    return injected->fails && !injected->fails_after;
+}
+
+static parapet_status inject(const fault *injected)
+{
+    return pp_fail(injected->status, "injected failure of %s %s", injected->operation, injected->key);
+}
+
+/* The status of an operation that was carried out. */
+static parapet_status conclude(const fault *injected, parapet_status status)
+{
+    return status == PARAPET_OK && injected->fails ? inject(injected) : status;
+}
+
+static pp_store *inner_of(pp_store *store)
+{
+    return ((faulty_store *)store)->inner;
+}
+
+static void faulty_close_reader(pp_reader *reader)
+{
+    faulty_reader *self = (faulty_reader *)reader;
+    pp_reader_free(self->inner);
+    pp_free(self->key);
+    pp_free(self);
+}
+
+static parapet_status faulty_open(pp_store *store, const char *key, pp_reader **reader)
+{
+    fault injected = count_operation(store, "open", key);
+    faulty_reader *self;
+    parapet_status status;
+    if (fails_before(&injected))
+        return inject(&injected);
+    if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
+        return status;
+    if ((status = pp_copy_text(&self->key, key)) != PARAPET_OK ||
+        (status = pp_store_open_object(inner_of(store), key, &self->inner)) != PARAPET_OK ||
+        (status = conclude(&injected, status)) != PARAPET_OK) {
+        faulty_close_reader(&self->reader);
+        return status;
+    }
+    self->reader = (pp_reader){.store = store, .bytes = self->inner->bytes};
+    *reader = &self->reader;
+    return PARAPET_OK;
+}
+
+static parapet_status faulty_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
+{
+    faulty_reader *self = (faulty_reader *)reader;
+    fault injected = count_operation(reader->store, "read", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_reader_read(self->inner, offset, bytes, target));
+}
+
+static void faulty_free_writer(pp_writer *writer)
+{
+    faulty_writer *self = (faulty_writer *)writer;
+    pp_writer_free(self->inner);
+    pp_free(self->key);
+    pp_free(self);
+}
+
+static parapet_status faulty_begin(pp_store *store, const pp_write_request *request, pp_writer **writer)
+{
+    fault injected = count_operation(store, "begin", request->key);
+    faulty_writer *self;
+    parapet_status status;
+    if (fails_before(&injected))
+        return inject(&injected);
+    if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
+        return status;
+    self->writer.store = store;
+    if ((status = pp_copy_text(&self->key, request->key)) != PARAPET_OK ||
+        (status = pp_store_begin(inner_of(store), request, &self->inner)) != PARAPET_OK ||
+        (status = conclude(&injected, status)) != PARAPET_OK) {
+        faulty_free_writer(&self->writer);
+        return status;
+    }
+    *writer = &self->writer;
+    return PARAPET_OK;
+}
+
+static parapet_status faulty_append(pp_writer *writer, const void *data, size_t bytes)
+{
+    faulty_writer *self = (faulty_writer *)writer;
+    fault injected = count_operation(writer->store, "append", self->key);
+    parapet_status status;
+    if (injected.is_torn) {
+        status = pp_writer_append(self->inner, data, bytes / 2);
+        return conclude(&injected, status);
+    }
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_writer_append(self->inner, data, bytes));
+}
+
+static parapet_status faulty_stage(pp_writer *writer)
+{
+    faulty_writer *self = (faulty_writer *)writer;
+    fault injected = count_operation(writer->store, "stage", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_writer_stage(self->inner));
+}
+
+static parapet_status faulty_publish(pp_writer *writer, pp_publish_mode mode)
+{
+    faulty_writer *self = (faulty_writer *)writer;
+    fault injected = count_operation(writer->store, "publish", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_writer_publish(self->inner, mode));
+}
+
+static parapet_status faulty_settle(pp_store *store)
+{
+    fault injected = count_operation(store, "settle", "the store");
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_store_settle(inner_of(store)));
+}
+
+static parapet_status faulty_remove(pp_store *store, const char *key)
+{
+    fault injected = count_operation(store, "remove", key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_store_remove(inner_of(store), key));
+}
+
+static parapet_status faulty_remove_prefix(pp_store *store, const char *prefix)
+{
+    fault injected = count_operation(store, "remove_prefix", prefix);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_store_remove_prefix(inner_of(store), prefix));
+}
+
+static parapet_status faulty_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)
+{
+    fault injected = count_operation(store, "list", prefix);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_store_list(inner_of(store), prefix, visit, context));
+}
+
+static void faulty_free(pp_store *store)
+{
+    faulty_store *self = (faulty_store *)store;
+    (void)pthread_mutex_destroy(&self->mutex);
+    pp_free(self);
+}
+
+static const pp_store_ops faulty_ops = {
+    .name = "faulty",
+    .open = faulty_open,
+    .read = faulty_read,
+    .close_reader = faulty_close_reader,
+    .begin = faulty_begin,
+    .append = faulty_append,
+    .stage = faulty_stage,
+    .publish = faulty_publish,
+    .free_writer = faulty_free_writer,
+    .settle = faulty_settle,
+    .remove = faulty_remove,
+    .remove_prefix = faulty_remove_prefix,
+    .list = faulty_list,
+    .free = faulty_free,
+};
+
+parapet_status pp_store_faulty_build(pp_store **store, pp_store *inner, pp_fault_plan *plan)
+{
+    faulty_store *self;
+    parapet_status status = pp_allocate(&self, sizeof *self);
+    *store = NULL;
+    if (status != PARAPET_OK)
+        return status;
+    self->store.ops = &faulty_ops;
+    self->inner = inner;
+    self->plan = plan;
+    (void)pthread_mutex_init(&self->mutex, NULL);
+    *store = &self->store;
+    return PARAPET_OK;
+}

@@ -1,0 +1,111 @@
+/* internal.h - what the files of this module share: listings, and the parts of the directory store.
+ *
+ * posix_path.c  finds its way below the root, following no link
+ * posix_dirty.c remembers which directories are not flushed yet
+ * posix_stream.c brings a stream of bytes into one new file
+ * posix_reader.c, posix_writer.c, posix_tree.c are the operations; posix.c puts them together. */
+#ifndef PARAPET_STORE_INTERNAL_H
+#define PARAPET_STORE_INTERNAL_H
+
+#include <pthread.h>
+
+#include "store/store.h"
+
+/* More is never moved by one system call. */
+#define PP_MAX_TRANSFER_BYTES ((size_t)1 << 30)
+
+/* The children of a prefix: gathered first, told afterwards, so that a visitor may use the store. */
+typedef struct pp_listing {
+    pp_listed *children; /* names are our own copies */
+    size_t count;
+    size_t capacity;
+} pp_listing;
+
+parapet_status pp_listing_add(pp_listing *listing, const char *name, bool is_prefix, uint64_t bytes);
+
+/* Tells each child once, in the order of names. */
+parapet_status pp_listing_tell(pp_listing *listing, pp_list_visitor visit, void *context);
+void pp_listing_free(pp_listing *listing);
+
+#define PP_DIRTY_LIMIT 64
+
+typedef struct pp_posix_store {
+    pp_store store;
+    int root; /* O_PATH descriptor: the root stays the same directory whatever happens to its name */
+    bool has_openat2;
+    pp_posix_options options;
+
+    pthread_mutex_t mutex; /* of what follows */
+    char *dirty[PP_DIRTY_LIMIT];
+    size_t dirty_count;
+    pp_failure failed_flush; /* final: what the kernel failed to write once, it will not write again */
+} pp_posix_store;
+
+/* Where a key lies: the directory that holds it, "" for the root, and its name there. */
+typedef struct pp_posix_place {
+    char parent[PP_MAX_KEY_BYTES];
+    const char *name; /* points into the key */
+} pp_posix_place;
+
+void pp_posix_locate(pp_posix_place *place, const char *key);
+
+/* Opens what lies at a path below the root, "" for the root itself. Returns -1 and errno, ELOOP for a link. */
+int pp_posix_open(const pp_posix_store *store, const char *path, int flags);
+
+/* Opens one name in an open directory, never a link. */
+int pp_posix_open_component(int directory, const char *name, int flags);
+
+/* Opens a directory for use with *at calls, and makes it and those above it as needed. */
+parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory);
+
+/* Sentence and status of a failed look at a key: only here ENOENT and ENOTDIR mean "not there". */
+parapet_status pp_posix_fail_read(int error_number, const char *action, const char *key);
+
+/* The same for writing, where a thing that is missing or in the way is a failure of the storage. */
+parapet_status pp_posix_fail_write(int error_number, const char *action, const char *key);
+
+/* Refuses to change a store that is open for reading. */
+parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *key);
+
+/* Notes that a directory changed. Takes the path, from pp_copy_text, which must be made before the change: this
+ * call needs no memory. Flushes early when it cannot remember more. */
+parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path);
+parapet_status pp_posix_settle(pp_store *store);
+
+/* A new file that only grows. */
+typedef struct pp_posix_stream {
+    const char *key; /* for sentences; the writer's */
+    int descriptor;
+    bool is_direct; /* the descriptor has O_DIRECT set */
+    bool is_durable;
+    pp_buffer buffer; /* empty for small objects */
+    size_t filled;    /* of the buffer */
+    uint64_t written; /* by the system, before the buffer's bytes */
+} pp_posix_stream;
+
+/* Takes the descriptor, also when it fails. */
+parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_store *store, int descriptor,
+                                     const pp_write_request *request);
+parapet_status pp_posix_stream_append(pp_posix_stream *stream, const void *data, size_t bytes);
+
+/* Writes what is still held, makes sure that the file has the expected length, and flushes it. */
+parapet_status pp_posix_stream_finish(pp_posix_stream *stream, uint64_t expected_bytes);
+
+/* Closes and frees; takes NULL. */
+parapet_status pp_posix_stream_close(pp_posix_stream *stream);
+
+parapet_status pp_posix_open_reader(pp_store *store, const char *key, pp_reader **reader);
+parapet_status pp_posix_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
+void pp_posix_close_reader(pp_reader *reader);
+
+parapet_status pp_posix_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);
+parapet_status pp_posix_append(pp_writer *writer, const void *data, size_t bytes);
+parapet_status pp_posix_stage(pp_writer *writer);
+parapet_status pp_posix_publish(pp_writer *writer, pp_publish_mode mode);
+void pp_posix_free_writer(pp_writer *writer);
+
+parapet_status pp_posix_remove(pp_store *store, const char *key);
+parapet_status pp_posix_remove_prefix(pp_store *store, const char *prefix);
+parapet_status pp_posix_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
+
+#endif

@@ -1,0 +1,123 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "store/internal.h"
+
+static void posix_free(pp_store *base)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    while (store->dirty_count > 0)
+        pp_free(store->dirty[--store->dirty_count]);
+    (void)pthread_mutex_destroy(&store->mutex);
+    if (store->root >= 0)
+        (void)close(store->root);
+    pp_free(store);
+}
+
+static const pp_store_ops posix_ops = {
+    .name = "directory",
+    .open = pp_posix_open_reader,
+    .read = pp_posix_read,
+    .close_reader = pp_posix_close_reader,
+    .begin = pp_posix_begin,
+    .append = pp_posix_append,
+    .stage = pp_posix_stage,
+    .publish = pp_posix_publish,
+    .free_writer = pp_posix_free_writer,
+    .settle = pp_posix_settle,
+    .remove = pp_posix_remove,
+    .remove_prefix = pp_posix_remove_prefix,
+    .list = pp_posix_list,
+    .free = posix_free,
+};
+
+/* The directory that holds the root, as a path: "a/b/" lies in "a", "b" in ".", "/b" in "/". */
+static parapet_status parent_of_root(const char *root, char **parent)
+{
+    size_t bytes = strlen(root);
+    parapet_status status;
+    while (bytes > 1 && root[bytes - 1] == '/')
+        bytes--;
+    while (bytes > 0 && root[bytes - 1] != '/')
+        bytes--;
+    while (bytes > 1 && root[bytes - 1] == '/')
+        bytes--;
+    if (bytes == 0)
+        return pp_copy_text(parent, ".");
+    if ((status = pp_allocate(parent, bytes + 1)) == PARAPET_OK)
+        memcpy(*parent, root, bytes);
+    return status;
+}
+
+static parapet_status flush_parent(const char *root, const char *parent)
+{
+    parapet_status status = PARAPET_OK;
+    int descriptor = open(parent, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+    if (descriptor < 0 || (fsync(descriptor) != 0 && errno != EINVAL))
+        status = pp_posix_fail_write(errno, "flush the directory that holds", root);
+    if (descriptor >= 0)
+        (void)close(descriptor);
+    return status;
+}
+
+static parapet_status create_root(const char *root, const pp_posix_options *options)
+{
+    char *parent;
+    parapet_status status = parent_of_root(root, &parent);
+    if (status != PARAPET_OK)
+        return status;
+    if (mkdir(root, 0777) != 0)
+        status = errno == EEXIST ? PARAPET_OK : pp_fail_errno(errno, "cannot make the directory %s", root);
+    else if (!options->not_durable && (status = flush_parent(root, parent)) != PARAPET_OK)
+        (void)rmdir(root); /* or the next attempt would find it and trust it */
+    pp_free(parent);
+    return status;
+}
+
+/* Some sandboxes answer EPERM for a system call they do not know. */
+static bool probe_openat2(int root)
+{
+    struct open_how how = {.flags = O_PATH | O_DIRECTORY | O_CLOEXEC, .resolve = RESOLVE_BENEATH};
+    long descriptor = syscall(SYS_openat2, root, ".", &how, sizeof how);
+    if (descriptor >= 0)
+        (void)close((int)descriptor);
+    return descriptor >= 0;
+}
+
+/* The root itself may be reached through links: that is the user's choice. */
+static parapet_status open_root(pp_posix_store *store, const char *root)
+{
+    store->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
+    if (store->root < 0)
+        return pp_fail_errno(errno, "cannot open the directory %s", root);
+    store->has_openat2 = probe_openat2(store->root);
+    return PARAPET_OK;
+}
+
+parapet_status pp_store_posix_build(pp_store **result, const char *root, const pp_posix_options *options)
+{
+    static const pp_posix_options defaults = {0};
+    pp_posix_store *store;
+    parapet_status status;
+    *result = NULL;
+    if (options == NULL)
+        options = &defaults;
+    if (options->create && (status = create_root(root, options)) != PARAPET_OK)
+        return status;
+    if ((status = pp_allocate(&store, sizeof *store)) != PARAPET_OK)
+        return status;
+    store->store.ops = &posix_ops;
+    store->options = *options;
+    (void)pthread_mutex_init(&store->mutex, NULL);
+    if ((status = open_root(store, root)) != PARAPET_OK) {
+        posix_free(&store->store);
+        return status;
+    }
+    *result = &store->store;
+    return PARAPET_OK;
+}

@@ -1,0 +1,70 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/internal.h"
+
+/* A directory that is gone needs no flush: the one that held it changed, and is on the list. */
+static parapet_status flush_directory(const pp_posix_store *store, const char *path)
+{
+    const char *shown = path[0] != '\0' ? path : "(the root of the store)";
+    int descriptor = pp_posix_open(store, path, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    parapet_status status = PARAPET_OK;
+    if (descriptor < 0)
+        return errno == ENOENT ? PARAPET_OK : pp_posix_fail_write(errno, "open for flushing directory", shown);
+    if (fsync(descriptor) != 0 && errno != EINVAL) /* EINVAL: a file system that has nothing to flush there */
+        status = pp_posix_fail_write(errno, "flush directory", shown);
+    if (close(descriptor) != 0 && errno != EINTR && status == PARAPET_OK)
+        status = pp_posix_fail_write(errno, "close directory", shown);
+    return status;
+}
+
+static parapet_status flush_all(pp_posix_store *store)
+{
+    while (store->dirty_count > 0) {
+        char *path = store->dirty[--store->dirty_count];
+        if (store->failed_flush.status == PARAPET_OK)
+            pp_failure_take(&store->failed_flush, flush_directory(store, path));
+        pp_free(path);
+    }
+    return pp_failure_put(&store->failed_flush);
+}
+
+static bool is_marked(const pp_posix_store *store, const char *path)
+{
+    size_t i;
+    for (i = 0; i < store->dirty_count; i++)
+        if (strcmp(store->dirty[i], path) == 0)
+            return true;
+    return false;
+}
+
+parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path)
+{
+    parapet_status status = PARAPET_OK;
+    if (store->options.not_durable) {
+        pp_free(path);
+        return PARAPET_OK;
+    }
+    (void)pthread_mutex_lock(&store->mutex);
+    if (is_marked(store, path)) {
+        pp_free(path);
+    } else {
+        if (store->dirty_count == PP_DIRTY_LIMIT)
+            status = flush_all(store);
+        store->dirty[store->dirty_count++] = path;
+    }
+    (void)pthread_mutex_unlock(&store->mutex);
+    return status;
+}
+
+parapet_status pp_posix_settle(pp_store *base)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    parapet_status status;
+    (void)pthread_mutex_lock(&store->mutex);
+    status = flush_all(store);
+    (void)pthread_mutex_unlock(&store->mutex);
+    return status;
+}

@@ -1,0 +1,166 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <linux/openat2.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#include "store/internal.h"
+
+void pp_posix_locate(pp_posix_place *place, const char *key)
+{
+    const char *slash = strrchr(key, '/');
+    size_t bytes = slash != NULL ? (size_t)(slash - key) : 0;
+    memcpy(place->parent, key, bytes);
+    place->parent[bytes] = '\0';
+    place->name = slash != NULL ? slash + 1 : key;
+}
+
+/* O_DIRECTORY on a link says ENOTDIR, which would read as "no such key". A directory found there after all was a link
+ * an instant before. */
+int pp_posix_open_component(int directory, const char *name, int flags)
+{
+    struct stat found;
+    int descriptor = openat(directory, name, flags | O_NOFOLLOW | O_CLOEXEC);
+    if (descriptor >= 0 || errno != ENOTDIR)
+        return descriptor;
+    if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
+        (S_ISLNK(found.st_mode) || S_ISDIR(found.st_mode)))
+        errno = ELOOP;
+    else
+        errno = ENOTDIR;
+    return -1;
+}
+
+/* Copies the first component of a path; returns what follows its slash, or NULL after the last one. */
+static const char *take_component(const char *path, char name[PP_MAX_KEY_BYTES])
+{
+    size_t bytes = strcspn(path, "/");
+    memcpy(name, path, bytes);
+    name[bytes] = '\0';
+    return path[bytes] == '/' ? path + bytes + 1 : NULL;
+}
+
+static void close_quietly(int descriptor, int kept_open)
+{
+    int error_number = errno;
+    if (descriptor != kept_open)
+        (void)close(descriptor);
+    errno = error_number;
+}
+
+/* For kernels without openat2: one component at a time, none of them a link. */
+static int walk(int root, const char *path, int flags)
+{
+    char name[PP_MAX_KEY_BYTES];
+    int directory = root, next;
+    do {
+        path = take_component(path, name);
+        next = pp_posix_open_component(directory, name, path != NULL ? O_PATH | O_DIRECTORY : flags);
+        close_quietly(directory, root);
+        directory = next;
+    } while (path != NULL && next >= 0);
+    return next;
+}
+
+int pp_posix_open(const pp_posix_store *store, const char *path, int flags)
+{
+    struct open_how how = {.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
+                           .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
+    long descriptor;
+    if (path[0] == '\0')
+        path = ".";
+    if (!store->has_openat2)
+        return walk(store->root, path, flags);
+    do
+        descriptor = syscall(SYS_openat2, store->root, path, &how, sizeof how);
+    while (descriptor < 0 && errno == EINTR);
+    return (int)descriptor;
+}
+
+/* Makes one directory unless it is there. */
+static parapet_status make_directory(pp_posix_store *store, int parent, const char *path)
+{
+    pp_posix_place place;
+    char *changed;
+    parapet_status status;
+    pp_posix_locate(&place, path);
+    if ((status = pp_copy_text(&changed, place.parent)) != PARAPET_OK)
+        return status;
+    if (mkdirat(parent, place.name, 0777) == 0)
+        return pp_posix_mark_dirty(store, changed);
+    pp_free(changed);
+    return errno == EEXIST ? PARAPET_OK : pp_posix_fail_write(errno, "make directory", path);
+}
+
+/* Goes from the parent of path, open in *directory, to path itself. */
+static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory)
+{
+    parapet_status status = make_directory(store, *directory, path);
+    pp_posix_place place;
+    int next = -1;
+    pp_posix_locate(&place, path);
+    if (status == PARAPET_OK && (next = pp_posix_open_component(*directory, place.name, O_PATH | O_DIRECTORY)) < 0)
+        status = pp_posix_fail_write(errno, "open directory", path);
+    close_quietly(*directory, store->root);
+    *directory = next;
+    return status;
+}
+
+static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory)
+{
+    char so_far[PP_MAX_KEY_BYTES];
+    size_t bytes = 0;
+    parapet_status status;
+    *directory = store->root;
+    do {
+        bytes += path[bytes] == '/' ? 1 : 0;
+        bytes += strcspn(path + bytes, "/");
+        memcpy(so_far, path, bytes);
+        so_far[bytes] = '\0';
+        status = enter_directory(store, so_far, directory);
+    } while (status == PARAPET_OK && path[bytes] != '\0');
+    return status;
+}
+
+parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory)
+{
+    *directory = pp_posix_open(store, path, O_PATH | O_DIRECTORY);
+    if (*directory >= 0)
+        return PARAPET_OK;
+    if (errno != ENOENT || path[0] == '\0')
+        return pp_posix_fail_write(errno, "open directory", path);
+    return make_directories(store, path, directory);
+}
+
+static parapet_status fail_link(const char *action, const char *key)
+{
+    return pp_fail(PARAPET_ERR_IO, "cannot %s %s: a symbolic link lies on the way, and none is followed", action,
+                   key);
+}
+
+parapet_status pp_posix_fail_read(int error_number, const char *action, const char *key)
+{
+    if (error_number == ELOOP || error_number == EXDEV)
+        return fail_link(action, key);
+    if (error_number == ENOTDIR)
+        error_number = ENOENT;
+    return pp_fail_errno(error_number, "cannot %s %s", action, key);
+}
+
+parapet_status pp_posix_fail_write(int error_number, const char *action, const char *key)
+{
+    parapet_status status;
+    if (error_number == ELOOP || error_number == EXDEV)
+        return fail_link(action, key);
+    status = pp_fail_errno(error_number, "cannot %s %s", action, key);
+    return status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_EXISTS ? PARAPET_ERR_IO : status;
+}
+
+parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *key)
+{
+    if (store->options.read_only)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "cannot change %s: the store is open for reading", key);
+    return PARAPET_OK;
+}

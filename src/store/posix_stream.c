@@ -1,0 +1,213 @@
+#include <errno.h>
+#include <fcntl.h>
+#include <inttypes.h>
+#include <linux/magic.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/vfs.h>
+#include <unistd.h>
+
+#include "base/checked.h"
+#include "store/internal.h"
+
+/* Measured on ext4, 128 MiB with flush: direct I/O in pieces of 4 MiB takes 0.7 of the time of buffered writing and
+ * less than half of its processor time. Buffered with early write-back is somewhat faster on an idle machine and
+ * slower on a busy one. Allocating the file beforehand gains nothing; pieces below 256 KiB lose speed. */
+#define BUFFER_BYTES ((size_t)4 << 20)
+#define LEAST_BUFFER_BYTES ((size_t)256 << 10)
+#define LEAST_DIRECT_BYTES ((size_t)1 << 20)
+
+static size_t whole_pages(size_t bytes)
+{
+    return bytes & ~((size_t)PP_PAGE_BYTES - 1);
+}
+
+static bool set_direct(int descriptor, bool is_direct)
+{
+    int flags = fcntl(descriptor, F_GETFL);
+    if (flags < 0)
+        return false;
+    flags = is_direct ? flags | O_DIRECT : flags & ~O_DIRECT;
+    return fcntl(descriptor, F_SETFL, flags) == 0;
+}
+
+/* A file system in memory takes O_DIRECT but gains nothing from it. */
+static bool is_in_memory(int descriptor)
+{
+    struct statfs found;
+    return fstatfs(descriptor, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
+}
+
+static bool wants_direct(pp_direct_io choice, const pp_write_request *request, int descriptor)
+{
+    if (request->is_small || request->budget == NULL || choice == PP_DIRECT_NEVER)
+        return false;
+    if (choice == PP_DIRECT_ALWAYS)
+        return true;
+    return (request->bound_bytes == 0 || request->bound_bytes >= LEAST_DIRECT_BYTES) && !is_in_memory(descriptor);
+}
+
+static parapet_status leave_direct(pp_posix_stream *stream)
+{
+    if (stream->is_direct && !set_direct(stream->descriptor, false))
+        return pp_posix_fail_write(errno, "leave direct I/O for", stream->key);
+    stream->is_direct = false;
+    return PARAPET_OK;
+}
+
+/* The largest buffer that the budget gives, down to a size that still writes at speed. */
+static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *request)
+{
+    size_t bytes = BUFFER_BYTES;
+    parapet_status status;
+    if (request->is_small || request->budget == NULL)
+        return PARAPET_OK;
+    if (request->bound_bytes > 0 && request->bound_bytes < bytes)
+        bytes = (size_t)request->bound_bytes;
+    while ((status = pp_buffer_init(buffer, request->budget, bytes, "write buffers")) == PARAPET_ERR_MEMORY &&
+           bytes > LEAST_BUFFER_BYTES)
+        bytes = pp_max_size(bytes / 2, LEAST_BUFFER_BYTES);
+    return status;
+}
+
+parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_store *store, int descriptor,
+                                     const pp_write_request *request)
+{
+    parapet_status status = pp_allocate(stream, sizeof **stream);
+    if (status != PARAPET_OK) {
+        (void)close(descriptor);
+        return status;
+    }
+    (*stream)->key = request->key;
+    (*stream)->descriptor = descriptor;
+    (*stream)->is_durable = !store->options.not_durable;
+    if ((status = reserve_buffer(&(*stream)->buffer, request)) != PARAPET_OK) {
+        (void)pp_posix_stream_close(*stream);
+        *stream = NULL;
+        return status;
+    }
+    if (wants_direct(store->options.direct_io, request, descriptor))
+        (*stream)->is_direct = set_direct(descriptor, true);
+    return PARAPET_OK;
+}
+
+/* One pwrite of at most PP_MAX_TRANSFER_BYTES; *done 0 means "try again". */
+static parapet_status write_some(pp_posix_stream *stream, const unsigned char *data, size_t bytes, size_t *done)
+{
+    ssize_t result =
+        pwrite(stream->descriptor, data, pp_min_size(bytes, PP_MAX_TRANSFER_BYTES), (off_t)stream->written);
+    *done = result > 0 ? (size_t)result : 0;
+    if (result > 0 || (result < 0 && errno == EINTR))
+        return PARAPET_OK;
+    if (result < 0 && errno == EINVAL && stream->is_direct)
+        return leave_direct(stream);
+    return pp_posix_fail_write(result < 0 ? errno : EIO, "write", stream->key);
+}
+
+static parapet_status write_out(pp_posix_stream *stream, const unsigned char *data, size_t bytes)
+{
+    uint64_t start = stream->written;
+    size_t left = bytes, done;
+    while (left > 0) {
+        parapet_status status = write_some(stream, data, left, &done);
+        if (status != PARAPET_OK)
+            return status;
+        stream->written += done;
+        data += done;
+        left -= done;
+    }
+    /* Let the device work while the next piece is made; the flush at the end reports what goes wrong. */
+    if (!stream->is_direct && stream->is_durable && bytes >= LEAST_BUFFER_BYTES)
+        (void)sync_file_range(stream->descriptor, (off_t)start, (off_t)bytes, SYNC_FILE_RANGE_WRITE);
+    return PARAPET_OK;
+}
+
+static parapet_status empty_buffer(pp_posix_stream *stream)
+{
+    parapet_status status = write_out(stream, stream->buffer.data, stream->filled);
+    stream->filled = 0;
+    return status;
+}
+
+/* How much of the data need not go through the buffer: nothing, or whole pages that keep the file aligned. */
+static size_t straight_bytes(const pp_posix_stream *stream, const unsigned char *data, size_t bytes)
+{
+    if (stream->buffer.data == NULL)
+        return bytes;
+    if (stream->filled > 0 || bytes < stream->buffer.capacity)
+        return 0;
+    if (stream->is_direct && (uintptr_t)data % PP_PAGE_BYTES != 0)
+        return 0;
+    return whole_pages(bytes);
+}
+
+parapet_status pp_posix_stream_append(pp_posix_stream *stream, const void *data, size_t bytes)
+{
+    const unsigned char *source = data;
+    parapet_status status = PARAPET_OK;
+    while (bytes > 0 && status == PARAPET_OK) {
+        size_t straight = straight_bytes(stream, source, bytes);
+        size_t piece = straight > 0 ? straight : pp_min_size(bytes, stream->buffer.capacity - stream->filled);
+        if (straight > 0) {
+            status = write_out(stream, source, piece);
+        } else {
+            memcpy(stream->buffer.data + stream->filled, source, piece);
+            stream->filled += piece;
+            if (stream->filled == stream->buffer.capacity)
+                status = empty_buffer(stream);
+        }
+        source += piece;
+        bytes -= piece;
+    }
+    return status;
+}
+
+/* Direct I/O takes whole pages; the last bytes, and objects that turned out small, go through the page cache. */
+static parapet_status write_tail(pp_posix_stream *stream)
+{
+    size_t direct = stream->is_direct ? whole_pages(stream->filled) : 0;
+    parapet_status status;
+    if (stream->written + direct < LEAST_DIRECT_BYTES)
+        direct = 0;
+    if ((status = write_out(stream, stream->buffer.data, direct)) != PARAPET_OK ||
+        (status = leave_direct(stream)) != PARAPET_OK)
+        return status;
+    status = write_out(stream, stream->buffer.data + direct, stream->filled - direct);
+    stream->filled = 0;
+    return status;
+}
+
+static parapet_status check_length(const pp_posix_stream *stream, uint64_t expected_bytes)
+{
+    struct stat found;
+    if (fstat(stream->descriptor, &found) != 0)
+        return pp_posix_fail_write(errno, "examine", stream->key);
+    if ((uint64_t)found.st_size != expected_bytes)
+        return pp_fail(PARAPET_ERR_IO, "%s was written with %" PRIu64 " bytes, but the file system keeps %" PRIu64,
+                       stream->key, expected_bytes, (uint64_t)found.st_size);
+    return PARAPET_OK;
+}
+
+parapet_status pp_posix_stream_finish(pp_posix_stream *stream, uint64_t expected_bytes)
+{
+    parapet_status status;
+    if (stream->filled > 0 && (status = write_tail(stream)) != PARAPET_OK)
+        return status;
+    if ((status = check_length(stream, expected_bytes)) != PARAPET_OK)
+        return status;
+    if (stream->is_durable && fsync(stream->descriptor) != 0)
+        return pp_posix_fail_write(errno, "flush", stream->key);
+    return PARAPET_OK;
+}
+
+parapet_status pp_posix_stream_close(pp_posix_stream *stream)
+{
+    parapet_status status = PARAPET_OK;
+    if (stream == NULL)
+        return PARAPET_OK;
+    if (close(stream->descriptor) != 0 && errno != EINTR)
+        status = pp_posix_fail_write(errno, "close", stream->key);
+    pp_buffer_free(&stream->buffer);
+    pp_free(stream);
+    return status;
+}

@@ -1,0 +1,176 @@
+#include "store/store.h"
+
+#include <inttypes.h>
+#include <string.h>
+
+static parapet_status check_component(const char *key, const char *start, size_t bytes)
+{
+    if (bytes == 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "key \"%s\" has an empty component", key);
+    if ((bytes == 1 && start[0] == '.') || (bytes == 2 && start[0] == '.' && start[1] == '.'))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "key \"%s\" has the component \"%.*s\"", key, (int)bytes, start);
+    return PARAPET_OK;
+}
+
+static parapet_status check_characters(const char *key)
+{
+    size_t i;
+    for (i = 0; i < PP_MAX_KEY_BYTES && key[i] != '\0'; i++)
+        if ((unsigned char)key[i] < 0x20 || key[i] == 0x7f)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "a key has a control character (%d) at byte %zu", key[i], i);
+    if (i == PP_MAX_KEY_BYTES)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "key \"%.64s...\" has %d bytes or more", key, PP_MAX_KEY_BYTES);
+    return PARAPET_OK;
+}
+
+parapet_status pp_key_check(const char *key)
+{
+    parapet_status status;
+    const char *start;
+    if (key == NULL || key[0] == '\0')
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a key is empty");
+    if ((status = check_characters(key)) != PARAPET_OK)
+        return status;
+    for (start = key;; start++) {
+        size_t bytes = strcspn(start, "/");
+        if ((status = check_component(key, start, bytes)) != PARAPET_OK)
+            return status;
+        start += bytes;
+        if (*start == '\0')
+            return PARAPET_OK;
+    }
+}
+
+/* A prefix is a key, or "" for the root. */
+static parapet_status check_prefix(const char *prefix)
+{
+    return prefix != NULL && prefix[0] == '\0' ? PARAPET_OK : pp_key_check(prefix);
+}
+
+parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader **reader)
+{
+    parapet_status status = pp_key_check(key);
+    *reader = NULL;
+    return status != PARAPET_OK ? status : store->ops->open(store, key, reader);
+}
+
+parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
+{
+    if (offset > reader->bytes || bytes > reader->bytes - offset)
+        return pp_fail(PARAPET_ERR_INTERNAL, "%zu bytes at %" PRIu64 " lie outside an object of %" PRIu64 " bytes",
+                       bytes, offset, reader->bytes);
+    return reader->store->ops->read(reader, offset, bytes, target);
+}
+
+void pp_reader_free(pp_reader *reader)
+{
+    if (reader != NULL)
+        reader->store->ops->close_reader(reader);
+}
+
+parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer)
+{
+    parapet_status status;
+    *writer = NULL;
+    if ((status = pp_key_check(request->key)) != PARAPET_OK ||
+        (status = check_prefix(request->staging)) != PARAPET_OK)
+        return status;
+    return store->ops->begin(store, request, writer);
+}
+
+parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t bytes)
+{
+    parapet_status status = writer->store->ops->append(writer, data, bytes);
+    if (status == PARAPET_OK)
+        writer->bytes += bytes;
+    return status;
+}
+
+parapet_status pp_writer_stage(pp_writer *writer)
+{
+    return writer->store->ops->stage(writer);
+}
+
+parapet_status pp_writer_publish(pp_writer *writer, pp_publish_mode mode)
+{
+    return writer->store->ops->publish(writer, mode);
+}
+
+void pp_writer_free(pp_writer *writer)
+{
+    if (writer != NULL)
+        writer->store->ops->free_writer(writer);
+}
+
+parapet_status pp_store_settle(pp_store *store)
+{
+    return store->ops->settle(store);
+}
+
+parapet_status pp_store_remove(pp_store *store, const char *key)
+{
+    parapet_status status = pp_key_check(key);
+    return status != PARAPET_OK ? status : store->ops->remove(store, key);
+}
+
+parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix)
+{
+    parapet_status status = check_prefix(prefix);
+    return status != PARAPET_OK ? status : store->ops->remove_prefix(store, prefix);
+}
+
+parapet_status pp_store_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)
+{
+    parapet_status status = check_prefix(prefix);
+    return status != PARAPET_OK ? status : store->ops->list(store, prefix, visit, context);
+}
+
+void pp_store_free(pp_store *store)
+{
+    if (store != NULL)
+        store->ops->free(store);
+}
+
+static parapet_status read_whole(pp_reader *reader, char **data)
+{
+    size_t bytes = (size_t)reader->bytes;
+    parapet_status status = pp_allocate(data, bytes + 1);
+    if (status != PARAPET_OK || bytes == 0)
+        return status;
+    if ((status = pp_reader_read(reader, 0, bytes, *data)) != PARAPET_OK) {
+        pp_free(*data);
+        *data = NULL;
+    }
+    return status;
+}
+
+parapet_status pp_store_read_all(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes)
+{
+    pp_reader *reader;
+    parapet_status status = pp_store_open_object(store, key, &reader);
+    *data = NULL;
+    *bytes = 0;
+    if (status != PARAPET_OK)
+        return status;
+    if (reader->bytes > limit_bytes || reader->bytes >= SIZE_MAX)
+        status = pp_fail(PARAPET_ERR_FORMAT, "%s has %" PRIu64 " bytes, more than the %zu allowed there", key,
+                         reader->bytes, limit_bytes);
+    else if ((status = read_whole(reader, data)) == PARAPET_OK)
+        *bytes = (size_t)reader->bytes;
+    pp_reader_free(reader);
+    return status;
+}
+
+parapet_status pp_store_write_all(pp_store *store, const pp_write_request *request, const void *data, size_t bytes,
+                                  pp_publish_mode mode)
+{
+    pp_writer *writer;
+    parapet_status status = pp_store_begin(store, request, &writer);
+    if (status != PARAPET_OK || (status = pp_writer_append(writer, data, bytes)) != PARAPET_OK ||
+        (status = pp_writer_stage(writer)) != PARAPET_OK)
+        goto done;
+    status = pp_writer_publish(writer, mode);
+done:
+    pp_writer_free(writer);
+    return status;
+}

@@ -1,0 +1,159 @@
+/* store.h - where objects are kept: named byte strings under one root.
+ *
+ * Knows keys and bytes, nothing of Zarr or MPI. Depends on base. An implementation is a struct of functions
+ * (posix.c, memory.c, faulty.c); callers use the pp_store_*, pp_reader_* and pp_writer_* functions below.
+ *
+ * Keys are paths such as "a/b/c/0/1": no empty, "." or ".." component, no leading or trailing slash, no control
+ * character. They never lead outside the root, whatever links lie in the way.
+ *
+ * An object is never changed in place. A writer makes a new one under a temporary name:
+ *
+ *     begin --append--append-- ... --stage--> durable, not visible --publish--> visible under its key
+ *        \_____________________________\____________ free: nothing was there __/
+ *
+ * There is no seek, no rename and no reading back: an upload in parts to an object store is the same thing.
+ * Only "there is no such key" is PARAPET_ERR_NOT_FOUND; any other trouble is another error. */
+#ifndef PARAPET_STORE_STORE_H
+#define PARAPET_STORE_STORE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/budget.h"
+
+#define PP_MAX_KEY_BYTES 4096
+
+typedef struct pp_store pp_store;
+typedef struct pp_reader pp_reader;
+typedef struct pp_writer pp_writer;
+
+/* What one child of a prefix is; told to the callback of pp_store_list. */
+typedef struct pp_listed {
+    const char *name; /* one component */
+    bool is_prefix;   /* a directory: more keys below it */
+    uint64_t bytes;   /* of an object */
+} pp_listed;
+
+/* Returns PARAPET_OK to go on; anything else ends the listing and is its status. */
+typedef parapet_status (*pp_list_visitor)(void *context, const pp_listed *listed);
+
+typedef enum pp_publish_mode { PP_PUBLISH_REPLACE, PP_PUBLISH_EXCLUSIVE } pp_publish_mode;
+
+typedef struct pp_write_request {
+    const char *key;
+    const char *staging;  /* prefix for temporary names, same file system: "a/b/__parapet/tmp"; made if needed */
+    uint64_t bound_bytes; /* the object will not be longer; 0: not known */
+    pp_budget *budget;    /* pays for the writer's buffer */
+    bool is_small;        /* metadata: no large buffer, no direct I/O */
+} pp_write_request;
+
+/* The functions of an implementation. Each states its contract; all may be called from one thread at a time per
+ * reader or writer, and from several threads on one store. */
+typedef struct pp_store_ops {
+    const char *name;
+
+    /* Opens an object for ranged reads and tells its length. What is read stays that object even if the key is
+     * replaced meanwhile. */
+    parapet_status (*open)(pp_store *store, const char *key, pp_reader **reader);
+    /* Fills target with exactly bytes from offset, which the caller keeps within the object. */
+    parapet_status (*read)(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
+    void (*close_reader)(pp_reader *reader);
+
+    parapet_status (*begin)(pp_store *store, const pp_write_request *request, pp_writer **writer);
+    parapet_status (*append)(pp_writer *writer, const void *data, size_t bytes);
+    /* Makes all bytes durable, still invisible. Releases buffers and descriptors. */
+    parapet_status (*stage)(pp_writer *writer);
+    /* Makes the object visible, at once and whole. Durable after the next settle. EXCLUSIVE fails with
+     * PARAPET_ERR_EXISTS when the key is taken. */
+    parapet_status (*publish)(pp_writer *writer, pp_publish_mode mode);
+    /* Gives everything back; an object that was not published never existed. */
+    void (*free_writer)(pp_writer *writer);
+
+    /* Makes every publish and remove so far durable. */
+    parapet_status (*settle)(pp_store *store);
+    /* Removes an object. */
+    parapet_status (*remove)(pp_store *store, const char *key);
+    /* Removes everything below a prefix, objects and prefixes; not found is fine. */
+    parapet_status (*remove_prefix)(pp_store *store, const char *prefix);
+    /* Tells the direct children of a prefix in the order of their names. "" is the root. A prefix that does not
+     * exist is PARAPET_ERR_NOT_FOUND. */
+    parapet_status (*list)(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
+
+    void (*free)(pp_store *store);
+} pp_store_ops;
+
+/* How an implementation begins its own structs. */
+struct pp_store {
+    const pp_store_ops *ops;
+};
+
+struct pp_reader {
+    pp_store *store;
+    uint64_t bytes; /* length of the object */
+};
+
+struct pp_writer {
+    pp_store *store;
+    uint64_t bytes; /* appended so far */
+};
+
+/* The calls. Keys are checked here, once, for every implementation. */
+parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader **reader);
+parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
+void pp_reader_free(pp_reader *reader); /* takes NULL */
+
+parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);
+parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t bytes);
+parapet_status pp_writer_stage(pp_writer *writer);
+parapet_status pp_writer_publish(pp_writer *writer, pp_publish_mode mode);
+void pp_writer_free(pp_writer *writer); /* takes NULL; abandons what was not published */
+
+parapet_status pp_store_settle(pp_store *store);
+parapet_status pp_store_remove(pp_store *store, const char *key);
+parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix);
+parapet_status pp_store_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
+void pp_store_free(pp_store *store); /* takes NULL */
+
+/* Reads a whole object of at most limit_bytes into fresh memory with a NUL behind it; free with pp_free. */
+parapet_status pp_store_read_all(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes);
+
+/* Begin, append, stage and publish in one, for metadata. */
+parapet_status pp_store_write_all(pp_store *store, const pp_write_request *request, const void *data, size_t bytes,
+                                  pp_publish_mode mode);
+
+/* Whether a key is well formed; the sentence says what is wrong with it. */
+parapet_status pp_key_check(const char *key);
+
+typedef enum pp_direct_io { PP_DIRECT_AUTOMATIC = 0, PP_DIRECT_ALWAYS = 1, PP_DIRECT_NEVER = 2 } pp_direct_io;
+
+typedef struct pp_posix_options {
+    bool create;            /* make the root directory (not its parents) if it does not exist */
+    bool read_only;         /* refuse begin and remove */
+    bool not_durable;       /* skip flushing to the device */
+    pp_direct_io direct_io; /* of writers; reads always go through the page cache */
+} pp_posix_options;
+
+/* A directory of a file system. */
+parapet_status pp_store_posix_build(pp_store **store, const char *root, const pp_posix_options *options);
+
+/* Objects in memory, shared by all stores of that name in this process; NULL: a private one. An object becomes
+ * visible at publish and survives until the name is dropped. */
+parapet_status pp_store_memory_build(pp_store **store, const char *name);
+void pp_store_memory_drop(const char *name);
+
+/* What pp_store_faulty does to the operations of the store it wraps. */
+typedef struct pp_fault_plan {
+    long fail_at;          /* operation that fails, counted from 0; negative: none */
+    bool fail_forever;     /* and all after it: storage that is gone, or a crash at that instant */
+    bool fail_after;       /* the operation takes effect, and only then reports failure */
+    bool is_torn;          /* a failing append writes half of its bytes first */
+    parapet_status status; /* what failing operations return */
+    long operations;       /* out: how many there were */
+    long failures;         /* out: how many failed */
+} pp_fault_plan;
+
+/* Wraps a store (not freed with it) and fails operations as the plan says; the plan is the caller's and may be
+ * changed between calls. Freeing readers and writers never fails. */
+parapet_status pp_store_faulty_build(pp_store **store, pp_store *inner, pp_fault_plan *plan);
+
+#endif

@@ -1,0 +1,35 @@
+/* context.h - what every transfer of one array works with: where it is stored, how it is cut, what it may use. */
+#ifndef PARAPET_TRANSFER_CONTEXT_H
+#define PARAPET_TRANSFER_CONTEXT_H
+
+#include <stdatomic.h>
+
+#include "store/store.h"
+#include "transfer/layout.h"
+#include "zarr/manifest.h"
+
+/* What was done, over the life of a store; see parapet_statistics. */
+typedef struct pp_counters {
+    _Atomic(int64_t) read_bytes, written_bytes, read_requests, objects_written;
+    _Atomic(int64_t) chunks_decoded, chunks_encoded, chunks_copied, chunks_missing;
+} pp_counters;
+
+/* What the seal of an array says about a shard; PARAPET_OK and a record, or an error of the manifest. */
+typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_shard_record *record);
+
+typedef struct pp_transfer_context {
+    pp_store *store;
+    const char *path; /* of the array; "" is the root */
+    const pp_layout *layout;
+    pp_budget *budget;
+    pp_counters *counters;
+    int threads;
+    bool has_storage_thread;
+    bool elides_fill;
+    parapet_progress progress;
+    void *progress_context;
+    pp_seal_lookup seal; /* NULL: the array is not sealed */
+    void *seal_context;
+} pp_transfer_context;
+
+#endif

@@ -1,0 +1,108 @@
+#include "transfer/layout.h"
+
+#include <string.h>
+
+static bool is_solely_sharded(const pp_array_document *document)
+{
+    return document->codecs.count == 1 && document->codecs.codecs[0].id == PP_CODEC_SHARDING;
+}
+
+static parapet_status build_chain(pp_layout *layout, const pp_array_document *document, const pp_chain_spec *codecs,
+                                  bool ignore_checksums)
+{
+    pp_chunk_format format = {
+        .ndim = document->ndim,
+        .element_bytes = document->type.element_bytes,
+        .swap_bytes = document->type.swap_bytes,
+        .fill_value = document->fill_value,
+        .ignore_checksums = ignore_checksums,
+    };
+    memcpy(format.shape, layout->chunks.cell_shape, sizeof format.shape);
+    return pp_chain_build(&layout->chain, codecs, &format);
+}
+
+static parapet_status check_readable(const pp_array_document *document)
+{
+    if (document->type.id == PARAPET_VARIABLE)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "data_type %s has elements of variable length, which cannot be read",
+                       document->type.name);
+    return PARAPET_OK;
+}
+
+parapet_status pp_layout_init(pp_layout *layout, const pp_array_document *document, bool ignore_checksums)
+{
+    const pp_sharding_spec *sharding = is_solely_sharded(document) ? document->codecs.codecs[0].sharding : NULL;
+    const int64_t *chunk_shape = sharding != NULL ? sharding->chunk_shape : document->grid_shape;
+    parapet_status status;
+    *layout = (pp_layout){
+        .is_sharded = sharding != NULL,
+        .keys = document->keys,
+        .element_bytes = document->type.element_bytes,
+        .fill_value = document->fill_value,
+    };
+    if ((status = check_readable(document)) != PARAPET_OK ||
+        (status = pp_grid_init(&layout->shards, document->ndim, document->shape, document->grid_shape)) != PARAPET_OK)
+        return status;
+    if (sharding != NULL &&
+        (status = pp_index_format_init(&layout->index, sharding, document->grid_shape)) != PARAPET_OK)
+        return status;
+    layout->index.ignore_checksums = ignore_checksums;
+    if ((status = pp_grid_init(&layout->chunks, document->ndim, document->grid_shape, chunk_shape)) != PARAPET_OK)
+        return status;
+    return build_chain(layout, document, sharding != NULL ? &sharding->codecs : &document->codecs, ignore_checksums);
+}
+
+void pp_layout_clear(pp_layout *layout)
+{
+    pp_chain_free(layout->chain);
+    *layout = (pp_layout){0};
+}
+
+void pp_layout_shard_box(const pp_layout *layout, int64_t shard, pp_box *box)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_grid_cell_position(&layout->shards, shard, cell);
+    pp_grid_cell_box(&layout->shards, cell, box);
+}
+
+void pp_layout_chunk_whole_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box)
+{
+    int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM];
+    int d;
+    pp_grid_cell_position(&layout->shards, shard, shard_cell);
+    pp_grid_cell_position(&layout->chunks, chunk, chunk_cell);
+    pp_grid_cell_whole_box(&layout->chunks, chunk_cell, box);
+    for (d = 0; d < box->ndim; d++)
+        box->start[d] += shard_cell[d] * layout->shards.cell_shape[d];
+}
+
+void pp_layout_chunk_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box)
+{
+    pp_box shard_box;
+    pp_layout_chunk_whole_box(layout, shard, chunk, box);
+    pp_layout_shard_box(layout, shard, &shard_box);
+    (void)pp_box_intersect(box, &shard_box, box);
+}
+
+void pp_layout_chunks_inside(const pp_layout *layout, int64_t shard, pp_box *chunks)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_box box;
+    int d;
+    pp_grid_cell_position(&layout->shards, shard, cell);
+    pp_grid_cell_box(&layout->shards, cell, &box);
+    for (d = 0; d < box.ndim; d++)
+        box.start[d] -= cell[d] * layout->shards.cell_shape[d];
+    pp_grid_cells_of_box(&layout->chunks, &box, chunks);
+}
+
+parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_text text = {0};
+    pp_grid_cell_position(&layout->shards, shard, cell);
+    if (path[0] != '\0')
+        pp_text_add(&text, "%s/", path);
+    pp_key_print(&layout->keys, layout->shards.ndim, cell, &text);
+    return pp_text_finish(&text, key);
+}

@@ -1,0 +1,41 @@
+/* layout.h - how one array is cut and stored, ready for transfers: shards over the array, chunks over a shard,
+ * the codec chain of a chunk. Made from the array's document; never changed.
+ *
+ *     array  = grid of shards (stored objects)
+ *     shard  = grid of chunks + index         an unsharded array has one chunk per shard and no index
+ *
+ * A sole sharding codec makes the array sharded. Anything rarer (sharding inside other codecs) is treated as an
+ * unsharded array whose chain does the work on whole objects. */
+#ifndef PARAPET_TRANSFER_LAYOUT_H
+#define PARAPET_TRANSFER_LAYOUT_H
+
+#include "codec/shard_index.h"
+#include "zarr/document.h"
+
+typedef struct pp_layout {
+    pp_grid shards; /* over the array */
+    pp_grid chunks; /* over one shard */
+    bool is_sharded;
+    pp_index_format index;
+    pp_chain *chain;
+    pp_key_encoding keys;
+    size_t element_bytes;
+    const void *fill_value;
+} pp_layout;
+
+/* The layout refers to the document's fill value, which must outlive it. */
+parapet_status pp_layout_init(pp_layout *layout, const pp_array_document *document, bool ignore_checksums);
+void pp_layout_clear(pp_layout *layout);
+
+/* The elements of a chunk of a shard, in the index space of the array: in full, or clipped to the array. */
+void pp_layout_chunk_whole_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box);
+void pp_layout_chunk_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box);
+void pp_layout_shard_box(const pp_layout *layout, int64_t shard, pp_box *box);
+
+/* Chunks of a shard that hold at least one element of the array, as a box of chunk positions. */
+void pp_layout_chunks_inside(const pp_layout *layout, int64_t shard, pp_box *chunks);
+
+/* The key of a shard: path of the array, "/", key. Free with pp_free. */
+parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key);
+
+#endif

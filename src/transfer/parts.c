@@ -1,0 +1,131 @@
+#include "transfer/parts.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+static parapet_status refuse_bounds(int index, int dimension, const pp_box *box, const pp_grid *array)
+{
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "part %d reaches from %lld to %lld in dimension %d, but the array only from 0 to %lld", index,
+                   (long long)box->start[dimension], (long long)(box->start[dimension] + box->count[dimension]),
+                   dimension, (long long)array->shape[dimension]);
+}
+
+static parapet_status check_bounds(int index, const pp_box *box, const pp_grid *array)
+{
+    int d;
+    for (d = 0; d < box->ndim; d++)
+        if (box->start[d] < 0 || box->start[d] + box->count[d] > array->shape[d])
+            return refuse_bounds(index, d, box, array);
+    return PARAPET_OK;
+}
+
+static parapet_status init_part(pp_parts *parts, int index, const parapet_part *given, const pp_layout *layout,
+                                parapet_type type)
+{
+    const pp_grid *array = &layout->shards;
+    pp_box *box = &parts->boxes[index];
+    pp_part_memory *memory = &parts->memory[index];
+    parapet_status status;
+    if (array->ndim > 0 && (given->start == NULL || given->count == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no start or no count", index);
+    if (given->type != PARAPET_TYPE_OF_ARRAY && given->type != type)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has type %s, but the array has %s; nothing is converted", index,
+                       parapet_type_name(given->type), parapet_type_name(type));
+    if ((status = pp_box_init(box, array->ndim, given->start, given->count)) != PARAPET_OK ||
+        (status = check_bounds(index, box, array)) != PARAPET_OK)
+        return status;
+    if (given->data == NULL && !pp_box_is_empty(box))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no data", index);
+    memory->data = given->data;
+    if (given->strides_bytes != NULL)
+        memcpy(memory->strides, given->strides_bytes, (size_t)array->ndim * sizeof memory->strides[0]);
+    else
+        pp_strides_c_order(array->ndim, box->count, layout->element_bytes, memory->strides);
+    return PARAPET_OK;
+}
+
+parapet_status pp_parts_init(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
+                             parapet_type type)
+{
+    parapet_status status;
+    int i;
+    *parts = (pp_parts){0};
+    if (count < 0 || (count > 0 && given == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part_count is %d, but there are no parts", count);
+    if ((status = pp_allocate_array(&parts->boxes, (size_t)count, sizeof parts->boxes[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&parts->memory, (size_t)count, sizeof parts->memory[0])) != PARAPET_OK)
+        goto done;
+    parts->count = count;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = init_part(parts, i, &given[i], layout, type);
+done:
+    if (status != PARAPET_OK)
+        pp_parts_clear(parts);
+    return status;
+}
+
+void pp_parts_clear(pp_parts *parts)
+{
+    pp_free(parts->boxes);
+    pp_free(parts->memory);
+    *parts = (pp_parts){0};
+}
+
+int64_t pp_parts_element_count(const pp_parts *parts)
+{
+    int64_t total = 0;
+    int i;
+    for (i = 0; i < parts->count; i++)
+        if (!pp_add_fits(total, pp_box_element_count(&parts->boxes[i]), &total))
+            return INT64_MAX;
+    return total;
+}
+
+int64_t pp_parts_move_run(const pp_parts_move *move)
+{
+    const pp_box *box = &move->parts->boxes[move->part];
+    const pp_part_memory *memory = &move->parts->memory[move->part];
+    int64_t chunk_strides[PARAPET_MAX_NDIM];
+    unsigned char *in_part, *in_chunk;
+    pp_box common;
+    pp_copy copy;
+    if (!pp_box_intersect(box, move->limit, &common))
+        return 0;
+    pp_strides_c_order(box->ndim, move->chunk_box->count, move->element_bytes, chunk_strides);
+    in_part = memory->data + pp_strides_offset(box, memory->strides, common.start);
+    in_chunk = (unsigned char *)move->chunk + pp_strides_offset(move->chunk_box, chunk_strides, common.start);
+    copy = (pp_copy){.ndim = box->ndim, .element_bytes = move->element_bytes, .count = common.count};
+    if (move->direction == PP_GATHER) {
+        copy.target = in_chunk;
+        copy.target_strides = chunk_strides;
+        copy.source = in_part;
+        copy.source_strides = memory->strides;
+    } else {
+        copy.target = in_part;
+        copy.target_strides = memory->strides;
+        copy.source = in_chunk;
+        copy.source_strides = chunk_strides;
+    }
+    pp_copy_run(&copy);
+    return pp_box_element_count(&common);
+}
+
+int64_t pp_parts_fill(const pp_parts *parts, int64_t part, const pp_box *box, const void *value, size_t element_bytes)
+{
+    const pp_box *part_box = &parts->boxes[part];
+    const pp_part_memory *memory = &parts->memory[part];
+    pp_box common;
+    if (!pp_box_intersect(part_box, box, &common))
+        return 0;
+    pp_copy_fill(&(pp_copy){
+        .ndim = box->ndim,
+        .element_bytes = element_bytes,
+        .count = common.count,
+        .target = memory->data + pp_strides_offset(part_box, memory->strides, common.start),
+        .target_strides = memory->strides,
+        .source = value,
+    });
+    return pp_box_element_count(&common);
+}

@@ -1,0 +1,184 @@
+#include "transfer/shard.h"
+
+#include <string.h>
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "codec/crc32c.h"
+
+bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk)
+{
+    return shard->reader != NULL && !pp_chunk_is_absent(&shard->entries[chunk]);
+}
+
+parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
+                             void *target)
+{
+    parapet_status status = pp_reader_read(shard->reader, offset, bytes, target);
+    if (status != PARAPET_OK)
+        return status;
+    context->counters->read_bytes += (int64_t)bytes;
+    context->counters->read_requests += 1;
+    return PARAPET_OK;
+}
+
+parapet_status pp_shard_check_chunk_bytes(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
+{
+    /* Other encoders may stay further from the optimum than ours, but not without limit. */
+    uint64_t most = 2 * (uint64_t)pp_chain_encoded_bound(context->layout->chain) + (64 << 10);
+    uint64_t bytes = shard->entries[chunk].bytes;
+    if (bytes > most)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld takes %llu bytes, but decodes to %zu", shard->key,
+                       (long long)chunk, (unsigned long long)bytes, pp_chain_decoded_bytes(context->layout->chain));
+    return PARAPET_OK;
+}
+
+static parapet_status reserve_entries(const pp_transfer_context *context, pp_shard *shard)
+{
+    size_t count = (size_t)context->layout->chunks.cell_count;
+    size_t bytes = count * sizeof shard->entries[0];
+    parapet_status status = pp_budget_reserve(context->budget, bytes, "shard indexes");
+    if (status != PARAPET_OK)
+        return status;
+    shard->budget = context->budget;
+    shard->reserved_bytes = bytes;
+    return pp_allocate_array(&shard->entries, count, sizeof shard->entries[0]);
+}
+
+static parapet_status read_index(const pp_transfer_context *context, pp_shard *shard)
+{
+    const pp_index_format *format = &context->layout->index;
+    size_t bytes = pp_index_stored_bytes(format);
+    uint64_t object_bytes = shard->reader->bytes;
+    pp_buffer stored = {0};
+    parapet_status status;
+    if (object_bytes < bytes)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s has %llu bytes, less than its index of %zu", shard->key,
+                       (unsigned long long)object_bytes, bytes);
+    if ((status = reserve_entries(context, shard)) != PARAPET_OK ||
+        (status = pp_buffer_init(&stored, context->budget, bytes, "shard indexes")) != PARAPET_OK ||
+        (status = pp_shard_read(context, shard, format->is_at_start ? 0 : object_bytes - bytes, bytes,
+                                stored.data)) != PARAPET_OK)
+        goto done;
+    shard->index_crc32c = pp_crc32c(0, stored.data, bytes);
+    if ((status = pp_index_decode(format, stored.data, object_bytes, shard->entries)) != PARAPET_OK)
+        status = pp_fail_within(status, "%s", shard->key);
+done:
+    pp_buffer_free(&stored);
+    return status;
+}
+
+static parapet_status list_single_chunk(const pp_transfer_context *context, pp_shard *shard)
+{
+    parapet_status status = reserve_entries(context, shard);
+    if (status == PARAPET_OK)
+        shard->entries[0] = (pp_chunk_entry){.offset = 0, .bytes = shard->reader->bytes};
+    return status;
+}
+
+/* The CRC-32C of an encoded chunk without its own: stored behind it, or computed piece by piece. */
+static parapet_status read_chunk_crc32c(const pp_transfer_context *context, const pp_shard *shard,
+                                        const pp_chunk_entry *entry, pp_buffer *buffer, uint32_t *crc)
+{
+    uint64_t done = 0;
+    unsigned char stored[4];
+    parapet_status status;
+    *crc = 0;
+    if (pp_chain_ends_in_crc32c(context->layout->chain) && entry->bytes >= 4) {
+        status = pp_shard_read(context, shard, entry->offset + entry->bytes - 4, 4, stored);
+        *crc = status == PARAPET_OK ? pp_load_u32le(stored) : 0;
+        return status;
+    }
+    while (done < entry->bytes) {
+        size_t piece = entry->bytes - done < buffer->capacity ? (size_t)(entry->bytes - done) : buffer->capacity;
+        if ((status = pp_shard_read(context, shard, entry->offset + done, piece, buffer->data)) != PARAPET_OK)
+            return status;
+        *crc = pp_crc32c(*crc, buffer->data, piece);
+        done += piece;
+    }
+    return PARAPET_OK;
+}
+
+static void add_chunk(pp_sha256 *hash, int64_t chunk, uint64_t bytes, uint32_t crc)
+{
+    unsigned char record[20];
+    pp_store_u64le(record, (uint64_t)chunk);
+    pp_store_u64le(record + 8, bytes);
+    pp_store_u32le(record + 16, crc);
+    pp_sha256_add(hash, record, sizeof record);
+}
+
+parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_shard *shard, pp_shard_record *record)
+{
+    pp_sha256 hash;
+    pp_buffer buffer = {0};
+    parapet_status status = PARAPET_OK;
+    int64_t chunk;
+    *record = (pp_shard_record){.bytes = PP_SHARD_ABSENT};
+    if (shard->reader == NULL)
+        return PARAPET_OK;
+    pp_sha256_init(&hash);
+    if (!pp_chain_ends_in_crc32c(context->layout->chain) &&
+        (status = pp_buffer_init(&buffer, context->budget, 256 << 10, "checksum buffers")) != PARAPET_OK)
+        return status;
+    *record = (pp_shard_record){.bytes = shard->reader->bytes, .index_crc32c = shard->index_crc32c};
+    for (chunk = 0; chunk < context->layout->chunks.cell_count && status == PARAPET_OK; chunk++) {
+        uint32_t crc;
+        if (!pp_shard_has_chunk(shard, chunk))
+            continue;
+        status = read_chunk_crc32c(context, shard, &shard->entries[chunk], &buffer, &crc);
+        add_chunk(&hash, chunk, shard->entries[chunk].bytes, crc);
+        record->chunk_count++;
+    }
+    pp_sha256_finish(&hash, record->digest);
+    pp_buffer_free(&buffer);
+    return status;
+}
+
+static parapet_status check_seal(const pp_transfer_context *context, const pp_shard *shard)
+{
+    pp_shard_record sealed, found;
+    parapet_status status;
+    if (context->seal == NULL)
+        return PARAPET_OK;
+    if ((status = context->seal(context->seal_context, shard->number, &sealed)) != PARAPET_OK)
+        return status;
+    if (shard->reader == NULL)
+        return sealed.bytes == PP_SHARD_ABSENT
+                   ? PARAPET_OK
+                   : pp_fail(PARAPET_ERR_MISSING, "%s is missing: the array was sealed with it", shard->key);
+    if (sealed.bytes == PP_SHARD_ABSENT)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s was not there when the array was sealed", shard->key);
+    if ((status = pp_shard_describe(context, shard, &found)) != PARAPET_OK)
+        return status;
+    if (!pp_shard_record_equals(&sealed, &found))
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: its %s differ", shard->key,
+                       sealed.bytes != found.bytes                 ? "lengths"
+                       : sealed.index_crc32c != found.index_crc32c ? "indexes"
+                                                                   : "contents");
+    return PARAPET_OK;
+}
+
+parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard)
+{
+    parapet_status status;
+    *shard = (pp_shard){.number = number};
+    if ((status = pp_layout_key(context->layout, context->path, number, &shard->key)) != PARAPET_OK)
+        return status;
+    status = pp_store_open_object(context->store, shard->key, &shard->reader);
+    if (status == PARAPET_OK)
+        status = context->layout->is_sharded ? read_index(context, shard) : list_single_chunk(context, shard);
+    else if (status == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    return status == PARAPET_OK ? check_seal(context, shard) : status;
+}
+
+void pp_shard_close(pp_shard *shard)
+{
+    pp_reader_free(shard->reader);
+    pp_free(shard->entries);
+    pp_free(shard->key);
+    if (shard->budget != NULL)
+        pp_budget_release(shard->budget, shard->reserved_bytes);
+    *shard = (pp_shard){0};
+}

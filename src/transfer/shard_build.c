@@ -1,0 +1,159 @@
+#include "transfer/shard_build.h"
+
+#include "base/checked.h"
+
+static parapet_status reserve_entries(pp_shard_build *build, const pp_transfer_context *context)
+{
+    size_t i, count = (size_t)context->layout->chunks.cell_count;
+    size_t bytes = count * sizeof build->entries[0];
+    parapet_status status = pp_budget_reserve(context->budget, bytes, "shard indexes");
+    if (status != PARAPET_OK)
+        return status;
+    build->reserved_bytes = bytes;
+    if ((status = pp_allocate_array(&build->entries, count, sizeof build->entries[0])) != PARAPET_OK)
+        return status;
+    for (i = 0; i < count; i++)
+        build->entries[i] = (pp_chunk_entry){PP_CHUNK_ABSENT, PP_CHUNK_ABSENT};
+    return PARAPET_OK;
+}
+
+parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_context *context, int64_t number,
+                                     bool needs_old)
+{
+    parapet_status status = pp_allocate(build, sizeof **build);
+    if (status != PARAPET_OK)
+        return status;
+    (*build)->number = number;
+    if ((status = reserve_entries(*build, context)) != PARAPET_OK || !needs_old)
+        return status;
+    (*build)->is_old_open = true;
+    return pp_shard_open(context, number, &(*build)->old);
+}
+
+void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *context)
+{
+    if (build == NULL)
+        return;
+    pp_writer_free(build->writer);
+    if (build->is_old_open)
+        pp_shard_close(&build->old);
+    pp_free(build->entries);
+    pp_budget_release(context->budget, build->reserved_bytes);
+    pp_free(build);
+}
+
+static uint64_t bound_of_shard(const pp_layout *layout)
+{
+    int64_t bound;
+    if (!pp_multiply_fits((int64_t)pp_chain_encoded_bound(layout->chain), layout->chunks.cell_count, &bound))
+        return 0;
+    return (uint64_t)bound + (layout->is_sharded ? pp_index_stored_bytes(&layout->index) : 0);
+}
+
+/* Temporary names lie below the array, where no Zarr reader looks. */
+static parapet_status begin(pp_shard_build *build, const pp_transfer_context *context)
+{
+    char *key = NULL, *staging = NULL;
+    pp_text text = {0};
+    parapet_status status;
+    pp_text_add(&text, "%s%s__parapet/tmp", context->path, context->path[0] != '\0' ? "/" : "");
+    if ((status = pp_text_finish(&text, &staging)) != PARAPET_OK ||
+        (status = pp_layout_key(context->layout, context->path, build->number, &key)) != PARAPET_OK)
+        goto done;
+    status = pp_store_begin(context->store,
+                            &(pp_write_request){
+                                .key = key,
+                                .staging = staging,
+                                .bound_bytes = bound_of_shard(context->layout),
+                                .budget = context->budget,
+                            },
+                            &build->writer);
+done:
+    pp_free(key);
+    pp_free(staging);
+    return status;
+}
+
+static parapet_status append(pp_shard_build *build, const pp_transfer_context *context, const void *data,
+                             size_t bytes)
+{
+    parapet_status status = PARAPET_OK;
+    if (build->writer == NULL && (status = begin(build, context)) != PARAPET_OK)
+        return status;
+    if ((status = pp_writer_append(build->writer, data, bytes)) != PARAPET_OK)
+        return status;
+    context->counters->written_bytes += (int64_t)bytes;
+    return PARAPET_OK;
+}
+
+parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
+                                     pp_bytes encoded)
+{
+    uint64_t offset = build->writer != NULL ? build->writer->bytes : 0;
+    parapet_status status = append(build, context, encoded.data, encoded.bytes);
+    if (status == PARAPET_OK)
+        build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
+    return status;
+}
+
+static parapet_status append_index(pp_shard_build *build, const pp_transfer_context *context)
+{
+    const pp_index_format *format = &context->layout->index;
+    size_t bytes = pp_index_stored_bytes(format);
+    pp_buffer stored = {0};
+    parapet_status status = pp_buffer_init(&stored, context->budget, bytes, "shard indexes");
+    if (status != PARAPET_OK)
+        return status;
+    pp_index_encode(format, build->entries, stored.data);
+    status = append(build, context, stored.data, bytes);
+    pp_buffer_free(&stored);
+    return status;
+}
+
+static parapet_status keep_staged(pp_staged *staged, pp_writer *writer)
+{
+    parapet_status status;
+    if (staged->count == staged->capacity) {
+        size_t capacity = pp_max_size(16, 2 * staged->capacity);
+        if ((status = pp_reallocate(&staged->writers, capacity * sizeof staged->writers[0])) != PARAPET_OK)
+            return status;
+        staged->capacity = capacity;
+    }
+    staged->writers[staged->count++] = writer;
+    return PARAPET_OK;
+}
+
+parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
+{
+    parapet_status status;
+    if (context->layout->is_sharded && (status = append_index(build, context)) != PARAPET_OK)
+        return status;
+    if (build->writer == NULL)
+        return PARAPET_OK;
+    if ((status = pp_writer_stage(build->writer)) != PARAPET_OK ||
+        (status = keep_staged(staged, build->writer)) != PARAPET_OK)
+        return status;
+    build->writer = NULL;
+    return PARAPET_OK;
+}
+
+parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged)
+{
+    parapet_status status;
+    size_t i;
+    for (i = 0; i < staged->count; i++) {
+        if ((status = pp_writer_publish(staged->writers[i], PP_PUBLISH_REPLACE)) != PARAPET_OK)
+            return status;
+        context->counters->objects_written += 1;
+    }
+    return pp_store_settle(context->store);
+}
+
+void pp_staged_clear(pp_staged *staged)
+{
+    size_t i;
+    for (i = 0; i < staged->count; i++)
+        pp_writer_free(staged->writers[i]);
+    pp_free(staged->writers);
+    *staged = (pp_staged){0};
+}

@@ -1,0 +1,32 @@
+/* shard_build.h - one new shard in the making: its chunks are appended in order, then its index; then it is
+ * durable, but not yet visible. */
+#ifndef PARAPET_TRANSFER_SHARD_BUILD_H
+#define PARAPET_TRANSFER_SHARD_BUILD_H
+
+#include "transfer/transfer.h"
+
+typedef struct pp_shard_build {
+    int64_t number;
+    size_t first, end; /* its parts, a group of the worklist */
+    pp_shard old;      /* what is there now; only opened when some of it is kept */
+    bool is_old_open;
+    pp_chunk_entry *entries; /* of the new shard */
+    size_t reserved_bytes;
+    pp_writer *writer;
+    atomic_bool is_finished;
+    struct pp_shard_build *following;
+} pp_shard_build;
+
+/* Memory for a new shard; opens the old one if asked. Free it also after a failure. */
+parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_context *context, int64_t number,
+                                     bool needs_old);
+void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *context);
+
+/* Appends one encoded chunk. */
+parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
+                                     pp_bytes encoded);
+
+/* Appends the index, makes everything durable and hands the staged object over. */
+parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged);
+
+#endif

@@ -1,0 +1,139 @@
+/* internal.h - what the files of zarr/ share: the scan before parsing, pieces of documents, base64, small floats.
+ *
+ * Not for other modules. */
+#ifndef PARAPET_ZARR_INTERNAL_H
+#define PARAPET_ZARR_INTERNAL_H
+
+#include "zarr/document.h"
+
+#define PP_MAX_NAME_BYTES 255
+
+/* A type with larger elements is refused: an element is held in memory as the fill value. */
+#define PP_MAX_ELEMENT_BYTES (1u << 20)
+
+/* ---- json_scan.c, utf8.c: before json-c sees a document ---- */
+
+/* Refuses what is not JSON, is too deep or too rich for memory, repeats a key or has an integer beyond 64 bits. */
+parapet_status pp_json_scan(const char *text, size_t bytes);
+
+/* Bytes of the UTF-8 character that starts at text, 0 when there is no valid one. */
+size_t pp_utf8_character_bytes(const unsigned char *text, size_t available);
+
+/* ---- json_print.c ---- */
+
+#define PP_JSON_WORDS_BYTES 80
+
+/* A value, shortened where it is long, for a sentence. Returns words. */
+const char *pp_json_words(pp_json *json, char words[PP_JSON_WORDS_BYTES]);
+
+void pp_json_print_text(const char *string, size_t bytes, pp_text *text);
+
+/* ---- fields.c: pieces that several documents have ---- */
+
+/* An extension point: an object {name, configuration, must_understand}, or only its name. */
+typedef struct pp_extension {
+    char name[PP_MAX_NAME_BYTES + 1];
+    pp_json *configuration; /* NULL or an object; belongs to the document */
+    bool must_understand;
+} pp_extension;
+
+parapet_status pp_extension_parse(pp_extension *extension, pp_json *json, const char *field);
+
+/* Refuses members of object other than the NULL-terminated names. Takes NULL. */
+parapet_status pp_members_check(pp_json *object, const char *const *names, const char *field);
+
+/* The member of a document, which must be there. */
+parapet_status pp_member_require(pp_json *object, const char *name, pp_json **value);
+
+/* A list of integers of at least minimum. */
+parapet_status pp_shape_parse(pp_json *json, const char *field, int64_t minimum, int *ndim, int64_t *shape);
+
+/* An integer from low to high into *value; json NULL leaves *value as it is. */
+typedef struct pp_integer_range {
+    const char *field;
+    int64_t low;
+    int64_t high;
+} pp_integer_range;
+parapet_status pp_integer_parse(pp_json *json, const pp_integer_range *range, int *value);
+
+/* Shares attributes, or makes an empty object when there are none. */
+parapet_status pp_attributes_take(pp_json **attributes, pp_json *json, const char *field);
+
+/* Puts an unknown member of a document into *extra, or refuses it when it has to be understood. */
+parapet_status pp_extra_take(pp_json **extra, const char *name, pp_json *value);
+
+/* Prints the members of extra, each after a comma. */
+void pp_extra_print(pp_json *extra, pp_text *text);
+
+/* Prints compact indented with a final newline, after making sure that it can be read back; frees compact. */
+parapet_status pp_document_finish(pp_text *compact, pp_text *text);
+
+/* ---- codecs_json.c, codecs_v2.c ---- */
+
+/* What the codecs of a list work on. */
+typedef struct pp_codec_context {
+    const pp_type *type;
+    int ndim;
+    int64_t shape[PARAPET_MAX_NDIM];
+    int sharding_depth;
+} pp_codec_context;
+
+parapet_status pp_codecs_parse(pp_chain_spec *spec, pp_json *list, const pp_codec_context *context);
+parapet_status pp_codecs_print(const pp_chain_spec *spec, int ndim, pp_text *text);
+
+/* Adds a codec to spec; refuses more than PP_MAX_CODECS. */
+parapet_status pp_codec_append(pp_chain_spec *spec, const pp_codec_spec *codec);
+
+/* Appends the filters and the compressor of a .zarray. */
+parapet_status pp_codecs_parse_v2(pp_chain_spec *spec, pp_json *zarray, const pp_type *type);
+
+/* Whether name is a compressor of blosc. */
+bool pp_blosc_has(const char *name);
+
+/* ---- types_struct.c ---- */
+
+/* Calls visit for each field of a struct type, offsets running up. */
+typedef struct pp_field {
+    const char *name;
+    pp_type type;
+    size_t offset;
+} pp_field;
+typedef parapet_status (*pp_field_visitor)(void *context, const pp_field *field);
+parapet_status pp_fields_each(pp_json *fields, pp_field_visitor visit, void *context);
+
+/* The same for a type that was parsed. */
+parapet_status pp_type_fields_each(const pp_type *type, pp_field_visitor visit, void *context);
+
+parapet_status pp_type_parse_struct(pp_type *type, const char *name, pp_json *configuration);
+parapet_status pp_type_parse_struct_v2(pp_type *type, pp_json *fields);
+
+/* Fills a type; json and name are copied. */
+typedef struct pp_type_text {
+    const char *name;
+    const char *json;
+} pp_type_text;
+parapet_status pp_type_set(pp_type *type, parapet_type id, size_t element_bytes, size_t swap_bytes,
+                           pp_type_text text);
+
+/* ---- base64.c ---- */
+
+void pp_base64_print(const unsigned char *data, size_t bytes, pp_text *text);
+
+/* Decodes into data, which has room for capacity; false when it is not base64 or does not fit. */
+bool pp_base64_parse(const char *text, size_t text_bytes, unsigned char *data, size_t capacity, size_t *bytes);
+
+/* ---- small_float.c: float16 and bfloat16 by arithmetic ---- */
+
+typedef struct pp_small_float {
+    int exponent_bits;
+    int mantissa_bits;
+} pp_small_float;
+
+extern const pp_small_float pp_float16;
+extern const pp_small_float pp_bfloat16;
+
+/* Rounds half to even; too large gives infinity. */
+uint16_t pp_small_float_from_double(pp_small_float format, double value);
+double pp_small_float_to_double(pp_small_float format, uint16_t bits);
+
+#endif

@@ -1,0 +1,80 @@
+/* json.h - JSON documents from untrusted sources, read and written. json-c is used here and nowhere else.
+ *
+ * Before parsing, a scan bounds size and depth and refuses duplicate keys and integers beyond 64 bits. Order of
+ * keys, 64-bit integers and the text of numbers are kept. Bare NaN and Infinity are read, and written as the
+ * strings "NaN", "Infinity" and "-Infinity", since not every reader accepts them bare. */
+#ifndef PARAPET_ZARR_JSON_H
+#define PARAPET_ZARR_JSON_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+#define PP_JSON_MAX_BYTES (16u << 20)
+#define PP_JSON_MAX_DEPTH 64
+
+typedef struct json_object pp_json;
+
+typedef enum pp_json_kind {
+    PP_JSON_NULL,
+    PP_JSON_BOOL,
+    PP_JSON_INTEGER,
+    PP_JSON_NUMBER, /* has a fraction or an exponent, or is NaN or infinite */
+    PP_JSON_STRING,
+    PP_JSON_ARRAY,
+    PP_JSON_OBJECT
+} pp_json_kind;
+
+/* Parses one value. Free with pp_json_free. */
+parapet_status pp_json_parse(pp_json **json, const char *text, size_t bytes);
+void pp_json_free(pp_json *json);
+
+/* One more owner of the same value, which must then not be changed. */
+pp_json *pp_json_share(pp_json *json);
+
+pp_json_kind pp_json_kind_of(pp_json *json); /* NULL is PP_JSON_NULL */
+
+/* The member of an object; NULL when it is not there. A member that is null is there with a NULL value, which
+ * pp_json_has tells apart. Both take NULL and values that are no objects. */
+pp_json *pp_json_member(pp_json *object, const char *name);
+bool pp_json_has(pp_json *object, const char *name);
+
+/* Members in their order: fn returns PARAPET_OK to go on. */
+typedef parapet_status (*pp_json_visitor)(void *context, const char *name, pp_json *value);
+parapet_status pp_json_each(pp_json *object, pp_json_visitor visit, void *context);
+
+size_t pp_json_length(pp_json *array);
+pp_json *pp_json_element(pp_json *array, size_t index);
+
+/* What a value is; each returns false when it is something else. Strings may contain NUL: see *bytes. */
+bool pp_json_get_bool(pp_json *json, bool *value);
+bool pp_json_get_i64(pp_json *json, int64_t *value);
+bool pp_json_get_u64(pp_json *json, uint64_t *value);
+bool pp_json_get_double(pp_json *json, double *value); /* integers too */
+bool pp_json_get_text(pp_json *json, const char **text, size_t *bytes);
+
+/* Whether json is a string equal to text, without a hidden NUL. */
+bool pp_json_is_text(pp_json *json, const char *text);
+
+/* Building. set takes over value (also on failure); value NULL sets null. */
+parapet_status pp_json_object_build(pp_json **json);
+parapet_status pp_json_set(pp_json *object, const char *name, pp_json *value);
+void pp_json_remove(pp_json *object, const char *name);
+
+/* A copy that shares nothing with json, so that it may be changed. */
+parapet_status pp_json_copy(pp_json *json, pp_json **copy);
+
+bool pp_json_equals(pp_json *a, pp_json *b);
+
+/* Prints a value: on one line, or indented by two spaces. */
+void pp_json_print(pp_json *json, bool is_indented, pp_text *text);
+
+/* Prints a string with its quotes and escapes. */
+void pp_json_print_string(const char *string, pp_text *text);
+
+/* Prints the shortest number that reads back as value; NaN and infinities as strings. */
+void pp_json_print_double(double value, pp_text *text);
+
+#endif

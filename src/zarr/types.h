@@ -1,0 +1,34 @@
+/* types.h - the data types of Zarr: their names, sizes and fill values. Depends on base and json.h. */
+#ifndef PARAPET_ZARR_TYPES_H
+#define PARAPET_ZARR_TYPES_H
+
+#include "base/text.h"
+#include "zarr/json.h"
+
+typedef struct pp_type {
+    parapet_type id;
+    size_t element_bytes; /* 0 for variable-length types */
+    size_t swap_bytes;    /* unit of byte order: 8 for complex128, 4 for utf32, 1: none */
+    char *name;           /* for people: "numpy.datetime64[ns]"; owned */
+    char *json;           /* data_type as it stands in a v3 document: "\"float64\"", "{\"name\":...}"; owned */
+} pp_type;
+
+void pp_type_clear(pp_type *type);
+
+/* A type that has a fixed name. raw_bytes is for PARAPET_RAW, time_unit for DATETIME64 and TIMEDELTA64. */
+parapet_status pp_type_init(pp_type *type, parapet_type id, size_t raw_bytes, const char *time_unit);
+
+/* From the data_type of a v3 document. */
+parapet_status pp_type_parse(pp_type *type, pp_json *data_type);
+
+/* From the dtype of a v2 document; *is_big_endian tells the byte order of the chunks. */
+parapet_status pp_type_parse_v2(pp_type *type, pp_json *dtype, bool *is_big_endian);
+
+/* One element from a fill_value; format is 3 or 2. A JSON null (or NULL: absent) gives zero and *is_defined
+ * false. element has room for element_bytes. */
+parapet_status pp_fill_parse(const pp_type *type, pp_json *fill_value, int format, void *element, bool *is_defined);
+
+/* The fill_value of a v3 document, in the subset that every reader understands where there is a choice. */
+parapet_status pp_fill_print(const pp_type *type, const void *element, pp_text *text);
+
+#endif

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""Writes the seeds of fuzz_codec and fuzz_shard_index below corpus/. Needs numpy and numcodecs.
+
+Small on purpose: one valid input per chain and form, from which the fuzzer finds its way."""
+import gzip
+import os
+import struct
+
+import numcodecs
+import numpy
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+ABSENT = 2**64 - 1
+
+
+def crc32c(data):
+    state = 0xFFFFFFFF
+    for byte in data:
+        state ^= byte
+        for _ in range(8):
+            state = state >> 1 ^ (0x82F63B78 if state & 1 else 0)
+    return state ^ 0xFFFFFFFF
+
+
+def with_crc32c(data):
+    return data + struct.pack("<I", crc32c(data))
+
+
+def save(noun, name, data):
+    folder = os.path.join(HERE, "corpus", noun)
+    os.makedirs(folder, exist_ok=True)
+    with open(os.path.join(folder, name), "wb") as file:
+        file.write(data)
+
+
+def make_index(entries, order="<"):
+    return b"".join(struct.pack(order + "QQ", *entry) for entry in entries)
+
+
+def make_shard(chunks, at_start=False):
+    at = 16 * len(chunks) + 4 if at_start else 0
+    entries, data = [], b""
+    for chunk in chunks:
+        entries.append((at + len(data), len(chunk)) if chunk else (ABSENT, ABSENT))
+        data += chunk or b""
+    index = with_crc32c(make_index(entries))
+    return index + data if at_start else data + index
+
+
+# The shapes of fuzz_codec.c: number, shape, numpy type.
+SHAPES = [(0, (), "<u4"), (1, (24,), "<u4"), (2, (4, 6), "<u8"), (3, (2, 3, 4), "<c16"), (4, (8, 64), "u1")]
+
+
+def gzip_bytes(data):
+    return gzip.compress(data, 1, mtime=0)
+
+
+def zstd(data):
+    return bytes(numcodecs.Zstd(1).encode(data))
+
+
+def blosc(data, name="lz4", shuffle=1):
+    return bytes(numcodecs.Blosc(name, 1, shuffle).encode(numpy.frombuffer(data, "u1")))
+
+
+def encode_plain(array):
+    data, swapped = array.tobytes(), array.T.tobytes()
+    delta = numcodecs.Delta("<u4").encode(numpy.frombuffer(data, "<u4")).tobytes()
+    shuffled = bytes(numcodecs.Shuffle(4).encode(numpy.frombuffer(data, "u1")))
+    lz4, zlib = numcodecs.LZ4(), numcodecs.Zlib(1)
+    yield 0, data
+    yield 1, with_crc32c(data)
+    yield 2, swapped
+    yield 3, gzip_bytes(data)
+    yield 4, zstd(data)
+    yield 5, blosc(data)
+    yield 6, with_crc32c(zstd(data))
+    yield 7, zstd(gzip_bytes(data))
+    yield 8, gzip_bytes(blosc(data))
+    yield 9, zstd(swapped)
+    yield 10, bytes(zlib.encode(data))
+    yield 11, bytes(lz4.encode(data))
+    yield 12, bytes(zlib.encode(shuffled))
+    yield 13, bytes(lz4.encode(delta))
+    yield 14, bytes(numcodecs.Fletcher32().encode(numpy.frombuffer(data, "u1")))
+    yield 15, bytes(numcodecs.Adler32().encode(bytes(numcodecs.CRC32().encode(data))))
+    yield 19, with_crc32c(blosc(data))
+
+
+def make_codec_seeds():
+    for number, shape, kind in SHAPES:
+        array = (numpy.arange(numpy.prod(shape, dtype=int)) * 3 % 61).astype(kind).reshape(shape)
+        for chain, data in encode_plain(array):
+            save("codec", f"chain{chain:02}_shape{number}", bytes([chain, number, 0]) + data)
+    raw = numpy.arange(24, dtype="<u8").tobytes()
+    for name in ["blosclz", "lz4hc", "zlib", "zstd"]:
+        for shuffle in (0, 2):
+            save("codec", f"blosc_{name}_{shuffle}", bytes([5, 2, 0]) + blosc(raw, name, shuffle))
+    save("codec", "gzip_members", bytes([3, 2, 0]) + gzip_bytes(raw[:50]) + gzip_bytes(raw[50:]))
+    save("codec", "zstd_frames", bytes([4, 2, 0]) + zstd(raw[:50]) + zstd(raw[50:]))
+    save("codec", "zstd_no_size", bytes([4, 0, 0]) + bytes.fromhex("28b52ffd0058210000") + b"abcd")
+    save("codec", "gzip_bomb", bytes([3, 1, 0]) + gzip.compress(bytes(1 << 16), 9, mtime=0))
+    save("codec", "zstd_bomb", bytes([4, 1, 0]) + zstd(bytes(1 << 20)))
+    rows = [zstd(raw[i : i + 48]) for i in range(0, 192, 48)]
+    rows[1] = None
+    save("codec", "shard_end", bytes([16, 2, 0]) + make_shard(rows))
+    save("codec", "shard_start", bytes([16, 2, 2]) + make_shard(rows, True))
+    save("codec", "shard_gzip", bytes([17, 2, 0]) + gzip_bytes(make_shard(rows)))
+    save("codec", "shard_nested", bytes([16, 2, 5]) + make_shard([make_shard(rows[:2]), make_shard(rows[2:])]))
+    columns = numpy.arange(24, dtype="<u8").reshape(4, 6).T.tobytes()
+    save("codec", "shard_transposed",
+         bytes([18, 2, 1]) + make_shard([zstd(columns[i : i + 32]) for i in range(0, 192, 32)]))
+
+
+def make_index_seeds():
+    entries = [(0, 21), (21, 21), (ABSENT, ABSENT), (50, 50)]
+    late = [(offset + 68, size) if size != ABSENT else (offset, size) for offset, size in entries]
+    for flags in range(16):
+        chosen = late if flags & 4 else entries
+        index = make_index(chosen, ">" if flags & 1 else "<")
+        index = with_crc32c(index) if flags & 2 else index
+        save("shard_index", f"flags{flags:02}", bytes([flags, 3]) + struct.pack("<Q", 200) + index)
+    save("shard_index", "half_absent",
+         bytes([0, 0]) + struct.pack("<Q", 99) + make_index([(ABSENT, 0)]))
+    save("shard_index", "wraps", bytes([0, 0]) + struct.pack("<Q", 99) + make_index([(ABSENT - 1, 5)]))
+    save("shard_index", "shapes", bytes([130, 3]) + struct.pack("<6h", 8, 2, 6, 6, 5, 1))
+    save("shard_index", "shapes_huge", bytes([128, 3]) + struct.pack("<6h", 32767, 1, 32767, 1, 32767, 1))
+
+
+make_codec_seeds()
+make_index_seeds()

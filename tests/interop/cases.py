@@ -1,0 +1,316 @@
+"""Random arrays that Parapet writes, as scripts for the driver together with what readers must find."""
+
+import dataclasses
+import json
+import random
+from pathlib import Path
+
+import numpy
+
+import elements
+
+BLOSC = [
+    f"blosc:{compressor}:{{level}}:{shuffle}"
+    for compressor in ("blosclz", "lz4", "lz4hc", "zlib", "zstd")
+    for shuffle in ("noshuffle", "shuffle", "bitshuffle")
+]
+# With a count that has no factor in common with the number of types, every type meets every codec.
+CODECS = [None, "none", "zstd:{level}", "gzip:{level}", *BLOSC]
+LAYOUTS = ["default", "unsharded", "sharded", "shard around all", "chunks only"]
+LENGTHS = {1: [1, 7, 101, 997, 5003], 2: [1, 3, 13, 37, 61], 3: [1, 2, 5, 11, 23], 4: [1, 3, 5, 7, 11],
+           5: [1, 2, 3, 5, 7], 6: [1, 2, 3, 5]}
+DIMENSIONS = ["time", "level", "y", "x", "member", "größe", "wave number", "band"]
+ATTRIBUTES = {
+    "units": "kg m-3",
+    "long_name": "Dichte von Wasserdämpfen",
+    "valid_range": [0, 10],
+    "scale": 1e-300,
+    "exact": 9007199254740993,
+    "flags": [True, False, None],
+    "history": {"nested": {"list": [1, [2, [3, {}]]], "empty": [], "text": "a \"quoted\" \\ /\n\u0007"}},
+    "emoji": "\U0001F30A",
+}
+MAX_CHUNKS = 200
+
+
+@dataclasses.dataclass
+class Variable:
+    """One array that Parapet writes, and what it must be to a reader."""
+
+    path: str
+    type: str
+    shape: tuple
+    truth: numpy.ndarray = None
+    raw_bytes: int = 0
+    unit: str = ""
+    layout: str = "default"
+    chunks: list = None
+    shards: list = None
+    codec: str = None
+    has_checksum: bool = True
+    fill_name: str = "zero"
+    fill: bytes = None
+    names: list = None
+    attributes: dict = dataclasses.field(default_factory=dict)
+    is_sealed: bool = False
+    shows_fill: bool = False
+    lines: list = dataclasses.field(default_factory=list)
+
+    @property
+    def size(self):
+        return elements.element_bytes(self.type, self.raw_bytes)
+
+    @property
+    def dtype(self):
+        return elements.numpy_type(self.type, self.unit, self.raw_bytes)
+
+    @property
+    def dimension_names(self):
+        return tuple(self.names or (f"dim_{d}" for d in range(len(self.shape))))
+
+
+@dataclasses.dataclass
+class Case:
+    """One store with one group that is a labelled dataset: a random array and the coordinates of its dimensions."""
+
+    name: str
+    store: Path
+    group: str
+    attributes: dict
+    data: Variable
+    coordinates: list
+    variables: list = dataclasses.field(default_factory=list)
+
+    @property
+    def all_variables(self):
+        return [self.data, *self.coordinates, *self.variables]
+
+    @property
+    def words(self):
+        data = self.data
+        checksum = "" if data.has_checksum else " without checksum"
+        return (f"{self.name}: {data.type}{data.unit and '[' + data.unit + ']'} {list(data.shape)} "
+                f"codec {data.codec}{checksum}, {data.layout} (chunks {data.chunks}, shards {data.shards}), "
+                f"fill {data.fill_name}")
+
+
+def split_boxes(chance, shape, count):
+    """Cuts the whole box into about count boxes that do not overlap."""
+    boxes = [([0] * len(shape), list(shape))]
+    for _ in range(count - 1):
+        start, extent = boxes.pop(chance.randrange(len(boxes)))
+        wide = [d for d, length in enumerate(extent) if length > 1]
+        if not wide:
+            boxes.append((start, extent))
+            continue
+        d = chance.choice(wide)
+        cut = chance.randrange(1, extent[d])
+        boxes.append((start, [*extent[:d], cut, *extent[d + 1:]]))
+        boxes.append(([*start[:d], start[d] + cut, *start[d + 1:]], [*extent[:d], extent[d] - cut, *extent[d + 1:]]))
+    return boxes
+
+
+def slices(box):
+    return tuple(slice(start, start + count) for start, count in zip(*box))
+
+
+def join(numbers):
+    return " ".join(str(number) for number in numbers)
+
+
+def part_line(box):
+    return f"part {join([*box[0], *box[1]])}"
+
+
+def random_orders(chance):
+    return chance.choice(["within", "c", "fortran", "reversed"])
+
+
+class Writer:
+    """Puts random writes of a variable into its script and keeps the truth in step."""
+
+    def __init__(self, chance, folder, variable):
+        self.chance = chance
+        self.folder = folder
+        self.variable = variable
+        self.covered = None
+        self.file_count = 0
+
+    def start(self, shape):
+        self.truth = elements.filled(shape, self.variable.fill or bytes(self.variable.size))
+        self.covered = numpy.zeros(shape, bool)
+
+    def write(self, values, boxes):
+        name = f"{self.variable.path.replace('/', '_')}.{self.file_count}.in"
+        self.file_count += 1
+        (self.folder / name).write_bytes(values.tobytes())
+        self.variable.lines += [f"data {self.folder / name}", f"order {random_orders(self.chance)}"]
+        for box in boxes:
+            self.truth[slices(box)] = values[slices(box)]
+            self.covered[slices(box)] = True
+            self.variable.lines.append(part_line(box))
+        self.variable.lines.append("write")
+
+    def write_randomly(self, shape):
+        for _ in range(self.chance.choice([0, 1, 1, 2, 3])):
+            values = elements.contents(self.chance, self.variable.type, self.variable.raw_bytes, shape)
+            boxes = split_boxes(self.chance, shape, self.chance.choice([1, 1, 2, 4, 7]))
+            self.write(values, self.chance.sample(boxes, self.chance.randint(1, len(boxes))))
+
+    def resize(self, shape):
+        kept = slices(([0] * len(shape), [min(pair) for pair in zip(shape, self.truth.shape)]))
+        truth, covered = self.truth[kept], self.covered[kept]
+        self.start(shape)
+        self.truth[kept], self.covered[kept] = truth, covered
+        self.variable.lines.append(f"resize {join(shape)}")
+
+    def finish(self):
+        self.variable.truth = self.truth
+        self.variable.shows_fill = not self.covered.all()
+
+
+def choose_shape(chance, ndim):
+    shape = [chance.choice(LENGTHS[ndim]) for _ in range(ndim)]
+    if ndim > 0 and chance.random() < 0.06:
+        shape[chance.randrange(ndim)] = 0
+    return tuple(shape)
+
+
+def choose_chunks(chance, shape):
+    chunks = [chance.randint(1, max(length + 2, 1)) for length in shape]
+    while numpy.prod([-(-length // chunk) for length, chunk in zip(shape, chunks)]) > MAX_CHUNKS:
+        d = chance.randrange(len(shape))
+        chunks[d] = chunks[d] * 2 + 1
+    return chunks
+
+
+def choose_layout(chance, variable):
+    variable.layout = chance.choice(LAYOUTS)
+    if variable.layout == "default":
+        return
+    variable.chunks = choose_chunks(chance, variable.shape)
+    if variable.layout == "sharded":
+        variable.shards = [chunk * chance.choice([1, 2, 3]) for chunk in variable.chunks]
+    if variable.layout == "shard around all":
+        variable.shards = [0] * len(variable.shape)
+
+
+def choose_codec(chance, template):
+    if template is None:
+        return None
+    highest = 9 if not template.startswith("zstd") else 19
+    return template.format(level=chance.randint(0, highest))
+
+
+def spec_lines(variable, shape):
+    lines = [f"type {variable.type}", f"shape {join(shape)}"]
+    if variable.raw_bytes:
+        lines.append(f"element_bytes {variable.raw_bytes}")
+    if variable.unit:
+        lines.append(f"unit {variable.unit}")
+    if variable.chunks is not None:
+        lines.append(f"chunks {join(variable.chunks)}")
+    if variable.shards is not None:
+        lines.append(f"shards {join(variable.shards)}")
+    if variable.layout == "unsharded":
+        lines.append("unsharded")
+    if variable.codec is not None:
+        lines.append(f"codec {variable.codec}")
+    if not variable.has_checksum:
+        lines.append("no_checksum")
+    if variable.fill is not None:
+        lines.append(f"fill {variable.fill.hex()}")
+    lines += [f"name {name}" for name in variable.names or []]
+    if variable.attributes:
+        lines.append(f"attributes {json.dumps(variable.attributes)}")
+    return [*lines, f"create {variable.path}"]
+
+
+def finish_variable(chance, folder, variable, writes_all):
+    """Adds the writes, and now and then a change of shape between them."""
+    writer = Writer(chance, folder, variable)
+    first = variable.shape
+    if not writes_all and variable.shape and chance.random() < 0.15:
+        first = tuple(max(length + chance.randint(-3, 3), 0) for length in variable.shape)
+    variable.lines = spec_lines(variable, first)
+    writer.start(first)
+    if writes_all:
+        values = elements.contents(chance, variable.type, variable.raw_bytes, first)
+        writer.write(values, split_boxes(chance, first, 2))
+    else:
+        writer.write_randomly(first)
+    if first != variable.shape:
+        writer.resize(variable.shape)
+        writer.write_randomly(variable.shape)
+    if variable.is_sealed:
+        variable.lines.append("seal")
+    variable.lines.append("close")
+    writer.finish()
+
+
+def make_data(chance, number, prefix):
+    ndim = chance.randint(0, 6)
+    kind = elements.TYPES[number % len(elements.TYPES)]
+    data = Variable(path=prefix + chance.choice(["data", "data.v1", "Größe"]), type=kind,
+                    shape=choose_shape(chance, ndim))
+    data.raw_bytes = chance.choice([1, 2, 3, 5, 8, 17]) if kind == "raw" else 0
+    data.unit = chance.choice(elements.TIME_UNITS) if kind in elements.TIMES else ""
+    data.codec = choose_codec(chance, CODECS[number % len(CODECS)])
+    data.has_checksum = chance.random() < 0.7
+    choose_layout(chance, data)
+    known = elements.fills(kind, data.raw_bytes)
+    data.fill_name = chance.choice(["not given", *known])
+    data.fill = known.get(data.fill_name)
+    if chance.random() < 0.8:
+        data.names = chance.sample(DIMENSIONS, ndim)
+    data.attributes = dict(ATTRIBUTES) if chance.random() < 0.6 else {}
+    data.is_sealed = chance.random() < 0.3
+    return data
+
+
+def make_coordinate(chance, folder, prefix, name, length):
+    kind = chance.choice(["int32", "int64", "float64", "float32"])
+    coordinate = Variable(path=prefix + name, type=kind, shape=(length,), names=[name],
+                          codec=chance.choice([None, "none", "gzip:1"]), is_sealed=chance.random() < 0.3,
+                          attributes={"units": "m", "axis": "X"})
+    if length > 0 and chance.random() < 0.5:
+        coordinate.layout, coordinate.chunks = "sharded", [chance.randint(1, length)]
+        coordinate.shards = [coordinate.chunks[0] * 2]
+        coordinate.chunks[0] = max(coordinate.chunks[0], -(-length // 50))
+        coordinate.shards = [coordinate.chunks[0] * 2]
+    writer = Writer(chance, folder, coordinate)
+    coordinate.lines = spec_lines(coordinate, (length,))
+    writer.start((length,))
+    labels = numpy.arange(length).astype(elements.INTEGERS.get(kind) or elements.FLOATS[kind]) * 3
+    writer.write(elements.as_elements(labels.tobytes(), coordinate.size, (length,)),
+                 split_boxes(chance, (length,), 2))
+    coordinate.lines += ["seal"] * coordinate.is_sealed + ["close"]
+    writer.finish()
+    return coordinate
+
+
+def make_case(seed, number, folder):
+    chance = random.Random(f"{seed}/w/{number}")
+    name = f"w{number:03}"
+    folder = folder / name
+    folder.mkdir(parents=True)
+    group = chance.choice(["", "run", "run/step.0"])
+    prefix = group and group + "/"
+    data = make_data(chance, number, prefix)
+    finish_variable(chance, folder, data, writes_all=False)
+    pairs = [pair for pair in zip(data.dimension_names, data.shape) if " " not in pair[0] and chance.random() < 0.7]
+    coordinates = [make_coordinate(chance, folder, prefix, *pair) for pair in pairs]
+    attributes = dict(ATTRIBUTES, title=name) if chance.random() < 0.7 else {}
+    return Case(name, folder / "store.zarr", group, attributes, data, coordinates)
+
+
+def write_script(case):
+    """What the driver must do to write the case."""
+    lines = [f"case {case.name}", f"store create {case.store}"]
+    if case.group:
+        lines.append(f"group {case.group} {json.dumps(case.attributes)}")
+    for key, value in case.attributes.items() if not case.group else ():
+        lines.append(f"group_attribute / {key} {json.dumps(value)}")
+    for variable in case.all_variables:
+        lines += variable.lines
+    return [*lines, f"consolidate {case.group or '/'}", "done"]

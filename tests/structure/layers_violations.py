@@ -1,0 +1,81 @@
+"""Plants one violation of every rule in a small tree and demands that check_layers finds it: the checker can fail.
+
+    layers_violations.py CHECK_LAYERS
+"""
+import pathlib
+import subprocess
+import sys
+import tempfile
+
+LONG_FUNCTION = "int long_one(void)\n{\n" + "    ;\n" * 58 + "    return 0;\n}\n"
+JUST_SHORT_ENOUGH = "int short_one(void)\n{\n" + "    ;\n" * 56 + "    return 0;\n}\n"
+
+# File, its text, and what check_layers must say about it.
+VIOLATIONS = [
+    ("src/base/a.c", '#include "geometry/box.h"\n', 'src/base/a.c:1: base/ may not use geometry/'),
+    ("src/geometry/a.c", '\n#include "codec/codec.h"\n', 'src/geometry/a.c:2: geometry/ may not use codec/'),
+    ("src/codec/a.c", '#include "zarr/json.h"\n', 'src/codec/a.c:1: codec/ may not use zarr/'),
+    ("src/zarr/a.c", '#include "store/store.h"\n', 'src/zarr/a.c:1: zarr/ may not use store/'),
+    ("src/store/a.c", '#include "geometry/box.h"\n', 'src/store/a.c:1: store/ may not use geometry/'),
+    ("src/comm/a.c", '#include "store/store.h"\n', 'src/comm/a.c:1: comm/ may not use store/'),
+    ("src/plan/a.c", '#include "codec/codec.h"\n', 'src/plan/a.c:1: plan/ may not use codec/'),
+    ("src/transfer/a.c", '#include "array/array.h"\n', 'src/transfer/a.c:1: transfer/ may not use array/'),
+    ("src/array/a.c", '#include "internal.h"\n', 'src/array/a.c:1: "internal.h" is not written as'),
+    ("src/extra/a.c", "int a;\n", "src/extra/a.c:1: src/extra is not a module"),
+    ("src/transfer/b.c", "int f(void) { return MPI_Barrier(0); }\n", "only comm/ may use MPI (MPI_Barrier)"),
+    ("src/store/b.h", "MPI_Comm comm;\n", "only comm/ may use MPI (MPI_Comm)"),
+    ("src/array/b.c", "#include <mpi.h>\n", "only comm/ may include <mpi.h>"),
+    ("src/zarr/document.c", "#include <json-c/json.h>\n", "only zarr/json*.c may include json-c"),
+    ("src/transfer/c.c", "#include <fcntl.h>\n", "only store/ may include <fcntl.h>"),
+    ("src/base/b.c", "#include <unistd.h>\n", "only store/ may include <unistd.h>"),
+    ("tool/main.c", '#include "zarr/json.h"\n', "tool/ may include only parapet.h"),
+    ("tool/cmd_ls.c", "#include <base/status.h>\n", "tool/ may include only parapet.h"),
+    ("examples/a.c", '#include "../src/base/status.h"\n', "examples/ may include only parapet.h"),
+    ("tests/unit/utils.c", "int a;\n", "tests/unit/utils.c:1: a file is named after"),
+    ("src/base/common.h", "\n", "src/base/common.h:1: a file is named after"),
+    ("src/array/long.c", LONG_FUNCTION, "src/array/long.c:1: long_one has 62 lines"),
+]
+
+# Nothing of this may be reported.
+INNOCENT = [
+    ("src/zarr/json_scan.c", '#include <json-c/json.h>\n\n#include "base/text.h"\n#include "codec/codec.h"\n'),
+    ("src/zarr/json.h", "#include <stddef.h>\n"),
+    ("src/base/status.h", "#include <parapet.h>\n"),
+    ("src/store/posix.c", "#include <fcntl.h>\n#include <unistd.h>\n"),
+    ("src/comm/world.c", "#include <mpi.h>\nint f(void) { return MPI_Barrier(0); }\n"),
+    ("src/array/open.c", '/* MPI_Barrier is not called. */\nint open_it(MPI_Comm comm);\nchar *a = "MPI_Barrier";\n'),
+    ("src/array/short.c", JUST_SHORT_ENOUGH),
+    ("tool/tool.h", "#include <parapet.h>\n"),
+    ("tool/cmd_info.c", '#include <stdio.h>\n\n#include "tool.h"\n'),
+    ("tests/unit/test_long.c", LONG_FUNCTION),
+]
+
+
+def run(check_layers, files):
+    """Exit code and output of check_layers on a tree of these files."""
+    with tempfile.TemporaryDirectory() as folder:
+        for name, text in files:
+            path = pathlib.Path(folder, name)
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_text(text)
+        done = subprocess.run([sys.executable, check_layers, folder], capture_output=True, text=True)
+        return done.returncode, done.stdout + done.stderr
+
+
+def main():
+    check_layers = sys.argv[1]
+    failures = []
+    code, output = run(check_layers, INNOCENT)
+    if code != 0 or output:
+        failures.append(f"a tree without violations gave exit code {code} and:\n{output}")
+    for name, text, expected in VIOLATIONS:
+        code, output = run(check_layers, INNOCENT + [(name, text)])
+        if code != 1 or expected not in output or len(output.splitlines()) != 1:
+            failures.append(f"{name}: expected one line with \"{expected}\", got exit code {code} and:\n{output}")
+    print(*failures, sep="\n")
+    print(f"{len(VIOLATIONS)} violations planted, {len(failures)} failures")
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

@@ -1,0 +1,171 @@
+#include "support.h"
+
+#include <pthread.h>
+
+#include "base/budget.h"
+
+static int refuse_all(void *context, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return 1;
+}
+
+static void test_budget__what_is_reserved_is_not_available(void **state)
+{
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, 1000);
+    assert_int_equal(pp_budget_available(&budget), 1000);
+    assert_ok(pp_budget_reserve(&budget, 600, "chunk buffers"));
+    assert_int_equal(pp_budget_available(&budget), 400);
+    assert_ok(pp_budget_reserve(&budget, 400, "chunk buffers"));
+    assert_int_equal(pp_budget_available(&budget), 0);
+    assert_ok(pp_budget_reserve(&budget, 0, "nothing"));
+    pp_budget_release(&budget, 600);
+    pp_budget_release(&budget, 400);
+    assert_int_equal(pp_budget_available(&budget), 1000);
+}
+
+static void test_budget__refusal_names_purpose_limit_and_what_would_do(void **state)
+{
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, 1000);
+    assert_ok(pp_budget_reserve(&budget, 700, "chunk buffers"));
+    assert_fails(pp_budget_reserve(&budget, 301, "shard buffers"), PARAPET_ERR_MEMORY, "shard buffers need 301");
+    assert_non_null(strstr(pp_failure_message(), "1000 only 300 are free"));
+    assert_non_null(strstr(pp_failure_message(), "at least 1001 would do"));
+    assert_int_equal(pp_budget_available(&budget), 300);
+    assert_int_equal(pp_budget_peak(&budget), 700);
+}
+
+static void test_budget__a_sum_beyond_all_numbers_is_refused(void **state)
+{
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, SIZE_MAX);
+    assert_ok(pp_budget_reserve(&budget, 10, "a"));
+    assert_fails(pp_budget_reserve(&budget, SIZE_MAX - 9, "b"), PARAPET_ERR_MEMORY, "b need");
+    assert_ok(pp_budget_reserve(&budget, SIZE_MAX - 10, "c"));
+    assert_int_equal(pp_budget_available(&budget), 0);
+}
+
+static void test_budget__peak_is_the_most_ever_in_use(void **state)
+{
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, 100);
+    assert_int_equal(pp_budget_peak(&budget), 0);
+    assert_ok(pp_budget_reserve(&budget, 40, "a"));
+    assert_ok(pp_budget_reserve(&budget, 30, "b"));
+    pp_budget_release(&budget, 40);
+    assert_ok(pp_budget_reserve(&budget, 20, "c"));
+    assert_int_equal(pp_budget_peak(&budget), 70);
+}
+
+/* Takes and gives back until told often enough; counts how often the limit said no. */
+static void *reserve_often(void *argument)
+{
+    pp_budget *budget = argument;
+    long granted = 0;
+    int i;
+    for (i = 0; i < 20000; i++)
+        if (pp_budget_reserve(budget, 3, "a thread's buffers") == PARAPET_OK) {
+            granted++;
+            pp_budget_release(budget, 3);
+        }
+    return granted > 0 ? budget : NULL;
+}
+
+static void test_budget__threads_never_exceed_the_limit_and_lose_nothing(void **state)
+{
+    pp_budget budget;
+    pthread_t threads[4];
+    int i;
+    (void)state;
+    pp_budget_init(&budget, 7);
+    for (i = 0; i < 4; i++)
+        assert_int_equal(pthread_create(&threads[i], NULL, reserve_often, &budget), 0);
+    for (i = 0; i < 4; i++) {
+        void *result;
+        assert_int_equal(pthread_join(threads[i], &result), 0);
+        assert_ptr_equal(result, &budget);
+    }
+    assert_int_equal(pp_budget_available(&budget), 7);
+    assert_in_range(pp_budget_peak(&budget), 3, 6);
+}
+
+static void test_budget__a_buffer_is_aligned_reserved_in_pages_and_given_back(void **state)
+{
+    long live = pp_memory_live_count();
+    pp_budget budget;
+    pp_buffer buffer = {0};
+    (void)state;
+    pp_budget_init(&budget, 3 * PP_PAGE_BYTES);
+    assert_ok(pp_buffer_init(&buffer, &budget, PP_PAGE_BYTES + 1, "chunk buffers"));
+    assert_int_equal((uintptr_t)buffer.data % PP_PAGE_BYTES, 0);
+    assert_int_equal(buffer.capacity, 2 * PP_PAGE_BYTES);
+    assert_int_equal(pp_budget_available(&budget), PP_PAGE_BYTES);
+    memset(buffer.data, 1, buffer.capacity);
+    pp_buffer_free(&buffer);
+    assert_null(buffer.data);
+    assert_int_equal(pp_budget_available(&budget), 3 * PP_PAGE_BYTES);
+    pp_buffer_free(&buffer);
+    assert_int_equal(pp_budget_available(&budget), 3 * PP_PAGE_BYTES);
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
+static void test_budget__a_buffer_grows_only_when_it_must(void **state)
+{
+    pp_budget budget;
+    pp_buffer buffer = {0};
+    unsigned char *before;
+    (void)state;
+    pp_budget_init(&budget, 4 * PP_PAGE_BYTES);
+    assert_ok(pp_buffer_init(&buffer, &budget, 2 * PP_PAGE_BYTES, "chunk buffers"));
+    before = buffer.data;
+    assert_ok(pp_buffer_ensure(&buffer, 2 * PP_PAGE_BYTES, "chunk buffers"));
+    assert_ok(pp_buffer_ensure(&buffer, 0, "chunk buffers"));
+    assert_ptr_equal(buffer.data, before);
+    /* The old one is given back first: both together would not fit. */
+    assert_ok(pp_buffer_ensure(&buffer, 3 * PP_PAGE_BYTES, "chunk buffers"));
+    assert_int_equal(buffer.capacity, 3 * PP_PAGE_BYTES);
+    assert_int_equal(pp_budget_available(&budget), PP_PAGE_BYTES);
+    assert_fails(pp_buffer_ensure(&buffer, 5 * PP_PAGE_BYTES, "chunk buffers"), PARAPET_ERR_MEMORY, "20480");
+    assert_null(buffer.data);
+    assert_int_equal(pp_budget_available(&budget), 4 * PP_PAGE_BYTES);
+    assert_ok(pp_buffer_ensure(&buffer, 1, "chunk buffers"));
+    pp_buffer_free(&buffer);
+}
+
+static void test_budget__a_buffer_that_cannot_be_had_reserves_nothing(void **state)
+{
+    pp_budget budget;
+    pp_buffer buffer = {0};
+    (void)state;
+    pp_budget_init(&budget, SIZE_MAX);
+    assert_fails(pp_buffer_init(&buffer, &budget, SIZE_MAX, "huge buffers"), PARAPET_ERR_MEMORY, "huge buffers");
+    assert_null(buffer.data);
+    pp_memory_hook_set(refuse_all, NULL);
+    assert_fails(pp_buffer_init(&buffer, &budget, 100, "chunk buffers"), PARAPET_ERR_MEMORY, "4096");
+    pp_memory_hook_set(NULL, NULL);
+    assert_null(buffer.data);
+    assert_int_equal(pp_budget_available(&budget), SIZE_MAX);
+    pp_buffer_free(&buffer);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_budget__what_is_reserved_is_not_available),
+        cmocka_unit_test(test_budget__refusal_names_purpose_limit_and_what_would_do),
+        cmocka_unit_test(test_budget__a_sum_beyond_all_numbers_is_refused),
+        cmocka_unit_test(test_budget__peak_is_the_most_ever_in_use),
+        cmocka_unit_test(test_budget__threads_never_exceed_the_limit_and_lose_nothing),
+        cmocka_unit_test(test_budget__a_buffer_is_aligned_reserved_in_pages_and_given_back),
+        cmocka_unit_test(test_budget__a_buffer_grows_only_when_it_must),
+        cmocka_unit_test(test_budget__a_buffer_that_cannot_be_had_reserves_nothing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

@@ -1,0 +1,607 @@
+#include "scratch.h"
+
+#include <pthread.h>
+#include <signal.h>
+#include <sys/resource.h>
+
+#include "store/internal.h"
+
+#define MIB ((size_t)1 << 20)
+#define LARGEST (9 * MIB + 5)
+
+static unsigned char *pattern; /* LARGEST bytes */
+
+static int make_pattern(void **state)
+{
+    test_random random = test_random_start();
+    size_t i;
+    (void)state;
+    pattern = malloc(LARGEST);
+    if (pattern == NULL)
+        return -1;
+    for (i = 0; i < LARGEST; i++)
+        pattern[i] = (unsigned char)(test_random_next(&random) >> 32);
+    return 0;
+}
+
+static int free_pattern(void **state)
+{
+    (void)state;
+    free(pattern);
+    return 0;
+}
+
+static void write_in_pieces(pp_store *store, const pp_write_request *request, size_t bytes, size_t piece)
+{
+    pp_writer *writer;
+    size_t done;
+    assert_ok(pp_store_begin(store, request, &writer));
+    for (done = 0; done < bytes; done += piece)
+        assert_ok(pp_writer_append(writer, pattern + done, bytes - done < piece ? bytes - done : piece));
+    assert_int_equal(writer->bytes, bytes);
+    assert_ok(pp_writer_stage(writer));
+    assert_int_equal(pp_budget_available(request->budget), request->budget->limit_bytes);
+    assert_ok(pp_writer_publish(writer, PP_PUBLISH_REPLACE));
+    pp_writer_free(writer);
+}
+
+static void assert_pattern(pp_store *store, const char *key, size_t bytes)
+{
+    char *data;
+    size_t found;
+    assert_ok(pp_store_read_all(store, key, LARGEST, &data, &found));
+    assert_int_equal(found, bytes);
+    assert_memory_equal(data, pattern, bytes);
+    pp_free(data);
+}
+
+static void check_lengths(const char *where, pp_direct_io direct_io, size_t limit_bytes)
+{
+    static const size_t lengths[] = {0,           1,       4095,        4096,    4097,   MIB - 1,
+                                     4 * MIB - 1, 4 * MIB, 4 * MIB + 1, LARGEST, 9 * MIB};
+    static const size_t pieces[] = {LARGEST, 1777777, 4 * MIB};
+    scratch made = scratch_make(where);
+    pp_store *store = scratch_store(&made, direct_io);
+    size_t i, k;
+    for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
+        for (k = 0; k < sizeof pieces / sizeof pieces[0]; k++) {
+            pp_budget budget;
+            pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget};
+            request.bound_bytes = k == 0 ? lengths[i] : 0;
+            pp_budget_init(&budget, limit_bytes);
+            write_in_pieces(store, &request, lengths[i], pieces[k]);
+            assert_pattern(store, "c/0", lengths[i]);
+        }
+    assert_listing(store, "tmp", "");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__every_length_comes_back_exactly(void **state)
+{
+    (void)state;
+    check_lengths(SCRATCH_HERE, PP_DIRECT_AUTOMATIC, 16 * MIB);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_ALWAYS, 300 << 10);
+    check_lengths(SCRATCH_HERE, PP_DIRECT_NEVER, 16 * MIB);
+    check_lengths(SCRATCH_MEMORY, PP_DIRECT_AUTOMATIC, 300 << 10);
+    check_lengths(SCRATCH_MEMORY, PP_DIRECT_ALWAYS, 16 * MIB);
+}
+
+static void test_posix__pages_of_the_caller_are_written_straight(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_ALWAYS);
+    pp_budget budget;
+    pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget};
+    unsigned char *random = pattern;
+    (void)state;
+    pp_budget_init(&budget, 16 * MIB);
+    assert_ok(pp_allocate_pages(&pattern, LARGEST));
+    memcpy(pattern, random, LARGEST);
+    write_in_pieces(store, &request, LARGEST, LARGEST);
+    assert_pattern(store, "c/0", LARGEST);
+    pp_free(pattern);
+    pattern = random;
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_budget budget;
+    pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget, .bound_bytes = LARGEST};
+    pp_writer *writer;
+    (void)state;
+    pp_budget_init(&budget, (256 << 10) - 1);
+    assert_fails(pp_store_begin(store, &request, &writer), PARAPET_ERR_MEMORY, "write buffers");
+    assert_null(writer);
+    assert_listing(store, "tmp", "");
+    pp_budget_init(&budget, 256 << 10);
+    write_in_pieces(store, &request, LARGEST, 1234567);
+    assert_pattern(store, "c/0", LARGEST);
+    request.bound_bytes = 5000;
+    pp_budget_init(&budget, 8192);
+    write_in_pieces(store, &request, 5000, 999);
+    assert_pattern(store, "c/0", 5000);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__small_objects_need_no_budget(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_ALWAYS);
+    (void)state;
+    assert_ok(put(store, "a/zarr.json", "{}", PP_PUBLISH_REPLACE));
+    assert_object(store, "a/zarr.json", "{}");
+    assert_ok(put(store, "top", "", PP_PUBLISH_REPLACE));
+    assert_object(store, "top", "");
+    assert_ok(pp_store_settle(store));
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__an_abandoned_writer_leaves_the_old_object(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_write_request request = small_request("a/b");
+    pp_writer *writer;
+    (void)state;
+    assert_ok(put(store, "a/b", "old", PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_ok(pp_writer_append(writer, "new", 3));
+    assert_object(store, "a/b", "old");
+    pp_writer_free(writer);
+    assert_object(store, "a/b", "old");
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_ok(pp_writer_append(writer, "new", 3));
+    assert_ok(pp_writer_stage(writer));
+    assert_int_equal(entry_count(scratch_path(&made, "store/tmp")), 1);
+    assert_object(store, "a/b", "old");
+    pp_writer_free(writer);
+    assert_object(store, "a/b", "old");
+    assert_listing(store, "tmp", "");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__temporary_names_can_lie_in_the_root(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_write_request request = {.key = "a", .staging = "", .is_small = true};
+    pp_writer *writer;
+    char names[1024] = "";
+    (void)state;
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_ok(pp_store_list(store, "", note_name, names));
+    assert_memory_equal(names, ".parapet-", 9);
+    assert_memory_equal(names + 9 + 32, ".tmp=0 ", 8);
+    assert_ok(pp_writer_publish(writer, PP_PUBLISH_REPLACE));
+    pp_writer_free(writer);
+    assert_listing(store, "", "a=0 ");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__a_reader_keeps_the_object_it_opened(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_reader *reader;
+    char text[4] = "";
+    (void)state;
+    assert_ok(put(store, "a", "old", PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_open_object(store, "a", &reader));
+    assert_ok(put(store, "a", "brand new", PP_PUBLISH_REPLACE));
+    assert_int_equal(reader->bytes, 3);
+    assert_ok(pp_reader_read(reader, 1, 2, text));
+    assert_string_equal(text, "ld");
+    assert_fails(pp_reader_read(reader, 2, 2, text), PARAPET_ERR_INTERNAL, "outside an object of 3 bytes");
+    pp_reader_free(reader);
+    assert_object(store, "a", "brand new");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__an_object_cut_short_while_open_is_reported(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_reader *reader;
+    char text[8];
+    (void)state;
+    assert_ok(put(store, "a", "whole", PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_open_object(store, "a", &reader));
+    assert_int_equal(truncate(scratch_path(&made, "store/a"), 2), 0);
+    assert_fails(pp_reader_read(reader, 0, 5, text), PARAPET_ERR_CORRUPT, "a ends at byte 2");
+    pp_reader_free(reader);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__exclusive_publish_never_replaces(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    (void)state;
+    assert_ok(put(store, "a/b", "first", PP_PUBLISH_EXCLUSIVE));
+    assert_fails(put(store, "a/b", "second", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "a/b exists");
+    assert_object(store, "a/b", "first");
+    assert_listing(store, "tmp", "");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__calls_out_of_order_are_refused(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_write_request request = small_request("a");
+    pp_writer *writer;
+    (void)state;
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_ok(pp_writer_stage(writer));
+    assert_ok(pp_writer_stage(writer));
+    assert_fails(pp_writer_append(writer, "x", 1), PARAPET_ERR_INTERNAL, "staged");
+    assert_ok(pp_writer_publish(writer, PP_PUBLISH_REPLACE));
+    assert_fails(pp_writer_publish(writer, PP_PUBLISH_REPLACE), PARAPET_ERR_INTERNAL, "published before");
+    pp_writer_free(writer);
+    assert_object(store, "a", "");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__a_file_system_that_refuses_more_bytes_is_full(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_budget budget;
+    pp_write_request request = {.key = "a", .staging = "tmp", .budget = &budget};
+    struct rlimit old, tight;
+    pp_writer *writer;
+    (void)state;
+    pp_budget_init(&budget, 16 * MIB);
+    assert_int_equal(getrlimit(RLIMIT_FSIZE, &old), 0);
+    tight = (struct rlimit){.rlim_cur = 5 * MIB + 77, .rlim_max = old.rlim_max};
+    (void)signal(SIGXFSZ, SIG_IGN);
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_fails(pp_writer_append(writer, pattern, LARGEST), PARAPET_ERR_NO_SPACE, "write a");
+    assert_fails(pp_writer_stage(writer), PARAPET_ERR_IO, "begun anew");
+    assert_fails(pp_writer_publish(writer, PP_PUBLISH_REPLACE), PARAPET_ERR_IO, "begun anew");
+    assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
+    pp_writer_free(writer);
+    assert_absent(store, "a");
+    assert_listing(store, "tmp", "");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__a_staging_directory_that_vanished_is_no_absent_key(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_write_request request = small_request("a");
+    pp_writer *writer;
+    (void)state;
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_ok(pp_store_remove_prefix(store, "tmp"));
+    assert_fails(pp_writer_publish(writer, PP_PUBLISH_REPLACE), PARAPET_ERR_IO, "staging");
+    pp_writer_free(writer);
+    assert_ok(pp_store_settle(store));
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static parapet_status remove_listed(void *context, const pp_listed *listed)
+{
+    return listed->is_prefix ? PARAPET_OK : pp_store_remove(context, listed->name);
+}
+
+static parapet_status stop_at_once(void *context, const pp_listed *listed)
+{
+    (void)listed;
+    (*(int *)context)++;
+    return pp_fail(PARAPET_ERR_CANCELLED, "enough");
+}
+
+static void test_posix__children_are_told_in_the_order_of_names(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    int calls = 0;
+    (void)state;
+    assert_listing(store, "", "");
+    assert_ok(put(store, "b/x", "1", PP_PUBLISH_REPLACE));
+    assert_ok(put(store, "b-1", "22", PP_PUBLISH_REPLACE));
+    assert_ok(put(store, "a", "", PP_PUBLISH_REPLACE));
+    assert_ok(put(store, "B", "4444", PP_PUBLISH_REPLACE));
+    assert_listing(store, "", "B=4 a=0 b/ b-1=2 tmp/ ");
+    assert_int_equal(pp_store_list(store, "none", note_name, NULL), PARAPET_ERR_NOT_FOUND);
+    assert_int_equal(pp_store_list(store, "a", note_name, NULL), PARAPET_ERR_NOT_FOUND);
+    assert_int_equal(pp_store_list(store, "", stop_at_once, &calls), PARAPET_ERR_CANCELLED);
+    assert_int_equal(calls, 1);
+    assert_ok(pp_store_list(store, "", remove_listed, store));
+    assert_listing(store, "", "b/ tmp/ ");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__removing_reaches_everything_below_a_prefix_only(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    (void)state;
+    assert_ok(put(store, "a/b/c/0", "x", PP_PUBLISH_REPLACE));
+    assert_ok(put(store, "a/b/d", "x", PP_PUBLISH_REPLACE));
+    assert_ok(put(store, "a/bb", "x", PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_remove_prefix(store, "a/b"));
+    assert_listing(store, "a", "bb=1 ");
+    assert_ok(pp_store_remove_prefix(store, "a/b"));
+    assert_ok(pp_store_remove_prefix(store, "x/y/z"));
+    assert_ok(pp_store_remove_prefix(store, "a/bb"));
+    assert_listing(store, "a", "bb=1 ");
+    assert_ok(pp_store_remove(store, "a/bb"));
+    assert_int_equal(pp_store_remove(store, "a/bb"), PARAPET_ERR_NOT_FOUND);
+    assert_int_equal(pp_store_remove(store, "a/bb/c"), PARAPET_ERR_NOT_FOUND);
+    assert_int_equal(pp_store_remove(store, "a"), PARAPET_ERR_IO);
+    assert_ok(pp_store_remove_prefix(store, ""));
+    assert_listing(store, "", "");
+    assert_ok(pp_store_settle(store));
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__removing_gives_up_on_endless_nesting(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    char key[256] = "a";
+    int i;
+    (void)state;
+    for (i = 0; i < 66; i++)
+        strcat(key, "/a");
+    assert_ok(put(store, key, "x", PP_PUBLISH_REPLACE));
+    assert_fails(pp_store_remove_prefix(store, "a"), PARAPET_ERR_IO, "more than 64 deep");
+    assert_object(store, key, "x");
+    assert_ok(pp_store_remove_prefix(store, "a/a/a"));
+    assert_ok(pp_store_remove_prefix(store, "a"));
+    assert_listing(store, "", "tmp/ ");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__a_store_open_for_reading_changes_nothing(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_posix_options options = {.read_only = true};
+    (void)state;
+    assert_ok(put(store, "a", "x", PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_remove_prefix(store, "tmp"));
+    pp_store_free(store);
+    assert_ok(pp_store_posix_build(&store, made.root, &options));
+    assert_fails(put(store, "b", "x", PP_PUBLISH_REPLACE), PARAPET_ERR_ARGUMENT, "open for reading");
+    assert_fails(pp_store_remove(store, "a"), PARAPET_ERR_ARGUMENT, "open for reading");
+    assert_fails(pp_store_remove_prefix(store, "a"), PARAPET_ERR_ARGUMENT, "open for reading");
+    assert_fails(pp_store_remove_prefix(store, ""), PARAPET_ERR_ARGUMENT, "open for reading");
+    assert_listing(store, "", "a=1 ");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__the_root_is_made_only_when_asked(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_posix_options options = {.create = true};
+    pp_store *store;
+    char slashed[320];
+    (void)state;
+    assert_fails(pp_store_posix_build(&store, made.root, NULL), PARAPET_ERR_NOT_FOUND, made.root);
+    assert_null(store);
+    (void)snprintf(slashed, sizeof slashed, "%s/deeper", made.root);
+    assert_fails(pp_store_posix_build(&store, slashed, &options), PARAPET_ERR_NOT_FOUND, "deeper");
+    (void)snprintf(slashed, sizeof slashed, "%s//", made.root);
+    assert_ok(pp_store_posix_build(&store, slashed, &options));
+    pp_store_free(store);
+    assert_ok(pp_store_posix_build(&store, made.root, &options));
+    pp_store_free(store);
+    write_file(scratch_path(&made, "file"), "");
+    assert_int_equal(pp_store_posix_build(&store, scratch_path(&made, "file"), &options), PARAPET_ERR_IO);
+    scratch_remove(&made);
+}
+
+static void test_posix__more_directories_than_are_remembered_are_flushed_early(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_posix_store *inside = (pp_posix_store *)store;
+    int i;
+    (void)state;
+    for (i = 0; i < 2 * PP_DIRTY_LIMIT; i++) {
+        char key[64];
+        (void)snprintf(key, sizeof key, "c/%d/0", i);
+        assert_ok(put(store, key, "x", PP_PUBLISH_REPLACE));
+        assert_true(inside->dirty_count > 0 && inside->dirty_count <= PP_DIRTY_LIMIT);
+    }
+    assert_ok(pp_store_settle(store));
+    assert_int_equal(inside->dirty_count, 0);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__a_failed_flush_of_a_directory_is_final(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    (void)state;
+    assert_ok(put(store, "d/a", "x", PP_PUBLISH_REPLACE));
+    assert_int_equal(rename(scratch_path(&made, "store/d"), scratch_path(&made, "store/kept")), 0);
+    assert_int_equal(symlink("kept", scratch_path(&made, "store/d")), 0);
+    assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
+    assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__without_durability_the_same_bytes_are_there(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_posix_options options = {.create = true, .not_durable = true};
+    pp_store *store;
+    (void)state;
+    assert_ok(pp_store_posix_build(&store, made.root, &options));
+    assert_ok(put(store, "a/b", "text", PP_PUBLISH_REPLACE));
+    assert_int_equal(((pp_posix_store *)store)->dirty_count, 0);
+    assert_ok(pp_store_settle(store));
+    assert_object(store, "a/b", "text");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_posix__reading_a_whole_object_is_bounded(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    char *data;
+    size_t bytes;
+    (void)state;
+    assert_ok(put(store, "a", "12345", PP_PUBLISH_REPLACE));
+    assert_fails(pp_store_read_all(store, "a", 4, &data, &bytes), PARAPET_ERR_FORMAT, "more than the 4");
+    assert_null(data);
+    assert_ok(pp_store_read_all(store, "a", 5, &data, &bytes));
+    assert_string_equal(data, "12345");
+    pp_free(data);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+typedef struct busy_thread {
+    pthread_t thread;
+    pp_store *store;
+    int number;
+    parapet_status status;
+} busy_thread;
+
+static void *publish_many(void *context)
+{
+    busy_thread *self = context;
+    int i;
+    for (i = 0; i < 100 && self->status == PARAPET_OK; i++) {
+        char key[64];
+        (void)snprintf(key, sizeof key, "c/%d/%d", i % 50, self->number * 100 + i);
+        self->status = put(self->store, key, key, PP_PUBLISH_EXCLUSIVE);
+        if (self->status == PARAPET_OK && i % 10 == 9)
+            self->status = pp_store_settle(self->store);
+    }
+    return NULL;
+}
+
+static void test_posix__several_threads_use_one_store(void **state)
+{
+    scratch made = scratch_make(SCRATCH_MEMORY);
+    busy_thread threads[4] = {{0}};
+    long live = pp_memory_live_count();
+    int i;
+    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        threads[i].store = store;
+        threads[i].number = i;
+        assert_int_equal(pthread_create(&threads[i].thread, NULL, publish_many, &threads[i]), 0);
+    }
+    for (i = 0; i < 4; i++) {
+        assert_int_equal(pthread_join(threads[i].thread, NULL), 0);
+        assert_int_equal(threads[i].status, PARAPET_OK);
+    }
+    for (i = 0; i < 400; i++) {
+        char key[64];
+        (void)snprintf(key, sizeof key, "c/%d/%d", i % 100 % 50, i);
+        assert_object(store, key, key);
+    }
+    assert_listing(store, "tmp", "");
+    pp_store_free(store);
+    assert_int_equal(pp_memory_live_count(), live);
+    scratch_remove(&made);
+}
+
+/* Everything a store does, once; stops at the first failure. */
+static parapet_status do_everything(const scratch *made)
+{
+    pp_posix_options options = {.create = true};
+    pp_budget budget;
+    pp_write_request request = {.key = "a/b/c", .staging = "tmp", .budget = &budget, .bound_bytes = 5000};
+    pp_store *store;
+    char *data = NULL, names[1024] = "";
+    size_t bytes;
+    parapet_status status;
+    pp_budget_init(&budget, 1 << 20);
+    if ((status = pp_store_posix_build(&store, made->root, &options)) == PARAPET_OK &&
+        (status = pp_store_write_all(store, &request, pattern, 5000, PP_PUBLISH_REPLACE)) == PARAPET_OK &&
+        (status = pp_store_settle(store)) == PARAPET_OK &&
+        (status = pp_store_read_all(store, "a/b/c", 5000, &data, &bytes)) == PARAPET_OK &&
+        (status = pp_store_list(store, "", note_name, names)) == PARAPET_OK &&
+        (status = pp_store_remove(store, "a/b/c")) == PARAPET_OK)
+        status = pp_store_remove_prefix(store, "a");
+    pp_free(data);
+    pp_store_free(store);
+    return status;
+}
+
+static void test_posix__each_refused_allocation_fails_cleanly(void **state)
+{
+    long live = pp_memory_live_count();
+    int descriptors = descriptor_count();
+    refusal plan = {0};
+    (void)state;
+    for (plan.at = 0;; plan.at++) {
+        scratch made = scratch_make(SCRATCH_MEMORY);
+        parapet_status status;
+        plan.count = 0;
+        pp_memory_hook_set(refuse_one, &plan);
+        status = do_everything(&made);
+        pp_memory_hook_set(NULL, NULL);
+        assert_int_equal(status, plan.count > plan.at ? PARAPET_ERR_MEMORY : PARAPET_OK);
+        assert_int_equal(pp_memory_live_count(), live);
+        assert_int_equal(descriptor_count(), descriptors);
+        assert_true(entry_count(scratch_path(&made, "store/tmp")) <= 0);
+        scratch_remove(&made);
+        if (plan.count <= plan.at)
+            break;
+    }
+    assert_true(plan.at > 10);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_posix__every_length_comes_back_exactly),
+        cmocka_unit_test(test_posix__pages_of_the_caller_are_written_straight),
+        cmocka_unit_test(test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal),
+        cmocka_unit_test(test_posix__small_objects_need_no_budget),
+        cmocka_unit_test(test_posix__an_abandoned_writer_leaves_the_old_object),
+        cmocka_unit_test(test_posix__temporary_names_can_lie_in_the_root),
+        cmocka_unit_test(test_posix__a_reader_keeps_the_object_it_opened),
+        cmocka_unit_test(test_posix__an_object_cut_short_while_open_is_reported),
+        cmocka_unit_test(test_posix__exclusive_publish_never_replaces),
+        cmocka_unit_test(test_posix__calls_out_of_order_are_refused),
+        cmocka_unit_test(test_posix__a_file_system_that_refuses_more_bytes_is_full),
+        cmocka_unit_test(test_posix__a_staging_directory_that_vanished_is_no_absent_key),
+        cmocka_unit_test(test_posix__children_are_told_in_the_order_of_names),
+        cmocka_unit_test(test_posix__removing_reaches_everything_below_a_prefix_only),
+        cmocka_unit_test(test_posix__removing_gives_up_on_endless_nesting),
+        cmocka_unit_test(test_posix__a_store_open_for_reading_changes_nothing),
+        cmocka_unit_test(test_posix__the_root_is_made_only_when_asked),
+        cmocka_unit_test(test_posix__more_directories_than_are_remembered_are_flushed_early),
+        cmocka_unit_test(test_posix__a_failed_flush_of_a_directory_is_final),
+        cmocka_unit_test(test_posix__without_durability_the_same_bytes_are_there),
+        cmocka_unit_test(test_posix__reading_a_whole_object_is_bounded),
+        cmocka_unit_test(test_posix__several_threads_use_one_store),
+        cmocka_unit_test(test_posix__each_refused_allocation_fails_cleanly),
+    };
+    return cmocka_run_group_tests(tests, make_pattern, free_pattern);
+}

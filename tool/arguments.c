@@ -1,0 +1,275 @@
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static const tool_flag common_flags[] = {
+    {TOOL_JSON, 0, "json", "print one JSON document"},
+    {TOOL_VERBOSE, 'v', "verbose", "say more, the options in force first"},
+    {TOOL_HELP, 'h', "help", "print this help"},
+    {0, 0, NULL, NULL},
+};
+
+/* Flags with a value: options of the library under the name that users expect. */
+typedef struct tool_option_flag {
+    char letter;
+    const char *name;
+    const char *option; /* NULL: the value is name=value */
+    const char *usage;
+    const char *help;
+} tool_option_flag;
+
+static const tool_option_flag option_flags[] = {
+    {0, "max-mem", "memory_bytes", "--max-mem SIZE", "limit on all buffers, with K, M, G or KiB, MiB, GiB"},
+    {0, "threads", "threads", "--threads N", "threads that decode, this one included"},
+    {'o', "option", NULL, "-o NAME=VALUE", "any option of the library"},
+};
+
+enum { OPTION_FLAG_COUNT = sizeof option_flags / sizeof option_flags[0] };
+
+/* Letters to insert, remove or exchange to turn one word into the other. */
+static size_t spelling_distance(const char *a, const char *b)
+{
+    size_t row[64];
+    size_t width = strlen(b);
+    if (width >= sizeof row / sizeof row[0])
+        return SIZE_MAX;
+    for (size_t j = 0; j <= width; j++)
+        row[j] = j;
+    for (size_t i = 1; a[i - 1] != '\0'; i++) {
+        size_t diagonal = row[0];
+        row[0] = i;
+        for (size_t j = 1; j <= width; j++) {
+            size_t exchange = diagonal + (a[i - 1] != b[j - 1]);
+            size_t change = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
+            diagonal = row[j];
+            row[j] = exchange < change ? exchange : change;
+        }
+    }
+    return row[width];
+}
+
+const tool_verb *verb_find(const char *name, const tool_verb **nearest)
+{
+    size_t best = SIZE_MAX;
+    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++) {
+        size_t distance = spelling_distance(name, (*verb)->name);
+        if (distance == 0)
+            return *verb;
+        if (distance < best && nearest != NULL) {
+            best = distance;
+            *nearest = *verb;
+        }
+    }
+    return NULL;
+}
+
+static const tool_flag *find_flag(const tool_flag *flags, const char *name, char letter)
+{
+    for (; flags->name != NULL; flags++)
+        if (name != NULL ? strcmp(flags->name, name) == 0 : flags->letter == letter)
+            return flags;
+    return NULL;
+}
+
+static const tool_option_flag *find_option(const char *name, size_t length, char letter)
+{
+    for (int i = 0; i < OPTION_FLAG_COUNT; i++) {
+        const tool_option_flag *flag = &option_flags[i];
+        bool is_named = name != NULL && strncmp(flag->name, name, length) == 0 && flag->name[length] == '\0';
+        if (is_named || (name == NULL && flag->letter == letter))
+            return flag;
+    }
+    return NULL;
+}
+
+static void nearest_of(const tool_flag *flags, const char *name, const char **nearest, size_t *best)
+{
+    for (; flags->name != NULL; flags++) {
+        size_t distance = spelling_distance(name, flags->name);
+        if (distance < *best) {
+            *best = distance;
+            *nearest = flags->name;
+        }
+    }
+}
+
+static bool refuse_flag(const tool_verb *verb, const char *word)
+{
+    const char *nearest = NULL;
+    size_t best = SIZE_MAX;
+    if (strncmp(word, "--", 2) == 0) {
+        nearest_of(verb->flags, word + 2, &nearest, &best);
+        nearest_of(common_flags, word + 2, &nearest, &best);
+        for (int i = 0; i < OPTION_FLAG_COUNT; i++) {
+            const tool_flag flag[2] = {{.name = option_flags[i].name}, {.name = NULL}};
+            nearest_of(flag, word + 2, &nearest, &best);
+        }
+    }
+    if (nearest != NULL)
+        report_error(verb->name, "there is no option %s; the nearest is --%s", word, nearest);
+    else
+        report_error(verb->name, "there is no option %s; parapet help %s lists them", word, verb->name);
+    return false;
+}
+
+static bool set_named_option(tool_request *request, const char *assignment)
+{
+    const char *equals = strchr(assignment, '=');
+    char *name;
+    bool is_set;
+    if (equals == NULL) {
+        report_error("-o", "\"%s\" is not of the form name=value", assignment);
+        return false;
+    }
+    name = text_format("%.*s", (int)(equals - assignment), assignment);
+    is_set = parapet_options_set(&request->options, name, equals + 1) == PARAPET_OK;
+    if (!is_set)
+        report_failure("-o");
+    free(name);
+    return is_set;
+}
+
+static bool set_option(tool_request *request, const tool_option_flag *flag, const char *value)
+{
+    char *what;
+    if (flag->option == NULL)
+        return set_named_option(request, value);
+    if (parapet_options_set(&request->options, flag->option, value) == PARAPET_OK)
+        return true;
+    what = text_format("--%s", flag->name);
+    report_failure(what);
+    free(what);
+    return false;
+}
+
+/* The words that are still to be read. */
+typedef struct tool_cursor {
+    char **words;
+    int count;
+    int at;
+} tool_cursor;
+
+static bool take_value(tool_request *request, const tool_option_flag *flag, const char *value, tool_cursor *cursor)
+{
+    if (value == NULL && cursor->at < cursor->count)
+        value = cursor->words[cursor->at++];
+    if (value == NULL) {
+        report_error(request->verb->name, "--%s needs a value: %s", flag->name, flag->usage);
+        return false;
+    }
+    return set_option(request, flag, value);
+}
+
+static bool parse_long(tool_request *request, const char *word, tool_cursor *cursor)
+{
+    const char *name = word + 2;
+    const char *equals = strchr(name, '=');
+    size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
+    const tool_option_flag *option = find_option(name, length, 0);
+    const tool_flag *flag = find_flag(request->verb->flags, name, 0);
+    if (option != NULL)
+        return take_value(request, option, equals == NULL ? NULL : equals + 1, cursor);
+    if (flag == NULL)
+        flag = find_flag(common_flags, name, 0);
+    if (flag == NULL)
+        return refuse_flag(request->verb, word);
+    request->flags |= flag->bit;
+    return true;
+}
+
+static bool refuse_letter(const tool_verb *verb, char letter)
+{
+    const char word[3] = {'-', letter, '\0'};
+    return refuse_flag(verb, word);
+}
+
+/* One or several letters after a dash; the rest of the word is the value of a letter that needs one. */
+static bool parse_short(tool_request *request, const char *word, tool_cursor *cursor)
+{
+    for (const char *letter = word + 1; *letter != '\0'; letter++) {
+        const tool_option_flag *option = find_option(NULL, 0, *letter);
+        const tool_flag *flag = find_flag(request->verb->flags, NULL, *letter);
+        if (option != NULL)
+            return take_value(request, option, letter[1] == '\0' ? NULL : letter + 1, cursor);
+        if (flag == NULL)
+            flag = find_flag(common_flags, NULL, *letter);
+        if (flag == NULL)
+            return refuse_letter(request->verb, *letter);
+        request->flags |= flag->bit;
+    }
+    return true;
+}
+
+static bool take_operand(tool_request *request, const char *word)
+{
+    if (request->operand_count == request->verb->operands_max) {
+        report_error(request->verb->name, "\"%s\" is one operand too many; usage: parapet %s [options] %s", word,
+                     request->verb->name, request->verb->operands);
+        return false;
+    }
+    request->operands[request->operand_count++] = word;
+    return true;
+}
+
+static bool parse_word(tool_request *request, tool_cursor *cursor, bool *has_ended)
+{
+    const char *word = cursor->words[cursor->at++];
+    if (*has_ended || word[0] != '-' || word[1] == '\0')
+        return take_operand(request, word);
+    if (strcmp(word, "--") == 0) {
+        *has_ended = true;
+        return true;
+    }
+    return word[1] == '-' ? parse_long(request, word, cursor) : parse_short(request, word, cursor);
+}
+
+bool arguments_parse(tool_request *request, int count, char **words)
+{
+    tool_cursor cursor = {.words = words, .count = count};
+    bool has_ended = false;
+    while (cursor.at < cursor.count)
+        if (!parse_word(request, &cursor, &has_ended))
+            return false;
+    if (request->flags & TOOL_HELP || request->operand_count >= request->verb->operands_min)
+        return true;
+    report_error(request->verb->name, "an operand is missing; usage: parapet %s [options] %s", request->verb->name,
+                 request->verb->operands);
+    return false;
+}
+
+static void print_flags(FILE *out, const tool_flag *flags)
+{
+    for (; flags->name != NULL; flags++) {
+        char letter[5] = "    ";
+        char *name = text_format("--%s", flags->name);
+        if (flags->letter != 0)
+            (void)snprintf(letter, sizeof letter, "-%c, ", flags->letter);
+        fprintf(out, "  %s%-16s %s\n", letter, name, flags->help);
+        free(name);
+    }
+}
+
+void help_print_verb(FILE *out, const tool_verb *verb)
+{
+    fprintf(out, "Usage: parapet %s [options] %s\n\n%s\n%s\nOptions:\n", verb->name, verb->operands, verb->summary,
+            verb->details);
+    print_flags(out, verb->flags);
+    print_flags(out, common_flags);
+    for (int i = 0; i < OPTION_FLAG_COUNT; i++)
+        fprintf(out, "  %s%-*s %s\n", option_flags[i].letter ? "" : "    ", option_flags[i].letter ? 20 : 16,
+                option_flags[i].usage, option_flags[i].help);
+    fprintf(out, "\nExit codes: %s\n", verb->exit_codes);
+}
+
+void help_print(FILE *out)
+{
+    fputs("Usage: parapet VERB [options] ...\n\n"
+          "Looks at, checks and compares Zarr stores.\n\nVerbs:\n",
+          out);
+    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
+        fprintf(out, "  %-9s %s\n", (*verb)->name, (*verb)->summary);
+    fputs("\n  -h, --help     print this help; parapet help VERB prints more\n"
+          "  -V, --version  print the versions of this tool, of MPI and of every codec\n",
+          out);
+}

@@ -1,0 +1,267 @@
+#include "tool.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const tool_flag flags[] = {
+    {TOOL_SURVEY, 0, "survey", "only list objects and sizes"},
+    {TOOL_INDEX, 0, "index", "also read shard indexes and manifests, but no chunks"},
+    {TOOL_STRICT, 0, "strict", "a shard that was never written counts as missing"},
+    {TOOL_QUIET, 'q', "quiet", "print findings only, no summary"},
+    {0, 0, NULL, NULL},
+};
+
+/* A check under way: one array, and the sum of all of them. */
+typedef struct tool_checking {
+    const tool_request *request;
+    parapet_store *store;
+    tool_document *document; /* NULL: for people */
+    parapet_depth depth;
+    parapet_check_summary total;
+    int64_t absent;
+    int64_t arrays;
+    int64_t failures;
+} tool_checking;
+
+static const char *name_of_kind(parapet_finding_kind kind)
+{
+    switch (kind) {
+    case PARAPET_FINDING_MISSING:
+        return "missing";
+    case PARAPET_FINDING_TORN:
+        return "torn";
+    case PARAPET_FINDING_STRAY:
+        return "stray";
+    case PARAPET_FINDING_ABSENT:
+        return "absent";
+    }
+    return "unknown";
+}
+
+static const char *name_of_depth(parapet_depth depth)
+{
+    return depth == PARAPET_CHECK_SURVEY ? "survey" : depth == PARAPET_CHECK_INDEX ? "index" : "data";
+}
+
+static void print_finding(const tool_checking *checking, const char *kind, const parapet_finding *finding)
+{
+    char *label = tree_label(checking->request->operands[0], finding->key);
+    char *visible = text_visible(label);
+    char *problem = text_visible(finding->problem == NULL ? "" : finding->problem);
+    printf("%s: %s: %s\n", kind, visible, problem);
+    free(problem);
+    free(visible);
+    free(label);
+}
+
+static void write_finding(tool_document *document, const char *kind, const parapet_finding *finding)
+{
+    document_open_object(document, NULL);
+    document_text(document, "kind", kind);
+    document_text(document, "key", finding->key);
+    document_text(document, "problem", finding->problem);
+    document_close(document);
+}
+
+static int take_finding(void *context, const parapet_finding *finding)
+{
+    tool_checking *checking = context;
+    bool is_absent = finding->kind == PARAPET_FINDING_ABSENT;
+    bool is_strict = checking->request->flags & TOOL_STRICT;
+    const char *kind = is_absent && is_strict ? "missing" : name_of_kind(finding->kind);
+    checking->absent += is_absent;
+    if (is_absent && !is_strict && !(checking->request->flags & TOOL_VERBOSE))
+        return 0;
+    if (checking->document != NULL)
+        write_finding(checking->document, kind, finding);
+    else
+        print_finding(checking, kind, finding);
+    return 0;
+}
+
+static void write_counts(tool_document *document, const parapet_check_summary *summary, int64_t absent)
+{
+    document_integer(document, "shards_expected", summary->shards_expected);
+    document_integer(document, "shards_present", summary->shards_present);
+    document_integer(document, "chunks_present", summary->chunks_present);
+    document_integer(document, "stored_bytes", summary->stored_bytes);
+    document_integer(document, "torn", summary->torn);
+    document_integer(document, "missing", summary->missing);
+    document_integer(document, "stray", summary->stray);
+    document_integer(document, "absent", absent);
+}
+
+static void add_to_total(parapet_check_summary *total, const parapet_check_summary *summary)
+{
+    total->shards_expected += summary->shards_expected;
+    total->shards_present += summary->shards_present;
+    total->chunks_present += summary->chunks_present;
+    total->stored_bytes += summary->stored_bytes;
+    total->missing += summary->missing;
+    total->torn += summary->torn;
+    total->stray += summary->stray;
+}
+
+static void report_array(tool_checking *checking, const char *path)
+{
+    char *label = tree_label(checking->request->operands[0], path);
+    report_failure(label);
+    free(label);
+    checking->failures++;
+}
+
+static void check_array(tool_checking *checking, const char *path)
+{
+    tool_document *document = checking->document;
+    parapet_check_summary summary = {0};
+    tool_node node = {0};
+    int64_t absent_before = checking->absent;
+    bool has_failed;
+    checking->arrays++;
+    if (document != NULL) {
+        document_open_object(document, NULL);
+        document_text(document, "path", path);
+        document_open_list(document, "findings");
+    }
+    has_failed = node_open(&node, checking->store, path) != PARAPET_OK ||
+                 parapet_array_check(node.array, checking->depth, take_finding, checking, &summary) != PARAPET_OK;
+    if (document != NULL) {
+        document_close(document);
+        document_text(document, "error", has_failed ? parapet_error_message() : NULL);
+        write_counts(document, &summary, checking->absent - absent_before);
+        document_close(document);
+    }
+    if (has_failed)
+        report_array(checking, path);
+    add_to_total(&checking->total, &summary);
+    node_close(&node);
+}
+
+static void check_tree(tool_checking *checking)
+{
+    tool_tree tree;
+    tree_init(&tree, checking->store, checking->request->operands[0], true);
+    for (size_t i = 1; i < tree.count; i++)
+        if (tree.entries[i].kind == PARAPET_NODE_ARRAY)
+            check_array(checking, tree.entries[i].path);
+    checking->failures += tree.failures;
+    tree_free(&tree);
+    /* A wrong path must not look like a sound store. */
+    if (checking->arrays == 0) {
+        report_error(checking->request->operands[0], "there is no array here or below: nothing was checked");
+        checking->failures++;
+    }
+}
+
+static int exit_code_of(const tool_checking *checking)
+{
+    bool is_strict = checking->request->flags & TOOL_STRICT;
+    if (checking->failures > 0)
+        return TOOL_FAILED;
+    if (checking->total.torn > 0)
+        return TOOL_TORN;
+    if (checking->total.missing > 0 || (is_strict && checking->absent > 0))
+        return TOOL_MISSING;
+    return checking->total.stray > 0 ? TOOL_STRAY : TOOL_OK;
+}
+
+static const char *name_of_result(int exit_code)
+{
+    static const char *const names[] = {"ok", "failed", "usage", "missing", "torn", "stray"};
+    return names[exit_code];
+}
+
+static void print_summary(const tool_checking *checking)
+{
+    const parapet_check_summary *total = &checking->total;
+    bool is_strict = checking->request->flags & TOOL_STRICT;
+    char *size = text_of_size(total->stored_bytes);
+    printf("%s: arrays %" PRId64 ", shards %" PRId64 " of %" PRId64 ", %s; torn %" PRId64 ", missing %" PRId64
+           ", stray %" PRId64,
+           name_of_result(exit_code_of(checking)), checking->arrays, total->shards_present, total->shards_expected,
+           size, total->torn, total->missing + (is_strict ? checking->absent : 0), total->stray);
+    if (!is_strict && checking->absent > 0)
+        printf(", never written %" PRId64, checking->absent);
+    if (checking->failures > 0)
+        printf(", not checked %" PRId64, checking->failures);
+    putchar('\n');
+    free(size);
+}
+
+static void check_node(tool_checking *checking, const tool_node *node)
+{
+    if (node->array != NULL)
+        check_array(checking, "");
+    else
+        check_tree(checking);
+}
+
+static void check_for_programs(tool_checking *checking, const tool_node *node)
+{
+    tool_document document = {.out = stdout};
+    checking->document = &document;
+    document_open_object(&document, NULL);
+    document_text(&document, "path", checking->request->operands[0]);
+    document_text(&document, "depth", name_of_depth(checking->depth));
+    document_truth(&document, "strict", checking->request->flags & TOOL_STRICT);
+    document_open_list(&document, "arrays");
+    check_node(checking, node);
+    document_close(&document);
+    write_counts(&document, &checking->total, checking->absent);
+    document_integer(&document, "failures", checking->failures);
+    document_text(&document, "result", name_of_result(exit_code_of(checking)));
+    document_close(&document);
+}
+
+static void check_for_people(tool_checking *checking, const tool_node *node)
+{
+    check_node(checking, node);
+    if (!(checking->request->flags & TOOL_QUIET))
+        print_summary(checking);
+}
+
+static int run_checking(tool_checking *checking)
+{
+    tool_node node = {0};
+    if (node_open(&node, checking->store, "") != PARAPET_OK) {
+        report_failure(checking->request->operands[0]);
+        return TOOL_FAILED;
+    }
+    if (checking->request->flags & TOOL_JSON)
+        check_for_programs(checking, &node);
+    else
+        check_for_people(checking, &node);
+    node_close(&node);
+    return exit_code_of(checking);
+}
+
+static int run(const tool_request *request)
+{
+    tool_checking checking = {.request = request, .depth = PARAPET_CHECK_DATA};
+    int exit_code;
+    if ((request->flags & TOOL_INDEX) && (request->flags & TOOL_SURVEY)) {
+        report_error("check", "--index and --survey are two depths; give one");
+        return TOOL_USAGE;
+    }
+    if (request->flags & (TOOL_INDEX | TOOL_SURVEY))
+        checking.depth = request->flags & TOOL_INDEX ? PARAPET_CHECK_INDEX : PARAPET_CHECK_SURVEY;
+    checking.store = store_open(request, request->operands[0]);
+    if (checking.store == NULL)
+        return TOOL_FAILED;
+    exit_code = run_checking(&checking);
+    (void)parapet_store_close(&checking.store);
+    return exit_code;
+}
+
+const tool_verb verb_check = {
+    .name = "check",
+    .operands = "PATH",
+    .summary = "Reads everything that is stored and lists what is torn, missing or stray.",
+    .details = "For a group, every array below is checked.\n",
+    .exit_codes = "0 sound, 1 could not be checked, 2 wrong usage, 4 torn, 3 missing,\n"
+                  "5 only stray objects. Where several apply: 1 before 4 before 3 before 5.",
+    .flags = flags,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run,
+};

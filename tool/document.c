@@ -1,0 +1,183 @@
+#include "tool.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <string.h>
+
+void document_key(tool_document *document, const char *key)
+{
+    if (document->depth > 0) {
+        bool *has_members = &document->has_members[document->depth - 1];
+        fprintf(document->out, "%s\n%*s", *has_members ? "," : "", 2 * document->depth, "");
+        *has_members = true;
+    }
+    if (key != NULL) {
+        json_print_string(document->out, key);
+        fputs(": ", document->out);
+    }
+}
+
+static void open_level(tool_document *document, const char *key, const char brackets[2])
+{
+    document_key(document, key);
+    fputc(brackets[0], document->out);
+    document->closers[document->depth] = brackets[1];
+    document->has_members[document->depth] = false;
+    document->depth++;
+}
+
+void document_open_object(tool_document *document, const char *key)
+{
+    open_level(document, key, "{}");
+}
+
+void document_open_list(tool_document *document, const char *key)
+{
+    open_level(document, key, "[]");
+}
+
+void document_close(tool_document *document)
+{
+    document->depth--;
+    if (document->has_members[document->depth])
+        fprintf(document->out, "\n%*s", 2 * document->depth, "");
+    fputc(document->closers[document->depth], document->out);
+    if (document->depth == 0)
+        fputc('\n', document->out);
+}
+
+void document_text(tool_document *document, const char *key, const char *text)
+{
+    document_key(document, key);
+    if (text == NULL)
+        fputs("null", document->out);
+    else
+        json_print_string(document->out, text);
+}
+
+void document_integer(tool_document *document, const char *key, int64_t value)
+{
+    document_key(document, key);
+    fprintf(document->out, "%" PRId64, value);
+}
+
+void document_number(tool_document *document, const char *key, double value)
+{
+    document_key(document, key);
+    if (isfinite(value))
+        fprintf(document->out, "%.6g", value);
+    else
+        fputs("null", document->out);
+}
+
+void document_truth(tool_document *document, const char *key, bool value)
+{
+    document_key(document, key);
+    fputs(value ? "true" : "false", document->out);
+}
+
+void document_null(tool_document *document, const char *key)
+{
+    document_key(document, key);
+    fputs("null", document->out);
+}
+
+void document_integers(tool_document *document, const char *key, const int64_t *values, int count)
+{
+    document_key(document, key);
+    fputc('[', document->out);
+    for (int i = 0; i < count; i++)
+        fprintf(document->out, "%s%" PRId64, i == 0 ? "" : ", ", values[i]);
+    fputc(']', document->out);
+}
+
+void document_json(tool_document *document, const char *key, const char *json)
+{
+    document_key(document, key);
+    json_print_line(document->out, json, true);
+}
+
+/* Bytes of the UTF-8 character at text, or 0 if it is not one. */
+static size_t utf8_length(const unsigned char *text)
+{
+    size_t length = text[0] < 0x80   ? 1
+                    : text[0] < 0xc2 ? 0
+                    : text[0] < 0xe0 ? 2
+                    : text[0] < 0xf0 ? 3
+                    : text[0] < 0xf5 ? 4
+                                     : 0;
+    for (size_t i = 1; i < length; i++)
+        if ((text[i] & 0xc0) != 0x80)
+            return 0;
+    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f))
+        return 0;
+    if ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
+        return 0;
+    return length;
+}
+
+void json_print_string(FILE *out, const char *text)
+{
+    const unsigned char *at = (const unsigned char *)text;
+    fputc('"', out);
+    while (*at != '\0') {
+        size_t length = utf8_length(at);
+        if (length == 0)
+            fputs("\\ufffd", out);
+        else if (*at == '"' || *at == '\\')
+            fprintf(out, "\\%c", *at);
+        else if (*at < 0x20 || *at == 0x7f)
+            fprintf(out, "\\u%04x", *at);
+        else
+            fwrite(at, 1, length, out);
+        at += length == 0 ? 1 : length;
+    }
+    fputc('"', out);
+}
+
+/* Prints the string that starts at the quote, and returns what follows it. */
+static const char *copy_string(FILE *out, const char *at)
+{
+    fputc(*at++, out);
+    while (*at != '\0' && *at != '"') {
+        if (*at == '\\' && at[1] != '\0')
+            fputc(*at++, out);
+        fputc(*at++, out);
+    }
+    if (*at == '"')
+        fputc(*at++, out);
+    return at;
+}
+
+/* Prints a number, a truth value, null, NaN or Infinity, and returns what follows it. */
+static const char *copy_word(FILE *out, const char *at, bool is_strict)
+{
+    size_t length = strcspn(at, ",:{}[]\" \t\r\n");
+    size_t sign = at[0] == '-' ? 1 : 0;
+    bool is_foreign = at[sign] == 'N' || at[sign] == 'I';
+    if (is_strict && is_foreign)
+        fprintf(out, "\"%.*s\"", (int)length, at);
+    else
+        fwrite(at, 1, length, out);
+    return at + length;
+}
+
+void json_print_line(FILE *out, const char *json, bool is_strict)
+{
+    const char *at = json;
+    while (*at != '\0') {
+        if (isspace((unsigned char)*at)) {
+            at++;
+        } else if (*at == '"') {
+            at = copy_string(out, at);
+        } else if (strchr(",:{}[]", *at) != NULL) {
+            fputc(*at, out);
+            if (*at == ',' || *at == ':')
+                fputc(' ', out);
+            at++;
+        } else {
+            at = copy_word(out, at, is_strict);
+        }
+    }
+}

@@ -1,0 +1,259 @@
+#include "tool.h"
+
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* More of an opaque element than this tells a person nothing. */
+enum { MAX_HEX_BYTES = 32 };
+
+static void print_hex(FILE *out, const unsigned char *bytes, size_t count)
+{
+    fputs("0x", out);
+    for (size_t i = 0; i < count; i++)
+        fprintf(out, "%02x", bytes[i]);
+}
+
+/* The fewest digits that read back as the same value. */
+static void print_finite(FILE *out, double value, bool is_single)
+{
+    char text[40];
+    for (int digits = is_single ? 6 : 15; digits <= 17; digits++) {
+        (void)snprintf(text, sizeof text, "%.*g", digits, value);
+        if (is_single ? strtof(text, NULL) == (float)value : strtod(text, NULL) == value)
+            break;
+    }
+    fputs(text, out);
+}
+
+/* How a binary floating-point type lays out its bits. */
+typedef struct tool_float_layout {
+    size_t bytes;
+    int exponent_bits;
+    int fraction_bits;
+} tool_float_layout;
+
+static tool_float_layout layout_of(parapet_type type)
+{
+    switch (type) {
+    case PARAPET_FLOAT16:
+        return (tool_float_layout){2, 5, 10};
+    case PARAPET_BFLOAT16:
+        return (tool_float_layout){2, 8, 7};
+    case PARAPET_FLOAT32:
+    case PARAPET_COMPLEX64:
+        return (tool_float_layout){4, 8, 23};
+    default:
+        return (tool_float_layout){8, 11, 52};
+    }
+}
+
+static uint64_t load_bits(const void *data, size_t bytes)
+{
+    uint16_t two;
+    uint32_t four;
+    uint64_t eight;
+    if (bytes == 2) {
+        memcpy(&two, data, sizeof two);
+        return two;
+    }
+    if (bytes == 4) {
+        memcpy(&four, data, sizeof four);
+        return four;
+    }
+    memcpy(&eight, data, sizeof eight);
+    return eight;
+}
+
+/* The value of float bits that are neither NaN nor infinite; exact, as every layout fits in a double. */
+static double value_of_bits(uint64_t bits, const tool_float_layout *layout)
+{
+    int bias = (1 << (layout->exponent_bits - 1)) - 1;
+    int exponent = (int)(bits >> layout->fraction_bits) & ((1 << layout->exponent_bits) - 1);
+    uint64_t fraction = bits & ((UINT64_C(1) << layout->fraction_bits) - 1);
+    bool is_negative = bits >> (layout->exponent_bits + layout->fraction_bits) & 1;
+    double magnitude;
+    if (exponent == 0)
+        magnitude = ldexp((double)fraction, 1 - bias - layout->fraction_bits);
+    else
+        magnitude =
+            ldexp((double)(fraction | UINT64_C(1) << layout->fraction_bits), exponent - bias - layout->fraction_bits);
+    return is_negative ? -magnitude : magnitude;
+}
+
+/* Prints one float. quote surrounds what JSON does not know as a number. A NaN with unusual bits is shown as
+ * those bits, the way Zarr spells such a fill value, so that two NaNs that differ look different. */
+static void print_float(FILE *out, const void *data, parapet_type type, const char *quote)
+{
+    tool_float_layout layout = layout_of(type);
+    uint64_t bits = load_bits(data, layout.bytes);
+    uint64_t exponent_mask = ((UINT64_C(1) << layout.exponent_bits) - 1) << layout.fraction_bits;
+    uint64_t quiet_nan = exponent_mask | UINT64_C(1) << (layout.fraction_bits - 1);
+    uint64_t sign = UINT64_C(1) << (layout.exponent_bits + layout.fraction_bits);
+    if ((bits & exponent_mask) != exponent_mask)
+        print_finite(out, value_of_bits(bits, &layout), layout.bytes < 8);
+    else if ((bits & ~sign) == exponent_mask)
+        fprintf(out, "%s%sInfinity%s", quote, bits & sign ? "-" : "", quote);
+    else if (bits == quiet_nan)
+        fprintf(out, "%sNaN%s", quote, quote);
+    else
+        fprintf(out, "%s0x%0*" PRIx64 "%s", quote, (int)layout.bytes * 2, bits, quote);
+}
+
+static void print_complex(FILE *out, const void *data, parapet_type type, bool is_json)
+{
+    const unsigned char *bytes = data;
+    size_t half = layout_of(type).bytes;
+    const char *quote = is_json ? "\"" : "";
+    fputs(is_json ? "[" : "(", out);
+    print_float(out, bytes, type, quote);
+    fputs(", ", out);
+    print_float(out, bytes + half, type, quote);
+    fputs(is_json ? "]" : ")", out);
+}
+
+/* UTF-8 of one character; what Unicode does not allow becomes U+FFFD. */
+static size_t encode_utf8(uint32_t code, char text[5])
+{
+    size_t length = 0;
+    if (code > 0x10ffff || (code >= 0xd800 && code < 0xe000))
+        code = 0xfffd;
+    if (code < 0x80) {
+        text[length++] = (char)code;
+    } else if (code < 0x800) {
+        text[length++] = (char)(0xc0 | code >> 6);
+        text[length++] = (char)(0x80 | (code & 0x3f));
+    } else if (code < 0x10000) {
+        text[length++] = (char)(0xe0 | code >> 12);
+        text[length++] = (char)(0x80 | (code >> 6 & 0x3f));
+        text[length++] = (char)(0x80 | (code & 0x3f));
+    } else {
+        text[length++] = (char)(0xf0 | code >> 18);
+        text[length++] = (char)(0x80 | (code >> 12 & 0x3f));
+        text[length++] = (char)(0x80 | (code >> 6 & 0x3f));
+        text[length++] = (char)(0x80 | (code & 0x3f));
+    }
+    text[length] = '\0';
+    return length;
+}
+
+/* Text that is padded with NUL characters, as numpy does it. */
+static void print_text(FILE *out, const unsigned char *data, size_t bytes)
+{
+    char *text = memory_get(bytes + 1);
+    size_t characters = bytes / 4;
+    size_t used = 0;
+    while (characters > 0 && load_bits(data + 4 * (characters - 1), 4) == 0)
+        characters--;
+    for (size_t i = 0; i < characters; i++) {
+        char encoded[5];
+        uint32_t code = (uint32_t)load_bits(data + 4 * i, 4);
+        size_t length = encode_utf8(code == 0 ? 0xfffd : code, encoded);
+        memcpy(text + used, encoded, length);
+        used += length;
+    }
+    json_print_string(out, text);
+    free(text);
+}
+
+static int64_t load_signed(const void *data, size_t bytes)
+{
+    int8_t one;
+    if (bytes == 1) {
+        memcpy(&one, data, sizeof one);
+        return one;
+    }
+    if (bytes == 2)
+        return (int16_t)load_bits(data, bytes);
+    if (bytes == 4)
+        return (int32_t)load_bits(data, bytes);
+    return (int64_t)load_bits(data, bytes);
+}
+
+static void print_time(FILE *out, const void *data, bool is_json)
+{
+    int64_t ticks = load_signed(data, 8);
+    if (ticks == INT64_MIN)
+        fputs(is_json ? "\"NaT\"" : "NaT", out);
+    else
+        fprintf(out, "%" PRId64, ticks);
+}
+
+static void print_opaque(FILE *out, const parapet_array_info *info, const void *element, bool is_json)
+{
+    bool is_long = !is_json && info->element_bytes > MAX_HEX_BYTES;
+    fputs(is_json ? "\"" : "", out);
+    print_hex(out, element, is_long ? MAX_HEX_BYTES : info->element_bytes);
+    fputs(is_json ? "\"" : is_long ? "..." : "", out);
+}
+
+static void print_element(FILE *out, const parapet_array_info *info, const void *element, bool is_json)
+{
+    switch (info->type) {
+    case PARAPET_BOOL:
+        fputs(*(const unsigned char *)element != 0 ? "true" : "false", out);
+        break;
+    case PARAPET_INT8:
+    case PARAPET_INT16:
+    case PARAPET_INT32:
+    case PARAPET_INT64:
+        fprintf(out, "%" PRId64, load_signed(element, info->element_bytes));
+        break;
+    case PARAPET_UINT8:
+        fprintf(out, "%u", *(const unsigned char *)element);
+        break;
+    case PARAPET_UINT16:
+    case PARAPET_UINT32:
+    case PARAPET_UINT64:
+        fprintf(out, "%" PRIu64, load_bits(element, info->element_bytes));
+        break;
+    case PARAPET_FLOAT16:
+    case PARAPET_FLOAT32:
+    case PARAPET_FLOAT64:
+    case PARAPET_BFLOAT16:
+        print_float(out, element, info->type, is_json ? "\"" : "");
+        break;
+    case PARAPET_COMPLEX64:
+    case PARAPET_COMPLEX128:
+        print_complex(out, element, info->type, is_json);
+        break;
+    case PARAPET_DATETIME64:
+    case PARAPET_TIMEDELTA64:
+        print_time(out, element, is_json);
+        break;
+    case PARAPET_UTF32:
+        print_text(out, element, info->element_bytes);
+        break;
+    default:
+        print_opaque(out, info, element, is_json);
+    }
+}
+
+void element_print(FILE *out, const parapet_array_info *info, const void *element)
+{
+    if (element == NULL || info->element_bytes == 0)
+        fputs("none", out);
+    else
+        print_element(out, info, element, false);
+}
+
+void element_print_json(FILE *out, const parapet_array_info *info, const void *element)
+{
+    if (element == NULL || info->element_bytes == 0)
+        fputs("null", out);
+    else
+        print_element(out, info, element, true);
+}
+
+char *text_of_element(const parapet_array_info *info, const void *element)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *out = open_memstream(&text, &bytes);
+    if (out == NULL)
+        return text_format("?");
+    element_print(out, info, element);
+    (void)fclose(out);
+    return text;
+}

@@ -1,0 +1,51 @@
+#include "tool.h"
+
+#include <stdlib.h>
+
+static void print_options(parapet_store *store)
+{
+    char *text = NULL;
+    if (parapet_store_options_print(store, &text) == PARAPET_OK)
+        (void)fprintf(stderr, "%s", text);
+    parapet_free(text);
+}
+
+parapet_store *store_open(const tool_request *request, const char *url)
+{
+    parapet_store *store = NULL;
+    if (parapet_store_open(&store, request->comm, url, PARAPET_READ, &request->options) != PARAPET_OK) {
+        report_failure(url);
+        return NULL;
+    }
+    if (request->flags & TOOL_VERBOSE)
+        print_options(store);
+    return store;
+}
+
+parapet_status node_open(tool_node *node, parapet_store *store, const char *path)
+{
+    parapet_status as_array, as_group;
+    *node = (tool_node){0};
+    as_array = parapet_array_open(&node->array, store, path);
+    if (as_array == PARAPET_OK)
+        return parapet_array_get_info(node->array, &node->info);
+    as_group = parapet_group_open(&node->group, store, path);
+    if (as_group == PARAPET_OK || as_array == PARAPET_ERR_NOT_FOUND)
+        return as_group;
+    /* Neither: what it is as an array says more, and the sentence in force is the one about the group. */
+    return parapet_array_open(&node->array, store, path);
+}
+
+void node_close(tool_node *node)
+{
+    /* Nothing was changed through them: closing has nothing to report. */
+    (void)parapet_array_close(&node->array);
+    (void)parapet_group_close(&node->group);
+}
+
+parapet_status node_attributes(tool_node *node, char **json)
+{
+    if (node->array != NULL)
+        return parapet_array_attribute_get(node->array, NULL, json);
+    return parapet_group_attribute_get(node->group, NULL, json);
+}
