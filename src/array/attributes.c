@@ -35,14 +35,34 @@ parapet_status pp_attributes_changed(pp_json *attributes, const char *name, cons
     return status;
 }
 
+/* Everything but what belongs to Parapet. */
+static parapet_status print_all(pp_json *attributes, pp_text *text)
+{
+    pp_json *visible = NULL;
+    parapet_status status = pp_json_copy(attributes, &visible);
+    if (status == PARAPET_OK) {
+        pp_json_remove(visible, PP_RESERVED_ATTRIBUTE);
+        pp_json_print(visible, false, text);
+    }
+    pp_json_free(visible);
+    return status;
+}
+
 parapet_status pp_attributes_get(pp_json *attributes, const char *name, char **json)
 {
     pp_text text = {0};
+    parapet_status status = PARAPET_OK;
     if (json == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute needs a place for its text");
     *json = NULL;
-    if (name != NULL && !pp_json_has(attributes, name))
+    if (name != NULL && (!pp_json_has(attributes, name) || strcmp(name, PP_RESERVED_ATTRIBUTE) == 0))
         return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no attribute \"%s\"", name);
-    pp_json_print(name != NULL ? pp_json_member(attributes, name) : attributes, false, &text);
-    return pp_text_finish(&text, json);
+    if (name != NULL)
+        pp_json_print(pp_json_member(attributes, name), false, &text);
+    else
+        status = print_all(attributes, &text);
+    if (status == PARAPET_OK)
+        return pp_text_finish(&text, json);
+    pp_text_free(&text);
+    return status;
 }

@@ -91,9 +91,9 @@ static parapet_status check_object(void *context, const char *key, uint64_t byte
     char *whole = NULL;
     int64_t number;
     parapet_status status;
-    job->summary->stored_bytes += (int64_t)bytes;
     if (is_metadata(key))
         return PARAPET_OK;
+    job->summary->stored_bytes += (int64_t)bytes;
     if ((status = pp_path_join(job->array->path, key, &whole)) != PARAPET_OK)
         return status;
     if (!is_shard_inside(job->array, key, &number)) {

@@ -26,7 +26,7 @@ void bed_free(bed *used)
 
 void bed_open_handles(bed *used, const scenario *of)
 {
-    used->mode = of->reads ? PARAPET_READ : PARAPET_UPDATE;
+    used->mode = of->kind == SCENARIO_READS ? PARAPET_READ : PARAPET_UPDATE;
     if (of->opens >= OPENS_STORE)
         assert_ok(pp_store_open_over(&used->store, used->faulty, used->mode, &used->options));
     if (of->opens == OPENS_GROUP)
@@ -179,38 +179,60 @@ static void prepare_sealed_consolidated(bed *used)
 static const int64_t shape_smaller[2] = {7, 8};
 static const int64_t shape_larger[2] = {14, 13};
 
-/* A crash inside a shrinking: the document is new, nothing is trimmed yet. */
-static void prepare_half_shrunk(bed *used)
+/* Repeats a call on a fresh handle with a crash one operation later each time, until the store is as wanted. */
+static void crash_until(bed *used, parapet_status (*call)(bed *used), bool (*is_reached)(const parapet_array *array))
 {
-    parapet_array_info info;
-    prepare_plain(used);
-    for (used->plan.fail_at = used->plan.operations, used->plan.fail_forever = true;; used->plan.fail_at++) {
-        used->plan.operations = used->plan.fail_at - 1;
-        (void)parapet_array_resize(used->array, shape_smaller);
-        assert_ok(parapet_array_get_info(used->array, &info));
-        if (info.shape[0] == shape_smaller[0])
-            break;
-        used->plan.operations = 0;
-        used->plan.fail_at = used->plan.fail_at < 1000 ? 1000 : used->plan.fail_at;
+    long crash_at;
+    for (crash_at = 0;; crash_at++) {
+        used->plan = (pp_fault_plan){.fail_at = -1};
+        assert_ok(parapet_array_close(&used->array));
+        assert_ok(parapet_array_open(&used->array, used->store, "a"));
+        if (is_reached(used->array))
+            return;
+        used->plan = (pp_fault_plan){.fail_at = crash_at, .fail_forever = true};
+        assert_int_equal(call(used), PARAPET_ERR_IO);
     }
-    used->plan = (pp_fault_plan){.fail_at = -1};
 }
 
-/* A crash inside sealing: a head lies there, but zarr.json does not say sealed. */
+static parapet_status run_shrink(bed *used)
+{
+    return parapet_array_resize(used->array, shape_smaller);
+}
+
+static parapet_status run_seal(bed *used)
+{
+    return parapet_array_seal(used->array);
+}
+
+static bool is_smaller(const parapet_array *array)
+{
+    return array->document.shape[0] == shape_smaller[0];
+}
+
+static bool has_leftover_head(const parapet_array *array)
+{
+    return array->has_head && !array->is_sealed;
+}
+
+/* The document is new, nothing is trimmed yet. */
+static void prepare_half_shrunk(bed *used)
+{
+    prepare_plain(used);
+    crash_until(used, run_shrink, is_smaller);
+}
+
+/* A head lies there, but zarr.json does not say sealed. */
 static void prepare_half_sealed(bed *used)
 {
     prepare_plain(used);
-    for (used->plan.fail_at = 1; !used->array->has_head; used->plan.fail_at++) {
-        used->plan.operations = 0;
-        (void)parapet_array_seal(used->array);
-    }
-    used->plan = (pp_fault_plan){.fail_at = -1};
+    crash_until(used, run_seal, has_leftover_head);
 }
 
 static void prepare_version_2(bed *used)
 {
-    static const char document[] = "{\"zarr_format\": 2, \"shape\": [10, 12], \"chunks\": [5, 6], \"dtype\": \"<i4\", "
-                                   "\"compressor\": null, \"fill_value\": 7, \"order\": \"C\", \"filters\": null}";
+    static const char document[] =
+        "{\"zarr_format\": 2, \"shape\": [10, 12], \"chunks\": [5, 6], \"dtype\": \"<i4\", "
+        "\"compressor\": null, \"fill_value\": 7, \"order\": \"C\", \"filters\": null}";
     image_put_object(used->inner, "a/.zarray", document, strlen(document));
     image_put_object(used->inner, "a/.zattrs", "{\"units\": \"K\"}", 14);
 }
@@ -386,16 +408,6 @@ static parapet_status run_grow(bed *used)
     return parapet_array_resize(used->array, shape_larger);
 }
 
-static parapet_status run_shrink(bed *used)
-{
-    return parapet_array_resize(used->array, shape_smaller);
-}
-
-static parapet_status run_seal(bed *used)
-{
-    return parapet_array_seal(used->array);
-}
-
 static parapet_status run_unseal(bed *used)
 {
     return parapet_array_unseal(used->array);
@@ -433,68 +445,67 @@ static parapet_status run_store_close(bed *used)
     return parapet_store_close(&used->store);
 }
 
-#define READS .reads = true
-#define WRITES .publishes_shards = true
-
 const scenario scenarios[] = {
-    {"store_open, creating", NULL, run_store_create, OPENS_NOTHING},
-    {"store_open, creating what exists", prepare_plain, run_store_create, OPENS_NOTHING},
-    {"store_open, for update", prepare_plain, run_store_open, OPENS_NOTHING},
-    {"store_open, for reading", prepare_plain, run_store_open, OPENS_NOTHING, READS},
-    {"store_options_print", prepare_plain, run_options_print, OPENS_STORE, READS},
-    {"options_set", prepare_plain, run_options_set, OPENS_STORE, READS},
-    {"store_statistics", prepare_plain, run_statistics, OPENS_STORE, READS},
-    {"store_close", prepare_plain, run_store_close, OPENS_STORE},
-    {"group_create", prepare_plain, run_group_create, OPENS_STORE},
-    {"group_create, consolidated", prepare_consolidated, run_group_create, OPENS_STORE},
-    {"group_open", prepare_plain, run_group_open, OPENS_STORE, READS},
-    {"group_close", prepare_plain, run_group_close, OPENS_GROUP},
-    {"group_list", prepare_plain, run_group_list, OPENS_GROUP, READS},
-    {"group_consolidate", prepare_plain, run_group_consolidate, OPENS_GROUP},
-    {"group_consolidate, again", prepare_consolidated, run_group_consolidate, OPENS_GROUP},
-    {"group_attribute_set", prepare_plain, run_group_attribute_set, OPENS_GROUP},
-    {"group_attribute_set, consolidated", prepare_consolidated, run_group_attribute_set, OPENS_GROUP},
-    {"group_attribute_get", prepare_plain, run_group_attribute_get, OPENS_GROUP, READS},
-    {"array_create", prepare_plain, run_array_create, OPENS_STORE},
-    {"array_create, consolidated", prepare_consolidated, run_array_create, OPENS_STORE},
-    {"array_create, overwriting", prepare_plain, run_array_overwrite, OPENS_STORE, .replaces = true},
+    {"store_open, creating", NULL, run_store_create, OPENS_NOTHING, SCENARIO_CHANGES},
+    {"store_open, creating what exists", prepare_plain, run_store_create, OPENS_NOTHING, SCENARIO_CHANGES},
+    {"store_open, for update", prepare_plain, run_store_open, OPENS_NOTHING, SCENARIO_CHANGES},
+    {"store_open, for reading", prepare_plain, run_store_open, OPENS_NOTHING, SCENARIO_READS},
+    {"store_options_print", prepare_plain, run_options_print, OPENS_STORE, SCENARIO_READS},
+    {"options_set", prepare_plain, run_options_set, OPENS_STORE, SCENARIO_READS},
+    {"store_statistics", prepare_plain, run_statistics, OPENS_STORE, SCENARIO_READS},
+    {"store_close", prepare_plain, run_store_close, OPENS_STORE, SCENARIO_CHANGES},
+    {"group_create", prepare_plain, run_group_create, OPENS_STORE, SCENARIO_CHANGES},
+    {"group_create, consolidated", prepare_consolidated, run_group_create, OPENS_STORE, SCENARIO_CHANGES},
+    {"group_open", prepare_plain, run_group_open, OPENS_STORE, SCENARIO_READS},
+    {"group_close", prepare_plain, run_group_close, OPENS_GROUP, SCENARIO_CHANGES},
+    {"group_list", prepare_plain, run_group_list, OPENS_GROUP, SCENARIO_READS},
+    {"group_consolidate", prepare_plain, run_group_consolidate, OPENS_GROUP, SCENARIO_CHANGES},
+    {"group_consolidate, again", prepare_consolidated, run_group_consolidate, OPENS_GROUP, SCENARIO_CHANGES},
+    {"group_attribute_set", prepare_plain, run_group_attribute_set, OPENS_GROUP, SCENARIO_CHANGES},
+    {"group_attribute_set, consolidated", prepare_consolidated, run_group_attribute_set, OPENS_GROUP,
+     SCENARIO_CHANGES},
+    {"group_attribute_get", prepare_plain, run_group_attribute_get, OPENS_GROUP, SCENARIO_READS},
+    {"array_create", prepare_plain, run_array_create, OPENS_STORE, SCENARIO_CHANGES},
+    {"array_create, consolidated", prepare_consolidated, run_array_create, OPENS_STORE, SCENARIO_CHANGES},
+    {"array_create, overwriting", prepare_plain, run_array_overwrite, OPENS_STORE, SCENARIO_REPLACES},
     {"array_create, overwriting sealed", prepare_sealed_consolidated, run_array_overwrite, OPENS_STORE,
-     .replaces = true},
-    {"array_open", prepare_plain, run_array_open, OPENS_STORE, READS},
-    {"array_open, sealed", prepare_sealed, run_array_open, OPENS_STORE, READS},
-    {"array_open, Zarr v2", prepare_version_2, run_array_open, OPENS_STORE, READS},
-    {"array_close", prepare_plain, run_array_close, OPENS_ARRAY},
-    {"array_get_info", prepare_plain, run_get_info, OPENS_ARRAY, READS},
-    {"array_write, all", prepare_plain, run_write_all, OPENS_ARRAY, WRITES},
-    {"array_write, uncompressed", prepare_uncompressed, run_write_all, OPENS_ARRAY, WRITES},
-    {"array_write, unsharded", prepare_unsharded, run_write_all, OPENS_ARRAY, WRITES},
-    {"array_write, merging", prepare_plain, run_write_inside, OPENS_ARRAY, WRITES},
-    {"array_write, three parts", prepare_uncompressed, run_write_parts, OPENS_ARRAY, WRITES},
-    {"array_write, sealed", prepare_sealed, run_write_inside, OPENS_ARRAY, WRITES},
-    {"array_write, sealed, consolidated", prepare_sealed_consolidated, run_write_all, OPENS_ARRAY, WRITES},
-    {"array_write, half sealed", prepare_half_sealed, run_write_all, OPENS_ARRAY, WRITES},
-    {"array_write, half shrunk", prepare_half_shrunk, run_write_all, OPENS_ARRAY},
-    {"array_read", prepare_plain, run_read, OPENS_ARRAY, READS},
-    {"array_read, unsharded", prepare_unsharded, run_read, OPENS_ARRAY, READS},
-    {"array_read, sealed", prepare_sealed, run_read, OPENS_ARRAY, READS},
-    {"array_read, sealed, no checksums", prepare_sealed_without_checksums, run_read, OPENS_ARRAY, READS},
-    {"array_read, two parts", prepare_uncompressed, run_read_parts, OPENS_ARRAY, READS},
-    {"array_resize, growing", prepare_plain, run_grow, OPENS_ARRAY},
-    {"array_resize, growing half shrunk", prepare_half_shrunk, run_grow, OPENS_ARRAY},
-    {"array_resize, shrinking", prepare_plain, run_shrink, OPENS_ARRAY},
-    {"array_resize, shrinking sealed", prepare_sealed_consolidated, run_shrink, OPENS_ARRAY},
-    {"array_seal", prepare_plain, run_seal, OPENS_ARRAY},
-    {"array_seal, unsharded", prepare_unsharded, run_seal, OPENS_ARRAY},
-    {"array_seal, half sealed", prepare_half_sealed, run_seal, OPENS_ARRAY},
-    {"array_seal, consolidated", prepare_consolidated, run_seal, OPENS_ARRAY},
-    {"array_unseal", prepare_sealed, run_unseal, OPENS_ARRAY},
-    {"array_attribute_set", prepare_plain, run_attribute_set, OPENS_ARRAY},
-    {"array_attribute_set, sealed", prepare_sealed, run_attribute_set, OPENS_ARRAY},
-    {"array_attribute_set, half sealed", prepare_half_sealed, run_attribute_set, OPENS_ARRAY},
-    {"array_attribute_set, removing", prepare_sealed_consolidated, run_attribute_remove, OPENS_ARRAY},
-    {"array_attribute_get", prepare_plain, run_attribute_get, OPENS_ARRAY, READS},
-    {"array_check", prepare_plain, run_check, OPENS_ARRAY, READS},
-    {"array_check, sealed", prepare_sealed, run_check, OPENS_ARRAY, READS},
+     SCENARIO_REPLACES},
+    {"array_open", prepare_plain, run_array_open, OPENS_STORE, SCENARIO_READS},
+    {"array_open, sealed", prepare_sealed, run_array_open, OPENS_STORE, SCENARIO_READS},
+    {"array_open, Zarr v2", prepare_version_2, run_array_open, OPENS_STORE, SCENARIO_READS},
+    {"array_close", prepare_plain, run_array_close, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_get_info", prepare_plain, run_get_info, OPENS_ARRAY, SCENARIO_READS},
+    {"array_write, all", prepare_plain, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, uncompressed", prepare_uncompressed, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, unsharded", prepare_unsharded, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, merging", prepare_plain, run_write_inside, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, three parts", prepare_uncompressed, run_write_parts, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, sealed", prepare_sealed, run_write_inside, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, sealed, consolidated", prepare_sealed_consolidated, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, half sealed", prepare_half_sealed, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
+    {"array_write, half shrunk", prepare_half_shrunk, run_write_all, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_read", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS},
+    {"array_read, unsharded", prepare_unsharded, run_read, OPENS_ARRAY, SCENARIO_READS},
+    {"array_read, sealed", prepare_sealed, run_read, OPENS_ARRAY, SCENARIO_READS},
+    {"array_read, sealed, no checksums", prepare_sealed_without_checksums, run_read, OPENS_ARRAY, SCENARIO_READS},
+    {"array_read, two parts", prepare_uncompressed, run_read_parts, OPENS_ARRAY, SCENARIO_READS},
+    {"array_resize, growing", prepare_plain, run_grow, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_resize, growing half shrunk", prepare_half_shrunk, run_grow, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_resize, shrinking", prepare_plain, run_shrink, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_resize, shrinking sealed", prepare_sealed_consolidated, run_shrink, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_seal", prepare_plain, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_seal, unsharded", prepare_unsharded, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_seal, half sealed", prepare_half_sealed, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_seal, consolidated", prepare_consolidated, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_unseal", prepare_sealed, run_unseal, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_attribute_set", prepare_plain, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_attribute_set, sealed", prepare_sealed, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_attribute_set, half sealed", prepare_half_sealed, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES},
+    {"array_attribute_set, removing", prepare_sealed_consolidated, run_attribute_remove, OPENS_ARRAY,
+     SCENARIO_CHANGES},
+    {"array_attribute_get", prepare_plain, run_attribute_get, OPENS_ARRAY, SCENARIO_READS},
+    {"array_check", prepare_plain, run_check, OPENS_ARRAY, SCENARIO_READS},
+    {"array_check, sealed", prepare_sealed, run_check, OPENS_ARRAY, SCENARIO_READS},
 };
 
 const int scenario_count = sizeof scenarios / sizeof scenarios[0];

@@ -22,14 +22,19 @@ typedef struct bed {
 
 typedef enum bed_opens { OPENS_NOTHING, OPENS_STORE, OPENS_GROUP, OPENS_ARRAY } bed_opens;
 
+typedef enum scenario_kind {
+    SCENARIO_READS,    /* the store is open for reading only */
+    SCENARIO_WRITES,   /* values may change only once the first shard is published */
+    SCENARIO_REPLACES, /* an array is old, new or, in between, absent */
+    SCENARIO_CHANGES   /* anything else */
+} scenario_kind;
+
 typedef struct scenario {
     const char *name;
-    void (*prepare)(bed *bed);         /* what is stored before; NULL: nothing */
-    parapet_status (*run)(bed *bed);   /* the call; what it opens goes into the bed */
-    bed_opens opens;                   /* what is open before the call: the root group, the array "a" */
-    bool reads;                        /* the store is open for reading only */
-    bool replaces;                     /* an array is old, new or, in between, absent */
-    bool publishes_shards;             /* values may change only once the first shard is published */
+    void (*prepare)(bed *bed);       /* what is stored before; NULL: nothing */
+    parapet_status (*run)(bed *bed); /* the call; what it opens goes into the bed */
+    bed_opens opens;                 /* what is open before the call: the root group, the array "a" */
+    scenario_kind kind;
 } scenario;
 
 extern const scenario scenarios[];

@@ -172,7 +172,7 @@ static const char *array_difference(const array_state *seen, const array_state *
 static bool group_matches(const group_state *seen, const group_state *old, const group_state *new)
 {
     return (seen->exists == old->exists && strcmp(seen->title, old->title) == 0) ||
-           (seen->exists == new->exists && strcmp(seen->title, new->title) == 0);
+           (seen->exists == new->exists &&strcmp(seen->title, new->title) == 0);
 }
 
 bool state_is_between(const state *seen, const state *old, const state *new, state_rule rule, char problem[256])

@@ -38,9 +38,9 @@ extern const char *const state_group_paths[STATE_GROUPS];
 void state_take(state *seen, pp_store *store);
 
 typedef struct state_rule {
-    bool whole;       /* an array is old or new as a whole, not shard by shard */
-    bool may_vanish;  /* an array may also be absent */
-    bool values_old;  /* nothing was published: every value is old */
+    bool whole;      /* an array is old or new as a whole, not shard by shard */
+    bool may_vanish; /* an array may also be absent */
+    bool values_old; /* nothing was published: every value is old */
 } state_rule;
 
 /* Whether every part of seen is as in old or as in new; problem says what is not. */

@@ -54,6 +54,7 @@ class Variable:
     attributes: dict = dataclasses.field(default_factory=dict)
     is_sealed: bool = False
     shows_fill: bool = False
+    info: dict = None  # what Parapet says about the array it wrote
     lines: list = dataclasses.field(default_factory=list)
 
     @property
@@ -63,6 +64,10 @@ class Variable:
     @property
     def dtype(self):
         return elements.numpy_type(self.type, self.unit, self.raw_bytes)
+
+    @property
+    def is_sharded(self):
+        return self.info["is_sharded"] == "1"
 
     @property
     def dimension_names(self):
@@ -226,6 +231,28 @@ def spec_lines(variable, shape):
     return [*lines, f"create {variable.path}"]
 
 
+def info_path(folder, variable):
+    return folder / f"{variable.path.replace('/', '_')}.info"
+
+
+def end_variable(folder, variable):
+    if variable.is_sealed:
+        variable.lines.append("seal")
+    variable.lines += [f"describe {info_path(folder, variable)}", "close"]
+
+
+def load_info(path):
+    """The lines of the driver's describe, and the names of the dimensions as a list."""
+    info = {"names": []}
+    for line in path.read_text().splitlines():
+        key, _, value = line.partition(" ")
+        if key in ("name", "unnamed"):
+            info["names"].append(value if key == "name" else None)
+        else:
+            info[key] = value
+    return info
+
+
 def finish_variable(chance, folder, variable, writes_all):
     """Adds the writes, and now and then a change of shape between them."""
     writer = Writer(chance, folder, variable)
@@ -242,9 +269,7 @@ def finish_variable(chance, folder, variable, writes_all):
     if first != variable.shape:
         writer.resize(variable.shape)
         writer.write_randomly(variable.shape)
-    if variable.is_sealed:
-        variable.lines.append("seal")
-    variable.lines.append("close")
+    end_variable(folder, variable)
     writer.finish()
 
 
@@ -274,17 +299,15 @@ def make_coordinate(chance, folder, prefix, name, length):
                           codec=chance.choice([None, "none", "gzip:1"]), is_sealed=chance.random() < 0.3,
                           attributes={"units": "m", "axis": "X"})
     if length > 0 and chance.random() < 0.5:
-        coordinate.layout, coordinate.chunks = "sharded", [chance.randint(1, length)]
-        coordinate.shards = [coordinate.chunks[0] * 2]
-        coordinate.chunks[0] = max(coordinate.chunks[0], -(-length // 50))
-        coordinate.shards = [coordinate.chunks[0] * 2]
+        chunk = max(chance.randint(1, length), -(-length // 50))
+        coordinate.layout, coordinate.chunks, coordinate.shards = "sharded", [chunk], [2 * chunk]
     writer = Writer(chance, folder, coordinate)
     coordinate.lines = spec_lines(coordinate, (length,))
     writer.start((length,))
     labels = numpy.arange(length).astype(elements.INTEGERS.get(kind) or elements.FLOATS[kind]) * 3
     writer.write(elements.as_elements(labels.tobytes(), coordinate.size, (length,)),
                  split_boxes(chance, (length,), 2))
-    coordinate.lines += ["seal"] * coordinate.is_sealed + ["close"]
+    end_variable(folder, coordinate)
     writer.finish()
     return coordinate
 
@@ -302,6 +325,53 @@ def make_case(seed, number, folder):
     coordinates = [make_coordinate(chance, folder, prefix, *pair) for pair in pairs]
     attributes = dict(ATTRIBUTES, title=name) if chance.random() < 0.7 else {}
     return Case(name, folder / "store.zarr", group, attributes, data, coordinates)
+
+
+def make_variable(chance, folder, values, **fields):
+    """A variable with values that mean something, written in two calls."""
+    variable = Variable(type=values.dtype.name, shape=values.shape, is_sealed=chance.random() < 0.5, **fields)
+    writer = Writer(chance, folder, variable)
+    variable.lines = spec_lines(variable, variable.shape)
+    writer.start(variable.shape)
+    boxes = split_boxes(chance, variable.shape, 3)
+    stored = elements.as_elements(values.tobytes(), variable.size, variable.shape)
+    for call in (boxes[:1], boxes[1:]):
+        writer.write(stored, call)
+    end_variable(folder, variable)
+    writer.finish()
+    return variable
+
+
+def make_dataset(seed, number, folder):
+    """Several variables that share dimensions, with coordinates in the CF conventions: for xarray alone."""
+    chance = random.Random(f"{seed}/x/{number}")
+    name = f"x{number:03}"
+    folder = folder / name
+    folder.mkdir(parents=True)
+    generator = numpy.random.default_rng(chance.getrandbits(64))
+    times, rows, columns = (chance.choice([2, 5, 11, 29]) for _ in range(3))
+
+    def make(path, values, names, attributes, **fields):
+        return make_variable(chance, folder, values, path=path, names=names, attributes=attributes, **fields)
+
+    since = {"units": "hours since 2001-01-01", "calendar": "proleptic_gregorian"}
+    grid = generator.random((rows, columns))
+    coordinates = [
+        make("time", numpy.arange(times, dtype="<i8") * 6, ["time"], since),
+        make("y", numpy.linspace(-1, 1, rows), ["y"], {"units": "degrees_north"}),
+        make("x", numpy.arange(columns, dtype="<f4"), ["x"], {"units": "degrees_east"}),
+        make("area", grid, ["y", "x"], {"units": "m2"}, codec="none"),
+    ]
+    packed = generator.integers(-100, 100, (times, rows, columns)).astype("<i2")
+    data = make("wind", generator.random((times, rows, columns)), ["time", "y", "x"],
+                {"units": "m s-1", "coordinates": "area"}, chunks=[1, 2, 3], shards=[2, 4, 9], layout="sharded")
+    variables = [
+        make("packed", packed, ["time", "y", "x"],
+             {"scale_factor": 0.5, "add_offset": 10.0, "_FillValue": -99, "units": "K"}, codec="blosc:lz4:5:shuffle"),
+        make("mask", generator.integers(0, 2, (rows, columns)).astype(bool), ["y", "x"], {"flag": True}),
+        make("radius", numpy.array(6371.25), [], {"units": "km"}),
+    ]
+    return Case(name, folder / "store.zarr", "", {"Conventions": "CF-1.11"}, data, coordinates, variables)
 
 
 def write_script(case):

@@ -1,6 +1,6 @@
 // Reads every array of a list with zarrita and writes what it found to files, for Python to compare.
 //
-//     node read_zarrita.mjs LIST     where LIST is JSON: [{name, store, group, path, output}, ...]
+//     node read_zarrita.mjs LIST     where LIST is JSON: [{name, store, path, output}, ...]
 //
 // Prints one line of JSON for each: {name, shape, dtype, attributes} or {name, error}.
 import { readFileSync, writeFileSync } from "node:fs";
@@ -22,8 +22,10 @@ async function readWhole(array) {
   return array.shape.length === 0 ? await array.getChunk([]) : await zarr.get(array);
 }
 
+// The store is the group, opened the way a browser would: with its consolidated metadata.
 async function readCase(item) {
-  const root = zarr.root(new FileSystemStore(item.store));
+  const store = await zarr.withConsolidatedMetadata(new FileSystemStore(item.store), { format: "v3" });
+  const root = zarr.root(store);
   const array = await zarr.open(root.resolve(item.path), { kind: "array" });
   const whole = await readWhole(array);
   if (JSON.stringify(whole.stride) !== JSON.stringify(cStrides(whole.shape))) throw new Error("not in C order");

@@ -146,8 +146,8 @@ static void test_type__what_is_unknown_or_wrong_is_refused(void **state)
         "{\"name\":\"int32\",\"configuration\":{\"x\":1}}",
         "{\"name\":\"numpy.datetime64\",\"configuration\":{\"unit\":\"parsec\"}}",
         "{\"name\":\"struct\",\"configuration\":{\"fields\":[{\"name\":\"a\",\"data_type\":\"string\"}]}}",
-        "{\"name\":\"struct\",\"configuration\":{\"fields\":[{\"name\":\"a\",\"data_type\":{\"name\":\"raw_bytes\","
-        "\"configuration\":{\"length_bytes\":1048576}}},{\"name\":\"b\",\"data_type\":\"int8\"}]}}"};
+        ("{\"name\":\"struct\",\"configuration\":{\"fields\":[{\"name\":\"a\",\"data_type\":{\"name\":\"raw_bytes\","
+         "\"configuration\":{\"length_bytes\":1048576}}},{\"name\":\"b\",\"data_type\":\"int8\"}]}}")};
     static const char *const wrong[] = {
         "1",
         "null",
