@@ -51,25 +51,52 @@ static const pp_chain_spec *chunk_codecs(const pp_array_document *document)
                                                                            : codecs;
 }
 
-static parapet_status describe_codecs(parapet_array *array)
+/* What follows from a document. */
+typedef struct derived {
+    pp_layout layout;
+    pp_failure layout_failure;
+    char *codec_words;
+} derived;
+
+static void clear_derived(derived *from)
 {
-    pp_text text = {0};
-    pp_chain_spec_print(chunk_codecs(&array->document), &text);
-    return pp_text_finish(&text, &array->codec_words);
+    pp_layout_clear(&from->layout);
+    pp_free(from->codec_words);
+    from->codec_words = NULL;
 }
 
 /* Arrays of variable-length elements have no layout: they open and list, and say why they cannot be read. */
-static parapet_status derive_layout(parapet_array *array)
+static parapet_status derive(const parapet_store *store, const pp_array_document *document, derived *result)
 {
-    parapet_status status =
-        pp_layout_init(&array->layout, &array->document, array->store->options.ignore_checksums == 1);
+    pp_text text = {0};
+    parapet_status status = pp_layout_init(&result->layout, document, store->options.ignore_checksums == 1);
     if (status == PARAPET_ERR_ARGUMENT) /* a shape that cannot be, found in a document instead of a call */
         status = PARAPET_ERR_FORMAT;
-    array->layout_failure.status = PARAPET_OK;
-    pp_failure_take(&array->layout_failure, status);
-    if (status != PARAPET_OK && array->document.type.id != PARAPET_VARIABLE)
+    pp_failure_take(&result->layout_failure, status);
+    if (status != PARAPET_OK && document->type.id != PARAPET_VARIABLE)
         return status;
-    return describe_codecs(array);
+    pp_chain_spec_print(chunk_codecs(document), &text);
+    return pp_text_finish(&text, &result->codec_words);
+}
+
+static void adopt_derived(parapet_array *array, const derived *from)
+{
+    pp_layout_clear(&array->layout);
+    pp_free(array->codec_words);
+    array->layout = from->layout;
+    array->layout_failure = from->layout_failure;
+    array->codec_words = from->codec_words;
+}
+
+static parapet_status derive_own(parapet_array *array)
+{
+    derived own = {0};
+    parapet_status status = derive(array->store, &array->document, &own);
+    if (status == PARAPET_OK)
+        adopt_derived(array, &own);
+    else
+        clear_derived(&own);
+    return status;
 }
 
 static parapet_status parse_node(parapet_array *array, const pp_node *node)
@@ -87,7 +114,7 @@ static parapet_status load_array(parapet_array *array)
     pp_node node = {0};
     parapet_status status = pp_node_load(array->store, array->path, &node);
     if (status == PARAPET_OK && (status = parse_node(array, &node)) == PARAPET_OK &&
-        (status = derive_layout(array)) == PARAPET_OK && node.zarr_format == 3)
+        (status = derive_own(array)) == PARAPET_OK && node.zarr_format == 3)
         status = pp_seal_open(array);
     pp_node_clear(&node);
     if (status == PARAPET_OK && array->store->options.require_sealed && !array->is_sealed)
@@ -200,18 +227,7 @@ parapet_status pp_array_document_copy(const pp_array_document *document, pp_arra
     return status;
 }
 
-/* Makes document the array's own, with the layout that follows from it. */
-static parapet_status adopt_document(parapet_array *array, pp_array_document *document)
-{
-    pp_array_document old = array->document;
-    array->document = *document;
-    *document = old;
-    pp_layout_clear(&array->layout);
-    pp_free(array->codec_words);
-    array->codec_words = NULL;
-    return derive_layout(array);
-}
-
+/* Once the document may be visible, what the handle knows is not certain any more unless all went well. */
 static parapet_status store_document(parapet_array *array, const pp_text *text)
 {
     unsigned char digest[PP_SHA256_BYTES];
@@ -223,20 +239,32 @@ static parapet_status store_document(parapet_array *array, const pp_text *text)
         status = pp_seal_write_head(array, array->document_digest, digest);
     else if (array->has_head)
         status = pp_seal_remove_head(array);
-    if (status != PARAPET_OK || (status = pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data,
-                                                        text->bytes, PP_PUBLISH_REPLACE)) != PARAPET_OK)
+    if (status != PARAPET_OK)
         return status;
+    status =
+        pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes, PP_PUBLISH_REPLACE);
+    array->is_broken = status != PARAPET_OK;
     memcpy(array->document_digest, digest, sizeof digest);
-    return PARAPET_OK;
+    return status;
 }
 
+/* Whatever needs memory comes before the document is stored, so that afterwards nothing can fail. */
 parapet_status pp_array_replace_document(parapet_array *array, pp_array_document *document)
 {
+    derived follows = {0};
     pp_text text = {0};
-    parapet_status status = pp_array_document_print(document, &text);
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
-        (status = store_document(array, &text)) == PARAPET_OK)
-        status = adopt_document(array, document);
+    parapet_status status;
+    if ((status = derive(array->store, document, &follows)) == PARAPET_OK &&
+        (status = pp_array_document_print(document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
+        status = store_document(array, &text);
+    if (status == PARAPET_OK) {
+        pp_array_document old = array->document;
+        array->document = *document;
+        *document = old;
+        adopt_derived(array, &follows);
+    } else {
+        clear_derived(&follows);
+    }
     pp_text_free(&text);
     pp_array_document_clear(document);
     return status;

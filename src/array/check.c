@@ -140,12 +140,16 @@ static parapet_status check_absent(check_job *job, int64_t number)
     parapet_status status = pp_layout_key(&job->array->layout, job->array->path, number, &key);
     if (status == PARAPET_OK && job->array->is_sealed)
         status = pp_seal_lookup_record(job->array, number, &record);
-    if (status == PARAPET_OK &&
-        (status = pp_store_open_object(job->array->store->backend, key, &reader)) == PARAPET_ERR_NOT_FOUND) {
+    if (status != PARAPET_OK)
+        goto done;
+    status = pp_store_open_object(job->array->store->backend, key, &reader);
+    if (status == PARAPET_ERR_NOT_FOUND)
         status = record.bytes == PP_SHARD_ABSENT
                      ? report_finding(job, PARAPET_FINDING_ABSENT, key, "was never written")
                      : report_finding(job, PARAPET_FINDING_MISSING, key, "is missing: the array was sealed with it");
-    }
+    else if (status != PARAPET_OK) /* not a plain file */
+        status = sort_failure(job, status, key);
+done:
     pp_reader_free(reader);
     pp_free(key);
     return status;

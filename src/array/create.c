@@ -126,25 +126,83 @@ static parapet_status build_document(const parapet_array *array, const parapet_a
     return set_layout(spec, array->store->options.expected_servers, document);
 }
 
-/* Removes the document first: from then on there is no array, only objects without meaning. */
-static parapet_status remove_existing(parapet_array *array)
+typedef struct remains {
+    parapet_array *array;
+    const pp_array_document *document;
+} remains;
+
+static parapet_status remove_if_shard(void *context, const char *key, uint64_t bytes)
 {
-    char *key = NULL;
-    parapet_status status = pp_path_join(array->path, "zarr.json", &key);
-    if (status == PARAPET_OK)
-        status = pp_store_remove(array->store->backend, key);
-    pp_free(key);
-    if (status != PARAPET_OK || (status = pp_store_settle(array->store->backend)) != PARAPET_OK)
-        return status;
-    return array->path[0] != '\0' ? pp_store_remove_prefix(array->store->backend, array->path) : PARAPET_OK;
+    const remains *job = context;
+    int64_t cell[PARAPET_MAX_NDIM];
+    char *whole = NULL;
+    parapet_status status;
+    (void)bytes;
+    if (!pp_key_parse(&job->document->keys, job->document->ndim, key, cell))
+        return PARAPET_OK;
+    if ((status = pp_path_join(job->array->path, key, &whole)) == PARAPET_OK)
+        status = pp_store_remove(job->array->store->backend, whole);
+    pp_free(whole);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-static parapet_status make_room(parapet_array *array, bool overwrites)
+/* Keys of shards begin with "c": a node of that name would lose its own objects. */
+static parapet_status check_no_node(parapet_array *array, const char *name)
+{
+    pp_node node = {0};
+    char *path = NULL;
+    parapet_status status = pp_path_join(array->path, name, &path);
+    if (status == PARAPET_OK)
+        status = pp_node_load(array->store, path, &node);
+    if (status == PARAPET_OK && !node.is_implicit)
+        status = pp_fail(PARAPET_ERR_EXISTS, "there is an array or group at \"%s\"; nothing can be above it", path);
+    pp_node_clear(&node);
+    pp_free(path);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* Objects without a document have no meaning, but would get one again from a new document: they must be gone, and
+ * durably so, before it is written. A crash inside an overwrite leaves such objects. */
+static parapet_status remove_remains(parapet_array *array, const pp_array_document *document)
+{
+    remains job = {.array = array, .document = document};
+    char *own = NULL;
+    parapet_status status = check_no_node(array, "c");
+    if (status != PARAPET_OK || (status = pp_path_join(array->path, "__parapet", &own)) != PARAPET_OK)
+        return status;
+    if ((status = pp_store_remove_prefix(array->store->backend, own)) == PARAPET_OK &&
+        (status = pp_walk_objects(array->store, array->path, remove_if_shard, &job)) == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    pp_free(own);
+    return status == PARAPET_OK ? pp_store_settle(array->store->backend) : status;
+}
+
+/* Removes the document first: from then on there is no array, only objects without meaning. */
+static parapet_status remove_existing(parapet_array *array, const pp_array_document *document)
+{
+    pp_store *backend = array->store->backend;
+    char *key = NULL;
+    parapet_status status;
+    if ((status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK ||
+        (status = pp_path_join(array->path, "zarr.json", &key)) != PARAPET_OK)
+        return status;
+    if ((status = pp_store_remove(backend, key)) == PARAPET_OK)
+        status = pp_store_settle(backend);
+    pp_free(key);
+    if (status != PARAPET_OK || array->path[0] == '\0')
+        return status == PARAPET_OK ? remove_remains(array, document) : status;
+    status = pp_store_remove_prefix(backend, array->path);
+    return status == PARAPET_OK ? pp_store_settle(backend) : status;
+}
+
+static parapet_status make_room(parapet_array *array, const pp_array_document *document, bool overwrites)
 {
     pp_node node = {0};
     parapet_status status = pp_node_load(array->store, array->path, &node);
-    if (status == PARAPET_ERR_NOT_FOUND || (status == PARAPET_OK && node.is_implicit))
+    if (status == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
+    else if (status == PARAPET_OK && node.is_implicit)
+        status = remove_remains(array, document);
     else if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
         status = pp_fail(PARAPET_ERR_EXISTS, "there is a group at \"%s\", which is never replaced", array->path);
     else if (status == PARAPET_OK && node.zarr_format == 2)
@@ -154,7 +212,7 @@ static parapet_status make_room(parapet_array *array, bool overwrites)
         status = pp_fail(PARAPET_ERR_EXISTS, "there is an array at \"%s\" already; set overwrite to replace it",
                          array->path);
     else if (status == PARAPET_OK)
-        status = remove_existing(array);
+        status = remove_existing(array, document);
     pp_node_clear(&node);
     return status;
 }
@@ -169,7 +227,7 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
     if ((status = build_document(array, spec, &document)) == PARAPET_OK)
         status = pp_layout_init(&layout, &document, false);
     pp_layout_clear(&layout);
-    if (status != PARAPET_OK || (status = make_room(array, spec->overwrite)) != PARAPET_OK ||
+    if (status != PARAPET_OK || (status = make_room(array, &document, spec->overwrite)) != PARAPET_OK ||
         (status = pp_node_prepare_ancestors(array->store, array->path)) != PARAPET_OK) {
         pp_array_document_clear(&document);
         return status;

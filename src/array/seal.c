@@ -51,12 +51,12 @@ static parapet_status write_object(parapet_array *array, const char *key, const 
 static parapet_status load_head(parapet_array *array)
 {
     char *key = NULL, *data = NULL;
-    size_t bytes, most = PP_MANIFEST_HEAD_BYTES(0) +
-                         ((size_t)array->layout.shards.cell_count / PP_MANIFEST_PAGE_RECORDS + 1) * PP_SHA256_BYTES;
+    size_t bytes;
     parapet_status status = seal_key(array, "__parapet/seal", &key);
     array->has_head = false;
     if (status == PARAPET_OK)
-        status = pp_store_read_all(array->store->backend, key, pp_max_size(most, PP_JSON_MAX_BYTES), &data, &bytes);
+        status = pp_store_read_all(array->store->backend, key, PP_MANIFEST_HEAD_BYTES(PP_MANIFEST_MAX_PAGES), &data,
+                                   &bytes);
     if (status == PARAPET_OK) {
         array->has_head = true;
         if ((status = pp_manifest_head_decode(&array->head, data, bytes)) != PARAPET_OK)
@@ -166,9 +166,9 @@ parapet_status pp_seal_write_head(parapet_array *array, const unsigned char befo
         (status = seal_key(array, "__parapet/seal", &key)) != PARAPET_OK)
         goto done;
     pp_manifest_head_encode(&array->head, data);
-    if ((status = write_object(array, key, data, bytes)) == PARAPET_OK &&
-        (status = pp_store_settle(array->store->backend)) == PARAPET_OK)
-        array->has_head = true;
+    array->has_head = true; /* also after a failure: it may be there */
+    if ((status = write_object(array, key, data, bytes)) == PARAPET_OK)
+        status = pp_store_settle(array->store->backend);
 done:
     pp_free(key);
     pp_free(data);

@@ -107,6 +107,15 @@ static parapet_status check_entry(const pp_chunk_entry *entry, int64_t number, d
     return PARAPET_OK;
 }
 
+/* Chunks that share bytes let a small shard stand for any amount of work. */
+static parapet_status check_sum(uint64_t sum, data_region region)
+{
+    if (sum > region.end - region.start)
+        return pp_fail(PARAPET_ERR_CORRUPT, "shard index: chunks of %llu bytes overlap in a shard with %llu for them",
+                       (unsigned long long)sum, (unsigned long long)(region.end - region.start));
+    return PARAPET_OK;
+}
+
 static pp_chunk_entry load_entry(const unsigned char *stored, bool is_big_endian)
 {
     if (is_big_endian)
@@ -117,7 +126,7 @@ static pp_chunk_entry load_entry(const unsigned char *stored, bool is_big_endian
 parapet_status pp_index_decode(const pp_index_format *format, const unsigned char *stored, uint64_t object_bytes,
                                pp_chunk_entry *entries)
 {
-    uint64_t stored_bytes = pp_index_stored_bytes(format);
+    uint64_t stored_bytes = pp_index_stored_bytes(format), sum = 0;
     data_region region;
     int64_t i;
     parapet_status status;
@@ -132,8 +141,10 @@ parapet_status pp_index_decode(const pp_index_format *format, const unsigned cha
         entries[i] = load_entry(stored + i * ENTRY_BYTES, format->is_big_endian);
         if ((status = check_entry(&entries[i], i, region)) != PARAPET_OK)
             return status;
+        if (!pp_chunk_is_absent(&entries[i]) && !pp_add_u64_fits(sum, entries[i].bytes, &sum))
+            sum = UINT64_MAX;
     }
-    return PARAPET_OK;
+    return check_sum(sum, region);
 }
 
 void pp_index_encode(const pp_index_format *format, const pp_chunk_entry *entries, unsigned char *stored)

@@ -107,11 +107,30 @@ static size_t list_edge(const pp_grid *shards, const bool *is_marked, pp_work *w
     return count;
 }
 
+/* At least as many as there are, known without visiting them: an edge may have more shards than time allows. */
+static size_t count_edge_most(const pp_grid *shards, const bool *is_marked)
+{
+    int64_t sum = 0;
+    pp_box slab;
+    int d;
+    for (d = 0; d < shards->ndim; d++) {
+        edge_slab(shards, d, &slab);
+        if (is_marked[d] && !pp_add_fits(sum, pp_box_element_count(&slab), &sum))
+            return SIZE_MAX / sizeof(pp_work);
+    }
+    return pp_min_size((size_t)sum, SIZE_MAX / sizeof(pp_work));
+}
+
 parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, const bool *is_marked,
                                       pp_budget *budget)
 {
-    parapet_status status = reserve_work(list, list_edge(shards, is_marked, NULL), budget);
+    parapet_status status = pp_budget_reserve(budget, count_edge_most(shards, is_marked) * sizeof(pp_work),
+                                              "the lists of shards to transfer");
+    *list = (pp_worklist){0};
     if (status != PARAPET_OK)
+        return status;
+    pp_budget_release(budget, count_edge_most(shards, is_marked) * sizeof(pp_work));
+    if ((status = reserve_work(list, list_edge(shards, is_marked, NULL), budget)) != PARAPET_OK)
         return status;
     (void)list_edge(shards, is_marked, list->work);
     qsort(list->work, list->count, sizeof(pp_work), compare_work);

@@ -52,6 +52,9 @@ void pp_posix_locate(pp_posix_place *place, const char *key);
 /* Opens what lies at a path below the root, "" for the root itself. Returns -1 and errno, ELOOP for a link. */
 int pp_posix_open(const pp_posix_store *store, const char *path, int flags);
 
+/* Whether direct I/O on this file is allowed and may pay. */
+bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor);
+
 /* Opens one name in an open directory, never a link. */
 int pp_posix_open_component(int directory, const char *name, int flags);
 

@@ -1,9 +1,11 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "store/internal.h"
@@ -163,4 +165,18 @@ parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *
     if (store->options.read_only)
         return pp_fail(PARAPET_ERR_ARGUMENT, "cannot change %s: the store is open for reading", key);
     return PARAPET_OK;
+}
+
+/* A file system in memory takes O_DIRECT but gains nothing from it. */
+static bool is_in_memory(int descriptor)
+{
+    struct statfs found;
+    return fstatfs(descriptor, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
+}
+
+bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor)
+{
+    if (store->options.direct_io != PP_DIRECT_AUTOMATIC)
+        return store->options.direct_io == PP_DIRECT_ALWAYS;
+    return !is_in_memory(descriptor);
 }

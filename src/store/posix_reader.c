@@ -3,14 +3,19 @@
 #include <inttypes.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <sys/uio.h>
 #include <unistd.h>
 
 #include "base/checked.h"
 #include "store/internal.h"
 
+/* Smaller pieces gain nothing from going round the page cache. */
+#define DIRECT_READ_BYTES ((size_t)1 << 20)
+
 typedef struct posix_reader {
     pp_reader reader;
     int descriptor;
+    int direct; /* the same file open for direct I/O, or -1 */
     char *key;
 } posix_reader;
 
@@ -26,6 +31,22 @@ static parapet_status check_regular(int descriptor, const char *key, uint64_t *b
                                                  : "a device or socket");
     *bytes = (uint64_t)found.st_size;
     return PARAPET_OK;
+}
+
+/* Opens the file a second time, for direct I/O, if that may pay and it is still the same file. */
+static int open_direct(const pp_posix_store *store, const char *key, int descriptor, uint64_t bytes)
+{
+    struct stat first, second;
+    int direct;
+    if (bytes < DIRECT_READ_BYTES || !pp_posix_may_go_direct(store, descriptor))
+        return -1;
+    direct = pp_posix_open(store, key, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_DIRECT);
+    if (direct >= 0 && (fstat(descriptor, &first) != 0 || fstat(direct, &second) != 0 ||
+                        first.st_dev != second.st_dev || first.st_ino != second.st_ino)) {
+        (void)close(direct);
+        return -1;
+    }
+    return direct;
 }
 
 /* O_NONBLOCK: a named pipe put in the place of an object must not stop us. */
@@ -44,6 +65,7 @@ parapet_status pp_posix_open_reader(pp_store *base, const char *key, pp_reader *
         goto done;
     self->reader = (pp_reader){.store = base, .bytes = bytes};
     self->descriptor = descriptor;
+    self->direct = open_direct(store, key, descriptor, bytes);
     *reader = &self->reader;
     return PARAPET_OK;
 done:
@@ -52,13 +74,43 @@ done:
     return status;
 }
 
-/* Through the page cache. Measured on ext4, cold pieces of 1 to 16 MiB at odd offsets: direct I/O into an aligned
- * buffer and a copy is slower in sequence and a quarter faster at random, but needs a buffer that nobody budgets for;
- * advice to the kernel gains nothing that is certain. */
+/* Whether the first byte of a piece is in the page cache already, where a plain read is cheapest. */
+static bool is_cached(const posix_reader *self, uint64_t offset)
+{
+    char byte;
+    struct iovec piece = {.iov_base = &byte, .iov_len = 1};
+    return preadv2(self->descriptor, &piece, 1, (off_t)offset, RWF_NOWAIT) == 1;
+}
+
+/* Measured on ext4, 1 GiB of shards read cold in pieces of 8 MiB: direct 0.40 s, through the page cache 1.25 s,
+ * which a bare loop of pread takes too. What is aligned, large and not cached therefore goes direct. Returns how
+ * much of it did; the caller reads the rest, and meets there any error there is. */
+static size_t read_direct(const posix_reader *self, uint64_t offset, size_t bytes, unsigned char *target)
+{
+    size_t done = 0, whole = bytes / PP_PAGE_BYTES * PP_PAGE_BYTES;
+    if (self->direct < 0 || bytes < DIRECT_READ_BYTES || offset % PP_PAGE_BYTES != 0 ||
+        (uintptr_t)target % PP_PAGE_BYTES != 0 || is_cached(self, offset))
+        return 0;
+    while (done < whole) {
+        ssize_t got = pread(self->direct, target + done, pp_min_size(whole - done, PP_MAX_TRANSFER_BYTES),
+                            (off_t)(offset + done));
+        if (got <= 0)
+            break;
+        done += (size_t)got;
+        if (got % PP_PAGE_BYTES != 0)
+            break;
+    }
+    return done;
+}
+
 parapet_status pp_posix_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
 {
     posix_reader *self = (posix_reader *)reader;
     unsigned char *next = target;
+    size_t direct = read_direct(self, offset, bytes, next);
+    next += direct;
+    offset += direct;
+    bytes -= direct;
     while (bytes > 0) {
         ssize_t got = pread(self->descriptor, next, pp_min_size(bytes, PP_MAX_TRANSFER_BYTES), (off_t)offset);
         if (got < 0 && errno == EINTR)
@@ -79,6 +131,8 @@ void pp_posix_close_reader(pp_reader *reader)
 {
     posix_reader *self = (posix_reader *)reader;
     (void)close(self->descriptor);
+    if (self->direct >= 0)
+        (void)close(self->direct);
     pp_free(self->key);
     pp_free(self);
 }

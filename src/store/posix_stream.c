@@ -1,10 +1,8 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
-#include <linux/magic.h>
 #include <string.h>
 #include <sys/stat.h>
-#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "base/checked.h"
@@ -31,20 +29,12 @@ static bool set_direct(int descriptor, bool is_direct)
     return fcntl(descriptor, F_SETFL, flags) == 0;
 }
 
-/* A file system in memory takes O_DIRECT but gains nothing from it. */
-static bool is_in_memory(int descriptor)
+static bool wants_direct(const pp_posix_store *store, const pp_write_request *request, int descriptor)
 {
-    struct statfs found;
-    return fstatfs(descriptor, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
-}
-
-static bool wants_direct(pp_direct_io choice, const pp_write_request *request, int descriptor)
-{
-    if (request->is_small || request->budget == NULL || choice == PP_DIRECT_NEVER)
+    bool is_large = request->bound_bytes == 0 || request->bound_bytes >= LEAST_DIRECT_BYTES;
+    if (request->is_small || request->budget == NULL)
         return false;
-    if (choice == PP_DIRECT_ALWAYS)
-        return true;
-    return (request->bound_bytes == 0 || request->bound_bytes >= LEAST_DIRECT_BYTES) && !is_in_memory(descriptor);
+    return pp_posix_may_go_direct(store, descriptor) && (is_large || store->options.direct_io == PP_DIRECT_ALWAYS);
 }
 
 static parapet_status leave_direct(pp_posix_stream *stream)
@@ -86,7 +76,7 @@ parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_st
         *stream = NULL;
         return status;
     }
-    if (wants_direct(store->options.direct_io, request, descriptor))
+    if (wants_direct(store, request, descriptor))
         (*stream)->is_direct = set_direct(descriptor, true);
     return PARAPET_OK;
 }

@@ -47,8 +47,8 @@ typedef struct pp_write_request {
     bool is_small;        /* metadata: no large buffer, no direct I/O */
 } pp_write_request;
 
-/* The functions of an implementation. Each states its contract; all may be called from one thread at a time per
- * reader or writer, and from several threads on one store. */
+/* The functions of an implementation. Each states its contract; all may be called from several threads on one
+ * store and one reader, and from one thread at a time on a writer. */
 typedef struct pp_store_ops {
     const char *name;
 
@@ -130,7 +130,7 @@ typedef struct pp_posix_options {
     bool create;            /* make the root directory (not its parents) if it does not exist */
     bool read_only;         /* refuse begin and remove */
     bool not_durable;       /* skip flushing to the device */
-    pp_direct_io direct_io; /* of writers; reads always go through the page cache */
+    pp_direct_io direct_io; /* of large writes, and of large reads that are not in the page cache */
 } pp_posix_options;
 
 /* A directory of a file system. */

@@ -8,7 +8,7 @@
 
 /* Chunks that lie closer together than this are fetched by one request. */
 #define READ_GAP_BYTES (64u << 10)
-/* Requests of this size keep a disk busy; PERFORMANCE in docs/benchmarks.md. */
+/* Requests of this size keep a disk busy. */
 #define READ_BATCH_BYTES (8u << 20)
 #define READ_SLOTS 4
 
@@ -103,6 +103,20 @@ static void mark_chunks(const read_job *job, read_shard *shard, unsigned char *i
     }
 }
 
+/* The wanted chunks, in the order of their offsets, must lie one behind the other. */
+static parapet_status check_apart(const read_shard *shard)
+{
+    const pp_chunk_entry *entries = shard->shard.entries;
+    int64_t i;
+    for (i = 1; i < shard->wanted_count; i++) {
+        const pp_chunk_entry *before = &entries[shard->wanted[i - 1]];
+        if (before->offset + before->bytes > entries[shard->wanted[i]].offset)
+            return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunks %lld and %lld overlap", shard->shard.key,
+                           (long long)shard->wanted[i - 1], (long long)shard->wanted[i]);
+    }
+    return PARAPET_OK;
+}
+
 static parapet_status list_wanted(const read_job *job, read_shard *shard)
 {
     size_t count = (size_t)job->context->layout->chunks.cell_count;
@@ -131,7 +145,7 @@ static parapet_status list_wanted(const read_job *job, read_shard *shard)
     pp_free(is_touched);
     qsort_r(shard->wanted, (size_t)shard->wanted_count, sizeof shard->wanted[0], compare_offsets,
             shard->shard.entries);
-    return status;
+    return status == PARAPET_OK ? check_apart(shard) : status;
 }
 
 static parapet_status open_next_shard(read_job *job)
@@ -157,6 +171,15 @@ static parapet_status open_next_shard(read_job *job)
     return list_wanted(job, shard);
 }
 
+/* Whole pages, as far as there is an object: what direct I/O wants. */
+static void round_to_pages(const read_shard *shard, read_item *item, uint64_t end)
+{
+    uint64_t object_end = shard->shard.reader->bytes;
+    item->offset -= item->offset % PP_PAGE_BYTES;
+    end += (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES;
+    item->bytes = (size_t)((end < object_end ? end : object_end) - item->offset);
+}
+
 /* Takes as many of the wanted chunks as lie together and fit one request. */
 static void take_run(read_job *job, read_shard *shard, read_item *item)
 {
@@ -168,13 +191,13 @@ static void take_run(read_job *job, read_shard *shard, read_item *item)
     while (shard->next_wanted < shard->wanted_count) {
         entry = &entries[shard->wanted[shard->next_wanted]];
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
-        if (entry->offset > end + READ_GAP_BYTES || next_end - item->offset > job->batch_bytes)
+        if (entry->offset > end + READ_GAP_BYTES || next_end - item->offset > job->batch_bytes - 2 * PP_PAGE_BYTES)
             break;
         end = next_end;
         shard->next_wanted++;
     }
     item->wanted_count = shard->next_wanted - item->first_wanted;
-    item->bytes = (size_t)(end - item->offset);
+    round_to_pages(shard, item, end);
 }
 
 static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
@@ -211,7 +234,8 @@ static parapet_status fetch(void *context, int worker, void *item_pointer)
     if (item->wanted_count == 0)
         return PARAPET_OK;
     item->buffer.budget = job->context->budget;
-    if ((status = pp_buffer_ensure(&item->buffer, item->bytes, "read buffers")) != PARAPET_OK)
+    status = pp_buffer_ensure(&item->buffer, pp_max_size(item->bytes, job->batch_bytes), "read buffers");
+    if (status != PARAPET_OK)
         return status;
     return pp_shard_read(job->context, &item->shard->shard, item->offset, item->bytes, item->buffer.data);
 }
@@ -319,7 +343,8 @@ static parapet_status report_progress(void *context)
 /* Requests and slots as large as pays, and as small as the budget wants. */
 static void size_buffers(read_job *job)
 {
-    size_t chunk_bytes = pp_align_up(pp_chain_encoded_bound(job->context->layout->chain), PP_PAGE_BYTES);
+    size_t chunk_bytes =
+        pp_align_up(pp_chain_encoded_bound(job->context->layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES;
     size_t available = pp_budget_available(job->context->budget) / 2;
     job->batch_bytes = pp_max_size(chunk_bytes, READ_BATCH_BYTES);
     if (job->batch_bytes * 2 > available)

@@ -84,7 +84,10 @@ static parapet_status read_chunk_crc32c(const pp_transfer_context *context, cons
     unsigned char stored[4];
     parapet_status status;
     *crc = 0;
-    if (pp_chain_ends_in_crc32c(context->layout->chain) && entry->bytes >= 4) {
+    if (pp_chain_ends_in_crc32c(context->layout->chain)) {
+        if (entry->bytes < sizeof stored)
+            return pp_fail(PARAPET_ERR_CORRUPT, "%s has a chunk of %llu bytes, less than its checksum", shard->key,
+                           (unsigned long long)entry->bytes);
         status = pp_shard_read(context, shard, entry->offset + entry->bytes - 4, 4, stored);
         *crc = status == PARAPET_OK ? pp_load_u32le(stored) : 0;
         return status;

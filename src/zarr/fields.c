@@ -155,7 +155,7 @@ parapet_status pp_document_finish(pp_text *compact, pp_text *text)
     pp_json *json = NULL;
     parapet_status status = compact->status;
     if (status == PARAPET_OK)
-        status = pp_json_parse(&json, compact->data, compact->bytes);
+        status = pp_json_parse_own(&json, compact->data, compact->bytes);
     if (status == PARAPET_OK) {
         pp_json_print(json, true, text);
         pp_text_add(text, "\n");

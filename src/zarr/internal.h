@@ -16,6 +16,15 @@
 /* Refuses what is not JSON, is too deep or too rich for memory, repeats a key or has an integer beyond 64 bits. */
 parapet_status pp_json_scan(const char *text, size_t bytes);
 
+/* Where something lies in a text; empty: nowhere. */
+typedef struct pp_json_span {
+    size_t start, end;
+} pp_json_span;
+
+/* The same for a document with a member of that name, the object in which nobody will look for anything: its keys are
+ * not compared, and what it holds is not counted. Tells where it is. */
+parapet_status pp_json_scan_except(const char *text, size_t bytes, const char *member, pp_json_span *span);
+
 /* Bytes of the UTF-8 character that starts at text, 0 when there is no valid one. */
 size_t pp_utf8_character_bytes(const unsigned char *text, size_t available);
 

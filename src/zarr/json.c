@@ -41,15 +41,47 @@ static parapet_status build_tree(pp_json **json, const char *text, size_t bytes)
     return refuse_memory();
 }
 
+static parapet_status check_bytes(size_t bytes)
+{
+    if (bytes > PP_JSON_MAX_BYTES)
+        return pp_fail(PARAPET_ERR_FORMAT, "the JSON document has %zu bytes, more than the limit of %u", bytes,
+                       PP_JSON_MAX_BYTES);
+    return PARAPET_OK;
+}
+
 parapet_status pp_json_parse(pp_json **json, const char *text, size_t bytes)
 {
     parapet_status status;
     *json = NULL;
-    if (bytes > PP_JSON_MAX_BYTES)
-        return pp_fail(PARAPET_ERR_FORMAT, "the JSON document has %zu bytes, more than the limit of %u", bytes,
-                       PP_JSON_MAX_BYTES);
-    if ((status = pp_json_scan(text, bytes)) != PARAPET_OK)
+    if ((status = check_bytes(bytes)) != PARAPET_OK || (status = pp_json_scan(text, bytes)) != PARAPET_OK)
         return status;
+    return build_tree(json, text, without_trailing_space(text, bytes));
+}
+
+parapet_status pp_json_parse_own(pp_json **json, const char *text, size_t bytes)
+{
+    pp_json_span span;
+    parapet_status status;
+    *json = NULL;
+    if ((status = check_bytes(bytes)) != PARAPET_OK ||
+        (status = pp_json_scan_except(text, bytes, "consolidated_metadata", &span)) != PARAPET_OK)
+        return status;
+    return build_tree(json, text, without_trailing_space(text, bytes));
+}
+
+parapet_status pp_json_parse_stored(pp_json **json, char *text, size_t bytes)
+{
+    static const char remains[] = "{\"must_understand\":false}";
+    pp_json_span span;
+    parapet_status status;
+    *json = NULL;
+    if ((status = check_bytes(bytes)) != PARAPET_OK ||
+        (status = pp_json_scan_except(text, bytes, "consolidated_metadata", &span)) != PARAPET_OK)
+        return status;
+    if (span.end - span.start >= sizeof remains) {
+        memset(text + span.start, ' ', span.end - span.start);
+        memcpy(text + span.start, remains, sizeof remains - 1);
+    }
     return build_tree(json, text, without_trailing_space(text, bytes));
 }
 
@@ -196,7 +228,8 @@ parapet_status pp_json_set(pp_json *object, const char *name, pp_json *value)
 
 void pp_json_remove(pp_json *object, const char *name)
 {
-    json_object_object_del(object, name);
+    if (pp_json_kind_of(object) == PP_JSON_OBJECT) /* json-c aborts on anything else */
+        json_object_object_del(object, name);
 }
 
 parapet_status pp_json_copy(pp_json *json, pp_json **copy)

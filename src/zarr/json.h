@@ -14,6 +14,7 @@
 
 #define PP_JSON_MAX_BYTES (16u << 20)
 #define PP_JSON_MAX_DEPTH 64
+#define PP_JSON_MAX_TREE_BYTES (32u << 20) /* what a document may take once parsed */
 
 typedef struct json_object pp_json;
 
@@ -29,6 +30,12 @@ typedef enum pp_json_kind {
 
 /* Parses one value. Free with pp_json_free. */
 parapet_status pp_json_parse(pp_json **json, const char *text, size_t bytes);
+
+/* Parse a zarr.json, in which consolidated_metadata does not count for PP_JSON_MAX_TREE_BYTES, since it is about as
+ * many nodes as there are: one that is to be written, whole; and one from a store, where only an object that says
+ * nothing is left of it (also in text), since nothing is ever taken from it. */
+parapet_status pp_json_parse_own(pp_json **json, const char *text, size_t bytes);
+parapet_status pp_json_parse_stored(pp_json **json, char *text, size_t bytes);
 void pp_json_free(pp_json *json);
 
 /* One more owner of the same value, which must then not be changed. */

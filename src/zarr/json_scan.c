@@ -14,7 +14,6 @@
 #define ARRAY_BYTES 352
 #define ELEMENT_BYTES 16
 #define VALUE_BYTES 64
-#define TREE_BYTES_LIMIT (256u << 20)
 
 typedef struct key_slot {
     uint64_t hash;
@@ -28,6 +27,9 @@ typedef struct scanner {
     size_t at;
     int depth;
     size_t tree_bytes;
+    const char *excepted; /* a member of the outermost object; NULL: none */
+    bool is_excepted;     /* inside it */
+    pp_json_span span;    /* where it was found */
     uint64_t seed;
     uint32_t object_count;
     key_slot *slots; /* open addressing; a power of two */
@@ -72,10 +74,10 @@ static bool skip_word(scanner *scan, const char *word)
 
 static parapet_status charge(scanner *scan, size_t bytes)
 {
-    scan->tree_bytes += bytes;
-    if (scan->tree_bytes > TREE_BYTES_LIMIT)
+    scan->tree_bytes += scan->is_excepted ? 0 : bytes;
+    if (scan->tree_bytes > PP_JSON_MAX_TREE_BYTES)
         return pp_fail(PARAPET_ERR_FORMAT, "the JSON document holds more values than %u MiB of memory can",
-                       TREE_BYTES_LIMIT >> 20);
+                       PP_JSON_MAX_TREE_BYTES >> 20);
     return PARAPET_OK;
 }
 
@@ -318,6 +320,8 @@ static parapet_status remember_key(scanner *scan, size_t offset, uint32_t object
             return refuse(scan, "a key contains NUL");
         hash = mix(hash ^ (uint64_t)byte);
     }
+    if (scan->is_excepted)
+        return PARAPET_OK;
     if (scan->key_count * 2 >= scan->slot_count && (status = grow_slots(scan)) != PARAPET_OK)
         return status;
     for (place = hash & (scan->slot_count - 1); scan->slots[place].offset != 0;
@@ -334,9 +338,31 @@ static parapet_status remember_key(scanner *scan, size_t offset, uint32_t object
 
 /* ---- Values ---- */
 
+/* The outermost object is number 0. */
+static bool is_excepted_member(const scanner *scan, uint32_t object, size_t start, size_t end)
+{
+    size_t length = scan->excepted != NULL ? strlen(scan->excepted) : 0;
+    return length > 0 && object == 0 && end - start == length &&
+           memcmp(scan->text + start, scan->excepted, length) == 0;
+}
+
+static parapet_status scan_excepted(scanner *scan)
+{
+    parapet_status status;
+    skip_space(scan);
+    if (peek(scan) != '{')
+        return scan_value(scan);
+    scan->span.start = scan->at;
+    scan->is_excepted = true;
+    status = scan_value(scan);
+    scan->is_excepted = false;
+    scan->span.end = scan->at;
+    return status;
+}
+
 static parapet_status scan_member(scanner *scan, uint32_t object)
 {
-    size_t start = scan->at;
+    size_t start = scan->at, end;
     parapet_status status;
     if (peek(scan) != '"')
         return refuse(scan, "a key was expected");
@@ -344,11 +370,12 @@ static parapet_status scan_member(scanner *scan, uint32_t object)
         (status = charge(scan, MEMBER_BYTES + (scan->at - start))) != PARAPET_OK ||
         (status = remember_key(scan, start + 1, object)) != PARAPET_OK)
         return status;
+    end = scan->at - 1;
     skip_space(scan);
     if (peek(scan) != ':')
         return refuse(scan, "a colon was expected");
     scan->at++;
-    return scan_value(scan);
+    return is_excepted_member(scan, object, start + 1, end) ? scan_excepted(scan) : scan_value(scan);
 }
 
 static parapet_status scan_element(scanner *scan)
@@ -427,9 +454,9 @@ static uint64_t secret(void)
     return seed;
 }
 
-parapet_status pp_json_scan(const char *text, size_t bytes)
+parapet_status pp_json_scan_except(const char *text, size_t bytes, const char *member, pp_json_span *span)
 {
-    scanner scan = {.text = (const unsigned char *)text, .bytes = bytes, .seed = secret()};
+    scanner scan = {.text = (const unsigned char *)text, .bytes = bytes, .excepted = member, .seed = secret()};
     parapet_status status = scan_value(&scan);
     if (status == PARAPET_OK) {
         skip_space(&scan);
@@ -437,5 +464,12 @@ parapet_status pp_json_scan(const char *text, size_t bytes)
             status = refuse(&scan, "text after the end of the value");
     }
     pp_free(scan.slots);
+    *span = scan.span;
     return status;
+}
+
+parapet_status pp_json_scan(const char *text, size_t bytes)
+{
+    pp_json_span span;
+    return pp_json_scan_except(text, bytes, NULL, &span);
 }

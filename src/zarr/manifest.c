@@ -37,11 +37,16 @@ static parapet_status check_bytes(const unsigned char *bytes, size_t byte_count,
     return PARAPET_OK;
 }
 
+static uint64_t pages_of(uint64_t shard_count)
+{
+    return shard_count / PP_MANIFEST_PAGE_RECORDS + (shard_count % PP_MANIFEST_PAGE_RECORDS != 0);
+}
+
 parapet_status pp_manifest_head_init(pp_manifest_head *head, uint64_t shard_count)
 {
-    uint64_t pages = shard_count / PP_MANIFEST_PAGE_RECORDS + (shard_count % PP_MANIFEST_PAGE_RECORDS != 0);
+    uint64_t pages = pages_of(shard_count);
     *head = (pp_manifest_head){.shard_count = shard_count, .page_count = (uint32_t)pages};
-    if (pages > UINT32_MAX)
+    if (pages > PP_MANIFEST_MAX_PAGES)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "%llu shards are too many for a seal",
                        (unsigned long long)shard_count);
     return pp_allocate_array(&head->page_digests, (size_t)pages, PP_SHA256_BYTES);
@@ -68,14 +73,16 @@ parapet_status pp_manifest_head_decode(pp_manifest_head *head, const void *bytes
     uint64_t pages =
         byte_count < PP_MANIFEST_HEAD_BYTES(0) ? 0 : (byte_count - PP_MANIFEST_HEAD_BYTES(0)) / PP_SHA256_BYTES;
     parapet_status status = check_bytes(data, byte_count, PP_MANIFEST_HEAD_BYTES(pages), head_magic);
+    uint64_t shards;
     *head = (pp_manifest_head){0};
-    if (status != PARAPET_OK || (status = pp_manifest_head_init(head, pp_load_u64le(data + 16))) != PARAPET_OK)
+    if (status != PARAPET_OK)
         return status;
-    if (head->page_count != pages || pp_load_u32le(data + 12) != pages) {
-        pp_manifest_head_clear(head);
+    shards = pp_load_u64le(data + 16); /* checked before memory is taken for that many */
+    if (pages_of(shards) != pages || pp_load_u32le(data + 12) != pages)
         return pp_fail(PARAPET_ERR_CORRUPT, "lists %llu pages, which is not what its shards need",
                        (unsigned long long)pages);
-    }
+    if ((status = pp_manifest_head_init(head, shards)) != PARAPET_OK)
+        return status;
     memcpy(head->document, digests, sizeof head->document);
     memcpy(head->page_digests, digests + sizeof head->document, (size_t)pages * PP_SHA256_BYTES);
     return PARAPET_OK;

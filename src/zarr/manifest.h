@@ -24,6 +24,9 @@
 #define PP_MANIFEST_PAGE_BYTES(records) (24 + PP_MANIFEST_RECORD_BYTES * (size_t)(records) + 4)
 #define PP_MANIFEST_HEAD_BYTES(pages) (24 + PP_SHA256_BYTES * (2 + (size_t)(pages)) + 4)
 
+/* A head of more pages is refused: it is held in memory. Enough for 2^31 shards. */
+#define PP_MANIFEST_MAX_PAGES (1u << 19)
+
 /* Length of a shard that was never written. */
 #define PP_SHARD_ABSENT UINT64_MAX
 

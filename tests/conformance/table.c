@@ -106,6 +106,7 @@ const refusal_rule refusals[] = {
     {EXTRA, "refuse_shard_index_length_beyond_end", CORRUPT, {"index", "c/0"}},
     {EXTRA, "refuse_shard_index_wraps", CORRUPT, {"index", "c/0"}},
     {EXTRA, "refuse_shard_index_into_index", CORRUPT, {"index", "c/0"}},
+    {EXTRA, "refuse_shard_index_overlap", CORRUPT, {"index", "overlap"}},
     {EXTRA, "refuse_shard_index_offset_absent", CORRUPT, {"index", "c/0"}},
     {EXTRA, "refuse_shard_index_length_absent", CORRUPT, {"index", "c/0"}},
     {EXTRA, "refuse_shard_chunk_short", CORRUPT, {"3 encoded bytes", "c/0"}},

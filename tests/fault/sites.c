@@ -166,6 +166,26 @@ static void repeat_call(const site_test *test, const fault_point *point, bed *wo
         fail_msg("%s: repeated with success, but %s", name_of_point(test, point), problem);
 }
 
+/* Another change through the same handle finds its way too, or asks for a new handle. */
+static void change_otherwise(const site_test *test, const fault_point *point, bed *work)
+{
+    state seen;
+    parapet_status status = PARAPET_OK;
+    if (work->mode == PARAPET_READ || (work->array == NULL && work->group == NULL))
+        return;
+    if (work->array != NULL)
+        status = parapet_array_attribute_set(work->array, "note", "\"other\"");
+    else
+        status = parapet_group_attribute_set(work->group, "title", "\"other\"");
+    if (status != PARAPET_OK && !is_refusal_to_repeat(status))
+        fail_msg("%s: afterwards, setting an attribute returned %s: %s", name_of_point(test, point),
+                 parapet_status_name(status), parapet_error_message());
+    state_take(&seen, work->inner);
+    if (status == PARAPET_OK &&
+        strcmp(work->array != NULL ? seen.arrays[0].note : seen.groups[0].title, "\"other\"") != 0)
+        fail_msg("%s: afterwards, an attribute was set with success, but is not there", name_of_point(test, point));
+}
+
 static void run_on_bed(site_test *test, bed *work, const fault_point *point, outcome *result)
 {
     work->options.threads = test->threads;
@@ -184,7 +204,10 @@ static void run_on_bed(site_test *test, bed *work, const fault_point *point, out
     check_report(test, point, result);
     check_stored(test, point, result, work);
     use_handle(test, point, work);
-    repeat_call(test, point, work);
+    if (point->forever)
+        change_otherwise(test, point, work);
+    else
+        repeat_call(test, point, work);
 }
 
 bool site_test_run(site_test *test, const fault_point *point)

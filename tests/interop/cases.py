@@ -47,6 +47,7 @@ class Variable:
     chunks: list = None
     shards: list = None
     codec: str = None
+    codec_template: str = None
     has_checksum: bool = True
     fill_name: str = "zero"
     fill: bytes = None
@@ -138,12 +139,10 @@ class Writer:
         self.chance = chance
         self.folder = folder
         self.variable = variable
-        self.covered = None
         self.file_count = 0
 
     def start(self, shape):
         self.truth = elements.filled(shape, self.variable.fill or bytes(self.variable.size))
-        self.covered = numpy.zeros(shape, bool)
 
     def write(self, values, boxes):
         name = f"{self.variable.path.replace('/', '_')}.{self.file_count}.in"
@@ -152,7 +151,6 @@ class Writer:
         self.variable.lines += [f"data {self.folder / name}", f"order {random_orders(self.chance)}"]
         for box in boxes:
             self.truth[slices(box)] = values[slices(box)]
-            self.covered[slices(box)] = True
             self.variable.lines.append(part_line(box))
         self.variable.lines.append("write")
 
@@ -164,14 +162,16 @@ class Writer:
 
     def resize(self, shape):
         kept = slices(([0] * len(shape), [min(pair) for pair in zip(shape, self.truth.shape)]))
-        truth, covered = self.truth[kept], self.covered[kept]
+        truth = self.truth[kept]
         self.start(shape)
-        self.truth[kept], self.covered[kept] = truth, covered
+        self.truth[kept] = truth
         self.variable.lines.append(f"resize {join(shape)}")
 
     def finish(self):
+        """Fill shows where it was never written, and where what was written equals it and is not stored."""
+        fill = self.variable.fill or bytes(self.variable.size)
         self.variable.truth = self.truth
-        self.variable.shows_fill = not self.covered.all()
+        self.variable.shows_fill = bool((self.truth == numpy.frombuffer(fill, self.truth.dtype)[0]).any())
 
 
 def choose_shape(chance, ndim):
@@ -189,13 +189,21 @@ def choose_chunks(chance, shape):
     return chunks
 
 
+def multiples(chance, ndim):
+    """Chunks of a shard along each dimension; not too many in all, since zarr-python looks at every one."""
+    counts = [1] * ndim
+    for d in chance.sample(range(ndim), min(ndim, 3)):
+        counts[d] = chance.choice([1, 2, 3, 4])
+    return counts
+
+
 def choose_layout(chance, variable):
     variable.layout = chance.choice(LAYOUTS)
     if variable.layout == "default":
         return
     variable.chunks = choose_chunks(chance, variable.shape)
     if variable.layout == "sharded":
-        variable.shards = [chunk * chance.choice([1, 2, 3]) for chunk in variable.chunks]
+        variable.shards = [a * b for a, b in zip(variable.chunks, multiples(chance, len(variable.shape)))]
     if variable.layout == "shard around all":
         variable.shards = [0] * len(variable.shape)
 
@@ -273,18 +281,27 @@ def finish_variable(chance, folder, variable, writes_all):
     writer.finish()
 
 
+def choose_type(number):
+    """Every type with every codec first; then only what all readers know, so that each has enough to read."""
+    if number < len(elements.TYPES) * len(CODECS):
+        return elements.TYPES[number % len(elements.TYPES)]
+    return elements.COMMON_TYPES[number % len(elements.COMMON_TYPES)]
+
+
 def make_data(chance, number, prefix):
     ndim = chance.randint(0, 6)
-    kind = elements.TYPES[number % len(elements.TYPES)]
+    kind = choose_type(number)
     data = Variable(path=prefix + chance.choice(["data", "data.v1", "Größe"]), type=kind,
                     shape=choose_shape(chance, ndim))
     data.raw_bytes = chance.choice([1, 2, 3, 5, 8, 17]) if kind == "raw" else 0
     data.unit = chance.choice(elements.TIME_UNITS) if kind in elements.TIMES else ""
-    data.codec = choose_codec(chance, CODECS[number % len(CODECS)])
+    data.codec_template = CODECS[number % len(CODECS)]
+    data.codec = choose_codec(chance, data.codec_template)
     data.has_checksum = chance.random() < 0.7
     choose_layout(chance, data)
     known = elements.fills(kind, data.raw_bytes)
-    data.fill_name = chance.choice(["not given", *known])
+    names = ["not given", *known]
+    data.fill_name = names[number // len(elements.TYPES) % len(names)]
     data.fill = known.get(data.fill_name)
     if chance.random() < 0.8:
         data.names = chance.sample(DIMENSIONS, ndim)
@@ -372,6 +389,29 @@ def make_dataset(seed, number, folder):
         make("radius", numpy.array(6371.25), [], {"units": "km"}),
     ]
     return Case(name, folder / "store.zarr", "", {"Conventions": "CF-1.11"}, data, coordinates, variables)
+
+
+def coverage(written):
+    """What the arrays have in them, and what they must have when there are enough of them."""
+    data = [case.data for case in written]
+    seen = {
+        "types": {v.type for v in data},
+        "codecs": {v.codec_template for v in data},
+        "types with codecs": {(v.type, v.codec_template) for v in data},
+        "types with fill values": {(v.type, v.fill_name) for v in data},
+        "types, sharded and not": {(v.type, v.is_sharded) for v in data},
+        "dimensions": {len(v.shape) for v in data},
+        "layouts": {v.layout for v in data},
+        "of length 0, or not": {0 in v.shape for v in data},
+        "sealed, or not": {v.is_sealed for v in data},
+        "with checksum, or not": {v.has_checksum for v in data},
+    }
+    fills = sum(len(elements.fills(kind, 1)) + 1 for kind in elements.TYPES)
+    wanted = {"types": len(elements.TYPES), "codecs": len(CODECS),
+              "types with codecs": len(elements.TYPES) * len(CODECS), "types with fill values": fills,
+              "types, sharded and not": 2 * len(elements.TYPES), "dimensions": 7, "layouts": len(LAYOUTS),
+              "of length 0, or not": 2, "sealed, or not": 2, "with checksum, or not": 2}
+    return {key: (len(values), wanted[key]) for key, values in seen.items()}
 
 
 def write_script(case):

@@ -20,6 +20,9 @@ TIMES = ["numpy.datetime64", "numpy.timedelta64"]
 # Every type that Parapet can write.
 TYPES = ["bool", *INTEGERS, *FLOATS, *COMPLEX, "bfloat16", *TIMES, "raw"]
 
+# What every reader knows.
+COMMON_TYPES = ["bool", *INTEGERS, "float32", "float64"]
+
 
 def element_bytes(type_name, raw_bytes):
     if type_name in INTEGERS:

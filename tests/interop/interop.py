@@ -8,13 +8,22 @@ import random
 import subprocess
 import tempfile
 import time
-import traceback
 from pathlib import Path
 
 import cases
-import elements
+import foreign
+import foreign_tensorstore
+import foreign_zarr
 import limits
 import readers
+
+
+LEAST_EQUAL = 300
+FULL_ARRAYS = 480
+READERS = ["zarr-python", "TensorStore", "zarrita", "xarray"]
+UNFINISHED = "the driver did not come to its end"
+# By turns, so that readers also meet chunks that are left out because they equal the fill value.
+WRITING_OPTIONS = [{}, {"PARAPET_ELIDE_FILL": "1", "PARAPET_THREADS": "2", "PARAPET_IO_THREAD": "2"}]
 
 
 @dataclasses.dataclass
@@ -25,6 +34,7 @@ class Report:
     exempt: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     working: collections.Counter = dataclasses.field(default_factory=collections.Counter)
     symptoms: dict = dataclasses.field(default_factory=dict)
+    written: list = dataclasses.field(default_factory=list)
     failures: list = dataclasses.field(default_factory=list)
 
     def fail(self, name, reader, words, problem):
@@ -37,11 +47,11 @@ def first_line(error):
     return f"{type(error).__name__}: {text[0] if text else ''}"[:400]
 
 
-def judge(report, reader, case, variable, check):
+def judge(report, reader, case, subject, check):
     """One reader on one array: equal, under a limit, or a failure."""
-    limit = limits.find(reader, variable)
+    limit = limits.find(reader.split(",")[0], subject)
     try:
-        check(case, variable)
+        check(case, subject)
     except Exception as error:  # whatever a foreign reader raises is a finding, not the end of the run
         if limit is None or limit.symptom not in str(error):
             report.fail(case.name, reader, case.words, first_line(error))
@@ -54,10 +64,10 @@ def judge(report, reader, case, variable, check):
         report.working[limit.reader, limit.name] += 1
 
 
-def run_driver(arguments, lines):
+def run_driver(arguments, lines, options=None):
     """The outcome of every case: None, or the sentence of its failure."""
-    environment = dict(os.environ, PARAPET_DURABILITY="2")
-    done = subprocess.run([str(arguments.driver)], input="\n".join(lines) + "\n", capture_output=True, text=True,
+    environment = dict(os.environ, PARAPET_DURABILITY="2", **(options or {}))
+    done = subprocess.run([str(arguments.driver)], input="".join(line + "\n" for line in lines), capture_output=True, text=True,
                           env=environment, check=False)
     if done.returncode != 0:
         raise SystemExit(f"interop: the driver ended with {done.returncode}: {done.stderr[-4000:]}")
@@ -72,15 +82,32 @@ def is_wanted(arguments, name):
     return not arguments.only or name in arguments.only.split(",")
 
 
+def numbered(arguments, prefix, count):
+    return [number for number in range(count) if is_wanted(arguments, f"{prefix}{number:03}")]
+
+
+def let_parapet_write(arguments, folder, report, made):
+    """The cases that Parapet wrote, with what it says about them."""
+    outcomes, written = {}, []
+    for turn, options in enumerate(WRITING_OPTIONS):
+        lines = [line for case in made[turn::2] for line in cases.write_script(case)]
+        outcomes |= run_driver(arguments, lines, options)
+    for case in made:
+        problem = outcomes.get(case.name, UNFINISHED)
+        if problem is not None:
+            report.fail(case.name, "Parapet", case.words, problem)
+            continue
+        for variable in case.all_variables:
+            variable.info = cases.load_info(cases.info_path(folder / case.name, variable))
+        written.append(case)
+    return written
+
+
 def write_and_read(arguments, folder, report):
     """Parapet writes, the others read."""
-    numbers = [number for number in range(arguments.arrays) if is_wanted(arguments, f"w{number:03}")]
-    written = [cases.make_case(arguments.seed, number, folder) for number in numbers]
-    outcomes = run_driver(arguments, [line for case in written for line in cases.write_script(case)])
-    for case in written:
-        if outcomes.get(case.name, "did not end") is not None:
-            report.fail(case.name, "Parapet", case.words, outcomes.get(case.name, "did not end"))
-    written = [case for case in written if outcomes.get(case.name, "") is None]
+    numbers = numbered(arguments, "w", arguments.arrays)
+    made = [cases.make_case(arguments.seed, number, folder) for number in numbers]
+    written = let_parapet_write(arguments, folder, report, made)
     zarrita = readers.Zarrita(arguments.node_modules, folder / "zarrita", written)
     checks = {"zarr-python": readers.check_zarr_python, "TensorStore": readers.check_tensorstore,
               "zarrita": zarrita.check, "xarray": readers.check_xarray}
@@ -89,19 +116,103 @@ def write_and_read(arguments, folder, report):
             print(case.words)
         for reader, check in checks.items():
             judge(report, reader, case, case.data, check)
-    return written
+    report.written = written
+
+
+def write_and_decode(arguments, folder, report):
+    """Parapet writes datasets in the CF conventions, xarray decodes them."""
+    numbers = numbered(arguments, "x", arguments.datasets)
+    made = [cases.make_dataset(arguments.seed, number, folder) for number in numbers]
+    for case in let_parapet_write(arguments, folder, report, made):
+        try:
+            readers.check_conventions(case)
+            report.read["xarray, datasets in the CF conventions"] += 1
+        except Exception as error:  # as in judge
+            report.fail(case.name, "xarray", "a dataset in the CF conventions", first_line(error))
+
+
+def check_foreign(case, outcome):
+    problem = outcome if outcome is not None else foreign.check_case(case)
+    if problem:
+        raise readers.Difference(problem)
+
+
+def check_refused(report, case, words, outcome):
+    """Not readable, and said so: with the status, and naming the thing."""
+    if outcome is None or "PARAPET_ERR_UNSUPPORTED" not in outcome or words not in outcome:
+        report.fail(case.name, "Parapet should refuse", case.words, outcome or "it was read")
+        return
+    report.exempt["Parapet", case.words] += 1
+    report.symptoms["Parapet", case.words] = outcome
+
+
+def read_foreign(arguments, folder, report):
+    """The others write, Parapet reads."""
+    made, script = [], []
+    for prefix, module in (("z", foreign_zarr), ("t", foreign_tensorstore)):
+        for number in numbered(arguments, prefix, arguments.foreign):
+            chance, case = foreign.start_case(arguments.seed, prefix, number, folder)
+            try:
+                module.make_case(chance, number, case)
+            except Exception as error:  # then the case is wrong, or the writer
+                report.fail(case.name, f"{case.writer} cannot write", case.words, first_line(error))
+                continue
+            script += foreign.read_script(case, chance)
+            made.append(case)
+            if arguments.verbose:
+                print(f"{case.name}: {case.words}")
+    refused = foreign_zarr.make_refused(folder) if not arguments.only else []
+    script += [line for case, _ in refused for line in foreign.read_script(case, random.Random(0))]
+    outcomes = run_driver(arguments, script)
+    for case in made:
+        outcome = outcomes.get(case.name, UNFINISHED)
+        judge(report, f"Parapet, what {case.writer} wrote as Zarr v{case.zarr_format}", case, case,
+              lambda case, _: check_foreign(case, outcome))
+    for case, words in refused:
+        check_refused(report, case, words, outcomes.get(case.name, UNFINISHED))
+
+
+def print_limits(report, reader):
+    for (owner, name), count in sorted(report.exempt.items()):
+        if owner == reader:
+            print(f"    {count} not read, a known limit: {name}")
 
 
 def print_report(report):
-    for reader, count in report.read.items():
-        print(f"{reader}: {count} arrays equal")
-        for (owner, name), exempt in sorted(report.exempt.items()):
-            if owner == reader:
-                print(f"    {exempt} not read: {name}")
+    for reader in READERS:
+        print(f"{reader} reads what Parapet wrote: {report.read.pop(reader, 0)} arrays equal")
+        print_limits(report, reader)
+    for reader, count in sorted(report.read.items()):
+        print(f"{reader}: {count} equal")
+    print_limits(report, "Parapet")
     for limit in limits.LIMITS:
         key = limit.reader, limit.name
-        if report.working[key]:
-            print(f"limit to look at: {limit.reader}, {limit.name}: {report.working[key]} arrays were read all the same")
+        if report.working[key] and not report.exempt[key]:
+            print(f"A known limit may be gone: {limit.reader}, {limit.name}; {report.working[key]} arrays were read")
+
+
+def check_coverage(report):
+    """A full run holds all it should; prints what it holds."""
+    covered = cases.coverage(report.written)
+    print("what Parapet wrote: " + "; ".join(f"{key}: {found} of {all}" for key, (found, all) in covered.items()))
+    missing = [key for key, (found, all) in covered.items() if found < all]
+    if missing:
+        report.fail("coverage", "the random arrays", "", f"they do not cover all {', '.join(missing)}")
+
+
+def check_counts(report):
+    """Limits must not eat up the test: each reader and each direction has enough arrays that are equal."""
+    counts = {reader: report.read[reader] for reader in READERS}
+    counts["Parapet"] = sum(count for reader, count in report.read.items() if reader.startswith("Parapet,"))
+    for reader, count in counts.items():
+        if count < LEAST_EQUAL:
+            report.fail("counts", reader, "", f"only {count} arrays are equal, not {LEAST_EQUAL}")
+
+
+def check_all(arguments, folder, report):
+    write_and_read(arguments, folder, report)
+    write_and_decode(arguments, folder, report)
+    read_foreign(arguments, folder, report)
 
 
 def run(arguments):
@@ -112,11 +223,14 @@ def run(arguments):
     with contextlib.ExitStack() as stack:
         folder = arguments.keep or Path(stack.enter_context(tempfile.TemporaryDirectory(prefix="parapet-interop-")))
         folder.mkdir(exist_ok=True)
-        write_and_read(arguments, folder, report)
+        check_all(arguments, folder, report)
+    if arguments.arrays >= FULL_ARRAYS and not arguments.only:
+        check_coverage(report)
+        check_counts(report)
     print_report(report)
     if arguments.verbose:
-        for key, symptom in report.symptoms.items():
-            print(key, symptom)
+        for (reader, name), symptom in sorted(report.symptoms.items()):
+            print(f"{reader}, {name}: {symptom}")
     print(f"{time.monotonic() - began:.0f} s")
     if report.failures:
         print(f"{len(report.failures)} failures; repeat with --seed {arguments.seed} --only "

@@ -127,8 +127,6 @@ def metadata_accepted():
              ("float32", [4], [1.5, 2.5, token, token]))
     case("accept_shards_in_any_order", document(codecs=[sharding()]),
          {"c/0": shard(int32(-2, 1), (4, 4), (0, 4)), "c/1": shard(int32(3, 4), (0, 4), (4, 4))}, VALUES)
-    case("accept_shard_chunks_share_bytes", document(codecs=[sharding()]),
-         {"c/0": shard(int32(8), (0, 4), (0, 4))}, ("int32", [4], [8, 8, 0, 0]))
     case("accept_blosc_stored", document(codecs=[LITTLE, BLOSC]),
          {key: blosc_stored(data) for key, data in CHUNKS.items()}, VALUES)
     case("accept_zstd_stored", document(codecs=[LITTLE, ZSTD]),
@@ -355,6 +353,7 @@ def shards_refused():
     damaged("shard_index_length_beyond_end", shard(data, (0, 4), (4, 1 << 40)), [sharding()])
     damaged("shard_index_wraps", shard(data, (0, 4), (ABSENT - 1, 6)), [sharding()])
     damaged("shard_index_into_index", shard(data, (0, 4), (8, 4)), [sharding()])
+    damaged("shard_index_overlap", shard(data[:4], (0, 4), (0, 4)), [sharding()])
     damaged("shard_index_offset_absent", shard(data, (0, 4), (ABSENT, 4)), [sharding()])
     damaged("shard_index_length_absent", shard(data, (0, 4), (4, ABSENT)), [sharding()])
     damaged("shard_chunk_short", shard(data, (0, 4), (4, 3)), [sharding()])

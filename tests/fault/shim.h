@@ -1,0 +1,38 @@
+/* shim.h - stands between the library and the C library's system calls, and fails the n-th of them.
+ *
+ * The test program is linked with the shim before the C library, so that open, openat, openat2, pread, pwrite,
+ * fsync, fstat, renameat, renameat2, unlinkat, mkdirat and close come here first. */
+#ifndef PARAPET_TESTS_SHIM_H
+#define PARAPET_TESTS_SHIM_H
+
+#include <stdbool.h>
+
+typedef enum shim_call {
+    SHIM_OPEN, /* open, openat, openat2 */
+    SHIM_READ,
+    SHIM_WRITE,
+    SHIM_FLUSH,
+    SHIM_EXAMINE,
+    SHIM_RENAME,
+    SHIM_UNLINK,
+    SHIM_MAKE_DIRECTORY,
+    SHIM_CLOSE,
+    SHIM_CALLS
+} shim_call;
+
+typedef struct shim_plan {
+    shim_call call;
+    long fail_at;            /* among calls of that kind, counted from 0; negative: none */
+    bool forever;            /* and all after it */
+    bool is_short;           /* moves half of the bytes instead of failing */
+    int error_number;        /* errno of failing calls */
+    long counts[SHIM_CALLS]; /* out: how many there were */
+    long failures;           /* out */
+} shim_plan;
+
+/* Takes effect until the next call; NULL: nothing fails and nothing is counted. */
+void shim_arm(shim_plan *plan);
+
+const char *shim_call_name(shim_call call);
+
+#endif
