@@ -228,7 +228,7 @@ parapet_status pp_array_document_copy(const pp_array_document *document, pp_arra
 }
 
 /* Once the document may be visible, what the handle knows is not certain any more unless all went well. */
-static parapet_status store_document(parapet_array *array, const pp_text *text)
+static parapet_status store_document(parapet_array *array, const pp_array_document *document, const pp_text *text)
 {
     unsigned char digest[PP_SHA256_BYTES];
     parapet_status status;
@@ -241,10 +241,11 @@ static parapet_status store_document(parapet_array *array, const pp_text *text)
         status = pp_seal_remove_head(array);
     if (status != PARAPET_OK)
         return status;
-    status =
-        pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes, PP_PUBLISH_REPLACE);
-    array->is_broken = status != PARAPET_OK;
     memcpy(array->document_digest, digest, sizeof digest);
+    if ((status = pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes,
+                                PP_PUBLISH_REPLACE)) == PARAPET_OK)
+        status = pp_seal_confirm(array, document);
+    array->is_broken = status != PARAPET_OK;
     return status;
 }
 
@@ -256,7 +257,7 @@ parapet_status pp_array_replace_document(parapet_array *array, pp_array_document
     parapet_status status;
     if ((status = derive(array->store, document, &follows)) == PARAPET_OK &&
         (status = pp_array_document_print(document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
-        status = store_document(array, &text);
+        status = store_document(array, document, &text);
     if (status == PARAPET_OK) {
         pp_array_document old = array->document;
         array->document = *document;

@@ -137,6 +137,8 @@ parapet_status pp_seal_open(parapet_array *array);
 parapet_status pp_seal_lookup_record(void *array, int64_t shard, pp_shard_record *record);
 parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],
                                   const unsigned char after[PP_SHA256_BYTES]);
+/* The document is stored: from now on the head goes with it alone, and an older one is found out. */
+parapet_status pp_seal_confirm(parapet_array *array, const pp_array_document *document);
 /* Removes a head that is not in force any more. */
 parapet_status pp_seal_remove_head(parapet_array *array);
 /* Unseals if sealed: the first step of every write. */

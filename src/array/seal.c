@@ -175,6 +175,13 @@ done:
     return status;
 }
 
+parapet_status pp_seal_confirm(parapet_array *array, const pp_array_document *document)
+{
+    if (!array->is_sealed || sealed_member(document->attributes) == NULL)
+        return PARAPET_OK;
+    return pp_seal_write_head(array, array->document_digest, array->document_digest);
+}
+
 parapet_status pp_seal_remove_head(parapet_array *array)
 {
     char *key = NULL;

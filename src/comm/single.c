@@ -80,9 +80,12 @@ bool pp_comm_allows_threads(void)
 void pp_comm_print_library(pp_text *text)
 {
     char version[MPI_MAX_LIBRARY_VERSION_STRING];
-    int length = 0;
+    int i, length = 0;
     if (MPI_Get_library_version(version, &length) != MPI_SUCCESS)
         return;
     version[strcspn(version, "\n")] = '\0';
+    for (i = 0; version[i] != '\0'; i++)
+        if (version[i] == '\t')
+            version[i] = ' ';
     pp_text_add(text, "%s", version);
 }

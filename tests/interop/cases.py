@@ -54,7 +54,8 @@ class Variable:
     names: list = None
     attributes: dict = dataclasses.field(default_factory=dict)
     is_sealed: bool = False
-    shows_fill: bool = False
+    written: numpy.ndarray = None  # which elements were ever written
+    is_elided: bool = False  # chunks that equal the fill value are not stored
     info: dict = None  # what Parapet says about the array it wrote
     lines: list = dataclasses.field(default_factory=list)
 
@@ -69,6 +70,17 @@ class Variable:
     @property
     def is_sharded(self):
         return self.info["is_sharded"] == "1"
+
+    @property
+    def shows_fill(self):
+        """Whether some chunk is not stored, so that a reader has to come up with the fill value by itself."""
+        chunks = [int(word) for word in self.info["chunks"].split()]
+        is_fill = self.truth == numpy.frombuffer(self.fill or bytes(self.size), self.truth.dtype)[0]
+        for cell in numpy.ndindex(*(-(-length // chunk) for length, chunk in zip(self.shape, chunks))):
+            box = tuple(slice(i * chunk, (i + 1) * chunk) for i, chunk in zip(cell, chunks))
+            if not self.written[box].any() or (self.is_elided and is_fill[box].all()):
+                return True
+        return False
 
     @property
     def dimension_names(self):
@@ -143,6 +155,7 @@ class Writer:
 
     def start(self, shape):
         self.truth = elements.filled(shape, self.variable.fill or bytes(self.variable.size))
+        self.written = numpy.zeros(shape, bool)
 
     def write(self, values, boxes):
         name = f"{self.variable.path.replace('/', '_')}.{self.file_count}.in"
@@ -151,6 +164,7 @@ class Writer:
         self.variable.lines += [f"data {self.folder / name}", f"order {random_orders(self.chance)}"]
         for box in boxes:
             self.truth[slices(box)] = values[slices(box)]
+            self.written[slices(box)] = True
             self.variable.lines.append(part_line(box))
         self.variable.lines.append("write")
 
@@ -162,16 +176,13 @@ class Writer:
 
     def resize(self, shape):
         kept = slices(([0] * len(shape), [min(pair) for pair in zip(shape, self.truth.shape)]))
-        truth = self.truth[kept]
+        truth, written = self.truth[kept], self.written[kept]
         self.start(shape)
-        self.truth[kept] = truth
+        self.truth[kept], self.written[kept] = truth, written
         self.variable.lines.append(f"resize {join(shape)}")
 
     def finish(self):
-        """Fill shows where it was never written, and where what was written equals it and is not stored."""
-        fill = self.variable.fill or bytes(self.variable.size)
-        self.variable.truth = self.truth
-        self.variable.shows_fill = bool((self.truth == numpy.frombuffer(fill, self.truth.dtype)[0]).any())
+        self.variable.truth, self.variable.written = self.truth, self.written
 
 
 def choose_shape(chance, ndim):

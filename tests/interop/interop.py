@@ -92,6 +92,8 @@ def let_parapet_write(arguments, folder, report, made):
     for turn, options in enumerate(WRITING_OPTIONS):
         lines = [line for case in made[turn::2] for line in cases.write_script(case)]
         outcomes |= run_driver(arguments, lines, options)
+        for case in made[turn::2]:
+            case.data.is_elided = "PARAPET_ELIDE_FILL" in options
     for case in made:
         problem = outcomes.get(case.name, UNFINISHED)
         if problem is not None:
