@@ -32,4 +32,8 @@ typedef struct pp_transfer_context {
     void *seal_context;
 } pp_transfer_context;
 
+/* Tells the caller's callback how far a transfer is; a refusal cancels it. doing ends in "ing". */
+parapet_status pp_transfer_report(const pp_transfer_context *context, const char *doing, int64_t done_elements,
+                                  int64_t total_elements);
+
 #endif

@@ -330,14 +330,8 @@ static parapet_status deliver(void *context, int worker, void *item_pointer)
 
 static parapet_status report_progress(void *context)
 {
-    read_job *job = context;
-    const pp_transfer_context *transfer = job->context;
-    int64_t element_bytes = (int64_t)transfer->layout->element_bytes;
-    if (transfer->progress != NULL &&
-        transfer->progress(transfer->progress_context, job->done_elements * element_bytes,
-                           job->total_elements * element_bytes) != 0)
-        return pp_fail(PARAPET_ERR_CANCELLED, "reading %s was cancelled by the progress callback", transfer->path);
-    return PARAPET_OK;
+    const read_job *job = context;
+    return pp_transfer_report(job->context, "reading", job->done_elements, job->total_elements);
 }
 
 /* Requests and slots as large as pays, and as small as the budget wants. */
@@ -404,6 +398,8 @@ parapet_status pp_transfer_read(const pp_transfer_context *context, const pp_par
             .workers = PP_PIPELINE_CONSUMES,
             .has_storage_thread = context->has_storage_thread,
         });
+    if (status == PARAPET_OK)
+        status = report_progress(&job);
     clear_job(&job);
     return status;
 }

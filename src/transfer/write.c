@@ -295,14 +295,8 @@ static parapet_status store_item(void *context, int worker, void *item_pointer)
 
 static parapet_status report_progress(void *context)
 {
-    write_job *job = context;
-    const pp_transfer_context *transfer = job->context;
-    int64_t element_bytes = (int64_t)transfer->layout->element_bytes;
-    if (transfer->progress != NULL &&
-        transfer->progress(transfer->progress_context, job->done_elements * element_bytes,
-                           job->total_elements * element_bytes) != 0)
-        return pp_fail(PARAPET_ERR_CANCELLED, "writing %s was cancelled by the progress callback", transfer->path);
-    return PARAPET_OK;
+    const write_job *job = context;
+    return pp_transfer_report(job->context, "writing", job->done_elements, job->total_elements);
 }
 
 static bool some_shard_keeps_old(const write_job *job)
@@ -370,7 +364,7 @@ static parapet_status run_job(write_job *job)
     job->keeps_old = some_shard_keeps_old(job);
     if ((status = build_slots(job)) != PARAPET_OK)
         return status;
-    return pp_pipeline_run(&(pp_pipeline_job){
+    status = pp_pipeline_run(&(pp_pipeline_job){
         .context = job,
         .next = next_item,
         .produce = encode,
@@ -383,6 +377,7 @@ static parapet_status run_job(write_job *job)
         .workers = PP_PIPELINE_PRODUCES,
         .has_storage_thread = job->context->has_storage_thread,
     });
+    return status == PARAPET_OK ? report_progress(job) : status;
 }
 
 parapet_status pp_transfer_stage(const pp_transfer_context *context, const pp_parts *parts, pp_staged *staged)

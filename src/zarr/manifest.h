@@ -10,7 +10,8 @@
  *            crc32c
  *
  * The head names two digests (SHA-256) of zarr.json that go with it: the one before and the one after the step
- * that wrote the head. So a crash between writing the head and writing zarr.json leaves a pair that agrees. */
+ * that wrote the head. So a crash between writing the head and writing zarr.json leaves a pair that agrees. Once zarr.json
+ * is stored, the head is written again with its digest in both places. */
 #ifndef PARAPET_ZARR_MANIFEST_H
 #define PARAPET_ZARR_MANIFEST_H
 
