@@ -49,7 +49,7 @@ function(parapet_libraries)
     list(APPEND objects $<TARGET_OBJECTS:pp_${module}_objects>)
   endforeach()
   set(private PkgConfig::JSONC PkgConfig::ZSTD PkgConfig::ZLIB PkgConfig::LZ4 ${BLOSC_LIBRARY} ${PARAPET_ISAL}
-              Threads::Threads)
+              Threads::Threads m)
 
   add_library(parapet SHARED ${objects})
   set_target_properties(parapet PROPERTIES VERSION ${PROJECT_VERSION} SOVERSION ${PROJECT_VERSION_MAJOR})

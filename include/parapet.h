@@ -280,6 +280,10 @@ typedef struct parapet_array_info {
 /* [local] */
 PARAPET_API parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *info);
 
+/* [local] How the array is cut into chunks and shards, in sentences: how large, how many files, and why the
+ * default is what it is. Free with parapet_free. */
+PARAPET_API parapet_status parapet_array_layout_print(parapet_array *array, char **text);
+
 /* A box of the index space and the memory that holds it. Element [i, j, ...] of the box is at
  * data + i * strides_bytes[0] + j * strides_bytes[1] + ...; strides may be negative. */
 typedef struct parapet_part {

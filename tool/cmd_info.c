@@ -178,6 +178,15 @@ static void print_array(const char *url, const tool_facts *facts)
     print_attributes(facts->attributes);
 }
 
+/* Why the array is cut as it is; nothing for an array that cannot be read. */
+static void print_layout(tool_node *node)
+{
+    char *text = NULL;
+    if (parapet_array_layout_print(node->array, &text) == PARAPET_OK)
+        printf("%s", text);
+    parapet_free(text);
+}
+
 static int show_array(const tool_request *request, tool_node *node)
 {
     tool_document document = {.out = stdout};
@@ -191,6 +200,8 @@ static int show_array(const tool_request *request, tool_node *node)
         write_array(&document, request->operands[0], &facts);
     else
         print_array(request->operands[0], &facts);
+    if ((request->flags & TOOL_VERBOSE) && !(request->flags & TOOL_JSON))
+        print_layout(node);
     facts_free(&facts);
     return TOOL_OK;
 }

@@ -21,6 +21,27 @@ static parapet_status check_bounds(int index, const pp_box *box, const pp_grid *
     return PARAPET_OK;
 }
 
+static parapet_status check_reserved(int index, const parapet_part *given)
+{
+    size_t i;
+    for (i = 0; i < sizeof given->reserved / sizeof given->reserved[0]; i++)
+        if (given->reserved[i] != 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "part %d: the reserved words of parapet_part must be 0; start from {0}", index);
+    return PARAPET_OK;
+}
+
+/* Types without a fixed name are shown by their number. */
+static parapet_status check_type(int index, const parapet_part *given, parapet_type type)
+{
+    const char *given_name = parapet_type_name(given->type), *name = parapet_type_name(type);
+    if (given->type == PARAPET_TYPE_OF_ARRAY || given->type == type)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has type %s (%d), but the array has %s (%d); nothing is converted",
+                   index, given_name != NULL ? given_name : "without a name", (int)given->type,
+                   name != NULL ? name : "one without a name", (int)type);
+}
+
 static parapet_status init_part(pp_parts *parts, int index, const parapet_part *given, const pp_layout *layout,
                                 parapet_type type)
 {
@@ -30,11 +51,12 @@ static parapet_status init_part(pp_parts *parts, int index, const parapet_part *
     parapet_status status;
     if (array->ndim > 0 && (given->start == NULL || given->count == NULL))
         return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no start or no count", index);
-    if (given->type != PARAPET_TYPE_OF_ARRAY && given->type != type)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has type %s, but the array has %s; nothing is converted", index,
-                       parapet_type_name(given->type), parapet_type_name(type));
-    if ((status = pp_box_init(box, array->ndim, given->start, given->count)) != PARAPET_OK ||
-        (status = check_bounds(index, box, array)) != PARAPET_OK)
+    if ((status = check_reserved(index, given)) != PARAPET_OK ||
+        (status = check_type(index, given, type)) != PARAPET_OK)
+        return status;
+    if ((status = pp_box_init(box, array->ndim, given->start, given->count)) != PARAPET_OK)
+        return pp_fail_within(status, "part %d", index);
+    if ((status = check_bounds(index, box, array)) != PARAPET_OK)
         return status;
     if (given->data == NULL && !pp_box_is_empty(box))
         return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no data", index);

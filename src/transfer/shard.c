@@ -60,7 +60,8 @@ static parapet_status read_index(const pp_transfer_context *context, pp_shard *s
         (status = pp_shard_read(context, shard, format->is_at_start ? 0 : object_bytes - bytes, bytes,
                                 stored.data)) != PARAPET_OK)
         goto done;
-    shard->index_crc32c = pp_crc32c(0, stored.data, bytes);
+    /* Without its own checksum: the CRC-32C of bytes and their CRC-32C is the same number for all of them. */
+    shard->index_crc32c = pp_crc32c(0, stored.data, bytes - (format->has_crc32c ? 4 : 0));
     if ((status = pp_index_decode(format, stored.data, object_bytes, shard->entries)) != PARAPET_OK)
         status = pp_fail_within(status, "%s", shard->key);
 done:

@@ -110,8 +110,11 @@ static void random_entries(test_random *random, pp_chunk_entry *entries, int64_t
         entries[i] = (pp_chunk_entry){PP_CHUNK_ABSENT, PP_CHUNK_ABSENT};
         if (test_random_between(random, 0, 3) == 0)
             continue;
-        entries[i].offset = (uint64_t)test_random_between(random, (int64_t)start, (int64_t)end - 1);
+        if (start == end)
+            continue;
+        entries[i].offset = start + (uint64_t)test_random_between(random, 0, (int64_t)((end - start - 1) / 2));
         entries[i].bytes = (uint64_t)test_random_between(random, 1, (int64_t)(end - entries[i].offset));
+        start = entries[i].offset + entries[i].bytes;
     }
 }
 
@@ -141,7 +144,7 @@ static void test_index__decodes_what_it_encoded_in_every_form(void **state)
 
 static void refuse_entry(bool is_at_start, uint64_t offset, uint64_t bytes, const char *word)
 {
-    const pp_chunk_entry entries[2] = {{40, 60}, {offset, bytes}};
+    const pp_chunk_entry entries[2] = {{60, 40}, {offset, bytes}};
     pp_index_format format = format_of(2);
     pp_chunk_entry decoded[2];
     unsigned char stored[36];
@@ -156,8 +159,9 @@ static void refuse_entry(bool is_at_start, uint64_t offset, uint64_t bytes, cons
 static void test_index__refuses_chunks_outside_the_data(void **state)
 {
     (void)state;
-    refuse_entry(false, 0, 100, NULL);
-    refuse_entry(false, 40, 60, NULL); /* chunks may share bytes */
+    refuse_entry(false, 0, 60, NULL);
+    refuse_entry(false, 0, 61, "overlap");
+    refuse_entry(false, 40, 60, NULL); /* shares bytes, but stands for no more than the shard has */
     refuse_entry(false, 99, 1, NULL);
     refuse_entry(false, 0, 101, "chunk 1, 101 bytes at 0, is not within bytes 0 to 100");
     refuse_entry(false, 100, 1, "is not within");
@@ -165,7 +169,7 @@ static void test_index__refuses_chunks_outside_the_data(void **state)
     refuse_entry(false, UINT64_MAX - 1, 1, "is not within");
     refuse_entry(false, UINT64_MAX - 1, 2, "is not within");
     refuse_entry(false, 2, UINT64_MAX - 1, "is not within");
-    refuse_entry(true, 36, 100, NULL);
+    refuse_entry(true, 36, 60, NULL);
     refuse_entry(true, 35, 1, "is not within bytes 36 to 136");
     refuse_entry(true, 36, 101, "is not within");
 }
