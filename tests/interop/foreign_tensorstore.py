@@ -159,8 +159,9 @@ def make_v2(chance, number, case):
     case.zarr_format, case.type = 2, type_code(name)
     known = {key: fill for key, fill in elements.fills(name, 0).items() if "payload" not in key}
     case.fill = chance.choice([None, *known.values()])
+    order = chance.choice("CF") if len(shape) > 1 else "C"
     metadata = {"shape": shape, "chunks": cases.choose_chunks(chance, shape), "dtype": dtype.str,
-                "compressor": choose_v2_compressor(chance), "order": chance.choice("CF") if len(shape) > 1 else "C", "filters": None,
+                "compressor": choose_v2_compressor(chance), "order": order, "filters": None,
                 "fill_value": None if case.fill is None else v2_fill_json(name, case.fill),
                 "dimension_separator": chance.choice("./")}
     case.words = f"TensorStore v2 {metadata}"

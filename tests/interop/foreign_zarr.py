@@ -53,7 +53,7 @@ def choose_fill(chance, dtype):
     if dtype.kind in "mM":
         return numpy.array(chance.choice([0, -1, -(2**63)]), "<i8").view(dtype)[()]
     if dtype.names:
-        return numpy.frombuffer(b"\7" * dtype.itemsize, dtype)[0] if chance.random() < 0.5 else numpy.zeros((), dtype)[()]
+        return numpy.frombuffer(bytes([chance.choice([0, 7])]) * dtype.itemsize, dtype)[0]
     if dtype.kind in "SUV":
         return values(chance, dtype, (1,))[0] if chance.random() < 0.5 else numpy.zeros(1, dtype)[0]
     known = elements.fills(dtype.name, 0)
@@ -78,13 +78,15 @@ def choose_serializer(chance, dtype):
 
 
 def choose_filters(chance, ndim):
-    return [codecs.TransposeCodec(order=tuple(chance.sample(range(ndim), ndim)))] if ndim and chance.random() < 0.4 else []
+    if ndim == 0 or chance.random() < 0.6:
+        return []
+    return [codecs.TransposeCodec(order=tuple(chance.sample(range(ndim), ndim)))]
 
 
 def sharding_by_hand(chance, layout, chunks, inner):
     """A sharding codec with what create_array has no argument for: its index, or shards in shards."""
     location = chance.choice(["start", "end"])
-    index = [codecs.BytesCodec(endian=chance.choice(["little", "big"]))] + [codecs.Crc32cCodec()] * chance.choice([0, 1])
+    index = [codecs.BytesCodec(endian=chance.choice(["little", "big"])), *[codecs.Crc32cCodec()] * chance.choice([0, 1])]
     if layout == "nested":
         inner = [codecs.ShardingCodec(chunk_shape=chunks, codecs=inner)]
         chunks = tuple(chunk * (2 if d < 2 else 1) for d, chunk in enumerate(chunks))

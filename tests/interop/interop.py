@@ -67,9 +67,10 @@ def judge(report, reader, case, subject, check):
 def run_driver(arguments, lines, options=None):
     """The outcome of every case: None, or the sentence of its failure."""
     environment = dict(os.environ, PARAPET_DURABILITY="2", **(options or {}))
-    done = subprocess.run([str(arguments.driver)], input="".join(line + "\n" for line in lines), capture_output=True, text=True,
-                          env=environment, check=False)
-    if done.returncode != 0:
+    script = "".join(line + "\n" for line in lines)
+    done = subprocess.run([str(arguments.driver)], input=script, capture_output=True, text=True, env=environment,
+                          check=False)
+    if done.returncode != 0 or done.stderr:  # where sanitizers report
         raise SystemExit(f"interop: the driver ended with {done.returncode}: {done.stderr[-4000:]}")
     outcomes = {}
     for line in done.stdout.splitlines():
