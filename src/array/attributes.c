@@ -11,6 +11,27 @@ static parapet_status check_name(const char *name)
     return PARAPET_OK;
 }
 
+/* What is not JSON is then the fault of the call, not of what is stored. */
+static parapet_status parse_given(const char *text, pp_json **json)
+{
+    parapet_status status = pp_json_parse(json, text, strlen(text));
+    return status == PARAPET_ERR_FORMAT ? PARAPET_ERR_ARGUMENT : status;
+}
+
+parapet_status pp_attributes_parse(const char *text, pp_json **attributes)
+{
+    parapet_status status;
+    if (text == NULL)
+        return pp_json_object_build(attributes);
+    if ((status = parse_given(text, attributes)) != PARAPET_OK)
+        return pp_fail_within(status, "attributes");
+    if (pp_json_kind_of(*attributes) != PP_JSON_OBJECT)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "attributes must be a JSON object");
+    if (pp_json_has(*attributes, PP_RESERVED_ATTRIBUTE))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute \"%s\" belongs to Parapet", PP_RESERVED_ATTRIBUTE);
+    return PARAPET_OK;
+}
+
 parapet_status pp_attributes_changed(pp_json *attributes, const char *name, const char *json, pp_json **changed)
 {
     pp_json *value = NULL;
@@ -18,7 +39,7 @@ parapet_status pp_attributes_changed(pp_json *attributes, const char *name, cons
     *changed = NULL;
     if ((status = check_name(name)) != PARAPET_OK)
         return status;
-    if (json != NULL && (status = pp_json_parse(&value, json, strlen(json))) != PARAPET_OK)
+    if (json != NULL && (status = parse_given(json, &value)) != PARAPET_OK)
         return pp_fail_within(status, "the value of attribute \"%s\" is not JSON", name);
     if ((status = pp_json_copy(attributes, changed)) != PARAPET_OK) {
         pp_json_free(value);

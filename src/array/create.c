@@ -49,20 +49,6 @@ static parapet_status set_names(const parapet_array_spec *spec, pp_array_documen
     return status;
 }
 
-static parapet_status set_attributes(const parapet_array_spec *spec, pp_array_document *document)
-{
-    parapet_status status;
-    if (spec->attributes == NULL)
-        return pp_json_object_build(&document->attributes);
-    if ((status = pp_json_parse(&document->attributes, spec->attributes, strlen(spec->attributes))) != PARAPET_OK)
-        return pp_fail_within(status, "attributes");
-    if (pp_json_kind_of(document->attributes) != PP_JSON_OBJECT)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "attributes must be a JSON object");
-    if (pp_json_has(document->attributes, PP_RESERVED_ATTRIBUTE))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute \"%s\" belongs to Parapet", PP_RESERVED_ATTRIBUTE);
-    return PARAPET_OK;
-}
-
 static parapet_status set_fill(const parapet_array_spec *spec, pp_array_document *document)
 {
     parapet_status status = pp_allocate(&document->fill_value, document->type.element_bytes);
@@ -121,7 +107,7 @@ static parapet_status build_document(const parapet_array *array, const parapet_a
         memcpy(document->shape, spec->shape, (size_t)spec->ndim * sizeof spec->shape[0]);
     if ((status = pp_type_init(&document->type, spec->type, spec->element_bytes, spec->time_unit)) != PARAPET_OK ||
         (status = set_fill(spec, document)) != PARAPET_OK || (status = set_names(spec, document)) != PARAPET_OK ||
-        (status = set_attributes(spec, document)) != PARAPET_OK)
+        (status = pp_attributes_parse(spec->attributes, &document->attributes)) != PARAPET_OK)
         return status;
     return set_layout(spec, array->store->options.expected_servers, document);
 }

@@ -1,6 +1,3 @@
-#include <stdlib.h>
-#include <string.h>
-
 #include "array/internal.h"
 
 static void free_group(parapet_group *group)
@@ -82,18 +79,6 @@ parapet_status pp_group_write(parapet_group *group, const pp_group_document *doc
     return status;
 }
 
-static parapet_status parse_attributes(const char *attributes, pp_json **json)
-{
-    parapet_status status;
-    if (attributes == NULL)
-        return pp_json_object_build(json);
-    if ((status = pp_json_parse(json, attributes, strlen(attributes))) != PARAPET_OK)
-        return pp_fail_within(status, "attributes");
-    if (pp_json_kind_of(*json) != PP_JSON_OBJECT)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "attributes must be a JSON object");
-    return PARAPET_OK;
-}
-
 static parapet_status create_group(parapet_group *group, const char *attributes)
 {
     parapet_status status;
@@ -108,7 +93,8 @@ static parapet_status create_group(parapet_group *group, const char *attributes)
         status = PARAPET_OK;
     pp_node_clear(&node);
     group->document.zarr_format = 3;
-    if (status != PARAPET_OK || (status = parse_attributes(attributes, &group->document.attributes)) != PARAPET_OK ||
+    if (status != PARAPET_OK ||
+        (status = pp_attributes_parse(attributes, &group->document.attributes)) != PARAPET_OK ||
         (status = pp_node_prepare_ancestors(group->store, group->path)) != PARAPET_OK)
         return status;
     return pp_group_write(group, &group->document, PP_PUBLISH_EXCLUSIVE);

@@ -13,6 +13,7 @@ struct parapet_store {
     bool is_backend_borrowed;
     parapet_mode mode;
     parapet_options options; /* every field resolved */
+    parapet_options given;   /* as they came from the caller: tells the source of a value */
     pp_budget budget;
     pp_counters counters;
     int handle_count; /* arrays and groups not closed yet */
@@ -34,7 +35,8 @@ struct parapet_array {
     pp_failure layout_failure; /* why there is no layout, and so no reading */
     char *codec_words;
     bool is_sealed;
-    bool has_head; /* a seal lies in the store, in force or left over */
+    bool has_head;        /* a seal lies in the store, in force or left over */
+    bool is_mark_ignored; /* zarr.json says sealed; the document in this handle does not */
     pp_manifest_head head;
     pp_shard_record *page; /* the page of the manifest read last */
     int64_t page_number;   /* -1: none */
@@ -98,7 +100,11 @@ void pp_children_clear(pp_children *list);
 parapet_status pp_group_write(parapet_group *group, const pp_group_document *document, pp_publish_mode mode);
 parapet_status pp_group_check_changeable(const parapet_group *group);
 
-/* attributes.c: a copy of attributes with one changed; json NULL removes it. Reserved names are refused. */
+/* attributes.c: those a new node is to have, from the text of a JSON object; NULL is {}. Free them also after a
+ * failure. */
+parapet_status pp_attributes_parse(const char *text, pp_json **attributes);
+
+/* A copy of attributes with one changed; json NULL removes it. Reserved names are refused. */
 parapet_status pp_attributes_changed(pp_json *attributes, const char *name, const char *json, pp_json **changed);
 parapet_status pp_attributes_get(pp_json *attributes, const char *name, char **json);
 

@@ -88,16 +88,17 @@ static parapet_status parse_value(const option_row *row, const char *text, int64
 {
     char *end;
     long long number;
-    int64_t unit;
+    int64_t unit, parsed;
     errno = 0;
     number = strtoll(text, &end, 10);
     unit = unit_of(end);
-    if (end == text || errno != 0 || unit == 0 || !pp_multiply_fits(number, unit, value) || *value < row->low ||
-        *value > row->high)
+    if (end == text || errno != 0 || unit == 0 || !pp_multiply_fits(number, unit, &parsed) || parsed < row->low ||
+        parsed > row->high)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "option %s cannot be \"%s\": it takes a number from %lld to %lld, with K, M, G (powers of "
                        "1000) or KiB, MiB, GiB (powers of 1024) behind it if wanted (%s)",
                        row->name, text, (long long)row->low, (long long)row->high, row->meaning);
+    *value = parsed;
     return PARAPET_OK;
 }
 
@@ -110,21 +111,27 @@ parapet_status parapet_options_set(parapet_options *options, const char *name, c
     return row != NULL ? parse_value(row, value, field_of(options, row)) : refuse_name(name);
 }
 
-static const char *environment_of(const option_row *row)
+static void name_variable(const option_row *row, char variable[64])
 {
-    char name[64] = "PARAPET_";
-    size_t i, used = strlen(name);
-    for (i = 0; row->name[i] != '\0'; i++)
-        name[used + i] = (char)toupper((unsigned char)row->name[i]);
-    return getenv(name);
+    size_t i, used;
+    (void)snprintf(variable, 64, "PARAPET_%s", row->name);
+    for (i = 0, used = strlen(variable); i < used; i++)
+        variable[i] = (char)toupper((unsigned char)variable[i]);
 }
 
 static parapet_status resolve_row(parapet_options *resolved, const option_row *row)
 {
     int64_t *field = field_of(resolved, row);
-    const char *text = environment_of(row);
-    if (*field == 0 && text != NULL && text[0] != '\0')
-        return parse_value(row, text, field);
+    char variable[64];
+    const char *text;
+    parapet_status status;
+    name_variable(row, variable);
+    text = getenv(variable);
+    if (*field == 0 && text != NULL && text[0] != '\0') {
+        if ((status = parse_value(row, text, field)) != PARAPET_OK)
+            status = pp_fail_within(status, "environment variable %s", variable);
+        return status;
+    }
     if (*field == 0)
         *field = row->fallback;
     if (*field < row->low || *field > row->high)
@@ -164,9 +171,9 @@ parapet_status parapet_store_options_print(parapet_store *store, char **text)
     for (i = 0; i < OPTION_COUNT; i++) {
         const option_row *row = &option_table[i];
         int64_t value = *field_of(&store->options, row);
-        const char *source = value == row->fallback        ? "default"
-                             : environment_of(row) != NULL ? "environment"
-                                                           : "given";
+        const char *source = *field_of(&store->given, row) != 0 ? "given"
+                             : value != row->fallback           ? "environment"
+                                                                : "default";
         pp_text_add(&out, "%s = %lld (%s): %s\n", row->name, (long long)value, source, row->meaning);
     }
     return pp_text_finish(&out, text);

@@ -44,7 +44,22 @@ static parapet_status write_object(parapet_array *array, const char *key, const 
             array->store->backend,
             &(pp_write_request){.key = key, .staging = staging, .budget = &array->store->budget, .is_small = true},
             data, bytes, PP_PUBLISH_REPLACE);
+    if (status == PARAPET_OK) {
+        array->store->counters.written_bytes += (int64_t)bytes;
+        array->store->counters.objects_written += 1;
+    }
     pp_free(staging);
+    return status;
+}
+
+static parapet_status read_object(parapet_array *array, const char *key, size_t limit_bytes, char **data,
+                                  size_t *bytes)
+{
+    parapet_status status = pp_store_read_all(array->store->backend, key, limit_bytes, data, bytes);
+    if (status == PARAPET_OK) {
+        array->store->counters.read_bytes += (int64_t)*bytes;
+        array->store->counters.read_requests += 1;
+    }
     return status;
 }
 
@@ -55,8 +70,7 @@ static parapet_status load_head(parapet_array *array)
     parapet_status status = seal_key(array, "__parapet/seal", &key);
     array->has_head = false;
     if (status == PARAPET_OK)
-        status = pp_store_read_all(array->store->backend, key, PP_MANIFEST_HEAD_BYTES(PP_MANIFEST_MAX_PAGES), &data,
-                                   &bytes);
+        status = read_object(array, key, PP_MANIFEST_HEAD_BYTES(PP_MANIFEST_MAX_PAGES), &data, &bytes);
     if (status == PARAPET_OK) {
         array->has_head = true;
         if ((status = pp_manifest_head_decode(&array->head, data, bytes)) != PARAPET_OK)
@@ -96,14 +110,31 @@ static parapet_status check_head(parapet_array *array, pp_json *sealed)
     return PARAPET_OK;
 }
 
+/* Failures that a seal causes by what it says, not storage or memory by what they do. */
+static bool is_of_the_seal(parapet_status status)
+{
+    return status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING || status == PARAPET_ERR_FORMAT ||
+           status == PARAPET_ERR_UNSUPPORTED;
+}
+
+/* Takes the mark off in memory; zarr.json keeps it until the array is changed. */
+static void ignore_mark(parapet_array *array)
+{
+    pp_json *own = pp_json_member(array->document.attributes, PP_RESERVED_ATTRIBUTE);
+    array->is_mark_ignored = pp_json_has(own, "sealed");
+    pp_json_remove(own, "sealed");
+    if (array->is_mark_ignored && !pp_json_has(own, "trim"))
+        pp_json_remove(array->document.attributes, PP_RESERVED_ATTRIBUTE);
+}
+
 parapet_status pp_seal_open(parapet_array *array)
 {
     pp_json *sealed = sealed_member(array->document.attributes);
     parapet_status status = load_head(array);
     if (status == PARAPET_OK)
         status = check_head(array, sealed);
-    if (array->store->options.ignore_seal) {
-        pp_json_remove(pp_json_member(array->document.attributes, PP_RESERVED_ATTRIBUTE), "sealed");
+    if (array->store->options.ignore_seal && (status == PARAPET_OK || is_of_the_seal(status))) {
+        ignore_mark(array);
         return PARAPET_OK;
     }
     array->is_sealed = status == PARAPET_OK && sealed != NULL;
@@ -123,7 +154,7 @@ static parapet_status load_page(parapet_array *array, int64_t page)
         return status;
     if ((status = page_key(array, page, &key)) != PARAPET_OK)
         return status;
-    status = pp_store_read_all(array->store->backend, key, PP_MANIFEST_PAGE_BYTES(count) + 1, &data, &bytes);
+    status = read_object(array, key, PP_MANIFEST_PAGE_BYTES(count) + 1, &data, &bytes);
     if (status == PARAPET_ERR_NOT_FOUND)
         status = pp_fail(PARAPET_ERR_MISSING, "%s is missing, although the array is sealed", key);
     if (status != PARAPET_OK)
@@ -317,11 +348,14 @@ static parapet_status drop_leftover(parapet_array *array)
     parapet_status status;
     if (array->has_head && (status = remove_manifest(array)) != PARAPET_OK)
         return status;
-    if (!array->store->options.ignore_seal)
+    if (!array->is_mark_ignored)
         return PARAPET_OK;
-    if ((status = pp_array_document_copy(&array->document, &unmarked)) == PARAPET_OK)
-        return pp_array_replace_document(array, &unmarked);
-    pp_array_document_clear(&unmarked);
+    if ((status = pp_array_document_copy(&array->document, &unmarked)) != PARAPET_OK) {
+        pp_array_document_clear(&unmarked);
+        return status;
+    }
+    if ((status = pp_array_replace_document(array, &unmarked)) == PARAPET_OK)
+        array->is_mark_ignored = false;
     return status;
 }
 

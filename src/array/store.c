@@ -35,6 +35,7 @@ static parapet_status build_handle(parapet_store **store, parapet_mode mode, con
     if (status != PARAPET_OK)
         return status;
     (*store)->mode = mode;
+    (*store)->given = options != NULL ? *options : (parapet_options){0};
     if ((status = pp_options_resolve(&(*store)->options, options)) != PARAPET_OK)
         return status;
     pp_budget_init(&(*store)->budget, (size_t)(*store)->options.memory_bytes);

@@ -16,21 +16,36 @@ static void raise_peak(pp_budget *budget, size_t used)
         continue;
 }
 
+static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, size_t free_bytes,
+                                         const char *purpose)
+{
+    size_t wanted;
+    if (!pp_add_size_fits(budget->limit_bytes - free_bytes, bytes, &wanted))
+        return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any memory", purpose, bytes);
+    return pp_fail(PARAPET_ERR_MEMORY,
+                   "%s need %zu bytes, but of the memory limit of %zu only %zu are free; "
+                   "a limit (memory_bytes) of at least %zu would do",
+                   purpose, bytes, budget->limit_bytes, free_bytes, wanted);
+}
+
 parapet_status pp_budget_reserve(pp_budget *budget, size_t bytes, const char *purpose)
 {
     size_t used = atomic_load(&budget->used_bytes);
     size_t wanted;
     do {
-        if (!pp_add_size_fits(used, bytes, &wanted))
-            return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any memory", purpose, bytes);
-        if (wanted > budget->limit_bytes)
-            return pp_fail(PARAPET_ERR_MEMORY,
-                           "%s need %zu bytes, but of the memory limit of %zu only %zu are free; "
-                           "a limit (memory_bytes) of at least %zu would do",
-                           purpose, bytes, budget->limit_bytes, budget->limit_bytes - used, wanted);
+        if (!pp_add_size_fits(used, bytes, &wanted) || wanted > budget->limit_bytes)
+            return refuse_reservation(budget, bytes, budget->limit_bytes - used, purpose);
     } while (!atomic_compare_exchange_weak(&budget->used_bytes, &used, wanted));
     raise_peak(budget, wanted);
     return PARAPET_OK;
+}
+
+parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char *purpose)
+{
+    size_t free_bytes = pp_budget_available(budget);
+    if (bytes <= free_bytes)
+        return PARAPET_OK;
+    return refuse_reservation(budget, bytes, free_bytes, purpose);
 }
 
 void pp_budget_release(pp_budget *budget, size_t bytes)

@@ -21,6 +21,9 @@ void pp_budget_init(pp_budget *budget, size_t limit_bytes);
 parapet_status pp_budget_reserve(pp_budget *budget, size_t bytes, const char *purpose);
 void pp_budget_release(pp_budget *budget, size_t bytes);
 
+/* Whether so much could be reserved now: to refuse at once what would only fail half-way. */
+parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char *purpose);
+
 size_t pp_budget_available(const pp_budget *budget);
 size_t pp_budget_peak(const pp_budget *budget);
 

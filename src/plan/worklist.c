@@ -124,13 +124,11 @@ static size_t count_edge_most(const pp_grid *shards, const bool *is_marked)
 parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, const bool *is_marked,
                                       pp_budget *budget)
 {
-    parapet_status status = pp_budget_reserve(budget, count_edge_most(shards, is_marked) * sizeof(pp_work),
-                                              "the lists of shards to transfer");
+    parapet_status status = pp_budget_check(budget, count_edge_most(shards, is_marked) * sizeof(pp_work),
+                                            "the lists of shards to transfer");
     *list = (pp_worklist){0};
-    if (status != PARAPET_OK)
-        return status;
-    pp_budget_release(budget, count_edge_most(shards, is_marked) * sizeof(pp_work));
-    if ((status = reserve_work(list, list_edge(shards, is_marked, NULL), budget)) != PARAPET_OK)
+    if (status != PARAPET_OK ||
+        (status = reserve_work(list, list_edge(shards, is_marked, NULL), budget)) != PARAPET_OK)
         return status;
     (void)list_edge(shards, is_marked, list->work);
     qsort(list->work, list->count, sizeof(pp_work), compare_work);

@@ -12,7 +12,6 @@
  * less than half of its processor time. Buffered with early write-back is somewhat faster on an idle machine and
  * slower on a busy one. Allocating the file beforehand gains nothing; pieces below 256 KiB lose speed. */
 #define BUFFER_BYTES ((size_t)4 << 20)
-#define LEAST_BUFFER_BYTES ((size_t)256 << 10)
 #define LEAST_DIRECT_BYTES ((size_t)1 << 20)
 
 static size_t whole_pages(size_t bytes)
@@ -54,9 +53,11 @@ static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *
         return PARAPET_OK;
     if (request->bound_bytes > 0 && request->bound_bytes < bytes)
         bytes = (size_t)request->bound_bytes;
+    if (request->buffer_bytes > 0)
+        bytes = pp_min_size(bytes, whole_pages(request->buffer_bytes));
     while ((status = pp_buffer_init(buffer, request->budget, bytes, "write buffers")) == PARAPET_ERR_MEMORY &&
-           bytes > LEAST_BUFFER_BYTES)
-        bytes = pp_max_size(bytes / 2, LEAST_BUFFER_BYTES);
+           bytes > PP_LEAST_WRITE_BUFFER_BYTES)
+        bytes = pp_max_size(bytes / 2, PP_LEAST_WRITE_BUFFER_BYTES);
     return status;
 }
 
@@ -107,7 +108,7 @@ static parapet_status write_out(pp_posix_stream *stream, const unsigned char *da
         left -= done;
     }
     /* Let the device work while the next piece is made; the flush at the end reports what goes wrong. */
-    if (!stream->is_direct && stream->is_durable && bytes >= LEAST_BUFFER_BYTES)
+    if (!stream->is_direct && stream->is_durable && bytes >= PP_LEAST_WRITE_BUFFER_BYTES)
         (void)sync_file_range(stream->descriptor, (off_t)start, (off_t)bytes, SYNC_FILE_RANGE_WRITE);
     return PARAPET_OK;
 }

@@ -23,6 +23,9 @@
 
 #define PP_MAX_KEY_BYTES 4096
 
+/* A writer takes more than this from the budget only where there is more. */
+#define PP_LEAST_WRITE_BUFFER_BYTES ((size_t)256 << 10)
+
 typedef struct pp_store pp_store;
 typedef struct pp_reader pp_reader;
 typedef struct pp_writer pp_writer;
@@ -44,6 +47,7 @@ typedef struct pp_write_request {
     const char *staging;  /* prefix for temporary names, same file system: "a/b/__parapet/tmp"; made if needed */
     uint64_t bound_bytes; /* the object will not be longer; 0: not known */
     pp_budget *budget;    /* pays for the writer's buffer */
+    size_t buffer_bytes;  /* the most that may take, so that others find what they need; 0: no matter */
     bool is_small;        /* metadata: no large buffer, no direct I/O */
 } pp_write_request;
 

@@ -259,15 +259,32 @@ static bool is_touched(const read_job *job, const read_shard *shard, const pp_bo
     return false;
 }
 
+/* Chunks of the shard that some part touches, each counted once. */
+static int64_t count_touched(const read_job *job, const read_shard *shard)
+{
+    const pp_layout *layout = job->context->layout;
+    int64_t cell[PARAPET_MAX_NDIM], count = 0;
+    pp_box chunks, box;
+    bool more;
+    if (shard->end - shard->first == 1) {
+        chunks_of_part(job, shard, job->list.work[shard->first].part, &chunks);
+        return pp_box_element_count(&chunks);
+    }
+    pp_layout_chunks_inside(layout, shard->shard.number, &chunks);
+    for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell)) {
+        pp_layout_chunk_box(layout, shard->shard.number, pp_grid_cell_number(&layout->chunks, cell), &box);
+        count += is_touched(job, shard, &box);
+    }
+    return count;
+}
+
 static parapet_status fill_absent(read_job *job, const read_shard *shard)
 {
     const pp_layout *layout = job->context->layout;
     int64_t chunk;
     pp_box box;
     if (shard->shard.reader == NULL) {
-        pp_box inside;
-        pp_layout_chunks_inside(layout, shard->shard.number, &inside);
-        job->context->counters->chunks_missing += pp_box_element_count(&inside);
+        job->context->counters->chunks_missing += count_touched(job, shard);
         pp_layout_shard_box(layout, shard->shard.number, &box);
         return fill_box(job, shard, &box);
     }
@@ -334,24 +351,59 @@ static parapet_status report_progress(void *context)
     return pp_transfer_report(job->context, "reading", job->done_elements, job->total_elements);
 }
 
-/* Requests and slots as large as pays, and as small as the budget wants. */
-static void size_buffers(read_job *job)
+/* What a read takes of the budget besides the scratch of its workers. */
+typedef struct read_needs {
+    size_t chunk_bytes; /* the smallest buffer for requests */
+    size_t shard_bytes; /* an open shard: its index as a list, and which chunks are wanted */
+    size_t index_bytes; /* while a shard is being opened */
+    size_t more_bytes;  /* with every slot: what it is about may be another shard */
+} read_needs;
+
+static read_needs find_needs(const read_job *job)
 {
-    size_t chunk_bytes =
-        pp_align_up(pp_chain_encoded_bound(job->context->layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES;
-    size_t available = pp_budget_available(job->context->budget) / 2;
-    job->batch_bytes = pp_max_size(chunk_bytes, READ_BATCH_BYTES);
+    const pp_layout *layout = job->context->layout;
+    size_t chunks = (size_t)layout->chunks.cell_count;
+    bool is_single = pp_worklist_group_end(&job->list, 0) == job->list.count;
+    read_needs needs = {
+        .chunk_bytes = pp_align_up(pp_chain_encoded_bound(layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES,
+        .shard_bytes = chunks * (sizeof(pp_chunk_entry) + sizeof(int64_t) + 1),
+        .index_bytes = layout->is_sharded ? pp_align_up(pp_index_stored_bytes(&layout->index), PP_PAGE_BYTES) : 0,
+    };
+    needs.more_bytes = is_single ? 0 : needs.shard_bytes;
+    return needs;
+}
+
+static parapet_status check_needs(const read_job *job, const read_needs *needs)
+{
+    size_t scratch_bytes = (size_t)job->context->threads * pp_chain_scratch_bytes(job->context->layout->chain);
+    return pp_budget_check(job->context->budget,
+                           scratch_bytes + needs->shard_bytes + needs->index_bytes + needs->more_bytes +
+                               needs->chunk_bytes,
+                           "buffers to read a chunk");
+}
+
+/* Requests and slots as large as pays, and as small as the budget wants. */
+static void size_buffers(read_job *job, const read_needs *needs)
+{
+    size_t available = pp_budget_available(job->context->budget);
+    available = pp_min_size(available - needs->shard_bytes - needs->index_bytes, available / 2);
+    job->batch_bytes = pp_max_size(needs->chunk_bytes, READ_BATCH_BYTES);
     if (job->batch_bytes * 2 > available)
-        job->batch_bytes = pp_max_size(chunk_bytes, available / 4);
-    job->slot_count = (int)pp_min_size(READ_SLOTS, pp_max_size(1, available / job->batch_bytes));
+        job->batch_bytes = pp_max_size(needs->chunk_bytes, available / 4);
+    job->slot_count =
+        (int)pp_min_size(READ_SLOTS, pp_max_size(1, available / (job->batch_bytes + needs->more_bytes)));
 }
 
 static parapet_status prepare(read_job *job)
 {
     int i, threads = job->context->threads;
+    read_needs needs;
     parapet_status status = pp_worklist_build(&job->list, &job->context->layout->shards, job->parts->boxes,
                                               job->parts->count, job->context->budget);
-    if (status != PARAPET_OK ||
+    if (status != PARAPET_OK)
+        return status;
+    needs = find_needs(job);
+    if ((status = check_needs(job, &needs)) != PARAPET_OK ||
         (status = pp_allocate_array(&job->scratches, (size_t)threads, sizeof job->scratches[0])) != PARAPET_OK)
         return status;
     for (i = 0; i < threads; i++) {
@@ -359,7 +411,7 @@ static parapet_status prepare(read_job *job)
         if (status != PARAPET_OK)
             return status;
     }
-    size_buffers(job);
+    size_buffers(job, &needs);
     return PARAPET_OK;
 }
 

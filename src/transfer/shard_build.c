@@ -50,6 +50,19 @@ static uint64_t bound_of_shard(const pp_layout *layout)
     return (uint64_t)bound + (layout->is_sharded ? pp_index_stored_bytes(&layout->index) : 0);
 }
 
+size_t pp_shard_build_list_bytes(const pp_transfer_context *context, bool needs_old)
+{
+    return (size_t)context->layout->chunks.cell_count * sizeof(pp_chunk_entry) * (needs_old ? 2 : 1);
+}
+
+size_t pp_shard_build_write_bytes(const pp_transfer_context *context)
+{
+    uint64_t bound = bound_of_shard(context->layout);
+    size_t index = context->layout->is_sharded ? pp_index_stored_bytes(&context->layout->index) : 0;
+    size_t least = bound > 0 && bound < PP_LEAST_WRITE_BUFFER_BYTES ? (size_t)bound : PP_LEAST_WRITE_BUFFER_BYTES;
+    return pp_align_up(least, PP_PAGE_BYTES) + pp_align_up(index, PP_PAGE_BYTES);
+}
+
 /* Temporary names lie below the array, where no Zarr reader looks. */
 static parapet_status begin(pp_shard_build *build, const pp_transfer_context *context)
 {
@@ -66,6 +79,7 @@ static parapet_status begin(pp_shard_build *build, const pp_transfer_context *co
                                 .staging = staging,
                                 .bound_bytes = bound_of_shard(context->layout),
                                 .budget = context->budget,
+                                .buffer_bytes = build->buffer_bytes,
                             },
                             &build->writer);
 done:

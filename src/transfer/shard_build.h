@@ -12,10 +12,16 @@ typedef struct pp_shard_build {
     bool is_old_open;
     pp_chunk_entry *entries; /* of the new shard */
     size_t reserved_bytes;
+    size_t buffer_bytes; /* for the writer */
     pp_writer *writer;
     atomic_bool is_finished;
     struct pp_shard_build *following;
 } pp_shard_build;
+
+/* What a new shard takes of the budget: for its list of chunks (and that of the old one), as long as it lives; and,
+ * one shard at a time, to write it. */
+size_t pp_shard_build_list_bytes(const pp_transfer_context *context, bool needs_old);
+size_t pp_shard_build_write_bytes(const pp_transfer_context *context);
 
 /* Memory for a new shard; opens the old one if asked. Free it also after a failure. */
 parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_context *context, int64_t number,

@@ -39,6 +39,7 @@ typedef struct write_job {
     bool keeps_old; /* some shard is only partly covered */
     write_item items[WRITE_SLOTS_MOST];
     int slot_count;
+    size_t buffer_bytes; /* of the one writer at a time */
     atomic_llong done_elements;
     int64_t total_elements;
 } write_job;
@@ -73,6 +74,7 @@ static parapet_status start_next_shard(write_job *job)
     if (build == NULL)
         return status;
     build->first = first;
+    build->buffer_bytes = job->buffer_bytes;
     build->end = end;
     job->next_group = end;
     if (job->current != NULL)
@@ -311,26 +313,41 @@ static bool some_shard_keeps_old(const write_job *job)
     return false;
 }
 
-/* Two slots per thread keep everybody busy; what the budget cannot give is done without, down to one slot. */
+/* Two slots per thread keep everybody busy; what the budget cannot give is done without, down to one slot. Every
+ * chunk on its way may be of another shard, and one more shard is begun before the last one is given back. */
+static parapet_status count_slots(write_job *job, size_t slot_bytes)
+{
+    const pp_transfer_context *context = job->context;
+    bool is_single = pp_worklist_group_end(&job->list, 0) == job->list.count;
+    size_t list_bytes = pp_shard_build_list_bytes(context, job->keeps_old);
+    size_t fixed_bytes = list_bytes + pp_shard_build_write_bytes(context);
+    size_t available = pp_budget_available(context->budget);
+    size_t wanted = context->has_storage_thread ? 2 * (size_t)context->threads + 1 : 1;
+    parapet_status status;
+    slot_bytes += is_single ? 0 : list_bytes;
+    if ((status = pp_budget_check(context->budget, fixed_bytes + slot_bytes, "buffers to write a chunk")) !=
+        PARAPET_OK)
+        return status;
+    available = pp_min_size(available - fixed_bytes, available / 4 * 3);
+    job->slot_count = (int)pp_min_size(pp_min_size(wanted, WRITE_SLOTS_MOST), pp_max_size(1, available / slot_bytes));
+    job->buffer_bytes = PP_LEAST_WRITE_BUFFER_BYTES + pp_budget_available(context->budget) - fixed_bytes -
+                        (size_t)job->slot_count * slot_bytes;
+    return PARAPET_OK;
+}
+
 static parapet_status build_slots(write_job *job)
 {
     const pp_chain *chain = job->context->layout->chain;
     size_t old_bytes = job->keeps_old ? pp_chain_encoded_bound(chain) + PP_PAGE_BYTES : 0;
-    size_t slot_bytes = pp_chain_scratch_bytes(chain) + old_bytes;
-    size_t available = pp_budget_available(job->context->budget) / 4 * 3;
-    size_t wanted = job->context->has_storage_thread ? 2 * (size_t)job->context->threads + 1 : 1;
-    parapet_status status;
+    parapet_status status = count_slots(job, pp_chain_scratch_bytes(chain) + pp_align_up(old_bytes, PP_PAGE_BYTES));
     int i;
-    job->slot_count = (int)pp_min_size(pp_min_size(wanted, WRITE_SLOTS_MOST), pp_max_size(1, available / slot_bytes));
-    for (i = 0; i < job->slot_count; i++) {
+    for (i = 0; i < job->slot_count && status == PARAPET_OK; i++) {
         write_item *item = &job->items[i];
-        if ((status = pp_chain_scratch_build(&item->scratch, chain, job->context->budget)) != PARAPET_OK)
-            return status;
-        if (job->keeps_old && (status = pp_buffer_init(&item->input, job->context->budget, old_bytes,
-                                                       "buffers for old chunks")) != PARAPET_OK)
-            return status;
+        if ((status = pp_chain_scratch_build(&item->scratch, chain, job->context->budget)) == PARAPET_OK &&
+            job->keeps_old)
+            status = pp_buffer_init(&item->input, job->context->budget, old_bytes, "buffers for old chunks");
     }
-    return PARAPET_OK;
+    return status;
 }
 
 static parapet_status check_writable(const pp_layout *layout)

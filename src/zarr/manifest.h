@@ -10,8 +10,8 @@
  *            crc32c
  *
  * The head names two digests (SHA-256) of zarr.json that go with it: the one before and the one after the step
- * that wrote the head. So a crash between writing the head and writing zarr.json leaves a pair that agrees. Once zarr.json
- * is stored, the head is written again with its digest in both places. */
+ * that wrote the head. So a crash between writing the head and writing zarr.json leaves a pair that agrees. Once
+ * zarr.json is stored, the head is written again with its digest in both places. */
 #ifndef PARAPET_ZARR_MANIFEST_H
 #define PARAPET_ZARR_MANIFEST_H
 
@@ -33,7 +33,7 @@
 
 typedef struct pp_shard_record {
     uint64_t bytes;
-    uint32_t index_crc32c;                 /* 0 when the array is not sharded */
+    uint32_t index_crc32c;                 /* of the index without its own; 0 when the array is not sharded */
     uint32_t chunk_count;                  /* chunks present */
     unsigned char digest[PP_SHA256_BYTES]; /* over (chunk, bytes, crc32c) of every chunk present, in order */
 } pp_shard_record;

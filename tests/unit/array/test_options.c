@@ -1,0 +1,282 @@
+/* Options: the table, the text forms, the environment, and what is printed back. */
+#include "support.h"
+
+#include "array/internal.h"
+
+static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
+                                    "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
+                                    "ignore_seal",  "expected_servers"};
+enum { NAME_COUNT = sizeof names / sizeof names[0] };
+
+static void variable_of(const char *name, char variable[64])
+{
+    size_t i;
+    (void)snprintf(variable, 64, "PARAPET_%s", name);
+    for (i = 0; variable[i] != '\0'; i++)
+        if (variable[i] >= 'a' && variable[i] <= 'z')
+            variable[i] = (char)(variable[i] - 'a' + 'A');
+}
+
+static int clear_environment(void **state)
+{
+    char variable[64];
+    size_t i;
+    (void)state;
+    for (i = 0; i < NAME_COUNT; i++) {
+        variable_of(names[i], variable);
+        (void)unsetenv(variable);
+    }
+    return 0;
+}
+
+static parapet_status set_memory(const char *text, int64_t *value)
+{
+    parapet_options options = {0};
+    parapet_status status = parapet_options_set(&options, "memory_bytes", text);
+    *value = options.memory_bytes;
+    return status;
+}
+
+static void assert_memory(const char *text, int64_t expected)
+{
+    int64_t value;
+    assert_ok(set_memory(text, &value));
+    assert_int_equal(value, expected);
+}
+
+static void test_options__sizes_take_units_of_1000_and_of_1024(void **state)
+{
+    (void)state;
+    assert_memory("1048576", 1048576);
+    assert_memory("1048576B", 1048576);
+    assert_memory("2000K", 2000000);
+    assert_memory("2000k", 2000000);
+    assert_memory("2000KB", 2000000);
+    assert_memory("2048KiB", 2097152);
+    assert_memory("3M", 3000000);
+    assert_memory("3MiB", 3 << 20);
+    assert_memory("5G", INT64_C(5000000000));
+    assert_memory("5GiB", INT64_C(5) << 30);
+    assert_memory("1T", INT64_C(1000000000000));
+    assert_memory("1TiB", INT64_C(1) << 40);
+    assert_memory("9223372036854775807", INT64_MAX);
+}
+
+static void test_options__what_is_no_number_with_unit_is_refused(void **state)
+{
+    static const char *const wrong[] = {"",
+                                        "K",
+                                        "MiB",
+                                        "12 M",
+                                        "12X",
+                                        "12Kib",
+                                        "12MiBx",
+                                        "1.5G",
+                                        "0x10",
+                                        "1e9",
+                                        "12MM",
+                                        "-5M",
+                                        "twelve",
+                                        "12KK",
+                                        "9223372036854775808",
+                                        "9223372036854775807K",
+                                        "99999999999T",
+                                        "1048575",
+                                        "0"};
+    int64_t value;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        assert_fails(set_memory(wrong[i], &value), PARAPET_ERR_ARGUMENT, "option memory_bytes cannot be");
+}
+
+static void test_options__a_failed_setting_changes_nothing(void **state)
+{
+    parapet_options options = {.threads = 3};
+    (void)state;
+    assert_fails(parapet_options_set(&options, "threads", "65"), PARAPET_ERR_ARGUMENT, "from 1 to 64");
+    assert_int_equal(options.threads, 3);
+    assert_fails(parapet_options_set(&options, "threads", "0"), PARAPET_ERR_ARGUMENT, "from 1 to 64");
+    assert_int_equal(options.threads, 3);
+    assert_fails(parapet_options_set(&options, "threads", "x"), PARAPET_ERR_ARGUMENT, "\"x\"");
+    assert_int_equal(options.threads, 3);
+}
+
+static void test_options__every_field_can_be_set_by_its_name(void **state)
+{
+    parapet_options options = {0}, expected = {.memory_bytes = 2 << 20,
+                                               .threads = 2,
+                                               .io_thread = 2,
+                                               .direct_io = 2,
+                                               .durability = 2,
+                                               .elide_fill = 1,
+                                               .ignore_checksums = 1,
+                                               .require_sealed = 1,
+                                               .ignore_seal = 1,
+                                               .expected_servers = 2};
+    size_t i;
+    (void)state;
+    for (i = 0; i < NAME_COUNT; i++) {
+        const char *value = i == 0 ? "2MiB" : i >= 5 && i < 9 ? "1" : "2";
+        assert_ok(parapet_options_set(&options, names[i], value));
+    }
+    assert_memory_equal(&options, &expected, sizeof options);
+}
+
+static void test_options__a_misspelt_name_lists_all_names(void **state)
+{
+    parapet_options options = {0};
+    size_t i;
+    (void)state;
+    assert_fails(parapet_options_set(&options, "thread", "2"), PARAPET_ERR_ARGUMENT, "no option \"thread\"");
+    for (i = 0; i < NAME_COUNT; i++)
+        assert_non_null(strstr(pp_failure_message(), names[i]));
+    assert_fails(parapet_options_set(&options, "", "2"), PARAPET_ERR_ARGUMENT, "threads");
+    assert_fails(parapet_options_set(&options, "THREADS", "2"), PARAPET_ERR_ARGUMENT, "threads");
+    assert_fails(parapet_options_set(&options, "progress", "2"), PARAPET_ERR_ARGUMENT, "no option");
+}
+
+static void test_options__refuses_null(void **state)
+{
+    parapet_options options = {0};
+    (void)state;
+    assert_fails(parapet_options_set(NULL, "threads", "1"), PARAPET_ERR_ARGUMENT, "needs");
+    assert_fails(parapet_options_set(&options, NULL, "1"), PARAPET_ERR_ARGUMENT, "needs");
+    assert_fails(parapet_options_set(&options, "threads", NULL), PARAPET_ERR_ARGUMENT, "needs");
+}
+
+static void test_options__zero_becomes_the_default(void **state)
+{
+    parapet_options resolved;
+    (void)state;
+    assert_ok(pp_options_resolve(&resolved, NULL));
+    assert_int_equal(resolved.memory_bytes, 256 << 20);
+    assert_int_equal(resolved.threads, 1);
+    assert_int_equal(resolved.io_thread, 1);
+    assert_int_equal(resolved.direct_io, 0);
+    assert_int_equal(resolved.durability, 1);
+    assert_int_equal(resolved.elide_fill, 0);
+    assert_int_equal(resolved.expected_servers, 1);
+}
+
+static void test_options__environment_fills_what_is_not_given(void **state)
+{
+    parapet_options resolved, given = {.threads = 5};
+    char variable[64];
+    size_t i;
+    (void)state;
+    for (i = 0; i < NAME_COUNT; i++) {
+        variable_of(names[i], variable);
+        (void)setenv(variable, i == 0 ? "8MiB" : i >= 5 && i < 9 ? "1" : "2", 1);
+    }
+    assert_ok(pp_options_resolve(&resolved, &given));
+    assert_int_equal(resolved.memory_bytes, 8 << 20);
+    assert_int_equal(resolved.threads, 5);
+    assert_int_equal(resolved.io_thread, 2);
+    assert_int_equal(resolved.direct_io, 2);
+    assert_int_equal(resolved.durability, 2);
+    assert_int_equal(resolved.elide_fill, 1);
+    assert_int_equal(resolved.ignore_checksums, 1);
+    assert_int_equal(resolved.require_sealed, 1);
+    assert_int_equal(resolved.ignore_seal, 1);
+    assert_int_equal(resolved.expected_servers, 2);
+}
+
+static void test_options__an_empty_variable_counts_as_none(void **state)
+{
+    parapet_options resolved;
+    (void)state;
+    (void)setenv("PARAPET_THREADS", "", 1);
+    assert_ok(pp_options_resolve(&resolved, NULL));
+    assert_int_equal(resolved.threads, 1);
+}
+
+static void test_options__a_wrong_variable_is_an_error_that_names_it(void **state)
+{
+    parapet_options resolved;
+    parapet_store *store;
+    (void)state;
+    (void)setenv("PARAPET_THREADS", "many", 1);
+    assert_fails(pp_options_resolve(&resolved, NULL), PARAPET_ERR_ARGUMENT, "PARAPET_THREADS");
+    assert_fails(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, NULL),
+                 PARAPET_ERR_ARGUMENT, "threads");
+    assert_null(store);
+    assert_ok(pp_options_resolve(&resolved, &(parapet_options){.threads = 2}));
+}
+
+static void test_options__out_of_range_fields_are_refused_with_the_range(void **state)
+{
+    parapet_options resolved;
+    (void)state;
+    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.threads = 65}), PARAPET_ERR_ARGUMENT,
+                 "threads is 65, but must lie between 1 and 64");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.threads = -1}), PARAPET_ERR_ARGUMENT, "threads");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.memory_bytes = 1}), PARAPET_ERR_ARGUMENT,
+                 "memory_bytes");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.io_thread = 3}), PARAPET_ERR_ARGUMENT,
+                 "io_thread");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.elide_fill = 2}), PARAPET_ERR_ARGUMENT,
+                 "elide_fill");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.durability = INT64_MIN}), PARAPET_ERR_ARGUMENT,
+                 "durability");
+}
+
+static void test_options__reserved_words_must_be_zero(void **state)
+{
+    parapet_options resolved, given = {0};
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof given.reserved / sizeof given.reserved[0]; i++) {
+        given.reserved[i] = 1;
+        assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "reserved");
+        given.reserved[i] = 0;
+    }
+    assert_ok(pp_options_resolve(&resolved, &given));
+}
+
+static void test_options__are_printed_with_value_and_source(void **state)
+{
+    parapet_options given = {.threads = 4, .io_thread = 1};
+    parapet_store *store;
+    char *text, line[64];
+    size_t i;
+    (void)state;
+    (void)setenv("PARAPET_MEMORY_BYTES", "4MiB", 1);
+    (void)setenv("PARAPET_THREADS", "2", 1);
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, &given));
+    (void)setenv("PARAPET_DIRECT_IO", "2", 1); /* too late to have any effect */
+    assert_ok(parapet_store_options_print(store, &text));
+    for (i = 0; i < NAME_COUNT; i++) {
+        (void)snprintf(line, sizeof line, "%s = ", names[i]);
+        assert_non_null(strstr(text, line));
+    }
+    assert_non_null(strstr(text, "memory_bytes = 4194304 (environment)"));
+    assert_non_null(strstr(text, "threads = 4 (given)"));
+    assert_non_null(strstr(text, "io_thread = 1 (given)"));
+    assert_non_null(strstr(text, "direct_io = 0 (default)"));
+    parapet_free(text);
+    assert_fails(parapet_store_options_print(NULL, &text), PARAPET_ERR_ARGUMENT, "needs");
+    assert_fails(parapet_store_options_print(store, NULL), PARAPET_ERR_ARGUMENT, "needs");
+    assert_ok(parapet_store_close(&store));
+    pp_store_memory_drop("options");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_options__sizes_take_units_of_1000_and_of_1024, clear_environment),
+        cmocka_unit_test_setup(test_options__what_is_no_number_with_unit_is_refused, clear_environment),
+        cmocka_unit_test_setup(test_options__a_failed_setting_changes_nothing, clear_environment),
+        cmocka_unit_test_setup(test_options__every_field_can_be_set_by_its_name, clear_environment),
+        cmocka_unit_test_setup(test_options__a_misspelt_name_lists_all_names, clear_environment),
+        cmocka_unit_test_setup(test_options__refuses_null, clear_environment),
+        cmocka_unit_test_setup(test_options__zero_becomes_the_default, clear_environment),
+        cmocka_unit_test_setup(test_options__environment_fills_what_is_not_given, clear_environment),
+        cmocka_unit_test_setup(test_options__an_empty_variable_counts_as_none, clear_environment),
+        cmocka_unit_test_setup(test_options__a_wrong_variable_is_an_error_that_names_it, clear_environment),
+        cmocka_unit_test_setup(test_options__out_of_range_fields_are_refused_with_the_range, clear_environment),
+        cmocka_unit_test_setup(test_options__reserved_words_must_be_zero, clear_environment),
+        cmocka_unit_test_setup(test_options__are_printed_with_value_and_source, clear_environment),
+    };
+    return cmocka_run_group_tests(tests, NULL, clear_environment);
+}

@@ -1,0 +1,508 @@
+/* Sealing: what it records, what it finds out, and what takes it off again. */
+#include "support.h"
+
+#include "array/stored.h"
+
+#define SIDE 10
+
+typedef struct bed {
+    parapet_store *store;
+    parapet_array *array;
+    int32_t values[SIDE][SIDE];
+} bed;
+
+/* Six shards of 4 x 5, chunks of 2 x 5. */
+static const parapet_array_spec square = {
+    .type = PARAPET_INT32,
+    .ndim = 2,
+    .shape = (const int64_t[]){SIDE, SIDE},
+    .chunks = (const int64_t[]){2, 5},
+    .shards = (const int64_t[]){4, 5},
+};
+
+static void write_rows(parapet_array *array, const int32_t *values, int64_t first, int64_t count)
+{
+    parapet_part part = {
+        .start = (int64_t[]){first, 0}, .count = (int64_t[]){count, SIDE}, .data = (void *)(uintptr_t)values};
+    assert_ok(parapet_array_write(array, &part, 1));
+}
+
+static parapet_status read_all(parapet_array *array, int32_t *values)
+{
+    parapet_part part = {.start = (int64_t[]){0, 0}, .count = (int64_t[]){SIDE, SIDE}, .data = values};
+    return parapet_array_read(array, &part, 1);
+}
+
+/* An array whose last row of shards was never written. */
+static void set_up(bed *b)
+{
+    int i, j;
+    stored_open(&b->store, NULL);
+    assert_ok(parapet_array_create(&b->array, b->store, "a", &square));
+    for (i = 0; i < SIDE; i++)
+        for (j = 0; j < SIDE; j++)
+            b->values[i][j] = i < 8 ? 100 * i + j : 0;
+    write_rows(b->array, &b->values[0][0], 0, 8);
+}
+
+static void tear_down(bed *b)
+{
+    assert_ok(parapet_array_close(&b->array));
+    stored_close(&b->store);
+}
+
+static bool is_sealed(parapet_array *array)
+{
+    parapet_array_info info;
+    assert_ok(parapet_array_get_info(array, &info));
+    return info.is_sealed;
+}
+
+static parapet_status reopen(bed *b, const parapet_options *options)
+{
+    assert_ok(parapet_array_close(&b->array));
+    stored_reopen(&b->store, PARAPET_UPDATE, options);
+    return parapet_array_open(&b->array, b->store, "a");
+}
+
+static void assert_reads(bed *b)
+{
+    int32_t found[SIDE][SIDE];
+    assert_ok(read_all(b->array, &found[0][0]));
+    assert_memory_equal(found, b->values, sizeof found);
+}
+
+static void test_seal__holds_after_reopening_and_reads_the_same(void **state)
+{
+    parapet_check_summary summary;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_false(is_sealed(b.array));
+    assert_ok(parapet_array_seal(b.array));
+    assert_true(is_sealed(b.array));
+    assert_reads(&b);
+    assert_ok(reopen(&b, NULL));
+    assert_true(is_sealed(b.array));
+    assert_reads(&b);
+    assert_ok(parapet_array_check(b.array, PARAPET_CHECK_DATA, NULL, NULL, &summary));
+    assert_int_equal(summary.missing + summary.torn + summary.stray, 0);
+    assert_int_equal(summary.shards_present, 4);
+    tear_down(&b);
+}
+
+static void test_seal__can_be_required(void **state)
+{
+    parapet_options options = {.require_sealed = 1};
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_fails(reopen(&b, &options), PARAPET_ERR_MISSING, "require_sealed");
+    assert_null(b.array);
+    assert_ok(reopen(&b, NULL));
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(reopen(&b, &options));
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+static void test_seal__is_taken_off_by_writing(void **state)
+{
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_true(stored_has(b.store, "a/__parapet/seal"));
+    assert_true(stored_contains(b.store, "a/zarr.json", "sealed"));
+    b.values[0][0] = -1;
+    write_rows(b.array, &b.values[0][0], 0, 1);
+    assert_false(is_sealed(b.array));
+    assert_false(stored_has(b.store, "a/__parapet/seal"));
+    assert_false(stored_has(b.store, "a/__parapet/manifest/0"));
+    assert_false(stored_contains(b.store, "a/zarr.json", "_parapet"));
+    assert_ok(reopen(&b, NULL));
+    assert_false(is_sealed(b.array));
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+static void test_seal__is_taken_off_by_resizing_and_on_request(void **state)
+{
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(parapet_array_resize(b.array, (int64_t[]){SIDE, SIDE + 1}));
+    assert_false(is_sealed(b.array));
+    assert_ok(parapet_array_resize(b.array, (int64_t[]){SIDE, SIDE}));
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(parapet_array_unseal(b.array));
+    assert_false(is_sealed(b.array));
+    assert_ok(parapet_array_unseal(b.array));
+    assert_ok(reopen(&b, NULL));
+    assert_reads(&b);
+    assert_fails(parapet_array_seal(NULL), PARAPET_ERR_ARGUMENT, "needs an array");
+    assert_fails(parapet_array_unseal(NULL), PARAPET_ERR_ARGUMENT, "needs an array");
+    tear_down(&b);
+}
+
+static void test_seal__is_kept_by_a_refused_write(void **state)
+{
+    int32_t value = 1;
+    parapet_part outside = {.start = (int64_t[]){0, SIDE}, .count = (int64_t[]){1, 1}, .data = &value};
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_fails(parapet_array_write(b.array, &outside, 1), PARAPET_ERR_ARGUMENT, "dimension 1");
+    assert_true(is_sealed(b.array));
+    assert_ok(reopen(&b, NULL));
+    assert_true(is_sealed(b.array));
+    tear_down(&b);
+}
+
+static void test_seal__is_kept_when_an_attribute_changes(void **state)
+{
+    char *json;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(parapet_array_attribute_set(b.array, "units", "\"K\""));
+    assert_ok(parapet_array_attribute_set(b.array, "more", "1"));
+    assert_ok(parapet_array_attribute_set(b.array, "more", NULL));
+    assert_true(is_sealed(b.array));
+    assert_ok(reopen(&b, &(parapet_options){.require_sealed = 1}));
+    assert_reads(&b);
+    assert_ok(parapet_array_attribute_get(b.array, NULL, &json));
+    assert_null(strstr(json, "_parapet"));
+    assert_non_null(strstr(json, "units"));
+    parapet_free(json);
+    tear_down(&b);
+}
+
+static void test_seal__again_changes_nothing(void **state)
+{
+    static stored_image before, after;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    stored_image_take(&before, b.store, "a");
+    assert_ok(parapet_array_seal(b.array));
+    stored_image_take(&after, b.store, "a");
+    stored_image_assert_equal(&before, 0, &after, 0);
+    stored_image_free(&before);
+    stored_image_free(&after);
+    tear_down(&b);
+}
+
+static void test_seal__of_equal_arrays_is_equal_whatever_their_history(void **state)
+{
+    static stored_image first, second;
+    parapet_array *other;
+    int64_t row;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_create(&other, b.store, "other", &square));
+    for (row = 7; row >= 0; row--)
+        write_rows(other, &b.values[row][0], row, 1);
+    assert_ok(parapet_array_seal(other));
+    assert_ok(parapet_array_attribute_set(other, "gone", "1"));
+    assert_ok(parapet_array_attribute_set(other, "gone", NULL));
+    assert_ok(parapet_array_seal(b.array));
+    stored_image_take(&first, b.store, "a");
+    stored_image_take(&second, b.store, "other");
+    stored_image_assert_equal(&first, strlen("a"), &second, strlen("other"));
+    stored_image_free(&first);
+    stored_image_free(&second);
+    assert_ok(parapet_array_close(&other));
+    tear_down(&b);
+}
+
+static void test_seal__lists_shards_never_written_as_absent(void **state)
+{
+    pp_shard_record records[6];
+    char *page;
+    size_t bytes;
+    int i;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    page = stored_get(b.store, "a/__parapet/manifest/0", &bytes);
+    assert_non_null(page);
+    assert_ok(pp_manifest_page_decode(records, 6, 0, page, bytes));
+    for (i = 0; i < 6; i++) {
+        assert_int_equal(records[i].bytes == PP_SHARD_ABSENT, i >= 4);
+        assert_int_equal(records[i].chunk_count, i >= 4 ? 0 : 2);
+    }
+    pp_free(page);
+    tear_down(&b);
+}
+
+static void move_object(parapet_store *store, const char *from, const char *to)
+{
+    size_t bytes;
+    char *data = stored_get(store, from, &bytes);
+    assert_non_null(data);
+    stored_put(store, to, data, bytes);
+    pp_free(data);
+}
+
+static void assert_read_fails(bed *b, parapet_status expected, const char *word)
+{
+    int32_t found[SIDE][SIDE];
+    assert_ok(reopen(b, NULL));
+    assert_fails(read_all(b->array, &found[0][0]), expected, word);
+}
+
+static void test_seal__finds_a_missing_a_new_a_swapped_and_a_stale_shard(void **state)
+{
+    bed b;
+    (void)state;
+    set_up(&b);
+    move_object(b.store, "a/c/0/0", "kept/stale");
+    b.values[0][0] = 77;
+    write_rows(b.array, &b.values[0][0], 0, 1);
+    move_object(b.store, "a/c/0/0", "kept/good");
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(pp_store_remove(b.store->backend, "a/c/0/0"));
+    assert_read_fails(&b, PARAPET_ERR_MISSING, "a/c/0/0 is missing");
+    move_object(b.store, "kept/stale", "a/c/0/0");
+    assert_read_fails(&b, PARAPET_ERR_CORRUPT, "a/c/0/0 is not the shard that was sealed");
+    move_object(b.store, "a/c/0/1", "a/c/0/0");
+    assert_read_fails(&b, PARAPET_ERR_CORRUPT, "a/c/0/0 is not the shard that was sealed");
+    move_object(b.store, "kept/good", "a/c/0/0");
+    move_object(b.store, "a/c/0/1", "a/c/2/1");
+    assert_read_fails(&b, PARAPET_ERR_CORRUPT, "a/c/2/1 was not there");
+    assert_ok(pp_store_remove(b.store->backend, "a/c/2/1"));
+    assert_ok(reopen(&b, NULL));
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+static void flip(parapet_store *store, const char *key, size_t at)
+{
+    size_t bytes;
+    char *data = stored_get(store, key, &bytes);
+    assert_non_null(data);
+    data[at % bytes] = (char)(data[at % bytes] ^ 4);
+    stored_put(store, key, data, bytes);
+    pp_free(data);
+}
+
+static void test_seal__that_is_damaged_or_missing_is_found_when_opening(void **state)
+{
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    flip(b.store, "a/__parapet/seal", 60);
+    assert_fails(reopen(&b, NULL), PARAPET_ERR_CORRUPT, "a/__parapet/seal");
+    assert_null(b.array);
+    flip(b.store, "a/__parapet/seal", 60);
+    assert_ok(reopen(&b, NULL));
+    assert_ok(pp_store_remove(b.store->backend, "a/__parapet/seal"));
+    assert_fails(reopen(&b, NULL), PARAPET_ERR_MISSING, "__parapet/seal is missing");
+    tear_down(&b);
+}
+
+static void test_seal__pages_damaged_or_missing_are_found_when_reading(void **state)
+{
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    flip(b.store, "a/__parapet/manifest/0", 50);
+    assert_read_fails(&b, PARAPET_ERR_CORRUPT, "a/__parapet/manifest/0");
+    assert_ok(pp_store_remove(b.store->backend, "a/__parapet/manifest/0"));
+    assert_read_fails(&b, PARAPET_ERR_MISSING, "a/__parapet/manifest/0");
+    tear_down(&b);
+}
+
+static void change_document(parapet_store *store)
+{
+    size_t bytes;
+    char *text = stored_get(store, "a/zarr.json", &bytes);
+    pp_text changed = {0};
+    assert_non_null(text);
+    pp_text_add(&changed, "%s \n", text);
+    stored_put(store, "a/zarr.json", changed.data, changed.bytes);
+    pp_text_free(&changed);
+    pp_free(text);
+}
+
+static void test_seal__broken_by_others_is_found_and_can_be_ignored(void **state)
+{
+    parapet_options ignoring = {.ignore_seal = 1};
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    change_document(b.store);
+    assert_fails(reopen(&b, NULL), PARAPET_ERR_CORRUPT, "ignore_seal");
+    assert_ok(reopen(&b, &ignoring));
+    assert_false(is_sealed(b.array));
+    assert_reads(&b);
+    assert_fails(reopen(&b, NULL), PARAPET_ERR_CORRUPT, "ignore_seal"); /* reading repairs nothing */
+    assert_ok(reopen(&b, &ignoring));
+    b.values[1][1] = 5;
+    write_rows(b.array, &b.values[1][0], 1, 1);
+    assert_ok(reopen(&b, NULL));
+    assert_false(is_sealed(b.array));
+    assert_reads(&b);
+    assert_false(stored_has(b.store, "a/__parapet/seal"));
+    assert_false(stored_contains(b.store, "a/zarr.json", "_parapet"));
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(reopen(&b, &(parapet_options){.require_sealed = 1}));
+    tear_down(&b);
+}
+
+static void test_seal__ignored_costs_later_writes_nothing(void **state)
+{
+    parapet_options ignoring = {.ignore_seal = 1};
+    parapet_statistics before, after;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(reopen(&b, &ignoring));
+    write_rows(b.array, &b.values[0][0], 0, 4);
+    before = stored_statistics(b.store);
+    write_rows(b.array, &b.values[0][0], 0, 4);
+    after = stored_statistics(b.store);
+    assert_int_equal(after.objects_written - before.objects_written, 2);
+    tear_down(&b);
+}
+
+static void test_seal__is_not_ignored_when_storage_fails(void **state)
+{
+    parapet_options ignoring = {.ignore_seal = 1};
+    pp_fault_plan plan = {.fail_at = -1, .status = PARAPET_ERR_IO};
+    parapet_store *store;
+    parapet_array *array;
+    pp_store *faulty;
+    long at, count;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(pp_store_faulty_build(&faulty, b.store->backend, &plan));
+    assert_ok(pp_store_open_over(&store, faulty, PARAPET_READ, &ignoring));
+    plan.operations = 0;
+    assert_ok(parapet_array_open(&array, store, "a"));
+    count = plan.operations;
+    assert_ok(parapet_array_close(&array));
+    for (at = 0; at < count; at++) {
+        plan = (pp_fault_plan){.fail_at = at, .status = PARAPET_ERR_IO};
+        assert_int_equal(parapet_array_open(&array, store, "a"), PARAPET_ERR_IO);
+        assert_null(array);
+    }
+    plan.fail_at = -1;
+    assert_ok(parapet_store_close(&store));
+    pp_store_free(faulty);
+    tear_down(&b);
+}
+
+static void test_seal__of_several_pages_finds_every_shard(void **state)
+{
+    parapet_array_spec spec = {
+        .type = PARAPET_UINT8, .ndim = 1, .shape = (int64_t[]){9000}, .chunks = (int64_t[]){1}, .unsharded = 1};
+    static const int64_t written[] = {0, 4095, 4096, 8999};
+    unsigned char value = 9, found[9000];
+    parapet_part whole = {.start = (int64_t[]){0}, .count = (int64_t[]){9000}, .data = found};
+    parapet_store *store;
+    parapet_array *array;
+    size_t i;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    for (i = 0; i < 4; i++) {
+        parapet_part part = {.start = &written[i], .count = (int64_t[]){1}, .data = &value};
+        assert_ok(parapet_array_write(array, &part, 1));
+    }
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+    assert_true(stored_has(store, "a/__parapet/manifest/2"));
+    assert_ok(parapet_array_open(&array, store, "a"));
+    assert_ok(parapet_array_read(array, &whole, 1));
+    for (i = 0; i < 9000; i++)
+        assert_int_equal(found[i], i == 0 || i == 4095 || i == 4096 || i == 8999 ? 9 : 0);
+    assert_ok(pp_store_remove(store->backend, "a/c/4096"));
+    assert_fails(parapet_array_read(array, &whole, 1), PARAPET_ERR_MISSING, "a/c/4096");
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+static void test_seal__of_a_scalar_and_of_an_empty_array_holds(void **state)
+{
+    parapet_array_spec scalar = {.type = PARAPET_INT8}, empty = {.type = PARAPET_INT8, .ndim = 2};
+    parapet_store *store;
+    parapet_array *array;
+    signed char value = 7, found = 0;
+    (void)state;
+    empty.shape = (int64_t[]){0, 5};
+    stored_open(&store, &(parapet_options){.require_sealed = 0});
+    assert_ok(parapet_array_create(&array, store, "scalar", &scalar));
+    assert_ok(parapet_array_write(array, &(parapet_part){.data = &value}, 1));
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_array_create(&array, store, "empty", &empty));
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+    stored_reopen(&store, PARAPET_READ, &(parapet_options){.require_sealed = 1});
+    assert_ok(parapet_array_open(&array, store, "empty"));
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_array_open(&array, store, "scalar"));
+    assert_ok(parapet_array_read(array, &(parapet_part){.data = &found}, 1));
+    assert_int_equal(found, 7);
+    assert_fails(parapet_array_unseal(array), PARAPET_ERR_ARGUMENT, "open for reading");
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+static void test_seal__is_counted_in_the_statistics(void **state)
+{
+    parapet_statistics before, after;
+    size_t head_bytes, page_bytes, document_bytes;
+    bed b;
+    (void)state;
+    set_up(&b);
+    before = stored_statistics(b.store);
+    assert_ok(parapet_array_seal(b.array));
+    after = stored_statistics(b.store);
+    pp_free(stored_get(b.store, "a/__parapet/seal", &head_bytes));
+    pp_free(stored_get(b.store, "a/__parapet/manifest/0", &page_bytes));
+    pp_free(stored_get(b.store, "a/zarr.json", &document_bytes));
+    assert_true(after.written_bytes - before.written_bytes >= (int64_t)(head_bytes + page_bytes + document_bytes));
+    assert_ok(reopen(&b, NULL));
+    assert_true(stored_statistics(b.store).read_bytes >= (int64_t)(head_bytes + document_bytes));
+    tear_down(&b);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_seal__holds_after_reopening_and_reads_the_same),
+        cmocka_unit_test(test_seal__can_be_required),
+        cmocka_unit_test(test_seal__is_taken_off_by_writing),
+        cmocka_unit_test(test_seal__is_taken_off_by_resizing_and_on_request),
+        cmocka_unit_test(test_seal__is_kept_by_a_refused_write),
+        cmocka_unit_test(test_seal__is_kept_when_an_attribute_changes),
+        cmocka_unit_test(test_seal__again_changes_nothing),
+        cmocka_unit_test(test_seal__of_equal_arrays_is_equal_whatever_their_history),
+        cmocka_unit_test(test_seal__lists_shards_never_written_as_absent),
+        cmocka_unit_test(test_seal__finds_a_missing_a_new_a_swapped_and_a_stale_shard),
+        cmocka_unit_test(test_seal__that_is_damaged_or_missing_is_found_when_opening),
+        cmocka_unit_test(test_seal__pages_damaged_or_missing_are_found_when_reading),
+        cmocka_unit_test(test_seal__broken_by_others_is_found_and_can_be_ignored),
+        cmocka_unit_test(test_seal__ignored_costs_later_writes_nothing),
+        cmocka_unit_test(test_seal__is_not_ignored_when_storage_fails),
+        cmocka_unit_test(test_seal__of_several_pages_finds_every_shard),
+        cmocka_unit_test(test_seal__of_a_scalar_and_of_an_empty_array_holds),
+        cmocka_unit_test(test_seal__is_counted_in_the_statistics),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

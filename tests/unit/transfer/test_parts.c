@@ -1,0 +1,343 @@
+/* The caller's memory: what is refused, and that elements move between the right places. */
+#include "support.h"
+
+#include "transfer/laid_out.h"
+#include "transfer/parts.h"
+
+#define ROWS 7
+#define COLUMNS 10
+
+static const char grid_of_ints[] = "\"shape\":[7,10],\"data_type\":\"int32\",\"fill_value\":-1,"
+                                   "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[4,6]}},"
+                                   "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]";
+
+static const char scalar[] = "\"shape\":[],\"data_type\":\"int32\",\"fill_value\":0,"
+                             "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[]}},"
+                             "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]";
+
+static laid_out made;
+static int32_t memory[4 * ROWS * COLUMNS];
+
+static int set_up(void **state)
+{
+    (void)state;
+    laid_out_init(&made, grid_of_ints);
+    memset(memory, 0, sizeof memory);
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    laid_out_clear(&made);
+    return 0;
+}
+
+static parapet_status try_parts(const parapet_part *given, int count)
+{
+    pp_parts parts;
+    long live = pp_memory_live_count();
+    parapet_status status = pp_parts_init(&parts, given, count, &made.layout, PARAPET_INT32);
+    if (status != PARAPET_OK)
+        assert_int_equal(pp_memory_live_count(), live);
+    pp_parts_clear(&parts);
+    assert_int_equal(pp_memory_live_count(), live);
+    return status;
+}
+
+static parapet_status try_box(int64_t start0, int64_t start1, int64_t count0, int64_t count1)
+{
+    int64_t start[2] = {start0, start1}, count[2] = {count0, count1};
+    return try_parts(&(parapet_part){.start = start, .count = count, .data = memory}, 1);
+}
+
+static void test_parts__inside_the_array_are_taken(void **state)
+{
+    (void)state;
+    assert_ok(try_box(0, 0, ROWS, COLUMNS));
+    assert_ok(try_box(6, 9, 1, 1));
+    assert_ok(try_box(7, 10, 0, 0));
+    assert_ok(try_box(3, 3, 0, 2));
+    assert_ok(try_parts(NULL, 0));
+}
+
+static void test_parts__outside_the_array_are_refused_with_the_dimension(void **state)
+{
+    (void)state;
+    assert_fails(try_box(0, 0, 8, 1), PARAPET_ERR_ARGUMENT, "part 0 reaches from 0 to 8 in dimension 0");
+    assert_fails(try_box(0, 9, 1, 2), PARAPET_ERR_ARGUMENT, "from 9 to 11 in dimension 1");
+    assert_fails(try_box(-1, 0, 1, 1), PARAPET_ERR_ARGUMENT, "from -1 to 0 in dimension 0");
+    assert_fails(try_box(8, 0, 0, 0), PARAPET_ERR_ARGUMENT, "dimension 0");
+    assert_fails(try_box(0, 0, -1, 1), PARAPET_ERR_ARGUMENT, "part 0");
+    assert_fails(try_box(INT64_MAX, 0, INT64_MAX, 1), PARAPET_ERR_ARGUMENT, "part 0");
+    assert_fails(try_box(INT64_MIN, 0, 1, 1), PARAPET_ERR_ARGUMENT, "part 0");
+}
+
+static void test_parts__sentence_names_the_part_that_is_wrong(void **state)
+{
+    int64_t zero[2] = {0, 0}, one[2] = {1, 1}, many[2] = {1, 11};
+    parapet_part parts[3] = {{.start = zero, .count = one, .data = memory},
+                             {.start = zero, .count = one, .data = memory},
+                             {.start = zero, .count = many, .data = memory}};
+    (void)state;
+    assert_fails(try_parts(parts, 3), PARAPET_ERR_ARGUMENT, "part 2 ");
+    assert_ok(try_parts(parts, 2));
+}
+
+static void test_parts__without_start_count_or_data_are_refused(void **state)
+{
+    int64_t zero[2] = {0, 0}, one[2] = {1, 1};
+    (void)state;
+    assert_fails(try_parts(&(parapet_part){.count = one, .data = memory}, 1), PARAPET_ERR_ARGUMENT, "start");
+    assert_fails(try_parts(&(parapet_part){.start = zero, .data = memory}, 1), PARAPET_ERR_ARGUMENT, "count");
+    assert_fails(try_parts(&(parapet_part){.start = zero, .count = one}, 1), PARAPET_ERR_ARGUMENT,
+                 "part 0 has no data");
+    assert_ok(try_parts(&(parapet_part){.start = zero, .count = zero}, 1));
+    assert_fails(try_parts(NULL, 2), PARAPET_ERR_ARGUMENT, "part_count is 2");
+    assert_fails(try_parts(NULL, -1), PARAPET_ERR_ARGUMENT, "part_count is -1");
+}
+
+static void test_parts__of_another_type_are_refused(void **state)
+{
+    int64_t zero[2] = {0, 0}, one[2] = {1, 1};
+    parapet_part part = {.start = zero, .count = one, .data = memory, .type = PARAPET_INT32};
+    (void)state;
+    assert_ok(try_parts(&part, 1));
+    part.type = PARAPET_FLOAT32;
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT,
+                 "part 0 has type float32 (11), but the array has int32 (4)");
+    part.type = PARAPET_UINT32;
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "uint32");
+    part.type = PARAPET_RAW; /* has no fixed name */
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "int32");
+    assert_null(strstr(pp_failure_message(), "(null)"));
+    part.type = (parapet_type)99;
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "int32");
+    assert_null(strstr(pp_failure_message(), "(null)"));
+}
+
+static void test_parts__with_reserved_words_set_are_refused(void **state)
+{
+    int64_t zero[2] = {0, 0}, one[2] = {1, 1};
+    parapet_part part = {.start = zero, .count = one, .data = memory};
+    int i;
+    (void)state;
+    for (i = 0; i < 4; i++) {
+        part.reserved[i] = 1;
+        assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "reserved");
+        part.reserved[i] = 0;
+    }
+    assert_ok(try_parts(&part, 1));
+}
+
+static void test_parts__of_a_scalar_need_only_data(void **state)
+{
+    laid_out point;
+    pp_parts parts;
+    (void)state;
+    laid_out_init(&point, scalar);
+    assert_ok(pp_parts_init(&parts, &(parapet_part){.data = memory}, 1, &point.layout, PARAPET_INT32));
+    assert_int_equal(pp_parts_element_count(&parts), 1);
+    pp_parts_clear(&parts);
+    assert_fails(pp_parts_init(&parts, &(parapet_part){0}, 1, &point.layout, PARAPET_INT32), PARAPET_ERR_ARGUMENT,
+                 "no data");
+    laid_out_clear(&point);
+}
+
+static void test_parts__count_their_elements_together_without_overflow(void **state)
+{
+    pp_box boxes[3] = {{.ndim = 1, .count = {INT64_MAX / 2}}, {.ndim = 1, .count = {5}}, {.ndim = 1, .count = {0}}};
+    pp_parts parts = {.count = 3, .boxes = boxes};
+    (void)state;
+    assert_int_equal(pp_parts_element_count(&parts), INT64_MAX / 2 + 5);
+    boxes[2].count[0] = INT64_MAX / 2 + 2;
+    assert_int_equal(pp_parts_element_count(&parts), INT64_MAX);
+    parts.count = 0;
+    assert_int_equal(pp_parts_element_count(&parts), 0);
+}
+
+typedef struct placement {
+    int64_t start[2], count[2], strides[2];
+    size_t origin; /* index of the first element in memory */
+} placement;
+
+static void choose_placement(test_random *random, placement *p)
+{
+    static const int64_t row = 2 * COLUMNS;
+    int64_t along_rows = test_random_between(random, 0, 1) ? 1 : -1;
+    int64_t along_columns = test_random_between(random, 0, 1) ? 1 : -1;
+    int d;
+    bool is_transposed = test_random_between(random, 0, 1) == 1;
+    int64_t extent[2] = {ROWS, COLUMNS};
+    for (d = 0; d < 2; d++) {
+        p->start[d] = test_random_between(random, 0, extent[d]);
+        p->count[d] = test_random_between(random, 0, extent[d] - p->start[d]);
+    }
+    p->strides[0] = (is_transposed ? 1 : row) * along_rows;
+    p->strides[1] = (is_transposed ? 14 : 1) * along_columns;
+    p->origin = 0;
+    for (d = 0; d < 2; d++) {
+        if (p->strides[d] < 0 && p->count[d] > 0)
+            p->origin += (size_t)(-p->strides[d] * (p->count[d] - 1));
+        p->strides[d] *= 4;
+    }
+}
+
+static int32_t *element_of(const placement *p, int64_t i, int64_t j)
+{
+    int64_t offset = ((i - p->start[0]) * p->strides[0] + (j - p->start[1]) * p->strides[1]) / 4;
+    return memory + (int64_t)p->origin + offset;
+}
+
+static bool is_in(const placement *p, int64_t i, int64_t j)
+{
+    return i >= p->start[0] && i < p->start[0] + p->count[0] && j >= p->start[1] && j < p->start[1] + p->count[1];
+}
+
+static void init_parts(pp_parts *parts, const placement *p)
+{
+    parapet_part part = {
+        .start = p->start, .count = p->count, .data = memory + p->origin, .strides_bytes = p->strides};
+    assert_ok(pp_parts_init(parts, &part, 1, &made.layout, PARAPET_INT32));
+}
+
+/* Moves every chunk; the value of element [i, j] is 100 i + j. */
+static void move_all(const pp_parts *parts, pp_direction direction, int32_t chunks[4][24], int64_t *moved)
+{
+    int64_t shard;
+    *moved = 0;
+    for (shard = 0; shard < 4; shard++) {
+        pp_box whole, clipped;
+        pp_layout_chunk_whole_box(&made.layout, shard, 0, &whole);
+        pp_layout_chunk_box(&made.layout, shard, 0, &clipped);
+        *moved += pp_parts_move_run(&(pp_parts_move){.parts = parts,
+                                                     .chunk_box = &whole,
+                                                     .limit = &clipped,
+                                                     .element_bytes = 4,
+                                                     .direction = direction,
+                                                     .chunk = chunks[shard]});
+    }
+}
+
+static int32_t *in_chunks(int32_t chunks[4][24], int64_t i, int64_t j)
+{
+    return &chunks[i / 4 * 2 + j / 6][i % 4 * 6 + j % 6];
+}
+
+static void test_parts__gather_takes_every_element_from_its_place(void **state)
+{
+    test_random random = test_random_start();
+    int round;
+    (void)state;
+    for (round = 0; round < 500; round++) {
+        int32_t chunks[4][24] = {{0}};
+        int64_t i, j, moved;
+        placement p;
+        pp_parts parts;
+        choose_placement(&random, &p);
+        init_parts(&parts, &p);
+        for (i = 0; i < ROWS; i++)
+            for (j = 0; j < COLUMNS; j++)
+                if (is_in(&p, i, j))
+                    *element_of(&p, i, j) = (int32_t)(100 * i + j + 1);
+        move_all(&parts, PP_GATHER, chunks, &moved);
+        assert_int_equal(moved, p.count[0] * p.count[1]);
+        for (i = 0; i < 8; i++)
+            for (j = 0; j < 12; j++)
+                assert_int_equal(*in_chunks(chunks, i, j), is_in(&p, i, j) ? 100 * i + j + 1 : 0);
+        pp_parts_clear(&parts);
+    }
+}
+
+static void test_parts__scatter_puts_every_element_in_its_place_and_nothing_else(void **state)
+{
+    test_random random = test_random_start();
+    int round;
+    (void)state;
+    for (round = 0; round < 500; round++) {
+        int32_t chunks[4][24];
+        int64_t i, j, moved;
+        size_t k, set = 0;
+        placement p;
+        pp_parts parts;
+        memset(memory, 0, sizeof memory);
+        choose_placement(&random, &p);
+        init_parts(&parts, &p);
+        for (i = 0; i < 8; i++)
+            for (j = 0; j < 12; j++)
+                *in_chunks(chunks, i, j) = (int32_t)(100 * i + j + 1);
+        move_all(&parts, PP_SCATTER, chunks, &moved);
+        for (i = 0; i < ROWS; i++)
+            for (j = 0; j < COLUMNS; j++)
+                if (is_in(&p, i, j))
+                    assert_int_equal(*element_of(&p, i, j), 100 * i + j + 1);
+        for (k = 0; k < sizeof memory / sizeof memory[0]; k++)
+            set += memory[k] != 0;
+        assert_int_equal(set, p.count[0] * p.count[1]);
+        assert_int_equal(moved, p.count[0] * p.count[1]);
+        pp_parts_clear(&parts);
+    }
+}
+
+static void test_parts__fill_sets_what_part_and_box_share(void **state)
+{
+    test_random random = test_random_start();
+    int32_t value = 77;
+    int round;
+    (void)state;
+    for (round = 0; round < 500; round++) {
+        int64_t i, j, expected = 0;
+        size_t k, set = 0;
+        placement p, q;
+        pp_box box;
+        pp_parts parts;
+        memset(memory, 0, sizeof memory);
+        choose_placement(&random, &p);
+        choose_placement(&random, &q);
+        init_parts(&parts, &p);
+        assert_ok(pp_box_init(&box, 2, q.start, q.count));
+        for (i = 0; i < ROWS; i++)
+            for (j = 0; j < COLUMNS; j++)
+                expected += is_in(&p, i, j) && is_in(&q, i, j);
+        assert_int_equal(pp_parts_fill(&parts, 0, &box, &value, 4), expected);
+        for (i = 0; i < ROWS; i++)
+            for (j = 0; j < COLUMNS; j++)
+                if (is_in(&p, i, j))
+                    assert_int_equal(*element_of(&p, i, j), is_in(&q, i, j) ? 77 : 0);
+        for (k = 0; k < sizeof memory / sizeof memory[0]; k++)
+            set += memory[k] != 0;
+        assert_int_equal(set, expected);
+        pp_parts_clear(&parts);
+    }
+}
+
+static void test_parts__without_strides_are_dense_in_c_order(void **state)
+{
+    int64_t start[2] = {1, 2}, count[2] = {3, 5};
+    pp_parts parts;
+    (void)state;
+    assert_ok(pp_parts_init(&parts, &(parapet_part){.start = start, .count = count, .data = memory}, 1, &made.layout,
+                            PARAPET_INT32));
+    assert_int_equal(parts.memory[0].strides[0], 20);
+    assert_int_equal(parts.memory[0].strides[1], 4);
+    pp_parts_clear(&parts);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_parts__inside_the_array_are_taken),
+        cmocka_unit_test(test_parts__outside_the_array_are_refused_with_the_dimension),
+        cmocka_unit_test(test_parts__sentence_names_the_part_that_is_wrong),
+        cmocka_unit_test(test_parts__without_start_count_or_data_are_refused),
+        cmocka_unit_test(test_parts__of_another_type_are_refused),
+        cmocka_unit_test(test_parts__with_reserved_words_set_are_refused),
+        cmocka_unit_test(test_parts__of_a_scalar_need_only_data),
+        cmocka_unit_test(test_parts__count_their_elements_together_without_overflow),
+        cmocka_unit_test(test_parts__gather_takes_every_element_from_its_place),
+        cmocka_unit_test(test_parts__scatter_puts_every_element_in_its_place_and_nothing_else),
+        cmocka_unit_test(test_parts__fill_sets_what_part_and_box_share),
+        cmocka_unit_test(test_parts__without_strides_are_dense_in_c_order),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}
