@@ -148,10 +148,10 @@ typedef int (*parapet_progress)(void *context, int64_t done_bytes, int64_t total
 typedef struct parapet_options {
     int64_t memory_bytes;     /* limit on all buffers of this store on this rank; default 256 MiB */
     int64_t threads;          /* threads that encode and decode, this one included; default 1 */
-    int64_t io_thread;        /* 1: storage calls on a helper thread (default), 2: no helper thread */
+    int64_t io_thread;        /* 1: storage calls on a helper thread (default), 2: no threads at all */
     int64_t direct_io;        /* 0: where a probe finds it works, 1: always try, 2: never */
     int64_t durability;       /* 0 or 1: flush to the device before a call returns, 2: leave it to the system */
-    int64_t elide_fill;       /* 1: chunks equal to the fill value are not stored; default: they are */
+    int64_t elide_fill;       /* 1: chunks of shards that equal the fill value are not stored; default: they are */
     int64_t ignore_checksums; /* 1: deliver data whose CRC-32C does not match; default: refuse it */
     int64_t require_sealed;   /* 1: opening an array that is not sealed is an error */
     int64_t ignore_seal;      /* 1: open a sealed array whose metadata others changed, as one that is not sealed */
@@ -166,7 +166,7 @@ typedef struct parapet_options {
 PARAPET_API parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url,
                                               parapet_mode mode, const parapet_options *options);
 
-/* [collective] Closes the store; every array and group of it must be closed before. */
+/* [collective] Closes the store. While an array or group of it is open, it refuses and changes nothing. */
 PARAPET_API parapet_status parapet_store_close(parapet_store **store);
 
 /* [local] The options in force, one "name = value (source)" per line; free with parapet_free. */

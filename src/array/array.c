@@ -193,6 +193,7 @@ parapet_status pp_array_check_writable(const parapet_array *array)
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context)
 {
     parapet_store *store = array->store;
+    bool may_start = store->options.io_thread != 2 && pp_comm_allows_threads();
     if (array->layout_failure.status != PARAPET_OK)
         return pp_failure_put(&array->layout_failure);
     *context = (pp_transfer_context){
@@ -201,8 +202,8 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
         .layout = &array->layout,
         .budget = &store->budget,
         .counters = &store->counters,
-        .threads = pp_comm_allows_threads() ? (int)store->options.threads : 1,
-        .has_storage_thread = store->options.io_thread != 2 && pp_comm_allows_threads(),
+        .threads = may_start ? (int)store->options.threads : 1,
+        .has_storage_thread = may_start,
         .elides_fill = store->options.elide_fill == 1,
         .progress = store->options.progress,
         .progress_context = store->options.progress_context,
@@ -303,11 +304,11 @@ parapet_status parapet_array_attribute_get(parapet_array *array, const char *nam
     return pp_attributes_get(array->document.attributes, name, json);
 }
 
-static parapet_status write_parts(parapet_array *array, const parapet_part *given, int count)
+/* All that may fail before anything becomes visible. */
+static parapet_status stage_parts(parapet_array *array, const parapet_part *given, int count, pp_staged *staged)
 {
     pp_transfer_context context;
     pp_parts parts = {0};
-    pp_staged staged = {0};
     parapet_status status;
     if ((status = pp_array_check_writable(array)) != PARAPET_OK ||
         (status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
@@ -315,12 +316,27 @@ static parapet_status write_parts(parapet_array *array, const parapet_part *give
         return status;
     if ((status = pp_seal_break(array)) == PARAPET_OK && (status = pp_resize_finish(array)) == PARAPET_OK &&
         (status = pp_array_transfer_context(array, &context)) == PARAPET_OK)
-        status = pp_transfer_stage(&context, &parts, &staged);
-    status = pp_comm_agree(array->store->comm, status);
-    if (status == PARAPET_OK && (status = pp_staged_publish(&context, &staged)) != PARAPET_OK)
-        array->is_broken = true;
-    pp_staged_clear(&staged);
+        status = pp_transfer_stage(&context, &parts, staged);
     pp_parts_clear(&parts);
+    return status;
+}
+
+static parapet_status publish_staged(parapet_array *array, pp_staged *staged)
+{
+    pp_transfer_context context;
+    parapet_status status = pp_array_transfer_context(array, &context);
+    if (status == PARAPET_OK && (status = pp_staged_publish(&context, staged)) != PARAPET_OK)
+        array->is_broken = true;
+    return status;
+}
+
+static parapet_status write_parts(parapet_array *array, const parapet_part *given, int count)
+{
+    pp_staged staged = {0};
+    parapet_status status = pp_comm_agree(array->store->comm, stage_parts(array, given, count, &staged));
+    if (status == PARAPET_OK)
+        status = publish_staged(array, &staged);
+    pp_staged_clear(&staged);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot write array \"%s\"", array->path);
 }
 

@@ -7,7 +7,6 @@ typedef struct consolidation {
     parapet_store *store;
     size_t base_bytes; /* of the path of the group, with its slash */
     pp_json *metadata;
-    parapet_status status;
 } consolidation;
 
 static parapet_status consolidate_below(consolidation *job, const char *path, int depth);

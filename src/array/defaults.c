@@ -44,10 +44,11 @@ static void choose_chunks(int ndim, const int64_t *shape, size_t element_bytes, 
     }
 }
 
+/* Not sought beyond the target: what such a factor leaves is larger than it, and so too large for a chunk. */
 static int64_t smallest_factor(int64_t number)
 {
     int64_t factor;
-    for (factor = 2; factor <= number / factor; factor++)
+    for (factor = 2; factor <= CHUNK_TARGET_BYTES && factor <= number / factor; factor++)
         if (number % factor == 0)
             return factor;
     return number;

@@ -41,7 +41,6 @@ static parapet_status parse_node(parapet_group *group, const pp_node *node)
 {
     if (node->kind != PARAPET_NODE_GROUP)
         return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is an array, not a group", group->path);
-    group->is_implicit = node->is_implicit;
     if (node->is_implicit) {
         group->document.zarr_format = 3;
         return pp_json_object_build(&group->document.attributes);

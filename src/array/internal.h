@@ -23,7 +23,6 @@ struct parapet_group {
     parapet_store *store;
     char *path;
     pp_group_document document;
-    bool is_implicit; /* a directory without a document */
 };
 
 struct parapet_array {

@@ -44,7 +44,8 @@ static parapet_status load_json(parapet_store *store, const char *path, const ch
     store->counters.read_requests += 1;
     if (digest != NULL)
         pp_sha256_of(text, bytes, digest);
-    status = strcmp(name, "zarr.json") == 0 ? pp_json_parse_stored(json, text, bytes) : pp_json_parse(json, text, bytes);
+    status =
+        strcmp(name, "zarr.json") == 0 ? pp_json_parse_stored(json, text, bytes) : pp_json_parse(json, text, bytes);
     if (status != PARAPET_OK)
         status = pp_fail_within(status, "%s", key);
 done:

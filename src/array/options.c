@@ -21,10 +21,10 @@ typedef struct option_row {
 static const option_row option_table[] = {
     {OPTION(memory_bytes), 1 << 20, INT64_MAX, 256 << 20, "limit on all buffers of a store on a rank"},
     {OPTION(threads), 1, 64, 1, "threads that encode and decode"},
-    {OPTION(io_thread), 1, 2, 1, "1: storage calls on a helper thread, 2: none"},
+    {OPTION(io_thread), 1, 2, 1, "1: storage calls on a helper thread, 2: no threads at all"},
     {OPTION(direct_io), 0, 2, 0, "0: where it pays, 1: always try, 2: never"},
     {OPTION(durability), 1, 2, 1, "1: flush to the device before returning, 2: leave it to the system"},
-    {OPTION(elide_fill), 0, 1, 0, "1: chunks equal to the fill value are not stored"},
+    {OPTION(elide_fill), 0, 1, 0, "1: chunks of shards that equal the fill value are not stored"},
     {OPTION(ignore_checksums), 0, 1, 0, "1: deliver data whose checksum is wrong"},
     {OPTION(require_sealed), 0, 1, 0, "1: an array must be sealed to be opened"},
     {OPTION(ignore_seal), 0, 1, 0, "1: open a sealed array that others changed as not sealed"},

@@ -10,7 +10,7 @@
 #define READ_GAP_BYTES (64u << 10)
 /* Requests of this size keep a disk busy. */
 #define READ_BATCH_BYTES (8u << 20)
-#define READ_SLOTS 4
+#define READ_SLOTS_MOST 16
 
 /* One shard on its way to the parts. Lives until its last item is consumed. */
 typedef struct read_shard {
@@ -39,7 +39,7 @@ typedef struct read_job {
     pp_worklist list;
     size_t next_group;
     read_shard *oldest, *current; /* a queue: the current one is the last */
-    read_item items[READ_SLOTS];
+    read_item items[READ_SLOTS_MOST];
     int slot_count;
     size_t batch_bytes;
     pp_chain_scratch **scratches; /* one per worker */
@@ -211,9 +211,9 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
             *is_end = true;
             return PARAPET_OK;
         }
+        free_finished_shards(job);
         if ((status = open_next_shard(job)) != PARAPET_OK)
             return status;
-        free_finished_shards(job);
     }
     item->shard = job->current;
     item->wanted_count = 0;
@@ -386,12 +386,13 @@ static parapet_status check_needs(const read_job *job, const read_needs *needs)
 static void size_buffers(read_job *job, const read_needs *needs)
 {
     size_t available = pp_budget_available(job->context->budget);
+    size_t wanted = job->context->has_storage_thread ? (size_t)job->context->threads + 3 : 1;
     available = pp_min_size(available - needs->shard_bytes - needs->index_bytes, available / 2);
     job->batch_bytes = pp_max_size(needs->chunk_bytes, READ_BATCH_BYTES);
     if (job->batch_bytes * 2 > available)
         job->batch_bytes = pp_max_size(needs->chunk_bytes, available / 4);
-    job->slot_count =
-        (int)pp_min_size(READ_SLOTS, pp_max_size(1, available / (job->batch_bytes + needs->more_bytes)));
+    wanted = pp_min_size(wanted, READ_SLOTS_MOST);
+    job->slot_count = (int)pp_min_size(wanted, pp_max_size(1, available / (job->batch_bytes + needs->more_bytes)));
 }
 
 static parapet_status prepare(read_job *job)
@@ -424,7 +425,7 @@ static void clear_job(read_job *job)
         free_shard(job->oldest);
         job->oldest = following;
     }
-    for (i = 0; i < READ_SLOTS; i++)
+    for (i = 0; i < READ_SLOTS_MOST; i++)
         pp_buffer_free(&job->items[i].buffer);
     for (i = 0; job->scratches != NULL && i < job->context->threads; i++)
         pp_chain_scratch_free(job->scratches[i]);

@@ -146,9 +146,9 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
             *is_end = true;
             return PARAPET_OK;
         }
+        free_finished_builds(job);
         if ((status = start_next_shard(job)) != PARAPET_OK)
             return status;
-        free_finished_builds(job);
     }
     item->build = job->current;
     item->is_last = !take_chunk(job, item);

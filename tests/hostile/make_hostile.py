@@ -327,6 +327,10 @@ def field_cases():
         add("group_consolidated_%d" % i, lambda place, value=value: place.write("zarr.json", {
             "zarr_format": 3, "node_type": "group", "consolidated_metadata": value}), FORMAT, "consolidated_metadata",
             "list")
+    add("group_of_5000_consolidated_is_lawful", lambda place: place.write("zarr.json", {
+        "zarr_format": 3, "node_type": "group", "consolidated_metadata": {
+            "kind": "inline", "must_understand": False, "metadata": {
+                "a%d" % i: sharded_document() for i in range(5000)}}}), "OK", "", "list", "accept")
     add("group_unknown_field", lambda place: place.write("zarr.json", {
         "zarr_format": 3, "node_type": "group", "shape": [1]}), UNSUPPORTED, "shape", "list")
     document("group_where_an_array_was_asked", {"zarr_format": 3, "node_type": "group"}, ARGUMENT, "group")

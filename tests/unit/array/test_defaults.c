@@ -220,6 +220,16 @@ static void test_defaults__chunks_divide_given_shards(void **state)
     }
 }
 
+static void test_defaults__of_huge_prime_shards_are_found_at_once(void **state)
+{
+    parapet_array_spec spec = {
+        .ndim = 2, .shape = (int64_t[]){10, 10}, .shards = (int64_t[]){(INT64_C(1) << 61) - 1, 2}};
+    shapes chosen;
+    (void)state;
+    choose(&spec, 1, 1, &chosen);
+    assert_shape(2, chosen.chunks, (int64_t[]){1, 2});
+}
+
 static void test_defaults__of_prime_and_empty_dimensions_are_sound(void **state)
 {
     static const int64_t primes[][2] = {{999983, 7}, {2, 15485863}, {104729, 104729}, {1, 1}, {0, 999983}, {0, 0}};
@@ -287,6 +297,7 @@ int main(void)
         cmocka_unit_test(test_defaults__an_entry_of_zero_is_the_whole_dimension),
         cmocka_unit_test(test_defaults__refuse_shapes_that_cannot_be),
         cmocka_unit_test(test_defaults__chunks_divide_given_shards),
+        cmocka_unit_test(test_defaults__of_huge_prime_shards_are_found_at_once),
         cmocka_unit_test(test_defaults__of_prime_and_empty_dimensions_are_sound),
         cmocka_unit_test(test_defaults__of_a_scalar_are_empty),
         cmocka_unit_test(test_defaults__of_32_dimensions_are_sound),
