@@ -65,6 +65,7 @@ static void take_array(array_state *seen, parapet_store *store, const char *path
 
 static void take_group(group_state *seen, parapet_store *store, const char *path)
 {
+    pp_node node = {0};
     parapet_group *group;
     char *json;
     parapet_status status = parapet_group_open(&group, store, path);
@@ -72,7 +73,9 @@ static void take_group(group_state *seen, parapet_store *store, const char *path
     if (status == PARAPET_ERR_NOT_FOUND)
         return;
     assert_ok(status);
-    seen->exists = !group->is_implicit;
+    assert_ok(pp_node_load(store, path, &node));
+    seen->exists = !node.is_implicit;
+    pp_node_clear(&node);
     status = parapet_group_attribute_get(group, "title", &json);
     keep_attribute(status, json, seen->title);
     assert_ok(parapet_group_close(&group));
