@@ -81,25 +81,37 @@ static void take_group(group_state *seen, parapet_store *store, const char *path
     assert_ok(parapet_group_close(&group));
 }
 
-/* A reader that trusts consolidated metadata must see the same documents as one that does not. */
-static void check_consolidated(parapet_store *store)
+/* A document as it is stored, with everything that the library itself does not look at; NULL when there is none. */
+static pp_json *load_document(pp_store *store, const char *path)
 {
-    pp_node root = {0}, node = {0};
-    pp_json *metadata;
+    char key[64], *text;
+    size_t bytes;
+    pp_json *json;
+    parapet_status status;
+    (void)snprintf(key, sizeof key, "%s%szarr.json", path, path[0] != '\0' ? "/" : "");
+    status = pp_store_read_all(store, key, 1 << 20, &text, &bytes);
+    if (status == PARAPET_ERR_NOT_FOUND)
+        return NULL;
+    assert_ok(status);
+    assert_ok(pp_json_parse(&json, text, bytes));
+    pp_free(text);
+    return json;
+}
+
+/* A reader that trusts consolidated metadata must see the same documents as one that does not. */
+static void check_consolidated(pp_store *store)
+{
+    pp_json *root = load_document(store, "");
+    pp_json *metadata = pp_json_member(pp_json_member(root, "consolidated_metadata"), "metadata");
     int i;
-    parapet_status status = pp_node_load(store, "", &root);
-    if (status != PARAPET_ERR_NOT_FOUND)
-        assert_ok(status);
-    metadata = pp_json_member(pp_json_member(root.json, "consolidated_metadata"), "metadata");
     for (i = 0; metadata != NULL && i < STATE_ARRAYS; i++) {
         pp_json *listed = pp_json_member(metadata, state_array_paths[i]);
-        status = pp_node_load(store, state_array_paths[i], &node);
-        if ((status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY) != (listed != NULL) ||
-            (listed != NULL && !pp_json_equals(listed, node.json)))
+        pp_json *stored = load_document(store, state_array_paths[i]);
+        if ((listed != NULL) != (stored != NULL) || (listed != NULL && !pp_json_equals(listed, stored)))
             fail_msg("consolidated metadata of %s is stale", state_array_paths[i]);
-        pp_node_clear(&node);
+        pp_json_free(stored);
     }
-    pp_node_clear(&root);
+    pp_json_free(root);
 }
 
 void state_take(state *seen, pp_store *backend)
@@ -112,7 +124,7 @@ void state_take(state *seen, pp_store *backend)
         take_array(&seen->arrays[i], store, state_array_paths[i]);
     for (i = 0; i < STATE_GROUPS; i++)
         take_group(&seen->groups[i], store, state_group_paths[i]);
-    check_consolidated(store);
+    check_consolidated(backend);
     assert_ok(parapet_store_close(&store));
 }
 
