@@ -1,10 +1,15 @@
 #include "base/memory.h"
 
 #include <stdatomic.h>
+#include <stdbool.h>
+#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
 
 #include "base/checked.h"
+
+#define PP_HUGE_PAGE_BYTES ((size_t)2 << 20)
 
 static pp_memory_hook hook;
 static void *hook_context;
@@ -41,11 +46,20 @@ parapet_status pp_allocate_array(void *memory, size_t count, size_t element_byte
     return pp_allocate(memory, bytes);
 }
 
+/* Large buffers ask for huge pages: faulting in 4 KiB at a time costs more than reading the data from a disk. */
+static void *allocate_pages(size_t bytes)
+{
+    size_t alignment = bytes >= PP_HUGE_PAGE_BYTES ? PP_HUGE_PAGE_BYTES : PP_PAGE_BYTES;
+    void *fresh = aligned_alloc(alignment, pp_align_up(bytes, alignment));
+    if (fresh != NULL && alignment == PP_HUGE_PAGE_BYTES)
+        (void)madvise(fresh, bytes, MADV_HUGEPAGE);
+    return fresh;
+}
+
 parapet_status pp_allocate_pages(void *memory, size_t bytes)
 {
-    size_t rounded = pp_align_up(bytes > 0 ? bytes : 1, PP_PAGE_BYTES);
-    return hand_over(memory, rounded < bytes || is_refused(bytes) ? NULL : aligned_alloc(PP_PAGE_BYTES, rounded),
-                     bytes);
+    bool is_possible = bytes <= SIZE_MAX - PP_HUGE_PAGE_BYTES;
+    return hand_over(memory, !is_possible || is_refused(bytes) ? NULL : allocate_pages(bytes > 0 ? bytes : 1), bytes);
 }
 
 parapet_status pp_reallocate(void *memory, size_t bytes)

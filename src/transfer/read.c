@@ -9,7 +9,7 @@
 /* Chunks that lie closer together than this are fetched by one request. */
 #define READ_GAP_BYTES (64u << 10)
 /* Requests of this size keep a disk busy. */
-#define READ_BATCH_BYTES (8u << 20)
+#define READ_BATCH_BYTES (4u << 20)
 #define READ_SLOTS_MOST 16
 
 /* One shard on its way to the parts. Lives until its last item is consumed. */

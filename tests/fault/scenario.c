@@ -249,6 +249,17 @@ static parapet_status run_store_open(bed *used)
     return pp_store_open_over(&used->store, used->faulty, used->mode, &used->options);
 }
 
+/* By its url, with a store of objects that goes away again; storage that fails is met by the others. */
+static parapet_status run_store_open_url(bed *used)
+{
+    parapet_store *store = NULL;
+    parapet_status status = parapet_store_open(&store, MPI_COMM_NULL, "memory:fault", PARAPET_CREATE, &used->options);
+    if (status == PARAPET_OK)
+        status = parapet_store_close(&store);
+    pp_store_memory_drop("memory:fault" + strlen("memory:"));
+    return status;
+}
+
 static parapet_status run_options_print(bed *used)
 {
     char *text = NULL;
@@ -347,6 +358,14 @@ static parapet_status run_get_info(bed *used)
 {
     parapet_array_info info;
     return parapet_array_get_info(used->array, &info);
+}
+
+static parapet_status run_layout_print(bed *used)
+{
+    char *text = NULL;
+    parapet_status status = parapet_array_layout_print(used->array, &text);
+    parapet_free(text);
+    return status;
 }
 
 static parapet_status run_write_all(bed *used)
@@ -450,6 +469,7 @@ const scenario scenarios[] = {
     {"store_open, creating what exists", prepare_plain, run_store_create, OPENS_NOTHING, SCENARIO_CHANGES},
     {"store_open, for update", prepare_plain, run_store_open, OPENS_NOTHING, SCENARIO_CHANGES},
     {"store_open, for reading", prepare_plain, run_store_open, OPENS_NOTHING, SCENARIO_READS},
+    {"store_open, by its url", NULL, run_store_open_url, OPENS_NOTHING, SCENARIO_READS},
     {"store_options_print", prepare_plain, run_options_print, OPENS_STORE, SCENARIO_READS},
     {"options_set", prepare_plain, run_options_set, OPENS_STORE, SCENARIO_READS},
     {"store_statistics", prepare_plain, run_statistics, OPENS_STORE, SCENARIO_READS},
@@ -475,6 +495,7 @@ const scenario scenarios[] = {
     {"array_open, Zarr v2", prepare_version_2, run_array_open, OPENS_STORE, SCENARIO_READS},
     {"array_close", prepare_plain, run_array_close, OPENS_ARRAY, SCENARIO_CHANGES},
     {"array_get_info", prepare_plain, run_get_info, OPENS_ARRAY, SCENARIO_READS},
+    {"array_layout_print", prepare_plain, run_layout_print, OPENS_ARRAY, SCENARIO_READS},
     {"array_write, all", prepare_plain, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
     {"array_write, uncompressed", prepare_uncompressed, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
     {"array_write, unsharded", prepare_unsharded, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
