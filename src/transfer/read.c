@@ -229,12 +229,14 @@ static parapet_status fetch(void *context, int worker, void *item_pointer)
 {
     read_job *job = context;
     read_item *item = item_pointer;
+    /* Small reads take a small buffer; others one that serves all requests after it. */
+    size_t bytes = item->bytes <= job->batch_bytes / 4 ? item->bytes : pp_max_size(item->bytes, job->batch_bytes);
     parapet_status status;
     (void)worker;
     if (item->wanted_count == 0)
         return PARAPET_OK;
     item->buffer.budget = job->context->budget;
-    status = pp_buffer_ensure(&item->buffer, pp_max_size(item->bytes, job->batch_bytes), "read buffers");
+    status = pp_buffer_ensure(&item->buffer, bytes, "read buffers");
     if (status != PARAPET_OK)
         return status;
     return pp_shard_read(job->context, &item->shard->shard, item->offset, item->bytes, item->buffer.data);
