@@ -72,7 +72,9 @@ parapet_status pp_buffer_init(pp_buffer *buffer, pp_budget *budget, size_t bytes
         return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any memory", purpose, bytes);
     if ((status = pp_budget_reserve(budget, rounded, purpose)) != PARAPET_OK)
         return status;
-    if ((status = pp_allocate_pages(&buffer->data, rounded)) != PARAPET_OK) {
+    status = buffer->wants_huge_pages ? pp_allocate_huge_pages(&buffer->data, rounded)
+                                      : pp_allocate_pages(&buffer->data, rounded);
+    if (status != PARAPET_OK) {
         pp_budget_release(budget, rounded);
         return status;
     }

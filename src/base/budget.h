@@ -6,6 +6,7 @@
 #define PARAPET_BASE_BUDGET_H
 
 #include <stdatomic.h>
+#include <stdbool.h>
 
 #include "base/memory.h"
 
@@ -32,6 +33,7 @@ typedef struct pp_buffer {
     unsigned char *data;
     size_t capacity;
     pp_budget *budget;
+    bool wants_huge_pages; /* set by the owner before the buffer is made */
 } pp_buffer;
 
 parapet_status pp_buffer_init(pp_buffer *buffer, pp_budget *budget, size_t bytes, const char *purpose);

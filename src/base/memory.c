@@ -46,20 +46,23 @@ parapet_status pp_allocate_array(void *memory, size_t count, size_t element_byte
     return pp_allocate(memory, bytes);
 }
 
-/* Large buffers ask for huge pages: faulting in 4 KiB at a time costs more than reading the data from a disk. */
-static void *allocate_pages(size_t bytes)
+static void *allocate_aligned(size_t bytes, size_t alignment)
 {
-    size_t alignment = bytes >= PP_HUGE_PAGE_BYTES ? PP_HUGE_PAGE_BYTES : PP_PAGE_BYTES;
-    void *fresh = aligned_alloc(alignment, pp_align_up(bytes, alignment));
-    if (fresh != NULL && alignment == PP_HUGE_PAGE_BYTES)
-        (void)madvise(fresh, bytes, MADV_HUGEPAGE);
-    return fresh;
+    size_t rounded = pp_align_up(bytes > 0 ? bytes : 1, alignment);
+    return rounded < bytes || is_refused(bytes) ? NULL : aligned_alloc(alignment, rounded);
 }
 
 parapet_status pp_allocate_pages(void *memory, size_t bytes)
 {
-    bool is_possible = bytes <= SIZE_MAX - PP_HUGE_PAGE_BYTES;
-    return hand_over(memory, !is_possible || is_refused(bytes) ? NULL : allocate_pages(bytes > 0 ? bytes : 1), bytes);
+    return hand_over(memory, allocate_aligned(bytes, PP_PAGE_BYTES), bytes);
+}
+
+parapet_status pp_allocate_huge_pages(void *memory, size_t bytes)
+{
+    void *fresh = allocate_aligned(bytes, PP_HUGE_PAGE_BYTES);
+    if (fresh != NULL)
+        (void)madvise(fresh, bytes, MADV_HUGEPAGE);
+    return hand_over(memory, fresh, bytes);
 }
 
 parapet_status pp_reallocate(void *memory, size_t bytes)

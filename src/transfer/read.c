@@ -236,6 +236,7 @@ static parapet_status fetch(void *context, int worker, void *item_pointer)
     if (item->wanted_count == 0)
         return PARAPET_OK;
     item->buffer.budget = job->context->budget;
+    item->buffer.wants_huge_pages = bytes >= job->batch_bytes;
     status = pp_buffer_ensure(&item->buffer, bytes, "read buffers");
     if (status != PARAPET_OK)
         return status;

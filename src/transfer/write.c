@@ -5,7 +5,7 @@
 #include "transfer/pipeline.h"
 #include "transfer/shard_build.h"
 
-#define WRITE_SLOTS_MOST 16
+#define WRITE_SLOTS_MOST 64
 
 /* What becomes of a chunk of a new shard. */
 typedef enum chunk_fate {
@@ -313,8 +313,9 @@ static bool some_shard_keeps_old(const write_job *job)
     return false;
 }
 
-/* Two slots per thread keep everybody busy; what the budget cannot give is done without, down to one slot. Every
- * chunk on its way may be of another shard, and one more shard is begun before the last one is given back. */
+/* Four slots per thread keep everybody busy while storage lags; what the budget cannot give is done without, down to
+ * one slot. Every chunk on its way may be of another shard, and one more shard is begun before the last one is given
+ * back. */
 static parapet_status count_slots(write_job *job, size_t slot_bytes)
 {
     const pp_transfer_context *context = job->context;
@@ -322,7 +323,7 @@ static parapet_status count_slots(write_job *job, size_t slot_bytes)
     size_t list_bytes = pp_shard_build_list_bytes(context, job->keeps_old);
     size_t fixed_bytes = list_bytes + pp_shard_build_write_bytes(context);
     size_t available = pp_budget_available(context->budget);
-    size_t wanted = context->has_storage_thread ? 2 * (size_t)context->threads + 1 : 1;
+    size_t wanted = context->has_storage_thread ? 4 * (size_t)context->threads : 1;
     parapet_status status;
     slot_bytes += is_single ? 0 : list_bytes;
     if ((status = pp_budget_check(context->budget, fixed_bytes + slot_bytes, "buffers to write a chunk")) !=
