@@ -256,7 +256,7 @@ static parapet_status run_store_open_url(bed *used)
     parapet_status status = parapet_store_open(&store, MPI_COMM_NULL, "memory:fault", PARAPET_CREATE, &used->options);
     if (status == PARAPET_OK)
         status = parapet_store_close(&store);
-    pp_store_memory_drop("memory:fault" + strlen("memory:"));
+    pp_store_memory_drop("fault");
     return status;
 }
 
