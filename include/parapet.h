@@ -149,7 +149,7 @@ typedef struct parapet_options {
     int64_t memory_bytes;     /* limit on all buffers of this store on this rank; default 256 MiB */
     int64_t threads;          /* threads that encode and decode, this one included; default 1 */
     int64_t io_thread;        /* 1: storage calls on a helper thread (default), 2: no threads at all */
-    int64_t direct_io;        /* 0: where a probe finds it works, 1: always try, 2: never */
+    int64_t direct_io;        /* 0: large writes, and large reads not in the page cache; 1: always try; 2: never */
     int64_t durability;       /* 0 or 1: flush to the device before a call returns, 2: leave it to the system */
     int64_t elide_fill;       /* 1: chunks of shards that equal the fill value are not stored; default: they are */
     int64_t ignore_checksums; /* 1: deliver data whose CRC-32C does not match; default: refuse it */

@@ -121,15 +121,10 @@ static parapet_status remove_if_shard(void *context, const char *key, uint64_t b
 {
     const remains *job = context;
     int64_t cell[PARAPET_MAX_NDIM];
-    char *whole = NULL;
-    parapet_status status;
     (void)bytes;
     if (!pp_key_parse(&job->document->keys, job->document->ndim, key, cell))
         return PARAPET_OK;
-    if ((status = pp_path_join(job->array->path, key, &whole)) == PARAPET_OK)
-        status = pp_store_remove(job->array->store->backend, whole);
-    pp_free(whole);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_walk_remove(job->array->store, job->array->path, key);
 }
 
 /* Keys of shards begin with "c": a node of that name would lose its own objects. */

@@ -137,6 +137,9 @@ parapet_status pp_resize_finish(parapet_array *array);
 typedef parapet_status (*pp_walk_visitor)(void *context, const char *key, uint64_t bytes);
 parapet_status pp_walk_objects(parapet_store *store, const char *path, pp_walk_visitor visit, void *context);
 
+/* Removes an object that a walk has shown; one that is gone already is fine. */
+parapet_status pp_walk_remove(parapet_store *store, const char *path, const char *key);
+
 /* seal.c */
 parapet_status pp_seal_open(parapet_array *array);
 parapet_status pp_seal_lookup_record(void *array, int64_t shard, pp_shard_record *record);

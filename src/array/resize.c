@@ -52,15 +52,10 @@ static parapet_status remove_if_outside(void *context, const char *key, uint64_t
 {
     parapet_array *array = context;
     int64_t cell[PARAPET_MAX_NDIM];
-    char *whole = NULL;
-    parapet_status status;
     (void)bytes;
     if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell) || is_inside(&array->layout.shards, cell))
         return PARAPET_OK;
-    if ((status = pp_path_join(array->path, key, &whole)) == PARAPET_OK)
-        status = pp_store_remove(array->store->backend, whole);
-    pp_free(whole);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_walk_remove(array->store, array->path, key);
 }
 
 static parapet_status trim_edge(parapet_array *array, const bool *is_shrunk)

@@ -56,3 +56,13 @@ parapet_status pp_walk_objects(parapet_store *store, const char *path, pp_walk_v
     walk job = {.store = store, .path = path, .visit = visit, .context = context};
     return walk_prefix(&job, "", 0);
 }
+
+parapet_status pp_walk_remove(parapet_store *store, const char *path, const char *key)
+{
+    char *whole = NULL;
+    parapet_status status = pp_path_join(path, key, &whole);
+    if (status == PARAPET_OK)
+        status = pp_store_remove(store->backend, whole);
+    pp_free(whole);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
