@@ -58,6 +58,11 @@ size_t pp_budget_available(const pp_budget *budget)
     return budget->limit_bytes - atomic_load(&budget->used_bytes);
 }
 
+size_t pp_budget_used(const pp_budget *budget)
+{
+    return atomic_load(&budget->used_bytes);
+}
+
 size_t pp_budget_peak(const pp_budget *budget)
 {
     return atomic_load(&budget->peak_bytes);

@@ -26,6 +26,7 @@ void pp_budget_release(pp_budget *budget, size_t bytes);
 parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char *purpose);
 
 size_t pp_budget_available(const pp_budget *budget);
+size_t pp_budget_used(const pp_budget *budget);
 size_t pp_budget_peak(const pp_budget *budget);
 
 /* A page-aligned buffer that was reserved; {0} is empty. */

@@ -108,7 +108,7 @@ const char *parapet_status_name(parapet_status status)
         "PARAPET_ERR_EXISTS",  "PARAPET_ERR_IO",       "PARAPET_ERR_NO_SPACE",
         "PARAPET_ERR_MEMORY",  "PARAPET_ERR_FORMAT",   "PARAPET_ERR_UNSUPPORTED",
         "PARAPET_ERR_CORRUPT", "PARAPET_ERR_MISSING",  "PARAPET_ERR_CANCELLED",
-        "PARAPET_ERR_MPI",     "PARAPET_ERR_INTERNAL",
+        "PARAPET_ERR_MPI",     "PARAPET_ERR_INTERNAL", "PARAPET_ERR_TIMEOUT",
     };
     if ((int)status < 0 || (size_t)status >= sizeof names / sizeof names[0])
         return "unknown status";

@@ -11,7 +11,6 @@
 /* Measured on ext4, 128 MiB with flush: direct I/O in pieces of 4 MiB takes 0.7 of the time of buffered writing and
  * less than half of its processor time. Buffered with early write-back is somewhat faster on an idle machine and
  * slower on a busy one. Allocating the file beforehand gains nothing; pieces below 256 KiB lose speed. */
-#define BUFFER_BYTES ((size_t)4 << 20)
 #define LEAST_DIRECT_BYTES ((size_t)1 << 20)
 
 static size_t whole_pages(size_t bytes)
@@ -47,7 +46,7 @@ static parapet_status leave_direct(pp_posix_stream *stream)
 /* The largest buffer that the budget gives, down to a size that still writes at speed. */
 static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *request)
 {
-    size_t bytes = BUFFER_BYTES;
+    size_t bytes = PP_WRITE_BUFFER_BYTES;
     parapet_status status;
     if (request->is_small || request->budget == NULL)
         return PARAPET_OK;

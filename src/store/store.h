@@ -26,6 +26,9 @@
 /* A writer takes more than this from the budget only where there is more. */
 #define PP_LEAST_WRITE_BUFFER_BYTES ((size_t)256 << 10)
 
+/* And never more than this. */
+#define PP_WRITE_BUFFER_BYTES ((size_t)4 << 20)
+
 typedef struct pp_store pp_store;
 typedef struct pp_reader pp_reader;
 typedef struct pp_writer pp_writer;
