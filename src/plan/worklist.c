@@ -4,67 +4,164 @@
 
 #include "base/checked.h"
 
-static parapet_status count_work(const pp_grid *shards, const pp_box *boxes, int box_count, size_t *total)
+#define LIST_PURPOSE "the lists of shards to transfer"
+
+/* What a build goes by. */
+typedef struct list_case {
+    const pp_plan *plan;
+    pp_shard_filter owns;
+    void *context;
+} list_case;
+
+static const pp_target *claim_target(const pp_plan *plan, size_t claim)
 {
-    int i;
+    return &plan->targets[pp_claims_at(plan->claims, claim)[PP_CLAIM_TARGET]];
+}
+
+static void claim_box(const pp_plan *plan, size_t claim, pp_box *box)
+{
+    pp_claim_box(pp_claims_at(plan->claims, claim), plan->claims->ndim_most, claim_target(plan, claim)->shards->ndim,
+                 box);
+}
+
+/* Shards that claims touch, whether or not they belong in the list: known without visiting them. */
+static parapet_status count_touched(const pp_plan *plan, size_t *total)
+{
     int64_t sum = 0;
-    for (i = 0; i < box_count; i++) {
-        pp_box cells;
-        pp_grid_cells_of_box(shards, &boxes[i], &cells);
-        if (!pp_add_fits(sum, pp_box_element_count(&cells), &sum) || sum > INT64_MAX / (int64_t)sizeof(pp_work))
+    size_t i;
+    for (i = 0; i < plan->claims->count; i++) {
+        pp_box box;
+        claim_box(plan, i, &box);
+        pp_grid_cells_of_box(claim_target(plan, i)->shards, &box, &box);
+        if (!pp_add_fits(sum, pp_box_element_count(&box), &sum) || sum > INT64_MAX / (int64_t)sizeof(pp_work))
             return pp_fail(PARAPET_ERR_MEMORY, "the parts touch more shards than can be listed");
     }
     *total = (size_t)sum;
     return PARAPET_OK;
 }
 
+/* Cells of a grid of chunks that a claim touches in the shard at this cell, as a range of their numbers. */
+static void find_chunk_range(const pp_target *target, const pp_box *claimed, const int64_t *shard_cell, pp_work *work)
+{
+    int64_t last[PARAPET_MAX_NDIM];
+    pp_box box;
+    int d;
+    pp_grid_cell_box(target->shards, shard_cell, &box);
+    (void)pp_box_intersect(&box, claimed, &box);
+    for (d = 0; d < box.ndim; d++)
+        box.start[d] -= shard_cell[d] * target->shards->cell_shape[d];
+    pp_grid_cells_of_box(target->chunks, &box, &box);
+    for (d = 0; d < box.ndim; d++)
+        last[d] = box.start[d] + box.count[d] - 1;
+    work->first_chunk = pp_grid_cell_number(target->chunks, box.start);
+    work->last_chunk = pp_grid_cell_number(target->chunks, last);
+}
+
+/* Counts the shards of a claim that belong in the list, up to most, and lists them when work is not NULL. */
+static size_t list_claim(const list_case *by, size_t claim, pp_work *work, size_t most)
+{
+    const int64_t *words = pp_claims_at(by->plan->claims, claim);
+    const pp_target *target = claim_target(by->plan, claim);
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_box claimed, cells;
+    size_t count = 0;
+    bool more;
+    claim_box(by->plan, claim, &claimed);
+    pp_grid_cells_of_box(target->shards, &claimed, &cells);
+    for (more = pp_box_first(&cells, cell); more && count < most; more = pp_box_next(&cells, cell)) {
+        int64_t shard = pp_grid_cell_number(target->shards, cell);
+        if (by->owns != NULL && !by->owns(by->context, (int)words[PP_CLAIM_TARGET], shard))
+            continue;
+        if (work != NULL) {
+            work[count] = (pp_work){.shard = shard,
+                                    .claim = (int64_t)claim,
+                                    .target = (int32_t)words[PP_CLAIM_TARGET],
+                                    .rank = (int32_t)words[PP_CLAIM_RANK],
+                                    .part = words[PP_CLAIM_PART]};
+            find_chunk_range(target, &claimed, cell, &work[count]);
+        }
+        count++;
+    }
+    return count;
+}
+
+/* Records of the list. Visiting stops where the budget does, because claims may touch more shards than time allows;
+ * it starts again if another thread gave memory back meanwhile. */
+static parapet_status count_work(const list_case *by, const pp_budget *budget, size_t *total)
+{
+    size_t i, touched, most = pp_budget_available(budget) / sizeof(pp_work);
+    parapet_status status = count_touched(by->plan, &touched);
+    *total = touched;
+    if (status != PARAPET_OK || by->owns == NULL)
+        return status;
+    *total = 0;
+    for (i = 0; i < by->plan->claims->count; i++) {
+        *total += list_claim(by, i, NULL, most - *total + 1);
+        if (*total > most) {
+            status = pp_budget_check(budget, touched * sizeof(pp_work), LIST_PURPOSE);
+            return status != PARAPET_OK ? status : count_work(by, budget, total);
+        }
+    }
+    return PARAPET_OK;
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+static int compare_shards(const pp_work *a, const pp_work *b)
+{
+    return a->target != b->target ? compare_numbers(a->target, b->target) : compare_numbers(a->shard, b->shard);
+}
+
 static int compare_work(const void *left, const void *right)
 {
     const pp_work *a = left, *b = right;
-    if (a->shard != b->shard)
-        return a->shard < b->shard ? -1 : 1;
-    return (a->part > b->part) - (a->part < b->part);
+    int order = compare_shards(a, b);
+    if (order != 0)
+        return order;
+    return a->rank != b->rank ? compare_numbers(a->rank, b->rank) : compare_numbers(a->part, b->part);
 }
 
-static size_t list_part(pp_work *work, const pp_grid *shards, const pp_box *box, int part)
+/* A list that is in order already, as that of one claim is, is left alone: qsort takes memory. */
+static void sort_work(pp_worklist *list)
 {
-    int64_t cell[PARAPET_MAX_NDIM];
-    pp_box cells;
-    size_t count = 0;
-    bool more;
-    pp_grid_cells_of_box(shards, box, &cells);
-    for (more = pp_box_first(&cells, cell); more; more = pp_box_next(&cells, cell))
-        work[count++] = (pp_work){.shard = pp_grid_cell_number(shards, cell), .part = part};
-    return count;
+    size_t i;
+    for (i = 1; i < list->count; i++) {
+        if (compare_work(&list->work[i - 1], &list->work[i]) > 0) {
+            qsort(list->work, list->count, sizeof(pp_work), compare_work);
+            return;
+        }
+    }
 }
 
 static parapet_status reserve_work(pp_worklist *list, size_t count, pp_budget *budget)
 {
     parapet_status status;
-    *list = (pp_worklist){.budget = budget};
-    status = pp_budget_reserve(budget, count * sizeof(pp_work), "the lists of shards to transfer");
-    if (status != PARAPET_OK)
+    *list = (pp_worklist){0};
+    if ((status = pp_budget_reserve(budget, count * sizeof(pp_work), LIST_PURPOSE)) != PARAPET_OK)
         return status;
+    list->budget = budget;
     list->count = count;
     if ((status = pp_allocate_array(&list->work, count, sizeof(pp_work))) != PARAPET_OK)
         pp_worklist_clear(list);
     return status;
 }
 
-parapet_status pp_worklist_build(pp_worklist *list, const pp_grid *shards, const pp_box *boxes, int box_count,
+parapet_status pp_worklist_build(pp_worklist *list, const pp_plan *plan, pp_shard_filter owns, void *context,
                                  pp_budget *budget)
 {
+    list_case by = {plan, owns, context};
     parapet_status status;
-    size_t total, done = 0;
-    int i;
+    size_t i, total, done = 0;
     *list = (pp_worklist){0};
-    if ((status = count_work(shards, boxes, box_count, &total)) != PARAPET_OK ||
+    if ((status = count_work(&by, budget, &total)) != PARAPET_OK ||
         (status = reserve_work(list, total, budget)) != PARAPET_OK)
         return status;
-    for (i = 0; i < box_count; i++)
-        done += list_part(list->work + done, shards, &boxes[i], i);
-    if (box_count > 1)
-        qsort(list->work, total, sizeof(pp_work), compare_work);
+    for (i = 0; i < plan->claims->count; i++)
+        done += list_claim(&by, i, list->work + done, total - done);
+    sort_work(list);
     return PARAPET_OK;
 }
 
@@ -100,7 +197,7 @@ static size_t list_edge(const pp_grid *shards, const bool *is_marked, pp_work *w
             if (is_listed_before(shards, is_marked, d, cell))
                 continue;
             if (work != NULL)
-                work[count] = (pp_work){.shard = pp_grid_cell_number(shards, cell), .part = PP_NO_PART};
+                work[count] = (pp_work){.shard = pp_grid_cell_number(shards, cell), .claim = PP_NO_CLAIM};
             count++;
         }
     }
@@ -124,8 +221,8 @@ static size_t count_edge_most(const pp_grid *shards, const bool *is_marked)
 parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, const bool *is_marked,
                                       pp_budget *budget)
 {
-    parapet_status status = pp_budget_check(budget, count_edge_most(shards, is_marked) * sizeof(pp_work),
-                                            "the lists of shards to transfer");
+    parapet_status status =
+        pp_budget_check(budget, count_edge_most(shards, is_marked) * sizeof(pp_work), LIST_PURPOSE);
     *list = (pp_worklist){0};
     if (status != PARAPET_OK ||
         (status = reserve_work(list, list_edge(shards, is_marked, NULL), budget)) != PARAPET_OK)
@@ -143,63 +240,74 @@ void pp_worklist_clear(pp_worklist *list)
     *list = (pp_worklist){0};
 }
 
+/* The first record from first to end that is not before key, or not before and not equal to it. By halving, because
+ * requests look up shards with any number of claims. */
+static size_t search_work(const pp_worklist *list, size_t first, size_t end, const pp_work *key, bool skips_equal)
+{
+    while (first < end) {
+        size_t middle = first + (end - first) / 2;
+        int order = compare_shards(&list->work[middle], key);
+        if (order < 0 || (order == 0 && skips_equal))
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return first;
+}
+
 size_t pp_worklist_group_end(const pp_worklist *list, size_t first)
 {
-    size_t end = first;
-    while (end < list->count && list->work[end].shard == list->work[first].shard)
-        end++;
-    return end;
+    return first >= list->count ? list->count : search_work(list, first, list->count, &list->work[first], true);
 }
 
-static parapet_status refuse_overlap(int64_t first, int64_t second, const pp_box *common)
+size_t pp_worklist_rank_end(const pp_worklist *list, size_t first, size_t group_end)
 {
-    pp_text text = {0};
-    char *shown;
-    parapet_status status;
-    pp_box_print(common, &text);
-    if ((status = pp_text_finish(&text, &shown)) != PARAPET_OK)
-        return status;
-    status = pp_fail(PARAPET_ERR_ARGUMENT, "parts %lld and %lld overlap in %s", (long long)first, (long long)second,
-                     shown);
-    pp_free(shown);
-    return status;
-}
-
-static parapet_status check_group(const pp_worklist *list, size_t first, size_t end, const pp_box *boxes)
-{
-    size_t i, j;
-    for (i = first; i < end; i++) {
-        for (j = i + 1; j < end; j++) {
-            pp_box common;
-            int64_t a = list->work[i].part, b = list->work[j].part;
-            if (pp_box_intersect(&boxes[a], &boxes[b], &common))
-                return refuse_overlap(a, b, &common);
-        }
+    size_t low = first, high = group_end;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (list->work[middle].rank == list->work[first].rank)
+            low = middle + 1;
+        else
+            high = middle;
     }
-    return PARAPET_OK;
+    return low;
 }
 
-parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_box *boxes)
+bool pp_worklist_find(const pp_worklist *list, int target, int64_t shard, size_t *first, size_t *end)
 {
-    size_t first = 0;
-    while (first < list->count) {
-        size_t end = pp_worklist_group_end(list, first);
-        parapet_status status = check_group(list, first, end, boxes);
-        if (status != PARAPET_OK)
-            return status;
-        first = end;
-    }
-    return PARAPET_OK;
+    pp_work key = {.target = target, .shard = shard};
+    *first = search_work(list, 0, list->count, &key, false);
+    *end = search_work(list, *first, list->count, &key, true);
+    return *first < *end;
 }
 
-int64_t pp_worklist_covered(const pp_worklist *list, size_t first, size_t end, const pp_box *boxes, const pp_box *box)
+static int64_t covered_by(const pp_plan *plan, const pp_work *work, const pp_box *box)
+{
+    pp_box common;
+    claim_box(plan, (size_t)work->claim, &common);
+    return pp_box_intersect(&common, box, &common) ? pp_box_element_count(&common) : 0;
+}
+
+int64_t pp_worklist_covered(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end, int64_t chunk,
+                            const pp_box *box)
 {
     int64_t covered = 0;
     size_t i;
     for (i = first; i < end; i++) {
-        pp_box common;
-        if (list->work[i].part != PP_NO_PART && pp_box_intersect(&boxes[list->work[i].part], box, &common))
-            covered += pp_box_element_count(&common);
+        const pp_work *work = &list->work[i];
+        if (work->claim != PP_NO_CLAIM && work->first_chunk <= chunk && chunk <= work->last_chunk)
+            covered += covered_by(plan, work, box);
     }
+    return covered;
+}
+
+int64_t pp_worklist_covered_shard(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end,
+                                  const pp_box *box)
+{
+    int64_t covered = 0;
+    size_t i;
+    for (i = first; i < end; i++)
+        if (list->work[i].claim != PP_NO_CLAIM)
+            covered += covered_by(plan, &list->work[i], box);
     return covered;
 }

@@ -1,43 +1,67 @@
-/* worklist.h - which shards a set of parts touches, shard by shard.
+/* worklist.h - which shards a set of claims touches, shard by shard.
  *
- * Pure: knows boxes and grids. Depends on base and geometry. Memory is one small record per (shard, part) that
+ * Pure: knows boxes and grids. Depends on base and geometry. Memory is one small record per (shard, claim) that
  * meet, taken from the budget; never one per shard of the array. */
 #ifndef PARAPET_PLAN_WORKLIST_H
 #define PARAPET_PLAN_WORKLIST_H
 
-#include "base/budget.h"
-#include "geometry/grid.h"
+#include "plan/claims.h"
 
+/* One claim meets one shard. */
 typedef struct pp_work {
-    int64_t shard;
+    int64_t shard; /* of its target */
+    int64_t claim; /* index into the claims, or PP_NO_CLAIM */
+    int32_t target;
+    int32_t rank;
     int64_t part;
+    int64_t first_chunk, last_chunk; /* every chunk of the shard that the claim touches lies between these */
 } pp_work;
 
-/* Sorted by shard, then part. */
+#define PP_NO_CLAIM INT64_C(-1)
+
+/* Sorted by target, shard, rank and part. */
 typedef struct pp_worklist {
     pp_work *work;
     size_t count;
     pp_budget *budget;
 } pp_worklist;
 
-/* boxes are the parts; empty ones touch nothing. */
-parapet_status pp_worklist_build(pp_worklist *list, const pp_grid *shards, const pp_box *boxes, int box_count,
+/* What the functions below work on. */
+typedef struct pp_plan {
+    const pp_target *targets;
+    int target_count;
+    const pp_claims *claims;
+} pp_plan;
+
+/* Says whether a shard belongs in the list. */
+typedef bool (*pp_shard_filter)(void *context, int target, int64_t shard);
+
+/* All shards that claims touch and owns accepts (NULL: all); empty boxes touch nothing. */
+parapet_status pp_worklist_build(pp_worklist *list, const pp_plan *plan, pp_shard_filter owns, void *context,
                                  pp_budget *budget);
 
-/* The shards that reach beyond the array in one of the marked dimensions; their part is PP_NO_PART. */
-#define PP_NO_PART INT64_C(-1)
+/* The shards of one grid that reach beyond the array in one of the marked dimensions; their claim is PP_NO_CLAIM. */
 parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, const bool *is_marked,
                                       pp_budget *budget);
 void pp_worklist_clear(pp_worklist *list);
 
-/* The end of the group of the same shard that starts at first. */
+/* The end of the group of the same target and shard that starts at first; of the same rank within a group. */
 size_t pp_worklist_group_end(const pp_worklist *list, size_t first);
+size_t pp_worklist_rank_end(const pp_worklist *list, size_t first, size_t group_end);
 
-/* Refuses parts that overlap, naming two of them and the box they share. */
-parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_box *boxes);
+/* The group of a shard; false: none. */
+bool pp_worklist_find(const pp_worklist *list, int target, int64_t shard, size_t *first, size_t *end);
 
-/* Elements of box that the parts of a group cover, for parts that do not overlap. */
-int64_t pp_worklist_covered(const pp_worklist *list, size_t first, size_t end, const pp_box *boxes,
+/* Refuses claims that overlap, naming both and the box they share: "part 0 of rank 2 and part 1 of rank 5 overlap in
+ * [0:4, 2:8]"; on one rank (size 1) only the parts. About n log n in the claims of a shard unless they overlap. */
+parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_plan *plan, int size);
+
+/* Elements of chunk `chunk`, whose clipped box is box, that the claims of a group cover, if they do not overlap. */
+int64_t pp_worklist_covered(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end, int64_t chunk,
                             const pp_box *box);
+
+/* Elements of the box of a whole shard that the claims of a group cover, if they do not overlap. */
+int64_t pp_worklist_covered_shard(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end,
+                                  const pp_box *box);
 
 #endif

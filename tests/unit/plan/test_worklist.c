@@ -1,122 +1,178 @@
-/* Lists of (shard, part) against slow references that look at every shard of the array. */
-#include "support.h"
+/* Lists of (shard, claim) against slow references that look at every shard and every element of the arrays. */
+#include "scene.h"
 
-#include "plan/worklist.h"
+#include "plan/pieces.h"
 
-#define BUDGET_BYTES ((size_t)1 << 20)
-#define MOST_PARTS 6
+#define MOST_CLAIMS 12
 
-static pp_budget budget;
+static pp_work expected[100000];
 
-static pp_grid grid_of(int ndim, const int64_t *shape, const int64_t *cell)
+/* Any fixed choice of about two thirds of the shards. */
+static bool is_accepted(void *context, int target, int64_t shard)
 {
-    pp_grid grid;
-    assert_ok(pp_grid_init(&grid, ndim, shape, cell));
-    return grid;
+    const uint64_t *salt = context;
+    return ((uint64_t)shard * 7 + (uint64_t)target * 5 + *salt) * UINT64_C(2654435761) % 97 % 3 != 0;
 }
 
-static pp_box box_of(int ndim, const int64_t *start, const int64_t *count)
+static bool is_before(const int64_t *a, const int64_t *b)
 {
-    pp_box box;
-    assert_ok(pp_box_init(&box, ndim, start, count));
-    return box;
+    return a[PP_CLAIM_RANK] != b[PP_CLAIM_RANK] ? a[PP_CLAIM_RANK] < b[PP_CLAIM_RANK]
+                                                : a[PP_CLAIM_PART] < b[PP_CLAIM_PART];
 }
 
-static void start_budget(size_t bytes)
+/* Indices of the claims on a target in order of rank and part. */
+static size_t order_slowly(const test_scene *scene, int target, size_t *order)
 {
-    pp_budget_init(&budget, bytes);
-}
-
-static void assert_all_given_back(void)
-{
-    assert_int_equal(pp_budget_available(&budget), budget.limit_bytes);
-}
-
-static void choose_grid(test_random *random, pp_grid *grid)
-{
-    int64_t shape[4], cell[4];
-    int d, ndim = (int)test_random_between(random, 0, 4);
-    for (d = 0; d < ndim; d++) {
-        shape[d] = test_random_between(random, 0, 9);
-        cell[d] = test_random_between(random, 1, 5);
+    size_t i, j, count = 0;
+    for (i = 0; i < scene->claims.count; i++) {
+        if (scene_claim_target(scene, i) != target)
+            continue;
+        for (j = count++;
+             j > 0 && is_before(pp_claims_at(&scene->claims, i), pp_claims_at(&scene->claims, order[j - 1])); j--)
+            order[j] = order[j - 1];
+        order[j] = i;
     }
-    *grid = grid_of(ndim, shape, cell);
+    return count;
 }
 
-static void choose_boxes(test_random *random, const pp_grid *grid, pp_box *boxes, int count)
+/* Whether a claim has elements in a shard, and in which chunks, from the chunk of every element that it has. */
+static bool meets_slowly(const test_scene *scene, size_t claim, pp_work *work)
 {
-    int i, d;
-    for (i = 0; i < count; i++) {
-        int64_t start[4], size[4];
-        for (d = 0; d < grid->ndim; d++) {
-            start[d] = test_random_between(random, 0, grid->shape[d]);
-            size[d] = test_random_between(random, 0, grid->shape[d] - start[d]);
+    const pp_target *target = &scene->targets[work->target];
+    pp_box box = scene_claim_box(scene, claim);
+    int64_t position[SCENE_NDIM], chunk;
+    bool more, meets = false;
+    for (more = pp_box_first(&box, position); more; more = pp_box_next(&box, position)) {
+        if (scene_shard_of(target, position, &chunk) != work->shard)
+            continue;
+        work->first_chunk = !meets || chunk < work->first_chunk ? chunk : work->first_chunk;
+        work->last_chunk = !meets || chunk > work->last_chunk ? chunk : work->last_chunk;
+        meets = true;
+    }
+    return meets;
+}
+
+static size_t list_slowly(const test_scene *scene, uint64_t *salt)
+{
+    size_t found = 0, order[MOST_CLAIMS], i, count;
+    int64_t shard;
+    int target;
+    for (target = 0; target < scene->plan.target_count; target++) {
+        count = order_slowly(scene, target, order);
+        for (shard = 0; shard < scene->shards[target].cell_count; shard++) {
+            for (i = 0; i < count; i++) {
+                const int64_t *claim = pp_claims_at(&scene->claims, order[i]);
+                pp_work work = {.target = target, .shard = shard, .claim = (int64_t)order[i]};
+                work.rank = (int32_t)claim[PP_CLAIM_RANK];
+                work.part = claim[PP_CLAIM_PART];
+                if ((salt == NULL || is_accepted(salt, target, shard)) && meets_slowly(scene, order[i], &work))
+                    expected[found++] = work;
+            }
         }
-        boxes[i] = box_of(grid->ndim, start, size);
-    }
-}
-
-/* Every shard of the array against every part, in order: what the list must be. */
-static size_t list_slowly(const pp_grid *grid, const pp_box *boxes, int count, pp_work *work)
-{
-    size_t found = 0;
-    int64_t shard, cell[4];
-    int i;
-    for (shard = 0; shard < grid->cell_count; shard++) {
-        pp_box shard_box, common;
-        pp_grid_cell_position(grid, shard, cell);
-        pp_grid_cell_box(grid, cell, &shard_box);
-        for (i = 0; i < count; i++)
-            if (pp_box_intersect(&shard_box, &boxes[i], &common))
-                work[found++] = (pp_work){.shard = shard, .part = i};
     }
     return found;
 }
 
-static void assert_same_work(const pp_worklist *list, const pp_work *work, size_t count)
+static void assert_same_work(const pp_worklist *list, size_t count)
 {
     size_t i;
     assert_int_equal(list->count, count);
     for (i = 0; i < count; i++) {
-        assert_int_equal(list->work[i].shard, work[i].shard);
-        assert_int_equal(list->work[i].part, work[i].part);
+        assert_int_equal(list->work[i].target, expected[i].target);
+        assert_int_equal(list->work[i].shard, expected[i].shard);
+        assert_int_equal(list->work[i].rank, expected[i].rank);
+        assert_int_equal(list->work[i].part, expected[i].part);
+        assert_int_equal(list->work[i].claim, expected[i].claim);
+        assert_int_equal(list->work[i].first_chunk, expected[i].first_chunk);
+        assert_int_equal(list->work[i].last_chunk, expected[i].last_chunk);
     }
 }
 
-static void test_worklist__holds_every_shard_and_part_that_meet_in_order(void **state)
+static void test_worklist__holds_every_shard_and_claim_that_meet_in_order(void **state)
 {
-    static pp_work expected[100000];
     test_random random = test_random_start();
     long live = pp_memory_live_count();
     int round;
     (void)state;
-    start_budget(BUDGET_BYTES);
     for (round = 0; round < 3000; round++) {
-        pp_grid grid;
-        pp_box boxes[MOST_PARTS];
+        uint64_t salt = test_random_next(&random) % 1000;
+        size_t taken;
         pp_worklist list;
-        int count = (int)test_random_between(&random, 0, MOST_PARTS);
-        choose_grid(&random, &grid);
-        choose_boxes(&random, &grid, boxes, count);
-        assert_ok(pp_worklist_build(&list, &grid, boxes, count, &budget));
-        assert_same_work(&list, expected, list_slowly(&grid, boxes, count, expected));
-        assert_int_equal(budget.limit_bytes - pp_budget_available(&budget), list.count * sizeof(pp_work));
+        test_scene scene;
+        scene_choose_targets(&scene, &random);
+        scene_claim_anything(&scene, &random, MOST_CLAIMS);
+        taken = pp_budget_available(&scene.budget);
+        assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
+        assert_same_work(&list, list_slowly(&scene, NULL));
+        assert_int_equal(taken - pp_budget_available(&scene.budget), list.count * sizeof(pp_work));
         pp_worklist_clear(&list);
-        assert_all_given_back();
+        assert_ok(pp_worklist_build(&list, &scene.plan, is_accepted, &salt, &scene.budget));
+        assert_same_work(&list, list_slowly(&scene, &salt));
+        assert_int_equal(taken - pp_budget_available(&scene.budget), list.count * sizeof(pp_work));
+        pp_worklist_clear(&list);
+        scene_close(&scene);
     }
     assert_int_equal(pp_memory_live_count(), live);
 }
 
-static void test_worklist__groups_cut_the_list_where_the_shard_changes(void **state)
+static size_t end_slowly(const pp_worklist *list, size_t first, bool by_rank)
 {
-    pp_work work[] = {{3, 0}, {3, 1}, {3, 4}, {7, 0}, {9, 2}, {9, 3}};
-    pp_worklist list = {.work = work, .count = 6};
+    size_t end = first;
+    while (end < list->count && list->work[end].target == list->work[first].target &&
+           list->work[end].shard == list->work[first].shard &&
+           (!by_rank || list->work[end].rank == list->work[first].rank))
+        end++;
+    return end;
+}
+
+static void check_ends_and_find(const pp_worklist *list)
+{
+    size_t i, first, end;
+    for (i = 0; i <= list->count; i++) {
+        size_t group_end = end_slowly(list, i, false);
+        assert_int_equal(pp_worklist_group_end(list, i), group_end);
+        assert_int_equal(pp_worklist_rank_end(list, i, group_end), end_slowly(list, i, true));
+        if (i == list->count)
+            break;
+        assert_true(pp_worklist_find(list, list->work[i].target, list->work[i].shard, &first, &end));
+        assert_true(first <= i && i < end);
+        assert_int_equal(end, end_slowly(list, first, false));
+        assert_true(first == 0 || list->work[first - 1].shard != list->work[first].shard ||
+                    list->work[first - 1].target != list->work[first].target);
+    }
+}
+
+static bool has_shard(const pp_worklist *list, int target, int64_t shard)
+{
+    size_t i;
+    for (i = 0; i < list->count; i++)
+        if (list->work[i].target == target && list->work[i].shard == shard)
+            return true;
+    return false;
+}
+
+static void test_worklist__finds_the_ranges_of_shards_and_ranks(void **state)
+{
+    test_random random = test_random_start();
+    int round, i;
     (void)state;
-    assert_int_equal(pp_worklist_group_end(&list, 0), 3);
-    assert_int_equal(pp_worklist_group_end(&list, 1), 3);
-    assert_int_equal(pp_worklist_group_end(&list, 3), 4);
-    assert_int_equal(pp_worklist_group_end(&list, 4), 6);
-    assert_int_equal(pp_worklist_group_end(&list, 6), 6);
+    for (round = 0; round < 3000; round++) {
+        uint64_t salt = test_random_next(&random) % 1000;
+        size_t first, end;
+        pp_worklist list;
+        test_scene scene;
+        scene_choose_targets(&scene, &random);
+        scene_claim_anything(&scene, &random, MOST_CLAIMS);
+        assert_ok(pp_worklist_build(&list, &scene.plan, is_accepted, &salt, &scene.budget));
+        check_ends_and_find(&list);
+        for (i = 0; i < 20; i++) {
+            int target = (int)test_random_between(&random, 0, SCENE_TARGETS);
+            int64_t shard = test_random_between(&random, 0, 20);
+            assert_int_equal(pp_worklist_find(&list, target, shard, &first, &end), has_shard(&list, target, shard));
+        }
+        pp_worklist_clear(&list);
+        scene_close(&scene);
+    }
 }
 
 static bool is_at_marked_edge(const pp_grid *grid, const bool *is_marked, const int64_t *cell)
@@ -128,31 +184,29 @@ static bool is_at_marked_edge(const pp_grid *grid, const bool *is_marked, const 
     return false;
 }
 
-static size_t list_edge_slowly(const pp_grid *grid, const bool *is_marked, pp_work *work)
+static size_t list_edge_slowly(const pp_grid *grid, const bool *is_marked)
 {
     size_t found = 0;
-    int64_t shard, cell[4];
+    int64_t shard, cell[SCENE_NDIM];
     for (shard = 0; shard < grid->cell_count; shard++) {
         pp_grid_cell_position(grid, shard, cell);
         if (is_at_marked_edge(grid, is_marked, cell))
-            work[found++] = (pp_work){.shard = shard, .part = PP_NO_PART};
+            expected[found++] = (pp_work){.shard = shard, .claim = PP_NO_CLAIM};
     }
     return found;
 }
 
-static void check_every_marking(const pp_grid *grid)
+static void check_every_marking(const pp_grid *grid, pp_budget *budget)
 {
-    static pp_work expected[10000];
     int marks, d;
     for (marks = 0; marks < 1 << grid->ndim; marks++) {
-        bool is_marked[4] = {false};
+        bool is_marked[SCENE_NDIM] = {false};
         pp_worklist list;
         for (d = 0; d < grid->ndim; d++)
             is_marked[d] = (marks >> d & 1) != 0;
-        assert_ok(pp_worklist_build_edge(&list, grid, is_marked, &budget));
-        assert_same_work(&list, expected, list_edge_slowly(grid, is_marked, expected));
+        assert_ok(pp_worklist_build_edge(&list, grid, is_marked, budget));
+        assert_same_work(&list, list_edge_slowly(grid, is_marked));
         pp_worklist_clear(&list);
-        assert_all_given_back();
     }
 }
 
@@ -161,11 +215,11 @@ static void test_worklist__edge_has_the_shards_that_overhang_in_every_marked_com
     test_random random = test_random_start();
     int round;
     (void)state;
-    start_budget(BUDGET_BYTES);
-    for (round = 0; round < 1000; round++) {
-        pp_grid grid;
-        choose_grid(&random, &grid);
-        check_every_marking(&grid);
+    for (round = 0; round < 500; round++) {
+        test_scene scene;
+        scene_choose_targets(&scene, &random);
+        check_every_marking(&scene.shards[0], &scene.budget);
+        scene_close(&scene);
     }
 }
 
@@ -174,192 +228,150 @@ static void test_worklist__edge_of_a_scalar_and_of_an_empty_array_is_empty(void 
     bool is_marked[2] = {true, true};
     pp_grid scalar = grid_of(0, NULL, NULL), empty = grid_of(2, (int64_t[]){0, 7}, (int64_t[]){4, 4});
     pp_worklist list;
+    test_scene scene;
     (void)state;
-    start_budget(BUDGET_BYTES);
-    assert_ok(pp_worklist_build_edge(&list, &scalar, is_marked, &budget));
+    scene_open(&scene, 0);
+    assert_ok(pp_worklist_build_edge(&list, &scalar, is_marked, &scene.budget));
     assert_int_equal(list.count, 0);
     pp_worklist_clear(&list);
-    assert_ok(pp_worklist_build_edge(&list, &empty, is_marked, &budget));
+    assert_ok(pp_worklist_build_edge(&list, &empty, is_marked, &scene.budget));
     assert_int_equal(list.count, 0);
     pp_worklist_clear(&list);
-    assert_all_given_back();
+    scene_close(&scene);
 }
 
-static void test_worklist__scalar_has_one_shard_per_part(void **state)
+static void test_worklist__of_an_empty_array_and_of_no_claims_is_empty(void **state)
 {
-    pp_grid grid = grid_of(0, NULL, NULL);
-    pp_box boxes[1] = {box_of(0, NULL, NULL)};
+    pp_box empty = box_of(2, NULL, (int64_t[]){0, 7});
     pp_worklist list;
+    test_scene scene;
     (void)state;
-    start_budget(BUDGET_BYTES);
-    assert_ok(pp_worklist_build(&list, &grid, boxes, 1, &budget));
-    assert_int_equal(list.count, 1);
-    assert_int_equal(list.work[0].shard, 0);
-    assert_int_equal(pp_worklist_covered(&list, 0, 1, boxes, &boxes[0]), 1);
+    scene_open(&scene, 2);
+    scene_add_target(&scene, grid_of(2, (int64_t[]){0, 7}, (int64_t[]){4, 4}), (int64_t[]){2, 2}, 8);
+    assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
+    assert_int_equal(list.count, 0);
+    assert_ok(pp_worklist_check_disjoint(&list, &scene.plan, 1));
     pp_worklist_clear(&list);
-    assert_all_given_back();
+    scene_claim(&scene, 0, 0, &empty);
+    assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
+    assert_int_equal(list.count, 0);
+    assert_int_equal(pp_worklist_group_end(&list, 0), 0);
+    pp_worklist_clear(&list);
+    scene_close(&scene);
 }
 
-static void test_worklist__empty_parts_touch_nothing_and_overlap_nothing(void **state)
+/* How many claims have the elements of a chunk, or of a shard if chunk is -1. */
+static int64_t covered_slowly(const test_scene *scene, int target, int64_t shard, int64_t chunk)
 {
-    pp_grid grid = grid_of(2, (int64_t[]){10, 10}, (int64_t[]){3, 3});
-    pp_box boxes[3] = {box_of(2, (int64_t[]){2, 2}, (int64_t[]){0, 5}),
-                       box_of(2, (int64_t[]){0, 0}, (int64_t[]){10, 10}),
-                       box_of(2, (int64_t[]){10, 10}, (int64_t[]){0, 0})};
-    pp_worklist list;
+    const pp_target *its = &scene->targets[target];
+    int64_t position[SCENE_NDIM], in, covered = 0;
     size_t i;
-    (void)state;
-    start_budget(BUDGET_BYTES);
-    assert_ok(pp_worklist_build(&list, &grid, boxes, 3, &budget));
-    assert_int_equal(list.count, 16);
-    for (i = 0; i < list.count; i++)
-        assert_int_equal(list.work[i].part, 1);
-    assert_ok(pp_worklist_check_disjoint(&list, boxes));
-    pp_worklist_clear(&list);
-    assert_ok(pp_worklist_build(&list, &grid, NULL, 0, &budget));
-    assert_int_equal(list.count, 0);
-    pp_worklist_clear(&list);
-    assert_all_given_back();
-}
-
-static bool overlap_slowly(const pp_box *boxes, int count)
-{
-    pp_box common;
-    int i, j;
-    for (i = 0; i < count; i++)
-        for (j = i + 1; j < count; j++)
-            if (pp_box_intersect(&boxes[i], &boxes[j], &common))
-                return true;
-    return false;
-}
-
-static void test_worklist__refuses_overlap_exactly_when_two_parts_share_an_element(void **state)
-{
-    test_random random = test_random_start();
-    int round, disjoint = 0, refused = 0;
-    (void)state;
-    start_budget(BUDGET_BYTES);
-    for (round = 0; round < 3000; round++) {
-        pp_grid grid;
-        pp_box boxes[3];
-        pp_worklist list;
-        choose_grid(&random, &grid);
-        choose_boxes(&random, &grid, boxes, 3);
-        assert_ok(pp_worklist_build(&list, &grid, boxes, 3, &budget));
-        if (overlap_slowly(boxes, 3)) {
-            assert_fails(pp_worklist_check_disjoint(&list, boxes), PARAPET_ERR_ARGUMENT, "overlap in [");
-            refused++;
-        } else {
-            assert_ok(pp_worklist_check_disjoint(&list, boxes));
-            disjoint++;
-        }
-        pp_worklist_clear(&list);
-    }
-    assert_true(disjoint > 300 && refused > 300);
-}
-
-static void test_worklist__overlap_names_both_parts_and_the_box(void **state)
-{
-    pp_grid grid = grid_of(2, (int64_t[]){100, 100}, (int64_t[]){10, 10});
-    pp_box boxes[4] = {
-        box_of(2, (int64_t[]){0, 0}, (int64_t[]){5, 100}), box_of(2, (int64_t[]){5, 0}, (int64_t[]){60, 50}),
-        box_of(2, (int64_t[]){5, 50}, (int64_t[]){10, 50}), box_of(2, (int64_t[]){63, 47}, (int64_t[]){37, 53})};
-    pp_worklist list;
-    (void)state;
-    start_budget(BUDGET_BYTES);
-    assert_ok(pp_worklist_build(&list, &grid, boxes, 4, &budget));
-    assert_fails(pp_worklist_check_disjoint(&list, boxes), PARAPET_ERR_ARGUMENT,
-                 "parts 1 and 3 overlap in [63:65, 47:50]");
-    pp_worklist_clear(&list);
-    assert_all_given_back();
-}
-
-static int64_t covered_slowly(const pp_box *boxes, int count, const pp_box *box)
-{
-    int64_t cell[4], covered = 0;
-    bool more;
-    int i;
-    for (more = pp_box_first(box, cell); more; more = pp_box_next(box, cell)) {
-        pp_box element = {.ndim = box->ndim};
-        int d;
-        for (d = 0; d < box->ndim; d++) {
-            element.start[d] = cell[d];
-            element.count[d] = 1;
-        }
-        for (i = 0; i < count; i++)
-            covered += pp_box_contains(&boxes[i], &element);
+    for (i = 0; i < scene->claims.count; i++) {
+        pp_box box = scene_claim_box(scene, i);
+        bool more;
+        if (scene_claim_target(scene, i) != target)
+            continue;
+        for (more = pp_box_first(&box, position); more; more = pp_box_next(&box, position))
+            covered += scene_shard_of(its, position, &in) == shard && (chunk < 0 || in == chunk);
     }
     return covered;
 }
 
-/* Parts that do not overlap: the two halves of a box, cut somewhere. */
-static void choose_disjoint(test_random *random, const pp_grid *grid, pp_box boxes[2])
+static void check_covered(const test_scene *scene, const pp_worklist *list, size_t first, size_t end)
 {
-    int d = (int)test_random_between(random, 0, grid->ndim - 1);
-    choose_boxes(random, grid, boxes, 1);
-    boxes[1] = boxes[0];
-    boxes[0].count[d] = test_random_between(random, 0, boxes[1].count[d]);
-    boxes[1].start[d] += boxes[0].count[d];
-    boxes[1].count[d] -= boxes[0].count[d];
+    int target = list->work[first].target;
+    int64_t shard = list->work[first].shard, chunk, cell[SCENE_NDIM];
+    pp_box box;
+    pp_grid_cell_position(&scene->shards[target], shard, cell);
+    pp_grid_cell_box(&scene->shards[target], cell, &box);
+    assert_int_equal(pp_worklist_covered_shard(list, &scene->plan, first, end, &box),
+                     covered_slowly(scene, target, shard, -1));
+    for (chunk = 0; chunk < scene->chunks[target].cell_count; chunk += 2) {
+        pp_target_chunk_box(&scene->targets[target], shard, chunk, &box, NULL);
+        assert_int_equal(pp_worklist_covered(list, &scene->plan, first, end, chunk, &box),
+                         covered_slowly(scene, target, shard, chunk));
+    }
 }
 
-static void test_worklist__covered_counts_the_elements_that_parts_of_a_group_hold(void **state)
+static void test_worklist__covered_counts_the_elements_that_claims_of_a_group_hold(void **state)
 {
     test_random random = test_random_start();
     int round;
     (void)state;
-    start_budget(BUDGET_BYTES);
-    for (round = 0; round < 2000; round++) {
-        pp_grid grid;
-        pp_box boxes[2], asked;
-        pp_worklist list;
+    for (round = 0; round < 1500; round++) {
         size_t first, end;
-        do
-            choose_grid(&random, &grid);
-        while (grid.ndim == 0);
-        choose_disjoint(&random, &grid, boxes);
-        assert_ok(pp_worklist_build(&list, &grid, boxes, 2, &budget));
+        pp_worklist list;
+        test_scene scene;
+        scene_choose_targets(&scene, &random);
+        scene_claim_all_disjoint(&scene, &random, 3);
+        assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
         for (first = 0; first < list.count; first = end) {
-            int64_t cell[4];
             end = pp_worklist_group_end(&list, first);
-            pp_grid_cell_position(&grid, list.work[first].shard, cell);
-            pp_grid_cell_box(&grid, cell, &asked);
-            assert_int_equal(pp_worklist_covered(&list, first, end, boxes, &asked), covered_slowly(boxes, 2, &asked));
+            if (test_random_between(&random, 0, 7) == 0)
+                check_covered(&scene, &list, first, end);
         }
         pp_worklist_clear(&list);
+        scene_close(&scene);
     }
 }
 
 static void test_worklist__shards_of_an_edge_list_are_covered_by_nothing(void **state)
 {
     pp_grid grid = grid_of(1, (int64_t[]){10}, (int64_t[]){4});
-    pp_box whole = box_of(1, (int64_t[]){0}, (int64_t[]){10});
-    bool is_marked[1] = {true};
+    pp_box whole = box_of(1, NULL, grid.shape);
     pp_worklist list;
+    test_scene scene;
     (void)state;
-    start_budget(BUDGET_BYTES);
-    assert_ok(pp_worklist_build_edge(&list, &grid, is_marked, &budget));
+    scene_open(&scene, 1);
+    assert_ok(pp_worklist_build_edge(&list, &grid, (bool[]){true}, &scene.budget));
     assert_int_equal(list.count, 1);
-    assert_int_equal(pp_worklist_covered(&list, 0, 1, NULL, &whole), 0);
+    assert_int_equal(pp_worklist_covered(&list, NULL, 0, 1, 0, &whole), 0);
+    assert_int_equal(pp_worklist_covered_shard(&list, NULL, 0, 1, &whole), 0);
     pp_worklist_clear(&list);
+    scene_close(&scene);
+}
+
+static bool is_even(void *context, int target, int64_t shard)
+{
+    (void)context;
+    (void)target;
+    return shard % 2 == 0;
+}
+
+/* A scene of one array, and of one claim on all of it. */
+static void open_whole(test_scene *scene, pp_grid grid, const int64_t *chunk_shape)
+{
+    pp_box whole = box_of(grid.ndim, NULL, grid.shape);
+    scene_open(scene, grid.ndim);
+    scene_add_target(scene, grid, chunk_shape, 8);
+    scene_claim(scene, 0, 0, &whole);
 }
 
 static void test_worklist__takes_what_it_needs_of_the_budget_and_not_a_byte_more(void **state)
 {
     pp_grid grid = grid_of(2, (int64_t[]){100, 100}, (int64_t[]){10, 10});
-    pp_box whole = box_of(2, NULL, grid.shape);
+    pp_budget budget;
     pp_worklist list;
-    long live = pp_memory_live_count();
+    test_scene scene;
+    long live;
     (void)state;
-    start_budget(100 * sizeof(pp_work));
-    assert_ok(pp_worklist_build(&list, &grid, &whole, 1, &budget));
+    open_whole(&scene, grid, grid.cell_shape);
+    live = pp_memory_live_count();
+    pp_budget_init(&budget, 100 * sizeof(pp_work));
+    assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &budget));
     assert_int_equal(pp_budget_available(&budget), 0);
     pp_worklist_clear(&list);
-    start_budget(100 * sizeof(pp_work) - 1);
-    assert_fails(pp_worklist_build(&list, &grid, &whole, 1, &budget), PARAPET_ERR_MEMORY, "1600 would do");
+    pp_budget_init(&budget, 100 * sizeof(pp_work) - 1);
+    assert_fails(pp_worklist_build(&list, &scene.plan, NULL, NULL, &budget), PARAPET_ERR_MEMORY, "4800 would do");
+    assert_ok(pp_worklist_build(&list, &scene.plan, is_even, NULL, &budget));
+    assert_int_equal(list.count, 50);
     pp_worklist_clear(&list);
-    assert_all_given_back();
+    pp_budget_init(&budget, 50 * sizeof(pp_work) - 1);
+    assert_fails(pp_worklist_build(&list, &scene.plan, is_even, NULL, &budget), PARAPET_ERR_MEMORY, "would do");
+    pp_worklist_clear(&list);
+    assert_int_equal(pp_budget_available(&budget), budget.limit_bytes);
     assert_int_equal(pp_memory_live_count(), live);
+    scene_close(&scene);
 }
 
 static int refuse_all(void *context, size_t bytes)
@@ -372,69 +384,81 @@ static int refuse_all(void *context, size_t bytes)
 static void test_worklist__gives_the_budget_back_when_the_machine_has_no_memory(void **state)
 {
     pp_grid grid = grid_of(1, (int64_t[]){10}, (int64_t[]){4});
-    pp_box whole = box_of(1, NULL, grid.shape);
-    bool is_marked[1] = {true};
     pp_worklist list;
+    test_scene scene;
     (void)state;
-    start_budget(BUDGET_BYTES);
+    open_whole(&scene, grid, grid.cell_shape);
     pp_memory_hook_set(refuse_all, NULL);
-    assert_int_equal(pp_worklist_build(&list, &grid, &whole, 1, &budget), PARAPET_ERR_MEMORY);
-    assert_all_given_back();
-    assert_int_equal(pp_worklist_build_edge(&list, &grid, is_marked, &budget), PARAPET_ERR_MEMORY);
+    assert_int_equal(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget), PARAPET_ERR_MEMORY);
+    assert_int_equal(pp_worklist_build_edge(&list, &grid, (bool[]){true}, &scene.budget), PARAPET_ERR_MEMORY);
     pp_memory_hook_set(NULL, NULL);
-    assert_all_given_back();
+    scene_close(&scene);
 }
 
 /* 10^18 shards: what is not touched must cost nothing. */
-static void test_worklist__of_a_huge_grid_costs_what_the_parts_touch(void **state)
+static void test_worklist__of_a_huge_grid_costs_what_the_claims_touch(void **state)
 {
-    int64_t million = 1000000;
-    pp_grid grid = grid_of(3, (int64_t[]){million, million, million}, (int64_t[]){1, 1, 1});
-    pp_box boxes[2] = {box_of(3, (int64_t[]){million - 1, million - 1, million - 3}, (int64_t[]){1, 1, 3}),
-                       box_of(3, (int64_t[]){0, 0, 0}, (int64_t[]){1, 1, 1})};
+    int64_t million = 1000000, one[3] = {1, 1, 1};
+    pp_box last = box_of(3, (int64_t[]){million - 1, million - 1, million - 3}, (int64_t[]){1, 1, 3});
+    pp_box first = box_of(3, (int64_t[]){0, 0, 0}, one);
     pp_worklist list;
+    test_scene scene;
     (void)state;
-    start_budget(BUDGET_BYTES);
-    assert_ok(pp_worklist_build(&list, &grid, boxes, 2, &budget));
+    scene_open(&scene, 3);
+    scene_add_target(&scene, grid_of(3, (int64_t[]){million, million, million}, one), one, 8);
+    scene_claim(&scene, 0, 0, &last);
+    scene_claim(&scene, 0, 1, &first);
+    assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
     assert_int_equal(list.count, 4);
     assert_int_equal(list.work[0].shard, 0);
-    assert_int_equal(list.work[3].shard, grid.cell_count - 1);
+    assert_int_equal(list.work[3].shard, scene.shards[0].cell_count - 1);
     pp_worklist_clear(&list);
+    scene_close(&scene);
 }
 
 static void test_worklist__of_more_shards_than_fit_is_refused_at_once(void **state)
 {
-    int64_t side = INT64_C(3000000000);
-    pp_grid grid = grid_of(2, (int64_t[]){side, side}, (int64_t[]){1, 1});
+    int64_t side = INT64_C(3000000000), one[2] = {1, 1};
     pp_grid odd = grid_of(2, (int64_t[]){side + 1, side + 1}, (int64_t[]){2, 2});
-    pp_box boxes[2] = {box_of(2, NULL, grid.shape), box_of(2, NULL, grid.shape)};
-    bool is_marked[2] = {true, true};
+    pp_box whole = box_of(2, NULL, (int64_t[]){side, side});
     pp_worklist list;
+    test_scene scene;
     (void)state;
-    start_budget(BUDGET_BYTES);
-    assert_fails(pp_worklist_build(&list, &grid, boxes, 2, &budget), PARAPET_ERR_MEMORY, "shards");
-    assert_fails(pp_worklist_build(&list, &grid, boxes, 1, &budget), PARAPET_ERR_MEMORY, "shards");
-    assert_fails(pp_worklist_build_edge(&list, &odd, is_marked, &budget), PARAPET_ERR_MEMORY, "shards");
-    assert_all_given_back();
+    open_whole(&scene, grid_of(2, whole.count, one), one);
+    assert_fails(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget), PARAPET_ERR_MEMORY, "shards");
+    scene_claim(&scene, 0, 1, &whole);
+    assert_fails(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget), PARAPET_ERR_MEMORY, "shards");
+    assert_fails(pp_worklist_build_edge(&list, &odd, (bool[]){true, true}, &scene.budget), PARAPET_ERR_MEMORY,
+                 "shards");
+    scene_close(&scene);
+}
+
+static void test_worklist__with_a_filter_stops_where_the_budget_does(void **state)
+{
+    int64_t one[2] = {1, 1}, side = INT64_C(100000000);
+    pp_worklist list;
+    test_scene scene;
+    (void)state;
+    open_whole(&scene, grid_of(2, (int64_t[]){side, side}, one), one);
+    assert_fails(pp_worklist_build(&list, &scene.plan, is_even, NULL, &scene.budget), PARAPET_ERR_MEMORY, "would do");
+    scene_close(&scene);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_worklist__holds_every_shard_and_part_that_meet_in_order),
-        cmocka_unit_test(test_worklist__groups_cut_the_list_where_the_shard_changes),
+        cmocka_unit_test(test_worklist__holds_every_shard_and_claim_that_meet_in_order),
+        cmocka_unit_test(test_worklist__finds_the_ranges_of_shards_and_ranks),
         cmocka_unit_test(test_worklist__edge_has_the_shards_that_overhang_in_every_marked_combination),
         cmocka_unit_test(test_worklist__edge_of_a_scalar_and_of_an_empty_array_is_empty),
-        cmocka_unit_test(test_worklist__scalar_has_one_shard_per_part),
-        cmocka_unit_test(test_worklist__empty_parts_touch_nothing_and_overlap_nothing),
-        cmocka_unit_test(test_worklist__refuses_overlap_exactly_when_two_parts_share_an_element),
-        cmocka_unit_test(test_worklist__overlap_names_both_parts_and_the_box),
-        cmocka_unit_test(test_worklist__covered_counts_the_elements_that_parts_of_a_group_hold),
+        cmocka_unit_test(test_worklist__of_an_empty_array_and_of_no_claims_is_empty),
+        cmocka_unit_test(test_worklist__covered_counts_the_elements_that_claims_of_a_group_hold),
         cmocka_unit_test(test_worklist__shards_of_an_edge_list_are_covered_by_nothing),
         cmocka_unit_test(test_worklist__takes_what_it_needs_of_the_budget_and_not_a_byte_more),
         cmocka_unit_test(test_worklist__gives_the_budget_back_when_the_machine_has_no_memory),
-        cmocka_unit_test(test_worklist__of_a_huge_grid_costs_what_the_parts_touch),
+        cmocka_unit_test(test_worklist__of_a_huge_grid_costs_what_the_claims_touch),
         cmocka_unit_test(test_worklist__of_more_shards_than_fit_is_refused_at_once),
+        cmocka_unit_test(test_worklist__with_a_filter_stops_where_the_budget_does),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

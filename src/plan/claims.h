@@ -1,0 +1,50 @@
+/* claims.h - who holds what: a claim is one part of one rank in a transfer, and where it lies in that rank's memory.
+ *
+ * Pure. Depends on base and geometry. Claims travel between ranks as they are stored: rows of 64-bit words, all of
+ * one length, taken from the budget. The arrays of a transfer are its targets; an array of less dimensions than the
+ * largest leaves words unused. */
+#ifndef PARAPET_PLAN_CLAIMS_H
+#define PARAPET_PLAN_CLAIMS_H
+
+#include "base/budget.h"
+#include "geometry/grid.h"
+
+/* One array of a transfer. */
+typedef struct pp_target {
+    const pp_grid *shards; /* over the array */
+    const pp_grid *chunks; /* over one shard */
+    size_t element_bytes;
+    int64_t first_shard; /* shards of the targets before: shards of all targets are numbered in one row */
+} pp_target;
+
+/* The words of a claim; then ndim_most words each of start, count and strides in bytes. */
+enum { PP_CLAIM_TARGET, PP_CLAIM_RANK, PP_CLAIM_PART, PP_CLAIM_ADDRESS, PP_CLAIM_GEOMETRY };
+
+typedef struct pp_claims {
+    int64_t *words;
+    size_t count, capacity;
+    int ndim_most;
+    pp_budget *budget;
+} pp_claims;
+
+void pp_claims_init(pp_claims *claims, int ndim_most, pp_budget *budget);
+void pp_claims_clear(pp_claims *claims);
+
+size_t pp_claim_word_count(int ndim_most);
+const int64_t *pp_claims_at(const pp_claims *claims, size_t index);
+
+/* Adds one that came as words; grows by half, so that adding is cheap, and never takes more than twice what it needs.
+ */
+parapet_status pp_claims_add(pp_claims *claims, const int64_t *words);
+
+/* Writes a claim into words. strides has box->ndim entries. */
+void pp_claim_write(int64_t *words, int ndim_most, int target, int rank, int64_t part, const pp_box *box,
+                    const void *data, const int64_t *strides);
+
+void pp_claim_box(const int64_t *words, int ndim_most, int ndim, pp_box *box);
+const int64_t *pp_claim_strides(const int64_t *words, int ndim_most);
+
+/* Sorts by target, rank and part, and drops claims that are there twice. */
+void pp_claims_sort_unique(pp_claims *claims);
+
+#endif

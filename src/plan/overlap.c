@@ -1,0 +1,258 @@
+#include <string.h>
+
+#include "base/checked.h"
+#include "plan/worklist.h"
+
+#define PAIRWISE_MOST 16
+#define SAMPLE_MOST 64
+
+/* The search for two claims of one shard that overlap. The shard is cut in two at a coordinate, again and again,
+ * until a few claims are left in each region, which are compared pair by pair. A claim that crosses a cut belongs to
+ * both sides. The two sides follow each other, each with the crossing claims between them:
+ *
+ *     before the cut | across it | after it
+ *     [------- first side ------]
+ *                     [----- second side ---]
+ *
+ * so that no memory is needed but for one row of pointers. */
+typedef struct overlap_search {
+    const int64_t **claims;
+    int ndim, ndim_most;
+    pp_box shard; /* what claims have beyond it is left aside */
+    int size;     /* of the communicator */
+} overlap_search;
+
+typedef struct overlap_cut {
+    int d;
+    int64_t at; /* before: ends here or earlier; after: starts here or later */
+} overlap_cut;
+
+static int64_t start_of(const overlap_search *search, const int64_t *claim, int d)
+{
+    return pp_max_i64(claim[PP_CLAIM_GEOMETRY + d], search->shard.start[d]);
+}
+
+static int64_t end_of(const overlap_search *search, const int64_t *claim, int d)
+{
+    const int64_t *geometry = claim + PP_CLAIM_GEOMETRY;
+    return pp_min_i64(geometry[d] + geometry[search->ndim_most + d], search->shard.start[d] + search->shard.count[d]);
+}
+
+static bool is_named_before(const int64_t *a, const int64_t *b)
+{
+    return a[PP_CLAIM_RANK] != b[PP_CLAIM_RANK] ? a[PP_CLAIM_RANK] < b[PP_CLAIM_RANK]
+                                                : a[PP_CLAIM_PART] < b[PP_CLAIM_PART];
+}
+
+static parapet_status refuse_overlap(const overlap_search *search, const int64_t *a, const int64_t *b)
+{
+    const int64_t *first = is_named_before(a, b) ? a : b, *second = first == a ? b : a;
+    pp_text text = {0};
+    char *shown;
+    pp_box common, other;
+    parapet_status status;
+    pp_claim_box(a, search->ndim_most, search->ndim, &common);
+    pp_claim_box(b, search->ndim_most, search->ndim, &other);
+    (void)pp_box_intersect(&common, &other, &common);
+    pp_box_print(&common, &text);
+    if ((status = pp_text_finish(&text, &shown)) != PARAPET_OK)
+        return status;
+    if (search->size == 1)
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "parts %lld and %lld overlap in %s", (long long)first[PP_CLAIM_PART],
+                         (long long)second[PP_CLAIM_PART], shown);
+    else
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "part %lld of rank %lld and part %lld of rank %lld overlap in %s",
+                         (long long)first[PP_CLAIM_PART], (long long)first[PP_CLAIM_RANK],
+                         (long long)second[PP_CLAIM_PART], (long long)second[PP_CLAIM_RANK], shown);
+    pp_free(shown);
+    return status;
+}
+
+static bool do_overlap(const overlap_search *search, const int64_t *a, const int64_t *b)
+{
+    int d;
+    for (d = 0; d < search->ndim; d++)
+        if (start_of(search, a, d) >= end_of(search, b, d) || start_of(search, b, d) >= end_of(search, a, d))
+            return false;
+    return true;
+}
+
+static parapet_status check_pairs(const overlap_search *search, const int64_t **claims, size_t count)
+{
+    size_t i, j;
+    for (i = 0; i < count; i++)
+        for (j = i + 1; j < count; j++)
+            if (do_overlap(search, claims[i], claims[j]))
+                return refuse_overlap(search, claims[i], claims[j]);
+    return PARAPET_OK;
+}
+
+/* Some of the claims, all if there are few. Not at equal steps: claims often come in a regular order. */
+static size_t take_sample(const int64_t **claims, size_t count, const int64_t **sample)
+{
+    size_t i, taken = pp_min_size(count, SAMPLE_MOST);
+    for (i = 0; i < taken; i++)
+        sample[i] = claims[count <= SAMPLE_MOST ? i : i * UINT64_C(11400714819323198485) % count];
+    return taken;
+}
+
+static void sort_numbers(int64_t *values, size_t count)
+{
+    size_t i, j;
+    for (i = 1; i < count; i++) {
+        int64_t value = values[i];
+        for (j = i; j > 0 && values[j - 1] > value; j--)
+            values[j] = values[j - 1];
+        values[j] = value;
+    }
+}
+
+/* Pairs of claims, times two, that are left to compare on both sides of a cut together. */
+static uint64_t count_pairs(uint64_t first_side, uint64_t second_side)
+{
+    return first_side * first_side + second_side * second_side;
+}
+
+static uint64_t pairs_left(const overlap_search *search, const int64_t **claims, size_t count, overlap_cut cut)
+{
+    uint64_t first_side = 0, second_side = 0;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        first_side += start_of(search, claims[i], cut.d) < cut.at;
+        second_side += end_of(search, claims[i], cut.d) > cut.at;
+    }
+    return count_pairs(first_side, second_side);
+}
+
+/* The best cut of one dimension, for sorted starts and ends. It is at an end: moving a cut back to the last end
+ * before it takes claims from the first side and gives none to the second. */
+static uint64_t best_cut(const int64_t *starts, const int64_t *ends, size_t count, int64_t *at)
+{
+    uint64_t least = UINT64_MAX;
+    size_t i, started = 0;
+    for (i = 0; i < count; i++) {
+        uint64_t left;
+        while (started < count && starts[started] < ends[i])
+            started++;
+        left = count_pairs(started, count - i - 1);
+        if (left < least) {
+            least = left;
+            *at = ends[i];
+        }
+    }
+    return least;
+}
+
+/* The cut that separates best, judged by a sample. */
+static overlap_cut choose_cut(const overlap_search *search, const int64_t **claims, size_t count)
+{
+    const int64_t *sample[SAMPLE_MOST];
+    int64_t starts[SAMPLE_MOST], ends[SAMPLE_MOST];
+    size_t i, taken = take_sample(claims, count, sample);
+    overlap_cut best = {0, 0};
+    uint64_t least = UINT64_MAX;
+    int d;
+    for (d = 0; d < search->ndim; d++) {
+        overlap_cut cut = {d, 0};
+        uint64_t left;
+        for (i = 0; i < taken; i++) {
+            starts[i] = start_of(search, sample[i], d);
+            ends[i] = end_of(search, sample[i], d);
+        }
+        sort_numbers(starts, taken);
+        sort_numbers(ends, taken);
+        left = best_cut(starts, ends, taken, &cut.at);
+        if (left < least) {
+            least = left;
+            best = cut;
+        }
+    }
+    return best;
+}
+
+/* Moves the claims that reach beyond the cut, or start at or after it, behind the others; returns how many others. */
+static size_t partition(const overlap_search *search, const int64_t **claims, size_t count, overlap_cut cut,
+                        bool by_end)
+{
+    size_t i, kept = 0;
+    for (i = 0; i < count; i++) {
+        const int64_t *claim = claims[i];
+        if (by_end ? end_of(search, claim, cut.d) > cut.at : start_of(search, claim, cut.d) >= cut.at)
+            continue;
+        claims[i] = claims[kept];
+        claims[kept++] = claim;
+    }
+    return kept;
+}
+
+static parapet_status check_region(const overlap_search *search, const int64_t **claims, size_t count)
+{
+    overlap_cut cut;
+    size_t before;
+    parapet_status status;
+    if (count <= PAIRWISE_MOST || search->ndim == 0)
+        return check_pairs(search, claims, count);
+    cut = choose_cut(search, claims, count);
+    /* A cut that leaves most of the pairs is none. This also bounds the depth, by about 30 log2 n. */
+    if (pairs_left(search, claims, count, cut) / 15 >= (uint64_t)count * count / 16)
+        return check_pairs(search, claims, count);
+    before = partition(search, claims, count, cut, false);
+    if ((status = check_region(search, claims, before)) != PARAPET_OK)
+        return status;
+    before = partition(search, claims, before, cut, true);
+    return check_region(search, claims + before, count - before);
+}
+
+static parapet_status check_group(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end,
+                                  overlap_search *search)
+{
+    const pp_grid *shards = plan->targets[list->work[first].target].shards;
+    int64_t cell[PARAPET_MAX_NDIM];
+    size_t i;
+    search->ndim = shards->ndim;
+    search->ndim_most = plan->claims->ndim_most;
+    pp_grid_cell_position(shards, list->work[first].shard, cell);
+    pp_grid_cell_box(shards, cell, &search->shard);
+    for (i = first; i < end; i++)
+        search->claims[i - first] = pp_claims_at(plan->claims, (size_t)list->work[i].claim);
+    return check_region(search, search->claims, end - first);
+}
+
+static size_t largest_group(const pp_worklist *list)
+{
+    size_t first, end, largest = 0;
+    for (first = 0; first < list->count; first = end) {
+        end = pp_worklist_group_end(list, first);
+        largest = pp_max_size(largest, end - first);
+    }
+    return largest;
+}
+
+static parapet_status check_groups(const pp_worklist *list, const pp_plan *plan, overlap_search *search)
+{
+    parapet_status status = PARAPET_OK;
+    size_t first, end;
+    for (first = 0; first < list->count && status == PARAPET_OK; first = end) {
+        end = pp_worklist_group_end(list, first);
+        if (end - first > 1)
+            status = check_group(list, plan, first, end, search);
+    }
+    return status;
+}
+
+parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_plan *plan, int size)
+{
+    const int64_t *few[PAIRWISE_MOST];
+    overlap_search search = {.claims = few, .size = size};
+    size_t largest = largest_group(list), bytes = largest * sizeof search.claims[0];
+    parapet_status status;
+    if (largest <= PAIRWISE_MOST)
+        return check_groups(list, plan, &search);
+    if ((status = pp_budget_reserve(list->budget, bytes, "the search for parts that overlap")) != PARAPET_OK)
+        return status;
+    if ((status = pp_allocate(&search.claims, bytes)) == PARAPET_OK)
+        status = check_groups(list, plan, &search);
+    pp_free((void *)search.claims);
+    pp_budget_release(list->budget, bytes);
+    return status;
+}

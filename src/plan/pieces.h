@@ -1,0 +1,67 @@
+/* pieces.h - what one rank and one owner exchange for a window of chunks, in an order that both work out for
+ * themselves, so that a request names only the window.
+ *
+ * Pure. Depends on base and geometry. A window is a few chunks of one shard. Its pieces are what each chunk, in the
+ * order of the window, has in common with each claim, in the order of parts. A piece larger than a message is cut
+ * into slices along its slowest dimensions. Consecutive slices share a message, a fragment, as long as they fit. */
+#ifndef PARAPET_PLAN_PIECES_H
+#define PARAPET_PLAN_PIECES_H
+
+#include "plan/worklist.h"
+
+#define PP_WINDOW_CHUNKS 64
+
+typedef struct pp_window {
+    int32_t target;
+    int32_t chunk_count;
+    int64_t shard;
+    int64_t chunks[PP_WINDOW_CHUNKS]; /* numbers within the shard */
+} pp_window;
+
+/* A slice of what a claim and a chunk have in common. */
+typedef struct pp_piece {
+    int slot;     /* which chunk of the window */
+    int64_t work; /* which record of the worklist */
+    pp_box box;
+} pp_piece;
+
+typedef struct pp_pieces {
+    const pp_plan *plan;
+    const pp_worklist *list;
+    const pp_window *window;
+    size_t first, end;     /* the records of one rank for the shard */
+    size_t fragment_bytes; /* the most that a fragment has; at least one element */
+    int slot;              /* where the walk is */
+    size_t work;
+    bool is_piece_open; /* slices of `whole` are being handed out */
+    pp_box whole;
+    int64_t slice_cell[PARAPET_MAX_NDIM];
+    size_t fragment_left; /* bytes of the current fragment still to be handed out */
+} pp_pieces;
+
+/* All slices of the window for records first to end: of one rank, or of all. */
+void pp_pieces_init(pp_pieces *pieces, const pp_plan *plan, const pp_worklist *list, const pp_window *window,
+                    size_t first, size_t end, size_t fragment_bytes);
+
+/* The next slice; false: no more. Fragments are left aside. */
+bool pp_pieces_next(pp_pieces *pieces, pp_piece *piece);
+
+/* Begins the next fragment and returns its bytes; 0: no more. */
+size_t pp_pieces_begin_fragment(pp_pieces *pieces);
+
+/* The next slice of the fragment that was begun; false: it is complete. */
+bool pp_pieces_next_in_fragment(pp_pieces *pieces, pp_piece *piece);
+
+/* Messages of data and their bytes for all fragments that are still to begin. */
+void pp_pieces_count(const pp_pieces *pieces, int64_t *fragments, int64_t *bytes);
+
+/* The box of a chunk of a shard, clipped to the array; whole is it in full. Either may be NULL. */
+void pp_target_chunk_box(const pp_target *target, int64_t shard, int64_t chunk, pp_box *clipped, pp_box *whole);
+
+/* Chunks of a shard that hold at least one element of the array, as a box of chunk positions. */
+void pp_target_chunks_inside(const pp_target *target, int64_t shard, pp_box *chunks);
+
+/* How many chunks a window has: as many as make about a MiB, at least one. */
+int pp_window_chunk_count(size_t chunk_bytes);
+
+#endif
