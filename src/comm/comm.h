@@ -1,11 +1,23 @@
 /* comm.h - the ranks that share a store. The only module that calls MPI.
  *
- * Depends on base. Today there is one implementation, for one process; it needs no MPI at all, so that the tool
- * runs on a login node, and it is what a communicator of one rank gets. */
+ * Depends on base. A communicator of one rank, and a program that never started MPI, need no messages at all: every
+ * function below then returns at once.
+ *
+ * Nobody blocks inside MPI: whoever waits tests, yields, then sleeps briefly (wait.h), because ranks are often
+ * oversubscribed. While a rank waits it goes on answering the others.
+ *
+ * A collective function of the library has this shape, and no rank leaves it between two agreements alone:
+ *
+ *     pp_call_init(&call, "write(%s)", path);              which call this is, and with which arguments
+ *     status = pp_comm_begin(comm, &call, check());        all ranks made the same call; no rank refuses
+ *     if (status != PARAPET_OK) return status;             the same on every rank
+ *     status = pp_comm_agree(comm, "staging", work());     no rank failed
+ */
 #ifndef PARAPET_COMM_COMM_H
 #define PARAPET_COMM_COMM_H
 
 #include <stdbool.h>
+#include <stdint.h>
 
 #include "base/status.h"
 #include "base/text.h"
@@ -13,15 +25,57 @@
 typedef struct pp_comm pp_comm;
 
 /* [collective] Takes a duplicate of mpi_comm, so that our messages never meet the caller's. MPI_COMM_NULL: this
- * process alone. Refuses more than one rank in this version. */
+ * process alone. Same status on every rank. */
 parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm);
-void pp_comm_free(pp_comm *comm); /* takes NULL */
+
+/* [collective] Takes NULL. After a TIMEOUT the duplicate is left to MPI: messages may still be on their way. */
+void pp_comm_free(pp_comm *comm);
 
 int pp_comm_rank(const pp_comm *comm);
 int pp_comm_size(const pp_comm *comm);
 
-/* [collective] Spreads a failure: every rank returns the status of the lowest failing rank, and its sentence. */
-parapet_status pp_comm_agree(pp_comm *comm, parapet_status mine);
+/* The longest that an agreement waits for another rank, in seconds; 0: for ever. */
+void pp_comm_set_deadline(pp_comm *comm, double seconds);
+
+/* A deadline has passed: the ranks are not together any more, and every agreement fails at once. */
+bool pp_comm_is_lost(const pp_comm *comm);
+
+/* Whether the deadline has passed since that time of pp_clock_seconds. */
+bool pp_comm_is_overdue(const pp_comm *comm, double since);
+
+/* A rank does not answer: from now on the communicator is lost. Returns PARAPET_ERR_TIMEOUT. */
+parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase);
+
+/* What a rank is about to do: words for messages, and a digest of everything that must be equal on all ranks. */
+typedef struct pp_call {
+    char words[96];
+    uint64_t digest;
+} pp_call;
+
+void pp_call_init(pp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+void pp_call_add(pp_call *call, const void *data, size_t bytes);
+void pp_call_add_text(pp_call *call, const char *text); /* takes NULL, which differs from "" */
+
+/* [collective] Every collective function starts with this: compares the calls of all ranks, and spreads a failure.
+ * Every rank returns the status of the lowest failing rank and its sentence, with "rank 3 on host: " before it.
+ * Calls that differ are PARAPET_ERR_ARGUMENT: "rank 3 called write(T), rank 0 called close(T)". */
+parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine);
+
+/* [collective] Spreads a failure within the call that began last. phase says what was being done ("staging"), and
+ * names it when a deadline passes. After a failure the call is over: return, without agreeing again. */
+parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mine);
+
+/* The same as pp_comm_agree, without waiting: join, then ask until it is complete. Meanwhile the rank takes part in
+ * what the others still do. A transfer ends this way. */
+void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine);
+bool pp_comm_is_agreed(pp_comm *comm, parapet_status *status);
+
+/* [collective] Agrees, then gives every rank the bytes of rank 0 in fresh memory; free with pp_free. On rank 0 *data
+ * and *bytes are what is given, and stay as they are. Same status on every rank. */
+parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mine, void **data, size_t *bytes);
+
+/* [collective] Agrees, and sets *value to the smallest of all ranks. */
+parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value);
 
 /* [local] Whether MPI tolerates threads beside the one that calls it. */
 bool pp_comm_allows_threads(void);

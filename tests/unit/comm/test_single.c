@@ -44,8 +44,8 @@ static void test_single__agrees_with_itself(void **state)
     pp_comm *comm;
     (void)state;
     assert_ok(pp_comm_build(&comm, MPI_COMM_NULL));
-    assert_ok(pp_comm_agree(comm, PARAPET_OK));
-    assert_fails(pp_comm_agree(comm, pp_fail(PARAPET_ERR_IO, "the disk is gone")), PARAPET_ERR_IO,
+    assert_ok(pp_comm_agree(comm, "testing", PARAPET_OK));
+    assert_fails(pp_comm_agree(comm, "testing", pp_fail(PARAPET_ERR_IO, "the disk is gone")), PARAPET_ERR_IO,
                  "the disk is gone");
     pp_comm_free(comm);
 }

@@ -1,0 +1,35 @@
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "comm/comm.h"
+
+#define FNV_START UINT64_C(14695981039346656037)
+#define FNV_PRIME UINT64_C(1099511628211)
+
+void pp_call_init(pp_call *call, const char *format, ...)
+{
+    va_list arguments;
+    memset(call, 0, sizeof *call);
+    va_start(arguments, format);
+    (void)vsnprintf(call->words, sizeof call->words, format, arguments);
+    va_end(arguments);
+    call->digest = FNV_START;
+    pp_call_add(call, call->words, strlen(call->words));
+}
+
+void pp_call_add(pp_call *call, const void *data, size_t bytes)
+{
+    const unsigned char *byte = data;
+    size_t i;
+    for (i = 0; i < bytes; i++)
+        call->digest = (call->digest ^ byte[i]) * FNV_PRIME;
+}
+
+void pp_call_add_text(pp_call *call, const char *text)
+{
+    unsigned char is_there = text != NULL;
+    pp_call_add(call, &is_there, 1);
+    if (text != NULL)
+        pp_call_add(call, text, strlen(text) + 1);
+}

@@ -1,0 +1,44 @@
+/* direct.h - one copy between processes of one node: the system copies straight between the memories of two
+ * processes (process_vm_readv, process_vm_writev), where it allows that.
+ *
+ * A rank tells the others its card. Whoever holds a card tries it once: the nonce at the address in the card must be
+ * the one in the card, because the same process number may mean another process in another container. Every call can
+ * still be refused later; the caller then sends messages instead. Safe to use from several threads. */
+#ifndef PARAPET_COMM_DIRECT_H
+#define PARAPET_COMM_DIRECT_H
+
+#include "comm/comm.h"
+
+typedef struct pp_direct_card {
+    uint64_t node; /* digest of what names the node; ranks of different nodes never try */
+    int64_t process;
+    uint64_t nonce_address;
+    uint64_t nonce;
+} pp_direct_card;
+
+/* [local] The card of this rank. Its nonce lives as long as the communicator. */
+pp_direct_card pp_direct_card_of(const pp_comm *comm);
+
+/* [local] Whether this rank can copy from and to the process behind a card. */
+bool pp_direct_works(const pp_comm *comm, const pp_direct_card *card);
+
+/* A box in this process and the same box in another one; strides in bytes, any sign. */
+typedef struct pp_direct_copy {
+    int64_t process;
+    int ndim;
+    size_t element_bytes;
+    const int64_t *count;
+    void *local;
+    const int64_t *local_strides;
+    uint64_t remote; /* address there */
+    const int64_t *remote_strides;
+} pp_direct_copy;
+
+/* Copies from the other process, or to it. false: the system refuses; nothing, or only a part, was copied. */
+bool pp_direct_read(const pp_direct_copy *copy);
+bool pp_direct_write(const pp_direct_copy *copy);
+
+/* For tests: makes the n-th copy from now on fail, and all after it when is_forever; negative: none. */
+void pp_direct_fail_at(long n, bool is_forever);
+
+#endif

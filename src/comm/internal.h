@@ -1,0 +1,34 @@
+/* internal.h - the communicator as the files of this module see it. */
+#ifndef PARAPET_COMM_INTERNAL_H
+#define PARAPET_COMM_INTERNAL_H
+
+#include "comm/comm.h"
+#include "comm/station.h"
+#include "comm/wait.h"
+
+struct pp_comm {
+    MPI_Comm mpi_comm; /* MPI_COMM_NULL when MPI is not used */
+    int rank, size;
+    char host[64];
+    int ranks_per_node; /* 0: as it is */
+    uint64_t nonce;     /* lives here, where other processes look for it */
+    double deadline_seconds;
+    bool is_lost;
+    pp_call call;       /* that began last */
+    double joined_at;   /* the agreement under way, by pp_clock_seconds */
+    unsigned exchanges; /* begun so far */
+    pp_wire *wire;      /* NULL for one rank */
+    pp_station station;
+};
+
+/* mpi_wire.c: a wire over mpi_comm, which stays the caller's. */
+parapet_status pp_mpi_wire_build(pp_wire **wire, MPI_Comm mpi_comm);
+void pp_mpi_wire_free(pp_wire *wire); /* takes NULL; cancels the receives that are posted */
+
+/* Tags of what is not a wire's. Data of a wire has tags from PP_TAG_DATA on. */
+enum { PP_TAG_CONTROL = 1, PP_TAG_EXCHANGE = 2 /* and 3 */, PP_TAG_DATA = 16 };
+
+/* Waits for one MPI request without taking the core from others; false: the deadline has passed. */
+bool pp_comm_wait(pp_comm *comm, MPI_Request *request);
+
+#endif

@@ -1,0 +1,302 @@
+#include "comm/pull.h"
+
+#include <string.h>
+
+/* One request that the client works on. */
+typedef struct answer {
+    bool is_busy, is_offer;
+    bool has_move;    /* a fragment is under way */
+    bool wants_grant; /* reading: the server is to be told to go on */
+    bool is_news;     /* an offer without data */
+    int source, tag;
+    pp_buffer buffer;
+    pp_wire_request move;
+    pp_wire_message grant;
+} answer;
+
+struct pp_pull {
+    pp_station *station;
+    pp_wire *wire;
+    size_t fragment_bytes;
+    pp_pull_client client;
+    answer answers[PP_PULL_ANSWERS];
+    pp_leg *oldest; /* legs that wait or are under way, in the order asked */
+    pp_leg **end;
+    unsigned char *credits; /* requests under way with each rank */
+    pp_pull_figures figures;
+};
+
+static void take_grant(void *context, int source, int tag)
+{
+    pp_pull *pull = context;
+    pp_leg *leg;
+    for (leg = pull->oldest; leg != NULL; leg = leg->following)
+        if (leg->rank == source && leg->tag == tag && leg->is_offer && leg->state == PP_LEG_ASKED)
+            leg->granted++;
+}
+
+parapet_status pp_pull_build(pp_pull **pull, const pp_pull_options *options)
+{
+    parapet_status status = pp_allocate(pull, sizeof **pull);
+    int i;
+    if (status != PARAPET_OK)
+        return status;
+    (*pull)->station = options->station;
+    (*pull)->wire = options->station->wire;
+    (*pull)->fragment_bytes = options->fragment_bytes;
+    (*pull)->client = options->client;
+    (*pull)->end = &(*pull)->oldest;
+    status = pp_allocate(&(*pull)->credits, (size_t)(*pull)->wire->size);
+    for (i = 0; i < PP_PULL_ANSWERS && status == PARAPET_OK; i++)
+        status = pp_buffer_init(&(*pull)->answers[i].buffer, options->budget, options->fragment_bytes,
+                                "buffers for messages");
+    if (status != PARAPET_OK) {
+        pp_pull_free(*pull);
+        *pull = NULL;
+        return status;
+    }
+    options->station->on_grant = take_grant;
+    options->station->grant_context = *pull;
+    return PARAPET_OK;
+}
+
+void pp_pull_free(pp_pull *pull)
+{
+    int i;
+    if (pull == NULL)
+        return;
+    pull->station->on_grant = NULL;
+    for (i = 0; i < PP_PULL_ANSWERS; i++)
+        pp_buffer_free(&pull->answers[i].buffer);
+    pp_free(pull->credits);
+    pp_free(pull);
+}
+
+static bool is_over(pp_pull *pull, pp_wire_request *request)
+{
+    return pull->wire->ops->is_over(pull->wire, request);
+}
+
+static void count_data(pp_pull *pull, size_t bytes)
+{
+    pull->figures.data_messages++;
+    pull->figures.data_bytes += (int64_t)bytes;
+}
+
+/* ---- The client ---- */
+
+static void begin_answer(pp_pull *pull, int number, const pp_waiting_request *request)
+{
+    answer *with = &pull->answers[number];
+    pp_pull_request words;
+    memcpy(words.words, request->words, sizeof words.words);
+    with->is_busy = true;
+    with->is_offer = request->kind == PP_CONTROL_OFFER;
+    with->source = request->source;
+    with->tag = request->tag;
+    with->has_move = false;
+    with->is_news = !pull->client.begin(pull->client.context, number, &words);
+    with->wants_grant = with->is_news && with->is_offer;
+}
+
+static bool send_grant(pp_pull *pull, answer *with)
+{
+    if (!is_over(pull, &with->grant.request))
+        return false;
+    with->wants_grant = false;
+    with->grant.control.kind = PP_CONTROL_GRANT;
+    with->grant.control.tag = with->tag;
+    pull->wire->ops->send_control(pull->wire, with->source, &with->grant);
+    pull->figures.control_messages++;
+    return true;
+}
+
+/* Sends or expects the next fragment; the answer ends when there is none. */
+static void start_fragment(pp_pull *pull, int number)
+{
+    answer *with = &pull->answers[number];
+    pp_fragment fragment;
+    bool is_any = !with->is_news &&
+                  (with->is_offer ? pull->client.place(pull->client.context, number, with->buffer.data, &fragment)
+                                  : pull->client.pack(pull->client.context, number, with->buffer.data, &fragment));
+    with->is_busy = is_any;
+    with->has_move = is_any;
+    if (!is_any)
+        return;
+    if (with->is_offer) {
+        pull->wire->ops->receive(pull->wire, with->source, with->tag, fragment.data, fragment.bytes, &with->move);
+        with->wants_grant = true;
+    } else {
+        pull->wire->ops->send(pull->wire, with->source, with->tag, fragment.data, fragment.bytes, &with->move);
+        count_data(pull, fragment.bytes);
+    }
+}
+
+/* An answer leaves its place only when its grant has left too. */
+static bool progress_answer(pp_pull *pull, int number)
+{
+    answer *with = &pull->answers[number];
+    if (with->wants_grant)
+        return send_grant(pull, with);
+    if (with->has_move) {
+        if (!is_over(pull, &with->move))
+            return false;
+        with->has_move = false;
+        if (with->is_offer)
+            pull->client.unpack(pull->client.context, number);
+    }
+    if (!is_over(pull, &with->grant.request))
+        return false;
+    start_fragment(pull, number);
+    return true;
+}
+
+static bool progress_client(pp_pull *pull)
+{
+    pp_waiting_request request;
+    bool is_any = false;
+    int i;
+    for (i = 0; i < PP_PULL_ANSWERS; i++) {
+        if (!pull->answers[i].is_busy && pp_station_next_request(pull->station, &request)) {
+            begin_answer(pull, i, &request);
+            is_any = true;
+        }
+        if (pull->answers[i].is_busy && progress_answer(pull, i))
+            is_any = true;
+    }
+    return is_any;
+}
+
+/* ---- The server ---- */
+
+void pp_pull_ask(pp_pull *pull, pp_leg *leg)
+{
+    leg->state = PP_LEG_WAITS;
+    leg->moved = 0;
+    leg->granted = 0;
+    leg->is_cancelled = false;
+    leg->following = NULL;
+    *pull->end = leg;
+    pull->end = &leg->following;
+}
+
+static void start_leg(pp_pull *pull, pp_leg *leg)
+{
+    int i;
+    pull->credits[leg->rank]++;
+    leg->state = PP_LEG_ASKED;
+    for (i = 0; i < leg->fragment_count && !leg->is_offer; i++)
+        pull->wire->ops->receive(pull->wire, leg->rank, leg->tag, leg->fragments[i].data, leg->fragments[i].bytes,
+                                 &leg->moves[i]);
+    leg->message.control.kind = leg->is_offer ? PP_CONTROL_OFFER : PP_CONTROL_REQUEST;
+    leg->message.control.tag = leg->tag;
+    memcpy(leg->message.control.of.words, leg->request.words, sizeof leg->request.words);
+    pull->wire->ops->send_control(pull->wire, leg->rank, &leg->message);
+    pull->figures.control_messages++;
+}
+
+/* Sends as many fragments as the client has granted, one behind the other. */
+static bool progress_offer(pp_pull *pull, pp_leg *leg)
+{
+    bool is_any = false;
+    while (leg->moved < leg->granted && leg->moved < leg->fragment_count) {
+        const pp_fragment *fragment = &leg->fragments[leg->moved];
+        pull->wire->ops->send(pull->wire, leg->rank, leg->tag, fragment->data, fragment->bytes,
+                              &leg->moves[leg->moved]);
+        count_data(pull, fragment->bytes);
+        leg->moved++;
+        is_any = true;
+    }
+    return is_any;
+}
+
+static bool is_leg_over(pp_pull *pull, pp_leg *leg)
+{
+    int i;
+    if (leg->is_offer && (leg->moved < leg->fragment_count || leg->granted == 0))
+        return false;
+    for (i = 0; i < leg->fragment_count; i++)
+        if (!is_over(pull, &leg->moves[i]))
+            return false;
+    return is_over(pull, &leg->message.request);
+}
+
+static bool progress_leg(pp_pull *pull, pp_leg *leg)
+{
+    bool is_any = false;
+    if (leg->state == PP_LEG_WAITS) {
+        if (pp_station_is_aborted(pull->station)) {
+            leg->is_cancelled = true;
+            leg->state = PP_LEG_DONE;
+            return true;
+        }
+        if (pull->credits[leg->rank] >= PP_PULL_CREDITS)
+            return false;
+        start_leg(pull, leg);
+        return true;
+    }
+    if (leg->is_offer)
+        is_any = progress_offer(pull, leg);
+    if (!is_leg_over(pull, leg))
+        return is_any;
+    pull->credits[leg->rank]--;
+    leg->state = PP_LEG_DONE;
+    return true;
+}
+
+static bool progress_server(pp_pull *pull)
+{
+    pp_leg **link = &pull->oldest;
+    bool is_any = false;
+    while (*link != NULL) {
+        pp_leg *leg = *link;
+        is_any = progress_leg(pull, leg) || is_any;
+        if (leg->state == PP_LEG_DONE)
+            *link = leg->following;
+        else
+            link = &leg->following;
+    }
+    pull->end = link;
+    return is_any;
+}
+
+bool pp_pull_progress(pp_pull *pull)
+{
+    bool is_any = pp_station_progress(pull->station);
+    is_any = progress_client(pull) || is_any;
+    return progress_server(pull) || is_any;
+}
+
+bool pp_pull_is_aborted(const pp_pull *pull)
+{
+    return pp_station_is_aborted(pull->station);
+}
+
+void pp_pull_abort(pp_pull *pull)
+{
+    pp_station_abort(pull->station);
+}
+
+bool pp_pull_is_idle(const pp_pull *pull)
+{
+    return pull->oldest == NULL;
+}
+
+bool pp_pull_is_answering(const pp_pull *pull)
+{
+    int i;
+    for (i = 0; i < PP_PULL_ANSWERS; i++)
+        if (pull->answers[i].is_busy)
+            return true;
+    return false;
+}
+
+int pp_pull_waits_for(const pp_pull *pull)
+{
+    return pull->oldest != NULL ? pull->oldest->rank : -1;
+}
+
+pp_pull_figures pp_pull_get_figures(const pp_pull *pull)
+{
+    return pull->figures;
+}

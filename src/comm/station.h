@@ -1,0 +1,83 @@
+/* station.h - one rank's end of the wire: takes every control message as it arrives and keeps it for whom it
+ * concerns, and runs agreements. Pure: over any wire.
+ *
+ * An agreement is a tree: rank r reports to (r - 1) / 4 what it and all ranks below it say, and rank 0 sends the
+ * result down again. So a rank knows whom it waits for, and a deadline can name it. One agreement after the other;
+ * each has a number, its round. A rank below may be one round ahead, never more: it needs our result. */
+#ifndef PARAPET_COMM_STATION_H
+#define PARAPET_COMM_STATION_H
+
+#include "comm/wire.h"
+
+#define PP_TREE_WIDTH 4
+
+/* A request or an offer that the client has not got to yet. */
+typedef struct pp_waiting_request {
+    int source;
+    int32_t kind; /* PP_CONTROL_REQUEST or PP_CONTROL_OFFER */
+    int32_t tag;
+    int64_t words[PP_REQUEST_WORDS];
+} pp_waiting_request;
+
+/* One of the ranks next to this one in the tree: the one above, or one below. */
+typedef struct pp_neighbour {
+    int rank;               /* -1: there is none */
+    bool has_reported;      /* below: its report of this round is in the verdict */
+    bool is_report_waiting; /* below: `report` came, of this round or the next */
+    pp_control report;
+    bool wants_abort; /* an ABORT is to be sent */
+    int64_t abort_round;
+    pp_wire_message verdict; /* REPORT to the one above, RESULT to those below */
+    pp_wire_message abort;
+} pp_neighbour;
+
+typedef struct pp_station {
+    pp_wire *wire;
+    int64_t round; /* of the agreement that is under way or comes next */
+    bool is_joined;
+    bool has_reported;
+    bool has_result;
+    int64_t aborted_round;                      /* what ends with that round has failed somewhere */
+    pp_verdict verdict;                         /* of this rank and those below it so far, then of all */
+    pp_neighbour neighbours[PP_TREE_WIDTH + 1]; /* the first is the one above */
+    pp_waiting_request *requests;               /* a ring */
+    size_t request_capacity, request_first, request_count;
+    void (*on_grant)(void *context, int source, int tag); /* NULL: nobody offers anything */
+    void *grant_context;
+} pp_station;
+
+/* The station of a communicator of several ranks. */
+pp_station *pp_comm_station(pp_comm *comm);
+
+void pp_station_init(pp_station *station, pp_wire *wire);
+void pp_station_clear(pp_station *station);
+
+/* How many requests can ever wait: servers times credits. */
+parapet_status pp_station_allow_requests(pp_station *station, size_t request_capacity);
+
+/* Joins the agreement that comes next with what this rank has to say. */
+void pp_station_join(pp_station *station, const pp_verdict *verdict);
+
+/* Moves the agreement on; true when it is complete: then station->verdict is of all ranks. */
+bool pp_station_is_agreed(pp_station *station);
+
+/* Takes all control messages that have arrived; true: there was one. */
+bool pp_station_progress(pp_station *station);
+
+/* Takes the request that has waited longest; false: none. */
+bool pp_station_next_request(pp_station *station, pp_waiting_request *request);
+
+/* Tells all ranks that what ends with the next agreement has failed here. */
+void pp_station_abort(pp_station *station);
+bool pp_station_is_aborted(const pp_station *station);
+
+/* A rank below that has not reported, or else the one above; -1: nobody. */
+int pp_station_waits_for(const pp_station *station);
+
+/* Levels of the tree below this rank. */
+int pp_station_height(const pp_station *station);
+
+/* Stops waiting for ranks below, or for the one above: this failure is the verdict unless there is one already. */
+void pp_station_give_up(pp_station *station, parapet_status status, const char *sentence);
+
+#endif

@@ -1,0 +1,79 @@
+/* wire.h - what the protocols need of a network, and nothing else: small control messages from any rank, and data
+ * that is received where it was asked for. MPI is one implementation (mpi_wire.c); the simulator of the tests is
+ * another, so that what the tests run through every interleaving is the code that runs on MPI.
+ *
+ * Control messages between two ranks arrive in the order sent; so do data of one tag. All calls return at once, and
+ * are made by one thread. */
+#ifndef PARAPET_COMM_WIRE_H
+#define PARAPET_COMM_WIRE_H
+
+#include "comm/comm.h"
+
+#define PP_REQUEST_WORDS 72
+
+/* As the failing rank: somebody did not arrive. Any rank that can say who comes before it. */
+#define PP_RANK_UNKNOWN INT32_MAX
+
+typedef enum pp_control_kind {
+    PP_CONTROL_REPORT = 1, /* agreement: of a rank and all below it in the tree, to the one above */
+    PP_CONTROL_RESULT = 2, /* agreement: what all ranks have said, from above */
+    PP_CONTROL_ABORT = 3,
+    PP_CONTROL_REQUEST = 4,
+    PP_CONTROL_OFFER = 5,
+    PP_CONTROL_GRANT = 6
+} pp_control_kind;
+
+/* What an agreement gathers and spreads. */
+typedef struct pp_verdict {
+    int64_t least;       /* the smallest value that a rank gave */
+    uint64_t digest;     /* of the call, of the lowest rank seen */
+    int32_t failed_rank; /* -1: none */
+    int32_t status;
+    int32_t differing_rank; /* -1: all calls are equal */
+    int32_t call_rank;      /* whose call and digest these are */
+    char call[96];
+    char differing_call[96];
+    char sentence[PP_MESSAGE_BYTES];
+} pp_verdict;
+
+typedef struct pp_control {
+    int32_t kind;
+    int32_t tag;   /* of the data: REQUEST, OFFER, GRANT */
+    int64_t round; /* of agreements, so that late messages are known as such */
+    union {
+        pp_verdict verdict; /* REPORT, RESULT */
+        int64_t words[PP_REQUEST_WORDS];
+    } of;
+} pp_control;
+
+/* Something under way; opaque, with room for what an implementation keeps. */
+typedef struct pp_wire_request {
+    uintptr_t handle;
+    bool is_active;
+} pp_wire_request;
+
+/* A control message on its way; must not be touched or freed before it has left. */
+typedef struct pp_wire_message {
+    pp_control control;
+    pp_wire_request request;
+} pp_wire_message;
+
+typedef struct pp_wire pp_wire;
+
+typedef struct pp_wire_ops {
+    /* Only as many bytes of the control message as its kind needs travel. */
+    void (*send_control)(pp_wire *wire, int rank, pp_wire_message *message);
+    /* Takes the next control message that has arrived; false: none. */
+    bool (*next_control)(pp_wire *wire, pp_control *control, int *source);
+    void (*send)(pp_wire *wire, int rank, int tag, const void *data, size_t bytes, pp_wire_request *request);
+    void (*receive)(pp_wire *wire, int rank, int tag, void *data, size_t bytes, pp_wire_request *request);
+    /* Whether it is over; also true for one that was never started. */
+    bool (*is_over)(pp_wire *wire, pp_wire_request *request);
+} pp_wire_ops;
+
+struct pp_wire {
+    const pp_wire_ops *ops;
+    int rank, size;
+};
+
+#endif
