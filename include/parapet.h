@@ -23,7 +23,8 @@
  *  - It is [collective]: every rank of the store's communicator calls it, in the same order, and every rank
  *    returns the same status; or [local]: it concerns this process only.
  *  - Handles are opaque. open and create pair with close, which sets the handle to NULL and frees it even when
- *    it reports an error. Passing a handle that is NULL to close is not an error.
+ *    it reports an error; only if the ranks called different things does nobody close. Passing a handle that is
+ *    NULL to close is not an error.
  *  - The library duplicates the communicator, never prints, never aborts, and never touches MPI_COMM_WORLD.
  *  - All public structs may be initialised with {0}: zero means "choose for me". The reserved words must stay
  *    zero; they let the structs grow without breaking programs compiled earlier.
@@ -35,8 +36,8 @@
  *  - A chunk that was never written reads as the fill value. After parapet_array_seal, a shard that goes
  *    missing, is swapped or is stale is an error, never fill value.
  *
- * In this version a store works on one process: a communicator of one rank, or MPI_COMM_NULL for a program
- * that has not started MPI at all. */
+ * A store works on any communicator; MPI_COMM_NULL is this process alone, for a program that has not started MPI.
+ * MPI_THREAD_SINGLE is enough; with MPI_THREAD_FUNNELED or more, storage and encoding run on threads of their own. */
 #ifndef PARAPET_H
 #define PARAPET_H
 
@@ -77,7 +78,8 @@ typedef enum parapet_status {
     PARAPET_ERR_MISSING = 10,    /* a sealed array lacks a shard that its manifest lists */
     PARAPET_ERR_CANCELLED = 11,  /* the progress callback asked to stop */
     PARAPET_ERR_MPI = 12,        /* MPI reported an error */
-    PARAPET_ERR_INTERNAL = 13    /* a bug in Parapet; please report it */
+    PARAPET_ERR_INTERNAL = 13,   /* a bug in Parapet; please report it */
+    PARAPET_ERR_TIMEOUT = 14     /* a rank did not arrive within deadline_seconds; only close is left */
 } parapet_status;
 
 /* [local] "PARAPET_ERR_IO" and so on; never NULL. */
@@ -156,9 +158,14 @@ typedef struct parapet_options {
     int64_t require_sealed;   /* 1: opening an array that is not sealed is an error */
     int64_t ignore_seal;      /* 1: open a sealed array whose metadata others changed, as one that is not sealed */
     int64_t expected_servers; /* default shard shapes give at least this many shards, where chunks allow */
+    int64_t servers;          /* how many ranks touch storage; default 4 per node, where there are as many ranks */
+    int64_t ownership;        /* 1: shards go round the servers (default), 2: to the server that holds most of them */
+    int64_t transport; /* 1: ranks of a node copy from each other's memory where allowed (default), 2: messages */
+    int64_t deadline_seconds; /* wait at most so long for another rank, then PARAPET_ERR_TIMEOUT; default: for ever */
+    int64_t ranks_per_node;   /* pretend that so many ranks share a node; for tests */
     parapet_progress progress;
     void *progress_context;
-    int64_t reserved[16];
+    int64_t reserved[11];
 } parapet_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that lives in this
@@ -184,10 +191,15 @@ typedef struct parapet_statistics {
     int64_t objects_written; /* objects published */
     int64_t chunks_decoded;
     int64_t chunks_encoded;
-    int64_t chunks_copied;     /* moved into a new shard in encoded form */
-    int64_t chunks_missing;    /* read as fill value because they are not stored */
-    int64_t memory_peak_bytes; /* the most the buffers ever took of memory_bytes */
-    int64_t reserved[16];
+    int64_t chunks_copied;        /* moved into a new shard in encoded form */
+    int64_t chunks_missing;       /* read as fill value because they are not stored */
+    int64_t memory_peak_bytes;    /* the most the buffers ever took of memory_bytes */
+    int64_t memory_planned_bytes; /* the most that a transfer planned to take */
+    int64_t messages_sent;        /* data and requests of transfers; not agreements */
+    int64_t message_bytes;        /* of their data */
+    int64_t direct_bytes;         /* copied from or to the memory of other ranks without a message */
+    int64_t shards_owned;         /* shards that this rank was the owner of, over all transfers */
+    int64_t reserved[11];
 } parapet_statistics;
 
 /* [local] */
@@ -257,6 +269,17 @@ PARAPET_API parapet_status parapet_array_open(parapet_array **array, parapet_sto
 /* [collective] */
 PARAPET_API parapet_status parapet_array_close(parapet_array **array);
 
+/* [collective] Makes or opens many arrays at once: one rank touches the storage, and the number of agreements does
+ * not depend on the number of arrays. All or none: after a failure every handle is NULL (of a creation that failed,
+ * some arrays may exist). */
+PARAPET_API parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store,
+                                                 const char *const *paths, const parapet_array_spec *specs,
+                                                 int count);
+PARAPET_API parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths,
+                                               int count);
+/* [collective] Closes all of them and sets the handles to NULL. */
+PARAPET_API parapet_status parapet_arrays_close(parapet_array **arrays, int count);
+
 /* What an array is. Pointers stay valid until the array is resized, sealed, given an attribute or closed. */
 typedef struct parapet_array_info {
     const char *path;
@@ -302,6 +325,19 @@ PARAPET_API parapet_status parapet_array_write(parapet_array *array, const parap
 /* [collective] Reads any number of parts; they may overlap. */
 PARAPET_API parapet_status parapet_array_read(parapet_array *array, const parapet_part *parts, int part_count);
 
+/* What one of many arrays brings to a transfer. */
+typedef struct parapet_array_parts {
+    parapet_array *array; /* all of one store; none twice */
+    const parapet_part *parts;
+    int part_count;
+    int64_t reserved[4];
+} parapet_array_parts;
+
+/* [collective] Writes or reads many arrays as one transfer that shares buffers, threads and agreements. The same
+ * arrays in the same order on every rank. When writing, all shards of all arrays are staged before one is visible. */
+PARAPET_API parapet_status parapet_arrays_write(const parapet_array_parts *list, int count);
+PARAPET_API parapet_status parapet_arrays_read(const parapet_array_parts *list, int count);
+
 /* [collective] Changes the shape. What is cut off is gone for good: growing again shows the fill value. */
 PARAPET_API parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape);
 
@@ -317,6 +353,52 @@ PARAPET_API parapet_status parapet_array_attribute_set(parapet_array *array, con
 
 /* [local] As for groups. */
 PARAPET_API parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json);
+
+/* ---- Distributions and plans -------------------------------------------------------------------------- */
+
+/* How one dimension is spread over the ranks along it. */
+typedef enum parapet_spread {
+    PARAPET_WHOLE = 0, /* "*": every rank along this dimension has all of it; the mesh has 1 there */
+    PARAPET_BLOCK = 1, /* equal blocks, the last ones smaller or empty */
+    PARAPET_CYCLIC = 2 /* blocks of block[d] elements dealt out in turn */
+} parapet_spread;
+
+/* A regular distribution of an array over a mesh of ranks, in C order: rank = (p0 * mesh[1] + p1) * mesh[2] + p2 ...
+ */
+typedef struct parapet_distribution {
+    int ndim;
+    const int64_t *shape;
+    const int64_t *mesh;          /* ranks along each dimension */
+    const parapet_spread *spread; /* NULL: BLOCK wherever mesh[d] > 1 */
+    const int64_t *block;         /* for CYCLIC; NULL: 1 */
+    int64_t reserved[4];
+} parapet_distribution;
+
+/* [local] How many boxes a rank has: none, one, or for CYCLIC many. */
+PARAPET_API parapet_status parapet_distribution_count(const parapet_distribution *distribution, int64_t rank,
+                                                      int64_t *count);
+
+/* [local] Box number index of a rank, in C order; start and count have ndim entries. */
+PARAPET_API parapet_status parapet_distribution_box(const parapet_distribution *distribution, int64_t rank,
+                                                    int64_t index, int64_t *start, int64_t *count);
+
+/* What a transfer would look like, computed with no MPI and no storage. */
+typedef struct parapet_plan_request {
+    int is_read;
+    parapet_array_spec spec;
+    parapet_distribution distribution; /* shape may be NULL: the spec's */
+    int64_t servers;                   /* 0: one per 4 ranks at most 1024 */
+    int64_t memory_bytes;              /* 0: the default of a store */
+    int64_t threads;                   /* 0: 1 */
+    int64_t ownership;                 /* as in parapet_options */
+    int64_t server;                    /* -1: the summary of all; else what this server would do, shard by shard */
+    int64_t as_json;                   /* 1: the text is a JSON object */
+    int64_t reserved[7];
+} parapet_plan_request;
+
+/* [local] The plan in words, and, if svg is not NULL, as a drawing of ranks, shards and owners. Free both with
+ * parapet_free. */
+PARAPET_API parapet_status parapet_plan_print(const parapet_plan_request *request, char **text, char **svg);
 
 /* ---- Checking ----------------------------------------------------------------------------------------- */
 

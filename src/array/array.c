@@ -8,6 +8,8 @@ static void free_array(parapet_array *array)
         return;
     pp_layout_clear(&array->layout);
     pp_array_document_clear(&array->document);
+    pp_json_free(array->zarray);
+    pp_json_free(array->zattrs);
     pp_manifest_head_clear(&array->head);
     pp_free(array->page);
     pp_free(array->codec_words);
@@ -15,87 +17,95 @@ static void free_array(parapet_array *array)
     pp_free(array);
 }
 
-parapet_status pp_array_handle_finish(parapet_array **array, parapet_status status)
+static parapet_status build_handle(parapet_array **array, parapet_store *store, const char *path)
 {
-    if (status == PARAPET_OK) {
-        (*array)->store->handle_count++;
-        return PARAPET_OK;
-    }
-    free_array(*array);
-    *array = NULL;
-    return status;
-}
-
-parapet_status pp_array_handle_build(parapet_array **array, parapet_store *store, const char *path)
-{
-    parapet_status status;
-    if (array != NULL)
-        *array = NULL;
-    if (array == NULL || store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "an array needs a store and a place for its handle");
-    if ((status = pp_allocate(array, sizeof **array)) != PARAPET_OK)
+    parapet_status status = pp_allocate(array, sizeof **array);
+    if (status != PARAPET_OK)
         return status;
     (*array)->store = store;
     (*array)->page_number = -1;
-    if ((status = pp_path_normalize(path, &(*array)->path)) != PARAPET_OK) {
-        free_array(*array);
-        *array = NULL;
+    return pp_path_normalize(path, &(*array)->path);
+}
+
+parapet_status pp_arrays_build(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; arrays != NULL && i < count; i++)
+        arrays[i] = NULL;
+    if (arrays == NULL || store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "an array needs a store and a place for its handle");
+    if (count < 0 || (count > 0 && paths == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d arrays%s", count, count > 0 ? ", but no paths" : "");
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = build_handle(&arrays[i], store, paths[i]);
+    return status;
+}
+
+static parapet_status finish_handles(const pp_arrays *made, parapet_status status)
+{
+    int i;
+    if (status == PARAPET_OK)
+        made->store->handle_count += made->count;
+    for (i = 0; status != PARAPET_OK && made->arrays != NULL && i < made->count; i++) {
+        free_array(made->arrays[i]);
+        made->arrays[i] = NULL;
     }
     return status;
 }
 
-static const pp_chain_spec *chunk_codecs(const pp_array_document *document)
+void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, int count)
 {
-    const pp_chain_spec *codecs = &document->codecs;
-    return codecs->count == 1 && codecs->codecs[0].id == PP_CODEC_SHARDING ? &codecs->codecs[0].sharding->codecs
-                                                                           : codecs;
+    const char *first = count > 0 && paths != NULL && paths[0] != NULL ? paths[0] : "";
+    int i;
+    if (count > 1)
+        pp_call_init(call, "%s(%s and %d more)", verb, first, count - 1);
+    else
+        pp_call_init(call, "%s(%s)", verb, first);
+    for (i = 0; paths != NULL && i < count; i++)
+        pp_call_add_text(call, paths[i]);
 }
 
-/* What follows from a document. */
-typedef struct derived {
-    pp_layout layout;
-    pp_failure layout_failure;
-    char *codec_words;
-} derived;
-
-static void clear_derived(derived *from)
+static parapet_status print_arrays(void *subject, pp_text *bytes)
 {
-    pp_layout_clear(&from->layout);
-    pp_free(from->codec_words);
-    from->codec_words = NULL;
+    const pp_arrays *all = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        status = pp_array_state_print(all->arrays[i], bytes);
+    return status;
 }
 
-/* Arrays of variable-length elements have no layout: they open and list, and say why they cannot be read. */
-static parapet_status derive(const parapet_store *store, const pp_array_document *document, derived *result)
+static parapet_status adopt_arrays(void *subject, pp_cursor *bytes)
 {
-    pp_text text = {0};
-    parapet_status status = pp_layout_init(&result->layout, document, store->options.ignore_checksums == 1);
-    if (status == PARAPET_ERR_ARGUMENT) /* a shape that cannot be, found in a document instead of a call */
-        status = PARAPET_ERR_FORMAT;
-    pp_failure_take(&result->layout_failure, status);
-    if (status != PARAPET_OK && document->type.id != PARAPET_VARIABLE)
-        return status;
-    pp_chain_spec_print(chunk_codecs(document), &text);
-    return pp_text_finish(&text, &result->codec_words);
+    const pp_arrays *all = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        if ((status = pp_array_state_adopt(all->arrays[i], bytes)) != PARAPET_OK)
+            status = pp_fail_within(status, "cannot take over array \"%s\" from rank 0", all->arrays[i]->path);
+    return status;
 }
 
-static void adopt_derived(parapet_array *array, const derived *from)
+parapet_status pp_arrays_lead(const pp_arrays *arrays, const pp_call *call, parapet_status mine, pp_node_work work,
+                              const void *argument)
 {
-    pp_layout_clear(&array->layout);
-    pp_free(array->codec_words);
-    array->layout = from->layout;
-    array->layout_failure = from->layout_failure;
-    array->codec_words = from->codec_words;
+    pp_arrays subject = *arrays;
+    pp_lead lead = {
+        .subject = &subject, .argument = argument, .work = work, .print = print_arrays, .adopt = adopt_arrays};
+    parapet_status status = pp_comm_begin(arrays->store->comm, call, mine);
+    if (status == PARAPET_OK)
+        status = pp_lead_run(arrays->store->comm, "opening", &lead);
+    return finish_handles(arrays, status);
 }
 
 static parapet_status derive_own(parapet_array *array)
 {
-    derived own = {0};
-    parapet_status status = derive(array->store, &array->document, &own);
+    pp_derived own = {0};
+    parapet_status status = pp_derived_init(&own, array->store, &array->document);
     if (status == PARAPET_OK)
-        adopt_derived(array, &own);
-    else
-        clear_derived(&own);
+        pp_derived_adopt(&own, array);
+    pp_derived_clear(&own);
     return status;
 }
 
@@ -104,9 +114,11 @@ static parapet_status parse_node(parapet_array *array, const pp_node *node)
     if (node->kind != PARAPET_NODE_ARRAY)
         return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is a group, not an array", array->path);
     memcpy(array->document_digest, node->digest, sizeof node->digest);
-    if (node->zarr_format == 2)
-        return pp_array_document_parse_v2(&array->document, node->json, node->zattrs);
-    return pp_array_document_parse(&array->document, node->json);
+    if (node->zarr_format != 2)
+        return pp_array_document_parse(&array->document, node->json);
+    array->zarray = pp_json_share(node->json);
+    array->zattrs = pp_json_share(node->zattrs);
+    return pp_array_document_parse_v2(&array->document, node->json, node->zattrs);
 }
 
 static parapet_status load_array(parapet_array *array)
@@ -122,22 +134,78 @@ static parapet_status load_array(parapet_array *array)
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot open array \"%s\"", array->path);
 }
 
+static parapet_status load_arrays(void *subject, const void *argument)
+{
+    const pp_arrays *all = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    (void)argument;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        status = load_array(all->arrays[i]);
+    return status;
+}
+
+parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
+{
+    pp_arrays made = {.store = store, .arrays = arrays, .count = count};
+    parapet_status status = pp_arrays_build(arrays, store, paths, count);
+    pp_call call;
+    if (store == NULL)
+        return status;
+    pp_arrays_call(&call, "open", paths, count);
+    return pp_arrays_lead(&made, &call, status, load_arrays, NULL);
+}
+
 parapet_status parapet_array_open(parapet_array **array, parapet_store *store, const char *path)
 {
-    parapet_status status = pp_array_handle_build(array, store, path);
-    if (status != PARAPET_OK)
-        return status;
-    return pp_array_handle_finish(array, pp_comm_agree(store->comm, load_array(*array)));
+    return parapet_arrays_open(array, store, &path, 1);
+}
+
+/* Says to the other ranks what is closed. Ranks that are not together any more have nothing to say. */
+static parapet_status begin_close(parapet_array **arrays, int count, const parapet_array *first)
+{
+    parapet_status status = PARAPET_OK;
+    pp_call call;
+    int i;
+    if (pp_comm_is_lost(first->store->comm))
+        return PARAPET_OK;
+    if (count > 1)
+        pp_call_init(&call, "close(%s and %d more)", first->path, count - 1);
+    else
+        pp_call_init(&call, "close(%s)", first->path);
+    for (i = 0; i < count; i++) {
+        pp_call_add_text(&call, arrays[i] != NULL ? arrays[i]->path : NULL);
+        if (arrays[i] != NULL && arrays[i]->store != first->store)
+            status = pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" are of different stores", first->path,
+                             arrays[i]->path);
+    }
+    return pp_comm_begin(first->store->comm, &call, status);
+}
+
+parapet_status parapet_arrays_close(parapet_array **arrays, int count)
+{
+    parapet_status status;
+    int i, first = 0;
+    if (arrays == NULL)
+        return PARAPET_OK;
+    while (first < count && arrays[first] == NULL)
+        first++;
+    if (first >= count)
+        return PARAPET_OK;
+    if ((status = begin_close(arrays, count, arrays[first])) == PARAPET_ERR_ARGUMENT)
+        return status; /* the ranks called different things: nobody closes */
+    for (i = first; i < count; i++) {
+        if (arrays[i] != NULL)
+            arrays[i]->store->handle_count--;
+        free_array(arrays[i]);
+        arrays[i] = NULL;
+    }
+    return status;
 }
 
 parapet_status parapet_array_close(parapet_array **array)
 {
-    if (array == NULL || *array == NULL)
-        return PARAPET_OK;
-    (*array)->store->handle_count--;
-    free_array(*array);
-    *array = NULL;
-    return PARAPET_OK;
+    return parapet_arrays_close(array, 1);
 }
 
 parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *info)
@@ -174,7 +242,8 @@ parapet_status pp_array_check_usable(const parapet_array *array)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the array is NULL");
     if (array->is_broken)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "array \"%s\": publishing failed before; close it, and open it again to see what is stored",
+                       "array \"%s\": a change failed half-way before; close it, and open it again to see what is "
+                       "stored",
                        array->path);
     return PARAPET_OK;
 }
@@ -253,32 +322,32 @@ static parapet_status store_document(parapet_array *array, const pp_array_docume
 /* Whatever needs memory comes before the document is stored, so that afterwards nothing can fail. */
 parapet_status pp_array_replace_document(parapet_array *array, pp_array_document *document)
 {
-    derived follows = {0};
+    pp_derived follows = {0};
     pp_text text = {0};
     parapet_status status;
-    if ((status = derive(array->store, document, &follows)) == PARAPET_OK &&
+    if ((status = pp_derived_init(&follows, array->store, document)) == PARAPET_OK &&
         (status = pp_array_document_print(document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
         status = store_document(array, document, &text);
     if (status == PARAPET_OK) {
         pp_array_document old = array->document;
         array->document = *document;
         *document = old;
-        adopt_derived(array, &follows);
-    } else {
-        clear_derived(&follows);
+        pp_derived_adopt(&follows, array);
     }
+    pp_derived_clear(&follows);
     pp_text_free(&text);
     pp_array_document_clear(document);
     return status;
 }
 
-static parapet_status set_attribute(parapet_array *array, const char *name, const char *json)
+static parapet_status set_attribute(void *node, const void *argument)
 {
+    parapet_array *array = node;
+    const pp_attribute *attribute = argument;
     pp_array_document changed = {0};
     pp_json *attributes = NULL;
-    parapet_status status;
-    if ((status = pp_array_check_writable(array)) != PARAPET_OK ||
-        (status = pp_attributes_changed(array->document.attributes, name, json, &attributes)) != PARAPET_OK)
+    parapet_status status = pp_attributes_changed(array->document.attributes, attribute, &attributes);
+    if (status != PARAPET_OK)
         return status;
     if ((status = pp_array_document_copy(&array->document, &changed)) != PARAPET_OK) {
         pp_json_free(attributes);
@@ -292,9 +361,16 @@ static parapet_status set_attribute(parapet_array *array, const char *name, cons
 
 parapet_status parapet_array_attribute_set(parapet_array *array, const char *name, const char *json)
 {
+    pp_attribute attribute = {.name = name, .json = json};
+    pp_call call;
+    parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_attribute_set needs an array");
-    return pp_comm_agree(array->store->comm, set_attribute(array, name, json));
+    pp_call_init(&call, "attribute_set(%s)", array->path);
+    pp_attribute_add(&attribute, &call);
+    if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
+        return status;
+    return pp_array_lead(array, "setting an attribute", set_attribute, &attribute);
 }
 
 parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json)
@@ -302,67 +378,4 @@ parapet_status parapet_array_attribute_get(parapet_array *array, const char *nam
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_attribute_get needs an array");
     return pp_attributes_get(array->document.attributes, name, json);
-}
-
-/* All that may fail before anything becomes visible. */
-static parapet_status stage_parts(parapet_array *array, const parapet_part *given, int count, pp_staged *staged)
-{
-    pp_transfer_context context;
-    pp_parts parts = {0};
-    parapet_status status;
-    if ((status = pp_array_check_writable(array)) != PARAPET_OK ||
-        (status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
-        (status = pp_parts_init(&parts, given, count, &array->layout, array->document.type.id)) != PARAPET_OK)
-        return status;
-    if ((status = pp_seal_break(array)) == PARAPET_OK && (status = pp_resize_finish(array)) == PARAPET_OK &&
-        (status = pp_array_transfer_context(array, &context)) == PARAPET_OK)
-        status = pp_transfer_stage(&context, &parts, staged);
-    pp_parts_clear(&parts);
-    return status;
-}
-
-static parapet_status publish_staged(parapet_array *array, pp_staged *staged)
-{
-    pp_transfer_context context;
-    parapet_status status = pp_array_transfer_context(array, &context);
-    if (status == PARAPET_OK && (status = pp_staged_publish(&context, staged)) != PARAPET_OK)
-        array->is_broken = true;
-    return status;
-}
-
-static parapet_status write_parts(parapet_array *array, const parapet_part *given, int count)
-{
-    pp_staged staged = {0};
-    parapet_status status = pp_comm_agree(array->store->comm, stage_parts(array, given, count, &staged));
-    if (status == PARAPET_OK)
-        status = publish_staged(array, &staged);
-    pp_staged_clear(&staged);
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot write array \"%s\"", array->path);
-}
-
-parapet_status parapet_array_write(parapet_array *array, const parapet_part *parts, int part_count)
-{
-    if (array == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_write needs an array");
-    return pp_comm_agree(array->store->comm, write_parts(array, parts, part_count));
-}
-
-static parapet_status read_parts(parapet_array *array, const parapet_part *given, int count)
-{
-    pp_transfer_context context;
-    pp_parts parts = {0};
-    parapet_status status;
-    if ((status = pp_array_check_usable(array)) == PARAPET_OK &&
-        (status = pp_array_transfer_context(array, &context)) == PARAPET_OK &&
-        (status = pp_parts_init(&parts, given, count, &array->layout, array->document.type.id)) == PARAPET_OK)
-        status = pp_transfer_read(&context, &parts);
-    pp_parts_clear(&parts);
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot read array \"%s\"", array->path);
-}
-
-parapet_status parapet_array_read(parapet_array *array, const parapet_part *parts, int part_count)
-{
-    if (array == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_read needs an array");
-    return pp_comm_agree(array->store->comm, read_parts(array, parts, part_count));
 }

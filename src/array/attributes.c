@@ -32,8 +32,15 @@ parapet_status pp_attributes_parse(const char *text, pp_json **attributes)
     return PARAPET_OK;
 }
 
-parapet_status pp_attributes_changed(pp_json *attributes, const char *name, const char *json, pp_json **changed)
+void pp_attribute_add(const pp_attribute *attribute, pp_call *call)
 {
+    pp_call_add_text(call, attribute->name);
+    pp_call_add_text(call, attribute->json);
+}
+
+parapet_status pp_attributes_changed(pp_json *attributes, const pp_attribute *attribute, pp_json **changed)
+{
+    const char *name = attribute->name, *json = attribute->json;
     pp_json *value = NULL;
     parapet_status status;
     *changed = NULL;

@@ -171,13 +171,12 @@ static parapet_status check_all_absent(check_job *job)
     return status;
 }
 
-static parapet_status run_check(check_job *job)
+static parapet_status run_check(void *subject, const void *argument)
 {
+    check_job *job = subject;
     parapet_array *array = job->array;
     parapet_status status;
-    if ((status = pp_array_check_usable(array)) != PARAPET_OK ||
-        (status = pp_array_transfer_context(array, &job->context)) != PARAPET_OK)
-        return status;
+    (void)argument;
     job->summary->shards_expected = array->layout.shards.cell_count;
     if ((status = pp_walk_objects(array->store, array->path, check_object, job)) != PARAPET_OK ||
         (status = check_temporaries(job)) != PARAPET_OK)
@@ -185,12 +184,44 @@ static parapet_status run_check(check_job *job)
     return check_all_absent(job);
 }
 
+static parapet_status print_summary(void *subject, pp_text *bytes)
+{
+    const check_job *job = subject;
+    pp_text_add_bytes(bytes, job->summary, sizeof *job->summary);
+    return PARAPET_OK;
+}
+
+static parapet_status adopt_summary(void *subject, pp_cursor *bytes)
+{
+    check_job *job = subject;
+    const void *summary = pp_cursor_bytes(bytes, sizeof *job->summary);
+    if (summary != NULL)
+        memcpy(job->summary, summary, sizeof *job->summary);
+    return pp_cursor_finish(bytes);
+}
+
+static parapet_status check_arguments(check_job *job)
+{
+    parapet_status status;
+    if (job->summary == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a place for the summary");
+    *job->summary = (parapet_check_summary){0};
+    status = pp_array_check_usable(job->array);
+    return status == PARAPET_OK ? pp_array_transfer_context(job->array, &job->context) : status;
+}
+
 parapet_status parapet_array_check(parapet_array *array, parapet_depth depth, parapet_report report, void *context,
                                    parapet_check_summary *summary)
 {
     check_job job = {.array = array, .depth = depth, .report = report, .report_context = context, .summary = summary};
-    if (array == NULL || summary == NULL)
+    pp_lead lead = {.subject = &job, .work = run_check, .print = print_summary, .adopt = adopt_summary};
+    pp_call call;
+    parapet_status status;
+    if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a place for the summary");
-    *summary = (parapet_check_summary){0};
-    return pp_comm_agree(array->store->comm, run_check(&job));
+    pp_call_init(&call, "check(%s)", array->path);
+    pp_call_add(&call, &depth, sizeof depth);
+    if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(&job))) != PARAPET_OK)
+        return status;
+    return pp_lead_run(array->store->comm, "checking", &lead);
 }

@@ -66,12 +66,12 @@ static parapet_status gather_metadata(parapet_group *group, pp_json **consolidat
     return status;
 }
 
-static parapet_status consolidate(parapet_group *group)
+static parapet_status consolidate(void *node, const void *argument)
 {
+    parapet_group *group = node;
     pp_group_document changed = group->document;
-    parapet_status status = pp_group_check_changeable(group);
-    if (status != PARAPET_OK)
-        return status;
+    parapet_status status;
+    (void)argument;
     changed.consolidated_metadata = NULL;
     if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
         (status = gather_metadata(group, &changed.consolidated_metadata)) == PARAPET_OK)
@@ -87,7 +87,12 @@ static parapet_status consolidate(parapet_group *group)
 
 parapet_status parapet_group_consolidate(parapet_group *group)
 {
+    pp_call call;
+    parapet_status status;
     if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_consolidate needs a group");
-    return pp_comm_agree(group->store->comm, consolidate(group));
+    pp_call_init(&call, "consolidate(%s)", group->path);
+    if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
+        return status;
+    return pp_group_lead(group, "consolidating", consolidate, NULL);
 }

@@ -3,28 +3,6 @@
 
 #include "array/internal.h"
 
-static parapet_status check_spec(const parapet_array_spec *spec)
-{
-    size_t i;
-    int d;
-    if (spec == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_create needs a spec");
-    for (i = 0; i < sizeof spec->reserved / sizeof spec->reserved[0]; i++)
-        if (spec->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_array_spec must be 0; start from {0}");
-    if (spec->ndim < 0 || spec->ndim > PARAPET_MAX_NDIM)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "ndim is %d, but must lie between 0 and %d", spec->ndim,
-                       PARAPET_MAX_NDIM);
-    if (spec->ndim > 0 && spec->shape == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the spec has no shape");
-    for (d = 0; d < spec->ndim; d++)
-        if (spec->shape[d] < 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "shape[%d] is %lld, but must be 0 or more", d,
-                           (long long)spec->shape[d]);
-    return PARAPET_OK;
-}
-
 static parapet_status name_dimension(const parapet_array_spec *spec, int d, char **name)
 {
     char fallback[16];
@@ -203,8 +181,6 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
     pp_array_document document = {0};
     pp_layout layout = {0};
     parapet_status status;
-    if ((status = pp_store_check_writable(array->store)) != PARAPET_OK || (status = check_spec(spec)) != PARAPET_OK)
-        return status;
     if ((status = build_document(array, spec, &document)) == PARAPET_OK)
         status = pp_layout_init(&layout, &document, false);
     pp_layout_clear(&layout);
@@ -216,13 +192,53 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
     return pp_array_replace_document(array, &document);
 }
 
+static parapet_status create_arrays(void *subject, const void *argument)
+{
+    const pp_arrays *all = subject;
+    const parapet_array_spec *specs = argument;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        if ((status = create(all->arrays[i], &specs[i])) != PARAPET_OK)
+            status = pp_fail_within(status, "cannot create array \"%s\"", all->arrays[i]->path);
+    return status;
+}
+
+/* Says what is wrong with the specs, and to the other ranks what is in them. */
+static parapet_status describe_specs(const char *const *paths, const parapet_array_spec *specs, int count,
+                                     pp_call *call)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    if (paths == NULL || specs == NULL)
+        return count > 0 ? pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_create needs a path and a spec") : status;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        if ((status = pp_spec_check(&specs[i])) == PARAPET_OK)
+            pp_spec_add(&specs[i], call);
+        else
+            status = pp_fail_within(status, "cannot create array \"%s\"", paths[i] != NULL ? paths[i] : "");
+    return status;
+}
+
+parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
+                                     const parapet_array_spec *specs, int count)
+{
+    pp_arrays made = {.store = store, .arrays = arrays, .count = count};
+    parapet_status status, built;
+    pp_call call;
+    pp_arrays_call(&call, "create", paths, count);
+    status = describe_specs(paths, specs, count, &call);
+    if ((built = pp_arrays_build(arrays, store, paths, count)) != PARAPET_OK)
+        status = built;
+    if (store == NULL)
+        return status;
+    if (status == PARAPET_OK)
+        status = pp_store_check_writable(store);
+    return pp_arrays_lead(&made, &call, status, create_arrays, specs);
+}
+
 parapet_status parapet_array_create(parapet_array **array, parapet_store *store, const char *path,
                                     const parapet_array_spec *spec)
 {
-    parapet_status status = pp_array_handle_build(array, store, path);
-    if (status != PARAPET_OK)
-        return status;
-    if ((status = create(*array, spec)) != PARAPET_OK)
-        status = pp_fail_within(status, "cannot create array \"%s\"", (*array)->path);
-    return pp_array_handle_finish(array, pp_comm_agree(store->comm, status));
+    return parapet_arrays_create(array, store, &path, spec, 1);
 }

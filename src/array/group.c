@@ -5,6 +5,8 @@ static void free_group(parapet_group *group)
     if (group == NULL)
         return;
     pp_group_document_clear(&group->document);
+    pp_json_free(group->zgroup);
+    pp_json_free(group->zattrs);
     pp_free(group->path);
     pp_free(group);
 }
@@ -13,10 +15,10 @@ static parapet_status finish_handle(parapet_group **group, parapet_status status
 {
     if (status == PARAPET_OK) {
         (*group)->store->handle_count++;
-        return PARAPET_OK;
+    } else if (group != NULL) {
+        free_group(*group);
+        *group = NULL;
     }
-    free_group(*group);
-    *group = NULL;
     return status;
 }
 
@@ -30,11 +32,7 @@ static parapet_status build_handle(parapet_group **group, parapet_store *store, 
     if ((status = pp_allocate(group, sizeof **group)) != PARAPET_OK)
         return status;
     (*group)->store = store;
-    if ((status = pp_path_normalize(path, &(*group)->path)) != PARAPET_OK) {
-        free_group(*group);
-        *group = NULL;
-    }
-    return status;
+    return pp_path_normalize(path, &(*group)->path);
 }
 
 static parapet_status parse_node(parapet_group *group, const pp_node *node)
@@ -45,15 +43,19 @@ static parapet_status parse_node(parapet_group *group, const pp_node *node)
         group->document.zarr_format = 3;
         return pp_json_object_build(&group->document.attributes);
     }
-    if (node->zarr_format == 2)
-        return pp_group_document_parse_v2(&group->document, node->json, node->zattrs);
-    return pp_group_document_parse(&group->document, node->json);
+    if (node->zarr_format != 2)
+        return pp_group_document_parse(&group->document, node->json);
+    group->zgroup = pp_json_share(node->json);
+    group->zattrs = pp_json_share(node->zattrs);
+    return pp_group_document_parse_v2(&group->document, node->json, node->zattrs);
 }
 
-static parapet_status load_group(parapet_group *group)
+static parapet_status load_group(void *subject, const void *argument)
 {
+    parapet_group *group = subject;
     pp_node node = {0};
     parapet_status status = pp_node_load(group->store, group->path, &node);
+    (void)argument;
     if (status == PARAPET_OK)
         status = parse_node(group, &node);
     pp_node_clear(&node);
@@ -63,9 +65,13 @@ static parapet_status load_group(parapet_group *group)
 parapet_status parapet_group_open(parapet_group **group, parapet_store *store, const char *path)
 {
     parapet_status status = build_handle(group, store, path);
-    if (status != PARAPET_OK)
+    pp_call call;
+    if (store == NULL)
         return status;
-    return finish_handle(group, pp_comm_agree(store->comm, load_group(*group)));
+    pp_call_init(&call, "group_open(%s)", path != NULL ? path : "");
+    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
+        status = pp_group_lead(*group, "opening a group", load_group, NULL);
+    return finish_handle(group, status);
 }
 
 parapet_status pp_group_write(parapet_group *group, const pp_group_document *document, pp_publish_mode mode)
@@ -78,12 +84,11 @@ parapet_status pp_group_write(parapet_group *group, const pp_group_document *doc
     return status;
 }
 
-static parapet_status create_group(parapet_group *group, const char *attributes)
+static parapet_status create_group(void *subject, const void *attributes)
 {
+    parapet_group *group = subject;
     parapet_status status;
     pp_node node = {0};
-    if ((status = pp_store_check_writable(group->store)) != PARAPET_OK)
-        return status;
     status = pp_node_load(group->store, group->path, &node);
     if (status == PARAPET_OK && !node.is_implicit)
         status = pp_fail(PARAPET_ERR_EXISTS, "there is %s at \"%s\" already",
@@ -103,66 +108,65 @@ parapet_status parapet_group_create(parapet_group **group, parapet_store *store,
                                     const char *attributes)
 {
     parapet_status status = build_handle(group, store, path);
-    if (status != PARAPET_OK)
+    pp_call call;
+    if (store == NULL)
         return status;
-    return finish_handle(group, pp_comm_agree(store->comm, create_group(*group, attributes)));
+    pp_call_init(&call, "group_create(%s)", path != NULL ? path : "");
+    pp_call_add_text(&call, attributes);
+    if (status == PARAPET_OK)
+        status = pp_store_check_writable(store);
+    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
+        status = pp_group_lead(*group, "creating a group", create_group, attributes);
+    return finish_handle(group, status);
 }
 
 parapet_status parapet_group_close(parapet_group **group)
 {
+    parapet_status status = PARAPET_OK;
+    pp_comm *comm;
+    pp_call call;
     if (group == NULL || *group == NULL)
         return PARAPET_OK;
+    comm = (*group)->store->comm;
+    pp_call_init(&call, "group_close(%s)", (*group)->path);
+    if (!pp_comm_is_lost(comm))
+        status = pp_comm_begin(comm, &call, PARAPET_OK);
+    if (status == PARAPET_ERR_ARGUMENT)
+        return status; /* the ranks called different things: nobody closes */
     (*group)->store->handle_count--;
     free_group(*group);
     *group = NULL;
+    return status;
+}
+
+parapet_status pp_group_check_usable(const parapet_group *group)
+{
+    if (group->is_broken)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "group \"%s\": a change failed half-way before; close it, and open it again to see what is "
+                       "stored",
+                       group->path);
     return PARAPET_OK;
-}
-
-/* Directories that hold nothing of Zarr are skipped. */
-static parapet_status visit_child(parapet_group *group, const char *name, parapet_child child, void *context,
-                                  bool *is_ended)
-{
-    pp_node node = {0};
-    char *path = NULL;
-    parapet_status status = pp_path_join(group->path, name, &path);
-    if (status == PARAPET_OK && (status = pp_node_load(group->store, path, &node)) == PARAPET_OK)
-        *is_ended = child(context, name, node.kind) != 0;
-    pp_node_clear(&node);
-    pp_free(path);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
-}
-
-parapet_status parapet_group_list(parapet_group *group, parapet_child child, void *context)
-{
-    pp_children list = {0};
-    bool is_ended = false;
-    parapet_status status;
-    size_t i;
-    if (group == NULL || child == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a function");
-    status = pp_children_list(&list, group->store, group->path);
-    for (i = 0; i < list.count && status == PARAPET_OK && !is_ended; i++)
-        status = visit_child(group, list.names[i], child, context, &is_ended);
-    pp_children_clear(&list);
-    return pp_comm_agree(group->store->comm, status);
 }
 
 parapet_status pp_group_check_changeable(const parapet_group *group)
 {
-    parapet_status status = pp_store_check_writable(group->store);
+    parapet_status status = pp_group_check_usable(group);
+    if (status == PARAPET_OK)
+        status = pp_store_check_writable(group->store);
     if (status == PARAPET_OK && group->document.zarr_format == 2)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" is a Zarr v2 group, which can only be read", group->path);
     return status;
 }
 
-static parapet_status set_attribute(parapet_group *group, const char *name, const char *json)
+static parapet_status set_attribute(void *node, const void *attribute)
 {
+    parapet_group *group = node;
     pp_group_document changed = group->document;
-    parapet_status status = pp_group_check_changeable(group);
-    changed.consolidated_metadata = NULL;
-    if (status != PARAPET_OK ||
-        (status = pp_attributes_changed(group->document.attributes, name, json, &changed.attributes)) != PARAPET_OK)
+    parapet_status status = pp_attributes_changed(group->document.attributes, attribute, &changed.attributes);
+    if (status != PARAPET_OK)
         return status;
+    changed.consolidated_metadata = NULL;
     if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK)
         status = pp_group_write(group, &changed, PP_PUBLISH_REPLACE);
     if (status != PARAPET_OK) {
@@ -177,9 +181,16 @@ static parapet_status set_attribute(parapet_group *group, const char *name, cons
 
 parapet_status parapet_group_attribute_set(parapet_group *group, const char *name, const char *json)
 {
+    pp_attribute attribute = {.name = name, .json = json};
+    pp_call call;
+    parapet_status status;
     if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_attribute_set needs a group");
-    return pp_comm_agree(group->store->comm, set_attribute(group, name, json));
+    pp_call_init(&call, "group_attribute_set(%s)", group->path);
+    pp_attribute_add(&attribute, &call);
+    if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
+        return status;
+    return pp_group_lead(group, "setting an attribute", set_attribute, &attribute);
 }
 
 parapet_status parapet_group_attribute_get(parapet_group *group, const char *name, char **json)

@@ -17,18 +17,24 @@ struct parapet_store {
     pp_budget budget;
     pp_counters counters;
     int handle_count; /* arrays and groups not closed yet */
+    int *servers;     /* the ranks that touch the storage of shards, ascending; equal on all ranks */
+    int server_count;
+    int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */
 };
 
 struct parapet_group {
     parapet_store *store;
     char *path;
     pp_group_document document;
+    pp_json *zgroup, *zattrs; /* of a Zarr v2 group, as stored; else NULL */
+    bool is_broken;           /* ranks may know different things: only close is left */
 };
 
 struct parapet_array {
     parapet_store *store;
     char *path;
     pp_array_document document;
+    pp_json *zarray, *zattrs;                       /* of a Zarr v2 array, as stored; else NULL */
     unsigned char document_digest[PP_SHA256_BYTES]; /* of zarr.json as stored */
     pp_layout layout;
     pp_failure layout_failure; /* why there is no layout, and so no reading */
@@ -39,12 +45,67 @@ struct parapet_array {
     pp_manifest_head head;
     pp_shard_record *page; /* the page of the manifest read last */
     int64_t page_number;   /* -1: none */
-    bool is_broken;        /* a publish failed: only close is left */
+    bool is_broken;        /* a publish failed, or ranks may know different things: only close is left */
 };
 
-/* Opens a store over a backend that the caller keeps: for tests. */
-parapet_status pp_store_open_over(parapet_store **store, pp_store *backend, parapet_mode mode,
+/* [collective] Opens a store over a backend that the caller keeps, one on every rank: for tests. */
+parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,
                                   const parapet_options *options);
+
+/* lead.c: rank 0 alone touches storage for metadata; the others learn what came of it. */
+
+/* Bytes that are read from front to back. */
+typedef struct pp_cursor {
+    const unsigned char *data;
+    size_t left;
+    bool is_short; /* more was asked for than there was */
+} pp_cursor;
+
+void pp_bytes_add_u64(pp_text *bytes, uint64_t value);
+void pp_bytes_add_block(pp_text *bytes, const void *data, size_t length); /* with its length before it */
+uint64_t pp_cursor_u64(pp_cursor *cursor);
+const void *pp_cursor_bytes(pp_cursor *cursor, size_t length); /* NULL when there are not as many */
+const void *pp_cursor_block(pp_cursor *cursor, size_t *length);
+parapet_status pp_cursor_finish(const pp_cursor *cursor);
+
+/* Something that rank 0 does to the subject, of which every rank has one. */
+typedef struct pp_lead {
+    void *subject;
+    const void *argument;
+    parapet_status (*work)(void *subject, const void *argument); /* on rank 0 only */
+    /* What the other ranks need to know then; NULL: nothing. After a failure of work too, if there is a spoil. */
+    parapet_status (*print)(void *subject, pp_text *bytes);
+    parapet_status (*adopt)(void *subject, pp_cursor *bytes);
+    /* Ranks may know different things now. NULL: nobody uses the subject after a failure. */
+    void (*spoil)(void *subject);
+} pp_lead;
+
+/* [collective] Same status on every rank. */
+parapet_status pp_lead_run(pp_comm *comm, const char *phase, const pp_lead *lead);
+
+/* [collective] Changes a node that is open. Whether it fails or not, all ranks know the same of it afterwards. */
+typedef parapet_status (*pp_node_work)(void *node, const void *argument);
+parapet_status pp_array_lead(parapet_array *array, const char *phase, pp_node_work work, const void *argument);
+parapet_status pp_group_lead(parapet_group *group, const char *phase, pp_node_work work, const void *argument);
+
+/* state.c: all that a handle knows of its node, as bytes. What adopt cannot do leaves the handle as it was. */
+parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes);
+parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes);
+parapet_status pp_group_state_print(const parapet_group *group, pp_text *bytes);
+parapet_status pp_group_state_adopt(parapet_group *group, pp_cursor *bytes);
+
+/* What follows from a document. */
+typedef struct pp_derived {
+    pp_layout layout;
+    pp_failure layout_failure;
+    char *codec_words;
+} pp_derived;
+
+parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, const pp_array_document *document);
+void pp_derived_clear(pp_derived *derived);
+
+/* Replaces what the handle has; takes over the contents of derived. */
+void pp_derived_adopt(pp_derived *derived, parapet_array *array);
 
 /* options.c: the options given, filled up from the environment and the defaults. */
 parapet_status pp_options_resolve(parapet_options *resolved, const parapet_options *given);
@@ -96,6 +157,7 @@ parapet_status pp_children_list(pp_children *list, parapet_store *store, const c
 void pp_children_clear(pp_children *list);
 
 /* group.c */
+parapet_status pp_group_check_usable(const parapet_group *group);
 parapet_status pp_group_write(parapet_group *group, const pp_group_document *document, pp_publish_mode mode);
 parapet_status pp_group_check_changeable(const parapet_group *group);
 
@@ -103,19 +165,40 @@ parapet_status pp_group_check_changeable(const parapet_group *group);
  * failure. */
 parapet_status pp_attributes_parse(const char *text, pp_json **attributes);
 
-/* A copy of attributes with one changed; json NULL removes it. Reserved names are refused. */
-parapet_status pp_attributes_changed(pp_json *attributes, const char *name, const char *json, pp_json **changed);
+/* What an attribute is to become; json NULL removes it. */
+typedef struct pp_attribute {
+    const char *name, *json;
+} pp_attribute;
+
+void pp_attribute_add(const pp_attribute *attribute, pp_call *call);
+
+/* A copy of attributes with one changed. Reserved names are refused. */
+parapet_status pp_attributes_changed(pp_json *attributes, const pp_attribute *attribute, pp_json **changed);
 parapet_status pp_attributes_get(pp_json *attributes, const char *name, char **json);
 
 /* defaults.c: fills in the shapes that a spec leaves open. */
 parapet_status pp_shapes_choose(const parapet_array_spec *spec, size_t element_bytes, int64_t expected_servers,
                                 int64_t *chunks, int64_t *shards);
 
+/* spec.c: whether a spec can be looked at; and everything in it that must be equal on all ranks. */
+parapet_status pp_spec_check(const parapet_array_spec *spec);
+void pp_spec_add(const parapet_array_spec *spec, pp_call *call);
+
 /* array.c */
 
-/* A handle without a document yet; and its end: counted on success, freed on failure. */
-parapet_status pp_array_handle_build(parapet_array **array, parapet_store *store, const char *path);
-parapet_status pp_array_handle_finish(parapet_array **array, parapet_status status);
+/* Handles without a document yet. Finish them also after a failure. */
+parapet_status pp_arrays_build(parapet_array **arrays, parapet_store *store, const char *const *paths, int count);
+/* [collective] Begins the call verb(path), then rank 0 does work on {arrays, count}; the handles are counted on
+ * success, freed on failure. mine is what this rank has to say beforehand, call what it has to compare. */
+typedef struct pp_arrays {
+    parapet_store *store;
+    parapet_array **arrays;
+    int count;
+} pp_arrays;
+parapet_status pp_arrays_lead(const pp_arrays *arrays, const pp_call *call, parapet_status mine, pp_node_work work,
+                              const void *argument);
+/* The words "verb(path)" and a digest of all paths. */
+void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, int count);
 
 parapet_status pp_array_check_usable(const parapet_array *array);
 parapet_status pp_array_check_writable(const parapet_array *array);

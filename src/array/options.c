@@ -29,6 +29,11 @@ static const option_row option_table[] = {
     {OPTION(require_sealed), 0, 1, 0, "1: an array must be sealed to be opened"},
     {OPTION(ignore_seal), 0, 1, 0, "1: open a sealed array that others changed as not sealed"},
     {OPTION(expected_servers), 1, 1 << 20, 1, "default shapes give at least this many shards"},
+    {OPTION(servers), 0, 1 << 20, 0, "ranks that touch storage; 0: 4 per node"},
+    {OPTION(ownership), 1, 2, 1, "1: shards go round the servers, 2: to the server that holds most of them"},
+    {OPTION(transport), 1, 2, 1, "1: ranks of a node copy from each other's memory where allowed, 2: messages"},
+    {OPTION(deadline_seconds), 0, 1000000000, 0, "longest wait for another rank; 0: for ever"},
+    {OPTION(ranks_per_node), 0, 1 << 20, 0, "pretend that so many ranks share a node; 0: as it is"},
 };
 
 enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0] };

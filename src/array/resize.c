@@ -115,25 +115,35 @@ static parapet_status change_shape(parapet_array *array, const int64_t *shape)
     return pp_resize_finish(array);
 }
 
-static parapet_status resize(parapet_array *array, const int64_t *shape)
+static parapet_status check_arguments(parapet_array *array, const int64_t *shape)
 {
     pp_transfer_context context;
     parapet_status status;
     if (shape == NULL && array->document.ndim > 0)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_resize needs a shape");
-    if ((status = pp_array_check_writable(array)) != PARAPET_OK ||
-        (status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
-        (status = pp_seal_break(array)) != PARAPET_OK || (status = pp_resize_finish(array)) != PARAPET_OK)
+    status = pp_array_check_writable(array);
+    return status == PARAPET_OK ? pp_array_transfer_context(array, &context) : status;
+}
+
+static parapet_status resize(void *node, const void *shape)
+{
+    parapet_array *array = node;
+    parapet_status status;
+    if ((status = pp_seal_break(array)) != PARAPET_OK || (status = pp_resize_finish(array)) != PARAPET_OK)
         return status;
     return array->document.ndim > 0 ? change_shape(array, shape) : PARAPET_OK;
 }
 
 parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
 {
+    pp_call call;
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_resize needs an array");
-    if ((status = resize(array, shape)) != PARAPET_OK)
-        status = pp_fail_within(status, "cannot resize array \"%s\"", array->path);
-    return pp_comm_agree(array->store->comm, status);
+    pp_call_init(&call, "resize(%s)", array->path);
+    if (shape != NULL)
+        pp_call_add(&call, shape, (size_t)array->document.ndim * sizeof shape[0]);
+    if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(array, shape))) == PARAPET_OK)
+        status = pp_array_lead(array, "resizing", resize, shape);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot resize array \"%s\"", array->path);
 }

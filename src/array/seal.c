@@ -315,11 +315,13 @@ static parapet_status switch_document(parapet_array *array, bool is_sealed)
     return status;
 }
 
-static parapet_status seal(parapet_array *array)
+static parapet_status seal(void *node, const void *argument)
 {
-    parapet_status status = pp_array_check_writable(array);
-    if (status != PARAPET_OK || array->is_sealed)
-        return status;
+    parapet_array *array = node;
+    parapet_status status;
+    (void)argument;
+    if (array->is_sealed)
+        return PARAPET_OK;
     if ((status = pp_resize_finish(array)) != PARAPET_OK)
         return status;
     if (array->has_head && (status = pp_seal_remove_head(array)) != PARAPET_OK)
@@ -369,22 +371,32 @@ parapet_status pp_seal_break(parapet_array *array)
     return remove_manifest(array);
 }
 
-static parapet_status unseal(parapet_array *array)
+static parapet_status unseal(void *node, const void *argument)
 {
-    parapet_status status = pp_array_check_writable(array);
-    return status == PARAPET_OK ? pp_seal_break(array) : status;
+    (void)argument;
+    return pp_seal_break(node);
 }
 
 parapet_status parapet_array_seal(parapet_array *array)
 {
+    pp_call call;
+    parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_seal needs an array");
-    return pp_comm_agree(array->store->comm, seal(array));
+    pp_call_init(&call, "seal(%s)", array->path);
+    if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
+        return status;
+    return pp_array_lead(array, "sealing", seal, NULL);
 }
 
 parapet_status parapet_array_unseal(parapet_array *array)
 {
+    pp_call call;
+    parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_unseal needs an array");
-    return pp_comm_agree(array->store->comm, unseal(array));
+    pp_call_init(&call, "unseal(%s)", array->path);
+    if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
+        return status;
+    return pp_array_lead(array, "unsealing", unseal, NULL);
 }

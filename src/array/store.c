@@ -1,45 +1,43 @@
 #include <string.h>
 
 #include "array/internal.h"
+#include "comm/topology.h"
 
-static parapet_status open_backend(parapet_store *store, const char *url)
+/* What a store is to be opened over: a url, or a backend that the caller keeps. */
+typedef struct opening {
+    const char *url;
+    pp_store *backend;
+    parapet_mode mode;
+    parapet_options options; /* every field resolved */
+    const parapet_options *given;
+} opening;
+
+static parapet_status open_backend(parapet_store *store, const opening *how)
 {
     static const char memory_scheme[] = "memory:";
+    const char *url = how->url;
     pp_posix_options posix = {
-        .create = store->mode == PARAPET_CREATE,
+        .create = store->mode == PARAPET_CREATE && pp_comm_rank(store->comm) == 0,
         .read_only = store->mode == PARAPET_READ,
         .not_durable = store->options.durability == 2,
         .direct_io = (pp_direct_io)store->options.direct_io,
     };
-    if (strncmp(url, memory_scheme, strlen(memory_scheme)) == 0)
+    if (how->backend != NULL) {
+        store->backend = how->backend;
+        store->is_backend_borrowed = true;
+        return PARAPET_OK;
+    }
+    if (strncmp(url, memory_scheme, strlen(memory_scheme)) == 0) {
+        if (pp_comm_size(store->comm) > 1)
+            return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                           "a memory: store lives in one process, but there are %d ranks; use a directory, for "
+                           "example below /dev/shm",
+                           pp_comm_size(store->comm));
         return pp_store_memory_build(&store->backend, url + strlen(memory_scheme));
+    }
     if (strstr(url, "://") != NULL)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "%s: only directories and memory: are known in this version", url);
     return pp_store_posix_build(&store->backend, url, &posix);
-}
-
-static parapet_status check_open_arguments(parapet_store **store, parapet_mode mode)
-{
-    if (store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_open needs a place for the store");
-    *store = NULL;
-    if (mode != PARAPET_READ && mode != PARAPET_UPDATE && mode != PARAPET_CREATE)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "mode is %d, but must be PARAPET_READ, PARAPET_UPDATE or PARAPET_CREATE",
-                       (int)mode);
-    return PARAPET_OK;
-}
-
-static parapet_status build_handle(parapet_store **store, parapet_mode mode, const parapet_options *options)
-{
-    parapet_status status = pp_allocate(store, sizeof **store);
-    if (status != PARAPET_OK)
-        return status;
-    (*store)->mode = mode;
-    (*store)->given = options != NULL ? *options : (parapet_options){0};
-    if ((status = pp_options_resolve(&(*store)->options, options)) != PARAPET_OK)
-        return status;
-    pp_budget_init(&(*store)->budget, (size_t)(*store)->options.memory_bytes);
-    return PARAPET_OK;
 }
 
 /* A store made by PARAPET_CREATE starts with a root group, unless something is there already. */
@@ -56,67 +54,154 @@ static parapet_status prepare_root(parapet_store *store)
     return pp_node_ensure_group(store, "");
 }
 
+/* Rank 0 first: the others then find what it has made. */
+static parapet_status open_storage(parapet_store *store, const opening *how)
+{
+    bool leads = pp_comm_rank(store->comm) == 0;
+    parapet_status status = PARAPET_OK;
+    if (leads && (status = open_backend(store, how)) == PARAPET_OK)
+        status = prepare_root(store);
+    if ((status = pp_comm_agree(store->comm, "opening the store", status)) != PARAPET_OK)
+        return status;
+    return pp_comm_agree(store->comm, "opening the store", leads ? PARAPET_OK : open_backend(store, how));
+}
+
+static parapet_status check_open_arguments(parapet_store **store, const opening *how)
+{
+    if (store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_open needs a place for the store");
+    if (how->mode != PARAPET_READ && how->mode != PARAPET_UPDATE && how->mode != PARAPET_CREATE)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "mode is %d, but must be PARAPET_READ, PARAPET_UPDATE or PARAPET_CREATE",
+                       (int)how->mode);
+    if (how->backend == NULL && (how->url == NULL || how->url[0] == '\0'))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_open needs a url");
+    return PARAPET_OK;
+}
+
+static parapet_status build_handle(parapet_store **made, const opening *how)
+{
+    parapet_status status = pp_allocate(made, sizeof **made);
+    if (status != PARAPET_OK)
+        return status;
+    (*made)->mode = how->mode;
+    (*made)->given = how->given != NULL ? *how->given : (parapet_options){0};
+    (*made)->options = how->options;
+    pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
+    return PARAPET_OK;
+}
+
+/* Options that decide what the ranks do together, or what rank 0 does for all. */
+static void describe_opening(pp_call *call, const opening *how)
+{
+    const parapet_options *options = &how->options;
+    int64_t equal[] = {(int64_t)how->mode,       options->servers,        options->ownership,
+                       options->transport,       options->ranks_per_node, options->deadline_seconds,
+                       options->elide_fill,      options->require_sealed, options->ignore_seal,
+                       options->expected_servers};
+    pp_call_init(call, "store_open(%s)", how->url != NULL ? how->url : "");
+    pp_call_add_text(call, how->url);
+    pp_call_add(call, equal, sizeof equal);
+}
+
+/* All ranks have begun to open the store; nothing of it is theirs alone from here on. */
+static parapet_status open_together(parapet_store *store, const opening *how)
+{
+    parapet_status status;
+    store->least_memory_bytes = store->options.memory_bytes;
+    if ((status = pp_comm_choose_servers(store->comm, (int)store->options.servers, &store->servers,
+                                         &store->server_count)) != PARAPET_OK ||
+        (status = pp_comm_agree_least(store->comm, "opening the store", PARAPET_OK, &store->least_memory_bytes)) !=
+            PARAPET_OK)
+        return status;
+    return open_storage(store, how);
+}
+
 static void free_store(parapet_store *store)
 {
     if (store == NULL)
         return;
     if (!store->is_backend_borrowed)
         pp_store_free(store->backend);
+    pp_free(store->servers);
     pp_comm_free(store->comm);
     pp_free(store);
+}
+
+static parapet_status open_over_ranks(parapet_store **store, pp_comm *comm, opening *how)
+{
+    parapet_store *made = NULL;
+    parapet_status status = check_open_arguments(store, how);
+    pp_call call;
+    if (status == PARAPET_OK && (status = pp_options_resolve(&how->options, how->given)) == PARAPET_OK)
+        status = build_handle(&made, how);
+    describe_opening(&call, how);
+    pp_comm_pretend_nodes(comm, (int)how->options.ranks_per_node);
+    pp_comm_set_deadline(comm, (double)how->options.deadline_seconds);
+    if ((status = pp_comm_begin(comm, &call, status)) != PARAPET_OK) {
+        pp_comm_free(comm);
+        pp_free(made);
+        return status;
+    }
+    made->comm = comm;
+    if ((status = open_together(made, how)) == PARAPET_OK)
+        *store = made;
+    else
+        free_store(made);
+    return status;
+}
+
+static parapet_status open_store(parapet_store **store, MPI_Comm mpi_comm, opening *how)
+{
+    pp_comm *comm = NULL;
+    parapet_status status;
+    if (store != NULL)
+        *store = NULL;
+    status = pp_comm_build(&comm, mpi_comm);
+    return status == PARAPET_OK ? open_over_ranks(store, comm, how) : status;
 }
 
 parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url, parapet_mode mode,
                                   const parapet_options *options)
 {
-    parapet_status status = check_open_arguments(store, mode);
-    if (status != PARAPET_OK)
-        return status;
-    if (url == NULL || url[0] == '\0')
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_open needs a url");
-    if ((status = build_handle(store, mode, options)) == PARAPET_OK &&
-        (status = pp_comm_build(&(*store)->comm, comm)) == PARAPET_OK &&
-        (status = open_backend(*store, url)) == PARAPET_OK)
-        status = prepare_root(*store);
-    if (status != PARAPET_OK) {
+    opening how = {.url = url, .mode = mode, .given = options};
+    parapet_status status = open_store(store, comm, &how);
+    if (status != PARAPET_OK && url != NULL)
         status = pp_fail_within(status, "cannot open store %s", url);
-        free_store(*store);
-        *store = NULL;
-    }
     return status;
 }
 
-parapet_status pp_store_open_over(parapet_store **store, pp_store *backend, parapet_mode mode,
+parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,
                                   const parapet_options *options)
 {
-    parapet_status status = check_open_arguments(store, mode);
-    if (status != PARAPET_OK)
-        return status;
-    if ((status = build_handle(store, mode, options)) == PARAPET_OK &&
-        (status = pp_comm_build(&(*store)->comm, MPI_COMM_NULL)) == PARAPET_OK) {
-        (*store)->backend = backend;
-        (*store)->is_backend_borrowed = true;
-        status = prepare_root(*store);
-    }
-    if (status != PARAPET_OK) {
-        free_store(*store);
-        *store = NULL;
-    }
-    return status;
+    opening how = {.backend = backend, .mode = mode, .given = options};
+    return open_store(store, comm, &how);
 }
 
+static parapet_status check_no_handles(const parapet_store *store)
+{
+    if (store->handle_count > 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "%d arrays or groups of the store are still open; close them first",
+                       store->handle_count);
+    return PARAPET_OK;
+}
+
+/* A rank that closed alone would leave the others waiting for it for ever: so all close, or none. */
 parapet_status parapet_store_close(parapet_store **store)
 {
-    int handles;
+    parapet_status status;
+    pp_call call;
     if (store == NULL || *store == NULL)
         return PARAPET_OK;
-    handles = (*store)->handle_count;
-    if (handles > 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "%d arrays or groups of the store are still open; close them first",
-                       handles);
+    status = check_no_handles(*store);
+    if (!pp_comm_is_lost((*store)->comm)) {
+        pp_call_init(&call, "store_close()");
+        status = pp_comm_begin((*store)->comm, &call, status);
+    }
+    if (status == PARAPET_ERR_ARGUMENT)
+        return status;
     free_store(*store);
     *store = NULL;
-    return PARAPET_OK;
+    return status;
 }
 
 parapet_status parapet_store_statistics(parapet_store *store, parapet_statistics *statistics)
@@ -135,6 +220,11 @@ parapet_status parapet_store_statistics(parapet_store *store, parapet_statistics
         .chunks_copied = counters->chunks_copied,
         .chunks_missing = counters->chunks_missing,
         .memory_peak_bytes = (int64_t)pp_budget_peak(&store->budget),
+        .memory_planned_bytes = counters->memory_planned,
+        .messages_sent = counters->messages_sent,
+        .message_bytes = counters->message_bytes,
+        .direct_bytes = counters->direct_bytes,
+        .shards_owned = counters->shards_owned,
     };
     return PARAPET_OK;
 }

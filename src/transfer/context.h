@@ -12,7 +12,12 @@
 typedef struct pp_counters {
     _Atomic(int64_t) read_bytes, written_bytes, read_requests, objects_written;
     _Atomic(int64_t) chunks_decoded, chunks_encoded, chunks_copied, chunks_missing;
+    _Atomic(int64_t) messages_sent, message_bytes, direct_bytes, shards_owned;
+    _Atomic(int64_t) memory_planned; /* the most of all transfers */
 } pp_counters;
+
+/* A transfer is going to take so much. */
+void pp_counters_plan(pp_counters *counters, size_t bytes);
 
 /* What the seal of an array says about a shard; PARAPET_OK and a record, or an error of the manifest. */
 typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_shard_record *record);
@@ -33,7 +38,7 @@ typedef struct pp_transfer_context {
 } pp_transfer_context;
 
 /* Tells the caller's callback how far a transfer is; a refusal cancels it. doing ends in "ing". */
-parapet_status pp_transfer_report(const pp_transfer_context *context, const char *doing, int64_t done_elements,
-                                  int64_t total_elements);
+parapet_status pp_transfer_report(const pp_transfer_context *context, const char *doing, int64_t done_bytes,
+                                  int64_t total_bytes);
 
 #endif

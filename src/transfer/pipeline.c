@@ -1,123 +1,190 @@
 #include "transfer/pipeline.h"
 
 #include <pthread.h>
+#include <time.h>
 
-typedef enum slot_state { SLOT_FREE, SLOT_PRODUCING, SLOT_READY, SLOT_CONSUMING } slot_state;
-
-typedef struct pipeline {
-    const pp_pipeline_job *job;
-    slot_state *slots;
-    long produced; /* items handed to producers */
-    long consumed; /* items handed to consumers */
-    bool is_ended;
-    pp_failure failure;
-    pthread_mutex_t next_lock; /* taken before lock */
-    pthread_mutex_t lock;
-    pthread_cond_t changed;
-} pipeline;
+typedef enum item_state {
+    ITEM_FREE,
+    ITEM_WANTS_FETCH,
+    ITEM_FETCHING,
+    ITEM_TO_PRODUCE,
+    ITEM_PRODUCING,
+    ITEM_TO_CONSUME,
+    ITEM_CONSUMING,
+    ITEM_WANTS_SEND,
+    ITEM_SENDING
+} item_state;
 
 typedef struct pipeline_thread {
-    pipeline *line;
+    pp_pipeline *line;
     pthread_t thread;
     int worker;
     pp_pipeline_role role;
     bool is_calling;
 } pipeline_thread;
 
+struct pp_pipeline {
+    const pp_pipeline_job *job;
+    item_state *states;
+    long made;      /* items that next has given */
+    long consumed;  /* items handed to consumers */
+    int unproduced; /* items that next has given and nobody has produced yet */
+    bool is_ended, is_stopped, is_next_busy;
+    int threads_alive;
+    pp_failure failure;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    pipeline_thread *threads;
+    int thread_count;
+};
+
 static void *item_of(const pp_pipeline_job *job, long number)
 {
     return (char *)job->items + (size_t)(number % job->slot_count) * job->item_bytes;
 }
 
-static slot_state *slot_of(pipeline *line, long number)
+static item_state *state_of(pp_pipeline *line, long number)
 {
-    return &line->slots[number % line->job->slot_count];
+    return &line->states[number % line->job->slot_count];
 }
 
-static void fail_locked(pipeline *line, parapet_status status)
+static item_state *state_of_item(pp_pipeline *line, const void *item)
 {
+    return &line->states[(size_t)((const char *)item - (const char *)line->job->items) / line->job->item_bytes];
+}
+
+static bool must_stop(const pp_pipeline *line)
+{
+    return line->is_stopped || line->failure.status != PARAPET_OK;
+}
+
+/* The state an item takes when nothing outside hinders it; called with the lock held, item not in use elsewhere. */
+static item_state state_after_next(const pp_pipeline *line, const void *item)
+{
+    const pp_pipeline_job *job = line->job;
+    return job->wants_fetch != NULL && job->wants_fetch(job->context, item) ? ITEM_WANTS_FETCH : ITEM_TO_PRODUCE;
+}
+
+static long find_to_produce(pp_pipeline *line)
+{
+    long number = line->made - line->job->slot_count;
+    for (number = number < 0 ? 0 : number; number < line->made; number++)
+        if (*state_of(line, number) == ITEM_TO_PRODUCE)
+            return number;
+    return -1;
+}
+
+/* Calls next without the lock: it may touch storage. */
+static void make_item(pp_pipeline *line)
+{
+    void *item = item_of(line->job, line->made);
+    bool is_end = false;
+    parapet_status status;
+    line->is_next_busy = true;
+    pthread_mutex_unlock(&line->lock);
+    status = line->job->next(line->job->context, item, &is_end);
+    pthread_mutex_lock(&line->lock);
+    line->is_next_busy = false;
     pp_failure_take(&line->failure, status);
-}
-
-static bool has_failed(const pipeline *line)
-{
-    return line->failure.status != PARAPET_OK;
-}
-
-static bool wait_for_free_slot(pipeline *line)
-{
-    bool is_free;
-    pthread_mutex_lock(&line->lock);
-    while (!has_failed(line) && !line->is_ended && *slot_of(line, line->produced) != SLOT_FREE)
-        pthread_cond_wait(&line->changed, &line->lock);
-    is_free = !has_failed(line) && !line->is_ended;
-    pthread_mutex_unlock(&line->lock);
-    return is_free;
-}
-
-/* Waits for a free slot and fills its item; returns its number, or -1 when there is nothing more to produce.
- * next may touch storage, so it runs under a lock of its own that consumers never wait for. */
-static long take_to_produce(pipeline *line)
-{
-    long number = -1;
-    pthread_mutex_lock(&line->next_lock);
-    if (wait_for_free_slot(line)) {
-        bool is_end = false;
-        parapet_status status = line->job->next(line->job->context, item_of(line->job, line->produced), &is_end);
-        pthread_mutex_lock(&line->lock);
-        fail_locked(line, status);
-        line->is_ended = is_end;
-        if (status == PARAPET_OK && !is_end) {
-            number = line->produced++;
-            *slot_of(line, number) = SLOT_PRODUCING;
-        }
-        pthread_cond_broadcast(&line->changed);
-        pthread_mutex_unlock(&line->lock);
+    line->is_ended = line->is_ended || is_end;
+    if (status == PARAPET_OK && !is_end) {
+        *state_of(line, line->made) = state_after_next(line, item);
+        line->made++;
+        line->unproduced++;
     }
-    pthread_mutex_unlock(&line->next_lock);
+    pthread_cond_broadcast(&line->changed);
+}
+
+static bool can_make(pp_pipeline *line)
+{
+    return !line->is_ended && !line->is_next_busy && *state_of(line, line->made) == ITEM_FREE;
+}
+
+/* With the lock held: an item to produce, made if need be; -1: none now. */
+static long try_to_produce(pp_pipeline *line)
+{
+    long number = find_to_produce(line);
+    while (number < 0 && !must_stop(line) && can_make(line)) {
+        make_item(line);
+        number = find_to_produce(line);
+    }
+    if (number >= 0)
+        *state_of(line, number) = ITEM_PRODUCING;
     return number;
 }
 
-/* Waits for the next item in order to be ready; returns -1 when none will come. */
-static long take_to_consume(pipeline *line)
+static long try_to_consume(pp_pipeline *line)
+{
+    if (line->consumed == line->made || *state_of(line, line->consumed) != ITEM_TO_CONSUME)
+        return -1;
+    *state_of(line, line->consumed) = ITEM_CONSUMING;
+    return line->consumed++;
+}
+
+static bool is_side_done(const pp_pipeline *line, pp_pipeline_role role)
+{
+    if (must_stop(line))
+        return true;
+    return line->is_ended && (role == PP_PIPELINE_PRODUCES ? line->unproduced == 0 : line->consumed == line->made);
+}
+
+/* Waits for an item; -1 when none will come. */
+static long take(pp_pipeline *line, pp_pipeline_role role)
 {
     long number = -1;
     pthread_mutex_lock(&line->lock);
-    while (!has_failed(line) && !(line->is_ended && line->consumed == line->produced) &&
-           !(line->consumed < line->produced && *slot_of(line, line->consumed) == SLOT_READY))
+    while (!is_side_done(line, role) &&
+           (number = role == PP_PIPELINE_PRODUCES ? try_to_produce(line) : try_to_consume(line)) < 0 &&
+           !is_side_done(line, role))
         pthread_cond_wait(&line->changed, &line->lock);
-    if (!has_failed(line) && line->consumed < line->produced) {
-        number = line->consumed++;
-        *slot_of(line, number) = SLOT_CONSUMING;
-    }
     pthread_mutex_unlock(&line->lock);
     return number;
 }
 
-static void finish_item(pipeline *line, long number, slot_state state, parapet_status status)
+static void finish_item(pp_pipeline *line, long number, pp_pipeline_role role, parapet_status status)
 {
+    const pp_pipeline_job *job = line->job;
+    void *item = item_of(job, number);
+    item_state *state = state_of(line, number);
     pthread_mutex_lock(&line->lock);
-    *slot_of(line, number) = state;
-    fail_locked(line, status);
+    pp_failure_take(&line->failure, status);
+    if (status != PARAPET_OK) {
+        *state = ITEM_FREE;
+    } else if (role == PP_PIPELINE_CONSUMES) {
+        *state = job->wants_send != NULL && job->wants_send(job->context, item) ? ITEM_WANTS_SEND : ITEM_FREE;
+    } else if (state_after_next(line, item) == ITEM_WANTS_FETCH) {
+        *state = ITEM_WANTS_FETCH;
+    } else {
+        *state = ITEM_TO_CONSUME;
+        line->unproduced--;
+    }
     pthread_cond_broadcast(&line->changed);
     pthread_mutex_unlock(&line->lock);
+}
+
+static parapet_status work_on(pp_pipeline *line, long number, pp_pipeline_role role, int worker)
+{
+    const pp_pipeline_job *job = line->job;
+    void *item = item_of(job, number);
+    return role == PP_PIPELINE_PRODUCES ? job->produce(job->context, worker, item)
+                                        : job->consume(job->context, worker, item);
 }
 
 static void *run_thread(void *argument)
 {
     pipeline_thread *self = argument;
-    pipeline *line = self->line;
-    const pp_pipeline_job *job = line->job;
-    bool produces = self->role == PP_PIPELINE_PRODUCES;
+    pp_pipeline *line = self->line;
     long number;
-    while ((number = produces ? take_to_produce(line) : take_to_consume(line)) >= 0) {
-        void *item = item_of(job, number);
-        parapet_status status = produces ? job->produce(job->context, self->worker, item)
-                                         : job->consume(job->context, self->worker, item);
-        if (status == PARAPET_OK && self->is_calling && job->tick != NULL)
-            status = job->tick(job->context);
-        finish_item(line, number, produces ? SLOT_READY : SLOT_FREE, status);
+    while ((number = take(line, self->role)) >= 0) {
+        parapet_status status = work_on(line, number, self->role, self->worker);
+        if (status == PARAPET_OK && self->is_calling && line->job->tick != NULL)
+            status = line->job->tick(line->job->context);
+        finish_item(line, number, self->role, status);
     }
+    pthread_mutex_lock(&line->lock);
+    line->threads_alive--;
+    pthread_cond_broadcast(&line->changed);
+    pthread_mutex_unlock(&line->lock);
     return NULL;
 }
 
@@ -136,50 +203,199 @@ static parapet_status run_as_loop(const pp_pipeline_job *job)
     }
 }
 
-/* Thread 0 is the caller, 1 the storage thread, the rest further workers. */
-static void run_threads(pipeline *line, pipeline_thread *threads, int thread_count)
+static parapet_status build_line(pp_pipeline **line, const pp_pipeline_job *job, int thread_count)
 {
-    int i, started = 1;
+    parapet_status status = pp_allocate(line, sizeof **line);
+    if (status != PARAPET_OK)
+        return status;
+    (*line)->job = job;
+    (*line)->thread_count = thread_count;
+    if ((status = pp_allocate_array(&(*line)->states, (size_t)job->slot_count, sizeof(*line)->states[0])) !=
+            PARAPET_OK ||
+        (status = pp_allocate_array(&(*line)->threads, (size_t)thread_count, sizeof(*line)->threads[0])) !=
+            PARAPET_OK) {
+        pp_free((*line)->states);
+        pp_free(*line);
+        *line = NULL;
+        return status;
+    }
+    pthread_mutex_init(&(*line)->lock, NULL);
+    pthread_cond_init(&(*line)->changed, NULL);
+    return PARAPET_OK;
+}
+
+/* Thread 0 is the storage thread, the rest are workers. One that cannot be started is a failure of the line. */
+static void start_threads(pp_pipeline *line, int first_worker)
+{
     pp_pipeline_role workers = line->job->workers;
     pp_pipeline_role storage = workers == PP_PIPELINE_PRODUCES ? PP_PIPELINE_CONSUMES : PP_PIPELINE_PRODUCES;
-    for (i = 0; i < thread_count; i++)
-        threads[i] = (pipeline_thread){
-            .line = line, .worker = i < 2 ? 0 : i - 1, .role = i == 1 ? storage : workers, .is_calling = i == 0};
-    for (i = 1; i < thread_count; i++, started++) {
-        if (pthread_create(&threads[i].thread, NULL, run_thread, &threads[i]) != 0) {
-            pthread_mutex_lock(&line->lock);
-            fail_locked(line, pp_fail(PARAPET_ERR_MEMORY, "the system refuses to start another thread"));
-            pthread_cond_broadcast(&line->changed);
-            pthread_mutex_unlock(&line->lock);
+    int i, wanted = line->thread_count;
+    for (i = 0; i < wanted; i++) {
+        line->threads[i] = (pipeline_thread){
+            .line = line, .worker = i == 0 ? 0 : first_worker + i - 1, .role = i == 0 ? storage : workers};
+        pthread_mutex_lock(&line->lock);
+        line->threads_alive++;
+        pthread_mutex_unlock(&line->lock);
+        if (pthread_create(&line->threads[i].thread, NULL, run_thread, &line->threads[i]) != 0)
             break;
-        }
     }
-    run_thread(&threads[0]);
-    for (i = 1; i < started; i++)
-        pthread_join(threads[i].thread, NULL);
+    if (i == wanted)
+        return;
+    line->thread_count = i;
+    pthread_mutex_lock(&line->lock);
+    line->threads_alive--;
+    pp_failure_take(&line->failure, pp_fail(PARAPET_ERR_MEMORY, "the system refuses to start another thread"));
+    pthread_cond_broadcast(&line->changed);
+    pthread_mutex_unlock(&line->lock);
 }
 
 parapet_status pp_pipeline_run(const pp_pipeline_job *job)
 {
-    pipeline line = {.job = job};
-    pipeline_thread *threads = NULL;
-    int thread_count = job->worker_count + 1;
+    pp_pipeline *line;
+    pipeline_thread self;
     parapet_status status;
     if (!job->has_storage_thread && job->worker_count == 1)
         return run_as_loop(job);
-    if ((status = pp_allocate_array(&line.slots, (size_t)job->slot_count, sizeof line.slots[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&threads, (size_t)thread_count, sizeof threads[0])) != PARAPET_OK)
-        goto done;
-    pthread_mutex_init(&line.next_lock, NULL);
-    pthread_mutex_init(&line.lock, NULL);
-    pthread_cond_init(&line.changed, NULL);
-    run_threads(&line, threads, thread_count);
-    status = pp_failure_put(&line.failure);
-    pthread_cond_destroy(&line.changed);
-    pthread_mutex_destroy(&line.lock);
-    pthread_mutex_destroy(&line.next_lock);
-done:
-    pp_free(threads);
-    pp_free(line.slots);
+    if ((status = build_line(&line, job, job->worker_count)) != PARAPET_OK)
+        return status;
+    start_threads(line, 1);
+    line->threads_alive++;
+    self = (pipeline_thread){.line = line, .role = job->workers, .is_calling = true};
+    run_thread(&self);
+    return pp_pipeline_finish(line);
+}
+
+parapet_status pp_pipeline_start(pp_pipeline **line, const pp_pipeline_job *job)
+{
+    int thread_count = job->has_storage_thread ? job->worker_count + 1 : 0;
+    parapet_status status = build_line(line, job, thread_count);
+    if (status == PARAPET_OK)
+        start_threads(*line, 0);
+    return status;
+}
+
+bool pp_pipeline_step(pp_pipeline *line)
+{
+    pp_pipeline_role role = PP_PIPELINE_CONSUMES;
+    long number = -1;
+    bool is_made;
+    if (line->thread_count > 0)
+        return false;
+    pthread_mutex_lock(&line->lock);
+    is_made = !must_stop(line) && (number = try_to_consume(line)) < 0 && can_make(line);
+    if (number < 0 && !must_stop(line)) {
+        role = PP_PIPELINE_PRODUCES;
+        number = try_to_produce(line);
+    }
+    pthread_mutex_unlock(&line->lock);
+    if (number >= 0)
+        finish_item(line, number, role, work_on(line, number, role, 0));
+    return number >= 0 || is_made;
+}
+
+static void *take_outside(pp_pipeline *line, item_state from, item_state to)
+{
+    void *item = NULL;
+    long number;
+    pthread_mutex_lock(&line->lock);
+    number = line->made - line->job->slot_count;
+    for (number = number < 0 ? 0 : number; number < line->made && item == NULL; number++) {
+        if (*state_of(line, number) != from)
+            continue;
+        *state_of(line, number) = to;
+        item = item_of(line->job, number);
+    }
+    pthread_mutex_unlock(&line->lock);
+    return item;
+}
+
+static void pass_outside(pp_pipeline *line, const void *item, item_state to)
+{
+    pthread_mutex_lock(&line->lock);
+    *state_of_item(line, item) = to;
+    pthread_cond_broadcast(&line->changed);
+    pthread_mutex_unlock(&line->lock);
+}
+
+void *pp_pipeline_take_to_fetch(pp_pipeline *line)
+{
+    return take_outside(line, ITEM_WANTS_FETCH, ITEM_FETCHING);
+}
+
+void *pp_pipeline_take_to_send(pp_pipeline *line)
+{
+    return take_outside(line, ITEM_WANTS_SEND, ITEM_SENDING);
+}
+
+void pp_pipeline_fetched(pp_pipeline *line, void *item)
+{
+    pass_outside(line, item, ITEM_TO_PRODUCE);
+}
+
+void pp_pipeline_sent(pp_pipeline *line, void *item)
+{
+    pass_outside(line, item, ITEM_FREE);
+}
+
+void pp_pipeline_stop(pp_pipeline *line, parapet_status status)
+{
+    pthread_mutex_lock(&line->lock);
+    line->is_stopped = true;
+    pp_failure_take(&line->failure, status);
+    pthread_cond_broadcast(&line->changed);
+    pthread_mutex_unlock(&line->lock);
+}
+
+bool pp_pipeline_is_stopping(pp_pipeline *line)
+{
+    bool stops;
+    pthread_mutex_lock(&line->lock);
+    stops = must_stop(line);
+    pthread_mutex_unlock(&line->lock);
+    return stops;
+}
+
+static bool is_all_free(const pp_pipeline *line)
+{
+    int i;
+    for (i = 0; i < line->job->slot_count; i++)
+        if (line->states[i] != ITEM_FREE)
+            return false;
+    return true;
+}
+
+bool pp_pipeline_is_over(pp_pipeline *line)
+{
+    bool is_over;
+    pthread_mutex_lock(&line->lock);
+    is_over = line->threads_alive == 0 && (must_stop(line) || (line->is_ended && is_all_free(line)));
+    pthread_mutex_unlock(&line->lock);
+    return is_over;
+}
+
+void pp_pipeline_wait(pp_pipeline *line, long nanoseconds)
+{
+    struct timespec until;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += nanoseconds;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    pthread_mutex_lock(&line->lock);
+    (void)pthread_cond_timedwait(&line->changed, &line->lock, &until);
+    pthread_mutex_unlock(&line->lock);
+}
+
+parapet_status pp_pipeline_finish(pp_pipeline *line)
+{
+    parapet_status status;
+    int i;
+    for (i = 0; i < line->thread_count; i++)
+        pthread_join(line->threads[i].thread, NULL);
+    status = pp_failure_put(&line->failure);
+    pthread_cond_destroy(&line->changed);
+    pthread_mutex_destroy(&line->lock);
+    pp_free(line->threads);
+    pp_free(line->states);
+    pp_free(line);
     return status;
 }

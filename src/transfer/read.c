@@ -2,50 +2,62 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/worklist.h"
-#include "transfer/pipeline.h"
-#include "transfer/transfer.h"
+#include "transfer/drive.h"
+#include "transfer/memory.h"
 
 /* Chunks that lie closer together than this are fetched by one request. */
 #define READ_GAP_BYTES (64u << 10)
-/* Requests of this size keep a disk busy. */
-#define READ_BATCH_BYTES (4u << 20)
-#define READ_SLOTS_MOST 16
 
-/* One shard on its way to the parts. Lives until its last item is consumed. */
+/* One shard on its way to the claims. Lives until its last item is consumed. */
 typedef struct read_shard {
     pp_shard shard;
-    size_t first, end; /* its group in the worklist */
-    int64_t *wanted;   /* stored chunks that a part touches, in the order of their offsets */
+    int target;
+    size_t first, end;         /* its group in the worklist */
+    unsigned char *is_touched; /* one per chunk: some claim wants it */
+    int64_t *wanted;           /* stored chunks that a claim touches, in the order of their offsets */
     int64_t wanted_count, next_wanted;
-    bool has_absent;
+    int64_t next_absent; /* chunks from this one on may be touched and not stored */
+    bool is_told_absent; /* of a shard that is not stored: handed out */
     pp_budget *budget;
     size_t reserved_bytes;
     atomic_int pending;
     struct read_shard *following;
 } read_shard;
 
+/* Some chunks of one shard: read by one request, or not stored. */
 typedef struct read_item {
     read_shard *shard;
-    int64_t first_wanted, wanted_count; /* 0 wanted: fill the absent chunks */
+    int slot;
+    pp_window_news news;
+    pp_window window;                   /* the chunks, where other ranks are to be told of them */
+    int64_t first_wanted, wanted_count; /* PP_WINDOW_DATA */
     uint64_t offset;
     size_t bytes;
     pp_buffer buffer;
+    pp_legs legs; /* what goes to other ranks by messages */
 } read_item;
 
+typedef struct read_worker {
+    pp_chain_scratch *scratch;
+    const pp_chain *chain; /* that the scratch is for */
+} read_worker;
+
 typedef struct read_job {
-    const pp_transfer_context *context;
-    const pp_parts *parts;
-    pp_worklist list;
+    const pp_session *session;
+    const pp_view *view;
     size_t next_group;
     read_shard *oldest, *current; /* a queue: the current one is the last */
-    read_item items[READ_SLOTS_MOST];
-    int slot_count;
-    size_t batch_bytes;
-    pp_chain_scratch **scratches; /* one per worker */
-    atomic_llong done_elements;
-    int64_t total_elements;
+    pp_memory_plan memory;
+    read_item *items;
+    read_worker *workers;
+    atomic_llong done_bytes;
+    int64_t reported_bytes, total_bytes;
 } read_job;
+
+static const pp_transfer_context *context_of(const read_job *job, int target)
+{
+    return job->session->items[target].context;
+}
 
 static void free_shard(read_shard *shard)
 {
@@ -53,6 +65,7 @@ static void free_shard(read_shard *shard)
         return;
     pp_shard_close(&shard->shard);
     pp_free(shard->wanted);
+    pp_free(shard->is_touched);
     if (shard->budget != NULL)
         pp_budget_release(shard->budget, shard->reserved_bytes);
     pp_free(shard);
@@ -74,32 +87,44 @@ static int compare_offsets(const void *left, const void *right, void *entries)
     return (a > b) - (a < b);
 }
 
-/* Chunk positions of the shard that part touches. */
-static void chunks_of_part(const read_job *job, const read_shard *shard, int64_t part, pp_box *chunks)
+static const int64_t *claim_of(const read_job *job, size_t work)
 {
-    const pp_layout *layout = job->context->layout;
+    return pp_claims_at(&job->view->claims, (size_t)job->view->list.work[work].claim);
+}
+
+/* What a claim and a box have in common. */
+static bool meets(const read_job *job, size_t work, const pp_box *box, pp_box *common)
+{
+    pp_claim_box(claim_of(job, work), job->view->claims.ndim_most, box->ndim, common);
+    return pp_box_intersect(common, box, common);
+}
+
+/* Chunk positions of the shard that a claim touches. */
+static void chunks_of_claim(const read_job *job, const read_shard *shard, size_t work, pp_box *chunks)
+{
+    const pp_layout *layout = context_of(job, shard->target)->layout;
     int64_t cell[PARAPET_MAX_NDIM];
-    pp_box common;
+    pp_box box, common;
     int d;
-    pp_layout_shard_box(layout, shard->shard.number, &common);
-    (void)pp_box_intersect(&common, &job->parts->boxes[part], &common);
+    pp_layout_shard_box(layout, shard->shard.number, &box);
+    (void)meets(job, work, &box, &common);
     pp_grid_cell_position(&layout->shards, shard->shard.number, cell);
     for (d = 0; d < common.ndim; d++)
         common.start[d] -= cell[d] * layout->shards.cell_shape[d];
     pp_grid_cells_of_box(&layout->chunks, &common, chunks);
 }
 
-static void mark_chunks(const read_job *job, read_shard *shard, unsigned char *is_touched)
+static void mark_chunks(const read_job *job, read_shard *shard)
 {
-    const pp_grid *grid = &job->context->layout->chunks;
+    const pp_grid *grid = &context_of(job, shard->target)->layout->chunks;
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box chunks;
     bool more;
     size_t i;
     for (i = shard->first; i < shard->end; i++) {
-        chunks_of_part(job, shard, job->list.work[i].part, &chunks);
+        chunks_of_claim(job, shard, i, &chunks);
         for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
-            is_touched[pp_grid_cell_number(grid, cell)] = 1;
+            shard->is_touched[pp_grid_cell_number(grid, cell)] = 1;
     }
 }
 
@@ -119,30 +144,25 @@ static parapet_status check_apart(const read_shard *shard)
 
 static parapet_status list_wanted(const read_job *job, read_shard *shard)
 {
-    size_t count = (size_t)job->context->layout->chunks.cell_count;
+    const pp_transfer_context *context = context_of(job, shard->target);
+    size_t count = (size_t)context->layout->chunks.cell_count;
     size_t bytes = count * (sizeof shard->wanted[0] + 1);
-    unsigned char *is_touched = NULL;
     parapet_status status;
     int64_t chunk;
-    if ((status = pp_budget_reserve(job->context->budget, bytes, "lists of chunks")) != PARAPET_OK)
+    if ((status = pp_budget_reserve(context->budget, bytes, "lists of chunks")) != PARAPET_OK)
         return status;
-    shard->budget = job->context->budget;
+    shard->budget = context->budget;
     shard->reserved_bytes = bytes;
     if ((status = pp_allocate_array(&shard->wanted, count, sizeof shard->wanted[0])) != PARAPET_OK ||
-        (status = pp_allocate(&is_touched, count)) != PARAPET_OK)
+        (status = pp_allocate(&shard->is_touched, count)) != PARAPET_OK)
         return status;
-    mark_chunks(job, shard, is_touched);
+    mark_chunks(job, shard);
     for (chunk = 0; chunk < (int64_t)count && status == PARAPET_OK; chunk++) {
-        if (!is_touched[chunk])
+        if (!shard->is_touched[chunk] || !pp_shard_has_chunk(&shard->shard, chunk))
             continue;
-        if (!pp_shard_has_chunk(&shard->shard, chunk)) {
-            shard->has_absent = true;
-            continue;
-        }
-        status = pp_shard_check_chunk_bytes(job->context, &shard->shard, chunk);
+        status = pp_shard_check_chunk_bytes(context, &shard->shard, chunk);
         shard->wanted[shard->wanted_count++] = chunk;
     }
-    pp_free(is_touched);
     qsort_r(shard->wanted, (size_t)shard->wanted_count, sizeof shard->wanted[0], compare_offsets,
             shard->shard.entries);
     return status == PARAPET_OK ? check_apart(shard) : status;
@@ -150,24 +170,23 @@ static parapet_status list_wanted(const read_job *job, read_shard *shard)
 
 static parapet_status open_next_shard(read_job *job)
 {
+    const pp_work *work = &job->view->list.work[job->next_group];
     read_shard *shard;
     parapet_status status = pp_allocate(&shard, sizeof *shard);
     if (status != PARAPET_OK)
         return status;
+    shard->target = work->target;
     shard->first = job->next_group;
-    shard->end = pp_worklist_group_end(&job->list, shard->first);
+    shard->end = pp_worklist_group_end(&job->view->list, shard->first);
     job->next_group = shard->end;
     if (job->current != NULL)
         job->current->following = shard;
     else
         job->oldest = shard;
     job->current = shard;
-    if ((status = pp_shard_open(job->context, job->list.work[shard->first].shard, &shard->shard)) != PARAPET_OK)
+    if ((status = pp_shard_open(context_of(job, shard->target), work->shard, &shard->shard)) != PARAPET_OK ||
+        shard->shard.reader == NULL)
         return status;
-    if (shard->shard.reader == NULL) {
-        shard->has_absent = true;
-        return PARAPET_OK;
-    }
     return list_wanted(job, shard);
 }
 
@@ -180,18 +199,30 @@ static void round_to_pages(const read_shard *shard, read_item *item, uint64_t en
     item->bytes = (size_t)((end < object_end ? end : object_end) - item->offset);
 }
 
+/* A run that other ranks are told of has as many chunks as fit a window and its staging buffer. */
+static int64_t most_chunks(const read_job *job, const read_shard *shard)
+{
+    size_t chunk_bytes = pp_chain_decoded_bytes(context_of(job, shard->target)->layout->chain);
+    if (job->session->is_alone)
+        return INT64_MAX;
+    return pp_max_i64(1, pp_min_i64(PP_WINDOW_CHUNKS, (int64_t)(job->memory.batch_bytes / chunk_bytes)));
+}
+
 /* Takes as many of the wanted chunks as lie together and fit one request. */
 static void take_run(read_job *job, read_shard *shard, read_item *item)
 {
     const pp_chunk_entry *entries = shard->shard.entries;
     const pp_chunk_entry *entry = &entries[shard->wanted[shard->next_wanted]];
     uint64_t end = entry->offset + entry->bytes;
+    int64_t most = most_chunks(job, shard);
+    item->news = PP_WINDOW_DATA;
     item->first_wanted = shard->next_wanted++;
     item->offset = entry->offset;
-    while (shard->next_wanted < shard->wanted_count) {
+    while (shard->next_wanted < shard->wanted_count && shard->next_wanted - item->first_wanted < most) {
         entry = &entries[shard->wanted[shard->next_wanted]];
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
-        if (entry->offset > end + READ_GAP_BYTES || next_end - item->offset > job->batch_bytes - 2 * PP_PAGE_BYTES)
+        if (entry->offset > end + READ_GAP_BYTES ||
+            next_end - item->offset > job->memory.batch_bytes - 2 * PP_PAGE_BYTES)
             break;
         end = next_end;
         shard->next_wanted++;
@@ -200,14 +231,48 @@ static void take_run(read_job *job, read_shard *shard, read_item *item)
     round_to_pages(shard, item, end);
 }
 
+/* Takes the next chunks that are touched and not stored; false: none left. */
+static bool take_absent(read_job *job, read_shard *shard, read_item *item)
+{
+    int64_t count = context_of(job, shard->target)->layout->chunks.cell_count;
+    item->window.chunk_count = 0;
+    if (shard->shard.reader == NULL) {
+        bool is_new = !shard->is_told_absent;
+        shard->is_told_absent = true;
+        item->news = PP_WINDOW_FILL_SHARD;
+        return is_new;
+    }
+    item->news = PP_WINDOW_FILL;
+    for (; shard->next_absent < count && item->window.chunk_count < PP_WINDOW_CHUNKS; shard->next_absent++)
+        if (shard->is_touched[shard->next_absent] && !pp_shard_has_chunk(&shard->shard, shard->next_absent))
+            item->window.chunks[item->window.chunk_count++] = shard->next_absent;
+    return item->window.chunk_count > 0;
+}
+
+static bool take_item(read_job *job, read_shard *shard, read_item *item)
+{
+    if (shard == NULL)
+        return false;
+    item->shard = shard;
+    item->legs.count = 0;
+    item->wanted_count = 0;
+    item->window.target = shard->target;
+    item->window.shard = shard->shard.number;
+    if (take_absent(job, shard, item))
+        return true;
+    if (shard->next_wanted == shard->wanted_count)
+        return false;
+    take_run(job, shard, item);
+    return true;
+}
+
 static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
 {
     read_job *job = context;
     read_item *item = item_pointer;
     parapet_status status;
-    while (job->current == NULL ||
-           (job->current->next_wanted == job->current->wanted_count && !job->current->has_absent)) {
-        if (job->next_group == job->list.count) {
+    while (!take_item(job, job->current, item)) {
+        if (job->next_group == job->view->list.count) {
             *is_end = true;
             return PARAPET_OK;
         }
@@ -215,12 +280,6 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
         if ((status = open_next_shard(job)) != PARAPET_OK)
             return status;
     }
-    item->shard = job->current;
-    item->wanted_count = 0;
-    if (job->current->has_absent)
-        job->current->has_absent = false;
-    else
-        take_run(job, job->current, item);
     atomic_fetch_add(&job->current->pending, 1);
     return PARAPET_OK;
 }
@@ -229,194 +288,311 @@ static parapet_status fetch(void *context, int worker, void *item_pointer)
 {
     read_job *job = context;
     read_item *item = item_pointer;
+    size_t batch = job->memory.batch_bytes;
     /* Small reads take a small buffer; others one that serves all requests after it. */
-    size_t bytes = item->bytes <= job->batch_bytes / 4 ? item->bytes : pp_max_size(item->bytes, job->batch_bytes);
+    size_t bytes = item->bytes <= batch / 4 ? item->bytes : pp_max_size(item->bytes, batch);
+    const pp_transfer_context *of = context_of(job, item->shard->target);
     parapet_status status;
     (void)worker;
-    if (item->wanted_count == 0)
+    if (item->news != PP_WINDOW_DATA)
         return PARAPET_OK;
-    item->buffer.budget = job->context->budget;
-    item->buffer.wants_huge_pages = bytes >= job->batch_bytes;
-    status = pp_buffer_ensure(&item->buffer, bytes, "read buffers");
-    if (status != PARAPET_OK)
+    item->buffer.budget = of->budget;
+    item->buffer.wants_huge_pages = bytes >= batch;
+    if ((status = pp_buffer_ensure(&item->buffer, bytes, "read buffers")) != PARAPET_OK)
         return status;
-    return pp_shard_read(job->context, &item->shard->shard, item->offset, item->bytes, item->buffer.data);
+    return pp_shard_read(of, &item->shard->shard, item->offset, item->bytes, item->buffer.data);
 }
 
-static parapet_status fill_box(read_job *job, const read_shard *shard, const pp_box *box)
+/* ---- Delivering ---- */
+
+static pp_legs_case legs_case_of(const read_job *job, const read_item *item)
 {
-    size_t i;
-    for (i = shard->first; i < shard->end; i++)
-        job->done_elements += pp_parts_fill(job->parts, job->list.work[i].part, box, job->context->layout->fill_value,
-                                            job->context->layout->element_bytes);
-    return PARAPET_OK;
+    return (pp_legs_case){
+        .session = job->session,
+        .window = &item->window,
+        .first = item->shard->first,
+        .end = item->shard->end,
+        .tag = item->slot,
+        .is_offer = true,
+        .news = item->news,
+    };
 }
 
-static bool is_touched(const read_job *job, const read_shard *shard, const pp_box *box)
+static parapet_status find_legs(const read_job *job, read_item *item)
+{
+    pp_legs_case legs_case;
+    int64_t i;
+    item->legs.count = 0;
+    if (job->session->is_alone)
+        return PARAPET_OK;
+    if (item->news == PP_WINDOW_DATA) {
+        item->window.chunk_count = (int32_t)item->wanted_count;
+        for (i = 0; i < item->wanted_count; i++)
+            item->window.chunks[i] = item->shard->wanted[item->first_wanted + i];
+    }
+    legs_case = legs_case_of(job, item);
+    return pp_legs_build(&item->legs, &legs_case);
+}
+
+static bool is_own(const read_job *job, const pp_work *work)
+{
+    return job->session->is_alone || work->rank == pp_comm_rank(job->session->crew->comm);
+}
+
+static pp_move move_of(const read_job *job, const read_shard *shard, size_t work, const pp_box *common)
+{
+    return (pp_move){
+        .box = common,
+        .claim = claim_of(job, work),
+        .ndim_most = job->view->claims.ndim_most,
+        .element_bytes = context_of(job, shard->target)->layout->element_bytes,
+    };
+}
+
+/* Sets what this rank's own claims have of a box. */
+static void fill_box(read_job *job, const read_shard *shard, const pp_box *box)
 {
     pp_box common;
     size_t i;
-    for (i = shard->first; i < shard->end; i++)
-        if (pp_box_intersect(&job->parts->boxes[job->list.work[i].part], box, &common))
-            return true;
-    return false;
+    for (i = shard->first; i < shard->end; i++) {
+        pp_move move = move_of(job, shard, i, &common);
+        if (!meets(job, i, box, &common))
+            continue;
+        if (is_own(job, &job->view->list.work[i]))
+            pp_move_fill(&move, context_of(job, shard->target)->layout->fill_value);
+        job->done_bytes += pp_box_element_count(&common) * (int64_t)move.element_bytes;
+    }
 }
 
-/* Chunks of the shard that some part touches, each counted once. */
+/* Chunks of a shard that is not stored which some claim touches, each counted once. */
 static int64_t count_touched(const read_job *job, const read_shard *shard)
 {
-    const pp_layout *layout = job->context->layout;
+    const pp_layout *layout = context_of(job, shard->target)->layout;
     int64_t cell[PARAPET_MAX_NDIM], count = 0;
-    pp_box chunks, box;
+    pp_box chunks, box, common;
+    size_t i;
     bool more;
     if (shard->end - shard->first == 1) {
-        chunks_of_part(job, shard, job->list.work[shard->first].part, &chunks);
+        chunks_of_claim(job, shard, shard->first, &chunks);
         return pp_box_element_count(&chunks);
     }
     pp_layout_chunks_inside(layout, shard->shard.number, &chunks);
     for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell)) {
         pp_layout_chunk_box(layout, shard->shard.number, pp_grid_cell_number(&layout->chunks, cell), &box);
-        count += is_touched(job, shard, &box);
+        for (i = shard->first; i < shard->end && !meets(job, i, &box, &common); i++)
+            continue;
+        count += i < shard->end;
     }
     return count;
 }
 
-static parapet_status fill_absent(read_job *job, const read_shard *shard)
+static void fill_absent(read_job *job, const read_item *item)
 {
-    const pp_layout *layout = job->context->layout;
-    int64_t chunk;
+    const pp_transfer_context *context = context_of(job, item->shard->target);
+    int64_t shard = item->shard->shard.number;
     pp_box box;
-    if (shard->shard.reader == NULL) {
-        job->context->counters->chunks_missing += count_touched(job, shard);
-        pp_layout_shard_box(layout, shard->shard.number, &box);
-        return fill_box(job, shard, &box);
+    int i;
+    if (item->news == PP_WINDOW_FILL_SHARD) {
+        context->counters->chunks_missing += count_touched(job, item->shard);
+        pp_layout_shard_box(context->layout, shard, &box);
+        fill_box(job, item->shard, &box);
     }
-    for (chunk = 0; chunk < layout->chunks.cell_count; chunk++) {
-        if (pp_shard_has_chunk(&shard->shard, chunk))
-            continue;
-        pp_layout_chunk_box(layout, shard->shard.number, chunk, &box);
-        if (pp_box_is_empty(&box) || !is_touched(job, shard, &box))
-            continue;
-        job->context->counters->chunks_missing += 1;
-        (void)fill_box(job, shard, &box);
+    for (i = 0; i < item->window.chunk_count; i++) {
+        context->counters->chunks_missing += 1;
+        pp_layout_chunk_box(context->layout, shard, item->window.chunks[i], &box);
+        fill_box(job, item->shard, &box);
     }
-    return PARAPET_OK;
 }
 
-static void scatter(read_job *job, const read_shard *shard, int64_t chunk, const unsigned char *elements)
+/* One piece that needs no message. false: the system refuses to copy it, and messages must. */
+static bool scatter_piece(const read_job *job, const read_item *item, const pp_work *work, const pp_move *move)
 {
-    pp_box whole, inside;
+    pp_peer *peer;
+    if (is_own(job, work)) {
+        pp_move_own(move, PP_SCATTER);
+        return true;
+    }
+    if (pp_legs_has(&item->legs, work->rank))
+        return true;
+    peer = pp_peers_find(&job->session->peers, work->rank);
+    if (!pp_move_direct(move, PP_SCATTER, peer->card.process)) {
+        atomic_store(&peer->is_direct, false);
+        return false;
+    }
+    context_of(job, work->target)->counters->direct_bytes +=
+        pp_box_element_count(move->box) * (int64_t)move->element_bytes;
+    return true;
+}
+
+static bool scatter(read_job *job, read_item *item, int slot, int64_t chunk, const unsigned char *elements)
+{
+    const read_shard *shard = item->shard;
+    const pp_layout *layout = context_of(job, shard->target)->layout;
+    pp_box whole, inside, common;
     size_t i;
-    pp_layout_chunk_whole_box(job->context->layout, shard->shard.number, chunk, &whole);
-    pp_layout_chunk_box(job->context->layout, shard->shard.number, chunk, &inside);
+    pp_layout_chunk_whole_box(layout, shard->shard.number, chunk, &whole);
+    pp_layout_chunk_box(layout, shard->shard.number, chunk, &inside);
     for (i = shard->first; i < shard->end; i++) {
-        job->done_elements += pp_parts_move_run(&(pp_parts_move){
-            .parts = job->parts,
-            .part = job->list.work[i].part,
-            .chunk_box = &whole,
-            .limit = &inside,
-            .element_bytes = job->context->layout->element_bytes,
-            .direction = PP_SCATTER,
-            .chunk = (void *)(uintptr_t)elements,
-        });
+        const pp_work *work = &job->view->list.work[i];
+        pp_move move = move_of(job, shard, i, &common);
+        if (chunk < work->first_chunk || chunk > work->last_chunk || !meets(job, i, &inside, &common))
+            continue;
+        move.chunk_box = &whole;
+        move.chunk = (void *)(uintptr_t)elements;
+        if (!scatter_piece(job, item, work, &move))
+            return false;
+        job->done_bytes += pp_box_element_count(&common) * (int64_t)layout->element_bytes;
     }
+    if (item->legs.count > 0) {
+        pp_legs_case legs_case = legs_case_of(job, item);
+        (void)pp_legs_move(&item->legs, &legs_case, slot, &whole, (void *)(uintptr_t)elements, PP_SCATTER);
+    }
+    return true;
 }
 
-static parapet_status deliver_chunk(read_job *job, int worker, const read_item *item, int64_t chunk)
+static parapet_status ensure_scratch(read_worker *worker, const pp_transfer_context *context)
 {
+    parapet_status status;
+    if (worker->chain == context->layout->chain)
+        return PARAPET_OK;
+    pp_chain_scratch_free(worker->scratch);
+    *worker = (read_worker){0};
+    if ((status = pp_chain_scratch_build(&worker->scratch, context->layout->chain, context->budget)) == PARAPET_OK)
+        worker->chain = context->layout->chain;
+    return status;
+}
+
+static parapet_status deliver_chunk(read_job *job, read_worker *worker, read_item *item, int slot, bool *is_whole)
+{
+    const pp_transfer_context *context = context_of(job, item->shard->target);
+    int64_t chunk = item->shard->wanted[item->first_wanted + slot];
     const pp_chunk_entry *entry = &item->shard->shard.entries[chunk];
     pp_bytes decoded, encoded = {item->buffer.data + (entry->offset - item->offset), (size_t)entry->bytes};
-    parapet_status status = pp_chain_decode(job->context->layout->chain, job->scratches[worker], encoded, &decoded);
+    parapet_status status = pp_chain_decode(context->layout->chain, worker->scratch, encoded, &decoded);
     if (status != PARAPET_OK)
         return pp_fail_within(status, "%s: chunk %lld", item->shard->shard.key, (long long)chunk);
-    job->context->counters->chunks_decoded += 1;
-    scatter(job, item->shard, chunk, decoded.data);
+    context->counters->chunks_decoded += 1;
+    *is_whole = scatter(job, item, slot, chunk, decoded.data);
     return PARAPET_OK;
+}
+
+/* Once more from the start whenever the system refuses to copy to a rank that it copied to before. */
+static parapet_status deliver_run(read_job *job, read_worker *worker, read_item *item)
+{
+    parapet_status status;
+    bool is_whole;
+    int64_t i;
+    do {
+        if ((status = find_legs(job, item)) != PARAPET_OK)
+            return status;
+        is_whole = true;
+        for (i = 0; i < item->wanted_count && is_whole && status == PARAPET_OK; i++)
+            status = deliver_chunk(job, worker, item, (int)i, &is_whole);
+    } while (status == PARAPET_OK && !is_whole);
+    return status;
 }
 
 static parapet_status deliver(void *context, int worker, void *item_pointer)
 {
     read_job *job = context;
     read_item *item = item_pointer;
-    parapet_status status = PARAPET_OK;
-    int64_t i;
-    if (item->wanted_count == 0)
-        status = fill_absent(job, item->shard);
-    for (i = 0; i < item->wanted_count && status == PARAPET_OK; i++)
-        status = deliver_chunk(job, worker, item, item->shard->wanted[item->first_wanted + i]);
+    read_worker *self = &job->workers[worker];
+    parapet_status status = ensure_scratch(self, context_of(job, item->shard->target));
+    if (status == PARAPET_OK && item->news == PP_WINDOW_DATA) {
+        status = deliver_run(job, self, item);
+    } else if (status == PARAPET_OK) {
+        fill_absent(job, item);
+        status = find_legs(job, item);
+    }
     atomic_fetch_sub(&item->shard->pending, 1);
     return status;
 }
 
+static bool wants_send(void *context, const void *item)
+{
+    (void)context;
+    return ((const read_item *)item)->legs.count > 0;
+}
+
+static pp_legs *legs_of(void *item)
+{
+    return &((read_item *)item)->legs;
+}
+
+static void pieces_left(void *item)
+{
+    ((read_item *)item)->legs.count = 0;
+}
+
 static parapet_status report_progress(void *context)
 {
-    const read_job *job = context;
-    return pp_transfer_report(job->context, "reading", job->done_elements, job->total_elements);
+    read_job *job = context;
+    int64_t done = atomic_load(&job->done_bytes);
+    if (done == job->reported_bytes)
+        return PARAPET_OK;
+    job->reported_bytes = done;
+    return pp_transfer_report(context_of(job, 0), "reading", pp_min_i64(done, job->total_bytes), job->total_bytes);
 }
 
-/* What a read takes of the budget besides the scratch of its workers. */
-typedef struct read_needs {
-    size_t chunk_bytes; /* the smallest buffer for requests */
-    size_t shard_bytes; /* an open shard: its index as a list, and which chunks are wanted */
-    size_t index_bytes; /* while a shard is being opened */
-    size_t more_bytes;  /* with every slot: what it is about may be another shard */
-} read_needs;
+/* ---- The whole ---- */
 
-static read_needs find_needs(const read_job *job)
+static int64_t claimed_bytes(const read_job *job)
 {
-    const pp_layout *layout = job->context->layout;
-    size_t chunks = (size_t)layout->chunks.cell_count;
-    bool is_single = pp_worklist_group_end(&job->list, 0) == job->list.count;
-    read_needs needs = {
-        .chunk_bytes = pp_align_up(pp_chain_encoded_bound(layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES,
-        .shard_bytes = chunks * (sizeof(pp_chunk_entry) + sizeof(int64_t) + 1),
-        .index_bytes = layout->is_sharded ? pp_align_up(pp_index_stored_bytes(&layout->index), PP_PAGE_BYTES) : 0,
+    int64_t sum = 0;
+    size_t i;
+    for (i = 0; i < job->view->list.count; i++) {
+        const pp_work *work = &job->view->list.work[i];
+        const pp_layout *layout = context_of(job, work->target)->layout;
+        pp_box box, common;
+        pp_layout_shard_box(layout, work->shard, &box);
+        (void)meets(job, i, &box, &common);
+        sum += pp_box_element_count(&common) * (int64_t)layout->element_bytes;
+    }
+    return sum;
+}
+
+static parapet_status plan_memory(read_job *job)
+{
+    const pp_transfer_context *context = context_of(job, 0);
+    const pp_layout **layouts = NULL;
+    pp_memory_case memory = {
+        .available_bytes = pp_budget_available(context->budget),
+        .used_bytes = pp_budget_used(context->budget),
+        .threads = context->threads,
+        .has_threads = context->has_storage_thread,
+        .has_remote = !job->session->is_alone && pp_session_has_remote(job->session),
+        .shard_count = pp_session_shard_count(job->session),
     };
-    needs.more_bytes = is_single ? 0 : needs.shard_bytes;
-    return needs;
-}
-
-static parapet_status check_needs(const read_job *job, const read_needs *needs)
-{
-    size_t scratch_bytes = (size_t)job->context->threads * pp_chain_scratch_bytes(job->context->layout->chain);
-    return pp_budget_check(job->context->budget,
-                           scratch_bytes + needs->shard_bytes + needs->index_bytes + needs->more_bytes +
-                               needs->chunk_bytes,
-                           "buffers to read a chunk");
-}
-
-/* Requests and slots as large as pays, and as small as the budget wants. */
-static void size_buffers(read_job *job, const read_needs *needs)
-{
-    size_t available = pp_budget_available(job->context->budget);
-    size_t wanted = job->context->has_storage_thread ? (size_t)job->context->threads + 3 : 1;
-    available = pp_min_size(available - needs->shard_bytes - needs->index_bytes, available / 2);
-    job->batch_bytes = pp_max_size(needs->chunk_bytes, READ_BATCH_BYTES);
-    if (job->batch_bytes * 2 > available)
-        job->batch_bytes = pp_max_size(needs->chunk_bytes, available / 4);
-    wanted = pp_min_size(wanted, READ_SLOTS_MOST);
-    job->slot_count = (int)pp_min_size(wanted, pp_max_size(1, available / (job->batch_bytes + needs->more_bytes)));
+    int i, count = job->session->item_count;
+    parapet_status status;
+    if (memory.shard_count == 0)
+        return PARAPET_OK;
+    status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        layouts[i] = context_of(job, i)->layout;
+    if (status == PARAPET_OK)
+        status = pp_memory_plan_read(layouts, count, &memory, &job->memory);
+    pp_free(layouts);
+    if (status != PARAPET_OK)
+        return status;
+    pp_counters_plan(context->counters, pp_budget_used(context->budget) + job->memory.planned_bytes);
+    context->counters->shards_owned += memory.shard_count;
+    return PARAPET_OK;
 }
 
 static parapet_status prepare(read_job *job)
 {
-    int i, threads = job->context->threads;
-    read_needs needs;
-    parapet_status status = pp_worklist_build(&job->list, &job->context->layout->shards, job->parts->boxes,
-                                              job->parts->count, job->context->budget);
-    if (status != PARAPET_OK)
+    const pp_transfer_context *context = context_of(job, 0);
+    parapet_status status = plan_memory(job);
+    int i;
+    if (status != PARAPET_OK ||
+        (status = pp_allocate_array(&job->workers, (size_t)context->threads, sizeof job->workers[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&job->items, (size_t)job->memory.slot_count, sizeof job->items[0])) != PARAPET_OK)
         return status;
-    needs = find_needs(job);
-    if ((status = check_needs(job, &needs)) != PARAPET_OK ||
-        (status = pp_allocate_array(&job->scratches, (size_t)threads, sizeof job->scratches[0])) != PARAPET_OK)
-        return status;
-    for (i = 0; i < threads; i++) {
-        status = pp_chain_scratch_build(&job->scratches[i], job->context->layout->chain, job->context->budget);
-        if (status != PARAPET_OK)
-            return status;
-    }
-    size_buffers(job, &needs);
-    return PARAPET_OK;
+    for (i = 0; i < job->memory.slot_count; i++)
+        job->items[i].slot = i;
+    job->total_bytes = claimed_bytes(job);
+    return pp_transfer_report(context, "reading", 0, job->total_bytes);
 }
 
 static void clear_job(read_job *job)
@@ -428,34 +604,69 @@ static void clear_job(read_job *job)
         free_shard(job->oldest);
         job->oldest = following;
     }
-    for (i = 0; i < READ_SLOTS_MOST; i++)
+    for (i = 0; job->items != NULL && i < job->memory.slot_count; i++) {
         pp_buffer_free(&job->items[i].buffer);
-    for (i = 0; job->scratches != NULL && i < job->context->threads; i++)
-        pp_chain_scratch_free(job->scratches[i]);
-    pp_free(job->scratches);
-    pp_worklist_clear(&job->list);
+        pp_legs_free(&job->items[i].legs);
+    }
+    for (i = 0; job->workers != NULL && i < context_of(job, 0)->threads; i++)
+        pp_chain_scratch_free(job->workers[i].scratch);
+    pp_free(job->items);
+    pp_free(job->workers);
 }
 
-parapet_status pp_transfer_read(const pp_transfer_context *context, const pp_parts *parts)
+static pp_pipeline_job pipeline_of(read_job *job)
 {
-    read_job job = {.context = context, .parts = parts, .total_elements = pp_parts_element_count(parts)};
-    parapet_status status = prepare(&job);
+    return (pp_pipeline_job){
+        .context = job,
+        .next = next_item,
+        .produce = fetch,
+        .consume = deliver,
+        .wants_send = wants_send,
+        .tick = report_progress,
+        .items = job->items,
+        .item_bytes = sizeof job->items[0],
+        .slot_count = job->memory.slot_count,
+        .worker_count = context_of(job, 0)->threads,
+        .workers = PP_PIPELINE_CONSUMES,
+        .has_storage_thread = context_of(job, 0)->has_storage_thread,
+    };
+}
+
+static parapet_status run_alone(read_job *job)
+{
+    pp_pipeline_job pipeline = pipeline_of(job);
+    parapet_status status = job->view->list.count > 0 ? pp_pipeline_run(&pipeline) : PARAPET_OK;
+    return status == PARAPET_OK ? report_progress(job) : status;
+}
+
+static parapet_status run_together(read_job *job, pp_pull *pull, bool *is_abandoned)
+{
+    pp_pipeline_job pipeline = pipeline_of(job);
+    return pp_drive_run(&(pp_drive){.session = job->session,
+                                    .pull = pull,
+                                    .job = job->view->list.count > 0 ? &pipeline : NULL,
+                                    .phase = "reading",
+                                    .legs_of = legs_of,
+                                    .arrived = pieces_left},
+                        is_abandoned);
+}
+
+parapet_status pp_transfer_read(const pp_crew *crew, const pp_transfer_item *items, int item_count)
+{
+    pp_session session;
+    pp_messages messages = {0};
+    parapet_status status = pp_session_build(&session, crew, items, item_count);
+    read_job job = {.session = &session, .view = pp_session_served(&session)};
+    bool is_abandoned = false;
+    if (status == PARAPET_OK && (status = pp_messages_build(&messages, &session)) == PARAPET_OK)
+        status = prepare(&job);
+    status = pp_comm_agree(crew->comm, "planning", status);
     if (status == PARAPET_OK)
-        status = pp_pipeline_run(&(pp_pipeline_job){
-            .context = &job,
-            .next = next_item,
-            .produce = fetch,
-            .consume = deliver,
-            .tick = report_progress,
-            .items = job.items,
-            .item_bytes = sizeof job.items[0],
-            .slot_count = job.slot_count,
-            .worker_count = context->threads,
-            .workers = PP_PIPELINE_CONSUMES,
-            .has_storage_thread = context->has_storage_thread,
-        });
-    if (status == PARAPET_OK)
-        status = report_progress(&job);
+        status = session.is_alone ? run_alone(&job) : run_together(&job, messages.pull, &is_abandoned);
+    if (is_abandoned)
+        return status;
     clear_job(&job);
+    pp_messages_clear(&messages);
+    pp_session_clear(&session);
     return status;
 }

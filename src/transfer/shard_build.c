@@ -50,17 +50,26 @@ static uint64_t bound_of_shard(const pp_layout *layout)
     return (uint64_t)bound + (layout->is_sharded ? pp_index_stored_bytes(&layout->index) : 0);
 }
 
-size_t pp_shard_build_list_bytes(const pp_transfer_context *context, bool needs_old)
+size_t pp_shard_build_list_bytes(const pp_layout *layout, bool needs_old)
 {
-    return (size_t)context->layout->chunks.cell_count * sizeof(pp_chunk_entry) * (needs_old ? 2 : 1);
+    return (size_t)layout->chunks.cell_count * sizeof(pp_chunk_entry) * (needs_old ? 2 : 1);
 }
 
-size_t pp_shard_build_write_bytes(const pp_transfer_context *context)
+static size_t buffer_within_shard(const pp_layout *layout, size_t wanted)
 {
-    uint64_t bound = bound_of_shard(context->layout);
-    size_t index = context->layout->is_sharded ? pp_index_stored_bytes(&context->layout->index) : 0;
-    size_t least = bound > 0 && bound < PP_LEAST_WRITE_BUFFER_BYTES ? (size_t)bound : PP_LEAST_WRITE_BUFFER_BYTES;
-    return pp_align_up(least, PP_PAGE_BYTES) + pp_align_up(index, PP_PAGE_BYTES);
+    uint64_t bound = bound_of_shard(layout);
+    return pp_align_up(bound > 0 && bound < wanted ? (size_t)bound : wanted, PP_PAGE_BYTES);
+}
+
+size_t pp_shard_build_write_bytes(const pp_layout *layout)
+{
+    size_t index = layout->is_sharded ? pp_index_stored_bytes(&layout->index) : 0;
+    return buffer_within_shard(layout, PP_LEAST_WRITE_BUFFER_BYTES) + pp_align_up(index, PP_PAGE_BYTES);
+}
+
+size_t pp_shard_build_writer_bytes(const pp_layout *layout)
+{
+    return buffer_within_shard(layout, PP_WRITE_BUFFER_BYTES);
 }
 
 /* Temporary names lie below the array, where no Zarr reader looks. */

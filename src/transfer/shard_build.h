@@ -7,7 +7,8 @@
 
 typedef struct pp_shard_build {
     int64_t number;
-    size_t first, end; /* its parts, a group of the worklist */
+    int target;        /* which array of the transfer */
+    size_t first, end; /* the claims on it, a group of the worklist */
     pp_shard old;      /* what is there now; only opened when some of it is kept */
     bool is_old_open;
     pp_chunk_entry *entries; /* of the new shard */
@@ -20,8 +21,11 @@ typedef struct pp_shard_build {
 
 /* What a new shard takes of the budget: for its list of chunks (and that of the old one), as long as it lives; and,
  * one shard at a time, to write it. */
-size_t pp_shard_build_list_bytes(const pp_transfer_context *context, bool needs_old);
-size_t pp_shard_build_write_bytes(const pp_transfer_context *context);
+size_t pp_shard_build_list_bytes(const pp_layout *layout, bool needs_old);
+size_t pp_shard_build_write_bytes(const pp_layout *layout);
+
+/* The most that the writer of one shard makes use of. */
+size_t pp_shard_build_writer_bytes(const pp_layout *layout);
 
 /* Memory for a new shard; opens the old one if asked. Free it also after a failure. */
 parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_context *context, int64_t number,

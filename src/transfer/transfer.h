@@ -1,16 +1,40 @@
-/* transfer.h - moves parts between memory and the shards of one array, within the budget.
+/* transfer.h - moves parts between the memory of all ranks and the shards of arrays, within each rank's budget.
  *
- * Depends on everything below it: plan (which shards), store (where), codec (how), zarr (names). Knows no public
- * handles. On one process today; the owner of every shard is this one. */
+ * Depends on everything below it: comm (who else is there), plan (who does what), store (where), codec (how), zarr
+ * (names). Knows no public handles.
+ *
+ * A transfer has these steps, the same for one rank and for many:
+ *     describe   every rank tells the homes of the shards it touches what it holds (session.c)
+ *     plan       owners are fixed, overlaps refused, the budget divided (session.c, memory.c); all ranks agree
+ *     run        owners pull windows of chunks and write them, or read and push them (write.c, read.c, drive.c)
+ *     agree      which is also how every rank learns that nobody will ask it for anything more */
 #ifndef PARAPET_TRANSFER_TRANSFER_H
 #define PARAPET_TRANSFER_TRANSFER_H
 
+#include "comm/comm.h"
+#include "plan/owner.h"
 #include "transfer/context.h"
 #include "transfer/parts.h"
 #include "transfer/shard.h"
 
-/* Fills the parts. Chunks that are not stored give the fill value. */
-parapet_status pp_transfer_read(const pp_transfer_context *context, const pp_parts *parts);
+/* The ranks of a store, and how they work together; the same on every rank. */
+typedef struct pp_crew {
+    pp_comm *comm;
+    const int *servers; /* ranks in ascending order */
+    int server_count;
+    size_t fragment_bytes; /* of a message */
+    const pp_owner_strategy *ownership;
+    bool uses_direct; /* ranks of a node copy from each other's memory, where the system allows it */
+} pp_crew;
+
+/* One array of a transfer. */
+typedef struct pp_transfer_item {
+    const pp_transfer_context *context; /* store, budget, threads and progress are the same for all of them */
+    const pp_parts *parts;
+} pp_transfer_item;
+
+/* [collective] Fills the parts. Chunks that are not stored give the fill value. Same status on every rank. */
+parapet_status pp_transfer_read(const pp_crew *crew, const pp_transfer_item *items, int item_count);
 
 /* New shards, written and durable but not visible. */
 typedef struct pp_staged {
@@ -19,22 +43,23 @@ typedef struct pp_staged {
     size_t capacity;
 } pp_staged;
 
-/* Writes the parts, which must not overlap, into new shards; chunks that no part touches are taken over from
- * the old shard in encoded form. */
-parapet_status pp_transfer_stage(const pp_transfer_context *context, const pp_parts *parts, pp_staged *staged);
+/* [collective] Writes the parts, which must not overlap, into new shards; chunks that no part touches are taken over
+ * from the old shard in encoded form. Same status on every rank. */
+parapet_status pp_transfer_stage(const pp_crew *crew, const pp_transfer_item *items, int item_count,
+                                 pp_staged *staged);
 
-/* After the array shrank in the marked dimensions: builds new versions of the shards at its new edge in which
+/* [local] After the array shrank in the marked dimensions: builds new versions of the shards at its new edge in which
  * everything outside the array is fill value, or absent. */
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk,
                                          pp_staged *staged);
 
-/* Makes all staged shards visible and durable. */
+/* [local] Makes all staged shards visible and durable. */
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged);
 
 /* Gives everything back; what was not published never existed. */
 void pp_staged_clear(pp_staged *staged);
 
-/* Decodes every chunk of an open shard and hands nothing on: a check. Returns the first problem. */
+/* [local] Decodes every chunk of an open shard and hands nothing on: a check. Returns the first problem. */
 parapet_status pp_transfer_verify(const pp_transfer_context *context, const pp_shard *shard);
 
 #endif

@@ -1,35 +1,44 @@
 #include <string.h>
 
 #include "base/checked.h"
-#include "plan/worklist.h"
-#include "transfer/pipeline.h"
+#include "transfer/drive.h"
+#include "transfer/memory.h"
 #include "transfer/shard_build.h"
-
-#define WRITE_SLOTS_MOST 64
 
 /* What becomes of a chunk of a new shard. */
 typedef enum chunk_fate {
-    CHUNK_NEW,   /* all of it is given by parts, or there was nothing before */
-    CHUNK_MERGE, /* the old elements, with those of the parts over them */
+    CHUNK_NEW,   /* all of it is claimed, or there was nothing before */
+    CHUNK_MERGE, /* the old elements, with those of the claims over them */
     CHUNK_COPY   /* the old bytes as they are */
 } chunk_fate;
 
+typedef struct write_chunk {
+    chunk_fate fate;
+    bool is_covered; /* every element inside the array is claimed */
+    bool is_elided;
+    pp_bytes encoded;
+} write_chunk;
+
+/* A window of chunks of one shard, or the end of the shard. */
 typedef struct write_item {
     pp_shard_build *build;
-    bool is_last; /* no chunk: the shard is complete */
-    int64_t chunk;
-    chunk_fate fate;
+    bool is_last; /* no chunks: the shard is complete */
+    int slot;
+    pp_window window;
+    write_chunk chunks[PP_WINDOW_CHUNKS];
     pp_chain_scratch *scratch;
-    pp_buffer input; /* old encoded bytes */
-    pp_bytes encoded;
-    bool is_elided;
+    const pp_chain *chain; /* that the scratch is for */
+    pp_buffer input;       /* old encoded bytes */
+    pp_buffer output;      /* encoded chunks of a window of several */
+    pp_legs legs;          /* pieces that come as messages */
+    bool has_pieces;       /* and have come */
 } write_item;
 
 typedef struct write_job {
-    const pp_transfer_context *context;
-    const pp_parts *parts; /* NULL: only trim */
+    const pp_session *session; /* NULL: only trim */
+    const pp_view *view;
+    const pp_transfer_context **contexts; /* one per target */
     pp_staged *staged;
-    pp_worklist list;
     size_t next_group;
     pp_shard_build *oldest, *current; /* a queue: the current one is the last */
     bool is_current_open;             /* next chunk of the current shard is chunk_cell */
@@ -37,44 +46,47 @@ typedef struct write_job {
     int64_t chunk_cell[PARAPET_MAX_NDIM];
     bool is_chunk_pending;
     bool keeps_old; /* some shard is only partly covered */
-    write_item items[WRITE_SLOTS_MOST];
-    int slot_count;
-    size_t buffer_bytes; /* of the one writer at a time */
-    atomic_llong done_elements;
-    int64_t total_elements;
+    pp_memory_plan memory;
+    write_item *items;
+    atomic_llong done_bytes;
+    int64_t reported_bytes, total_bytes;
 } write_job;
+
+static const pp_transfer_context *context_of(const write_job *job, const pp_shard_build *build)
+{
+    return job->contexts[build->target];
+}
 
 static void free_finished_builds(write_job *job)
 {
     while (job->oldest != NULL && job->oldest != job->current && atomic_load(&job->oldest->is_finished)) {
         pp_shard_build *finished = job->oldest;
         job->oldest = finished->following;
-        pp_shard_build_free(finished, job->context);
+        pp_shard_build_free(finished, context_of(job, finished));
     }
-}
-
-static int64_t covered_elements(const write_job *job, size_t first, size_t end, const pp_box *box)
-{
-    return job->parts == NULL ? 0 : pp_worklist_covered(&job->list, first, end, job->parts->boxes, box);
 }
 
 static bool is_wholly_covered(const write_job *job, size_t first, size_t end)
 {
+    const pp_work *work = &job->view->list.work[first];
     pp_box box;
-    pp_layout_shard_box(job->context->layout, job->list.work[first].shard, &box);
-    return covered_elements(job, first, end, &box) == pp_box_element_count(&box);
+    pp_layout_shard_box(job->contexts[work->target]->layout, work->shard, &box);
+    return pp_worklist_covered_shard(&job->view->list, &job->view->plan, first, end, &box) ==
+           pp_box_element_count(&box);
 }
 
 static parapet_status start_next_shard(write_job *job)
 {
     pp_shard_build *build = NULL;
-    size_t first = job->next_group, end = pp_worklist_group_end(&job->list, first);
-    bool needs_old = !is_wholly_covered(job, first, end);
-    parapet_status status = pp_shard_build_create(&build, job->context, job->list.work[first].shard, needs_old);
+    size_t first = job->next_group, end = pp_worklist_group_end(&job->view->list, first);
+    const pp_work *work = &job->view->list.work[first];
+    const pp_transfer_context *context = job->contexts[work->target];
+    parapet_status status = pp_shard_build_create(&build, context, work->shard, !is_wholly_covered(job, first, end));
     if (build == NULL)
         return status;
+    build->target = work->target;
     build->first = first;
-    build->buffer_bytes = job->buffer_bytes;
+    build->buffer_bytes = job->memory.writer_bytes;
     build->end = end;
     job->next_group = end;
     if (job->current != NULL)
@@ -84,11 +96,11 @@ static parapet_status start_next_shard(write_job *job)
     job->current = build;
     if (status != PARAPET_OK)
         return status;
-    if (job->parts == NULL && build->old.reader == NULL) {
+    if (job->session == NULL && build->old.reader == NULL) {
         atomic_store(&build->is_finished, true);
         return PARAPET_OK;
     }
-    pp_layout_chunks_inside(job->context->layout, build->number, &job->inside);
+    pp_layout_chunks_inside(context->layout, build->number, &job->inside);
     job->is_chunk_pending = pp_box_first(&job->inside, job->chunk_cell);
     job->is_current_open = true;
     return PARAPET_OK;
@@ -103,37 +115,108 @@ static bool reaches_outside(const pp_layout *layout, int64_t shard, int64_t chun
 }
 
 /* Decides what becomes of a chunk; false when it is and stays absent. */
-static bool decide_fate(const write_job *job, int64_t chunk, chunk_fate *fate)
+static bool decide_fate(const write_job *job, int64_t number, write_chunk *chunk)
 {
     const pp_shard_build *build = job->current;
-    bool has_old = build->is_old_open && pp_shard_has_chunk(&build->old, chunk);
+    const pp_layout *layout = context_of(job, build)->layout;
+    bool has_old = build->is_old_open && pp_shard_has_chunk(&build->old, number);
     pp_box inside;
     int64_t covered;
-    pp_layout_chunk_box(job->context->layout, build->number, chunk, &inside);
-    covered = covered_elements(job, build->first, build->end, &inside);
+    pp_layout_chunk_box(layout, build->number, number, &inside);
+    covered = pp_worklist_covered(&job->view->list, &job->view->plan, build->first, build->end, number, &inside);
+    chunk->is_covered = covered == pp_box_element_count(&inside);
     if (covered == 0 && !has_old)
         return false;
-    if (covered == pp_box_element_count(&inside) || !has_old)
-        *fate = CHUNK_NEW;
-    else if (covered > 0 || (job->parts == NULL && reaches_outside(job->context->layout, build->number, chunk)))
-        *fate = CHUNK_MERGE;
+    if (chunk->is_covered || !has_old)
+        chunk->fate = CHUNK_NEW;
+    else if (covered > 0 || (job->session == NULL && reaches_outside(layout, build->number, number)))
+        chunk->fate = CHUNK_MERGE;
     else
-        *fate = CHUNK_COPY;
+        chunk->fate = CHUNK_COPY;
     return true;
 }
 
-/* Fills item with the next chunk of the current shard that is to be stored; false when there is none left. */
-static bool take_chunk(write_job *job, write_item *item)
+/* Fills the window with the next chunks of the current shard that are to be stored. */
+static void take_window(write_job *job, write_item *item)
 {
-    while (job->is_chunk_pending) {
-        int64_t chunk = pp_grid_cell_number(&job->context->layout->chunks, job->chunk_cell);
+    const pp_layout *layout = context_of(job, job->current)->layout;
+    int most = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
+    if (most > job->memory.window_chunks)
+        most = job->memory.window_chunks;
+    item->window.target = job->current->target;
+    item->window.shard = job->current->number;
+    item->window.chunk_count = 0;
+    while (job->is_chunk_pending && item->window.chunk_count < most) {
+        int64_t number = pp_grid_cell_number(&layout->chunks, job->chunk_cell);
         job->is_chunk_pending = pp_box_next(&job->inside, job->chunk_cell);
-        if (decide_fate(job, chunk, &item->fate)) {
-            item->chunk = chunk;
-            return true;
-        }
+        if (decide_fate(job, number, &item->chunks[item->window.chunk_count]))
+            item->window.chunks[item->window.chunk_count++] = number;
     }
-    return false;
+}
+
+/* A scratch that fits the chain of the item's array. */
+static parapet_status ensure_scratch(const write_job *job, write_item *item)
+{
+    const pp_transfer_context *context = context_of(job, item->build);
+    parapet_status status;
+    if (item->chain == context->layout->chain)
+        return PARAPET_OK;
+    pp_chain_scratch_free(item->scratch);
+    item->scratch = NULL;
+    item->chain = NULL;
+    if ((status = pp_chain_scratch_build(&item->scratch, context->layout->chain, context->budget)) == PARAPET_OK)
+        item->chain = context->layout->chain;
+    return status;
+}
+
+/* ---- Pieces of other ranks ---- */
+
+static pp_legs_case legs_case_of(const write_job *job, const write_item *item, pp_box *chunk_box)
+{
+    bool is_one = item->window.chunk_count == 1 && item->chunks[0].fate == CHUNK_NEW && item->chunks[0].is_covered;
+    pp_legs_case legs_case = {
+        .session = job->session,
+        .window = &item->window,
+        .first = item->build->first,
+        .end = item->build->end,
+        .tag = item->slot,
+    };
+    if (is_one) {
+        pp_layout_chunk_whole_box(context_of(job, item->build)->layout, item->build->number, item->window.chunks[0],
+                                  chunk_box);
+        legs_case.chunk = pp_chain_scratch_chunk(item->scratch);
+        legs_case.chunk_box = chunk_box;
+    }
+    return legs_case;
+}
+
+static parapet_status find_legs(const write_job *job, write_item *item)
+{
+    pp_box chunk_box;
+    pp_legs_case legs_case;
+    item->has_pieces = false;
+    item->legs.count = 0;
+    if (job->session == NULL || job->session->is_alone)
+        return PARAPET_OK;
+    legs_case = legs_case_of(job, item, &chunk_box);
+    return pp_legs_build(&item->legs, &legs_case);
+}
+
+static bool wants_fetch(void *context, const void *item_pointer)
+{
+    const write_item *item = item_pointer;
+    (void)context;
+    return !item->is_last && item->legs.count > 0 && !item->has_pieces;
+}
+
+static pp_legs *legs_of(void *item)
+{
+    return &((write_item *)item)->legs;
+}
+
+static void pieces_arrived(void *item)
+{
+    ((write_item *)item)->has_pieces = true;
 }
 
 static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
@@ -142,7 +225,7 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
     write_item *item = item_pointer;
     parapet_status status;
     while (!job->is_current_open) {
-        if (job->next_group == job->list.count) {
+        if (job->next_group == job->view->list.count) {
             *is_end = true;
             return PARAPET_OK;
         }
@@ -151,38 +234,46 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
             return status;
     }
     item->build = job->current;
-    item->is_last = !take_chunk(job, item);
-    if (item->is_last)
+    item->legs.count = 0;
+    take_window(job, item);
+    item->is_last = item->window.chunk_count == 0;
+    if (item->is_last) {
         job->is_current_open = false;
-    return PARAPET_OK;
+        return PARAPET_OK;
+    }
+    if ((status = ensure_scratch(job, item)) != PARAPET_OK)
+        return status;
+    return find_legs(job, item);
 }
 
-static parapet_status read_old(write_job *job, write_item *item, pp_bytes *encoded)
+/* ---- Chunks ---- */
+
+static parapet_status read_old(write_job *job, write_item *item, int64_t chunk, pp_bytes *encoded)
 {
+    const pp_transfer_context *context = context_of(job, item->build);
     pp_shard *old = &item->build->old;
-    const pp_chunk_entry *entry = &old->entries[item->chunk];
-    parapet_status status = pp_shard_check_chunk_bytes(job->context, old, item->chunk);
+    const pp_chunk_entry *entry = &old->entries[chunk];
+    parapet_status status = pp_shard_check_chunk_bytes(context, old, chunk);
     if (status != PARAPET_OK)
         return status;
-    item->input.budget = job->context->budget;
+    item->input.budget = context->budget;
     if ((status = pp_buffer_ensure(&item->input, (size_t)entry->bytes, "buffers for old chunks")) != PARAPET_OK ||
-        (status = pp_shard_read(job->context, old, entry->offset, (size_t)entry->bytes, item->input.data)) !=
-            PARAPET_OK)
+        (status = pp_shard_read(context, old, entry->offset, (size_t)entry->bytes, item->input.data)) != PARAPET_OK)
         return status;
     *encoded = (pp_bytes){item->input.data, (size_t)entry->bytes};
     return PARAPET_OK;
 }
 
-static parapet_status decode_old(write_job *job, write_item *item)
+static parapet_status decode_old(write_job *job, write_item *item, int64_t chunk)
 {
-    const pp_chain *chain = job->context->layout->chain;
+    const pp_transfer_context *context = context_of(job, item->build);
     pp_bytes encoded, decoded;
-    parapet_status status = read_old(job, item, &encoded);
+    parapet_status status = read_old(job, item, chunk, &encoded);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_chain_decode(chain, item->scratch, encoded, &decoded)) != PARAPET_OK)
-        return pp_fail_within(status, "%s: chunk %lld", item->build->old.key, (long long)item->chunk);
-    job->context->counters->chunks_decoded += 1;
+    if ((status = pp_chain_decode(context->layout->chain, item->scratch, encoded, &decoded)) != PARAPET_OK)
+        return pp_fail_within(status, "%s: chunk %lld", item->build->old.key, (long long)chunk);
+    context->counters->chunks_decoded += 1;
     memmove(pp_chain_scratch_chunk(item->scratch), decoded.data, decoded.bytes);
     return PARAPET_OK;
 }
@@ -212,20 +303,54 @@ static void fill_outside(const pp_layout *layout, const pp_box *whole, const pp_
     }
 }
 
-static void gather(write_job *job, write_item *item, const pp_box *whole, const pp_box *inside)
+/* One piece that needs no message. false: the system refuses to copy it, and messages must. */
+static bool gather_piece(const write_job *job, const write_item *item, const pp_work *work, const pp_move *move)
 {
-    size_t i;
-    for (i = item->build->first; job->parts != NULL && i < item->build->end; i++) {
-        job->done_elements += pp_parts_move_run(&(pp_parts_move){
-            .parts = job->parts,
-            .part = job->list.work[i].part,
-            .chunk_box = whole,
-            .limit = inside,
-            .element_bytes = job->context->layout->element_bytes,
-            .direction = PP_GATHER,
-            .chunk = pp_chain_scratch_chunk(item->scratch),
-        });
+    const pp_session *session = job->session;
+    pp_peer *peer;
+    if (session->is_alone || work->rank == pp_comm_rank(session->crew->comm)) {
+        pp_move_own(move, PP_GATHER);
+        return true;
     }
+    if (pp_legs_has(&item->legs, work->rank))
+        return true;
+    peer = pp_peers_find(&session->peers, work->rank);
+    if (!pp_move_direct(move, PP_GATHER, peer->card.process)) {
+        atomic_store(&peer->is_direct, false);
+        return false;
+    }
+    job->contexts[0]->counters->direct_bytes += pp_box_element_count(move->box) * (int64_t)move->element_bytes;
+    return true;
+}
+
+static bool gather(write_job *job, write_item *item, int slot, const pp_box *whole, const pp_box *inside)
+{
+    const pp_view *view = job->view;
+    int64_t chunk = item->window.chunks[slot];
+    pp_box common;
+    pp_move move = {
+        .box = &common,
+        .ndim_most = view->claims.ndim_most,
+        .chunk_box = whole,
+        .chunk = pp_chain_scratch_chunk(item->scratch),
+        .element_bytes = context_of(job, item->build)->layout->element_bytes,
+    };
+    size_t i;
+    for (i = item->build->first; i < item->build->end; i++) {
+        const pp_work *work = &view->list.work[i];
+        if (work->claim == PP_NO_CLAIM || chunk < work->first_chunk || chunk > work->last_chunk)
+            continue;
+        move.claim = pp_claims_at(&view->claims, (size_t)work->claim);
+        pp_claim_box(move.claim, move.ndim_most, whole->ndim, &common);
+        if (pp_box_intersect(&common, inside, &common) && !gather_piece(job, item, work, &move))
+            return false;
+    }
+    if (item->legs.count > 0) {
+        pp_box chunk_box;
+        pp_legs_case legs_case = legs_case_of(job, item, &chunk_box);
+        (void)pp_legs_move(&item->legs, &legs_case, slot, whole, move.chunk, PP_GATHER);
+    }
+    return true;
 }
 
 static bool is_all_fill(const pp_layout *layout, const unsigned char *chunk)
@@ -236,118 +361,182 @@ static bool is_all_fill(const pp_layout *layout, const unsigned char *chunk)
     return bytes == element_bytes || memcmp(chunk, chunk + element_bytes, bytes - element_bytes) == 0;
 }
 
-static parapet_status assemble(write_job *job, write_item *item)
+/* *is_whole false: a piece has to come as a message first. */
+static parapet_status assemble(write_job *job, write_item *item, int slot, bool *is_whole)
 {
-    const pp_layout *layout = job->context->layout;
-    unsigned char *chunk = pp_chain_scratch_chunk(item->scratch);
+    const pp_layout *layout = context_of(job, item->build)->layout;
+    const write_chunk *chunk = &item->chunks[slot];
+    unsigned char *elements = pp_chain_scratch_chunk(item->scratch);
     parapet_status status = PARAPET_OK;
     pp_box whole, inside;
-    pp_layout_chunk_whole_box(layout, item->build->number, item->chunk, &whole);
-    pp_layout_chunk_box(layout, item->build->number, item->chunk, &inside);
-    if (item->fate == CHUNK_MERGE)
-        status = decode_old(job, item);
-    else if (covered_elements(job, item->build->first, item->build->end, &inside) < pp_box_element_count(&inside))
-        pp_fill_elements(chunk, pp_box_element_count(&whole), layout->element_bytes, layout->fill_value);
+    pp_layout_chunk_whole_box(layout, item->build->number, item->window.chunks[slot], &whole);
+    pp_layout_chunk_box(layout, item->build->number, item->window.chunks[slot], &inside);
+    if (chunk->fate == CHUNK_MERGE)
+        status = decode_old(job, item, item->window.chunks[slot]);
+    else if (!chunk->is_covered)
+        pp_fill_elements(elements, pp_box_element_count(&whole), layout->element_bytes, layout->fill_value);
     if (status != PARAPET_OK)
         return status;
     if (!pp_box_equals(&whole, &inside))
-        fill_outside(layout, &whole, &inside, chunk);
-    gather(job, item, &whole, &inside);
+        fill_outside(layout, &whole, &inside, elements);
+    *is_whole = job->session == NULL || gather(job, item, slot, &whole, &inside);
+    job->done_bytes += pp_box_element_count(&inside) * (int64_t)layout->element_bytes;
     return PARAPET_OK;
+}
+
+/* Encoded chunks of a window of several wait in the item's own buffer; the scratch is needed for the next. */
+static parapet_status keep_encoded(const write_job *job, write_item *item, int slot, size_t *used)
+{
+    const pp_transfer_context *context = context_of(job, item->build);
+    size_t bound = pp_chain_encoded_bound(context->layout->chain), count = (size_t)item->window.chunk_count;
+    pp_bytes *encoded = &item->chunks[slot].encoded;
+    parapet_status status;
+    if (count == 1)
+        return PARAPET_OK;
+    if (slot == 0) {
+        item->output.budget = context->budget;
+        if ((status = pp_buffer_ensure(&item->output, count * pp_max_size(bound, encoded->bytes),
+                                       "buffers for encoded chunks")) != PARAPET_OK)
+            return status;
+    }
+    if (encoded->bytes > item->output.capacity - *used)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld takes more bytes than any encoding of its elements",
+                       item->build->old.key, (long long)item->window.chunks[slot]);
+    memcpy(item->output.data + *used, encoded->data, encoded->bytes);
+    encoded->data = item->output.data + *used;
+    *used += encoded->bytes;
+    return PARAPET_OK;
+}
+
+static parapet_status encode_chunk(write_job *job, write_item *item, int slot, bool *is_whole)
+{
+    const pp_transfer_context *context = context_of(job, item->build);
+    write_chunk *chunk = &item->chunks[slot];
+    parapet_status status;
+    chunk->is_elided = false;
+    *is_whole = true;
+    if (chunk->fate == CHUNK_COPY) {
+        context->counters->chunks_copied += 1;
+        return read_old(job, item, item->window.chunks[slot], &chunk->encoded);
+    }
+    if ((status = assemble(job, item, slot, is_whole)) != PARAPET_OK || !*is_whole)
+        return status;
+    if (context->elides_fill && context->layout->is_sharded &&
+        is_all_fill(context->layout, pp_chain_scratch_chunk(item->scratch))) {
+        chunk->is_elided = true;
+        return PARAPET_OK;
+    }
+    context->counters->chunks_encoded += 1;
+    return pp_chain_encode(context->layout->chain, item->scratch, &chunk->encoded);
 }
 
 static parapet_status encode(void *context, int worker, void *item_pointer)
 {
     write_job *job = context;
     write_item *item = item_pointer;
-    const pp_layout *layout = job->context->layout;
-    parapet_status status;
+    parapet_status status = PARAPET_OK;
+    size_t used = 0;
+    int slot;
     (void)worker;
-    item->is_elided = false;
-    if (item->is_last)
-        return PARAPET_OK;
-    if (item->fate == CHUNK_COPY) {
-        job->context->counters->chunks_copied += 1;
-        return read_old(job, item, &item->encoded);
+    for (slot = 0; !item->is_last && slot < item->window.chunk_count && status == PARAPET_OK; slot++) {
+        bool is_whole;
+        if ((status = encode_chunk(job, item, slot, &is_whole)) != PARAPET_OK)
+            return status;
+        if (!is_whole)
+            return find_legs(job, item); /* and once more from the start, when they have come */
+        if (!item->chunks[slot].is_elided)
+            status = keep_encoded(job, item, slot, &used);
     }
-    if ((status = assemble(job, item)) != PARAPET_OK)
-        return status;
-    if (job->context->elides_fill && layout->is_sharded &&
-        is_all_fill(layout, pp_chain_scratch_chunk(item->scratch))) {
-        item->is_elided = true;
-        return PARAPET_OK;
-    }
-    job->context->counters->chunks_encoded += 1;
-    return pp_chain_encode(layout->chain, item->scratch, &item->encoded);
+    return status;
 }
 
 static parapet_status store_item(void *context, int worker, void *item_pointer)
 {
     write_job *job = context;
     write_item *item = item_pointer;
-    parapet_status status;
+    const pp_transfer_context *of = context_of(job, item->build);
+    parapet_status status = PARAPET_OK;
+    int slot;
     (void)worker;
+    for (slot = 0; !item->is_last && slot < item->window.chunk_count && status == PARAPET_OK; slot++)
+        if (!item->chunks[slot].is_elided)
+            status = pp_shard_build_append(item->build, of, item->window.chunks[slot], item->chunks[slot].encoded);
     if (!item->is_last)
-        return item->is_elided ? PARAPET_OK
-                               : pp_shard_build_append(item->build, job->context, item->chunk, item->encoded);
-    status = pp_shard_build_finish(item->build, job->context, job->staged);
+        return status;
+    status = pp_shard_build_finish(item->build, of, job->staged);
     atomic_store(&item->build->is_finished, true);
     return status;
 }
 
 static parapet_status report_progress(void *context)
 {
-    const write_job *job = context;
-    return pp_transfer_report(job->context, "writing", job->done_elements, job->total_elements);
+    write_job *job = context;
+    int64_t done = atomic_load(&job->done_bytes);
+    if (done == job->reported_bytes)
+        return PARAPET_OK;
+    job->reported_bytes = done;
+    return pp_transfer_report(job->contexts[0], "writing", pp_min_i64(done, job->total_bytes), job->total_bytes);
 }
+
+/* ---- The whole ---- */
 
 static bool some_shard_keeps_old(const write_job *job)
 {
-    size_t first = 0;
-    while (first < job->list.count) {
-        size_t end = pp_worklist_group_end(&job->list, first);
+    const pp_worklist *list = &job->view->list;
+    size_t first, end;
+    for (first = 0; first < list->count; first = end) {
+        end = pp_worklist_group_end(list, first);
         if (!is_wholly_covered(job, first, end))
             return true;
-        first = end;
     }
     return false;
 }
 
-/* Four slots per thread keep everybody busy while storage lags; what the budget cannot give is done without, down to
- * one slot. Every chunk on its way may be of another shard, and one more shard is begun before the last one is given
- * back. */
-static parapet_status count_slots(write_job *job, size_t slot_bytes)
+static int64_t count_shards(const pp_worklist *list)
 {
-    const pp_transfer_context *context = job->context;
-    bool is_single = pp_worklist_group_end(&job->list, 0) == job->list.count;
-    size_t list_bytes = pp_shard_build_list_bytes(context, job->keeps_old);
-    size_t fixed_bytes = list_bytes + pp_shard_build_write_bytes(context);
-    size_t available = pp_budget_available(context->budget);
-    size_t wanted = context->has_storage_thread ? 4 * (size_t)context->threads : 1;
+    int64_t count = 0;
+    size_t first;
+    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first))
+        count++;
+    return count;
+}
+
+static parapet_status plan_memory(write_job *job, const pp_layout *const *layouts, int count)
+{
+    const pp_transfer_context *context = job->contexts[0];
+    bool is_alone = job->session == NULL || job->session->is_alone;
+    pp_memory_case memory = {
+        .available_bytes = pp_budget_available(context->budget),
+        .used_bytes = pp_budget_used(context->budget),
+        .threads = context->threads,
+        .has_threads = context->has_storage_thread,
+        .keeps_old = job->keeps_old,
+        .has_remote = !is_alone && pp_session_has_remote(job->session),
+        .shard_count = count_shards(&job->view->list),
+    };
     parapet_status status;
-    slot_bytes += is_single ? 0 : list_bytes;
-    if ((status = pp_budget_check(context->budget, fixed_bytes + slot_bytes, "buffers to write a chunk")) !=
-        PARAPET_OK)
+    if (memory.shard_count == 0)
+        return PARAPET_OK;
+    if ((status = pp_memory_plan_write(layouts, count, &memory, &job->memory)) != PARAPET_OK)
         return status;
-    available = pp_min_size(available - fixed_bytes, available / 4 * 3);
-    job->slot_count = (int)pp_min_size(pp_min_size(wanted, WRITE_SLOTS_MOST), pp_max_size(1, available / slot_bytes));
-    job->buffer_bytes = PP_LEAST_WRITE_BUFFER_BYTES + pp_budget_available(context->budget) - fixed_bytes -
-                        (size_t)job->slot_count * slot_bytes;
+    pp_counters_plan(context->counters, pp_budget_used(context->budget) + job->memory.planned_bytes);
+    context->counters->shards_owned += memory.shard_count;
     return PARAPET_OK;
 }
 
 static parapet_status build_slots(write_job *job)
 {
-    const pp_chain *chain = job->context->layout->chain;
-    size_t old_bytes = job->keeps_old ? pp_chain_encoded_bound(chain) + PP_PAGE_BYTES : 0;
-    parapet_status status = count_slots(job, pp_chain_scratch_bytes(chain) + pp_align_up(old_bytes, PP_PAGE_BYTES));
-    int i;
-    for (i = 0; i < job->slot_count && status == PARAPET_OK; i++) {
-        write_item *item = &job->items[i];
-        if ((status = pp_chain_scratch_build(&item->scratch, chain, job->context->budget)) == PARAPET_OK &&
-            job->keeps_old)
-            status = pp_buffer_init(&item->input, job->context->budget, old_bytes, "buffers for old chunks");
-    }
+    const pp_layout **layouts = NULL;
+    int i, count = job->session != NULL ? job->session->item_count : 1;
+    parapet_status status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        layouts[i] = job->contexts[i]->layout;
+    job->keeps_old = some_shard_keeps_old(job);
+    if (status == PARAPET_OK && (status = plan_memory(job, layouts, count)) == PARAPET_OK)
+        status = pp_allocate_array(&job->items, (size_t)job->memory.slot_count, sizeof job->items[0]);
+    for (i = 0; status == PARAPET_OK && i < job->memory.slot_count; i++)
+        job->items[i].slot = i;
+    pp_free(layouts);
     return status;
 }
 
@@ -366,62 +555,141 @@ static void clear_job(write_job *job)
     job->current = NULL;
     while (job->oldest != NULL) {
         pp_shard_build *following = job->oldest->following;
-        pp_shard_build_free(job->oldest, job->context);
+        pp_shard_build_free(job->oldest, context_of(job, job->oldest));
         job->oldest = following;
     }
-    for (i = 0; i < WRITE_SLOTS_MOST; i++) {
+    for (i = 0; job->items != NULL && i < job->memory.slot_count; i++) {
         pp_chain_scratch_free(job->items[i].scratch);
         pp_buffer_free(&job->items[i].input);
+        pp_buffer_free(&job->items[i].output);
+        pp_legs_free(&job->items[i].legs);
     }
-    pp_worklist_clear(&job->list);
+    pp_free(job->items);
+    job->items = NULL;
+    pp_free(job->contexts);
+    job->contexts = NULL;
 }
 
-static parapet_status run_job(write_job *job)
+static pp_pipeline_job pipeline_of(write_job *job)
 {
-    parapet_status status;
-    job->keeps_old = some_shard_keeps_old(job);
-    if ((status = build_slots(job)) != PARAPET_OK)
-        return status;
-    status = pp_pipeline_run(&(pp_pipeline_job){
+    return (pp_pipeline_job){
         .context = job,
         .next = next_item,
         .produce = encode,
         .consume = store_item,
+        .wants_fetch = wants_fetch,
         .tick = report_progress,
         .items = job->items,
         .item_bytes = sizeof job->items[0],
-        .slot_count = job->slot_count,
-        .worker_count = job->context->threads,
+        .slot_count = job->memory.slot_count,
+        .worker_count = job->contexts[0]->threads,
         .workers = PP_PIPELINE_PRODUCES,
-        .has_storage_thread = job->context->has_storage_thread,
-    });
+        .has_storage_thread = job->contexts[0]->has_storage_thread,
+    };
+}
+
+static parapet_status run_alone(write_job *job)
+{
+    pp_pipeline_job pipeline = pipeline_of(job);
+    parapet_status status = job->view->list.count > 0 ? pp_pipeline_run(&pipeline) : PARAPET_OK;
     return status == PARAPET_OK ? report_progress(job) : status;
 }
 
-parapet_status pp_transfer_stage(const pp_transfer_context *context, const pp_parts *parts, pp_staged *staged)
+static parapet_status run_together(write_job *job, pp_pull *pull, bool *is_abandoned)
 {
-    write_job job = {
-        .context = context, .parts = parts, .staged = staged, .total_elements = pp_parts_element_count(parts)};
-    parapet_status status;
-    if ((status = check_writable(context->layout)) != PARAPET_OK ||
-        (status = pp_worklist_build(&job.list, &context->layout->shards, parts->boxes, parts->count,
-                                    context->budget)) != PARAPET_OK)
+    pp_pipeline_job pipeline = pipeline_of(job);
+    return pp_drive_run(&(pp_drive){.session = job->session,
+                                    .pull = pull,
+                                    .job = job->view->list.count > 0 ? &pipeline : NULL,
+                                    .phase = "writing",
+                                    .legs_of = legs_of,
+                                    .arrived = pieces_arrived},
+                        is_abandoned);
+}
+
+/* What is claimed of the shards that this rank owns; also what progress is measured by. */
+static int64_t claimed_bytes(const write_job *job)
+{
+    int64_t sum = 0;
+    size_t first, end;
+    pp_box box;
+    for (first = 0; first < job->view->list.count; first = end) {
+        const pp_work *work = &job->view->list.work[first];
+        const pp_layout *layout = job->contexts[work->target]->layout;
+        end = pp_worklist_group_end(&job->view->list, first);
+        pp_layout_shard_box(layout, work->shard, &box);
+        sum += pp_worklist_covered_shard(&job->view->list, &job->view->plan, first, end, &box) *
+               (int64_t)layout->element_bytes;
+    }
+    return sum;
+}
+
+/* All that can be refused before anything is written. */
+static parapet_status prepare(write_job *job)
+{
+    const pp_session *session = job->session;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < session->item_count && status == PARAPET_OK; i++)
+        status = check_writable(session->items[i].context->layout);
+    if (status != PARAPET_OK ||
+        (status = pp_worklist_check_disjoint(&job->view->list, &job->view->plan,
+                                             pp_comm_size(session->crew->comm))) != PARAPET_OK)
         return status;
-    if ((status = pp_worklist_check_disjoint(&job.list, parts->boxes)) == PARAPET_OK)
-        status = run_job(&job);
+    job->total_bytes = claimed_bytes(job);
+    if ((status = build_slots(job)) != PARAPET_OK)
+        return status;
+    return pp_transfer_report(job->contexts[0], "writing", 0, job->total_bytes);
+}
+
+static parapet_status list_contexts(write_job *job, const pp_transfer_item *items, int count)
+{
+    parapet_status status = pp_allocate_array(&job->contexts, (size_t)count, sizeof job->contexts[0]);
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        job->contexts[i] = items[i].context;
+    return status;
+}
+
+parapet_status pp_transfer_stage(const pp_crew *crew, const pp_transfer_item *items, int item_count,
+                                 pp_staged *staged)
+{
+    pp_session session;
+    pp_messages messages = {0};
+    parapet_status status = pp_session_build(&session, crew, items, item_count);
+    write_job job = {.session = &session, .view = pp_session_served(&session), .staged = staged};
+    bool is_abandoned = false;
+    if (status == PARAPET_OK && (status = pp_messages_build(&messages, &session)) == PARAPET_OK &&
+        (status = list_contexts(&job, items, item_count)) == PARAPET_OK)
+        status = prepare(&job);
+    status = pp_comm_agree(crew->comm, "planning", status);
+    if (status == PARAPET_OK)
+        status = session.is_alone ? run_alone(&job) : run_together(&job, messages.pull, &is_abandoned);
+    if (is_abandoned)
+        return status;
     clear_job(&job);
+    pp_messages_clear(&messages);
+    pp_session_clear(&session);
     return status;
 }
 
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk, pp_staged *staged)
 {
-    write_job job = {.context = context, .staged = staged};
+    pp_transfer_item item = {.context = context};
+    pp_target target = {.shards = &context->layout->shards,
+                        .chunks = &context->layout->chunks,
+                        .element_bytes = context->layout->element_bytes};
+    pp_view view = {.plan = {.targets = &target, .target_count = 1}};
+    write_job job = {.view = &view, .staged = staged};
     parapet_status status;
-    if ((status = check_writable(context->layout)) != PARAPET_OK ||
-        (status = pp_worklist_build_edge(&job.list, &context->layout->shards, is_shrunk, context->budget)) !=
-            PARAPET_OK)
-        return status;
-    status = run_job(&job);
+    pp_claims_init(&view.claims, context->layout->shards.ndim, context->budget);
+    view.plan.claims = &view.claims;
+    if ((status = check_writable(context->layout)) == PARAPET_OK &&
+        (status = pp_worklist_build_edge(&view.list, &context->layout->shards, is_shrunk, context->budget)) ==
+            PARAPET_OK &&
+        (status = list_contexts(&job, &item, 1)) == PARAPET_OK && (status = build_slots(&job)) == PARAPET_OK)
+        status = run_alone(&job);
     clear_job(&job);
+    pp_worklist_clear(&view.list);
     return status;
 }

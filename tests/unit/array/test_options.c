@@ -3,9 +3,10 @@
 
 #include "array/internal.h"
 
-static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
-                                    "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
-                                    "ignore_seal",  "expected_servers"};
+static const char *const names[] = {"memory_bytes", "threads",          "io_thread",        "direct_io",
+                                    "durability",   "elide_fill",       "ignore_checksums", "require_sealed",
+                                    "ignore_seal",  "expected_servers", "servers",          "ownership",
+                                    "transport",    "deadline_seconds", "ranks_per_node"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 static void variable_of(const char *name, char variable[64])
@@ -113,7 +114,12 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                .ignore_checksums = 1,
                                                .require_sealed = 1,
                                                .ignore_seal = 1,
-                                               .expected_servers = 2};
+                                               .expected_servers = 2,
+                                               .servers = 2,
+                                               .ownership = 2,
+                                               .transport = 2,
+                                               .deadline_seconds = 2,
+                                               .ranks_per_node = 2};
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
@@ -157,6 +163,11 @@ static void test_options__zero_becomes_the_default(void **state)
     assert_int_equal(resolved.durability, 1);
     assert_int_equal(resolved.elide_fill, 0);
     assert_int_equal(resolved.expected_servers, 1);
+    assert_int_equal(resolved.servers, 0);
+    assert_int_equal(resolved.ownership, 1);
+    assert_int_equal(resolved.transport, 1);
+    assert_int_equal(resolved.deadline_seconds, 0);
+    assert_int_equal(resolved.ranks_per_node, 0);
 }
 
 static void test_options__environment_fills_what_is_not_given(void **state)
@@ -180,6 +191,11 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     assert_int_equal(resolved.require_sealed, 1);
     assert_int_equal(resolved.ignore_seal, 1);
     assert_int_equal(resolved.expected_servers, 2);
+    assert_int_equal(resolved.servers, 2);
+    assert_int_equal(resolved.ownership, 2);
+    assert_int_equal(resolved.transport, 2);
+    assert_int_equal(resolved.deadline_seconds, 2);
+    assert_int_equal(resolved.ranks_per_node, 2);
 }
 
 static void test_options__an_empty_variable_counts_as_none(void **state)

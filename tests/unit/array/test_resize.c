@@ -276,7 +276,7 @@ static bool interrupt_at(long at, bool fails_after, completion complete)
     create_written(&store, &array, false);
     assert_ok(parapet_array_close(&array));
     assert_ok(pp_store_faulty_build(&faulty, store->backend, &plan));
-    assert_ok(pp_store_open_over(&over, faulty, PARAPET_UPDATE, NULL));
+    assert_ok(pp_store_open_over(&over, MPI_COMM_NULL, faulty, PARAPET_UPDATE, NULL));
     assert_ok(parapet_array_open(&array, over, "a"));
     plan = (pp_fault_plan){.fail_at = at, .fail_forever = true, .fail_after = fails_after, .status = PARAPET_ERR_IO};
     status = parapet_array_resize(array, small);

@@ -390,7 +390,7 @@ static void test_seal__is_not_ignored_when_storage_fails(void **state)
     set_up(&b);
     assert_ok(parapet_array_seal(b.array));
     assert_ok(pp_store_faulty_build(&faulty, b.store->backend, &plan));
-    assert_ok(pp_store_open_over(&store, faulty, PARAPET_READ, &ignoring));
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, faulty, PARAPET_READ, &ignoring));
     plan.operations = 0;
     assert_ok(parapet_array_open(&array, store, "a"));
     count = plan.operations;

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "transfer/laid_out.h"
+#include "transfer/move.h"
 #include "transfer/parts.h"
 
 #define ROWS 7
@@ -201,22 +202,45 @@ static void init_parts(pp_parts *parts, const placement *p)
     assert_ok(pp_parts_init(parts, &part, 1, &made.layout, PARAPET_INT32));
 }
 
+/* The part as a claim of rank 0. */
+static void claim_part(const pp_parts *parts, int64_t words[PP_CLAIM_GEOMETRY + 6])
+{
+    pp_claim_write(words, 2, 0, 0, 0, &parts->boxes[0], parts->memory[0].data, parts->memory[0].strides);
+}
+
 /* Moves every chunk; the value of element [i, j] is 100 i + j. */
 static void move_all(const pp_parts *parts, pp_direction direction, int32_t chunks[4][24], int64_t *moved)
 {
-    int64_t shard;
+    int64_t shard, words[PP_CLAIM_GEOMETRY + 6];
     *moved = 0;
+    claim_part(parts, words);
     for (shard = 0; shard < 4; shard++) {
-        pp_box whole, clipped;
+        pp_box whole, clipped, common;
         pp_layout_chunk_whole_box(&made.layout, shard, 0, &whole);
         pp_layout_chunk_box(&made.layout, shard, 0, &clipped);
-        *moved += pp_parts_move_run(&(pp_parts_move){.parts = parts,
-                                                     .chunk_box = &whole,
-                                                     .limit = &clipped,
-                                                     .element_bytes = 4,
-                                                     .direction = direction,
-                                                     .chunk = chunks[shard]});
+        if (!pp_box_intersect(&parts->boxes[0], &clipped, &common))
+            continue;
+        pp_move_own(&(pp_move){.box = &common,
+                               .claim = words,
+                               .ndim_most = 2,
+                               .chunk_box = &whole,
+                               .chunk = chunks[shard],
+                               .element_bytes = 4},
+                    direction);
+        *moved += pp_box_element_count(&common);
     }
+}
+
+/* Returns how many elements the part and the box share. */
+static int64_t fill_common(const pp_parts *parts, const pp_box *box, int32_t value)
+{
+    int64_t words[PP_CLAIM_GEOMETRY + 6];
+    pp_box common;
+    claim_part(parts, words);
+    if (!pp_box_intersect(&parts->boxes[0], box, &common))
+        return 0;
+    pp_move_fill(&(pp_move){.box = &common, .claim = words, .ndim_most = 2, .element_bytes = 4}, &value);
+    return pp_box_element_count(&common);
 }
 
 static int32_t *in_chunks(int32_t chunks[4][24], int64_t i, int64_t j)
@@ -282,7 +306,6 @@ static void test_parts__scatter_puts_every_element_in_its_place_and_nothing_else
 static void test_parts__fill_sets_what_part_and_box_share(void **state)
 {
     test_random random = test_random_start();
-    int32_t value = 77;
     int round;
     (void)state;
     for (round = 0; round < 500; round++) {
@@ -299,7 +322,7 @@ static void test_parts__fill_sets_what_part_and_box_share(void **state)
         for (i = 0; i < ROWS; i++)
             for (j = 0; j < COLUMNS; j++)
                 expected += is_in(&p, i, j) && is_in(&q, i, j);
-        assert_int_equal(pp_parts_fill(&parts, 0, &box, &value, 4), expected);
+        assert_int_equal(fill_common(&parts, &box, 77), expected);
         for (i = 0; i < ROWS; i++)
             for (j = 0; j < COLUMNS; j++)
                 if (is_in(&p, i, j))

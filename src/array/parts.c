@@ -1,0 +1,204 @@
+/* parts.c - reading and writing parts of arrays, one array or many as one transfer. */
+#include "array/internal.h"
+#include "transfer/memory.h"
+
+/* What the arrays of a call have become for the transfer. */
+typedef struct batch {
+    parapet_store *store;
+    const parapet_array_parts *list;
+    int count;
+    pp_parts *parts;
+    pp_transfer_context *contexts;
+    pp_transfer_item *items;
+} batch;
+
+static void clear_batch(batch *all)
+{
+    int i;
+    for (i = 0; all->parts != NULL && i < all->count; i++)
+        pp_parts_clear(&all->parts[i]);
+    pp_free(all->parts);
+    pp_free(all->contexts);
+    pp_free(all->items);
+}
+
+static parapet_status build_batch(batch *all)
+{
+    parapet_status status;
+    size_t count = (size_t)all->count;
+    if ((status = pp_allocate_array(&all->parts, count, sizeof all->parts[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&all->contexts, count, sizeof all->contexts[0])) != PARAPET_OK)
+        return status;
+    return pp_allocate_array(&all->items, count, sizeof all->items[0]);
+}
+
+static parapet_status check_listed(const batch *all, int i)
+{
+    parapet_array *array = all->list[i].array;
+    int j;
+    if (array == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "entry %d of the list has no array", i);
+    if (array->store != all->store)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" is of another store than \"%s\"", array->path,
+                       all->list[0].array->path);
+    for (j = 0; j < i; j++)
+        if (all->list[j].array == array)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" is in the list twice", array->path);
+    return PARAPET_OK;
+}
+
+/* Everything about the call that this rank can find wrong by itself. */
+static parapet_status check_batch(batch *all, bool writes)
+{
+    parapet_status status = build_batch(all);
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++) {
+        parapet_array *array = all->list[i].array;
+        if ((status = check_listed(all, i)) == PARAPET_OK &&
+            (status = writes ? pp_array_check_writable(array) : pp_array_check_usable(array)) == PARAPET_OK &&
+            (status = pp_array_transfer_context(array, &all->contexts[i])) == PARAPET_OK)
+            status = pp_parts_init(&all->parts[i], all->list[i].parts, all->list[i].part_count, &array->layout,
+                                   array->document.type.id);
+    }
+    return status;
+}
+
+static void name_call(const batch *all, const char *verb, pp_call *call)
+{
+    int i;
+    if (all->count == 1)
+        pp_call_init(call, "%s(%s)", verb, all->list[0].array->path);
+    else
+        pp_call_init(call, "%s(%s and %d more)", verb, all->list[0].array->path, all->count - 1);
+    for (i = 0; i < all->count; i++)
+        pp_call_add_text(call, all->list[i].array != NULL ? all->list[i].array->path : NULL);
+}
+
+/* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. */
+static parapet_status begin_batch(batch *all, const char *verb)
+{
+    pp_call call;
+    name_call(all, verb, &call);
+    return pp_comm_begin(all->store->comm, &call, check_batch(all, verb[0] == 'w'));
+}
+
+static parapet_status list_items(batch *all)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++) {
+        status = pp_array_transfer_context(all->list[i].array, &all->contexts[i]);
+        all->items[i] = (pp_transfer_item){.context = &all->contexts[i], .parts = &all->parts[i]};
+    }
+    return status;
+}
+
+/* With a deadline, ranks may return while others still work: then nobody may write to their memory any more. */
+static pp_crew crew_of(const parapet_store *store, bool writes)
+{
+    return (pp_crew){
+        .comm = store->comm,
+        .servers = store->servers,
+        .server_count = store->server_count,
+        .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
+        .ownership = pp_owner_strategy_of(store->options.ownership),
+        .uses_direct = store->options.transport != 2 && (writes || store->options.deadline_seconds == 0),
+    };
+}
+
+static parapet_status clear_marks(void *node, const void *argument)
+{
+    parapet_array *array = node;
+    parapet_status status = pp_seal_break(array);
+    (void)argument;
+    return status == PARAPET_OK ? pp_resize_finish(array) : status;
+}
+
+/* [collective] Takes off seals and completes what a crash left undone. All ranks know the same of an array. */
+static parapet_status unseal_batch(const batch *all)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++) {
+        parapet_array *array = all->list[i].array;
+        if (array->is_sealed || array->has_head || array->is_mark_ignored ||
+            pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE))
+            status = pp_array_lead(array, "unsealing", clear_marks, NULL);
+    }
+    return status;
+}
+
+/* [collective] What failed to become visible may be visible in part. */
+static parapet_status publish_batch(const batch *all, pp_staged *staged)
+{
+    parapet_status status =
+        pp_comm_agree(all->store->comm, "publishing", pp_staged_publish(&all->contexts[0], staged));
+    int i;
+    for (i = 0; i < all->count && status != PARAPET_OK; i++)
+        all->list[i].array->is_broken = true;
+    return status;
+}
+
+static parapet_status write_batch(batch *all)
+{
+    pp_crew crew = crew_of(all->store, true);
+    pp_staged staged = {0};
+    parapet_status status = begin_batch(all, "write");
+    if (status == PARAPET_OK && (status = unseal_batch(all)) == PARAPET_OK &&
+        (status = list_items(all)) == PARAPET_OK &&
+        (status = pp_transfer_stage(&crew, all->items, all->count, &staged)) == PARAPET_OK)
+        status = publish_batch(all, &staged);
+    pp_staged_clear(&staged);
+    clear_batch(all);
+    return status == PARAPET_OK ? status
+                                : pp_fail_within(status, "cannot write array \"%s\"", all->list[0].array->path);
+}
+
+static parapet_status read_batch(batch *all)
+{
+    pp_crew crew = crew_of(all->store, false);
+    parapet_status status = begin_batch(all, "read");
+    if (status == PARAPET_OK && (status = list_items(all)) == PARAPET_OK)
+        status = pp_transfer_read(&crew, all->items, all->count);
+    clear_batch(all);
+    return status == PARAPET_OK ? status
+                                : pp_fail_within(status, "cannot read array \"%s\"", all->list[0].array->path);
+}
+
+static parapet_status open_batch(batch *all, const parapet_array_parts *list, int count, const char *function)
+{
+    if (count < 0 || (count > 0 && (list == NULL || list[0].array == NULL)))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array", function);
+    *all = (batch){.list = list, .count = count, .store = count > 0 ? list[0].array->store : NULL};
+    return PARAPET_OK;
+}
+
+parapet_status parapet_arrays_write(const parapet_array_parts *list, int count)
+{
+    batch all;
+    parapet_status status = open_batch(&all, list, count, "parapet_arrays_write");
+    return status == PARAPET_OK && count > 0 ? write_batch(&all) : status;
+}
+
+parapet_status parapet_arrays_read(const parapet_array_parts *list, int count)
+{
+    batch all;
+    parapet_status status = open_batch(&all, list, count, "parapet_arrays_read");
+    return status == PARAPET_OK && count > 0 ? read_batch(&all) : status;
+}
+
+parapet_status parapet_array_write(parapet_array *array, const parapet_part *parts, int part_count)
+{
+    parapet_array_parts one = {.array = array, .parts = parts, .part_count = part_count};
+    batch all;
+    parapet_status status = open_batch(&all, &one, 1, "parapet_array_write");
+    return status == PARAPET_OK ? write_batch(&all) : status;
+}
+
+parapet_status parapet_array_read(parapet_array *array, const parapet_part *parts, int part_count)
+{
+    parapet_array_parts one = {.array = array, .parts = parts, .part_count = part_count};
+    batch all;
+    parapet_status status = open_batch(&all, &one, 1, "parapet_array_read");
+    return status == PARAPET_OK ? read_batch(&all) : status;
+}

@@ -1,0 +1,239 @@
+#include "plan/print.h"
+
+#include <string.h>
+
+#include "array/internal.h"
+#include "base/checked.h"
+#include "plan/drawing.h"
+#include "plan/owner.h"
+#include "plan/pieces.h"
+#include "transfer/memory.h"
+
+#define SERVERS_MOST_BY_DEFAULT 1024
+#define RANKS_PER_SERVER_BY_DEFAULT 4
+
+typedef struct plan_job {
+    const parapet_plan_request *request;
+    bool is_json;
+    pp_store *backend;
+    parapet_store *store; /* in memory, for the array to be made in as any other */
+    parapet_array *array;
+    pp_distribution distribution;
+    pp_plan_facts facts;
+    pp_schedule_summary summary;
+    pp_server_share share; /* of the one server that is asked for */
+} plan_job;
+
+static parapet_status check_request(const parapet_plan_request *request)
+{
+    size_t i;
+    int d;
+    for (i = 0; i < sizeof request->reserved / sizeof request->reserved[0]; i++)
+        if (request->reserved[i] != 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "the reserved words of parapet_plan_request must be 0; start from {0}");
+    if (request->distribution.ndim != request->spec.ndim)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the array has %d dimensions, but the distribution %d",
+                       request->spec.ndim, request->distribution.ndim);
+    for (d = 0; request->distribution.shape != NULL && d < request->spec.ndim; d++)
+        if (request->spec.shape != NULL && request->distribution.shape[d] != request->spec.shape[d])
+            return pp_fail(PARAPET_ERR_ARGUMENT, "shape[%d] is %lld in the array, but %lld in the distribution", d,
+                           (long long)request->spec.shape[d], (long long)request->distribution.shape[d]);
+    if (request->servers < 0 || request->memory_bytes < 0 || request->threads < 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "servers, memory_bytes and threads of a plan must be 0 or more");
+    return PARAPET_OK;
+}
+
+static parapet_status make_array(plan_job *job)
+{
+    parapet_options options = {.memory_bytes = job->request->memory_bytes,
+                               .threads = job->request->threads,
+                               .ownership = job->request->ownership};
+    parapet_status status;
+    if ((status = pp_store_memory_build(&job->backend, NULL)) != PARAPET_OK ||
+        (status = pp_store_open_over(&job->store, MPI_COMM_NULL, job->backend, PARAPET_CREATE, &options)) !=
+            PARAPET_OK)
+        return status;
+    return parapet_array_create(&job->array, job->store, "plan", &job->request->spec);
+}
+
+static void clear_job(plan_job *job)
+{
+    pp_schedule_free(job->facts.schedule);
+    (void)parapet_array_close(&job->array);
+    (void)parapet_store_close(&job->store);
+    pp_store_free(job->backend);
+}
+
+static int choose_server_count(const plan_job *job)
+{
+    int64_t ranks = job->distribution.rank_count, wanted = job->request->servers;
+    if (wanted == 0)
+        wanted = pp_min_i64(pp_divide_up(ranks, RANKS_PER_SERVER_BY_DEFAULT), SERVERS_MOST_BY_DEFAULT);
+    return (int)pp_min_i64(wanted, ranks);
+}
+
+static parapet_status init_facts(plan_job *job)
+{
+    const parapet_array *array = job->array;
+    const parapet_options *options = &job->store->options;
+    const pp_layout *layout = &array->layout;
+    pp_plan_facts *facts = &job->facts;
+    if (array->layout_failure.status != PARAPET_OK)
+        return pp_failure_put(&array->layout_failure);
+    facts->is_read = job->request->is_read != 0;
+    facts->type_name = array->document.type.name;
+    facts->codecs = array->codec_words[0] != '\0' ? array->codec_words : "none";
+    facts->ownership = pp_owner_strategy_of(options->ownership)->name;
+    facts->spread = job->request->distribution.spread;
+    facts->memory_bytes = options->memory_bytes;
+    facts->by = (pp_schedule_case){
+        .distribution = &job->distribution,
+        .shards = &layout->shards,
+        .chunks = &layout->chunks,
+        .element_bytes = layout->element_bytes,
+        .window_chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain)),
+        .fragment_bytes = pp_memory_fragment_bytes(options->memory_bytes),
+        .server_count = choose_server_count(job),
+        .ownership = options->ownership,
+    };
+    if (job->request->server < -1 || job->request->server >= facts->by.server_count)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "there is no server %lld: they are 0 to %d; -1 is the summary of all",
+                       (long long)job->request->server, facts->by.server_count - 1);
+    return PARAPET_OK;
+}
+
+/* Counts messages with windows of the size that facts->by says. */
+static parapet_status count(plan_job *job)
+{
+    pp_plan_facts *facts = &job->facts;
+    parapet_status status;
+    pp_schedule_free(facts->schedule);
+    facts->schedule = NULL;
+    if ((status = pp_schedule_build(&facts->schedule, &facts->by)) != PARAPET_OK)
+        return status;
+    if (job->request->server < 0)
+        return pp_schedule_summarise(facts->schedule, &job->summary);
+    return pp_schedule_server(facts->schedule, (int)job->request->server, &job->share);
+}
+
+/* What is charged to the budget before buffers are: the list of shards with one record per box and shard, and claims,
+ * which may have grown by half too much. */
+static int64_t list_bytes_of(const plan_job *job)
+{
+    int64_t listed = job->request->server < 0 ? job->summary.most_listed : job->share.listed, bytes;
+    size_t claim = pp_claim_word_count(job->distribution.ndim) * sizeof(int64_t);
+    return pp_multiply_fits(listed, (int64_t)(sizeof(pp_work) + claim + claim / 2), &bytes) ? bytes : INT64_MAX;
+}
+
+/* Chunks that one request of a server is about. When reading, these are the chunks that lie together in a file as it
+ * was written, as many as one request to storage fetches; those of a codec that compresses are taken to get smaller.
+ */
+static int window_of(const plan_job *job, const pp_memory_plan *memory)
+{
+    const pp_chain *chain = job->array->layout.chain;
+    size_t fitting;
+    if (!job->facts.is_read) {
+        int chunks = pp_window_chunk_count(pp_chain_decoded_bytes(chain));
+        return chunks < memory->window_chunks ? chunks : memory->window_chunks;
+    }
+    fitting = memory->batch_bytes / pp_chain_decoded_bytes(chain);
+    if (pp_chain_is_fixed_size(chain))
+        fitting = pp_min_size(fitting, (memory->batch_bytes - 2 * PP_PAGE_BYTES) / pp_chain_encoded_bound(chain));
+    return (int)pp_min_size(pp_max_size(fitting, 1), PP_WINDOW_CHUNKS);
+}
+
+static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
+{
+    const pp_layout *layout = &job->array->layout;
+    const parapet_options *options = &job->store->options;
+    pp_plan_facts *facts = &job->facts;
+    pp_memory_case memory = {
+        .threads = (int)options->threads,
+        .has_threads = options->io_thread != 2,
+        .has_remote = job->distribution.rank_count > 1,
+        .fragment_bytes = facts->by.fragment_bytes,
+        .shard_count = job->request->server < 0 ? job->summary.most_shards : job->share.shards,
+    };
+    int64_t taken;
+    parapet_status status;
+    facts->list_bytes = list_bytes_of(job);
+    facts->client_bytes = memory.has_remote ? (int64_t)pp_memory_client_bytes(facts->by.fragment_bytes) : 0;
+    if (!pp_add_fits(facts->list_bytes, facts->client_bytes, &taken) || taken > facts->memory_bytes)
+        return pp_fail(PARAPET_ERR_MEMORY,
+                       "lists of shards and parts take %lld bytes on a server, more than the memory_bytes of %lld; "
+                       "use more servers, fewer boxes or more memory",
+                       (long long)facts->list_bytes, (long long)facts->memory_bytes);
+    memory.available_bytes = (size_t)(facts->memory_bytes - taken);
+    memory.used_bytes = (size_t)taken;
+    status = facts->is_read ? pp_memory_plan_read(&layout, 1, &memory, plan)
+                            : pp_memory_plan_write(&layout, 1, &memory, plan);
+    facts->server_bytes = taken + (int64_t)plan->planned_bytes;
+    return status;
+}
+
+static parapet_status compute(plan_job *job)
+{
+    pp_memory_plan memory;
+    parapet_status status;
+    int window;
+    if ((status = init_facts(job)) != PARAPET_OK || (status = count(job)) != PARAPET_OK ||
+        (status = plan_memory(job, &memory)) != PARAPET_OK)
+        return status;
+    /* What has to be listed, and so what memory is left for windows, does not depend on the windows. */
+    window = window_of(job, &memory);
+    if (window == job->facts.by.window_chunks)
+        return PARAPET_OK;
+    job->facts.by.window_chunks = window;
+    return count(job);
+}
+
+static parapet_status print(const plan_job *job, pp_text *text)
+{
+    int server = (int)job->request->server;
+    if (server >= 0)
+        return job->is_json ? pp_plan_print_server_json(&job->facts, server, &job->share, text)
+                            : pp_plan_print_server(&job->facts, server, &job->share, text);
+    if (job->is_json)
+        pp_plan_print_summary_json(&job->facts, &job->summary, text);
+    else
+        pp_plan_print_summary(&job->facts, &job->summary, text);
+    return PARAPET_OK;
+}
+
+static parapet_status deliver(const plan_job *job, char **text, char **svg)
+{
+    pp_text words = {0}, drawing = {0};
+    parapet_status status = print(job, &words);
+    if (status != PARAPET_OK) {
+        pp_text_free(&words);
+        return status;
+    }
+    if ((status = pp_text_finish(&words, text)) != PARAPET_OK || svg == NULL)
+        return status;
+    pp_plan_draw(&job->facts, &drawing);
+    if ((status = pp_text_finish(&drawing, svg)) != PARAPET_OK) {
+        pp_free(*text);
+        *text = NULL;
+    }
+    return status;
+}
+
+parapet_status parapet_plan_print(const parapet_plan_request *request, char **text, char **svg)
+{
+    plan_job job = {.request = request};
+    parapet_status status;
+    if (request == NULL || text == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_plan_print needs a request and a place for the text");
+    *text = NULL;
+    if (svg != NULL)
+        *svg = NULL;
+    job.is_json = request->as_json == 1;
+    if ((status = check_request(request)) != PARAPET_OK || (status = pp_spec_check(&request->spec)) != PARAPET_OK ||
+        (status = pp_distribution_init(&job.distribution, &request->distribution, request->spec.shape)) != PARAPET_OK)
+        return status;
+    if ((status = make_array(&job)) == PARAPET_OK && (status = compute(&job)) == PARAPET_OK)
+        status = deliver(&job, text, svg);
+    clear_job(&job);
+    return status;
+}

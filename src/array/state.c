@@ -1,0 +1,241 @@
+/* What a handle knows of its node, as bytes:
+ *
+ *     array: u64 flags, digest of zarr.json, then blocks: zarr.json or .zarray, .zattrs, head of the seal
+ *     group: u64 flags, then blocks: zarr.json or .zgroup, .zattrs
+ *
+ * A block that is not there is empty. These bytes never leave the memory of one program. */
+#include <string.h>
+
+#include "array/internal.h"
+
+enum {
+    STATE_IS_VERSION_2 = 1,
+    STATE_HAS_HEAD = 2,
+    STATE_IS_SEALED = 4,
+    STATE_IS_MARK_IGNORED = 8,
+    STATE_IS_BROKEN = 16
+};
+
+static const pp_chain_spec *chunk_codecs(const pp_array_document *document)
+{
+    const pp_chain_spec *codecs = &document->codecs;
+    return codecs->count == 1 && codecs->codecs[0].id == PP_CODEC_SHARDING ? &codecs->codecs[0].sharding->codecs
+                                                                           : codecs;
+}
+
+void pp_derived_clear(pp_derived *derived)
+{
+    pp_layout_clear(&derived->layout);
+    pp_free(derived->codec_words);
+    derived->codec_words = NULL;
+}
+
+/* Arrays of variable-length elements have no layout: they open and list, and say why they cannot be read. */
+parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, const pp_array_document *document)
+{
+    pp_text text = {0};
+    parapet_status status = pp_layout_init(&derived->layout, document, store->options.ignore_checksums == 1);
+    if (status == PARAPET_ERR_ARGUMENT) /* a shape that cannot be, found in a document instead of a call */
+        status = PARAPET_ERR_FORMAT;
+    pp_failure_take(&derived->layout_failure, status);
+    if (status != PARAPET_OK && document->type.id != PARAPET_VARIABLE)
+        return status;
+    pp_chain_spec_print(chunk_codecs(document), &text);
+    return pp_text_finish(&text, &derived->codec_words);
+}
+
+void pp_derived_adopt(pp_derived *derived, parapet_array *array)
+{
+    pp_layout_clear(&array->layout);
+    pp_free(array->codec_words);
+    array->layout = derived->layout;
+    array->layout_failure = derived->layout_failure;
+    array->codec_words = derived->codec_words;
+    *derived = (pp_derived){0};
+}
+
+static void add_json(pp_text *bytes, pp_json *json)
+{
+    pp_text text = {0};
+    if (json != NULL)
+        pp_json_print(json, false, &text);
+    pp_bytes_add_block(bytes, text.data, text.bytes);
+    if (bytes->status == PARAPET_OK)
+        bytes->status = text.status;
+    pp_text_free(&text);
+}
+
+/* *json stays NULL for an empty block. */
+static parapet_status take_json(pp_cursor *bytes, pp_json **json)
+{
+    size_t length;
+    const char *text = pp_cursor_block(bytes, &length);
+    return length > 0 ? pp_json_parse(json, text, length) : PARAPET_OK;
+}
+
+static parapet_status add_document(const parapet_array *array, pp_text *bytes)
+{
+    pp_text text = {0};
+    parapet_status status;
+    if (array->document.zarr_format == 2) {
+        add_json(bytes, array->zarray);
+        return PARAPET_OK;
+    }
+    if ((status = pp_array_document_print(&array->document, &text)) == PARAPET_OK &&
+        (status = text.status) == PARAPET_OK)
+        pp_bytes_add_block(bytes, text.data, text.bytes);
+    pp_text_free(&text);
+    return status;
+}
+
+/* A head that could not be read has no digests, and nothing is ever taken from it. */
+static parapet_status add_head(const pp_manifest_head *head, pp_text *bytes)
+{
+    size_t length = PP_MANIFEST_HEAD_BYTES(head->page_count);
+    unsigned char *data = NULL;
+    parapet_status status;
+    if (head->page_digests == NULL) {
+        pp_bytes_add_block(bytes, NULL, 0);
+        return PARAPET_OK;
+    }
+    if ((status = pp_allocate(&data, length)) != PARAPET_OK)
+        return status;
+    pp_manifest_head_encode(head, data);
+    pp_bytes_add_block(bytes, data, length);
+    pp_free(data);
+    return PARAPET_OK;
+}
+
+parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes)
+{
+    uint64_t flags = (array->document.zarr_format == 2 ? STATE_IS_VERSION_2 : 0u) |
+                     (array->has_head ? STATE_HAS_HEAD : 0u) | (array->is_sealed ? STATE_IS_SEALED : 0u) |
+                     (array->is_mark_ignored ? STATE_IS_MARK_IGNORED : 0u) |
+                     (array->is_broken ? STATE_IS_BROKEN : 0u);
+    parapet_status status;
+    pp_bytes_add_u64(bytes, flags);
+    pp_text_add_bytes(bytes, array->document_digest, sizeof array->document_digest);
+    if ((status = add_document(array, bytes)) != PARAPET_OK)
+        return status;
+    add_json(bytes, array->zattrs);
+    return add_head(&array->head, bytes);
+}
+
+/* What a state becomes before it replaces what the handle has. */
+typedef struct array_state {
+    uint64_t flags;
+    unsigned char digest[PP_SHA256_BYTES];
+    pp_json *json, *zattrs;
+    pp_array_document document;
+    pp_manifest_head head;
+    pp_derived derived;
+} array_state;
+
+static void clear_state(array_state *state)
+{
+    pp_json_free(state->json);
+    pp_json_free(state->zattrs);
+    pp_array_document_clear(&state->document);
+    pp_manifest_head_clear(&state->head);
+    pp_derived_clear(&state->derived);
+}
+
+static parapet_status take_state(array_state *state, const parapet_store *store, pp_cursor *bytes)
+{
+    const void *digest, *head;
+    size_t head_bytes;
+    parapet_status status;
+    state->flags = pp_cursor_u64(bytes);
+    digest = pp_cursor_bytes(bytes, sizeof state->digest);
+    if (digest != NULL)
+        memcpy(state->digest, digest, sizeof state->digest);
+    if ((status = take_json(bytes, &state->json)) != PARAPET_OK ||
+        (status = take_json(bytes, &state->zattrs)) != PARAPET_OK)
+        return status;
+    head = pp_cursor_block(bytes, &head_bytes);
+    if ((status = pp_cursor_finish(bytes)) != PARAPET_OK ||
+        (head_bytes > 0 && (status = pp_manifest_head_decode(&state->head, head, head_bytes)) != PARAPET_OK))
+        return status;
+    status = (state->flags & STATE_IS_VERSION_2) != 0
+                 ? pp_array_document_parse_v2(&state->document, state->json, state->zattrs)
+                 : pp_array_document_parse(&state->document, state->json);
+    return status == PARAPET_OK ? pp_derived_init(&state->derived, store, &state->document) : status;
+}
+
+static void keep_version_2(pp_json **kept, pp_json **stored, pp_json **json, pp_json **zattrs)
+{
+    pp_json_free(*kept);
+    pp_json_free(*stored);
+    *kept = *json;
+    *stored = *zattrs;
+    *json = *zattrs = NULL;
+}
+
+parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes)
+{
+    array_state state = {0};
+    parapet_status status = take_state(&state, array->store, bytes);
+    if (status != PARAPET_OK) {
+        clear_state(&state);
+        return status;
+    }
+    pp_array_document_clear(&array->document);
+    pp_manifest_head_clear(&array->head);
+    array->document = state.document;
+    array->head = state.head;
+    state.document = (pp_array_document){0};
+    state.head = (pp_manifest_head){0};
+    pp_derived_adopt(&state.derived, array);
+    if ((state.flags & STATE_IS_VERSION_2) != 0)
+        keep_version_2(&array->zarray, &array->zattrs, &state.json, &state.zattrs);
+    memcpy(array->document_digest, state.digest, sizeof state.digest);
+    array->has_head = (state.flags & STATE_HAS_HEAD) != 0;
+    array->is_sealed = (state.flags & STATE_IS_SEALED) != 0;
+    array->is_mark_ignored = (state.flags & STATE_IS_MARK_IGNORED) != 0;
+    array->is_broken = (state.flags & STATE_IS_BROKEN) != 0;
+    array->page_number = -1;
+    clear_state(&state);
+    return PARAPET_OK;
+}
+
+/* Without consolidated metadata, which may be large, and which nothing is ever taken from. */
+parapet_status pp_group_state_print(const parapet_group *group, pp_text *bytes)
+{
+    pp_group_document document = group->document;
+    bool is_version_2 = document.zarr_format == 2;
+    pp_text text = {0};
+    parapet_status status = PARAPET_OK;
+    document.consolidated_metadata = NULL;
+    pp_bytes_add_u64(bytes, (is_version_2 ? STATE_IS_VERSION_2 : 0u) | (group->is_broken ? STATE_IS_BROKEN : 0u));
+    if (is_version_2)
+        add_json(bytes, group->zgroup);
+    else if ((status = pp_group_document_print(&document, &text)) == PARAPET_OK &&
+             (status = text.status) == PARAPET_OK)
+        pp_bytes_add_block(bytes, text.data, text.bytes);
+    add_json(bytes, group->zattrs);
+    pp_text_free(&text);
+    return status;
+}
+
+parapet_status pp_group_state_adopt(parapet_group *group, pp_cursor *bytes)
+{
+    uint64_t flags = pp_cursor_u64(bytes);
+    bool is_version_2 = (flags & STATE_IS_VERSION_2) != 0;
+    pp_group_document document = {0};
+    pp_json *json = NULL, *zattrs = NULL;
+    parapet_status status;
+    if ((status = take_json(bytes, &json)) == PARAPET_OK && (status = take_json(bytes, &zattrs)) == PARAPET_OK &&
+        (status = pp_cursor_finish(bytes)) == PARAPET_OK)
+        status = is_version_2 ? pp_group_document_parse_v2(&document, json, zattrs)
+                              : pp_group_document_parse(&document, json);
+    if (status == PARAPET_OK) {
+        pp_group_document_clear(&group->document);
+        group->document = document;
+        group->is_broken = (flags & STATE_IS_BROKEN) != 0;
+        if (is_version_2)
+            keep_version_2(&group->zgroup, &group->zattrs, &json, &zattrs);
+    }
+    pp_json_free(json);
+    pp_json_free(zattrs);
+    return status;
+}

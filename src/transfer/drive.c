@@ -1,0 +1,193 @@
+#include "transfer/drive.h"
+
+#include <sched.h>
+
+#include "comm/wait.h"
+
+typedef struct driver {
+    const pp_drive *drive;
+    pp_comm *comm;
+    pp_pipeline *line;
+    void **outside; /* items whose messages are under way */
+    int outside_count;
+    bool has_joined, is_aborted;
+    pp_failure failure;
+} driver;
+
+static bool ask_for(driver *self, void *item)
+{
+    if (item == NULL)
+        return false;
+    pp_legs_ask(self->drive->legs_of(item), self->drive->pull);
+    self->outside[self->outside_count++] = item;
+    return true;
+}
+
+static bool was_cancelled(const pp_legs *legs)
+{
+    int i;
+    for (i = 0; i < legs->count; i++)
+        if (legs->legs[i].leg.is_cancelled)
+            return true;
+    return false;
+}
+
+/* Back into the line with those whose messages have all been moved; cancelled ones stay out: the line is stopping. */
+static bool take_back(driver *self)
+{
+    bool is_any = false;
+    int i = 0;
+    while (i < self->outside_count) {
+        void *item = self->outside[i];
+        pp_legs *legs = self->drive->legs_of(item);
+        if (!pp_legs_are_done(legs)) {
+            i++;
+            continue;
+        }
+        self->outside[i] = self->outside[--self->outside_count];
+        is_any = true;
+        if (was_cancelled(legs))
+            continue;
+        self->drive->arrived(item);
+        if (self->drive->job->wants_send != NULL)
+            pp_pipeline_sent(self->line, item);
+        else
+            pp_pipeline_fetched(self->line, item);
+    }
+    return is_any;
+}
+
+static bool move_items(driver *self)
+{
+    bool is_any = take_back(self), is_new;
+    do {
+        is_new = ask_for(self, pp_pipeline_take_to_fetch(self->line));
+        is_new = ask_for(self, pp_pipeline_take_to_send(self->line)) || is_new;
+        is_any = is_any || is_new;
+    } while (is_new);
+    return is_any;
+}
+
+/* A failure here is told to all; one elsewhere stops the line, without being our failure. */
+static void spread_failure(driver *self)
+{
+    if (self->is_aborted)
+        return;
+    if (pp_pull_is_aborted(self->drive->pull)) {
+        if (self->line != NULL)
+            pp_pipeline_stop(self->line, PARAPET_OK);
+        self->is_aborted = true;
+    } else if (self->failure.status != PARAPET_OK || (self->line != NULL && pp_pipeline_is_stopping(self->line))) {
+        pp_pull_abort(self->drive->pull);
+        self->is_aborted = true;
+    }
+}
+
+static void report(driver *self)
+{
+    const pp_pipeline_job *job = self->drive->job;
+    parapet_status status = job->tick != NULL ? job->tick(job->context) : PARAPET_OK;
+    if (status != PARAPET_OK)
+        pp_pipeline_stop(self->line, status);
+}
+
+/* Joins the agreement once nothing of this rank's own is under way. */
+static void try_to_join(driver *self)
+{
+    if (self->has_joined)
+        return;
+    if (self->line != NULL) {
+        if (!pp_pipeline_is_over(self->line) || !pp_pull_is_idle(self->drive->pull))
+            return;
+        if (!pp_pipeline_is_stopping(self->line))
+            report(self);
+        pp_failure_take(&self->failure, pp_pipeline_finish(self->line));
+        self->line = NULL;
+        spread_failure(self);
+    }
+    pp_comm_join(self->comm, self->drive->phase, pp_failure_put(&self->failure));
+    self->has_joined = true;
+}
+
+static void start_line(driver *self)
+{
+    const pp_pipeline_job *job = self->drive->job;
+    parapet_status status = PARAPET_OK;
+    if (job != NULL &&
+        (status = pp_allocate_array(&self->outside, (size_t)job->slot_count, sizeof self->outside[0])) == PARAPET_OK)
+        status = pp_pipeline_start(&self->line, job);
+    pp_failure_take(&self->failure, status);
+}
+
+static bool step(driver *self)
+{
+    bool is_any = pp_pull_progress(self->drive->pull);
+    spread_failure(self);
+    if (self->line == NULL)
+        return is_any;
+    is_any = pp_pipeline_step(self->line) || is_any;
+    is_any = move_items(self) || is_any;
+    report(self);
+    return is_any;
+}
+
+static void rest(driver *self, pp_wait *wait)
+{
+    long sleep;
+    if (self->line == NULL) {
+        pp_wait_briefly(wait);
+        return;
+    }
+    if ((sleep = pp_wait_next(wait)) == 0)
+        (void)sched_yield();
+    else
+        pp_pipeline_wait(self->line, sleep);
+}
+
+/* Somebody does not answer: nothing that is under way can be taken back. */
+static bool is_overdue(const driver *self, double last)
+{
+    return pp_comm_is_overdue(self->comm, last) && !self->has_joined && !pp_pull_is_idle(self->drive->pull);
+}
+
+static parapet_status give_up(driver *self, bool *is_abandoned)
+{
+    int rank = pp_pull_waits_for(self->drive->pull);
+    pp_pipeline_stop(self->line, PARAPET_OK);
+    while (!pp_pipeline_is_over(self->line))
+        pp_pipeline_wait(self->line, 1000000);
+    (void)pp_pipeline_finish(self->line);
+    *is_abandoned = true;
+    return pp_comm_lose(self->comm, rank, self->drive->phase);
+}
+
+parapet_status pp_drive_run(const pp_drive *drive, bool *is_abandoned)
+{
+    driver self = {.drive = drive, .comm = drive->session->crew->comm};
+    double last = pp_clock_seconds();
+    pp_wait wait = {0};
+    parapet_status agreed = PARAPET_OK;
+    *is_abandoned = false;
+    start_line(&self);
+    for (;;) {
+        bool is_any = step(&self);
+        try_to_join(&self);
+        if (self.has_joined && pp_comm_is_agreed(self.comm, &agreed))
+            break;
+        if (is_any) {
+            pp_wait_reset(&wait);
+            last = pp_clock_seconds();
+        } else if (is_overdue(&self, last)) {
+            agreed = give_up(&self, is_abandoned);
+            break;
+        } else {
+            rest(&self, &wait);
+        }
+    }
+    *is_abandoned = *is_abandoned || pp_comm_is_lost(self.comm);
+    while (!*is_abandoned && pp_pull_is_answering(drive->pull))
+        if (!pp_pull_progress(drive->pull))
+            pp_wait_briefly(&wait);
+    pp_free(self.outside);
+    return agreed;
+}

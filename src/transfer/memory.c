@@ -1,0 +1,180 @@
+#include "transfer/memory.h"
+
+#include "base/checked.h"
+#include "comm/pull.h"
+#include "plan/pieces.h"
+#include "transfer/legs.h"
+#include "transfer/shard_build.h"
+
+/* Windows under way: four per thread keep everybody busy while storage lags. */
+#define WRITE_SLOTS_PER_THREAD 4
+#define WRITE_SLOTS_MOST 64
+#define READ_SLOTS_MOST 16
+/* Requests of this size keep a disk busy. */
+#define READ_BATCH_BYTES ((size_t)4 << 20)
+/* What the list of messages of a window takes, if not very many ranks share it. */
+#define LEGS_BYTES (16 * sizeof(pp_window_leg))
+
+size_t pp_memory_client_bytes(size_t fragment_bytes)
+{
+    return PP_PULL_ANSWERS * pp_align_up(fragment_bytes, PP_PAGE_BYTES);
+}
+
+size_t pp_memory_fragment_bytes(int64_t least_memory_bytes)
+{
+    size_t bytes = (size_t)pp_min_i64(pp_max_i64(least_memory_bytes / 64, 16 << 10), 1 << 20);
+    return bytes - bytes % PP_PAGE_BYTES;
+}
+
+static int window_of(const pp_layout *layout, int window_most)
+{
+    int chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
+    return chunks < window_most ? chunks : window_most;
+}
+
+/* ---- Writing ---- */
+
+static size_t write_staging(const pp_layout *layout, int window_most)
+{
+    size_t chunk = pp_chain_decoded_bytes(layout->chain);
+    return pp_align_up((size_t)window_of(layout, window_most) * chunk, PP_PAGE_BYTES) +
+           pp_align_up(LEGS_BYTES, PP_PAGE_BYTES);
+}
+
+static size_t write_slot(const pp_layout *layout, const pp_memory_case *memory, int window_most)
+{
+    size_t bound = pp_chain_encoded_bound(layout->chain), bytes = pp_chain_scratch_bytes(layout->chain);
+    int window = window_of(layout, window_most);
+    if (memory->keeps_old)
+        bytes += pp_align_up(bound + PP_PAGE_BYTES, PP_PAGE_BYTES);
+    if (window > 1)
+        bytes += pp_align_up((size_t)window * bound, PP_PAGE_BYTES);
+    if (memory->shard_count > 1) /* what it is about may be another shard */
+        bytes += pp_shard_build_list_bytes(layout, memory->keeps_old);
+    return bytes + (memory->has_remote ? write_staging(layout, window_most) : 0);
+}
+
+static void size_write_slot(const pp_layout *const *layouts, int count, const pp_memory_case *memory, int window_most,
+                            pp_memory_plan *plan)
+{
+    int i;
+    plan->window_chunks = window_most;
+    plan->slot_bytes = plan->staging_bytes = 0;
+    for (i = 0; i < count; i++) {
+        plan->slot_bytes = pp_max_size(plan->slot_bytes, write_slot(layouts[i], memory, window_most));
+        plan->staging_bytes =
+            pp_max_size(plan->staging_bytes, memory->has_remote ? write_staging(layouts[i], window_most) : 0);
+    }
+}
+
+static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, const char *what)
+{
+    if (bytes <= memory->available_bytes)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_MEMORY, "%s take %zu bytes, but memory_bytes leaves %zu: it must be at least %zu",
+                   what, bytes, memory->available_bytes, memory->used_bytes + bytes);
+}
+
+parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                    pp_memory_plan *plan)
+{
+    size_t fixed = 0, writer = 0, index = 0, available, wanted;
+    parapet_status status;
+    int i;
+    *plan = (pp_memory_plan){0};
+    for (i = 0; i < count; i++) {
+        size_t least = pp_shard_build_write_bytes(layouts[i]);
+        fixed = pp_max_size(fixed, pp_shard_build_list_bytes(layouts[i], memory->keeps_old) + least);
+        writer = pp_max_size(writer, pp_shard_build_writer_bytes(layouts[i]));
+        if (layouts[i]->is_sharded)
+            index = pp_max_size(index, pp_align_up(pp_index_stored_bytes(&layouts[i]->index), PP_PAGE_BYTES));
+    }
+    size_write_slot(layouts, count, memory, PP_WINDOW_CHUNKS, plan);
+    if (fixed + plan->slot_bytes > memory->available_bytes)
+        size_write_slot(layouts, count, memory, 1, plan);
+    if ((status = check_fits(memory, fixed + plan->slot_bytes, "buffers to write a chunk")) != PARAPET_OK)
+        return status;
+    available = memory->available_bytes;
+    wanted = memory->has_threads ? WRITE_SLOTS_PER_THREAD * (size_t)memory->threads : 1;
+    wanted = pp_min_size(wanted, WRITE_SLOTS_MOST);
+    plan->slot_count = (int)pp_min_size(
+        wanted, pp_max_size(1, pp_min_size(available - fixed, available / 4 * 3) / plan->slot_bytes));
+    plan->writer_bytes = pp_min_size(writer, PP_LEAST_WRITE_BUFFER_BYTES + available - fixed -
+                                                 (size_t)plan->slot_count * plan->slot_bytes);
+    plan->planned_bytes = fixed + (size_t)plan->slot_count * plan->slot_bytes;
+    if (plan->writer_bytes > PP_LEAST_WRITE_BUFFER_BYTES)
+        plan->planned_bytes += plan->writer_bytes - PP_LEAST_WRITE_BUFFER_BYTES;
+    return PARAPET_OK;
+}
+
+/* ---- Reading ---- */
+
+static size_t read_staging(const pp_layout *layout, size_t batch)
+{
+    size_t chunk = pp_chain_decoded_bytes(layout->chain);
+    size_t most = pp_max_size(chunk, pp_min_size(batch, PP_WINDOW_CHUNKS * chunk));
+    return pp_align_up(most, PP_PAGE_BYTES) + pp_align_up(LEGS_BYTES, PP_PAGE_BYTES);
+}
+
+/* The parts of a read's budget that do not depend on how many requests are under way. */
+typedef struct read_needs {
+    size_t chunk_bytes;   /* the smallest buffer for requests */
+    size_t shard_bytes;   /* an open shard: its index as a list, and which chunks are wanted */
+    size_t index_bytes;   /* while a shard is being opened */
+    size_t scratch_bytes; /* of all workers */
+} read_needs;
+
+static read_needs find_read_needs(const pp_layout *const *layouts, int count, const pp_memory_case *memory)
+{
+    read_needs needs = {0};
+    int i;
+    for (i = 0; i < count; i++) {
+        const pp_layout *layout = layouts[i];
+        size_t chunks = (size_t)layout->chunks.cell_count;
+        needs.chunk_bytes = pp_max_size(
+            needs.chunk_bytes, pp_align_up(pp_chain_encoded_bound(layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES);
+        needs.shard_bytes = pp_max_size(needs.shard_bytes, chunks * (sizeof(pp_chunk_entry) + sizeof(int64_t) + 1));
+        if (layout->is_sharded)
+            needs.index_bytes =
+                pp_max_size(needs.index_bytes, pp_align_up(pp_index_stored_bytes(&layout->index), PP_PAGE_BYTES));
+        needs.scratch_bytes =
+            pp_max_size(needs.scratch_bytes, (size_t)memory->threads * pp_chain_scratch_bytes(layout->chain));
+    }
+    return needs;
+}
+
+static size_t read_slot(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                        const read_needs *needs, pp_memory_plan *plan)
+{
+    int i;
+    plan->staging_bytes = 0;
+    for (i = 0; i < count && memory->has_remote; i++)
+        plan->staging_bytes = pp_max_size(plan->staging_bytes, read_staging(layouts[i], plan->batch_bytes));
+    return plan->batch_bytes + plan->staging_bytes + (memory->shard_count > 1 ? needs->shard_bytes : 0);
+}
+
+parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                   pp_memory_plan *plan)
+{
+    read_needs needs = find_read_needs(layouts, count, memory);
+    size_t fixed = needs.scratch_bytes + needs.shard_bytes + needs.index_bytes, available, wanted;
+    parapet_status status;
+    *plan = (pp_memory_plan){.window_chunks = PP_WINDOW_CHUNKS, .batch_bytes = needs.chunk_bytes};
+    plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
+    if ((status = check_fits(memory, fixed + plan->slot_bytes, "buffers to read a chunk")) != PARAPET_OK)
+        return status;
+    available = memory->available_bytes - fixed;
+    available = pp_min_size(available, pp_max_size(available / 2, plan->slot_bytes));
+    plan->batch_bytes = pp_max_size(needs.chunk_bytes, READ_BATCH_BYTES);
+    if (read_slot(layouts, count, memory, &needs, plan) * 2 > available)
+        plan->batch_bytes = pp_max_size(needs.chunk_bytes, available / (memory->has_remote ? 8 : 4));
+    plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
+    if (plan->slot_bytes > memory->available_bytes - fixed) {
+        plan->batch_bytes = needs.chunk_bytes;
+        plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
+    }
+    wanted = memory->has_threads ? pp_min_size((size_t)memory->threads + 3, READ_SLOTS_MOST) : 1;
+    plan->slot_count = (int)pp_min_size(wanted, pp_max_size(1, available / plan->slot_bytes));
+    plan->planned_bytes = fixed + (size_t)plan->slot_count * plan->slot_bytes;
+    return PARAPET_OK;
+}

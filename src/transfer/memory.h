@@ -1,0 +1,42 @@
+/* memory.h - how a transfer divides its budget, as arithmetic on sizes: what the transfer then takes, and what
+ * `parapet plan` prints without running one. */
+#ifndef PARAPET_TRANSFER_MEMORY_H
+#define PARAPET_TRANSFER_MEMORY_H
+
+#include "transfer/layout.h"
+
+/* What decides how much a server needs. */
+typedef struct pp_memory_case {
+    size_t available_bytes; /* of the budget, after claims and lists */
+    size_t used_bytes;      /* of the budget, by those */
+    int threads;
+    bool has_threads;      /* storage runs beside encoding: more than one window is under way */
+    bool keeps_old;        /* writing: some shard is only partly covered */
+    bool has_remote;       /* some claim is of another rank: pieces may come as messages */
+    size_t fragment_bytes; /* of a message */
+    int64_t shard_count;   /* shards that this server owns */
+} pp_memory_case;
+
+typedef struct pp_memory_plan {
+    int slot_count;
+    int window_chunks;    /* chunks per slot */
+    size_t slot_bytes;    /* of one slot, with its share of shard lists */
+    size_t staging_bytes; /* of one slot, for pieces that come or go as messages; part of slot_bytes */
+    size_t batch_bytes;   /* reading: of one request to storage */
+    size_t writer_bytes;  /* writing: of the buffer of the one writer */
+    size_t planned_bytes; /* the most that will be taken */
+} pp_memory_plan;
+
+/* The largest of several layouts counts. PARAPET_ERR_MEMORY names the limit that would do. */
+parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                    pp_memory_plan *plan);
+parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                   pp_memory_plan *plan);
+
+/* What the client side of a rank takes, for its messages. */
+size_t pp_memory_client_bytes(size_t fragment_bytes);
+
+/* Bytes of a message, from the smallest budget of all ranks. */
+size_t pp_memory_fragment_bytes(int64_t least_memory_bytes);
+
+#endif

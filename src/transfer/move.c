@@ -1,0 +1,88 @@
+#include "transfer/move.h"
+
+#include "comm/direct.h"
+#include "geometry/copy.h"
+
+static unsigned char *place_in_chunk(const pp_move *move, int64_t *strides)
+{
+    pp_strides_c_order(move->box->ndim, move->chunk_box->count, move->element_bytes, strides);
+    return (unsigned char *)move->chunk + pp_strides_offset(move->chunk_box, strides, move->box->start);
+}
+
+uint64_t pp_move_address(const pp_move *move)
+{
+    pp_box held;
+    pp_claim_box(move->claim, move->ndim_most, move->box->ndim, &held);
+    return (uint64_t)(move->claim[PP_CLAIM_ADDRESS] +
+                      pp_strides_offset(&held, pp_claim_strides(move->claim, move->ndim_most), move->box->start));
+}
+
+static void copy_box(const pp_move *move, pp_direction direction, void *there, const int64_t *there_strides)
+{
+    int64_t chunk_strides[PARAPET_MAX_NDIM];
+    unsigned char *in_chunk = place_in_chunk(move, chunk_strides);
+    bool gathers = direction == PP_GATHER;
+    pp_copy_run(&(pp_copy){
+        .ndim = move->box->ndim,
+        .element_bytes = move->element_bytes,
+        .count = move->box->count,
+        .target = gathers ? in_chunk : there,
+        .target_strides = gathers ? chunk_strides : there_strides,
+        .source = gathers ? there : in_chunk,
+        .source_strides = gathers ? there_strides : chunk_strides,
+    });
+}
+
+void pp_move_own(const pp_move *move, pp_direction direction)
+{
+    copy_box(move, direction, (void *)(uintptr_t)pp_move_address(move),
+             pp_claim_strides(move->claim, move->ndim_most));
+}
+
+void pp_move_packed(const pp_move *move, pp_direction direction, void *packed)
+{
+    int64_t strides[PARAPET_MAX_NDIM];
+    pp_strides_c_order(move->box->ndim, move->box->count, move->element_bytes, strides);
+    copy_box(move, direction, packed, strides);
+}
+
+bool pp_move_direct(const pp_move *move, pp_direction direction, int64_t process)
+{
+    int64_t chunk_strides[PARAPET_MAX_NDIM];
+    pp_direct_copy copy = {
+        .process = process,
+        .ndim = move->box->ndim,
+        .element_bytes = move->element_bytes,
+        .count = move->box->count,
+        .local = place_in_chunk(move, chunk_strides),
+        .local_strides = chunk_strides,
+        .remote = pp_move_address(move),
+        .remote_strides = pp_claim_strides(move->claim, move->ndim_most),
+    };
+    return direction == PP_GATHER ? pp_direct_read(&copy) : pp_direct_write(&copy);
+}
+
+void pp_move_fill(const pp_move *move, const void *value)
+{
+    pp_copy_fill(&(pp_copy){
+        .ndim = move->box->ndim,
+        .element_bytes = move->element_bytes,
+        .count = move->box->count,
+        .target = (void *)(uintptr_t)pp_move_address(move),
+        .target_strides = pp_claim_strides(move->claim, move->ndim_most),
+        .source = value,
+    });
+}
+
+bool pp_move_is_run(const pp_move *move)
+{
+    const int64_t *strides = pp_claim_strides(move->claim, move->ndim_most);
+    int64_t run = (int64_t)move->element_bytes;
+    int d;
+    for (d = move->box->ndim - 1; d >= 0; d--) {
+        if (move->box->count[d] > 1 && strides[d] != run)
+            return false;
+        run *= move->box->count[d];
+    }
+    return true;
+}
