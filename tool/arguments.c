@@ -83,6 +83,15 @@ static const tool_option_flag *find_option(const char *name, size_t length, char
     return NULL;
 }
 
+/* Index of a flag with a value that the verb itself has; -1: none. */
+static int find_value(const tool_verb *verb, const char *name, size_t length)
+{
+    for (int i = 0; verb->values != NULL && verb->values[i].name != NULL; i++)
+        if (strncmp(verb->values[i].name, name, length) == 0 && verb->values[i].name[length] == '\0')
+            return i;
+    return -1;
+}
+
 static void nearest_of(const tool_flag *flags, const char *name, const char **nearest, size_t *best)
 {
     for (; flags->name != NULL; flags++) {
@@ -103,6 +112,10 @@ static bool refuse_flag(const tool_verb *verb, const char *word)
         nearest_of(common_flags, word + 2, &nearest, &best);
         for (int i = 0; i < OPTION_FLAG_COUNT; i++) {
             const tool_flag flag[2] = {{.name = option_flags[i].name}, {.name = NULL}};
+            nearest_of(flag, word + 2, &nearest, &best);
+        }
+        for (const tool_value *value = verb->values; value != NULL && value->name != NULL; value++) {
+            const tool_flag flag[2] = {{.name = value->name}, {.name = NULL}};
             nearest_of(flag, word + 2, &nearest, &best);
         }
     }
@@ -150,15 +163,28 @@ typedef struct tool_cursor {
     int at;
 } tool_cursor;
 
-static bool take_value(tool_request *request, const tool_option_flag *flag, const char *value, tool_cursor *cursor)
+/* The value that came with the flag, or else the next word; NULL: there is none, already reported. */
+static const char *next_value(const tool_request *request, const char *name, const char *usage, const char *value,
+                              tool_cursor *cursor)
 {
     if (value == NULL && cursor->at < cursor->count)
         value = cursor->words[cursor->at++];
-    if (value == NULL) {
-        report_error(request->verb->name, "--%s needs a value: %s", flag->name, flag->usage);
-        return false;
-    }
-    return set_option(request, flag, value);
+    if (value == NULL)
+        report_error(request->verb->name, "--%s needs a value: %s", name, usage);
+    return value;
+}
+
+static bool take_value(tool_request *request, const tool_option_flag *flag, const char *value, tool_cursor *cursor)
+{
+    value = next_value(request, flag->name, flag->usage, value, cursor);
+    return value != NULL && set_option(request, flag, value);
+}
+
+static bool take_own_value(tool_request *request, int index, const char *value, tool_cursor *cursor)
+{
+    const tool_value *own = &request->verb->values[index];
+    request->values[index] = next_value(request, own->name, own->usage, value, cursor);
+    return request->values[index] != NULL;
 }
 
 static bool parse_long(tool_request *request, const char *word, tool_cursor *cursor)
@@ -168,6 +194,9 @@ static bool parse_long(tool_request *request, const char *word, tool_cursor *cur
     size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
     const tool_option_flag *option = find_option(name, length, 0);
     const tool_flag *flag = find_flag(request->verb->flags, name, 0);
+    int own = find_value(request->verb, name, length);
+    if (own >= 0)
+        return take_own_value(request, own, equals == NULL ? NULL : equals + 1, cursor);
     if (option != NULL)
         return take_value(request, option, equals == NULL ? NULL : equals + 1, cursor);
     if (flag == NULL)
@@ -254,6 +283,8 @@ void help_print_verb(FILE *out, const tool_verb *verb)
 {
     fprintf(out, "Usage: parapet %s [options] %s\n\n%s\n%s\nOptions:\n", verb->name, verb->operands, verb->summary,
             verb->details);
+    for (const tool_value *value = verb->values; value != NULL && value->name != NULL; value++)
+        fprintf(out, "      %-16s %s\n", value->usage, value->help);
     print_flags(out, verb->flags);
     print_flags(out, common_flags);
     for (int i = 0; i < OPTION_FLAG_COUNT; i++)
@@ -265,7 +296,7 @@ void help_print_verb(FILE *out, const tool_verb *verb)
 void help_print(FILE *out)
 {
     fputs("Usage: parapet VERB [options] ...\n\n"
-          "Looks at, checks and compares Zarr stores.\n\nVerbs:\n",
+          "Looks at, checks and compares Zarr stores, and plans transfers.\n\nVerbs:\n",
           out);
     for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
         fprintf(out, "  %-9s %s\n", (*verb)->name, (*verb)->summary);

@@ -8,7 +8,8 @@
 #include <string.h>
 #include <time.h>
 
-const tool_verb *const tool_verbs[] = {&verb_info, &verb_ls, &verb_check, &verb_diff, &verb_selftest, NULL};
+const tool_verb *const tool_verbs[] = {&verb_info, &verb_ls,       &verb_check, &verb_diff,
+                                       &verb_plan, &verb_selftest, NULL};
 
 /* On a login node MPI_Init may hang or be forbidden: it is called only under a launcher. A batch job without
  * a launcher must not count as one, so the variables are those of the process managers, not of the queue. */

@@ -42,6 +42,15 @@ typedef struct tool_flag {
     const char *help;
 } tool_flag;
 
+/* A flag with a value that means something to one verb only. */
+typedef struct tool_value {
+    const char *name;
+    const char *usage; /* "--shape N,N" */
+    const char *help;
+} tool_value;
+
+enum { TOOL_VALUES_MOST = 16 };
+
 typedef struct tool_request tool_request;
 
 typedef struct tool_verb {
@@ -50,7 +59,8 @@ typedef struct tool_verb {
     const char *summary;  /* one line */
     const char *details;  /* whole lines, or "" */
     const char *exit_codes;
-    const tool_flag *flags; /* of this verb only, ended by a name of NULL */
+    const tool_flag *flags;   /* of this verb only, ended by a name of NULL */
+    const tool_value *values; /* the same; NULL: none */
     int operands_min;
     int operands_max;
     int (*run)(const tool_request *request);
@@ -63,9 +73,10 @@ struct tool_request {
     unsigned flags;
     const char *operands[2];
     int operand_count;
+    const char *values[TOOL_VALUES_MOST]; /* as given, in the order of the verb's list; NULL: not given */
 };
 
-extern const tool_verb verb_info, verb_ls, verb_check, verb_diff, verb_selftest;
+extern const tool_verb verb_info, verb_ls, verb_check, verb_diff, verb_plan, verb_selftest;
 
 /* The verbs in the order of the help, ended by NULL. */
 extern const tool_verb *const tool_verbs[];
