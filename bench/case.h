@@ -1,0 +1,59 @@
+/* The case that every program of the collective benchmark times: an N^3 array of doubles, each rank of a mesh
+ * holding one block of it as plain C-order memory.
+ *
+ *   mpiexec -n RANKS PROGRAM METHOD DIRECTORY N MESH [name=value ...]      (MESH as 2x2x4)
+ *
+ * A program brings a table of methods; bench_main does the rest: fills the block, lets all ranks start together,
+ * takes the time from the first start to the last end, empties the page cache between writing and reading, checks
+ * every value read, and prints "WRITE-SECONDS READ-SECONDS CROSSED-BYTES". Nothing here knows how a method stores the
+ * array. */
+#ifndef BENCH_CASE_H
+#define BENCH_CASE_H
+
+#include <mpi.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#define BENCH_PATH_BYTES 4096
+#define BENCH_PIECE_BYTES ((size_t)4 << 20)
+
+typedef struct bench_case {
+    int rank, rank_count;
+    const char *directory;
+    int64_t shape[3], start[3], count[3]; /* the array, and the block of this rank */
+    size_t bytes;                         /* of the block */
+    double *data;                         /* the block: written, then read into */
+    int word_count;                       /* the words name=value */
+    char **words;
+} bench_case;
+
+typedef struct bench_method {
+    const char *name;
+    void (*write)(const bench_case *c); /* up to durable data */
+    void (*read)(const bench_case *c);
+    void (*prepare)(bench_case *c);      /* before all clocks; sets data. NULL: memory aligned to pages */
+    void (*finish)(const bench_case *c); /* after all clocks; may be NULL */
+    int64_t (*crossed)(void); /* bytes this rank got from or gave to others in the write; NULL: not known */
+} bench_method;
+
+/* The table ends with a method without a name. */
+int bench_main(int argc, char **argv, const bench_method *methods);
+
+/* The value of the word name=value, or otherwise. */
+const char *bench_option(const bench_case *c, const char *name, const char *otherwise);
+
+/* Three numbers as in 64x64x64. */
+void bench_parse_triple(const char *text, int64_t numbers[3]);
+
+/* directory/name */
+void bench_path(const bench_case *c, const char *name, char path[BENCH_PATH_BYTES]);
+
+/* Flushes a file to the device; for libraries that leave that to the system. The second form is for a file of all
+ * ranks: one of them does it, once all have finished writing. */
+void bench_flush(const char *path);
+void bench_flush_shared(const bench_case *c, const char *path);
+
+/* Ends the program on all ranks. */
+_Noreturn void bench_die(const char *what, const char *why);
+
+#endif

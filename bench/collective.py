@@ -1,0 +1,394 @@
+"""bench/run collective: many ranks of one node, against the bare limits and against other parallel libraries.
+
+The array is N^3 doubles on a mesh of ranks, one block each, as plain C-order memory. What is timed: writing up to
+durable data, and reading with a cold page cache, each from the first rank's start to the last rank's end. The
+limits are a file per process (fpp) and the same with O_DIRECT (fpp_direct, ext4 only); they are timed several
+times in a round. Everything else is timed once in a round, in an order that is rotated each round. "crossed" is
+the share of the array that went from rank to rank: where it is 0, the transports are the same work.
+
+    --case ranks=16,fs=ext4,layout=natural,transport=1,mpi=mpich,rounds=5     only these; 4+16 means both
+    --case ...,peers=none      without peers; peers=dra+romio321 those whose names contain such a word
+    --case ...,layout=none     without Parapet
+    --case ...,edge=256        another size
+    --case ...,servers=8       any other name is an option of the store; chunks= and shards= replace the layout's
+"""
+import itertools
+import json
+import os
+import platform
+import resource
+import shutil
+import statistics
+import subprocess
+import sys
+import time
+
+MESHES = {1: (1, 1, 1), 2: (1, 1, 2), 4: (1, 2, 2), 8: (2, 2, 2), 16: (2, 2, 4)}
+LAUNCHERS = {"mpich": ["mpiexec.mpich"],
+             "openmpi": ["mpiexec.openmpi", "--allow-run-as-root", "--oversubscribe", "--bind-to", "none"]}
+TRANSPORTS = {"1": "direct", "2": "messages"}
+METHODS_BETWEEN_LIMITS = 6
+LIMIT_SECONDS = 180 # more than that is reported as such
+ACTIONS = ("write", "read")
+MOST_TAKEN = 0.05 # of the cores, by others: two-phase peers lose far more by it than Parapet and the limits do
+RATIOS = ("crossed", "of_fpp", "of_fpp_direct", "of_best_peer")
+
+# What --quick must reach for the exit status to be 0: at least this much of fpp, by file system and action. Half of
+# the lowest median of five runs, during which others had half of the cores: to be raised after a run on a quiet
+# machine; the goals are higher. None for peers: on such a machine they are so slow that beating them says nothing.
+FLOORS = {("ext4", "write"): 0.15, ("ext4", "read"): 0.12, ("tmpfs", "write"): 0.11, ("tmpfs", "read"): 0.08}
+
+
+def triple(numbers):
+    return "x".join(str(number) for number in numbers)
+
+
+def user_seconds():
+    """CPU time outside the kernel since the start: of the whole machine, and of the programs run from here."""
+    with open("/proc/stat") as stat:
+        user, nice = stat.readline().split()[1:3]
+    own = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime + resource.getrusage(resource.RUSAGE_SELF).ru_utime
+    return (int(user) + int(nice)) / os.sysconf("SC_CLK_TCK"), own
+
+
+class Method:
+    """One way to write and read the array: a limit, a peer, or Parapet with a layout and a transport."""
+
+    def __init__(self, kind, name, mpi, program, arguments, flags=(), **more):
+        self.kind, self.name, self.mpi, self.program = kind, name, mpi, program
+        self.arguments, self.flags = arguments, list(flags)
+        self.layout, self.transport = more.get("layout"), more.get("transport")
+        self.is_slow = more.get("is_slow", False)
+
+
+def romio(name, program, arguments):
+    return Method("peer", name + ", Open MPI romio321", "openmpi", program, arguments, ["--mca", "io", "romio321"])
+
+
+def ompio(name, program, arguments):
+    return Method("peer", name + ", Open MPI ompio", "openmpi", program, arguments, ["--mca", "io", "ompio"])
+
+
+def mpich(name, program, arguments):
+    """MPICH's own collectives spin when ranks outnumber cores: tens of MB/s, so one round says enough."""
+    return Method("peer", name + ", MPICH", "mpich", program, arguments, is_slow=True)
+
+
+def all_peers():
+    return [
+        romio("MPI-IO", "bench_mpiio", ["collective"]),
+        Method("peer", "MPI-IO, 2 aggregators, Open MPI romio321", "openmpi", "bench_mpiio",
+               ["collective", "aggregators=2"], ["--mca", "io", "romio321"]),
+        ompio("MPI-IO", "bench_mpiio", ["collective"]),
+        romio("HDF5 contiguous", "bench_hdf5", ["contiguous"]),
+        romio("HDF5 chunked", "bench_hdf5", ["chunked"]),
+        ompio("HDF5 contiguous", "bench_hdf5", ["contiguous"]),
+        ompio("HDF5 chunked", "bench_hdf5", ["chunked"]),
+        romio("PnetCDF", "bench_pnetcdf", ["collective"]),
+        ompio("PnetCDF", "bench_pnetcdf", ["collective"]),
+        Method("peer", "DRA, Open MPI", "openmpi", "bench_dra", ["dra"]),
+        mpich("MPI-IO", "bench_mpiio", ["collective"]),
+        mpich("HDF5 contiguous", "bench_hdf5", ["contiguous"]),
+        mpich("HDF5 chunked", "bench_hdf5", ["chunked"]),
+    ]
+
+
+def layout_words(layout, edge, ranks):
+    """Chunks and shards of a layout. Natural: a shard is what a rank holds."""
+    if layout == "misaligned":
+        return ["chunks=60x60x60", "shards=180x180x180"]
+    block = [edge // places for places in MESHES[ranks]]
+    shards = block if layout == "natural" else (edge // 4, edge, edge)
+    return ["chunks=64x64x64", "shards=" + triple(shards)]
+
+
+class Selection:
+    """What is to be run: the full form, the quick one, or what --case says."""
+
+    def __init__(self, options):
+        self.quick = options.quick
+        self.edge = 256 if self.quick else 512
+        self.rounds = options.rounds or (3 if self.quick else 5)
+        self.fs = ["tmpfs", "ext4"]
+        self.ranks = [4] if self.quick else [4, 8, 16]
+        self.mpi = ["mpich"] if self.quick else ["mpich", "openmpi"]
+        self.layout = ["natural", "slabs"] if self.quick else ["natural", "slabs", "misaligned"]
+        self.transport = ["1", "2"]
+        self.peers = ["MPI-IO, Open MPI romio321", "HDF5 chunked, Open MPI romio321"] if self.quick else [""]
+        self.words = []
+        for word in filter(None, (options.case or "").split(",")):
+            self.narrow(*word.partition("=")[::2])
+
+    def narrow(self, name, value):
+        if name in ("rounds", "edge"):
+            setattr(self, name, int(value))
+        elif name == "ranks":
+            self.ranks = [int(number) for number in value.split("+")]
+            if not set(self.ranks) <= set(MESHES):
+                sys.exit(f"bench: ranks may be {', '.join(str(ranks) for ranks in MESHES)}")
+        elif name in ("fs", "mpi", "layout", "transport"):
+            known = {"fs": ["tmpfs", "ext4"], "mpi": list(LAUNCHERS), "transport": list(TRANSPORTS),
+                     "layout": ["natural", "slabs", "misaligned"]}[name]
+            if value != "none" and not set(value.split("+")) <= set(known):
+                sys.exit(f"bench: {name} may be {' or '.join(known)}, not {value}")
+            setattr(self, name, [] if value == "none" else value.split("+"))
+        elif name == "peers":
+            self.peers = {"none": [], "all": [""]}.get(value, value.split("+"))
+        else:
+            self.words.append(f"{name}={value}")
+
+    def parapet(self, ranks):
+        for mpi, layout, transport in itertools.product(self.mpi, self.layout, self.transport):
+            if self.quick and layout == "natural" and transport == "2":
+                continue # on 4 ranks nothing goes from rank to rank, so that it would be the same work again
+            words = self.words + layout_words(layout, self.edge, ranks) + ["transport=" + transport]
+            name = f"parapet {layout}, {TRANSPORTS[transport]}, {'MPICH' if mpi == 'mpich' else 'Open MPI'}"
+            yield Method("parapet", name, mpi, "bench_collective", ["parapet"] + words, layout=layout,
+                         transport=transport)
+
+    def wanted_peers(self):
+        return [peer for peer in all_peers() if any(text in peer.name for text in self.peers)]
+
+    def limits(self, fs):
+        names = ["fpp", "fpp_direct"] if fs == "ext4" else ["fpp"]
+        return [Method("limit", name, self.mpi[0], "bench_collective", [name]) for name in names]
+
+
+class Collective:
+    def __init__(self, options):
+        self.options = options
+        self.selection = Selection(options)
+        self.bytes = self.selection.edge ** 3 * 8
+        self.builds = {"mpich": options.build, "openmpi": options.build_openmpi}
+        self.places = {"ext4": os.path.join(options.disk, "collective"),
+                       "tmpfs": os.path.join(options.memory, "collective")}
+        self.seconds = {} # (fs, ranks, action) -> method's name -> one entry a round
+        self.absent = set() # peers that are not built
+        self.failures = []
+        self.rows, self.checks = [], []
+        self.crossed = {} # (fs, ranks, method's name) -> share of the array that went from rank to rank
+        self.taken = [] # the share of the cores that others had during each run
+
+    # Running
+
+    def program(self, method):
+        return os.path.join(self.builds[method.mpi], "bench", method.program)
+
+    def command(self, method, fs, ranks):
+        return (LAUNCHERS[method.mpi] + ["-n", str(ranks)] + method.flags
+                + [self.program(method), method.arguments[0], self.places[fs], str(self.selection.edge),
+                   triple(MESHES[ranks])] + method.arguments[1:])
+
+    def start_empty(self, fs):
+        """What an earlier program left is gone, from the disk too, before the next one starts."""
+        shutil.rmtree(self.places[fs], ignore_errors=True)
+        os.makedirs(self.places[fs])
+        os.sync()
+
+    def run_once(self, method, fs, ranks):
+        """Seconds of writing and of reading, or None."""
+        command = self.command(method, fs, ranks)
+        if self.options.verbose:
+            print(" ".join(command), flush=True)
+        self.start_empty(fs)
+        started, before = time.time(), user_seconds()
+        process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
+        try:
+            out, err = process.communicate(timeout=LIMIT_SECONDS)
+        except subprocess.TimeoutExpired:
+            process.terminate()
+            process.communicate()
+            return self.failed(method, fs, ranks, f"not done in {LIMIT_SECONDS} s")
+        after = user_seconds()
+        others = after[0] - before[0] - (after[1] - before[1])
+        self.taken.append(max(0.0, others) / (time.time() - started) / os.cpu_count())
+        words = out.split()
+        if process.returncode != 0 or len(words) != 3:
+            lines = [line for line in err.splitlines() if line.startswith("bench:")] or err.splitlines() or [""]
+            return self.failed(method, fs, ranks, lines[0])
+        if int(words[2]) >= 0:
+            self.crossed[fs, ranks, method.name] = int(words[2]) / self.bytes
+        return [float(word) for word in words[:2]]
+
+    def failed(self, method, fs, ranks, why):
+        failure = (method.kind, f"{method.name}, {fs}, {ranks} ranks: {why}")
+        if failure not in self.failures:
+            print("failed " + failure[1], flush=True)
+        self.failures.append(failure)
+        return None
+
+    def record(self, method, fs, ranks, number):
+        found = self.run_once(method, fs, ranks) or (None, None)
+        for action, seconds in zip(ACTIONS, found):
+            rounds = self.seconds.setdefault((fs, ranks, action), {}).setdefault(method.name, {})
+            if seconds is not None:
+                rounds.setdefault(number, []).append(seconds)
+
+    def available(self, methods):
+        for method in methods:
+            if os.path.exists(self.program(method)):
+                yield method
+            elif method.kind == "peer":
+                self.absent.add(method.name)
+            else:
+                sys.exit(f"bench: {self.program(method)} is missing; build it first")
+
+    def one_round(self, fs, ranks, number):
+        limits = list(self.available(self.selection.limits(fs)))
+        methods = list(self.available(list(self.selection.parapet(ranks)) + self.selection.wanted_peers()))
+        turn = number * len(methods) // self.selection.rounds
+        methods = [m for m in methods[turn:] + methods[:turn] if number == 0 or not m.is_slow]
+        for index, method in enumerate(methods):
+            if index % METHODS_BETWEEN_LIMITS == 0:
+                for limit in limits if (number + index) % 2 == 0 else reversed(limits):
+                    self.record(limit, fs, ranks, number)
+            self.record(method, fs, ranks, number)
+
+    def measure(self):
+        for fs in self.selection.fs:
+            for limit in self.available(self.selection.limits(fs)): # the first run of all is never typical
+                self.run_once(limit, fs, self.selection.ranks[0])
+            for number in range(self.selection.rounds):
+                turn = number % len(self.selection.ranks)
+                for ranks in self.selection.ranks[turn:] + self.selection.ranks[:turn]:
+                    started = time.time()
+                    self.one_round(fs, ranks, number)
+                    print(f"round {number + 1} of {self.selection.rounds}, {fs}, {ranks} ranks: "
+                          f"{time.time() - started:.0f} s", file=sys.stderr, flush=True)
+                self.judge() # what a long run has found is kept, should it be ended
+                self.write_json()
+
+    # Judging
+
+    def in_round(self, key, name):
+        """Round -> seconds; of a limit, which runs several times in a round, the median."""
+        rounds = self.seconds.get(key, {}).get(name, {})
+        return {number: statistics.median(seconds) for number, seconds in rounds.items()}
+
+    def ratio(self, key, name, other, other_key=None):
+        """How fast a method is, as a multiple of another one: the median over the rounds that both have."""
+        own, others = self.in_round(key, name), self.in_round(other_key or key, other)
+        ratios = [others[number] / own[number] for number in own if number in others]
+        return statistics.median(ratios) if ratios else None
+
+    def is_quiet(self):
+        return statistics.median(self.taken) <= MOST_TAKEN
+
+    def best_peer(self, key):
+        peers = [(statistics.median(rounds.values()), peer.name) for peer in self.selection.wanted_peers()
+                 for rounds in [self.in_round(key, peer.name)] if rounds]
+        return min(peers)[1] if peers else None
+
+    def goals(self, method, key, row):
+        """What is wanted of Parapet: (name, found, least)."""
+        fs, ranks, action = key
+        is_direct = method.transport == "1"
+        if fs == "ext4":
+            yield "of fpp", row["of_fpp"], 0.95 if is_direct else 0.75
+            if is_direct:
+                yield "of fpp_direct", row["of_fpp_direct"], 0.85
+        else:
+            yield "of fpp", row["of_fpp"], 0.55 if method.layout == "natural" else 0.50
+        if self.is_quiet():
+            yield "of the best peer", row["of_best_peer"], 1.5
+        if ranks == 16 and 4 in self.selection.ranks:
+            yield "of 4 ranks", self.ratio(key, method.name, method.name, (fs, 4, action)), 0.8
+
+    def row(self, method, key):
+        fs, ranks, action = key
+        samples = sorted(itertools.chain(*self.seconds[key].get(method.name, {}).values()))
+        if not samples:
+            return
+        rates = [self.bytes / 1e6 / seconds for seconds in samples]
+        peer = self.best_peer(key)
+        row = {"fs": fs, "ranks": ranks, "action": action, "kind": method.kind, "method": method.name,
+               "mpi": method.mpi, "layout": method.layout, "transport": method.transport, "seconds": samples,
+               "median": statistics.median(rates), "low": min(rates), "high": max(rates),
+               "of_fpp": self.ratio(key, method.name, "fpp"),
+               "of_fpp_direct": self.ratio(key, method.name, "fpp_direct"),
+               "of_best_peer": self.ratio(key, method.name, peer), "best_peer": peer,
+               "crossed": self.crossed.get((fs, ranks, method.name))}
+        row["goals"] = [{"goal": name, "found": found, "least": least, "holds": found >= least}
+                        for name, found, least in (self.goals(method, key, row) if method.kind == "parapet" else ())
+                        if found is not None]
+        self.rows.append(row)
+        if method.kind == "parapet" and self.selection.quick and row["of_fpp"] is not None:
+            least = FLOORS[fs, action]
+            self.checks.append((row["of_fpp"] >= least, f"{action} {fs}, {ranks} ranks, {method.name}: "
+                                f"{row['of_fpp']:.2f} of fpp, at least {least:.2f}"))
+
+    def judge(self):
+        self.rows, self.checks = [], []
+        for key in sorted(self.seconds, key=lambda key: (key[0], key[1], ACTIONS.index(key[2]))):
+            fs, ranks, _ = key
+            methods = self.selection.limits(fs) + list(self.selection.parapet(ranks)) + self.selection.wanted_peers()
+            for method in methods:
+                self.row(method, key)
+
+    # Reporting
+
+    @staticmethod
+    def ratio_text(value):
+        return "" if value is None else f"{value:.2f}"
+
+    def goal_text(self, row):
+        return ", ".join(f"{'met' if goal['holds'] else 'MISSED'} {goal['least']:.2f} {goal['goal']}"
+                         + (f" ({goal['found']:.2f})" if goal["goal"] == "of 4 ranks" else "")
+                         for goal in row["goals"])
+
+    def cells(self, row):
+        return [row["fs"], str(row["ranks"]), row["action"], row["method"],
+                f"{row['median']:.0f} ({row['low']:.0f}-{row['high']:.0f})"] + [
+                    self.ratio_text(row[name]) for name in RATIOS] + [self.goal_text(row)]
+
+    def report(self):
+        heads = ["fs", "ranks", "work", "method", "MB/s, median (range)", "crossed", "fpp", "direct", "best peer",
+                 "goals"]
+        lines = [heads] + [self.cells(row) for row in self.rows]
+        widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
+        for line in lines:
+            print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+        print(f"others had {100 * statistics.median(self.taken):.0f} % of the cores (median over the runs)"
+              + ("" if self.is_quiet() else "; NOT A QUIET MACHINE: do not use ratios to peers; goals against them are "
+                 "not judged"))
+        for name in sorted(self.absent):
+            print(f"not available: {name}")
+        if self.options.markdown:
+            self.write_markdown(lines)
+        self.write_json()
+
+    def write_markdown(self, lines):
+        with open(self.options.markdown, "w") as out:
+            for number, line in enumerate(lines):
+                out.write("| " + " | ".join(line) + " |\n")
+                if number == 0:
+                    out.write("|" + "---|" * len(line) + "\n")
+
+    def write_json(self):
+        if not self.options.json:
+            return
+        with open(self.options.json, "w") as out:
+            json.dump({"cores": os.cpu_count(), "system": platform.platform(), "taken_by_others": self.taken,
+                       "edge": self.selection.edge, "bytes": self.bytes, "rounds": self.selection.rounds,
+                       "rows": self.rows,
+                       "not_available": sorted(self.absent), "failures": [text for _, text in self.failures],
+                       "thresholds": [{"holds": holds, "text": text} for holds, text in self.checks]}, out, indent=1)
+
+    def run(self):
+        started = time.time()
+        try:
+            self.measure()
+        finally:
+            for place in self.places.values():
+                shutil.rmtree(place, ignore_errors=True)
+        self.judge()
+        self.report()
+        for holds, sentence in self.checks:
+            print(("holds  " if holds else "FAILS  ") + sentence)
+        goals = [goal["holds"] for row in self.rows for goal in row["goals"]]
+        held = sum(holds for holds, _ in self.checks)
+        print(f"collective: {held} of {len(self.checks)} thresholds hold, {sum(goals)} of {len(goals)} goals are "
+              f"met, {len(self.failures)} runs failed ({self.selection.edge}^3 doubles, "
+              f"{self.selection.rounds} rounds, {time.time() - started:.0f} s)")
+        has_failed = any(kind != "peer" for kind, _ in self.failures)
+        sys.exit(1 if has_failed or held < len(self.checks) else 0)
