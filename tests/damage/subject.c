@@ -63,7 +63,7 @@ static void make_generation(subject *made, uint32_t generation, image *objects)
     parapet_array *array;
     pp_store *memory;
     assert_ok(pp_store_memory_build(&memory, NULL));
-    assert_ok(pp_store_open_over(&store, memory, PARAPET_CREATE, &options));
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, memory, PARAPET_CREATE, &options));
     assert_ok(parapet_group_open(&root, store, ""));
     assert_ok(parapet_group_attribute_set(root, "title", "\"a title\""));
     assert_ok(parapet_group_close(&root));
@@ -88,7 +88,7 @@ void subject_build(subject *made, const subject_form *form)
     make_generation(made, 1, &made->previous);
     make_generation(made, 2, &made->objects);
     made->damaged = damaged_store_build(&made->objects);
-    assert_ok(pp_store_open_over(&made->store, made->damaged, PARAPET_READ, &small));
+    assert_ok(pp_store_open_over(&made->store, MPI_COMM_NULL, made->damaged, PARAPET_READ, &small));
     assert_ok(parapet_array_open(&made->array, made->store, "a"));
     assert_int_equal(subject_examine(made), VERDICT_HARMLESS);
 }
@@ -186,7 +186,7 @@ verdict subject_examine(subject *made)
 {
     parapet_store *store;
     verdict group, array;
-    if (pp_store_open_over(&store, made->damaged, PARAPET_READ, &small) != PARAPET_OK)
+    if (pp_store_open_over(&store, MPI_COMM_NULL, made->damaged, PARAPET_READ, &small) != PARAPET_OK)
         return VERDICT_DETECTED;
     group = examine_group(store);
     array = group == VERDICT_DETECTED ? VERDICT_DETECTED : examine_array(made, store);

@@ -57,7 +57,8 @@ static bool is_absent(parapet_status status)
 /* What a program does that starts again: looks what is there, brings it to its shape, writes, marks and seals. */
 static parapet_status recover(bed *work)
 {
-    parapet_status status = pp_store_open_over(&work->store, work->faulty, PARAPET_CREATE, &work->options);
+    parapet_status status =
+        pp_store_open_over(&work->store, MPI_COMM_NULL, work->faulty, PARAPET_CREATE, &work->options);
     if (status != PARAPET_OK)
         return status;
     status = parapet_array_open(&work->array, work->store, "a");
@@ -93,7 +94,7 @@ static void check_nothing_comes_back(const crash_site *site, bed *work, const st
     int64_t i, j;
     if (was->exists && site->of->kind != SCENARIO_REPLACES && was->shape[0] >= recovered_shape[0])
         return;
-    assert_ok(pp_store_open_over(&work->store, work->inner, PARAPET_CREATE, &work->options));
+    assert_ok(pp_store_open_over(&work->store, MPI_COMM_NULL, work->inner, PARAPET_CREATE, &work->options));
     if (was->exists)
         assert_ok(parapet_array_open(&work->array, work->store, "a"));
     else

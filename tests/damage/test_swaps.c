@@ -255,7 +255,7 @@ static void take_with_attribute(const subject *made, image *changed)
     pp_store *memory;
     assert_ok(pp_store_memory_build(&memory, NULL));
     image_put(&made->objects, memory);
-    assert_ok(pp_store_open_over(&store, memory, PARAPET_UPDATE, &options));
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, memory, PARAPET_UPDATE, &options));
     assert_ok(parapet_array_open(&array, store, "a"));
     assert_ok(parapet_array_attribute_set(array, "units", "\"C\""));
     assert_ok(parapet_array_close(&array));

@@ -28,7 +28,7 @@ void bed_open_handles(bed *used, const scenario *of)
 {
     used->mode = of->kind == SCENARIO_READS ? PARAPET_READ : PARAPET_UPDATE;
     if (of->opens >= OPENS_STORE)
-        assert_ok(pp_store_open_over(&used->store, used->faulty, used->mode, &used->options));
+        assert_ok(pp_store_open_over(&used->store, MPI_COMM_NULL, used->faulty, used->mode, &used->options));
     if (of->opens == OPENS_GROUP)
         assert_ok(parapet_group_open(&used->group, used->store, ""));
     if (of->opens == OPENS_ARRAY)
@@ -47,7 +47,7 @@ void scenario_prepare(const scenario *of, image *before)
     bed work;
     bed_build(&work, fresh_memory());
     if (of->prepare != NULL) {
-        assert_ok(pp_store_open_over(&work.store, work.faulty, PARAPET_CREATE, &work.options));
+        assert_ok(pp_store_open_over(&work.store, MPI_COMM_NULL, work.faulty, PARAPET_CREATE, &work.options));
         of->prepare(&work);
     }
     bed_close_handles(&work);
@@ -241,12 +241,12 @@ static void prepare_version_2(bed *used)
 
 static parapet_status run_store_create(bed *used)
 {
-    return pp_store_open_over(&used->store, used->faulty, PARAPET_CREATE, &used->options);
+    return pp_store_open_over(&used->store, MPI_COMM_NULL, used->faulty, PARAPET_CREATE, &used->options);
 }
 
 static parapet_status run_store_open(bed *used)
 {
-    return pp_store_open_over(&used->store, used->faulty, used->mode, &used->options);
+    return pp_store_open_over(&used->store, MPI_COMM_NULL, used->faulty, used->mode, &used->options);
 }
 
 /* By its url, with a store of objects that goes away again; storage that fails is met by the others. */

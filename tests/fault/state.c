@@ -119,7 +119,7 @@ void state_take(state *seen, pp_store *backend)
     parapet_options options = {.io_thread = 2};
     parapet_store *store;
     int i;
-    assert_ok(pp_store_open_over(&store, backend, PARAPET_READ, &options));
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, backend, PARAPET_READ, &options));
     for (i = 0; i < STATE_ARRAYS; i++)
         take_array(&seen->arrays[i], store, state_array_paths[i]);
     for (i = 0; i < STATE_GROUPS; i++)

@@ -1,0 +1,229 @@
+/* With deadline_seconds a rank that does not come is reported by the others, with its number and what they were
+ * doing; that store then accepts nothing but close, and everything else goes on.
+ *
+ * parallel_deadline [full] */
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "array/internal.h"
+#include "delay.h"
+#include "strip.h"
+#include "watch.h"
+
+enum { DEADLINE_SECONDS = 2, ABSENT_SECONDS = 6 };
+
+static launch run;
+
+typedef struct opened {
+    pp_store *inner, *delayed;
+    delay_plan plan;
+    parapet_store *store;
+    parapet_array *array;
+} opened;
+
+/* Closing must work whatever has happened, and is not waited for. */
+static void close_all(opened *of)
+{
+    double start = watch_clock();
+    launch_phase(&run, "closing");
+    (void)parapet_array_close(&of->array);
+    (void)parapet_store_close(&of->store);
+    launch_expect(&run, of->array == NULL && of->store == NULL, "closed handles");
+    launch_expect(&run, watch_clock() - start < 2 * DEADLINE_SECONDS + 1, "closed soon");
+    pp_store_free(of->delayed);
+    pp_store_free(of->inner);
+}
+
+static bool open_all(opened *of, int64_t deadline_seconds, int64_t transport)
+{
+    static int number;
+    pp_posix_options posix = {.not_durable = true, .create = true};
+    parapet_options options = {.deadline_seconds = deadline_seconds, .transport = transport, .servers = run.ranks};
+    char path[600];
+    memset(of, 0, sizeof *of);
+    (void)snprintf(path, sizeof path, "%s/deadline-%d", run.folder, number++);
+    if (run.rank == 0)
+        launch_expect(&run, pp_store_posix_build(&of->inner, path, &posix) == PARAPET_OK, "a directory");
+    watch_meet();
+    if (run.rank != 0)
+        launch_expect(&run, pp_store_posix_build(&of->inner, path, &posix) == PARAPET_OK, "a directory");
+    launch_expect(&run, delay_store_build(&of->delayed, of->inner, &of->plan) == PARAPET_OK, "a store");
+    return LAUNCH_OK(&run, pp_store_open_over(&of->store, MPI_COMM_WORLD, of->delayed, PARAPET_CREATE, &options)) &&
+           LAUNCH_OK(&run, strip_create(&of->array, of->store, "a", run.ranks)) &&
+           LAUNCH_OK(&run, strip_write(of->array, &run, 1));
+}
+
+/* TIMEOUT on every rank, with the absent rank and one of these words in the sentence; the absent rank may say it in
+ * another way. */
+static void check_timeout(parapet_status status, double seconds, int absent, const char *phase)
+{
+    char who[32], text[PP_MESSAGE_BYTES + 100];
+    (void)snprintf(who, sizeof who, "rank %d", absent);
+    (void)snprintf(text, sizeof text, "PARAPET_ERR_TIMEOUT, not %s after %.1f s: %s", parapet_status_name(status),
+                   seconds, parapet_error_message());
+    launch_expect(&run, status == PARAPET_ERR_TIMEOUT, text);
+    if (run.rank == absent)
+        return;
+    launch_expect(&run, strstr(parapet_error_message(), who) != NULL, who);
+    (void)snprintf(text, sizeof text, "\"%s\" in: %s", phase, parapet_error_message());
+    launch_expect(&run, strstr(parapet_error_message(), phase) != NULL, text);
+    (void)snprintf(text, sizeof text, "an answer after %d to %d s, not %.1f", DEADLINE_SECONDS, 2 * DEADLINE_SECONDS,
+                   seconds);
+    launch_expect(&run, seconds > 0.9 * DEADLINE_SECONDS && seconds < 2 * DEADLINE_SECONDS + 0.5, text);
+}
+
+/* The store that is lost refuses at once; another one works, and has lost nothing. */
+static void check_afterwards(opened *lost)
+{
+    double start = watch_clock();
+    int32_t generation;
+    opened fresh;
+    launch_phase(&run, "reading a store that is lost");
+    launch_expect(&run, strip_read(lost->array, &run, &generation) == PARAPET_ERR_TIMEOUT, "a refusal");
+    launch_phase(&run, "changing a store that is lost");
+    launch_expect(&run, parapet_array_attribute_set(lost->array, "x", "1") == PARAPET_ERR_TIMEOUT, "a refusal");
+    launch_expect(&run, watch_clock() - start < 0.5, "refusals at once");
+    close_all(lost);
+    launch_barrier();
+    if (open_all(&fresh, 0, 1)) {
+        (void)LAUNCH_OK(&run, strip_read(fresh.array, &run, &generation));
+        launch_expect(&run, generation == 1, "another store works");
+    }
+    close_all(&fresh);
+}
+
+/* One rank does not make the call. */
+static void test_absent(int absent, int64_t transport)
+{
+    double start;
+    parapet_status status;
+    opened of;
+    char description[64];
+    (void)snprintf(description, sizeof description, "rank %d is absent, transport %d", absent, (int)transport);
+    launch_case_begin(&run, (uint64_t)absent);
+    if (open_all(&of, DEADLINE_SECONDS, transport)) {
+        launch_phase(&run, "writing without one rank");
+        if (run.rank == absent)
+            sleep(ABSENT_SECONDS);
+        start = watch_clock();
+        status = strip_write(of.array, &run, 2);
+        check_timeout(status, watch_clock() - start, absent, "write(a)");
+        if (run.rank == (absent + 1) % run.ranks)
+            printf("%s: %.1f s: %s\n", description, watch_clock() - start, parapet_error_message());
+        check_afterwards(&of);
+    }
+    (void)launch_case_end(&run, description);
+}
+
+/* One rank's storage does not come back from an operation in the middle of the call. */
+static void test_stuck_storage(int stuck)
+{
+    double start;
+    parapet_status status;
+    opened of;
+    launch_case_begin(&run, (uint64_t)stuck);
+    if (open_all(&of, DEADLINE_SECONDS, 2)) {
+        launch_phase(&run, "writing with the storage of one rank stuck");
+        of.plan = (delay_plan){.seconds = run.rank == stuck ? ABSENT_SECONDS : 0, .operation = "stage"};
+        start = watch_clock();
+        status = strip_write(of.array, &run, 2);
+        check_timeout(status, watch_clock() - start, stuck, "write(a) (writing)");
+        if (run.rank == (stuck + 1) % run.ranks)
+            printf("rank %d's storage is stuck: %.1f s: %s\n", stuck, watch_clock() - start, parapet_error_message());
+        of.plan.seconds = 0;
+        check_afterwards(&of);
+    }
+    (void)launch_case_end(&run, "storage is stuck");
+}
+
+static void stall(int signal_number)
+{
+    struct timespec left = {.tv_sec = ABSENT_SECONDS};
+    (void)signal_number;
+    while (nanosleep(&left, &left) != 0)
+        continue;
+}
+
+/* This thread stops for some seconds, wherever it is then. */
+static void stall_after(double seconds)
+{
+    struct sigevent event = {.sigev_notify = SIGEV_THREAD_ID, .sigev_signo = SIGUSR2};
+    struct itimerspec when = {.it_value = {.tv_nsec = (long)(1e9 * seconds)}};
+    timer_t timer;
+    event._sigev_un._tid = gettid();
+    (void)signal(SIGUSR2, stall);
+    launch_expect(&run, timer_create(CLOCK_MONOTONIC, &event, &timer) == 0, "a timer");
+    (void)timer_settime(timer, 0, &when, NULL);
+}
+
+/* One rank stands still in the middle of whatever it is doing. */
+static void test_stalled(int stalled, double after)
+{
+    double start = 0;
+    parapet_status status = PARAPET_OK;
+    opened of;
+    char who[32], text[PP_MESSAGE_BYTES + 64];
+    (void)snprintf(who, sizeof who, "rank %d", stalled);
+    launch_case_begin(&run, (uint64_t)(1e6 * after));
+    if (open_all(&of, DEADLINE_SECONDS, 2)) {
+        launch_phase(&run, "writing with one rank standing still");
+        if (run.rank == stalled)
+            stall_after(after);
+        while (status == PARAPET_OK) {
+            start = watch_clock();
+            status = strip_write(of.array, &run, 1);
+        }
+        (void)snprintf(text, sizeof text, "PARAPET_ERR_TIMEOUT with \"%s\", not after %.1f s: %s", who,
+                       watch_clock() - start, parapet_error_message());
+        launch_expect(&run, status == PARAPET_ERR_TIMEOUT, text);
+        if (run.rank != stalled) {
+            launch_expect(&run, strstr(parapet_error_message(), who) != NULL, text);
+            launch_expect(&run, watch_clock() - start < 2 * DEADLINE_SECONDS + 0.5, text);
+        }
+        if (run.rank == (stalled + 1) % run.ranks)
+            printf("rank %d stands still: %.1f s: %s\n", stalled, watch_clock() - start, parapet_error_message());
+        check_afterwards(&of);
+    }
+    (void)launch_case_end(&run, "one rank stands still");
+}
+
+/* Late, but not too late. */
+static void test_late(int late)
+{
+    int32_t generation = 0;
+    opened of;
+    launch_case_begin(&run, (uint64_t)late);
+    if (open_all(&of, DEADLINE_SECONDS, 1)) {
+        launch_phase(&run, "writing with one rank late");
+        if (run.rank == late)
+            sleep(1);
+        (void)launch_ok(&run, strip_write(of.array, &run, 2), "strip_write");
+        (void)LAUNCH_OK(&run, strip_read(of.array, &run, &generation));
+        launch_expect(&run, generation == 2, "new values");
+    }
+    close_all(&of);
+    (void)launch_case_end(&run, "one rank is late");
+}
+
+int main(int argc, char **argv)
+{
+    launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
+    test_late(run.ranks - 1);
+    test_absent(run.ranks - 1, 1);
+    test_stuck_storage(run.ranks / 2);
+    test_stalled(1, 0.02);
+    if (argc > 1 && strcmp(argv[1], "full") == 0) {
+        int i;
+        test_late(0);
+        for (i = 0; i < run.ranks; i++)
+            test_absent(i, 2);
+        test_stuck_storage(0);
+        test_stuck_storage(run.ranks - 1);
+        for (i = 0; i < 12; i++)
+            test_stalled(i % run.ranks, 0.01 + 0.0007 * i);
+    }
+    return launch_finish(&run);
+}

@@ -1,0 +1,130 @@
+/* All kinds of collective calls, those that fail included, under the shim that counts what MPI was asked for: at
+ * MPI_Finalize nothing may be left. See leaks.h. */
+#include <stdio.h>
+#include <string.h>
+
+#include "array/internal.h"
+#include "leaks.h"
+#include "strip.h"
+#include "watch.h"
+
+static launch run;
+
+static int stop(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    (void)done_bytes;
+    (void)total_bytes;
+    return *(bool *)context;
+}
+
+static void expect_failure(parapet_status status, parapet_status expected, const char *call)
+{
+    launch_expect(&run, launch_agreed(&run, status, call) == expected, parapet_status_name(expected));
+}
+
+/* Every call of an array, with success. */
+static void use_array(parapet_array *array)
+{
+    const int64_t larger[1] = {(int64_t)(run.ranks + 1) * STRIP_SHARD},
+                  as_before[1] = {(int64_t)run.ranks * STRIP_SHARD};
+    parapet_check_summary summary;
+    int32_t generation = -1;
+    (void)LAUNCH_OK(&run, strip_write(array, &run, 1));
+    (void)LAUNCH_OK(&run, parapet_array_attribute_set(array, "x", "1"));
+    (void)LAUNCH_OK(&run, parapet_array_resize(array, larger));
+    (void)LAUNCH_OK(&run, parapet_array_resize(array, as_before));
+    (void)LAUNCH_OK(&run, parapet_array_seal(array));
+    (void)LAUNCH_OK(&run, strip_read(array, &run, &generation));
+    launch_expect(&run, generation == 1, "what was written");
+    (void)LAUNCH_OK(&run, parapet_array_check(array, PARAPET_CHECK_DATA, NULL, NULL, &summary));
+    (void)LAUNCH_OK(&run, parapet_array_unseal(array));
+    (void)LAUNCH_OK(&run, parapet_array_write(array, NULL, 0));
+}
+
+static void use_group(parapet_store *store)
+{
+    parapet_group *group = NULL;
+    (void)LAUNCH_OK(&run, parapet_group_create(&group, store, "g/h", NULL));
+    (void)LAUNCH_OK(&run, parapet_group_attribute_set(group, "x", "1"));
+    (void)LAUNCH_OK(&run, parapet_group_consolidate(group));
+    (void)LAUNCH_OK(&run, parapet_group_close(&group));
+}
+
+/* Calls that are refused, differ between ranks, are cancelled or meet storage that fails on one rank. */
+static void fail_with_array(parapet_store *store, parapet_array *array, bool *is_stopped, pp_fault_plan *plan)
+{
+    parapet_array *other = NULL;
+    int64_t shape[1] = {STRIP_SHARD + run.rank};
+    int32_t generation;
+    long at;
+    expect_failure(parapet_array_open(&other, store, "absent"), PARAPET_ERR_NOT_FOUND, "open");
+    expect_failure(strip_create(&other, store, "a", run.ranks), PARAPET_ERR_EXISTS, "create");
+    if (run.ranks > 1) {
+        expect_failure(parapet_array_resize(array, shape), PARAPET_ERR_ARGUMENT, "resize");
+        expect_failure(run.rank == 1 ? parapet_array_unseal(array) : parapet_array_seal(array), PARAPET_ERR_ARGUMENT,
+                       "seal or unseal");
+    }
+    expect_failure(parapet_array_write(array, NULL, run.rank == 0 ? 1 : 0), PARAPET_ERR_ARGUMENT, "write");
+    *is_stopped = run.rank == run.ranks - 1;
+    expect_failure(strip_write(array, &run, 2), PARAPET_ERR_CANCELLED, "cancelled write");
+    expect_failure(strip_read(array, &run, &generation), PARAPET_ERR_CANCELLED, "cancelled read");
+    *is_stopped = false;
+    for (at = 0; at < 3; at++) {
+        *plan = (pp_fault_plan){.fail_at = run.rank == run.ranks - 1 ? at : -1};
+        expect_failure(strip_write(array, &run, 2), PARAPET_ERR_IO, "write with a failure");
+    }
+    *plan = (pp_fault_plan){.fail_at = run.rank == run.ranks - 1 ? 0 : -1};
+    expect_failure(strip_read(array, &run, &generation), PARAPET_ERR_IO, "read with a failure");
+    *plan = (pp_fault_plan){.fail_at = -1};
+}
+
+static void run_case(int64_t transport, int64_t ownership)
+{
+    static uint64_t number;
+    bool is_stopped = false;
+    parapet_options options = {.transport = transport,
+                               .ownership = ownership,
+                               .servers = run.ranks,
+                               .progress = stop,
+                               .progress_context = &is_stopped};
+    pp_fault_plan plan = {.fail_at = -1};
+    pp_posix_options posix = {.not_durable = true, .create = true};
+    pp_store *inner = NULL, *faulty = NULL;
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    char path[600];
+    launch_case_begin(&run, number);
+    (void)snprintf(path, sizeof path, "%s/leaks-%d", run.folder, (int)number++);
+    expect_failure(parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_READ, NULL), PARAPET_ERR_NOT_FOUND,
+                   "open of a store that is not there");
+    if (run.rank == 0)
+        launch_expect(&run, pp_store_posix_build(&inner, path, &posix) == PARAPET_OK, "a directory");
+    watch_meet();
+    if (run.rank != 0)
+        launch_expect(&run, pp_store_posix_build(&inner, path, &posix) == PARAPET_OK, "a directory");
+    launch_expect(&run, pp_store_faulty_build(&faulty, inner, &plan) == PARAPET_OK, "a store");
+    if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, faulty, PARAPET_CREATE, &options)) &&
+        LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks))) {
+        use_array(array);
+        use_group(store);
+        fail_with_array(store, array, &is_stopped, &plan);
+        expect_failure(parapet_store_close(&store), PARAPET_ERR_ARGUMENT, "close with an array open");
+    }
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    pp_store_free(faulty);
+    pp_store_free(inner);
+    (void)launch_case_end(&run, "calls of all kinds");
+}
+
+int main(int argc, char **argv)
+{
+    leaks_counts counted;
+    launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
+    run_case(1, 1);
+    run_case(2, 2);
+    run_case(2, 1);
+    counted = leaks_now();
+    launch_expect(&run, counted.communicators_made >= 3, "a shim that sees what the library does");
+    return launch_finish(&run);
+}
