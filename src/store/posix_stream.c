@@ -119,10 +119,13 @@ static parapet_status empty_buffer(pp_posix_stream *stream)
     return status;
 }
 
-/* How much of the data need not go through the buffer: nothing, or whole pages that keep the file aligned. */
+/* How much of the data need not go through the buffer: nothing, or whole pages that keep the file aligned; without
+ * direct I/O all of it, if it is worth a call. */
 static size_t straight_bytes(const pp_posix_stream *stream, const unsigned char *data, size_t bytes)
 {
     if (stream->buffer.data == NULL)
+        return bytes;
+    if (!stream->is_direct && stream->filled == 0 && bytes >= PP_LEAST_WRITE_BUFFER_BYTES)
         return bytes;
     if (stream->filled > 0 || bytes < stream->buffer.capacity)
         return 0;
@@ -135,6 +138,8 @@ parapet_status pp_posix_stream_append(pp_posix_stream *stream, const void *data,
 {
     const unsigned char *source = data;
     parapet_status status = PARAPET_OK;
+    if (!stream->is_direct && stream->filled > 0 && bytes >= PP_LEAST_WRITE_BUFFER_BYTES)
+        status = empty_buffer(stream);
     while (bytes > 0 && status == PARAPET_OK) {
         size_t straight = straight_bytes(stream, source, bytes);
         size_t piece = straight > 0 ? straight : pp_min_size(bytes, stream->buffer.capacity - stream->filled);

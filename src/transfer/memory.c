@@ -12,6 +12,10 @@
 #define READ_SLOTS_MOST 16
 /* Requests of this size keep a disk busy. */
 #define READ_BATCH_BYTES ((size_t)4 << 20)
+/* And of this size, four chunks of 2 MiB, let whole rows of other ranks be written. */
+#define READ_REMOTE_BATCH_BYTES (((size_t)8 << 20) + ((size_t)64 << 10))
+/* Rows of other ranks that a worker keeps: those of a chunk of 2 MiB, four times as wide, and some more. */
+#define SIEVE_BYTES ((size_t)16 << 20)
 /* What the list of messages of a window takes, if not very many ranks share it. */
 #define LEGS_BYTES (16 * sizeof(pp_window_leg))
 
@@ -30,6 +34,13 @@ static int window_of(const pp_layout *layout, int window_most)
 {
     int chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
     return chunks < window_most ? chunks : window_most;
+}
+
+static size_t sieve_of(const pp_memory_case *memory)
+{
+    if (!memory->has_remote || !memory->uses_direct)
+        return 0;
+    return pp_min_size(SIEVE_BYTES, memory->available_bytes / 6 / (size_t)memory->threads);
 }
 
 /* ---- Writing ---- */
@@ -90,6 +101,10 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
             index = pp_max_size(index, pp_align_up(pp_index_stored_bytes(&layouts[i]->index), PP_PAGE_BYTES));
     }
     size_write_slot(layouts, count, memory, PP_WINDOW_CHUNKS, plan);
+    plan->sieve_bytes = sieve_of(memory);
+    if (fixed + plan->slot_bytes + (size_t)memory->threads * plan->sieve_bytes > memory->available_bytes)
+        plan->sieve_bytes = 0;
+    fixed += (size_t)memory->threads * plan->sieve_bytes;
     if (fixed + plan->slot_bytes > memory->available_bytes)
         size_write_slot(layouts, count, memory, 1, plan);
     if ((status = check_fits(memory, fixed + plan->slot_bytes, "buffers to write a chunk")) != PARAPET_OK)
@@ -163,9 +178,14 @@ parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, c
     plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
     if ((status = check_fits(memory, fixed + plan->slot_bytes, "buffers to read a chunk")) != PARAPET_OK)
         return status;
+    plan->sieve_bytes = sieve_of(memory);
+    if (fixed + plan->slot_bytes + (size_t)memory->threads * plan->sieve_bytes > memory->available_bytes)
+        plan->sieve_bytes = 0;
+    fixed += (size_t)memory->threads * plan->sieve_bytes;
     available = memory->available_bytes - fixed;
     available = pp_min_size(available, pp_max_size(available / 2, plan->slot_bytes));
-    plan->batch_bytes = pp_max_size(needs.chunk_bytes, READ_BATCH_BYTES);
+    plan->batch_bytes =
+        pp_max_size(needs.chunk_bytes, memory->has_remote ? READ_REMOTE_BATCH_BYTES : READ_BATCH_BYTES);
     if (read_slot(layouts, count, memory, &needs, plan) * 2 > available)
         plan->batch_bytes = pp_max_size(needs.chunk_bytes, available / (memory->has_remote ? 8 : 4));
     plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);

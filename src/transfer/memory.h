@@ -13,6 +13,7 @@ typedef struct pp_memory_case {
     bool has_threads;      /* storage runs beside encoding: more than one window is under way */
     bool keeps_old;        /* writing: some shard is only partly covered */
     bool has_remote;       /* some claim is of another rank: pieces may come as messages */
+    bool uses_direct;      /* some of those ranks can be reached without messages */
     size_t fragment_bytes; /* of a message */
     int64_t shard_count;   /* shards that this server owns */
 } pp_memory_case;
@@ -23,6 +24,7 @@ typedef struct pp_memory_plan {
     size_t slot_bytes;    /* of one slot, with its share of shard lists */
     size_t staging_bytes; /* of one slot, for pieces that come or go as messages; part of slot_bytes */
     size_t batch_bytes;   /* reading: of one request to storage */
+    size_t sieve_bytes;   /* of one worker, for rows of other ranks */
     size_t writer_bytes;  /* writing: of the buffer of the one writer */
     size_t planned_bytes; /* the most that will be taken */
 } pp_memory_plan;

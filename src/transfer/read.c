@@ -4,9 +4,12 @@
 #include "base/checked.h"
 #include "transfer/drive.h"
 #include "transfer/memory.h"
+#include "transfer/sieve.h"
 
 /* Chunks that lie closer together than this are fetched by one request. */
 #define READ_GAP_BYTES (64u << 10)
+/* A request smaller than this is not ended early. */
+#define ROW_LEAST_BYTES (1u << 20)
 
 /* One shard on its way to the claims. Lives until its last item is consumed. */
 typedef struct read_shard {
@@ -40,6 +43,7 @@ typedef struct read_item {
 typedef struct read_worker {
     pp_chain_scratch *scratch;
     const pp_chain *chain; /* that the scratch is for */
+    pp_sieve sieve;
 } read_worker;
 
 typedef struct read_job {
@@ -208,6 +212,16 @@ static int64_t most_chunks(const read_job *job, const read_shard *shard)
     return pp_max_i64(1, pp_min_i64(PP_WINDOW_CHUNKS, (int64_t)(job->memory.batch_bytes / chunk_bytes)));
 }
 
+/* Whether the next chunk begins another row of chunks: what ends here can be written to other ranks row by row. */
+static bool is_row_complete(const read_job *job, const read_shard *shard, uint64_t taken_bytes)
+{
+    const pp_grid *chunks = &context_of(job, shard->target)->layout->chunks;
+    int64_t row = chunks->ndim > 0 ? chunks->cells[chunks->ndim - 1] : 1;
+    if (job->memory.sieve_bytes == 0 || taken_bytes < ROW_LEAST_BYTES)
+        return false;
+    return shard->wanted[shard->next_wanted] / row != shard->wanted[shard->next_wanted - 1] / row;
+}
+
 /* Takes as many of the wanted chunks as lie together and fit one request. */
 static void take_run(read_job *job, read_shard *shard, read_item *item)
 {
@@ -218,7 +232,8 @@ static void take_run(read_job *job, read_shard *shard, read_item *item)
     item->news = PP_WINDOW_DATA;
     item->first_wanted = shard->next_wanted++;
     item->offset = entry->offset;
-    while (shard->next_wanted < shard->wanted_count && shard->next_wanted - item->first_wanted < most) {
+    while (shard->next_wanted < shard->wanted_count && shard->next_wanted - item->first_wanted < most &&
+           !is_row_complete(job, shard, end - item->offset)) {
         entry = &entries[shard->wanted[shard->next_wanted]];
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
         if (entry->offset > end + READ_GAP_BYTES ||
@@ -404,9 +419,23 @@ static void fill_absent(read_job *job, const read_item *item)
     }
 }
 
-/* One piece that needs no message. false: the system refuses to copy it, and messages must. */
-static bool scatter_piece(const read_job *job, const read_item *item, const pp_work *work, const pp_move *move)
+/* The system refuses to copy to one of the ranks that share the run: from now on all of them get messages. */
+static void refuse_direct(const read_job *job, const read_item *item)
 {
+    size_t i;
+    for (i = item->shard->first; i < item->shard->end; i++) {
+        pp_peer *peer = pp_peers_find(&job->session->peers, job->view->list.work[i].rank);
+        if (peer != NULL)
+            atomic_store(&peer->is_direct, false);
+    }
+}
+
+/* One piece that needs no message. false: the system refuses to copy it, and messages must. */
+static bool scatter_piece(const read_job *job, read_worker *worker, const read_item *item, size_t record,
+                          const pp_move *move)
+{
+    const pp_work *work = &job->view->list.work[record];
+    pp_box shard_box;
     pp_peer *peer;
     if (is_own(job, work)) {
         pp_move_own(move, PP_SCATTER);
@@ -415,8 +444,12 @@ static bool scatter_piece(const read_job *job, const read_item *item, const pp_w
     if (pp_legs_has(&item->legs, work->rank))
         return true;
     peer = pp_peers_find(&job->session->peers, work->rank);
-    if (!pp_move_direct(move, PP_SCATTER, peer->card.process)) {
-        atomic_store(&peer->is_direct, false);
+    pp_layout_shard_box(context_of(job, work->target)->layout, work->shard, &shard_box);
+    if (!pp_sieve_scatter(&worker->sieve, &(pp_sieve_piece){.move = move,
+                                                            .process = peer->card.process,
+                                                            .work = (int64_t)record,
+                                                            .shard_box = &shard_box})) {
+        refuse_direct(job, item);
         return false;
     }
     context_of(job, work->target)->counters->direct_bytes +=
@@ -424,10 +457,11 @@ static bool scatter_piece(const read_job *job, const read_item *item, const pp_w
     return true;
 }
 
-static bool scatter(read_job *job, read_item *item, int slot, int64_t chunk, const unsigned char *elements)
+static bool scatter(read_job *job, read_worker *worker, read_item *item, int slot, const unsigned char *elements)
 {
     const read_shard *shard = item->shard;
     const pp_layout *layout = context_of(job, shard->target)->layout;
+    int64_t chunk = shard->wanted[item->first_wanted + slot];
     pp_box whole, inside, common;
     size_t i;
     pp_layout_chunk_whole_box(layout, shard->shard.number, chunk, &whole);
@@ -439,7 +473,7 @@ static bool scatter(read_job *job, read_item *item, int slot, int64_t chunk, con
             continue;
         move.chunk_box = &whole;
         move.chunk = (void *)(uintptr_t)elements;
-        if (!scatter_piece(job, item, work, &move))
+        if (!scatter_piece(job, worker, item, i, &move))
             return false;
         job->done_bytes += pp_box_element_count(&common) * (int64_t)layout->element_bytes;
     }
@@ -456,7 +490,8 @@ static parapet_status ensure_scratch(read_worker *worker, const pp_transfer_cont
     if (worker->chain == context->layout->chain)
         return PARAPET_OK;
     pp_chain_scratch_free(worker->scratch);
-    *worker = (read_worker){0};
+    worker->scratch = NULL;
+    worker->chain = NULL;
     if ((status = pp_chain_scratch_build(&worker->scratch, context->layout->chain, context->budget)) == PARAPET_OK)
         worker->chain = context->layout->chain;
     return status;
@@ -472,7 +507,7 @@ static parapet_status deliver_chunk(read_job *job, read_worker *worker, read_ite
     if (status != PARAPET_OK)
         return pp_fail_within(status, "%s: chunk %lld", item->shard->shard.key, (long long)chunk);
     context->counters->chunks_decoded += 1;
-    *is_whole = scatter(job, item, slot, chunk, decoded.data);
+    *is_whole = scatter(job, worker, item, slot, decoded.data);
     return PARAPET_OK;
 }
 
@@ -488,6 +523,12 @@ static parapet_status deliver_run(read_job *job, read_worker *worker, read_item 
         is_whole = true;
         for (i = 0; i < item->wanted_count && is_whole && status == PARAPET_OK; i++)
             status = deliver_chunk(job, worker, item, (int)i, &is_whole);
+        if (!is_whole || status != PARAPET_OK)
+            pp_sieve_forget(&worker->sieve);
+        else if (!pp_sieve_flush(&worker->sieve)) {
+            refuse_direct(job, item);
+            is_whole = false;
+        }
     } while (status == PARAPET_OK && !is_whole);
     return status;
 }
@@ -561,6 +602,7 @@ static parapet_status plan_memory(read_job *job)
         .threads = context->threads,
         .has_threads = context->has_storage_thread,
         .has_remote = !job->session->is_alone && pp_session_has_remote(job->session),
+        .uses_direct = !job->session->is_alone && pp_session_uses_direct(job->session),
         .shard_count = pp_session_shard_count(job->session),
     };
     int i, count = job->session->item_count;
@@ -591,6 +633,8 @@ static parapet_status prepare(read_job *job)
         return status;
     for (i = 0; i < job->memory.slot_count; i++)
         job->items[i].slot = i;
+    for (i = 0; i < context->threads; i++)
+        pp_sieve_init(&job->workers[i].sieve, context->budget, job->memory.sieve_bytes, job->view->claims.ndim_most);
     job->total_bytes = claimed_bytes(job);
     return pp_transfer_report(context, "reading", 0, job->total_bytes);
 }
@@ -608,8 +652,10 @@ static void clear_job(read_job *job)
         pp_buffer_free(&job->items[i].buffer);
         pp_legs_free(&job->items[i].legs);
     }
-    for (i = 0; job->workers != NULL && i < context_of(job, 0)->threads; i++)
+    for (i = 0; job->workers != NULL && i < context_of(job, 0)->threads; i++) {
         pp_chain_scratch_free(job->workers[i].scratch);
+        pp_sieve_free(&job->workers[i].sieve);
+    }
     pp_free(job->items);
     pp_free(job->workers);
 }

@@ -400,6 +400,15 @@ bool pp_session_has_remote(const pp_session *session)
     return false;
 }
 
+bool pp_session_uses_direct(const pp_session *session)
+{
+    size_t i;
+    for (i = 0; i < session->peers.count; i++)
+        if (atomic_load(&session->peers.peers[i].is_direct))
+            return true;
+    return false;
+}
+
 int64_t pp_session_shard_count(const pp_session *session)
 {
     return (int64_t)count_groups(&pp_session_served(session)->list);

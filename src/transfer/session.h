@@ -43,6 +43,9 @@ const pp_view *pp_session_served(const pp_session *session);
 /* Whether some claim in what this rank serves is of another rank. */
 bool pp_session_has_remote(const pp_session *session);
 
+/* Whether some of those can be reached without messages. */
+bool pp_session_uses_direct(const pp_session *session);
+
 /* Groups of the served list: shards that this rank owns. */
 int64_t pp_session_shard_count(const pp_session *session);
 

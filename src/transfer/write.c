@@ -4,6 +4,7 @@
 #include "transfer/drive.h"
 #include "transfer/memory.h"
 #include "transfer/shard_build.h"
+#include "transfer/sieve.h"
 
 /* What becomes of a chunk of a new shard. */
 typedef enum chunk_fate {
@@ -48,6 +49,7 @@ typedef struct write_job {
     bool keeps_old; /* some shard is only partly covered */
     pp_memory_plan memory;
     write_item *items;
+    pp_sieve *sieves; /* one per worker; NULL when alone */
     atomic_llong done_bytes;
     int64_t reported_bytes, total_bytes;
 } write_job;
@@ -303,19 +305,35 @@ static void fill_outside(const pp_layout *layout, const pp_box *whole, const pp_
     }
 }
 
+/* What a worker is doing. */
+typedef struct chunk_task {
+    write_job *job;
+    write_item *item;
+    int worker;
+    int slot; /* which chunk of the window */
+    pp_box whole, inside;
+} chunk_task;
+
 /* One piece that needs no message. false: the system refuses to copy it, and messages must. */
-static bool gather_piece(const write_job *job, const write_item *item, const pp_work *work, const pp_move *move)
+static bool gather_piece(const chunk_task *task, size_t record, const pp_move *move)
 {
+    const write_job *job = task->job;
+    const pp_work *work = &job->view->list.work[record];
     const pp_session *session = job->session;
+    pp_box shard_box;
     pp_peer *peer;
     if (session->is_alone || work->rank == pp_comm_rank(session->crew->comm)) {
         pp_move_own(move, PP_GATHER);
         return true;
     }
-    if (pp_legs_has(&item->legs, work->rank))
+    if (pp_legs_has(&task->item->legs, work->rank))
         return true;
     peer = pp_peers_find(&session->peers, work->rank);
-    if (!pp_move_direct(move, PP_GATHER, peer->card.process)) {
+    pp_layout_shard_box(job->contexts[work->target]->layout, work->shard, &shard_box);
+    if (!pp_sieve_gather(&job->sieves[task->worker], &(pp_sieve_piece){.move = move,
+                                                                       .process = peer->card.process,
+                                                                       .work = (int64_t)record,
+                                                                       .shard_box = &shard_box})) {
         atomic_store(&peer->is_direct, false);
         return false;
     }
@@ -323,17 +341,18 @@ static bool gather_piece(const write_job *job, const write_item *item, const pp_
     return true;
 }
 
-static bool gather(write_job *job, write_item *item, int slot, const pp_box *whole, const pp_box *inside)
+static bool gather(const chunk_task *task)
 {
-    const pp_view *view = job->view;
-    int64_t chunk = item->window.chunks[slot];
+    const pp_view *view = task->job->view;
+    const write_item *item = task->item;
+    int64_t chunk = item->window.chunks[task->slot];
     pp_box common;
     pp_move move = {
         .box = &common,
         .ndim_most = view->claims.ndim_most,
-        .chunk_box = whole,
+        .chunk_box = &task->whole,
         .chunk = pp_chain_scratch_chunk(item->scratch),
-        .element_bytes = context_of(job, item->build)->layout->element_bytes,
+        .element_bytes = context_of(task->job, item->build)->layout->element_bytes,
     };
     size_t i;
     for (i = item->build->first; i < item->build->end; i++) {
@@ -341,14 +360,14 @@ static bool gather(write_job *job, write_item *item, int slot, const pp_box *who
         if (work->claim == PP_NO_CLAIM || chunk < work->first_chunk || chunk > work->last_chunk)
             continue;
         move.claim = pp_claims_at(&view->claims, (size_t)work->claim);
-        pp_claim_box(move.claim, move.ndim_most, whole->ndim, &common);
-        if (pp_box_intersect(&common, inside, &common) && !gather_piece(job, item, work, &move))
+        pp_claim_box(move.claim, move.ndim_most, task->whole.ndim, &common);
+        if (pp_box_intersect(&common, &task->inside, &common) && !gather_piece(task, i, &move))
             return false;
     }
     if (item->legs.count > 0) {
         pp_box chunk_box;
-        pp_legs_case legs_case = legs_case_of(job, item, &chunk_box);
-        (void)pp_legs_move(&item->legs, &legs_case, slot, whole, move.chunk, PP_GATHER);
+        pp_legs_case legs_case = legs_case_of(task->job, item, &chunk_box);
+        (void)pp_legs_move(&task->item->legs, &legs_case, task->slot, &task->whole, move.chunk, PP_GATHER);
     }
     return true;
 }
@@ -362,25 +381,27 @@ static bool is_all_fill(const pp_layout *layout, const unsigned char *chunk)
 }
 
 /* *is_whole false: a piece has to come as a message first. */
-static parapet_status assemble(write_job *job, write_item *item, int slot, bool *is_whole)
+static parapet_status assemble(chunk_task *task, bool *is_whole)
 {
+    write_job *job = task->job;
+    write_item *item = task->item;
     const pp_layout *layout = context_of(job, item->build)->layout;
-    const write_chunk *chunk = &item->chunks[slot];
+    const write_chunk *chunk = &item->chunks[task->slot];
     unsigned char *elements = pp_chain_scratch_chunk(item->scratch);
+    int64_t number = item->window.chunks[task->slot];
     parapet_status status = PARAPET_OK;
-    pp_box whole, inside;
-    pp_layout_chunk_whole_box(layout, item->build->number, item->window.chunks[slot], &whole);
-    pp_layout_chunk_box(layout, item->build->number, item->window.chunks[slot], &inside);
+    pp_layout_chunk_whole_box(layout, item->build->number, number, &task->whole);
+    pp_layout_chunk_box(layout, item->build->number, number, &task->inside);
     if (chunk->fate == CHUNK_MERGE)
-        status = decode_old(job, item, item->window.chunks[slot]);
+        status = decode_old(job, item, number);
     else if (!chunk->is_covered)
-        pp_fill_elements(elements, pp_box_element_count(&whole), layout->element_bytes, layout->fill_value);
+        pp_fill_elements(elements, pp_box_element_count(&task->whole), layout->element_bytes, layout->fill_value);
     if (status != PARAPET_OK)
         return status;
-    if (!pp_box_equals(&whole, &inside))
-        fill_outside(layout, &whole, &inside, elements);
-    *is_whole = job->session == NULL || gather(job, item, slot, &whole, &inside);
-    job->done_bytes += pp_box_element_count(&inside) * (int64_t)layout->element_bytes;
+    if (!pp_box_equals(&task->whole, &task->inside))
+        fill_outside(layout, &task->whole, &task->inside, elements);
+    *is_whole = job->session == NULL || gather(task);
+    job->done_bytes += pp_box_element_count(&task->inside) * (int64_t)layout->element_bytes;
     return PARAPET_OK;
 }
 
@@ -408,18 +429,19 @@ static parapet_status keep_encoded(const write_job *job, write_item *item, int s
     return PARAPET_OK;
 }
 
-static parapet_status encode_chunk(write_job *job, write_item *item, int slot, bool *is_whole)
+static parapet_status encode_chunk(chunk_task *task, bool *is_whole)
 {
-    const pp_transfer_context *context = context_of(job, item->build);
-    write_chunk *chunk = &item->chunks[slot];
+    write_item *item = task->item;
+    const pp_transfer_context *context = context_of(task->job, item->build);
+    write_chunk *chunk = &item->chunks[task->slot];
     parapet_status status;
     chunk->is_elided = false;
     *is_whole = true;
     if (chunk->fate == CHUNK_COPY) {
         context->counters->chunks_copied += 1;
-        return read_old(job, item, item->window.chunks[slot], &chunk->encoded);
+        return read_old(task->job, item, item->window.chunks[task->slot], &chunk->encoded);
     }
-    if ((status = assemble(job, item, slot, is_whole)) != PARAPET_OK || !*is_whole)
+    if ((status = assemble(task, is_whole)) != PARAPET_OK || !*is_whole)
         return status;
     if (context->elides_fill && context->layout->is_sharded &&
         is_all_fill(context->layout, pp_chain_scratch_chunk(item->scratch))) {
@@ -435,12 +457,13 @@ static parapet_status encode(void *context, int worker, void *item_pointer)
     write_job *job = context;
     write_item *item = item_pointer;
     parapet_status status = PARAPET_OK;
+    chunk_task task = {.job = job, .item = item, .worker = worker};
     size_t used = 0;
     int slot;
-    (void)worker;
     for (slot = 0; !item->is_last && slot < item->window.chunk_count && status == PARAPET_OK; slot++) {
         bool is_whole;
-        if ((status = encode_chunk(job, item, slot, &is_whole)) != PARAPET_OK)
+        task.slot = slot;
+        if ((status = encode_chunk(&task, &is_whole)) != PARAPET_OK)
             return status;
         if (!is_whole)
             return find_legs(job, item); /* and once more from the start, when they have come */
@@ -512,6 +535,7 @@ static parapet_status plan_memory(write_job *job, const pp_layout *const *layout
         .has_threads = context->has_storage_thread,
         .keeps_old = job->keeps_old,
         .has_remote = !is_alone && pp_session_has_remote(job->session),
+        .uses_direct = !is_alone && pp_session_uses_direct(job->session),
         .shard_count = count_shards(&job->view->list),
     };
     parapet_status status;
@@ -521,6 +545,20 @@ static parapet_status plan_memory(write_job *job, const pp_layout *const *layout
         return status;
     pp_counters_plan(context->counters, pp_budget_used(context->budget) + job->memory.planned_bytes);
     context->counters->shards_owned += memory.shard_count;
+    return PARAPET_OK;
+}
+
+static parapet_status build_sieves(write_job *job)
+{
+    const pp_transfer_context *context = job->contexts[0];
+    parapet_status status;
+    int i;
+    if (job->session == NULL || job->session->is_alone)
+        return PARAPET_OK;
+    if ((status = pp_allocate_array(&job->sieves, (size_t)context->threads, sizeof job->sieves[0])) != PARAPET_OK)
+        return status;
+    for (i = 0; i < context->threads; i++)
+        pp_sieve_init(&job->sieves[i], context->budget, job->memory.sieve_bytes, job->view->claims.ndim_most);
     return PARAPET_OK;
 }
 
@@ -537,7 +575,7 @@ static parapet_status build_slots(write_job *job)
     for (i = 0; status == PARAPET_OK && i < job->memory.slot_count; i++)
         job->items[i].slot = i;
     pp_free(layouts);
-    return status;
+    return status == PARAPET_OK ? build_sieves(job) : status;
 }
 
 static parapet_status check_writable(const pp_layout *layout)
@@ -564,6 +602,9 @@ static void clear_job(write_job *job)
         pp_buffer_free(&job->items[i].output);
         pp_legs_free(&job->items[i].legs);
     }
+    for (i = 0; job->sieves != NULL && i < job->contexts[0]->threads; i++)
+        pp_sieve_free(&job->sieves[i]);
+    pp_free(job->sieves);
     pp_free(job->items);
     job->items = NULL;
     pp_free(job->contexts);
