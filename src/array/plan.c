@@ -153,6 +153,7 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
         .has_threads = options->io_thread != 2,
         .has_remote = job->distribution.rank_count > 1,
         .fragment_bytes = facts->by.fragment_bytes,
+        .rank_most = job->request->server < 0 ? job->summary.most_ranks : job->share.most_ranks,
         .shard_count = job->request->server < 0 ? job->summary.most_shards : job->share.shards,
     };
     int64_t taken;

@@ -102,7 +102,7 @@ void pp_buffer_free(pp_buffer *buffer)
 {
     if (buffer->data == NULL)
         return;
-    pp_free(buffer->data);
+    pp_free_pages(buffer->data, buffer->capacity);
     pp_budget_release(buffer->budget, buffer->capacity);
     buffer->data = NULL;
     buffer->capacity = 0;

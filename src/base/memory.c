@@ -86,6 +86,13 @@ void pp_free(void *memory)
     free(memory);
 }
 
+void pp_free_pages(void *memory, size_t bytes)
+{
+    if (memory != NULL)
+        (void)madvise(memory, bytes, MADV_DONTNEED);
+    pp_free(memory);
+}
+
 parapet_status pp_copy_bytes(void *copy, const void *source, size_t bytes)
 {
     void *fresh;

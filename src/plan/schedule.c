@@ -265,6 +265,7 @@ parapet_status pp_schedule_shard(pp_schedule *schedule, int64_t shard, pp_shard_
 static void add_shard(pp_server_share *server, const pp_shard_share *shard)
 {
     server->shards++;
+    server->most_ranks = pp_max_i64(server->most_ranks, shard->ranks - (shard->own.bytes > 0));
     server->listed += shard->all.boxes;
     pp_share_add(&server->others, &shard->others, 1);
     pp_share_add(&server->own, &shard->own, 1);
@@ -376,6 +377,7 @@ static void summarise_servers(const pp_schedule *schedule, const sums *totals, p
         summary->most_listed =
             pp_max_i64(summary->most_listed, first[i].listed + first[i].own.boxes +
                                                  totals->ranks[pp_schedule_server_rank(schedule, (int)i)].boxes);
+        summary->most_ranks = pp_max_i64(summary->most_ranks, first[i].most_ranks);
         summary->most_shards = pp_max_i64(summary->most_shards, first[i].shards);
     }
     summary->server_bytes = spread_of(totals->values, count);

@@ -48,7 +48,8 @@ parapet_status pp_schedule_shard(pp_schedule *schedule, int64_t shard, pp_shard_
 typedef struct pp_server_share {
     int64_t shards;
     pp_share others, own;
-    int64_t listed; /* pairs of a box and a shard that the server and its rank have to list */
+    int64_t most_ranks; /* that have elements of one shard */
+    int64_t listed;     /* pairs of a box and a shard that the server and its rank have to list */
 } pp_server_share;
 
 parapet_status pp_schedule_server(pp_schedule *schedule, int server, pp_server_share *share);
@@ -64,7 +65,7 @@ typedef struct pp_schedule_summary {
     pp_spread_of server_requests, server_fragments, server_message_bytes, server_own_bytes;
     pp_spread_of rank_requests, rank_fragments, rank_message_bytes; /* with all owners but itself */
     pp_spread_of rank_sent_writing, rank_sent_reading; /* messages that a rank sends as client and as server */
-    int64_t most_listed, most_shards;                  /* of a server */
+    int64_t most_listed, most_shards, most_ranks;      /* of a server */
 } pp_schedule_summary;
 
 parapet_status pp_schedule_summarise(pp_schedule *schedule, pp_schedule_summary *summary);

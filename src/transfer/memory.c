@@ -16,8 +16,6 @@
 #define READ_REMOTE_BATCH_BYTES (((size_t)8 << 20) + ((size_t)64 << 10))
 /* Rows of other ranks that a worker keeps: those of a chunk of 2 MiB, four times as wide, and some more. */
 #define SIEVE_BYTES ((size_t)16 << 20)
-/* What the list of messages of a window takes, if not very many ranks share it. */
-#define LEGS_BYTES (16 * sizeof(pp_window_leg))
 
 size_t pp_memory_client_bytes(size_t fragment_bytes)
 {
@@ -30,10 +28,29 @@ size_t pp_memory_fragment_bytes(int64_t least_memory_bytes)
     return bytes - bytes % PP_PAGE_BYTES;
 }
 
+/* What the list of messages of a window takes. Of two messages of data that follow each other one is more than half
+ * full, except the last of a rank. */
+static size_t legs_bytes(const pp_memory_case *memory, size_t window_bytes)
+{
+    size_t ranks = (size_t)memory->rank_most,
+           fragments = 2 * ranks + 2 * window_bytes / pp_max_size(memory->fragment_bytes, 1);
+    return pp_align_up(ranks * sizeof(pp_window_leg) + fragments * (sizeof(pp_fragment) + sizeof(pp_wire_request)),
+                       PP_PAGE_BYTES);
+}
+
 static int window_of(const pp_layout *layout, int window_most)
 {
     int chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
-    return chunks < window_most ? chunks : window_most;
+    chunks = chunks < window_most ? chunks : window_most;
+    return layout->chunks.cell_count < chunks ? (int)pp_max_i64(layout->chunks.cell_count, 1) : chunks;
+}
+
+/* Windows that there are at all: no more slots are of use. */
+static size_t count_windows(const pp_layout *layout, int64_t shards, int64_t window)
+{
+    int64_t count;
+    return pp_multiply_fits(shards, pp_divide_up(layout->chunks.cell_count, window), &count) ? (size_t)count
+                                                                                             : SIZE_MAX;
 }
 
 static size_t sieve_of(const pp_memory_case *memory)
@@ -45,11 +62,10 @@ static size_t sieve_of(const pp_memory_case *memory)
 
 /* ---- Writing ---- */
 
-static size_t write_staging(const pp_layout *layout, int window_most)
+static size_t write_staging(const pp_layout *layout, const pp_memory_case *memory, int window_most)
 {
-    size_t chunk = pp_chain_decoded_bytes(layout->chain);
-    return pp_align_up((size_t)window_of(layout, window_most) * chunk, PP_PAGE_BYTES) +
-           pp_align_up(LEGS_BYTES, PP_PAGE_BYTES);
+    size_t bytes = (size_t)window_of(layout, window_most) * pp_chain_decoded_bytes(layout->chain);
+    return pp_align_up(bytes, PP_PAGE_BYTES) + legs_bytes(memory, bytes);
 }
 
 static size_t write_slot(const pp_layout *layout, const pp_memory_case *memory, int window_most)
@@ -62,7 +78,7 @@ static size_t write_slot(const pp_layout *layout, const pp_memory_case *memory, 
         bytes += pp_align_up((size_t)window * bound, PP_PAGE_BYTES);
     if (memory->shard_count > 1) /* what it is about may be another shard */
         bytes += pp_shard_build_list_bytes(layout, memory->keeps_old);
-    return bytes + (memory->has_remote ? write_staging(layout, window_most) : 0);
+    return bytes + (memory->has_remote ? write_staging(layout, memory, window_most) : 0);
 }
 
 static void size_write_slot(const pp_layout *const *layouts, int count, const pp_memory_case *memory, int window_most,
@@ -74,7 +90,7 @@ static void size_write_slot(const pp_layout *const *layouts, int count, const pp
     for (i = 0; i < count; i++) {
         plan->slot_bytes = pp_max_size(plan->slot_bytes, write_slot(layouts[i], memory, window_most));
         plan->staging_bytes =
-            pp_max_size(plan->staging_bytes, memory->has_remote ? write_staging(layouts[i], window_most) : 0);
+            pp_max_size(plan->staging_bytes, memory->has_remote ? write_staging(layouts[i], memory, window_most) : 0);
     }
 }
 
@@ -89,7 +105,7 @@ static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, con
 parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                                     pp_memory_plan *plan)
 {
-    size_t fixed = 0, writer = 0, index = 0, available, wanted;
+    size_t fixed = 0, writer = 0, index = 0, available, wanted, windows = 1;
     parapet_status status;
     int i;
     *plan = (pp_memory_plan){0};
@@ -111,7 +127,10 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
         return status;
     available = memory->available_bytes;
     wanted = memory->has_threads ? WRITE_SLOTS_PER_THREAD * (size_t)memory->threads : 1;
-    wanted = pp_min_size(wanted, WRITE_SLOTS_MOST);
+    for (i = 0; i < count; i++)
+        windows = pp_max_size(
+            windows, count_windows(layouts[i], memory->shard_count, window_of(layouts[i], plan->window_chunks)));
+    wanted = pp_min_size(pp_min_size(wanted, WRITE_SLOTS_MOST), windows);
     plan->slot_count = (int)pp_min_size(
         wanted, pp_max_size(1, pp_min_size(available - fixed, available / 4 * 3) / plan->slot_bytes));
     plan->writer_bytes = pp_min_size(writer, PP_LEAST_WRITE_BUFFER_BYTES + available - fixed -
@@ -124,16 +143,18 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
 
 /* ---- Reading ---- */
 
-static size_t read_staging(const pp_layout *layout, size_t batch)
+static size_t read_staging(const pp_layout *layout, const pp_memory_case *memory, size_t batch)
 {
     size_t chunk = pp_chain_decoded_bytes(layout->chain);
-    size_t most = pp_max_size(chunk, pp_min_size(batch, PP_WINDOW_CHUNKS * chunk));
-    return pp_align_up(most, PP_PAGE_BYTES) + pp_align_up(LEGS_BYTES, PP_PAGE_BYTES);
+    size_t most = pp_max_size(
+        chunk, pp_min_size(batch, (size_t)pp_min_i64(PP_WINDOW_CHUNKS, layout->chunks.cell_count) * chunk));
+    return pp_align_up(most, PP_PAGE_BYTES) + legs_bytes(memory, most);
 }
 
 /* The parts of a read's budget that do not depend on how many requests are under way. */
 typedef struct read_needs {
     size_t chunk_bytes;   /* the smallest buffer for requests */
+    size_t whole_bytes;   /* the largest of use: a whole shard */
     size_t shard_bytes;   /* an open shard: its index as a list, and which chunks are wanted */
     size_t index_bytes;   /* while a shard is being opened */
     size_t scratch_bytes; /* of all workers */
@@ -148,6 +169,10 @@ static read_needs find_read_needs(const pp_layout *const *layouts, int count, co
         size_t chunks = (size_t)layout->chunks.cell_count;
         needs.chunk_bytes = pp_max_size(
             needs.chunk_bytes, pp_align_up(pp_chain_encoded_bound(layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES);
+        needs.whole_bytes = pp_max_size(needs.whole_bytes, pp_align_up(pp_min_size(chunks, READ_BATCH_BYTES) *
+                                                                           pp_chain_encoded_bound(layout->chain),
+                                                                       PP_PAGE_BYTES) +
+                                                               2 * PP_PAGE_BYTES);
         needs.shard_bytes = pp_max_size(needs.shard_bytes, chunks * (sizeof(pp_chunk_entry) + sizeof(int64_t) + 1));
         if (layout->is_sharded)
             needs.index_bytes =
@@ -164,8 +189,21 @@ static size_t read_slot(const pp_layout *const *layouts, int count, const pp_mem
     int i;
     plan->staging_bytes = 0;
     for (i = 0; i < count && memory->has_remote; i++)
-        plan->staging_bytes = pp_max_size(plan->staging_bytes, read_staging(layouts[i], plan->batch_bytes));
+        plan->staging_bytes = pp_max_size(plan->staging_bytes, read_staging(layouts[i], memory, plan->batch_bytes));
     return plan->batch_bytes + plan->staging_bytes + (memory->shard_count > 1 ? needs->shard_bytes : 0);
+}
+
+static size_t read_windows(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                           const pp_memory_plan *plan)
+{
+    size_t windows = 1;
+    int i;
+    for (i = 0; i < count; i++) {
+        size_t bound = pp_chain_encoded_bound(layouts[i]->chain), room = plan->batch_bytes - 2 * PP_PAGE_BYTES;
+        size_t fitting = pp_min_size(pp_max_size(room / bound, 1), PP_WINDOW_CHUNKS);
+        windows = pp_max_size(windows, count_windows(layouts[i], memory->shard_count, (int64_t)fitting));
+    }
+    return windows;
 }
 
 parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
@@ -185,7 +223,8 @@ parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, c
     available = memory->available_bytes - fixed;
     available = pp_min_size(available, pp_max_size(available / 2, plan->slot_bytes));
     plan->batch_bytes =
-        pp_max_size(needs.chunk_bytes, memory->has_remote ? READ_REMOTE_BATCH_BYTES : READ_BATCH_BYTES);
+        pp_max_size(needs.chunk_bytes,
+                    pp_min_size(needs.whole_bytes, memory->has_remote ? READ_REMOTE_BATCH_BYTES : READ_BATCH_BYTES));
     if (read_slot(layouts, count, memory, &needs, plan) * 2 > available)
         plan->batch_bytes = pp_max_size(needs.chunk_bytes, available / (memory->has_remote ? 8 : 4));
     plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
@@ -194,6 +233,7 @@ parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, c
         plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
     }
     wanted = memory->has_threads ? pp_min_size((size_t)memory->threads + 3, READ_SLOTS_MOST) : 1;
+    wanted = pp_min_size(wanted, read_windows(layouts, count, memory, plan));
     plan->slot_count = (int)pp_min_size(wanted, pp_max_size(1, available / plan->slot_bytes));
     plan->planned_bytes = fixed + (size_t)plan->slot_count * plan->slot_bytes;
     return PARAPET_OK;

@@ -16,6 +16,7 @@ typedef struct pp_memory_case {
     bool uses_direct;      /* some of those ranks can be reached without messages */
     size_t fragment_bytes; /* of a message */
     int64_t shard_count;   /* shards that this server owns */
+    int64_t rank_most;     /* other ranks that have something of one shard */
 } pp_memory_case;
 
 typedef struct pp_memory_plan {

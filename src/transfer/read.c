@@ -604,6 +604,8 @@ static parapet_status plan_memory(read_job *job)
         .has_remote = !job->session->is_alone && pp_session_has_remote(job->session),
         .uses_direct = !job->session->is_alone && pp_session_uses_direct(job->session),
         .shard_count = pp_session_shard_count(job->session),
+        .rank_most = job->session->is_alone ? 0 : pp_session_rank_most(job->session),
+        .fragment_bytes = job->session->is_alone ? 0 : job->session->crew->fragment_bytes,
     };
     int i, count = job->session->item_count;
     parapet_status status;

@@ -425,3 +425,19 @@ int64_t pp_session_element_bytes(const pp_session *session)
             return INT64_MAX;
     return total;
 }
+
+int64_t pp_session_rank_most(const pp_session *session)
+{
+    const pp_worklist *list = &pp_session_served(session)->list;
+    int own = pp_comm_rank(session->crew->comm);
+    int64_t most = 0;
+    size_t first, end, rank;
+    for (first = 0; first < list->count; first = end) {
+        int64_t count = 0;
+        end = pp_worklist_group_end(list, first);
+        for (rank = first; rank < end; rank = pp_worklist_rank_end(list, rank, end))
+            count += list->work[rank].rank != own;
+        most = pp_max_i64(most, count);
+    }
+    return most;
+}

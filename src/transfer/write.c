@@ -208,7 +208,7 @@ static bool wants_fetch(void *context, const void *item_pointer)
 {
     const write_item *item = item_pointer;
     (void)context;
-    return !item->is_last && item->legs.count > 0 && !item->has_pieces;
+    return item->legs.count > 0 && !item->has_pieces;
 }
 
 static pp_legs *legs_of(void *item)
@@ -238,11 +238,11 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
     item->build = job->current;
     item->legs.count = 0;
     take_window(job, item);
-    item->is_last = item->window.chunk_count == 0;
-    if (item->is_last) {
+    item->is_last = !job->is_chunk_pending;
+    if (item->is_last)
         job->is_current_open = false;
+    if (item->window.chunk_count == 0)
         return PARAPET_OK;
-    }
     if ((status = ensure_scratch(job, item)) != PARAPET_OK)
         return status;
     return find_legs(job, item);
@@ -460,7 +460,7 @@ static parapet_status encode(void *context, int worker, void *item_pointer)
     chunk_task task = {.job = job, .item = item, .worker = worker};
     size_t used = 0;
     int slot;
-    for (slot = 0; !item->is_last && slot < item->window.chunk_count && status == PARAPET_OK; slot++) {
+    for (slot = 0; slot < item->window.chunk_count && status == PARAPET_OK; slot++) {
         bool is_whole;
         task.slot = slot;
         if ((status = encode_chunk(&task, &is_whole)) != PARAPET_OK)
@@ -481,10 +481,10 @@ static parapet_status store_item(void *context, int worker, void *item_pointer)
     parapet_status status = PARAPET_OK;
     int slot;
     (void)worker;
-    for (slot = 0; !item->is_last && slot < item->window.chunk_count && status == PARAPET_OK; slot++)
+    for (slot = 0; slot < item->window.chunk_count && status == PARAPET_OK; slot++)
         if (!item->chunks[slot].is_elided)
             status = pp_shard_build_append(item->build, of, item->window.chunks[slot], item->chunks[slot].encoded);
-    if (!item->is_last)
+    if (status != PARAPET_OK || !item->is_last)
         return status;
     status = pp_shard_build_finish(item->build, of, job->staged);
     atomic_store(&item->build->is_finished, true);
@@ -537,6 +537,8 @@ static parapet_status plan_memory(write_job *job, const pp_layout *const *layout
         .has_remote = !is_alone && pp_session_has_remote(job->session),
         .uses_direct = !is_alone && pp_session_uses_direct(job->session),
         .shard_count = count_shards(&job->view->list),
+        .rank_most = is_alone ? 0 : pp_session_rank_most(job->session),
+        .fragment_bytes = is_alone ? 0 : job->session->crew->fragment_bytes,
     };
     parapet_status status;
     if (memory.shard_count == 0)

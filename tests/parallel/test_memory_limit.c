@@ -16,9 +16,13 @@
 #include "resident.h"
 #include "tree.h"
 
-/* What a rank may grow beyond memory_bytes: MPI's buffers, stacks of threads, tables of codecs, lists. Beyond what
- * was planned it grew by 4 to 15 MiB with both MPIs. */
-#define OVERHEAD_BYTES ((int64_t)32 << 20)
+/* What a rank may grow beyond memory_bytes: MPI's buffers, stacks of threads, tables of codecs, lists, and buffers
+ * that were given back but are kept by the C library. Measured with 8 GiB: at most 29 MiB; with 512 MiB 10 MiB. */
+#if defined(__SANITIZE_ADDRESS__) /* which keeps what is freed */
+#define OVERHEAD_BYTES ((int64_t)1 << 40)
+#else
+#define OVERHEAD_BYTES ((int64_t)48 << 20)
+#endif
 #define SLAB_PLANES 256
 #define PATIENCE_SECONDS 800
 
@@ -70,13 +74,12 @@ static void read_array(parapet_store *store)
     (void)PATIENT_OK(parapet_array_read(array, &part, 1));
     launch_expect(&run, ramp_is_right(&values, &box), "what was written, read in one call");
     ramp_fill(&values);
-    for (plane = 0; plane < values.shape[0] && run.failures == 0; plane += SLAB_PLANES) {
+    for (plane = 0; plane < values.shape[0] && launch_largest(run.failures) == 0; plane += SLAB_PLANES) {
         box = own_box(plane, SLAB_PLANES);
         part = (parapet_part){.start = box.start, .count = box.count, .data = slab};
         memset(slab, 0xff, ramp_box_bytes(&box));
         (void)PATIENT_OK(parapet_array_read(array, &part, 1));
         launch_expect(&run, ramp_holds(&values, &box, slab), "what was written, read in slabs");
-        run.failures = (int)launch_largest(run.failures);
     }
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
 }
