@@ -158,8 +158,8 @@ typedef struct parapet_options {
     int64_t require_sealed;   /* 1: opening an array that is not sealed is an error */
     int64_t ignore_seal;      /* 1: open a sealed array whose metadata others changed, as one that is not sealed */
     int64_t expected_servers; /* default shard shapes give at least this many shards, where chunks allow */
-    int64_t servers;          /* how many ranks touch storage; default 4 per node, where there are as many ranks */
-    int64_t ownership;        /* 1: shards go round the servers (default), 2: to the server that holds most of them */
+    int64_t servers;          /* how many ranks touch storage; default 16 per node, where there are as many ranks */
+    int64_t ownership;        /* 1: shards go round the servers, 2: to the server that holds most of them (default) */
     int64_t transport; /* 1: ranks of a node copy from each other's memory where allowed (default), 2: messages */
     int64_t deadline_seconds; /* wait at most so long for another rank, then PARAPET_ERR_TIMEOUT; default: for ever */
     int64_t ranks_per_node;   /* pretend that so many ranks share a node; for tests */

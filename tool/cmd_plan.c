@@ -34,7 +34,7 @@ static const tool_value values[] = {
     {"spread", "--spread S,S", "per dimension block, cyclic:K or *; default: block"},
     {"servers", "--servers N", "ranks that touch storage; default: one in 4"},
     {"memory", "--memory SIZE", "the same as --max-mem"},
-    {"ownership", "--ownership O", "round_robin (default) or locality"},
+    {"ownership", "--ownership O", "locality (default) or round_robin"},
     {"server", "--server K", "what this server would do, shard by shard"},
     {"svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
     {NULL, NULL, NULL},

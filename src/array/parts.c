@@ -102,6 +102,7 @@ static pp_crew crew_of(const parapet_store *store, bool writes)
         .server_count = store->server_count,
         .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
         .ownership = pp_owner_strategy_of(store->options.ownership),
+        .has_deadline = store->options.deadline_seconds > 0,
         .uses_direct = store->options.transport != 2 && (writes || store->options.deadline_seconds == 0),
     };
 }
@@ -139,6 +140,13 @@ static parapet_status publish_batch(const batch *all, pp_staged *staged)
     return status;
 }
 
+/* [collective] A rank that ran out of patience while others staged may have changed its data since: it will not be
+ * here, and nothing is published. */
+static parapet_status check_presence(const parapet_store *store)
+{
+    return store->options.deadline_seconds > 0 ? pp_comm_agree(store->comm, "staged", PARAPET_OK) : PARAPET_OK;
+}
+
 static parapet_status write_batch(batch *all)
 {
     pp_crew crew = crew_of(all->store, true);
@@ -146,7 +154,8 @@ static parapet_status write_batch(batch *all)
     parapet_status status = begin_batch(all, "write");
     if (status == PARAPET_OK && (status = unseal_batch(all)) == PARAPET_OK &&
         (status = list_items(all)) == PARAPET_OK &&
-        (status = pp_transfer_stage(&crew, all->items, all->count, &staged)) == PARAPET_OK)
+        (status = pp_transfer_stage(&crew, all->items, all->count, &staged)) == PARAPET_OK &&
+        (status = check_presence(all->store)) == PARAPET_OK)
         status = publish_batch(all, &staged);
     pp_staged_clear(&staged);
     clear_batch(all);

@@ -7,9 +7,6 @@
 
 #include "comm/internal.h"
 
-/* Bytes of one step of pp_comm_share. */
-#define SHARE_BYTES ((size_t)64 << 10)
-
 static bool is_mpi_running(void)
 {
     int is_initialized = 0, is_finalized = 0;
@@ -30,14 +27,16 @@ bool pp_comm_wait(pp_comm *comm, MPI_Request *request)
 {
     double start = pp_clock_seconds();
     pp_wait wait = {0};
-    int is_done = 0;
-    while (MPI_Test(request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
+    int is_done = 0, error;
+    while ((error = MPI_Test(request, &is_done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !is_done) {
         if (comm->deadline_seconds > 0 && pp_clock_seconds() - start > 2 * comm->deadline_seconds) {
             comm->is_lost = true;
             return false;
         }
         pp_wait_briefly(&wait);
     }
+    if (error != MPI_SUCCESS && comm->wire != NULL)
+        comm->wire->has_failed = true;
     return true;
 }
 
@@ -65,6 +64,7 @@ static parapet_status build_parts(pp_comm **comm, MPI_Comm duplicate)
     MPI_Get_processor_name(host, &length);
     (void)snprintf((*comm)->host, sizeof(*comm)->host, "%.63s", host);
     (*comm)->nonce = make_nonce(*comm);
+    (*comm)->node = pp_comm_digest_node(*comm);
     if ((*comm)->size == 1)
         return PARAPET_OK;
     if ((status = pp_mpi_wire_build(&(*comm)->wire, duplicate)) == PARAPET_OK)
@@ -223,6 +223,9 @@ parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase)
 static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_status mine, int64_t least)
 {
     pp_call call = comm->call;
+    parapet_status said = mine == PARAPET_OK && comm->wire->has_failed
+                              ? pp_fail(PARAPET_ERR_MPI, "MPI reported an error, or a message of the wrong length")
+                              : mine;
     pp_verdict verdict = {.least = least, .failed_rank = -1, .differing_rank = -1, .call_rank = comm->rank};
     pp_call_add_text(&call, phase);
     verdict.digest = call.digest;
@@ -230,9 +233,9 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
         (void)snprintf(verdict.call, sizeof verdict.call, "%.70s (%.20s)", call.words, phase);
     else
         (void)snprintf(verdict.call, sizeof verdict.call, "%s", call.words);
-    if (mine != PARAPET_OK) {
-        verdict.failed_rank = mine == PARAPET_ERR_TIMEOUT ? PP_RANK_UNKNOWN : comm->rank;
-        verdict.status = (int32_t)mine;
+    if (said != PARAPET_OK) {
+        verdict.failed_rank = said == PARAPET_ERR_TIMEOUT ? PP_RANK_UNKNOWN : comm->rank;
+        verdict.status = (int32_t)said;
         (void)snprintf(verdict.sentence, sizeof verdict.sentence, "rank %d on %s: %.900s", comm->rank, comm->host,
                        pp_failure_message());
     }
@@ -263,6 +266,15 @@ static parapet_status status_of(pp_comm *comm)
     return PARAPET_OK;
 }
 
+static int tree_height(int size)
+{
+    int64_t below = 1;
+    int height = 0;
+    for (; below < size; below = below * PP_TREE_WIDTH + 1)
+        height++;
+    return height;
+}
+
 /* Ranks further down give up first, so that what they know reaches everybody; the one above is given the longest. */
 static void check_deadline(pp_comm *comm)
 {
@@ -271,7 +283,7 @@ static void check_deadline(pp_comm *comm)
     char sentence[PP_MESSAGE_BYTES];
     if (allowed <= 0 || whom < 0)
         return;
-    allowed *= whom > comm->rank ? 1 + 0.2 * (height - 1) : 1.6;
+    allowed *= whom > comm->rank ? 1 + 0.2 * (height - 1) : 1.6 + 0.2 * tree_height(comm->size);
     if (waited <= allowed)
         return;
     (void)snprintf(sentence, sizeof sentence, "rank %d did not arrive at %s within %g s (deadline_seconds)", whom,
@@ -340,17 +352,22 @@ parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_sta
     return agree(comm, phase, mine, value);
 }
 
-/* A rank without memory takes part all the same, and lets the bytes go. */
+/* A rank without memory takes part all the same, and lets the bytes go. They pass through a buffer of the
+ * communicator: if a deadline passes, MPI may still use it. */
 static bool spread(pp_comm *comm, unsigned char *data, size_t bytes)
 {
-    static _Thread_local unsigned char nowhere[SHARE_BYTES];
     MPI_Request request;
     size_t done;
-    for (done = 0; done < bytes; done += SHARE_BYTES) {
-        size_t piece = bytes - done < SHARE_BYTES ? bytes - done : SHARE_BYTES;
-        MPI_Ibcast(data != NULL ? data + done : nowhere, (int)piece, MPI_BYTE, 0, comm->mpi_comm, &request);
-        if (!pp_comm_wait(comm, &request))
+    for (done = 0; done < bytes; done += PP_SHARE_BYTES) {
+        size_t piece = bytes - done < PP_SHARE_BYTES ? bytes - done : PP_SHARE_BYTES;
+        if (comm->rank == 0)
+            memcpy(comm->shared, data + done, piece);
+        if (MPI_Ibcast(comm->shared, (int)piece, MPI_BYTE, 0, comm->mpi_comm, &request) != MPI_SUCCESS)
+            comm->wire->has_failed = true;
+        else if (!pp_comm_wait(comm, &request))
             return false;
+        if (comm->rank != 0 && data != NULL)
+            memcpy(data + done, comm->shared, piece);
     }
     return true;
 }
@@ -371,8 +388,13 @@ parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mi
         *bytes = (size_t)shared;
         status = pp_allocate(data, *bytes);
     }
-    if (!spread(comm, *data, *bytes))
+    if (!spread(comm, *data, *bytes)) {
+        if (comm->rank != 0) {
+            pp_free(*data);
+            *data = NULL;
+        }
         return refuse_lost();
+    }
     if ((status = agree(comm, phase, status, NULL)) != PARAPET_OK && comm->rank != 0) {
         pp_free(*data);
         *data = NULL;

@@ -4,7 +4,7 @@
  * function below then returns at once.
  *
  * Nobody blocks inside MPI: whoever waits tests, yields, then sleeps briefly (wait.h), because ranks are often
- * oversubscribed. While a rank waits it goes on answering the others.
+ * oversubscribed. While a rank waits in an agreement it goes on answering the others.
  *
  * A collective function of the library has this shape, and no rank leaves it between two agreements alone:
  *

@@ -27,6 +27,13 @@ static void keep_request(pp_wire_request *request, MPI_Request started)
 {
     memcpy(&request->handle, &started, sizeof started);
     request->is_active = true;
+    request->is_receive = false;
+}
+
+/* Errors are returned to us, and must not pass for success: whoever agrees next says so. */
+static void note(pp_wire *wire, int error)
+{
+    wire->has_failed = wire->has_failed || error != MPI_SUCCESS;
 }
 
 static int bytes_to_send(const pp_control *control)
@@ -41,16 +48,16 @@ static int bytes_to_send(const pp_control *control)
 
 static void send_control(pp_wire *wire, int rank, pp_wire_message *message)
 {
-    MPI_Request started;
-    MPI_Isend(&message->control, bytes_to_send(&message->control), MPI_BYTE, rank, PP_TAG_CONTROL,
-              ((mpi_wire *)wire)->mpi_comm, &started);
+    MPI_Request started = MPI_REQUEST_NULL;
+    note(wire, MPI_Isend(&message->control, bytes_to_send(&message->control), MPI_BYTE, rank, PP_TAG_CONTROL,
+                         ((mpi_wire *)wire)->mpi_comm, &started));
     keep_request(&message->request, started);
 }
 
 static void post_control(mpi_wire *self, int place)
 {
-    MPI_Irecv(&self->controls[place], (int)sizeof self->controls[place], MPI_BYTE, MPI_ANY_SOURCE, PP_TAG_CONTROL,
-              self->mpi_comm, &self->receives[place]);
+    note(&self->base, MPI_Irecv(&self->controls[place], (int)sizeof self->controls[place], MPI_BYTE, MPI_ANY_SOURCE,
+                                PP_TAG_CONTROL, self->mpi_comm, &self->receives[place]));
 }
 
 static bool next_control(pp_wire *wire, pp_control *control, int *source)
@@ -69,29 +76,38 @@ static bool next_control(pp_wire *wire, pp_control *control, int *source)
 
 static void send_data(pp_wire *wire, int rank, int tag, const void *data, size_t bytes, pp_wire_request *request)
 {
-    MPI_Request started;
-    MPI_Isend(data, (int)bytes, MPI_BYTE, rank, PP_TAG_DATA + tag, ((mpi_wire *)wire)->mpi_comm, &started);
+    MPI_Request started = MPI_REQUEST_NULL;
+    note(wire,
+         MPI_Isend(data, (int)bytes, MPI_BYTE, rank, PP_TAG_DATA + tag, ((mpi_wire *)wire)->mpi_comm, &started));
     keep_request(request, started);
 }
 
 static void receive_data(pp_wire *wire, int rank, int tag, void *data, size_t bytes, pp_wire_request *request)
 {
-    MPI_Request started;
-    MPI_Irecv(data, (int)bytes, MPI_BYTE, rank, PP_TAG_DATA + tag, ((mpi_wire *)wire)->mpi_comm, &started);
+    MPI_Request started = MPI_REQUEST_NULL;
+    note(wire,
+         MPI_Irecv(data, (int)bytes, MPI_BYTE, rank, PP_TAG_DATA + tag, ((mpi_wire *)wire)->mpi_comm, &started));
     keep_request(request, started);
+    request->is_receive = true;
+    request->bytes = bytes;
 }
 
 static bool is_over(pp_wire *wire, pp_wire_request *request)
 {
     MPI_Request started;
-    int is_done = 0;
-    (void)wire;
+    MPI_Status status;
+    int is_done = 0, bytes = 0, error;
     if (!request->is_active)
         return true;
     started = load_request(request);
-    MPI_Test(&started, &is_done, MPI_STATUS_IGNORE);
-    request->is_active = !is_done;
-    return is_done != 0;
+    error = MPI_Test(&started, &is_done, &status);
+    note(wire, error);
+    if (error == MPI_SUCCESS && is_done && request->is_receive) {
+        note(wire, MPI_Get_count(&status, MPI_BYTE, &bytes));
+        wire->has_failed = wire->has_failed || (size_t)bytes != request->bytes;
+    }
+    request->is_active = error == MPI_SUCCESS && !is_done;
+    return !request->is_active;
 }
 
 static const pp_wire_ops mpi_wire_ops = {

@@ -52,12 +52,13 @@ static void topology_clear(topology *all)
 void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node)
 {
     comm->ranks_per_node = ranks_per_node;
+    comm->node = pp_comm_digest_node(comm);
 }
 
 static parapet_status gather(pp_comm *comm, topology *all)
 {
     MPI_Request request = MPI_REQUEST_NULL;
-    all->digests[comm->rank] = pp_direct_card_of(comm).node;
+    all->digests[comm->rank] = comm->node;
     if (comm->wire == NULL)
         return PARAPET_OK;
     if (MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all->digests, 1, MPI_UINT64_T, comm->mpi_comm, &request) !=

@@ -5,7 +5,7 @@
 #include "comm/comm.h"
 
 /* Servers that a node gets when nobody says how many there should be. */
-#define PP_SERVERS_PER_NODE 4
+#define PP_SERVERS_PER_NODE 16
 
 /* Pretends that every so many ranks in a row are a node of their own; 0: as it is. Before anything below. */
 void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node);

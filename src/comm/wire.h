@@ -49,7 +49,8 @@ typedef struct pp_control {
 /* Something under way; opaque, with room for what an implementation keeps. */
 typedef struct pp_wire_request {
     uintptr_t handle;
-    bool is_active;
+    size_t bytes; /* that must come, of a receive */
+    bool is_active, is_receive;
 } pp_wire_request;
 
 /* A control message on its way; must not be touched or freed before it has left. */
@@ -74,6 +75,7 @@ typedef struct pp_wire_ops {
 struct pp_wire {
     const pp_wire_ops *ops;
     int rank, size;
+    bool has_failed; /* what came may not be what was sent: nothing that used this wire may succeed */
 };
 
 #endif

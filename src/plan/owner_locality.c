@@ -15,13 +15,15 @@ static int server_of(const pp_owner_case *owner_case, int rank)
     return low < owner_case->server_count && owner_case->servers[low] == rank ? low : -1;
 }
 
-/* The server that holds most of a shard; the home if none holds any. Ranks of a group come in ascending order, as the
- * servers do, so the first of several that hold the same is the lowest. */
+/* The server that holds most of a shard; the home if none holds more than it does, so that shards that many hold alike
+ * are spread evenly. Ranks of a group come in ascending order, as the servers do, so the first of several others that
+ * hold the same is the lowest. */
 static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t end)
 {
     const pp_worklist *list = owner_case->list;
     const pp_grid *shards = owner_case->plan->targets[list->work[first].target].shards;
     int64_t cell[PARAPET_MAX_NDIM], most = 0;
+    int64_t at_home = 0;
     int nearest = owner_case->home;
     size_t rank_end;
     pp_box box;
@@ -32,12 +34,14 @@ static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t en
         int64_t held;
         rank_end = pp_worklist_rank_end(list, first, end);
         held = server < 0 ? 0 : pp_worklist_covered_shard(list, owner_case->plan, first, rank_end, &box);
+        if (server == owner_case->home)
+            at_home = held;
         if (held > most) {
             most = held;
             nearest = server;
         }
     }
-    return nearest;
+    return at_home == most ? owner_case->home : nearest;
 }
 
 static int64_t count_groups(const pp_worklist *list)

@@ -95,7 +95,7 @@ static bool find_run(const pp_client *client, const pp_client_answer *answer, si
     pp_pieces walk = answer->pieces;
     pp_piece piece;
     pp_move move;
-    if (!pp_pieces_next_in_fragment(&walk, &piece))
+    if (client->session->crew->has_deadline || !pp_pieces_next_in_fragment(&walk, &piece))
         return false;
     move = move_of(client, answer, &piece, NULL);
     *data = (void *)(uintptr_t)pp_move_address(&move);

@@ -153,7 +153,8 @@ static void build_all(pp_legs *legs, const pp_legs_case *of, const totals *sum)
     }
 }
 
-parapet_status pp_legs_build(pp_legs *legs, const pp_legs_case *of)
+/* With the lock of the peers held: who needs messages must not change between counting and building. */
+static parapet_status build_locked(pp_legs *legs, const pp_legs_case *of)
 {
     totals sum = count_all(of);
     size_t arena_bytes = (size_t)sum.legs * sizeof(pp_window_leg) +
@@ -172,6 +173,16 @@ parapet_status pp_legs_build(pp_legs *legs, const pp_legs_case *of)
     return PARAPET_OK;
 }
 
+parapet_status pp_legs_build(pp_legs *legs, const pp_legs_case *of)
+{
+    pthread_mutex_t *lock = of->session->peers.lock;
+    parapet_status status;
+    pthread_mutex_lock(lock);
+    status = build_locked(legs, of);
+    pthread_mutex_unlock(lock);
+    return status;
+}
+
 void pp_legs_free(pp_legs *legs)
 {
     pp_buffer_free(&legs->arena);
@@ -181,11 +192,15 @@ void pp_legs_free(pp_legs *legs)
 
 bool pp_legs_has(const pp_legs *legs, int rank)
 {
-    int i;
-    for (i = 0; i < legs->count; i++)
-        if (legs->legs[i].leg.rank == rank)
-            return true;
-    return false;
+    int low = 0, high = legs->count;
+    while (low < high) {
+        int middle = low + (high - low) / 2;
+        if (legs->legs[middle].leg.rank < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return low < legs->count && legs->legs[low].leg.rank == rank;
 }
 
 void pp_legs_ask(pp_legs *legs, pp_pull *pull)

@@ -57,7 +57,8 @@ static size_t sieve_of(const pp_memory_case *memory)
 {
     if (!memory->has_remote || !memory->uses_direct)
         return 0;
-    return pp_min_size(SIEVE_BYTES, memory->available_bytes / 6 / (size_t)memory->threads);
+    return pp_min_size(SIEVE_BYTES, memory->available_bytes / 6 / (size_t)memory->threads) &
+           ~((size_t)PP_PAGE_BYTES - 1);
 }
 
 /* ---- Writing ---- */

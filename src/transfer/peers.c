@@ -1,5 +1,6 @@
 #include "transfer/peers.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 /* Where the rank is, or belongs. */
@@ -22,24 +23,68 @@ pp_peer *pp_peers_find(const pp_peers *peers, int rank)
     return place < peers->count && peers->peers[place].rank == rank ? &peers->peers[place] : NULL;
 }
 
+parapet_status pp_peers_init(pp_peers *peers)
+{
+    parapet_status status;
+    *peers = (pp_peers){0};
+    if ((status = pp_allocate(&peers->lock, sizeof *peers->lock)) == PARAPET_OK)
+        pthread_mutex_init(peers->lock, NULL);
+    return status;
+}
+
 parapet_status pp_peers_add(pp_peers *peers, int rank, const pp_direct_card *card)
 {
-    size_t place = place_of(peers, rank);
     parapet_status status;
-    if (place < peers->count && peers->peers[place].rank == rank)
-        return PARAPET_OK;
+    pp_peer *peer;
+    if (peers->count > 0 && peers->peers[peers->count - 1].rank == rank)
+        return PARAPET_OK; /* claims of one rank come together */
     if (peers->count == peers->capacity) {
         size_t capacity = peers->capacity > 0 ? 2 * peers->capacity : 16;
         if ((status = pp_reallocate(&peers->peers, capacity * sizeof peers->peers[0])) != PARAPET_OK)
             return status;
         peers->capacity = capacity;
     }
-    memmove(&peers->peers[place + 1], &peers->peers[place], (peers->count - place) * sizeof peers->peers[0]);
-    peers->peers[place].rank = rank;
-    peers->peers[place].card = *card;
-    atomic_init(&peers->peers[place].is_direct, false);
-    peers->count++;
+    peer = &peers->peers[peers->count++];
+    peer->rank = rank;
+    peer->card = *card;
+    atomic_init(&peer->is_direct, false);
     return PARAPET_OK;
+}
+
+parapet_status pp_peers_append(pp_peers *peers, const pp_peers *others)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = 0; i < others->count && status == PARAPET_OK; i++)
+        status = pp_peers_add(peers, others->peers[i].rank, &others->peers[i].card);
+    return status;
+}
+
+static int compare_ranks(const void *left, const void *right)
+{
+    const pp_peer *a = left, *b = right;
+    return (a->rank > b->rank) - (a->rank < b->rank);
+}
+
+void pp_peers_sort(pp_peers *peers)
+{
+    size_t i, kept = 0;
+    if (peers->count > 0)
+        qsort(peers->peers, peers->count, sizeof peers->peers[0], compare_ranks);
+    for (i = 0; i < peers->count; i++)
+        if (kept == 0 || peers->peers[kept - 1].rank != peers->peers[i].rank)
+            memmove(&peers->peers[kept++], &peers->peers[i], sizeof peers->peers[0]);
+    peers->count = kept;
+}
+
+void pp_peers_refuse(const pp_peers *peers, int rank)
+{
+    pp_peer *peer = pp_peers_find(peers, rank);
+    if (peer == NULL)
+        return;
+    pthread_mutex_lock(peers->lock);
+    atomic_store(&peer->is_direct, false);
+    pthread_mutex_unlock(peers->lock);
 }
 
 void pp_peers_try(pp_peers *peers, const pp_comm *comm, bool uses_direct)
@@ -52,6 +97,9 @@ void pp_peers_try(pp_peers *peers, const pp_comm *comm, bool uses_direct)
 
 void pp_peers_clear(pp_peers *peers)
 {
+    if (peers->lock != NULL)
+        pthread_mutex_destroy(peers->lock);
+    pp_free(peers->lock);
     pp_free(peers->peers);
     *peers = (pp_peers){0};
 }

@@ -3,6 +3,7 @@
 #ifndef PARAPET_TRANSFER_PEERS_H
 #define PARAPET_TRANSFER_PEERS_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 
 #include "comm/direct.h"
@@ -17,13 +18,23 @@ typedef struct pp_peer {
 typedef struct pp_peers {
     pp_peer *peers;
     size_t count, capacity;
+    pthread_mutex_t *lock; /* of is_direct, for who looks at it twice and must see the same */
 } pp_peers;
 
-/* Does nothing when the rank is known. */
+/* Before anything else. */
+parapet_status pp_peers_init(pp_peers *peers);
+
+/* Appends; pp_peers_sort must follow before anybody is looked for. */
 parapet_status pp_peers_add(pp_peers *peers, int rank, const pp_direct_card *card);
+
+parapet_status pp_peers_append(pp_peers *peers, const pp_peers *others);
+void pp_peers_sort(pp_peers *peers);
 
 /* NULL: not known. */
 pp_peer *pp_peers_find(const pp_peers *peers, int rank);
+
+/* The system refuses to copy: from now on messages. */
+void pp_peers_refuse(const pp_peers *peers, int rank);
 
 /* Tries the card of every peer but this rank. */
 void pp_peers_try(pp_peers *peers, const pp_comm *comm, bool uses_direct);

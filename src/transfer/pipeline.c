@@ -258,8 +258,8 @@ parapet_status pp_pipeline_run(const pp_pipeline_job *job)
         return run_as_loop(job);
     if ((status = build_line(&line, job, job->worker_count)) != PARAPET_OK)
         return status;
-    start_threads(line, 1);
     line->threads_alive++;
+    start_threads(line, 1);
     self = (pipeline_thread){.line = line, .role = job->workers, .is_calling = true};
     run_thread(&self);
     return pp_pipeline_finish(line);

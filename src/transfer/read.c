@@ -424,9 +424,8 @@ static void refuse_direct(const read_job *job, const read_item *item)
 {
     size_t i;
     for (i = item->shard->first; i < item->shard->end; i++) {
-        pp_peer *peer = pp_peers_find(&job->session->peers, job->view->list.work[i].rank);
-        if (peer != NULL)
-            atomic_store(&peer->is_direct, false);
+        if (i == item->shard->first || job->view->list.work[i].rank != job->view->list.work[i - 1].rank)
+            pp_peers_refuse(&job->session->peers, job->view->list.work[i].rank);
     }
 }
 
@@ -609,6 +608,7 @@ static parapet_status plan_memory(read_job *job)
     };
     int i, count = job->session->item_count;
     parapet_status status;
+    pp_counters_plan(context->counters, memory.used_bytes);
     if (memory.shard_count == 0)
         return PARAPET_OK;
     status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);

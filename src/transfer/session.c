@@ -23,13 +23,17 @@ static parapet_status list_targets(pp_session *session)
         pp_allocate_array(&session->targets, (size_t)session->item_count, sizeof session->targets[0]);
     for (i = 0; i < session->item_count && status == PARAPET_OK; i++) {
         const pp_layout *layout = session->items[i].context->layout;
+        int64_t behind;
+        /* Only where homes lie depends on it: what does not fit starts again. */
+        if (!pp_add_fits(first_shard, layout->shards.cell_count, &behind)) {
+            first_shard = 0;
+            behind = layout->shards.cell_count;
+        }
         session->targets[i] = (pp_target){.shards = &layout->shards,
                                           .chunks = &layout->chunks,
                                           .element_bytes = layout->element_bytes,
                                           .first_shard = first_shard};
-        /* Only where homes lie depends on it: what does not fit may start again. */
-        if (!pp_add_fits(first_shard, layout->shards.cell_count, &first_shard))
-            first_shard = 0;
+        first_shard = behind;
     }
     return status;
 }
@@ -80,8 +84,8 @@ typedef struct mail {
     letter *letters;
     size_t count, next;
     size_t reserved_bytes;
-    parapet_status status; /* the first failure to keep what came */
-    pp_failure failure;
+    pp_peers arrived;   /* who holds what came */
+    pp_failure failure; /* the first failure to keep what came */
 } mail;
 
 static int compare_letters(const void *left, const void *right)
@@ -120,6 +124,7 @@ static void clear_mail(mail *post)
 {
     pp_budget_release(post->session->budget, post->reserved_bytes);
     pp_free(post->letters);
+    pp_peers_clear(&post->arrived);
 }
 
 static void write_entry(const mail *post, const letter *one, int64_t *entry)
@@ -174,15 +179,16 @@ static parapet_status keep_owned(pp_owned *owned, int64_t target, int64_t shard)
     return PARAPET_OK;
 }
 
-static parapet_status keep_entry(pp_session *session, const int64_t *entry)
+static parapet_status keep_entry(mail *post, const int64_t *entry)
 {
+    pp_session *session = post->session;
     const int64_t *claim = entry + ENTRY_HEAD_WORDS;
     pp_direct_card card;
     parapet_status status;
     if (entry[0] == MAIL_SHARD)
         return keep_owned(&session->owned, claim[0], claim[1]);
     memcpy(&card, entry + 1, sizeof card);
-    if ((status = pp_peers_add(&session->peers, (int)claim[PP_CLAIM_RANK], &card)) != PARAPET_OK)
+    if ((status = pp_peers_add(&post->arrived, (int)claim[PP_CLAIM_RANK], &card)) != PARAPET_OK)
         return status;
     return pp_claims_add(&session->served.claims, claim);
 }
@@ -194,7 +200,7 @@ static void receive_parcel(void *context, int source, const void *parcel, size_t
     size_t i, count = bytes / (words * sizeof(int64_t));
     (void)source;
     for (i = 0; i < count && post->failure.status == PARAPET_OK; i++)
-        pp_failure_take(&post->failure, keep_entry(post->session, (const int64_t *)parcel + i * words));
+        pp_failure_take(&post->failure, keep_entry(post, (const int64_t *)parcel + i * words));
 }
 
 /* [collective] Sends what there is and keeps what comes; a rank that failed before sends nothing. */
@@ -208,6 +214,8 @@ static parapet_status run_mail(mail *post, parapet_status before)
     status = pp_comm_exchange(post->session->crew->comm,
                               &(pp_exchange){.context = post, .next = next_parcel, .receive = receive_parcel});
     pp_failure_take(&post->failure, status);
+    pp_failure_take(&post->failure, pp_peers_append(&post->session->peers, &post->arrived));
+    pp_peers_sort(&post->session->peers);
     clear_mail(post);
     return pp_failure_put(&post->failure);
 }
@@ -359,6 +367,8 @@ parapet_status pp_session_build(pp_session *session, const pp_crew *crew, const 
         .is_alone = pp_comm_size(crew->comm) == 1,
     };
     status = list_targets(session);
+    if (status == PARAPET_OK)
+        status = pp_peers_init(&session->peers);
     init_view(session, &session->own, ndim);
     init_view(session, &session->served, ndim);
     if (status == PARAPET_OK)

@@ -64,7 +64,7 @@ static size_t widen(const pp_sieve *sieve, const pp_sieve_piece *piece, bool fet
     }
     if (wide->count[last] == move->box->count[last])
         return 0;
-    return (size_t)pp_box_element_count(wide) * move->element_bytes;
+    return pp_align_up((size_t)pp_box_element_count(wide) * move->element_bytes, PP_PAGE_BYTES);
 }
 
 static pp_sieve_rows *find_rows(pp_sieve *sieve, int64_t work, const pp_box *wide)

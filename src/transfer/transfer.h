@@ -24,7 +24,8 @@ typedef struct pp_crew {
     int server_count;
     size_t fragment_bytes; /* of a message */
     const pp_owner_strategy *ownership;
-    bool uses_direct; /* ranks of a node copy from each other's memory, where the system allows it */
+    bool has_deadline; /* ranks may leave while others still work: nothing of theirs may be in use then */
+    bool uses_direct;  /* ranks of a node copy from each other's memory, where the system allows it */
 } pp_crew;
 
 /* One array of a transfer. */

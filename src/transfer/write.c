@@ -334,7 +334,7 @@ static bool gather_piece(const chunk_task *task, size_t record, const pp_move *m
                                                                        .process = peer->card.process,
                                                                        .work = (int64_t)record,
                                                                        .shard_box = &shard_box})) {
-        atomic_store(&peer->is_direct, false);
+        pp_peers_refuse(&session->peers, work->rank);
         return false;
     }
     job->contexts[0]->counters->direct_bytes += pp_box_element_count(move->box) * (int64_t)move->element_bytes;
@@ -405,6 +405,24 @@ static parapet_status assemble(chunk_task *task, bool *is_whole)
     return PARAPET_OK;
 }
 
+/* Old chunks of other writers may take more than ours would. */
+static parapet_status grow_output(write_item *item, int slot, size_t used, size_t bytes)
+{
+    pp_buffer larger = {0};
+    parapet_status status = pp_buffer_init(&larger, item->output.budget, bytes, "buffers for encoded chunks");
+    int i;
+    if (status != PARAPET_OK)
+        return status;
+    larger.budget = item->output.budget;
+    memcpy(larger.data, item->output.data, used);
+    for (i = 0; i < slot; i++)
+        if (!item->chunks[i].is_elided)
+            item->chunks[i].encoded.data = larger.data + (item->chunks[i].encoded.data - item->output.data);
+    pp_buffer_free(&item->output);
+    item->output = larger;
+    return PARAPET_OK;
+}
+
 /* Encoded chunks of a window of several wait in the item's own buffer; the scratch is needed for the next. */
 static parapet_status keep_encoded(const write_job *job, write_item *item, int slot, size_t *used)
 {
@@ -414,15 +432,14 @@ static parapet_status keep_encoded(const write_job *job, write_item *item, int s
     parapet_status status;
     if (count == 1)
         return PARAPET_OK;
-    if (slot == 0) {
-        item->output.budget = context->budget;
-        if ((status = pp_buffer_ensure(&item->output, count * pp_max_size(bound, encoded->bytes),
-                                       "buffers for encoded chunks")) != PARAPET_OK)
-            return status;
-    }
-    if (encoded->bytes > item->output.capacity - *used)
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld takes more bytes than any encoding of its elements",
-                       item->build->old.key, (long long)item->window.chunks[slot]);
+    item->output.budget = context->budget;
+    if (*used == 0 &&
+        (status = pp_buffer_ensure(&item->output, count * bound, "buffers for encoded chunks")) != PARAPET_OK)
+        return status;
+    if (encoded->bytes > item->output.capacity - *used &&
+        (status = grow_output(item, slot, *used, *used + encoded->bytes + (count - (size_t)slot) * bound)) !=
+            PARAPET_OK)
+        return status;
     memcpy(item->output.data + *used, encoded->data, encoded->bytes);
     encoded->data = item->output.data + *used;
     *used += encoded->bytes;
@@ -541,6 +558,7 @@ static parapet_status plan_memory(write_job *job, const pp_layout *const *layout
         .fragment_bytes = is_alone ? 0 : job->session->crew->fragment_bytes,
     };
     parapet_status status;
+    pp_counters_plan(context->counters, memory.used_bytes);
     if (memory.shard_count == 0)
         return PARAPET_OK;
     if ((status = pp_memory_plan_write(layouts, count, &memory, &job->memory)) != PARAPET_OK)

@@ -31,8 +31,10 @@ def measure(tool, words, seconds_most, bytes_most):
 
 def main():
     tool = sys.argv[1]
-    summary = measure(tool, ["write", *CASE], 60, 256 * MIB)
-    server = measure(tool, ["write", *CASE, "--server", "7"], 1, 64 * MIB)
+    summary = measure(tool, ["write", *CASE, "--ownership", "round_robin"], 60, 256 * MIB)
+    server = measure(tool, ["write", *CASE, "--ownership", "round_robin", "--server", "7"], 1, 64 * MIB)
+    measure(tool, ["write", *CASE], 60, 256 * MIB)
+    measure(tool, ["write", *CASE, "--server", "7"], 1, 64 * MIB)
     reading = measure(tool, ["read", *CASE, "--ownership", "locality"], 60, 256 * MIB)
     # Each rank holds two whole shards: 4096 chunks each, one message a chunk.
     assert summary["per_server"]["bytes"]["total"] == 1 << 50

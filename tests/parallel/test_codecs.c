@@ -143,7 +143,7 @@ static void check_statistics(parapet_store *store, int64_t transport)
 static void run_case(const codec_case *of, bool is_sharded, int64_t transport, int64_t threads)
 {
     static uint64_t number;
-    parapet_options options = {.transport = transport, .threads = threads, .durability = 2};
+    parapet_options options = {.ownership = 1, .transport = transport, .threads = threads, .durability = 2};
     parapet_array_spec spec = {.type = PARAPET_FLOAT64,
                                .ndim = NDIM,
                                .shape = shape,

@@ -105,7 +105,7 @@ static void transfer(parapet_store *store, const char *codec, timing *of)
 static void measure(const char *codec, double rate, timing *of)
 {
     static int number;
-    parapet_options options = {.servers = servers};
+    parapet_options options = {.servers = servers, .ownership = 1};
     parapet_store *store = NULL;
     pp_store *inner, *throttled = NULL;
     char path[600];

@@ -164,7 +164,7 @@ static void test_options__zero_becomes_the_default(void **state)
     assert_int_equal(resolved.elide_fill, 0);
     assert_int_equal(resolved.expected_servers, 1);
     assert_int_equal(resolved.servers, 0);
-    assert_int_equal(resolved.ownership, 1);
+    assert_int_equal(resolved.ownership, 2);
     assert_int_equal(resolved.transport, 1);
     assert_int_equal(resolved.deadline_seconds, 0);
     assert_int_equal(resolved.ranks_per_node, 0);

@@ -10,6 +10,7 @@ static parapet_plan_request make_request(void)
     request.spec = (parapet_array_spec){
         .type = PARAPET_FLOAT64, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     request.distribution = (parapet_distribution){.ndim = 2, .mesh = mesh};
+    request.ownership = 1;
     return request;
 }
 

@@ -365,7 +365,7 @@ static inline void sim_restart(sim_network *network, int size, unsigned lazy_of_
     network->calls = network->delivered_data = network->delivered_bytes = 0;
     for (rank = 0; rank < size; rank++) {
         sim_wire *wire = &network->wires[rank];
-        wire->wire = (pp_wire){&ops, rank, size};
+        wire->wire = (pp_wire){.ops = &ops, .rank = rank, .size = size};
         wire->network = network;
         wire->arrived.first = NULL;
         wire->arrived.end = &wire->arrived.first;

@@ -71,6 +71,7 @@ static int nearest_slowly(const pp_owner_case *owner_case, const test_scene *sce
 {
     int64_t most = 0;
     int i, nearest = owner_case->home;
+    int64_t at_home = held_slowly(scene, work->target, work->shard, owner_case->servers[owner_case->home]);
     for (i = 0; i < owner_case->server_count; i++) {
         int64_t held = held_slowly(scene, work->target, work->shard, owner_case->servers[i]);
         if (held > most) {
@@ -78,7 +79,7 @@ static int nearest_slowly(const pp_owner_case *owner_case, const test_scene *sce
             nearest = i;
         }
     }
-    return nearest;
+    return at_home == most ? owner_case->home : nearest;
 }
 
 /* Checks one home and returns how many of its shards moved because of where they are held, and stayed for balance. */
