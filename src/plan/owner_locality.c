@@ -15,9 +15,9 @@ static int server_of(const pp_owner_case *owner_case, int rank)
     return low < owner_case->server_count && owner_case->servers[low] == rank ? low : -1;
 }
 
-/* The server that holds most of a shard; the home if none holds more than it does, so that shards that many hold alike
- * are spread evenly. Ranks of a group come in ascending order, as the servers do, so the first of several others that
- * hold the same is the lowest. */
+/* The server that holds most of a shard; the home if none holds more than it does, so that shards that many hold
+ * alike are spread evenly. Ranks of a group come in ascending order, as the servers do, so the first of several
+ * others that hold the same is the lowest. */
 static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t end)
 {
     const pp_worklist *list = owner_case->list;
