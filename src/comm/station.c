@@ -97,7 +97,7 @@ static bool has_all_reports(const pp_station *station)
 
 static void send_verdict(pp_station *station, pp_neighbour *to, pp_control_kind kind)
 {
-    to->verdict.control.kind = kind;
+    to->verdict.control.kind = (int32_t)kind;
     to->verdict.control.round = station->round;
     to->verdict.control.of.verdict = station->verdict;
     station->wire->ops->send_control(station->wire, to->rank, &to->verdict);
@@ -272,7 +272,7 @@ void pp_station_give_up(pp_station *station, parapet_status status, const char *
     int i;
     if (station->verdict.failed_rank < 0 || station->verdict.failed_rank == PP_RANK_UNKNOWN) {
         station->verdict.failed_rank = station->wire->rank;
-        station->verdict.status = status;
+        station->verdict.status = (int32_t)status;
         memset(station->verdict.sentence, 0, sizeof station->verdict.sentence);
         strncpy(station->verdict.sentence, sentence, sizeof station->verdict.sentence - 1);
     }
