@@ -65,7 +65,7 @@ static void read_large(parapet_store *store)
 
 static void run_case(int64_t transport)
 {
-    parapet_options options = {.transport = transport, .servers = run.ranks, .durability = 2};
+    parapet_options options = {.transport = transport, .servers = run.ranks, .ownership = 1, .durability = 2};
     parapet_store *store = NULL;
     parapet_statistics own = {0};
     char path[600];
