@@ -33,10 +33,9 @@ ACTIONS = ("write", "read")
 MOST_TAKEN = 0.05 # of the cores, by others: two-phase peers lose far more by it than Parapet and the limits do
 RATIOS = ("crossed", "of_fpp", "of_fpp_direct", "of_best_peer")
 
-# What --quick must reach for the exit status to be 0: at least this much of fpp, by file system and action. Half of
-# the lowest median of five runs, during which others had half of the cores: to be raised after a run on a quiet
-# machine; the goals are higher. None for peers: on such a machine they are so slow that beating them says nothing.
-FLOORS = {("ext4", "write"): 0.15, ("ext4", "read"): 0.12, ("tmpfs", "write"): 0.11, ("tmpfs", "read"): 0.08}
+# What --quick must reach for the exit status to be 0: at least this much of fpp, by file system and action: half of
+# the lowest median on a quiet machine, since small arrays on a shared one vary by that much. The goals are higher.
+FLOORS = {("ext4", "write"): 0.30, ("ext4", "read"): 0.25, ("tmpfs", "write"): 0.17, ("tmpfs", "read"): 0.08}
 
 
 def triple(numbers):
