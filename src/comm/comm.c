@@ -252,10 +252,10 @@ static void join(pp_comm *comm, const char *phase, parapet_status mine, int64_t 
 static parapet_status status_of(pp_comm *comm)
 {
     const pp_verdict *verdict = &comm->station.verdict;
-    if (verdict->failed_rank >= 0 && verdict->status == PARAPET_ERR_TIMEOUT)
-        comm->is_lost = true;
     /* A rank that refuses its own arguments may have been unable to tell which they are. */
     bool explains = verdict->failed_rank >= 0 && strcmp(verdict->call, verdict->differing_call) == 0;
+    if (verdict->failed_rank >= 0 && verdict->status == PARAPET_ERR_TIMEOUT)
+        comm->is_lost = true;
     if (verdict->differing_rank >= 0 && !explains)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "rank %d called %s, rank %d called %s: all ranks must make the same call "
@@ -266,24 +266,17 @@ static parapet_status status_of(pp_comm *comm)
     return PARAPET_OK;
 }
 
-static int tree_height(int size)
-{
-    int64_t below = 1;
-    int height = 0;
-    for (; below < size; below = below * PP_TREE_WIDTH + 1)
-        height++;
-    return height;
-}
-
 /* Ranks further down give up first, so that what they know reaches everybody; the one above is given the longest. */
 static void check_deadline(pp_comm *comm)
 {
     double waited = pp_clock_seconds() - comm->joined_at, allowed = comm->deadline_seconds;
-    int height = pp_station_height(&comm->station), whom = pp_station_waits_for(&comm->station);
+    const pp_station *station = &comm->station;
+    int whom = pp_station_waits_for(station);
     char sentence[PP_MESSAGE_BYTES];
     if (allowed <= 0 || whom < 0)
         return;
-    allowed *= whom > comm->rank ? 1 + 0.2 * (height - 1) : 1.6 + 0.2 * tree_height(comm->size);
+    allowed *= whom > comm->rank ? 1 + 0.2 * (pp_station_height(station, comm->rank) - 1)
+                                 : 1.6 + 0.2 * pp_station_height(station, 0);
     if (waited <= allowed)
         return;
     (void)snprintf(sentence, sizeof sentence, "rank %d did not arrive at %s within %g s (deadline_seconds)", whom,

@@ -61,37 +61,27 @@ static bool is_made_to_fail(void)
            (atomic_load(&fails_for_ever) || atomic_compare_exchange_strong(&copies_until_failure, &left, -1));
 }
 
-static uint64_t digest_add(uint64_t digest, const void *data, size_t bytes)
-{
-    const unsigned char *each = data;
-    size_t i;
-    for (i = 0; i < bytes; i++)
-        digest = (digest ^ each[i]) * UINT64_C(1099511628211);
-    return digest;
-}
-
 /* Names of hosts are not always different; what the kernel draws when it starts is. */
-static uint64_t digest_add_boot(uint64_t digest)
+static void add_boot(pp_call *name)
 {
     char boot[64];
-    size_t bytes;
     FILE *file = fopen("/proc/sys/kernel/random/boot_id", "re");
     if (file == NULL)
-        return digest;
-    bytes = fread(boot, 1, sizeof boot, file);
+        return;
+    pp_call_add(name, boot, fread(boot, 1, sizeof boot, file));
     (void)fclose(file);
-    return digest_add(digest, boot, bytes);
 }
 
 uint64_t pp_comm_digest_node(const pp_comm *comm)
 {
-    uint64_t digest = digest_add(UINT64_C(14695981039346656037), comm->host, strlen(comm->host));
-    digest = digest_add_boot(digest);
+    pp_call name;
+    pp_call_init(&name, "%s", comm->host);
+    add_boot(&name);
     if (comm->ranks_per_node > 0) {
         int pretended = comm->rank / comm->ranks_per_node;
-        digest = digest_add(digest, &pretended, sizeof pretended);
+        pp_call_add(&name, &pretended, sizeof pretended);
     }
-    return digest;
+    return name.digest;
 }
 
 pp_direct_card pp_direct_card_of(const pp_comm *comm)

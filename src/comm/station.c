@@ -257,11 +257,11 @@ int pp_station_waits_for(const pp_station *station)
     return station->neighbours[0].rank;
 }
 
-int pp_station_height(const pp_station *station)
+int pp_station_height(const pp_station *station, int rank)
 {
-    int64_t rank = station->wire->rank;
+    int64_t below = (int64_t)rank * PP_TREE_WIDTH + 1;
     int height = 0;
-    for (rank = rank * PP_TREE_WIDTH + 1; rank < station->wire->size; rank = rank * PP_TREE_WIDTH + 1)
+    for (; below < station->wire->size; below = below * PP_TREE_WIDTH + 1)
         height++;
     return height;
 }

@@ -74,8 +74,8 @@ bool pp_station_is_aborted(const pp_station *station);
 /* A rank below that has not reported, or else the one above; -1: nobody. */
 int pp_station_waits_for(const pp_station *station);
 
-/* Levels of the tree below this rank. */
-int pp_station_height(const pp_station *station);
+/* Levels of the tree below a rank. */
+int pp_station_height(const pp_station *station, int rank);
 
 /* Stops waiting for ranks below, or for the one above: this failure is the verdict unless there is one already. */
 void pp_station_give_up(pp_station *station, parapet_status status, const char *sentence);

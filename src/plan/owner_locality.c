@@ -44,19 +44,10 @@ static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t en
     return at_home == most ? owner_case->home : nearest;
 }
 
-static int64_t count_groups(const pp_worklist *list)
-{
-    int64_t count = 0;
-    size_t first;
-    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first))
-        count++;
-    return count;
-}
-
 static parapet_status choose(const pp_owner_case *owner_case, int *owners)
 {
     const pp_worklist *list = owner_case->list;
-    int64_t *given, most = 2 * pp_divide_up(count_groups(list), owner_case->server_count);
+    int64_t *given, most = 2 * pp_divide_up((int64_t)pp_worklist_group_count(list), owner_case->server_count);
     size_t first, end, group = 0;
     parapet_status status = pp_allocate_array(&given, (size_t)owner_case->server_count, sizeof *given);
     if (status != PARAPET_OK)

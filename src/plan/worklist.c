@@ -273,6 +273,14 @@ size_t pp_worklist_rank_end(const pp_worklist *list, size_t first, size_t group_
     return low;
 }
 
+size_t pp_worklist_group_count(const pp_worklist *list)
+{
+    size_t first, count = 0;
+    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first))
+        count++;
+    return count;
+}
+
 bool pp_worklist_find(const pp_worklist *list, int target, int64_t shard, size_t *first, size_t *end)
 {
     pp_work key = {.target = target, .shard = shard};

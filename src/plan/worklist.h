@@ -49,6 +49,9 @@ void pp_worklist_clear(pp_worklist *list);
 size_t pp_worklist_group_end(const pp_worklist *list, size_t first);
 size_t pp_worklist_rank_end(const pp_worklist *list, size_t first, size_t group_end);
 
+/* How many shards the list has. */
+size_t pp_worklist_group_count(const pp_worklist *list);
+
 /* The group of a shard; false: none. */
 bool pp_worklist_find(const pp_worklist *list, int target, int64_t shard, size_t *first, size_t *end);
 

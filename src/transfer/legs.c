@@ -226,11 +226,10 @@ static bool find_pending(pp_window_leg *leg)
     return leg->has_pending;
 }
 
-int64_t pp_legs_move(pp_legs *legs, const pp_legs_case *of, int slot, const pp_box *chunk_box, void *chunk,
-                     pp_direction direction)
+void pp_legs_move(pp_legs *legs, const pp_legs_case *of, int slot, const pp_box *chunk_box, void *chunk,
+                  pp_direction direction)
 {
     const pp_view *view = served(of);
-    int64_t elements = 0;
     int i;
     for (i = 0; i < legs->count; i++) {
         pp_window_leg *leg = &legs->legs[i];
@@ -243,14 +242,11 @@ int64_t pp_legs_move(pp_legs *legs, const pp_legs_case *of, int slot, const pp_b
                 .chunk = chunk,
                 .element_bytes = element_bytes(of),
             };
-            int64_t count = pp_box_element_count(move.box);
             if (!leg->is_in_place) {
                 pp_move_packed(&move, direction, leg->data);
-                leg->data += (size_t)count * move.element_bytes;
+                leg->data += (size_t)pp_box_element_count(move.box) * move.element_bytes;
             }
             leg->has_pending = false;
-            elements += count;
         }
     }
-    return elements;
 }

@@ -46,8 +46,8 @@ void pp_legs_ask(pp_legs *legs, pp_pull *pull);
 bool pp_legs_are_done(const pp_legs *legs);
 
 /* Moves the pieces of chunk number slot of the window between its memory and the staging buffer. Slots in ascending
- * order, each once; returns elements. */
-int64_t pp_legs_move(pp_legs *legs, const pp_legs_case *legs_case, int slot, const pp_box *chunk_box, void *chunk,
-                     pp_direction direction);
+ * order, each once. */
+void pp_legs_move(pp_legs *legs, const pp_legs_case *legs_case, int slot, const pp_box *chunk_box, void *chunk,
+                  pp_direction direction);
 
 #endif

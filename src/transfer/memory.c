@@ -106,7 +106,7 @@ static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, con
 parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                                     pp_memory_plan *plan)
 {
-    size_t fixed = 0, writer = 0, index = 0, available, wanted, windows = 1;
+    size_t fixed = 0, writer = 0, available, wanted, windows = 1;
     parapet_status status;
     int i;
     *plan = (pp_memory_plan){0};
@@ -114,8 +114,6 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
         size_t least = pp_shard_build_write_bytes(layouts[i]);
         fixed = pp_max_size(fixed, pp_shard_build_list_bytes(layouts[i], memory->keeps_old) + least);
         writer = pp_max_size(writer, pp_shard_build_writer_bytes(layouts[i]));
-        if (layouts[i]->is_sharded)
-            index = pp_max_size(index, pp_align_up(pp_index_stored_bytes(&layouts[i]->index), PP_PAGE_BYTES));
     }
     size_write_slot(layouts, count, memory, PP_WINDOW_CHUNKS, plan);
     plan->sieve_bytes = sieve_of(memory);

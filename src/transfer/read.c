@@ -478,7 +478,7 @@ static bool scatter(read_job *job, read_worker *worker, read_item *item, int slo
     }
     if (item->legs.count > 0) {
         pp_legs_case legs_case = legs_case_of(job, item);
-        (void)pp_legs_move(&item->legs, &legs_case, slot, &whole, (void *)(uintptr_t)elements, PP_SCATTER);
+        pp_legs_move(&item->legs, &legs_case, slot, &whole, (void *)(uintptr_t)elements, PP_SCATTER);
     }
     return true;
 }

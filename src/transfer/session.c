@@ -207,8 +207,7 @@ static void receive_parcel(void *context, int source, const void *parcel, size_t
 static parapet_status run_mail(mail *post, parapet_status before)
 {
     parapet_status status;
-    if (before != PARAPET_OK)
-        pp_failure_take(&post->failure, before);
+    pp_failure_take(&post->failure, before);
     if (before != PARAPET_OK)
         post->count = 0;
     status = pp_comm_exchange(post->session->crew->comm,
@@ -284,20 +283,12 @@ static parapet_status list_homes(pp_session *session)
     return pp_worklist_build(&session->served.list, &session->served.plan, is_home, &filter, session->budget);
 }
 
-static size_t count_groups(const pp_worklist *list)
-{
-    size_t first, count = 0;
-    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first))
-        count++;
-    return count;
-}
-
 /* Every shard of this home becomes a letter to its owner, with the claims on it. */
 static parapet_status write_letters(mail *post, const int *owners)
 {
     const pp_worklist *list = &post->from->list;
     size_t first = 0, group = 0, i;
-    parapet_status status = reserve_letters(post, list->count + count_groups(list));
+    parapet_status status = reserve_letters(post, list->count + pp_worklist_group_count(list));
     if (status != PARAPET_OK)
         return status;
     for (; first < list->count; group++) {
@@ -322,7 +313,7 @@ static parapet_status choose_owners(const pp_session *session, const pp_view *ho
         .home = own_server(session),
     };
     int *owners = NULL;
-    parapet_status status = pp_allocate_array(&owners, count_groups(&home->list), sizeof owners[0]);
+    parapet_status status = pp_allocate_array(&owners, pp_worklist_group_count(&home->list), sizeof owners[0]);
     if (status == PARAPET_OK && home->list.count > 0)
         status = session->crew->ownership->choose(&owner_case, owners);
     if (status == PARAPET_OK)
@@ -421,19 +412,7 @@ bool pp_session_uses_direct(const pp_session *session)
 
 int64_t pp_session_shard_count(const pp_session *session)
 {
-    return (int64_t)count_groups(&pp_session_served(session)->list);
-}
-
-int64_t pp_session_element_bytes(const pp_session *session)
-{
-    int64_t total = 0, bytes;
-    int i;
-    for (i = 0; i < session->item_count; i++)
-        if (!pp_multiply_fits(pp_parts_element_count(session->items[i].parts),
-                              (int64_t)session->items[i].context->layout->element_bytes, &bytes) ||
-            !pp_add_fits(total, bytes, &total))
-            return INT64_MAX;
-    return total;
+    return (int64_t)pp_worklist_group_count(&pp_session_served(session)->list);
 }
 
 int64_t pp_session_rank_most(const pp_session *session)

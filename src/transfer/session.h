@@ -52,7 +52,4 @@ int64_t pp_session_shard_count(const pp_session *session);
 /* The most other ranks that have something of one of these shards. */
 int64_t pp_session_rank_most(const pp_session *session);
 
-/* Elements of all own parts. */
-int64_t pp_session_element_bytes(const pp_session *session);
-
 #endif

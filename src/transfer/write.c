@@ -367,7 +367,7 @@ static bool gather(const chunk_task *task)
     if (item->legs.count > 0) {
         pp_box chunk_box;
         pp_legs_case legs_case = legs_case_of(task->job, item, &chunk_box);
-        (void)pp_legs_move(&task->item->legs, &legs_case, task->slot, &task->whole, move.chunk, PP_GATHER);
+        pp_legs_move(&task->item->legs, &legs_case, task->slot, &task->whole, move.chunk, PP_GATHER);
     }
     return true;
 }
@@ -532,15 +532,6 @@ static bool some_shard_keeps_old(const write_job *job)
     return false;
 }
 
-static int64_t count_shards(const pp_worklist *list)
-{
-    int64_t count = 0;
-    size_t first;
-    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first))
-        count++;
-    return count;
-}
-
 static parapet_status plan_memory(write_job *job, const pp_layout *const *layouts, int count)
 {
     const pp_transfer_context *context = job->contexts[0];
@@ -553,7 +544,7 @@ static parapet_status plan_memory(write_job *job, const pp_layout *const *layout
         .keeps_old = job->keeps_old,
         .has_remote = !is_alone && pp_session_has_remote(job->session),
         .uses_direct = !is_alone && pp_session_uses_direct(job->session),
-        .shard_count = count_shards(&job->view->list),
+        .shard_count = (int64_t)pp_worklist_group_count(&job->view->list),
         .rank_most = is_alone ? 0 : pp_session_rank_most(job->session),
         .fragment_bytes = is_alone ? 0 : job->session->crew->fragment_bytes,
     };
