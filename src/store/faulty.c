@@ -21,6 +21,13 @@ typedef struct faulty_writer {
     char *key;
 } faulty_writer;
 
+typedef struct faulty_log {
+    pp_log log;
+    pp_log *inner;
+    char *key;
+    bool has_failed;
+} faulty_log;
+
 /* What happens to one operation, decided when it begins. */
 typedef struct fault {
     const char *operation;
@@ -91,7 +98,7 @@ static parapet_status faulty_open(pp_store *store, const char *key, pp_reader **
         faulty_close_reader(&self->reader);
         return status;
     }
-    self->reader = (pp_reader){.store = store, .bytes = self->inner->bytes};
+    self->reader = (pp_reader){.store = store, .bytes = self->inner->bytes, .version = self->inner->version};
     *reader = &self->reader;
     return PARAPET_OK;
 }
@@ -132,6 +139,45 @@ static parapet_status faulty_begin(pp_store *store, const pp_write_request *requ
     return PARAPET_OK;
 }
 
+static void faulty_suspend(pp_writer *writer)
+{
+    faulty_writer *self = (faulty_writer *)writer;
+    pp_writer_suspend(self->inner);
+    pp_free(self->key);
+    pp_free(self);
+}
+
+/* A failure after it took effect leaves the temporary object: it was there before. */
+static parapet_status faulty_resume(pp_store *store, const pp_write_request *request, uint64_t bytes,
+                                    pp_writer **writer)
+{
+    fault injected = count_operation(store, "resume", request->key);
+    faulty_writer *self;
+    parapet_status status;
+    if (fails_before(&injected))
+        return inject(&injected);
+    if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
+        return status;
+    self->writer.store = store;
+    if ((status = pp_copy_text(&self->key, request->key)) != PARAPET_OK ||
+        (status = conclude(&injected, pp_store_resume(inner_of(store), request, bytes, &self->inner))) !=
+            PARAPET_OK) {
+        faulty_suspend(&self->writer);
+        return status;
+    }
+    *writer = &self->writer;
+    return PARAPET_OK;
+}
+
+static parapet_status faulty_sync(pp_writer *writer)
+{
+    faulty_writer *self = (faulty_writer *)writer;
+    fault injected = count_operation(writer->store, "sync", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_writer_sync(self->inner));
+}
+
 static parapet_status faulty_append(pp_writer *writer, const void *data, size_t bytes)
 {
     faulty_writer *self = (faulty_writer *)writer;
@@ -162,6 +208,56 @@ static parapet_status faulty_publish(pp_writer *writer, pp_publish_mode mode)
     if (fails_before(&injected))
         return inject(&injected);
     return conclude(&injected, pp_writer_publish(self->inner, mode));
+}
+
+static void faulty_close_log(pp_log *log)
+{
+    faulty_log *self = (faulty_log *)log;
+    pp_log_close(self->inner);
+    pp_free(self->key);
+    pp_free(self);
+}
+
+static parapet_status faulty_open_log(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log)
+{
+    fault injected = count_operation(store, "open_log", key);
+    faulty_log *self;
+    parapet_status status;
+    if (fails_before(&injected))
+        return inject(&injected);
+    if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
+        return status;
+    self->log.store = store;
+    if ((status = pp_copy_text(&self->key, key)) != PARAPET_OK ||
+        (status = conclude(&injected, pp_store_open_log(inner_of(store), key, keep_bytes, &self->inner))) !=
+            PARAPET_OK) {
+        faulty_close_log(&self->log);
+        return status;
+    }
+    *log = &self->log;
+    return PARAPET_OK;
+}
+
+static parapet_status append_to_inner(faulty_log *self, const void *data, size_t bytes)
+{
+    fault injected = count_operation(self->log.store, "append_log", self->key);
+    if (injected.is_torn)
+        return conclude(&injected, pp_log_append(self->inner, data, bytes / 2));
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_log_append(self->inner, data, bytes));
+}
+
+/* Who goes on with a log that failed is wrong, even where the store below would let him. */
+static parapet_status faulty_append_log(pp_log *log, const void *data, size_t bytes)
+{
+    faulty_log *self = (faulty_log *)log;
+    parapet_status status;
+    if (self->has_failed)
+        return pp_fail(PARAPET_ERR_INTERNAL, "the log %s failed before and was not opened again", self->key);
+    status = append_to_inner(self, data, bytes);
+    self->has_failed = status != PARAPET_OK;
+    return status;
 }
 
 static parapet_status faulty_settle(pp_store *store)
@@ -209,10 +305,16 @@ static const pp_store_ops faulty_ops = {
     .read = faulty_read,
     .close_reader = faulty_close_reader,
     .begin = faulty_begin,
+    .resume = faulty_resume,
     .append = faulty_append,
+    .sync = faulty_sync,
+    .suspend = faulty_suspend,
     .stage = faulty_stage,
     .publish = faulty_publish,
     .free_writer = faulty_free_writer,
+    .open_log = faulty_open_log,
+    .append_log = faulty_append_log,
+    .close_log = faulty_close_log,
     .settle = faulty_settle,
     .remove = faulty_remove,
     .remove_prefix = faulty_remove_prefix,

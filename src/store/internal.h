@@ -2,12 +2,14 @@
  *
  * posix_path.c  finds its way below the root, following no link
  * posix_dirty.c remembers which directories are not flushed yet
- * posix_stream.c brings a stream of bytes into one new file
- * posix_reader.c, posix_writer.c, posix_tree.c are the operations; posix.c puts them together. */
+ * posix_stream.c brings a stream of bytes into one file
+ * posix_temporary.c names, makes and finds the file that a writer fills
+ * posix_reader.c, posix_writer.c, posix_log.c, posix_tree.c are the operations; posix.c puts them together. */
 #ifndef PARAPET_STORE_INTERNAL_H
 #define PARAPET_STORE_INTERNAL_H
 
 #include <pthread.h>
+#include <sys/stat.h>
 
 #include "store/store.h"
 
@@ -55,6 +57,13 @@ int pp_posix_open(const pp_posix_store *store, const char *path, int flags);
 /* Whether direct I/O on this file is allowed and may pay. */
 bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor);
 
+/* Examines an open file and refuses anything but a plain one. */
+parapet_status pp_posix_check_plain(int descriptor, const char *key, struct stat *found);
+
+/* Makes an open file its first bytes, and tells whether that changed it. PARAPET_ERR_CORRUPT when it has fewer, or
+ * other names, under which it would change too. */
+parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, bool *was_cut);
+
 /* Opens one name in an open directory, never a link. */
 int pp_posix_open_component(int directory, const char *name, int flags);
 
@@ -75,7 +84,30 @@ parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *
 parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path);
 parapet_status pp_posix_settle(pp_store *store);
 
-/* A new file that only grows. */
+/* Makes the entries of one directory durable, and what else is not flushed yet. */
+parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path);
+
+/* The file that a writer fills, below staging. */
+typedef struct pp_posix_temporary {
+    pp_posix_store *store;
+    const char *key; /* for sentences; the writer's */
+    char *staging;
+    char *name;
+    bool is_named; /* by the caller, who may come back for it */
+} pp_posix_temporary;
+
+parapet_status pp_posix_temporary_init(pp_posix_temporary *temporary, pp_posix_store *store,
+                                       const pp_write_request *request);
+
+/* Makes it anew; a file that was left under a given name goes. */
+parapet_status pp_posix_temporary_create(const pp_posix_temporary *temporary, int *descriptor);
+
+/* Opens what was left, for reading too, and cuts it to its first bytes. */
+parapet_status pp_posix_temporary_open(const pp_posix_temporary *temporary, uint64_t bytes, int *descriptor);
+void pp_posix_temporary_remove(const pp_posix_temporary *temporary);
+void pp_posix_temporary_free(pp_posix_temporary *temporary);
+
+/* A file that only grows. */
 typedef struct pp_posix_stream {
     const char *key; /* for sentences; the writer's */
     int descriptor;
@@ -83,13 +115,16 @@ typedef struct pp_posix_stream {
     bool is_durable;
     pp_buffer buffer; /* empty for small objects */
     size_t filled;    /* of the buffer */
-    uint64_t written; /* by the system, before the buffer's bytes */
+    uint64_t written; /* by the system, before the buffer's bytes; a sync may have written those, too */
 } pp_posix_stream;
 
-/* Takes the descriptor, also when it fails. */
+/* Goes on behind the first bytes of the file. Takes the descriptor, also when it fails. */
 parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_store *store, int descriptor,
-                                     const pp_write_request *request);
+                                     const pp_write_request *request, uint64_t bytes);
 parapet_status pp_posix_stream_append(pp_posix_stream *stream, const void *data, size_t bytes);
+
+/* Brings everything so far to the device, and can go on. */
+parapet_status pp_posix_stream_sync(pp_posix_stream *stream, uint64_t expected_bytes);
 
 /* Writes what is still held, makes sure that the file has the expected length, and flushes it. */
 parapet_status pp_posix_stream_finish(pp_posix_stream *stream, uint64_t expected_bytes);
@@ -102,10 +137,17 @@ parapet_status pp_posix_read(pp_reader *reader, uint64_t offset, size_t bytes, v
 void pp_posix_close_reader(pp_reader *reader);
 
 parapet_status pp_posix_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);
+parapet_status pp_posix_resume(pp_store *store, const pp_write_request *request, uint64_t bytes, pp_writer **writer);
 parapet_status pp_posix_append(pp_writer *writer, const void *data, size_t bytes);
+parapet_status pp_posix_sync(pp_writer *writer);
+void pp_posix_suspend(pp_writer *writer);
 parapet_status pp_posix_stage(pp_writer *writer);
 parapet_status pp_posix_publish(pp_writer *writer, pp_publish_mode mode);
 void pp_posix_free_writer(pp_writer *writer);
+
+parapet_status pp_posix_open_log(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log);
+parapet_status pp_posix_append_log(pp_log *log, const void *data, size_t bytes);
+void pp_posix_close_log(pp_log *log);
 
 parapet_status pp_posix_remove(pp_store *store, const char *key);
 parapet_status pp_posix_remove_prefix(pp_store *store, const char *prefix);

@@ -1,133 +1,72 @@
 #include <pthread.h>
+#include <stdio.h>
 #include <string.h>
 
-#include "base/checked.h"
 #include "store/internal.h"
-
-/* The bytes of one object. They never change; whoever reads them holds a reference. */
-typedef struct content {
-    size_t references; /* under the mutex of the space */
-    unsigned char *data;
-    size_t bytes;
-} content;
-
-typedef struct object {
-    char *key;
-    content *content;
-} object;
-
-/* What stores of one name share. */
-typedef struct space {
-    char *name; /* NULL: private */
-    struct space *next;
-    size_t references; /* under registry_mutex: one per store, one for being registered */
-    pthread_mutex_t mutex;
-    object *objects; /* in the order of keys */
-    size_t count;
-    size_t capacity;
-} space;
+#include "store/memory_space.h"
 
 typedef struct memory_store {
     pp_store store;
-    space *space;
+    pp_memory_space *space;
 } memory_store;
 
 typedef struct memory_reader {
     pp_reader reader;
-    content *content;
+    pp_memory_content *content;
+    bool is_growing; /* as it was when opened; what stopped growing since is only read with more care than it needs */
 } memory_reader;
 
 typedef struct memory_writer {
     pp_writer writer;
     char *key;
-    content *content; /* NULL once published */
-    size_t capacity;
+    char *temporary; /* key of the temporary object, NULL if it has no name */
+    pp_memory_content *content;
     bool is_staged;
+    bool is_published;
 } memory_writer;
 
-static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
-static space *registry;
+typedef struct memory_log {
+    pp_log log;
+    char *key;
+    pp_memory_content *content;
+} memory_log;
 
-static void lock(space *shared)
+static void lock(pp_memory_space *shared)
 {
     (void)pthread_mutex_lock(&shared->mutex);
 }
 
-static void unlock(space *shared)
+static void unlock(pp_memory_space *shared)
 {
     (void)pthread_mutex_unlock(&shared->mutex);
 }
 
-static space *space_of(pp_store *store)
+static pp_memory_space *space_of(pp_store *store)
 {
     return ((memory_store *)store)->space;
 }
 
-static void content_release(content *old)
-{
-    if (old == NULL || --old->references > 0)
-        return;
-    pp_free(old->data);
-    pp_free(old);
-}
-
-static void space_free(space *old)
-{
-    size_t i;
-    for (i = 0; i < old->count; i++) {
-        content_release(old->objects[i].content);
-        pp_free(old->objects[i].key);
-    }
-    (void)pthread_mutex_destroy(&old->mutex);
-    pp_free(old->objects);
-    pp_free(old->name);
-    pp_free(old);
-}
-
-/* The first object whose key is not before key. */
-static size_t find(const space *shared, const char *key)
-{
-    size_t low = 0, high = shared->count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (strcmp(shared->objects[middle].key, key) < 0)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low;
-}
-
-static bool has_key(const space *shared, size_t i, const char *key)
-{
-    return i < shared->count && strcmp(shared->objects[i].key, key) == 0;
-}
-
-static parapet_status fail_not_found(const char *key)
-{
-    return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no %s", key[0] != '\0' ? key : "root");
-}
-
 static parapet_status memory_open(pp_store *store, const char *key, pp_reader **reader)
 {
-    space *shared = space_of(store);
+    pp_memory_space *shared = space_of(store);
     memory_reader *self;
     parapet_status status = pp_allocate(&self, sizeof *self);
     size_t i;
     if (status != PARAPET_OK)
         return status;
     lock(shared);
-    i = find(shared, key);
-    if (has_key(shared, i, key)) {
+    i = pp_memory_space_find(shared, key);
+    if (pp_memory_space_has(shared, i, key)) {
         self->content = shared->objects[i].content;
         self->content->references++;
+        self->is_growing = self->content->is_growing;
+        self->reader = (pp_reader){.store = store, .bytes = self->content->bytes, .version = self->content->version};
     }
     unlock(shared);
     if (self->content == NULL) {
         pp_free(self);
-        return fail_not_found(key);
+        return pp_memory_fail_not_found(key);
     }
-    self->reader = (pp_reader){.store = store, .bytes = self->content->bytes};
     *reader = &self->reader;
     return PARAPET_OK;
 }
@@ -135,30 +74,78 @@ static parapet_status memory_open(pp_store *store, const char *key, pp_reader **
 static parapet_status memory_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
 {
     memory_reader *self = (memory_reader *)reader;
-    if (bytes > 0)
-        memcpy(target, self->content->data + offset, bytes);
+    pp_memory_space *shared = space_of(reader->store);
+    if (bytes == 0)
+        return PARAPET_OK;
+    if (self->is_growing)
+        lock(shared);
+    memcpy(target, self->content->data + offset, bytes);
+    if (self->is_growing)
+        unlock(shared);
     return PARAPET_OK;
 }
 
 static void memory_close_reader(pp_reader *reader)
 {
     memory_reader *self = (memory_reader *)reader;
-    space *shared = space_of(reader->store);
+    pp_memory_space *shared = space_of(reader->store);
     lock(shared);
-    content_release(self->content);
+    pp_memory_content_release(self->content);
     unlock(shared);
+    pp_free(self);
+}
+
+static parapet_status publish_locked(pp_memory_space *shared, const memory_writer *self, pp_publish_mode mode)
+{
+    if (mode == PP_PUBLISH_EXCLUSIVE &&
+        pp_memory_space_has(shared, pp_memory_space_find(shared, self->key), self->key))
+        return pp_fail(PARAPET_ERR_EXISTS, "%s exists already", self->key);
+    return pp_memory_space_put(shared, self->key, self->content);
+}
+
+/* Takes a writer's content away from its temporary key, unless another writer has taken that over. */
+static void remove_temporary(pp_memory_space *shared, const memory_writer *self)
+{
+    size_t i;
+    if (self->temporary == NULL)
+        return;
+    i = pp_memory_space_find(shared, self->temporary);
+    if (pp_memory_space_has(shared, i, self->temporary) && shared->objects[i].content == self->content)
+        pp_memory_space_remove(shared, i, i + 1);
+}
+
+static void memory_suspend(pp_writer *writer)
+{
+    memory_writer *self = (memory_writer *)writer;
+    pp_memory_space *shared = space_of(writer->store);
+    lock(shared);
+    pp_memory_content_release(self->content);
+    unlock(shared);
+    pp_free(self->temporary);
+    pp_free(self->key);
     pp_free(self);
 }
 
 static void memory_free_writer(pp_writer *writer)
 {
     memory_writer *self = (memory_writer *)writer;
-    content_release(self->content); /* nobody else knows it */
-    pp_free(self->key);
-    pp_free(self);
+    pp_memory_space *shared = space_of(writer->store);
+    lock(shared);
+    remove_temporary(shared, self);
+    unlock(shared);
+    memory_suspend(writer);
 }
 
-static parapet_status memory_begin(pp_store *store, const pp_write_request *request, pp_writer **writer)
+static parapet_status join_key(char **key, const char *prefix, const char *name)
+{
+    size_t bytes = strlen(prefix) + 1 + strlen(name) + 1;
+    parapet_status status = pp_allocate(key, bytes);
+    if (status == PARAPET_OK)
+        (void)snprintf(*key, bytes, "%s%s%s", prefix, prefix[0] != '\0' ? "/" : "", name);
+    return status;
+}
+
+static parapet_status build_writer(memory_writer **writer, pp_store *store, const pp_write_request *request)
 {
     memory_writer *self;
     parapet_status status = pp_allocate(&self, sizeof *self);
@@ -166,42 +153,85 @@ static parapet_status memory_begin(pp_store *store, const pp_write_request *requ
         return status;
     self->writer.store = store;
     if ((status = pp_copy_text(&self->key, request->key)) != PARAPET_OK ||
-        (status = pp_allocate(&self->content, sizeof *self->content)) != PARAPET_OK) {
-        memory_free_writer(&self->writer);
+        (request->name != NULL &&
+         (status = join_key(&self->temporary, request->staging, request->name)) != PARAPET_OK)) {
+        memory_suspend(&self->writer);
         return status;
     }
-    self->content->references = 1;
+    *writer = self;
+    return PARAPET_OK;
+}
+
+/* A named temporary object lies at its key, like the file of a directory: it can be listed and removed there. */
+static parapet_status memory_begin(pp_store *store, const pp_write_request *request, pp_writer **writer)
+{
+    pp_memory_space *shared = space_of(store);
+    memory_writer *self;
+    parapet_status status = build_writer(&self, store, request);
+    if (status != PARAPET_OK)
+        return status;
+    status = pp_memory_content_build(&self->content, self->key, NULL, 0);
+    if (status == PARAPET_OK && self->temporary != NULL) {
+        lock(shared);
+        self->content->is_growing = true;
+        status = pp_memory_space_put(shared, self->temporary, self->content);
+        unlock(shared);
+    }
+    if (status != PARAPET_OK) {
+        memory_suspend(&self->writer);
+        return status;
+    }
     *writer = &self->writer;
     return PARAPET_OK;
 }
 
-static parapet_status reserve(memory_writer *self, size_t bytes)
+static parapet_status memory_resume(pp_store *store, const pp_write_request *request, uint64_t bytes,
+                                    pp_writer **writer)
 {
-    size_t needed, capacity = pp_max_size(self->capacity, 256);
-    parapet_status status;
-    if (!pp_add_size_fits(self->content->bytes, bytes, &needed) || needed > SIZE_MAX / 2)
-        return pp_fail(PARAPET_ERR_MEMORY, "%s does not fit any memory", self->key);
-    if (needed <= self->capacity)
-        return PARAPET_OK;
-    while (capacity < needed)
-        capacity *= 2;
-    if ((status = pp_reallocate(&self->content->data, capacity)) == PARAPET_OK)
-        self->capacity = capacity;
-    return status;
+    pp_memory_space *shared = space_of(store);
+    memory_writer *self;
+    parapet_status status = build_writer(&self, store, request);
+    if (status != PARAPET_OK)
+        return status;
+    lock(shared);
+    if (!pp_memory_space_has(shared, pp_memory_space_find(shared, self->temporary), self->temporary))
+        status = pp_memory_fail_not_found(self->temporary);
+    else
+        status = pp_memory_space_renew(shared, self->temporary, bytes, &self->content);
+    unlock(shared);
+    if (status != PARAPET_OK) {
+        memory_suspend(&self->writer);
+        return status;
+    }
+    *writer = &self->writer;
+    return PARAPET_OK;
 }
 
 static parapet_status memory_append(pp_writer *writer, const void *data, size_t bytes)
 {
     memory_writer *self = (memory_writer *)writer;
+    pp_memory_space *shared = space_of(writer->store);
     parapet_status status;
     if (self->is_staged)
         return pp_fail(PARAPET_ERR_INTERNAL, "%s is staged; nothing can be appended to it", self->key);
     if (bytes == 0)
         return PARAPET_OK;
-    if ((status = reserve(self, bytes)) != PARAPET_OK)
-        return status;
-    memcpy(self->content->data + self->content->bytes, data, bytes);
-    self->content->bytes += bytes;
+    if (self->temporary == NULL) /* nobody else knows it */
+        return pp_memory_content_append(self->content, self->key, data, bytes);
+    lock(shared);
+    status = pp_memory_content_append(self->content, self->key, data, bytes);
+    unlock(shared);
+    return status;
+}
+
+/* What was not synced cannot be resumed: nobody shall rely on more than a directory keeps in a power cut. */
+static parapet_status memory_sync(pp_writer *writer)
+{
+    memory_writer *self = (memory_writer *)writer;
+    pp_memory_space *shared = space_of(writer->store);
+    lock(shared);
+    self->content->synced_bytes = self->content->bytes;
+    unlock(shared);
     return PARAPET_OK;
 }
 
@@ -209,63 +239,72 @@ static parapet_status memory_stage(pp_writer *writer)
 {
     memory_writer *self = (memory_writer *)writer;
     self->is_staged = true;
-    return PARAPET_OK;
-}
-
-static parapet_status make_room(space *shared)
-{
-    size_t capacity = shared->capacity > 0 ? shared->capacity * 2 : 16;
-    size_t bytes;
-    parapet_status status;
-    if (shared->count < shared->capacity)
-        return PARAPET_OK;
-    if (!pp_multiply_size_fits(capacity, sizeof shared->objects[0], &bytes))
-        return pp_fail(PARAPET_ERR_MEMORY, "%zu objects do not fit any memory", capacity);
-    if ((status = pp_reallocate(&shared->objects, bytes)) == PARAPET_OK)
-        shared->capacity = capacity;
-    return status;
-}
-
-/* Moves key and content from the writer to the space. */
-static parapet_status insert(space *shared, size_t i, memory_writer *self)
-{
-    parapet_status status = make_room(shared);
-    char *key;
-    if (status != PARAPET_OK || (status = pp_copy_text(&key, self->key)) != PARAPET_OK)
-        return status;
-    memmove(shared->objects + i + 1, shared->objects + i, (shared->count - i) * sizeof shared->objects[0]);
-    shared->objects[i] = (object){.key = key, .content = self->content};
-    shared->count++;
-    return PARAPET_OK;
-}
-
-static parapet_status publish_locked(space *shared, memory_writer *self, pp_publish_mode mode)
-{
-    size_t i = find(shared, self->key);
-    parapet_status status = PARAPET_OK;
-    if (!has_key(shared, i, self->key)) {
-        status = insert(shared, i, self);
-    } else if (mode == PP_PUBLISH_EXCLUSIVE) {
-        status = pp_fail(PARAPET_ERR_EXISTS, "%s exists already", self->key);
-    } else {
-        content_release(shared->objects[i].content);
-        shared->objects[i].content = self->content;
-    }
-    if (status == PARAPET_OK)
-        self->content = NULL;
-    return status;
+    return memory_sync(writer);
 }
 
 static parapet_status memory_publish(pp_writer *writer, pp_publish_mode mode)
 {
     memory_writer *self = (memory_writer *)writer;
-    space *shared = space_of(writer->store);
-    parapet_status status;
-    if (self->content == NULL)
+    pp_memory_space *shared = space_of(writer->store);
+    parapet_status status = memory_stage(writer);
+    if (status != PARAPET_OK)
+        return status;
+    if (self->is_published)
         return pp_fail(PARAPET_ERR_INTERNAL, "%s was published before", self->key);
-    self->is_staged = true;
     lock(shared);
-    status = publish_locked(shared, self, mode);
+    if ((status = publish_locked(shared, self, mode)) == PARAPET_OK) {
+        remove_temporary(shared, self);
+        self->content->is_growing = false;
+        self->is_published = true;
+    }
+    unlock(shared);
+    return status;
+}
+
+static void memory_close_log(pp_log *log)
+{
+    memory_log *self = (memory_log *)log;
+    pp_memory_space *shared = space_of(log->store);
+    lock(shared);
+    pp_memory_content_release(self->content);
+    unlock(shared);
+    pp_free(self->key);
+    pp_free(self);
+}
+
+static parapet_status memory_open_log(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log)
+{
+    pp_memory_space *shared = space_of(store);
+    memory_log *self;
+    parapet_status status = pp_allocate(&self, sizeof *self);
+    if (status != PARAPET_OK)
+        return status;
+    self->log.store = store;
+    if ((status = pp_copy_text(&self->key, key)) == PARAPET_OK) {
+        lock(shared);
+        status = pp_memory_space_renew(shared, key, keep_bytes, &self->content);
+        unlock(shared);
+    }
+    if (status != PARAPET_OK) {
+        memory_close_log(&self->log);
+        return status;
+    }
+    *log = &self->log;
+    return PARAPET_OK;
+}
+
+static parapet_status memory_append_log(pp_log *log, const void *data, size_t bytes)
+{
+    memory_log *self = (memory_log *)log;
+    pp_memory_space *shared = space_of(log->store);
+    parapet_status status;
+    if (bytes == 0)
+        return PARAPET_OK;
+    lock(shared);
+    if ((status = pp_memory_content_append(self->content, self->key, data, bytes)) == PARAPET_OK) {
+        self->content->synced_bytes = self->content->bytes;
+        self->content->version = ++shared->last_version;
+    }
     unlock(shared);
     return status;
 }
@@ -276,30 +315,18 @@ static parapet_status memory_settle(pp_store *store)
     return PARAPET_OK;
 }
 
-static void remove_range(space *shared, size_t first, size_t end)
-{
-    size_t i;
-    for (i = first; i < end; i++) {
-        content_release(shared->objects[i].content);
-        pp_free(shared->objects[i].key);
-    }
-    if (end > first)
-        memmove(shared->objects + first, shared->objects + end, (shared->count - end) * sizeof shared->objects[0]);
-    shared->count -= end - first;
-}
-
 static parapet_status memory_remove(pp_store *store, const char *key)
 {
-    space *shared = space_of(store);
+    pp_memory_space *shared = space_of(store);
     bool is_there;
     size_t i;
     lock(shared);
-    i = find(shared, key);
-    is_there = has_key(shared, i, key);
+    i = pp_memory_space_find(shared, key);
+    is_there = pp_memory_space_has(shared, i, key);
     if (is_there)
-        remove_range(shared, i, i + 1);
+        pp_memory_space_remove(shared, i, i + 1);
     unlock(shared);
-    return is_there ? PARAPET_OK : fail_not_found(key);
+    return is_there ? PARAPET_OK : pp_memory_fail_not_found(key);
 }
 
 /* The part of a key below a prefix, or NULL when it lies elsewhere. */
@@ -313,19 +340,19 @@ static const char *below(const char *key, const char *prefix)
 
 static parapet_status memory_remove_prefix(pp_store *store, const char *prefix)
 {
-    space *shared = space_of(store);
+    pp_memory_space *shared = space_of(store);
     size_t first, end;
     lock(shared);
     for (first = 0; first < shared->count && below(shared->objects[first].key, prefix) == NULL; first++)
         continue;
     for (end = first; end < shared->count && below(shared->objects[end].key, prefix) != NULL; end++)
         continue;
-    remove_range(shared, first, end); /* in the order of keys, all of them lie side by side */
+    pp_memory_space_remove(shared, first, end); /* in the order of keys, all of them lie side by side */
     unlock(shared);
     return PARAPET_OK;
 }
 
-static parapet_status list_object(pp_listing *listing, const char *name, const content *listed)
+static parapet_status list_object(pp_listing *listing, const char *name, const pp_memory_content *listed)
 {
     char child[PP_MAX_KEY_BYTES];
     size_t bytes = strcspn(name, "/");
@@ -340,38 +367,28 @@ static parapet_status list_object(pp_listing *listing, const char *name, const c
 
 static parapet_status memory_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)
 {
-    space *shared = space_of(store);
+    pp_memory_space *shared = space_of(store);
     pp_listing listing = {0};
     parapet_status status = PARAPET_OK;
     size_t i;
     lock(shared);
-    for (i = find(shared, prefix); i < shared->count && status == PARAPET_OK; i++) {
+    for (i = pp_memory_space_find(shared, prefix); i < shared->count && status == PARAPET_OK; i++) {
         const char *name = below(shared->objects[i].key, prefix);
         if (name != NULL)
             status = list_object(&listing, name, shared->objects[i].content);
     }
     unlock(shared);
     if (status == PARAPET_OK && listing.count == 0 && prefix[0] != '\0')
-        status = fail_not_found(prefix);
+        status = pp_memory_fail_not_found(prefix);
     if (status == PARAPET_OK)
         status = pp_listing_tell(&listing, visit, context);
     pp_listing_free(&listing);
     return status;
 }
 
-static void space_release(space *shared)
-{
-    bool is_last;
-    (void)pthread_mutex_lock(&registry_mutex);
-    is_last = --shared->references == 0;
-    (void)pthread_mutex_unlock(&registry_mutex);
-    if (is_last)
-        space_free(shared);
-}
-
 static void memory_free(pp_store *store)
 {
-    space_release(space_of(store));
+    pp_memory_space_close(space_of(store));
     pp_free(store);
 }
 
@@ -381,56 +398,22 @@ static const pp_store_ops memory_ops = {
     .read = memory_read,
     .close_reader = memory_close_reader,
     .begin = memory_begin,
+    .resume = memory_resume,
     .append = memory_append,
+    .sync = memory_sync,
+    .suspend = memory_suspend,
     .stage = memory_stage,
     .publish = memory_publish,
     .free_writer = memory_free_writer,
+    .open_log = memory_open_log,
+    .append_log = memory_append_log,
+    .close_log = memory_close_log,
     .settle = memory_settle,
     .remove = memory_remove,
     .remove_prefix = memory_remove_prefix,
     .list = memory_list,
     .free = memory_free,
 };
-
-static parapet_status space_build(space **shared, const char *name)
-{
-    parapet_status status = pp_allocate(shared, sizeof **shared);
-    if (status != PARAPET_OK)
-        return status;
-    if (name != NULL && (status = pp_copy_text(&(*shared)->name, name)) != PARAPET_OK) {
-        pp_free(*shared);
-        return status;
-    }
-    (void)pthread_mutex_init(&(*shared)->mutex, NULL);
-    (*shared)->references = 1;
-    return PARAPET_OK;
-}
-
-/* Where the registry points to the space of that name, or to NULL at its end. */
-static space **registry_find(const char *name)
-{
-    space **link = &registry;
-    while (*link != NULL && strcmp((*link)->name, name) != 0)
-        link = &(*link)->next;
-    return link;
-}
-
-static parapet_status space_share(space **shared, const char *name)
-{
-    parapet_status status = PARAPET_OK;
-    space **link;
-    (void)pthread_mutex_lock(&registry_mutex);
-    link = registry_find(name);
-    if (*link == NULL)
-        status = space_build(link, name);
-    if (status == PARAPET_OK)
-        (*link)->references++;
-    else
-        *link = NULL;
-    *shared = *link;
-    (void)pthread_mutex_unlock(&registry_mutex);
-    return status;
-}
 
 parapet_status pp_store_memory_build(pp_store **store, const char *name)
 {
@@ -440,24 +423,11 @@ parapet_status pp_store_memory_build(pp_store **store, const char *name)
     if (status != PARAPET_OK)
         return status;
     self->store.ops = &memory_ops;
-    status = name != NULL ? space_share(&self->space, name) : space_build(&self->space, NULL);
+    status = pp_memory_space_open(&self->space, name);
     if (status != PARAPET_OK) {
         pp_free(self);
         return status;
     }
     *store = &self->store;
     return PARAPET_OK;
-}
-
-void pp_store_memory_drop(const char *name)
-{
-    space **link, *dropped;
-    (void)pthread_mutex_lock(&registry_mutex);
-    link = registry_find(name);
-    dropped = *link;
-    if (dropped != NULL)
-        *link = dropped->next;
-    (void)pthread_mutex_unlock(&registry_mutex);
-    if (dropped != NULL)
-        space_release(dropped);
 }

@@ -59,6 +59,18 @@ parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path)
     return status;
 }
 
+parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path)
+{
+    char *changed;
+    parapet_status status;
+    if (store->options.not_durable)
+        return PARAPET_OK;
+    if ((status = pp_copy_text(&changed, path)) != PARAPET_OK ||
+        (status = pp_posix_mark_dirty(store, changed)) != PARAPET_OK)
+        return status;
+    return pp_posix_settle(&store->store);
+}
+
 parapet_status pp_posix_settle(pp_store *base)
 {
     pp_posix_store *store = (pp_posix_store *)base;

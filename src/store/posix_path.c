@@ -1,5 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
 #include <linux/magic.h>
 #include <linux/openat2.h>
 #include <string.h>
@@ -164,6 +165,36 @@ parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *
 {
     if (store->options.read_only)
         return pp_fail(PARAPET_ERR_ARGUMENT, "cannot change %s: the store is open for reading", key);
+    return PARAPET_OK;
+}
+
+parapet_status pp_posix_check_plain(int descriptor, const char *key, struct stat *found)
+{
+    if (fstat(descriptor, found) != 0)
+        return pp_posix_fail_write(errno, "examine", key);
+    if (!S_ISREG(found->st_mode))
+        return pp_fail(PARAPET_ERR_FORMAT, "%s is not a plain file but %s", key,
+                       S_ISDIR(found->st_mode)    ? "a directory"
+                       : S_ISFIFO(found->st_mode) ? "a named pipe"
+                                                  : "a device or socket");
+    return PARAPET_OK;
+}
+
+parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, bool *was_cut)
+{
+    struct stat found;
+    parapet_status status = pp_posix_check_plain(descriptor, key, &found);
+    *was_cut = false;
+    if (status != PARAPET_OK)
+        return status;
+    if (found.st_nlink > 1)
+        return pp_fail(PARAPET_ERR_CORRUPT, "cannot go on with %s: the same file has other names (hard links)", key);
+    if ((uint64_t)found.st_size < bytes)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s ends at byte %" PRIu64 ", but should have at least %" PRIu64, key,
+                       (uint64_t)found.st_size, bytes);
+    *was_cut = (uint64_t)found.st_size > bytes;
+    if (*was_cut && ftruncate(descriptor, (off_t)bytes) != 0)
+        return pp_posix_fail_write(errno, "cut", key);
     return PARAPET_OK;
 }
 

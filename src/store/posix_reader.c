@@ -19,18 +19,19 @@ typedef struct posix_reader {
     char *key;
 } posix_reader;
 
-static parapet_status check_regular(int descriptor, const char *key, uint64_t *bytes)
+static uint64_t mix(uint64_t hash, uint64_t value)
 {
-    struct stat found;
-    if (fstat(descriptor, &found) != 0)
-        return pp_posix_fail_write(errno, "examine", key);
-    if (!S_ISREG(found.st_mode))
-        return pp_fail(PARAPET_ERR_FORMAT, "%s is not a plain file but %s", key,
-                       S_ISDIR(found.st_mode)    ? "a directory"
-                       : S_ISFIFO(found.st_mode) ? "a named pipe"
-                                                 : "a device or socket");
-    *bytes = (uint64_t)found.st_size;
-    return PARAPET_OK;
+    hash = (hash ^ value) * UINT64_C(0x9e3779b97f4a7c15);
+    return hash ^ (hash >> 29);
+}
+
+/* Without the time of the last change of status: publishing is a rename, and sets it on some file systems. */
+static uint64_t version_of(const struct stat *found)
+{
+    uint64_t version = mix(1, (uint64_t)found->st_ino);
+    version = mix(version, (uint64_t)found->st_size);
+    version = mix(version, (uint64_t)found->st_mtim.tv_sec);
+    return mix(version, (uint64_t)found->st_mtim.tv_nsec);
 }
 
 /* Opens the file a second time, for direct I/O, if that may pay and it is still the same file. */
@@ -54,18 +55,18 @@ parapet_status pp_posix_open_reader(pp_store *base, const char *key, pp_reader *
 {
     pp_posix_store *store = (pp_posix_store *)base;
     posix_reader *self = NULL;
-    uint64_t bytes = 0;
+    struct stat found;
     parapet_status status;
     int descriptor = pp_posix_open(store, key, O_RDONLY | O_NONBLOCK | O_NOCTTY);
     if (descriptor < 0)
         return pp_posix_fail_read(errno, "open", key);
-    if ((status = check_regular(descriptor, key, &bytes)) != PARAPET_OK ||
+    if ((status = pp_posix_check_plain(descriptor, key, &found)) != PARAPET_OK ||
         (status = pp_allocate(&self, sizeof *self)) != PARAPET_OK ||
         (status = pp_copy_text(&self->key, key)) != PARAPET_OK)
         goto done;
-    self->reader = (pp_reader){.store = base, .bytes = bytes};
+    self->reader = (pp_reader){.store = base, .bytes = (uint64_t)found.st_size, .version = version_of(&found)};
     self->descriptor = descriptor;
-    self->direct = open_direct(store, key, descriptor, bytes);
+    self->direct = open_direct(store, key, descriptor, self->reader.bytes);
     *reader = &self->reader;
     return PARAPET_OK;
 done:

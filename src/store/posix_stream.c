@@ -60,8 +60,36 @@ static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *
     return status;
 }
 
+/* Direct I/O writes whole pages: it goes on at the start of the last one, with what is in it. */
+static parapet_status load_last_page(pp_posix_stream *stream, uint64_t bytes)
+{
+    size_t held = (size_t)(bytes % PP_PAGE_BYTES);
+    stream->written = bytes - held;
+    while (stream->filled < held) {
+        ssize_t got = pread(stream->descriptor, stream->buffer.data + stream->filled, held - stream->filled,
+                            (off_t)(stream->written + stream->filled));
+        if (got < 0 && errno == EINTR)
+            continue;
+        if (got <= 0)
+            return pp_posix_fail_write(got < 0 ? errno : EIO, "read back the end of", stream->key);
+        stream->filled += (size_t)got;
+    }
+    return PARAPET_OK;
+}
+
+static parapet_status set_start(pp_posix_stream *stream, bool is_direct, uint64_t bytes)
+{
+    parapet_status status;
+    stream->written = bytes;
+    if (!is_direct)
+        return PARAPET_OK;
+    if ((status = load_last_page(stream, bytes)) == PARAPET_OK)
+        stream->is_direct = set_direct(stream->descriptor, true);
+    return status;
+}
+
 parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_store *store, int descriptor,
-                                     const pp_write_request *request)
+                                     const pp_write_request *request, uint64_t bytes)
 {
     parapet_status status = pp_allocate(stream, sizeof **stream);
     if (status != PARAPET_OK) {
@@ -71,14 +99,12 @@ parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_st
     (*stream)->key = request->key;
     (*stream)->descriptor = descriptor;
     (*stream)->is_durable = !store->options.not_durable;
-    if ((status = reserve_buffer(&(*stream)->buffer, request)) != PARAPET_OK) {
+    if ((status = reserve_buffer(&(*stream)->buffer, request)) != PARAPET_OK ||
+        (status = set_start(*stream, wants_direct(store, request, descriptor), bytes)) != PARAPET_OK) {
         (void)pp_posix_stream_close(*stream);
         *stream = NULL;
-        return status;
     }
-    if (wants_direct(store, request, descriptor))
-        (*stream)->is_direct = set_direct(descriptor, true);
-    return PARAPET_OK;
+    return status;
 }
 
 /* One pwrite of at most PP_MAX_TRANSFER_BYTES; *done 0 means "try again". */
@@ -180,6 +206,45 @@ static parapet_status check_length(const pp_posix_stream *stream, uint64_t expec
     if ((uint64_t)found.st_size != expected_bytes)
         return pp_fail(PARAPET_ERR_IO, "%s was written with %" PRIu64 " bytes, but the file system keeps %" PRIu64,
                        stream->key, expected_bytes, (uint64_t)found.st_size);
+    return PARAPET_OK;
+}
+
+/* Writes the beginning of a page through the page cache and keeps it: all of the page follows with direct I/O. */
+static parapet_status write_part_of_page(pp_posix_stream *stream)
+{
+    uint64_t start = stream->written;
+    parapet_status status = leave_direct(stream);
+    if (status != PARAPET_OK || (status = write_out(stream, stream->buffer.data, stream->filled)) != PARAPET_OK)
+        return status;
+    stream->written = start;
+    stream->is_direct = set_direct(stream->descriptor, true);
+    return PARAPET_OK;
+}
+
+static parapet_status write_held(pp_posix_stream *stream)
+{
+    size_t whole = whole_pages(stream->filled);
+    parapet_status status;
+    if (!stream->is_direct)
+        return empty_buffer(stream);
+    if ((status = write_out(stream, stream->buffer.data, whole)) != PARAPET_OK)
+        return status;
+    stream->filled -= whole;
+    memmove(stream->buffer.data, stream->buffer.data + whole, stream->filled);
+    if (stream->filled == 0)
+        return PARAPET_OK;
+    return stream->is_direct ? write_part_of_page(stream) : empty_buffer(stream);
+}
+
+parapet_status pp_posix_stream_sync(pp_posix_stream *stream, uint64_t expected_bytes)
+{
+    parapet_status status;
+    if (stream->filled > 0 && (status = write_held(stream)) != PARAPET_OK)
+        return status;
+    if ((status = check_length(stream, expected_bytes)) != PARAPET_OK)
+        return status;
+    if (stream->is_durable && fdatasync(stream->descriptor) != 0)
+        return pp_posix_fail_write(errno, "flush", stream->key);
     return PARAPET_OK;
 }
 

@@ -68,14 +68,46 @@ void pp_reader_free(pp_reader *reader)
         reader->store->ops->close_reader(reader);
 }
 
-parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer)
+/* The name of a temporary object is one component of a key, and with its prefix not too long for one. */
+static parapet_status check_name(const pp_write_request *request)
+{
+    parapet_status status = pp_key_check(request->name);
+    if (status != PARAPET_OK)
+        return status;
+    if (strchr(request->name, '/') != NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the temporary name \"%s\" has more than one component", request->name);
+    if (strlen(request->staging) + 1 + strlen(request->name) >= PP_MAX_KEY_BYTES)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the temporary name \"%.64s...\" is too long", request->name);
+    return PARAPET_OK;
+}
+
+static parapet_status check_request(const pp_write_request *request)
 {
     parapet_status status;
-    *writer = NULL;
     if ((status = pp_key_check(request->key)) != PARAPET_OK ||
         (status = check_prefix(request->staging)) != PARAPET_OK)
         return status;
-    return store->ops->begin(store, request, writer);
+    return request->name != NULL ? check_name(request) : PARAPET_OK;
+}
+
+parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer)
+{
+    parapet_status status = check_request(request);
+    *writer = NULL;
+    return status != PARAPET_OK ? status : store->ops->begin(store, request, writer);
+}
+
+parapet_status pp_store_resume(pp_store *store, const pp_write_request *request, uint64_t bytes, pp_writer **writer)
+{
+    parapet_status status = check_request(request);
+    *writer = NULL;
+    if (status != PARAPET_OK)
+        return status;
+    if (request->name == NULL)
+        return pp_fail(PARAPET_ERR_INTERNAL, "%s cannot be resumed: its temporary object has no name", request->key);
+    if ((status = store->ops->resume(store, request, bytes, writer)) == PARAPET_OK)
+        (*writer)->bytes = bytes;
+    return status;
 }
 
 parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t bytes)
@@ -84,6 +116,17 @@ parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t byte
     if (status == PARAPET_OK)
         writer->bytes += bytes;
     return status;
+}
+
+parapet_status pp_writer_sync(pp_writer *writer)
+{
+    return writer->store->ops->sync(writer);
+}
+
+void pp_writer_suspend(pp_writer *writer)
+{
+    if (writer != NULL)
+        writer->store->ops->suspend(writer);
 }
 
 parapet_status pp_writer_stage(pp_writer *writer)
@@ -100,6 +143,29 @@ void pp_writer_free(pp_writer *writer)
 {
     if (writer != NULL)
         writer->store->ops->free_writer(writer);
+}
+
+parapet_status pp_store_open_log(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log)
+{
+    parapet_status status = pp_key_check(key);
+    *log = NULL;
+    if (status == PARAPET_OK && (status = store->ops->open_log(store, key, keep_bytes, log)) == PARAPET_OK)
+        (*log)->bytes = keep_bytes;
+    return status;
+}
+
+parapet_status pp_log_append(pp_log *log, const void *data, size_t bytes)
+{
+    parapet_status status = log->store->ops->append_log(log, data, bytes);
+    if (status == PARAPET_OK)
+        log->bytes += bytes;
+    return status;
+}
+
+void pp_log_close(pp_log *log)
+{
+    if (log != NULL)
+        log->store->ops->close_log(log);
 }
 
 parapet_status pp_store_settle(pp_store *store)

@@ -11,6 +11,9 @@
  *     begin --append--append-- ... --stage--> durable, not visible --publish--> visible under its key
  *        \_____________________________\____________ free: nothing was there __/
  *
+ * A writer whose temporary object has a name can be left and found again: after sync, what was appended so far
+ * outlives a crash, and resume goes on behind it. A log is the one object that grows where it can be seen.
+ *
  * There is no seek, no rename and no reading back: an upload in parts to an object store is the same thing.
  * Only "there is no such key" is PARAPET_ERR_NOT_FOUND; any other trouble is another error. */
 #ifndef PARAPET_STORE_STORE_H
@@ -32,6 +35,7 @@
 typedef struct pp_store pp_store;
 typedef struct pp_reader pp_reader;
 typedef struct pp_writer pp_writer;
+typedef struct pp_log pp_log;
 
 /* What one child of a prefix is; told to the callback of pp_store_list. */
 typedef struct pp_listed {
@@ -48,6 +52,7 @@ typedef enum pp_publish_mode { PP_PUBLISH_REPLACE, PP_PUBLISH_EXCLUSIVE } pp_pub
 typedef struct pp_write_request {
     const char *key;
     const char *staging;  /* prefix for temporary names, same file system: "a/b/__parapet/tmp"; made if needed */
+    const char *name;     /* of the temporary object below staging, to find it again; NULL: one nobody can guess */
     uint64_t bound_bytes; /* the object will not be longer; 0: not known */
     pp_budget *budget;    /* pays for the writer's buffer */
     size_t buffer_bytes;  /* the most that may take, so that others find what they need; 0: no matter */
@@ -67,7 +72,16 @@ typedef struct pp_store_ops {
     void (*close_reader)(pp_reader *reader);
 
     parapet_status (*begin)(pp_store *store, const pp_write_request *request, pp_writer **writer);
+    /* Goes on with a named temporary object that a writer was suspended with, or that a crash left: what is behind
+     * the first bytes is dropped, perhaps even when it fails. PARAPET_ERR_NOT_FOUND when there is none;
+     * PARAPET_ERR_CORRUPT when it is shorter, or a crash left it while it was being published: then begin anew. */
+    parapet_status (*resume)(pp_store *store, const pp_write_request *request, uint64_t bytes, pp_writer **writer);
     parapet_status (*append)(pp_writer *writer, const void *data, size_t bytes);
+    /* Makes what was appended so far durable; the writer goes on. */
+    parapet_status (*sync)(pp_writer *writer);
+    /* Frees the writer and leaves its named temporary object to be resumed; what was not synced may be lost. One
+     * without a name goes, as nobody could find it. */
+    void (*suspend)(pp_writer *writer);
     /* Makes all bytes durable, still invisible. Releases buffers and descriptors. */
     parapet_status (*stage)(pp_writer *writer);
     /* Makes the object visible, at once and whole. Durable after the next settle. EXCLUSIVE fails with
@@ -75,6 +89,14 @@ typedef struct pp_store_ops {
     parapet_status (*publish)(pp_writer *writer, pp_publish_mode mode);
     /* Gives everything back; an object that was not published never existed. */
     void (*free_writer)(pp_writer *writer);
+
+    /* Opens a log for appending: an object that only grows, visible at once. What is behind the first keep_bytes is
+     * dropped; made if it does not exist and keep_bytes is 0. It is read like any object. Missing or too short:
+     * as for resume. */
+    parapet_status (*open_log)(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log);
+    /* Appends all bytes and makes them durable. After a failure the log must be opened again. */
+    parapet_status (*append_log)(pp_log *log, const void *data, size_t bytes);
+    void (*close_log)(pp_log *log);
 
     /* Makes every publish and remove so far durable. */
     parapet_status (*settle)(pp_store *store);
@@ -94,14 +116,25 @@ struct pp_store {
     const pp_store_ops *ops;
 };
 
+/* A version is another number for what was written later under the same key, and the same number however often that
+ * is opened, so that a job can tell that what it reads is no longer what it began with. A directory makes it of the
+ * file's number, length and time of change: a file put in place, or changed by hand, differs; renaming or reading it
+ * does not matter. Two files of one length are only taken for one if both were made, the first removed and its number
+ * given to the second, within one tick of the file system's clock. Memory counts. */
 struct pp_reader {
     pp_store *store;
-    uint64_t bytes; /* length of the object */
+    uint64_t bytes;   /* length of the object */
+    uint64_t version; /* see above */
 };
 
 struct pp_writer {
     pp_store *store;
     uint64_t bytes; /* appended so far */
+};
+
+struct pp_log {
+    pp_store *store;
+    uint64_t bytes; /* its length */
 };
 
 /* The calls. Keys are checked here, once, for every implementation. */
@@ -110,10 +143,17 @@ parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, 
 void pp_reader_free(pp_reader *reader); /* takes NULL */
 
 parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);
+parapet_status pp_store_resume(pp_store *store, const pp_write_request *request, uint64_t bytes, pp_writer **writer);
 parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t bytes);
+parapet_status pp_writer_sync(pp_writer *writer);
+void pp_writer_suspend(pp_writer *writer); /* takes NULL */
 parapet_status pp_writer_stage(pp_writer *writer);
 parapet_status pp_writer_publish(pp_writer *writer, pp_publish_mode mode);
 void pp_writer_free(pp_writer *writer); /* takes NULL; abandons what was not published */
+
+parapet_status pp_store_open_log(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log);
+parapet_status pp_log_append(pp_log *log, const void *data, size_t bytes);
+void pp_log_close(pp_log *log); /* takes NULL */
 
 parapet_status pp_store_settle(pp_store *store);
 parapet_status pp_store_remove(pp_store *store, const char *key);
@@ -153,14 +193,14 @@ typedef struct pp_fault_plan {
     long fail_at;          /* operation that fails, counted from 0; negative: none */
     bool fail_forever;     /* and all after it: storage that is gone, or a crash at that instant */
     bool fail_after;       /* the operation takes effect, and only then reports failure */
-    bool is_torn;          /* a failing append writes half of its bytes first */
+    bool is_torn;          /* a failing append, to an object or a log, writes half of its bytes first */
     parapet_status status; /* what failing operations return */
     long operations;       /* out: how many there were */
     long failures;         /* out: how many failed */
 } pp_fault_plan;
 
 /* Wraps a store (not freed with it) and fails operations as the plan says; the plan is the caller's and may be
- * changed between calls. Freeing readers and writers never fails. */
+ * changed between calls. Freeing readers and writers, suspending and closing never fail and are not counted. */
 parapet_status pp_store_faulty_build(pp_store **store, pp_store *inner, pp_fault_plan *plan);
 
 #endif

@@ -1,0 +1,67 @@
+/* memory_space.h - objects in memory, in the order of their keys, and the names under which stores share them.
+ *
+ * For memory.c, which holds the mutex of a space in every call that takes one, and in those on growing contents. */
+#ifndef PARAPET_STORE_MEMORY_SPACE_H
+#define PARAPET_STORE_MEMORY_SPACE_H
+
+#include <pthread.h>
+
+#include "store/store.h"
+
+/* The bytes of one object. Whoever uses them holds a reference. Once published they never change; those of a log or
+ * of a named temporary object grow, and are only touched under the mutex of the space. */
+typedef struct pp_memory_content {
+    size_t references; /* under the mutex of the space */
+    unsigned char *data;
+    size_t bytes;
+    size_t capacity;
+    size_t synced_bytes; /* so many can be resumed */
+    uint64_t version;
+    bool is_growing;
+} pp_memory_content;
+
+typedef struct pp_memory_object {
+    char *key;
+    pp_memory_content *content;
+} pp_memory_object;
+
+/* What stores of one name share. */
+typedef struct pp_memory_space {
+    char *name; /* NULL: private */
+    struct pp_memory_space *next;
+    size_t references; /* under registry_mutex: one per store, one for being registered */
+    pthread_mutex_t mutex;
+    pp_memory_object *objects; /* in the order of keys */
+    size_t count;
+    size_t capacity;
+    uint64_t last_version;
+} pp_memory_space;
+
+/* A copy of bytes, with one reference. The key is for sentences. */
+parapet_status pp_memory_content_build(pp_memory_content **made, const char *key, const unsigned char *data,
+                                       size_t bytes);
+parapet_status pp_memory_content_append(pp_memory_content *grown, const char *key, const void *data, size_t bytes);
+void pp_memory_content_release(pp_memory_content *old); /* takes NULL */
+
+/* The space of that name, made if there is none; NULL: a private one. */
+parapet_status pp_memory_space_open(pp_memory_space **shared, const char *name);
+void pp_memory_space_close(pp_memory_space *shared);
+
+/* The first object whose key is not before key. */
+size_t pp_memory_space_find(const pp_memory_space *shared, const char *key);
+bool pp_memory_space_has(const pp_memory_space *shared, size_t i, const char *key);
+
+/* Makes content what lies at a key, with a reference of its own and a new version. */
+parapet_status pp_memory_space_put(pp_memory_space *shared, const char *key, pp_memory_content *made);
+
+/* Replaces what lies at a key by a copy of its first bytes that can grow: readers keep what they opened. The caller
+ * gets a reference. */
+parapet_status pp_memory_space_renew(pp_memory_space *shared, const char *key, uint64_t bytes,
+                                     pp_memory_content **made);
+
+/* Removes the objects from first up to, not including, end. */
+void pp_memory_space_remove(pp_memory_space *shared, size_t first, size_t end);
+
+parapet_status pp_memory_fail_not_found(const char *key);
+
+#endif
