@@ -49,6 +49,11 @@ static inline int64_t pp_max_i64(int64_t a, int64_t b)
     return a > b ? a : b;
 }
 
+static inline uint64_t pp_min_u64(uint64_t a, uint64_t b)
+{
+    return a < b ? a : b;
+}
+
 static inline size_t pp_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -15,6 +15,7 @@ struct pp_chain {
     int count;
     pp_stage stages[PP_MAX_CODECS];
     size_t buffer_bytes[PLACE_COUNT];
+    size_t decode_buffer_bytes[PLACE_COUNT]; /* what decoding alone needs of them */
 };
 
 struct pp_chain_scratch {
@@ -67,20 +68,27 @@ static int next_place(pp_effect effect, int place)
     return place == 0 ? 1 : 0;
 }
 
-static void plan_buffers(pp_chain *chain)
+static void plan_decoding(pp_chain *chain)
 {
-    size_t *bytes = chain->buffer_bytes;
-    int i, place = 0;
-    bytes[0] = pp_chain_decoded_bytes(chain);
-    for (i = 0; i < chain->count && pp_chain_can_encode(chain); i++) {
-        place = next_place(chain->stages[i].encode_effect, place);
-        bytes[place] = pp_max_size(bytes[place], chain->stages[i].after.encode_bytes);
-    }
-    place = PLACE_CALLER;
+    size_t *bytes = chain->decode_buffer_bytes;
+    int i, place = PLACE_CALLER;
     for (i = chain->count - 1; i >= 0; i--) {
         place = next_place(chain->stages[i].decode_effect, place);
         if (place != PLACE_CALLER)
             bytes[place] = pp_max_size(bytes[place], chain->stages[i].before.decode_bytes);
+    }
+}
+
+static void plan_buffers(pp_chain *chain)
+{
+    size_t *bytes = chain->buffer_bytes;
+    int i, place = 0;
+    plan_decoding(chain);
+    bytes[0] = pp_max_size(pp_chain_decoded_bytes(chain), chain->decode_buffer_bytes[0]);
+    bytes[1] = chain->decode_buffer_bytes[1];
+    for (i = 0; i < chain->count && pp_chain_can_encode(chain); i++) {
+        place = next_place(chain->stages[i].encode_effect, place);
+        bytes[place] = pp_max_size(bytes[place], chain->stages[i].after.encode_bytes);
     }
 }
 
@@ -195,16 +203,43 @@ size_t pp_chain_encoded_bound(const pp_chain *chain)
     return pp_chain_can_encode(chain) ? after->encode_bytes : after->decode_bytes;
 }
 
-size_t pp_chain_scratch_bytes(const pp_chain *chain)
+static size_t bytes_of_scratch(const pp_chain *chain, const size_t *buffer_bytes)
 {
     size_t bytes = 0;
     int i;
     for (i = 0; i < PLACE_COUNT; i++)
-        bytes += pp_align_up(chain->buffer_bytes[i], PP_PAGE_BYTES);
+        bytes += pp_align_up(buffer_bytes[i], PP_PAGE_BYTES);
     for (i = 0; i < chain->count; i++)
         if (chain->stages[i].ops->context_bytes != NULL)
             bytes += chain->stages[i].ops->context_bytes(&chain->stages[i]);
     return bytes;
+}
+
+size_t pp_chain_scratch_bytes(const pp_chain *chain)
+{
+    return bytes_of_scratch(chain, chain->buffer_bytes);
+}
+
+size_t pp_chain_decoder_bytes(const pp_chain *chain)
+{
+    return bytes_of_scratch(chain, chain->decode_buffer_bytes);
+}
+
+size_t pp_chain_encoder_bytes(const pp_chain *chain)
+{
+    const size_t lent[PLACE_COUNT] = {0, chain->buffer_bytes[1]};
+    return bytes_of_scratch(chain, lent);
+}
+
+size_t pp_chain_chunk_capacity(const pp_chain *chain)
+{
+    return chain->buffer_bytes[0];
+}
+
+bool pp_chain_is_plain(const pp_chain *chain)
+{
+    return chain->count == 1 && chain->stages[0].spec.id == PP_CODEC_BYTES &&
+           chain->stages[0].decode_effect == PP_EFFECT_NONE;
 }
 
 bool pp_chain_is_fixed_size(const pp_chain *chain)
@@ -226,20 +261,22 @@ bool pp_chain_ends_in_crc32c(const pp_chain *chain)
     return last_stage(chain)->spec.id == PP_CODEC_CRC32C;
 }
 
-static parapet_status fill_scratch(pp_chain_scratch *scratch, const pp_chain *chain, pp_budget *budget)
+static parapet_status fill_scratch(pp_chain_scratch *scratch, const pp_chain *chain, const size_t *buffer_bytes,
+                                   pp_budget *budget)
 {
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; status == PARAPET_OK && i < PLACE_COUNT; i++)
-        if (chain->buffer_bytes[i] > 0)
-            status = pp_buffer_init(&scratch->buffers[i], budget, chain->buffer_bytes[i], "codec buffers");
+        if (buffer_bytes[i] > 0)
+            status = pp_buffer_init(&scratch->buffers[i], budget, buffer_bytes[i], "codec buffers");
     for (i = 0; status == PARAPET_OK && i < chain->count; i++)
         if (chain->stages[i].ops->context_build != NULL)
             status = chain->stages[i].ops->context_build(&scratch->contexts[i], &chain->stages[i], budget);
     return status;
 }
 
-parapet_status pp_chain_scratch_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget)
+static parapet_status build_scratch(pp_chain_scratch **scratch, const pp_chain *chain, const size_t *buffer_bytes,
+                                    pp_budget *budget)
 {
     pp_chain_scratch *built;
     parapet_status status;
@@ -247,12 +284,28 @@ parapet_status pp_chain_scratch_build(pp_chain_scratch **scratch, const pp_chain
     if ((status = pp_allocate(&built, sizeof *built)) != PARAPET_OK)
         return status;
     built->chain = chain;
-    if ((status = fill_scratch(built, chain, budget)) != PARAPET_OK) {
+    if ((status = fill_scratch(built, chain, buffer_bytes, budget)) != PARAPET_OK) {
         pp_chain_scratch_free(built);
         return status;
     }
     *scratch = built;
     return PARAPET_OK;
+}
+
+parapet_status pp_chain_scratch_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget)
+{
+    return build_scratch(scratch, chain, chain->buffer_bytes, budget);
+}
+
+parapet_status pp_chain_decoder_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget)
+{
+    return build_scratch(scratch, chain, chain->decode_buffer_bytes, budget);
+}
+
+parapet_status pp_chain_encoder_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget)
+{
+    const size_t lent[PLACE_COUNT] = {0, chain->buffer_bytes[1]};
+    return build_scratch(scratch, chain, lent, budget);
 }
 
 void pp_chain_scratch_free(pp_chain_scratch *scratch)
@@ -271,6 +324,13 @@ void pp_chain_scratch_free(pp_chain_scratch *scratch)
 unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch)
 {
     return scratch->buffers[0].data;
+}
+
+void pp_chain_scratch_exchange(pp_chain_scratch *scratch, pp_buffer *chunk)
+{
+    pp_buffer own = scratch->buffers[0];
+    scratch->buffers[0] = *chunk;
+    *chunk = own;
 }
 
 /* Sets where the run writes to and moves *place there. */

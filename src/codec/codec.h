@@ -97,6 +97,15 @@ size_t pp_chain_decoded_bytes(const pp_chain *chain);
 size_t pp_chain_encoded_bound(const pp_chain *chain);
 size_t pp_chain_scratch_bytes(const pp_chain *chain);
 
+/* What a scratch that is only to decode takes, and one that is only to encode chunks that are lent to it; how long
+ * the buffer is in which a chunk is encoded. */
+size_t pp_chain_decoder_bytes(const pp_chain *chain);
+size_t pp_chain_encoder_bytes(const pp_chain *chain);
+size_t pp_chain_chunk_capacity(const pp_chain *chain);
+
+/* Whether the stored bytes are the elements in C order and nothing else: a part of them can be read alone. */
+bool pp_chain_is_plain(const pp_chain *chain);
+
 /* Whether every encoded chunk has the same length. */
 bool pp_chain_is_fixed_size(const pp_chain *chain);
 
@@ -108,10 +117,17 @@ bool pp_chain_ends_in_crc32c(const pp_chain *chain);
 
 /* Working memory for one thread. The memory is taken from the budget now; encoding and decoding take none. */
 parapet_status pp_chain_scratch_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
+parapet_status pp_chain_decoder_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
+parapet_status pp_chain_encoder_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
 void pp_chain_scratch_free(pp_chain_scratch *scratch);
 
 /* The buffer to put a decoded chunk in before pp_chain_encode; pp_chain_decoded_bytes long. */
 unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch);
+
+/* Exchanges the buffer of the scratch for its chunk with another, of pp_chain_chunk_capacity: so a chunk that was put
+ * together elsewhere is encoded without copying it. A scratch that only encodes has none of its own; exchange again
+ * to get the chunk's back, when the encoded bytes are not needed any more. */
+void pp_chain_scratch_exchange(pp_chain_scratch *scratch, pp_buffer *chunk);
 
 /* A run of bytes that somebody else owns. */
 typedef struct pp_bytes {

@@ -345,6 +345,40 @@ parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_sta
     return agree(comm, phase, mine, value);
 }
 
+void pp_comm_abort(pp_comm *comm)
+{
+    if (comm->size > 1)
+        pp_station_abort(&comm->station);
+}
+
+bool pp_comm_is_aborted(pp_comm *comm)
+{
+    if (comm->size == 1)
+        return false;
+    (void)pp_station_progress(&comm->station);
+    return pp_station_is_aborted(&comm->station);
+}
+
+/* The values pass through a buffer of the communicator: if a deadline passes, MPI may still use it. */
+parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_status mine, int64_t *values, int count)
+{
+    size_t bytes = (size_t)count * sizeof values[0];
+    MPI_Request request;
+    parapet_status status = agree(comm, phase, mine, NULL);
+    if (status != PARAPET_OK || comm->size == 1)
+        return status;
+    memcpy(comm->sums, values, bytes);
+    if (MPI_Iallreduce(MPI_IN_PLACE, comm->sums, count, MPI_INT64_T, MPI_SUM, comm->mpi_comm, &request) !=
+        MPI_SUCCESS)
+        comm->wire->has_failed = true;
+    else
+        (void)pp_comm_wait(comm, &request);
+    memcpy(values, comm->sums, bytes);
+    return agree(comm, phase,
+                 comm->wire->has_failed ? pp_fail(PARAPET_ERR_MPI, "MPI failed to add up numbers") : PARAPET_OK,
+                 NULL);
+}
+
 /* A rank without memory takes part all the same, and lets the bytes go. They pass through a buffer of the
  * communicator: if a deadline passes, MPI may still use it. */
 static bool spread(pp_comm *comm, unsigned char *data, size_t bytes)

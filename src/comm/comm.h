@@ -70,12 +70,21 @@ parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mi
 void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine);
 bool pp_comm_is_agreed(pp_comm *comm, parapet_status *status);
 
+/* [local] Something has failed here: the others need not finish what ends with the next agreement. */
+void pp_comm_abort(pp_comm *comm);
+
+/* [local] Whether another rank has said so; takes in what has arrived meanwhile. */
+bool pp_comm_is_aborted(pp_comm *comm);
+
 /* [collective] Agrees, then gives every rank the bytes of rank 0 in fresh memory; free with pp_free. On rank 0 *data
  * and *bytes are what is given, and stay as they are. Same status on every rank. */
 parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mine, void **data, size_t *bytes);
 
 /* [collective] Agrees, and sets *value to the smallest of all ranks. */
 parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value);
+
+/* [collective] Agrees, and sets each of the values, at most 16, to the sum over all ranks. */
+parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_status mine, int64_t *values, int count);
 
 /* [local] Whether MPI tolerates threads beside the one that calls it. */
 bool pp_comm_allows_threads(void);

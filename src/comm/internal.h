@@ -9,6 +9,9 @@
 /* Bytes of one step of pp_comm_share. */
 #define PP_SHARE_BYTES ((size_t)64 << 10)
 
+/* Values of one pp_comm_agree_sums. */
+#define PP_SUMS_MOST 16
+
 struct pp_comm {
     MPI_Comm mpi_comm; /* MPI_COMM_NULL when MPI is not used */
     int rank, size;
@@ -24,6 +27,7 @@ struct pp_comm {
     pp_wire *wire;      /* NULL for one rank */
     pp_station station;
     unsigned char shared[PP_SHARE_BYTES]; /* on its way in pp_comm_share */
+    int64_t sums[PP_SUMS_MOST];           /* in pp_comm_agree_sums */
 };
 
 /* mpi_wire.c: a wire over mpi_comm, which stays the caller's. */
