@@ -5,11 +5,12 @@
 #include <stdio.h>
 
 #include "base/checked.h"
+#include "plan/sketch.h"
 
 /* Shards along a side: of more, a corner is drawn. */
 #define SHARDS_MOST 24
-/* Lines along a side: more would be a grey area. */
-#define LINES_MOST 160
+/* Names of ranks along a side. */
+#define NAMES_MOST 160
 #define LEGEND_MOST 14
 
 #define DRAWN_WIDTH 660.0
@@ -18,19 +19,10 @@
 #define TOP 112.0
 #define LEGEND_WIDTH 250.0
 
-/* One side of the drawing: a dimension of the array, or nothing where the array has only one. */
-typedef struct drawn_side {
-    int d;            /* -1: none */
-    int64_t elements; /* drawn */
-    int64_t shards;   /* drawn */
-    double pixels;    /* of all elements */
-    double first;     /* where it starts on the page */
-} drawn_side;
-
 typedef struct sketch {
     const pp_plan_facts *facts;
-    pp_text *svg;
-    drawn_side down, across;
+    pp_sketch page;
+    int64_t rows, columns;   /* of shards, drawn */
     int legend[LEGEND_MOST]; /* servers that are named */
     int legend_count;
     bool has_more_servers;
@@ -67,38 +59,22 @@ static void choose_dimensions(sketch *drawing)
         first = second;
         second = swapped;
     }
-    drawing->down.d = second >= 0 ? first : -1;
-    drawing->across.d = second >= 0 ? second : first;
+    drawing->page.down.d = second >= 0 ? first : -1;
+    drawing->page.across.d = second >= 0 ? second : first;
 }
 
-static void measure_side(const pp_plan_facts *facts, drawn_side *side)
+/* Returns how many shards are drawn along the side. */
+static int64_t measure_side(const pp_plan_facts *facts, pp_sketch_side *side)
 {
     const pp_grid *shards = facts->by.shards;
+    int64_t drawn;
     if (side->d < 0 || shards->shape[side->d] == 0) {
-        side->elements = side->shards = 1;
-        return;
+        side->elements = 1;
+        return 1;
     }
-    side->shards = pp_min_i64(shards->cells[side->d], SHARDS_MOST);
-    side->elements = pp_min_i64(side->shards * shards->cell_shape[side->d], shards->shape[side->d]);
-}
-
-/* True to scale where that can be looked at. */
-static void choose_scale(sketch *drawing)
-{
-    drawn_side *down = &drawing->down, *across = &drawing->across;
-    double scale = fmin(DRAWN_WIDTH / (double)across->elements, DRAWN_HEIGHT / (double)down->elements);
-    across->pixels = fmax(scale * (double)across->elements, DRAWN_WIDTH / 3);
-    down->pixels = down->d < 0 ? 90 : fmax(scale * (double)down->elements, DRAWN_HEIGHT / 4);
-    if (down->d < 0)
-        across->pixels = DRAWN_WIDTH;
-    across->first = LEFT;
-    down->first = TOP;
-}
-
-static double place(const drawn_side *side, int64_t element)
-{
-    double share = (double)pp_min_i64(element, side->elements) / (double)side->elements;
-    return side->first + share * side->pixels;
+    drawn = pp_min_i64(shards->cells[side->d], SHARDS_MOST);
+    side->elements = pp_min_i64(drawn * shards->cell_shape[side->d], shards->shape[side->d]);
+    return drawn;
 }
 
 /* ---- Colours ---- */
@@ -121,11 +97,6 @@ static void format_colour(int server, char text[16])
 
 /* ---- Parts of the drawing ---- */
 
-static void add_words(const sketch *drawing, double x, double y, const char *style, const char *words)
-{
-    pp_text_add(drawing->svg, "<text x=\"%.1f\" y=\"%.1f\" class=\"%s\">%s</text>\n", x, y, style, words);
-}
-
 static void note_server(sketch *drawing, int server)
 {
     int i;
@@ -141,7 +112,7 @@ static void note_server(sketch *drawing, int server)
 static void draw_shard(sketch *drawing, int64_t row, int64_t column)
 {
     const pp_grid *shards = drawing->facts->by.shards;
-    const drawn_side *down = &drawing->down, *across = &drawing->across;
+    const pp_sketch_side *down = &drawing->page.down, *across = &drawing->page.across;
     int64_t cell[PARAPET_MAX_NDIM] = {0};
     char colour[16], label[24];
     double left, top, width, height;
@@ -153,17 +124,19 @@ static void draw_shard(sketch *drawing, int64_t row, int64_t column)
     owner = pp_schedule_owner(drawing->facts->schedule, pp_grid_cell_number(shards, cell));
     note_server(drawing, owner);
     format_colour(owner, colour);
-    left = across->d < 0 ? across->first : place(across, column * shards->cell_shape[across->d]);
-    top = down->d < 0 ? down->first : place(down, row * shards->cell_shape[down->d]);
+    left = across->d < 0 ? across->first : pp_sketch_place(across, column * shards->cell_shape[across->d]);
+    top = down->d < 0 ? down->first : pp_sketch_place(down, row * shards->cell_shape[down->d]);
     width = (across->d < 0 ? across->first + across->pixels
-                           : place(across, (column + 1) * shards->cell_shape[across->d])) -
+                           : pp_sketch_place(across, (column + 1) * shards->cell_shape[across->d])) -
             left;
-    height = (down->d < 0 ? down->first + down->pixels : place(down, (row + 1) * shards->cell_shape[down->d])) - top;
-    pp_text_add(drawing->svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", left, top,
-                width, height, colour);
+    height =
+        (down->d < 0 ? down->first + down->pixels : pp_sketch_place(down, (row + 1) * shards->cell_shape[down->d])) -
+        top;
+    pp_text_add(drawing->page.svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" fill=\"%s\"/>\n", left,
+                top, width, height, colour);
     (void)snprintf(label, sizeof label, "%d", owner);
     if (width >= 7 * (owner > 999 ? 4 : owner > 99 ? 3 : 2) && height >= 16)
-        add_words(drawing, left + width - 4, top + height - 5, "owner", label);
+        pp_sketch_words(drawing->page.svg, left + width - 4, top + height - 5, "owner", label);
 }
 
 static void draw_shards(sketch *drawing)
@@ -171,27 +144,9 @@ static void draw_shards(sketch *drawing)
     int64_t row, column;
     if (drawing->facts->by.shards->cell_count == 0)
         return;
-    for (row = 0; row < drawing->down.shards; row++)
-        for (column = 0; column < drawing->across.shards; column++)
+    for (row = 0; row < drawing->rows; row++)
+        for (column = 0; column < drawing->columns; column++)
             draw_shard(drawing, row, column);
-}
-
-/* Lines at every multiple of step along one side; false: there are too many to be told apart. */
-static bool draw_lines(const sketch *drawing, const drawn_side *along, int64_t step, const char *style,
-                       double pixels_least)
-{
-    const drawn_side *other = along == &drawing->down ? &drawing->across : &drawing->down;
-    int64_t count = (along->elements - 1) / step, i;
-    if (count > LINES_MOST || along->pixels * (double)step / (double)along->elements < pixels_least)
-        return false;
-    for (i = 1; i <= count; i++) {
-        double at = place(along, i * step), low = other->first, high = other->first + other->pixels;
-        if (along == &drawing->down)
-            pp_text_add(drawing->svg, "<path d=\"M%.1f %.1fH%.1f\" class=\"%s\"/>\n", low, at, high, style);
-        else
-            pp_text_add(drawing->svg, "<path d=\"M%.1f %.1fV%.1f\" class=\"%s\"/>\n", at, low, high, style);
-    }
-    return true;
 }
 
 typedef struct fineness {
@@ -200,34 +155,36 @@ typedef struct fineness {
 
 static fineness draw_grids(const sketch *drawing)
 {
-    const drawn_side *sides[2] = {&drawing->down, &drawing->across};
+    const pp_sketch_side *sides[2] = {&drawing->page.down, &drawing->page.across};
     const pp_plan_facts *facts = drawing->facts;
     fineness seen = {true, true};
     int i;
     for (i = 0; i < 2; i++)
         if (sides[i]->d >= 0)
-            seen.has_chunks = draw_lines(drawing, sides[i], facts->by.chunks->cell_shape[sides[i]->d], "chunk", 5) &&
-                              seen.has_chunks;
+            seen.has_chunks =
+                pp_sketch_lines(&drawing->page, sides[i], facts->by.chunks->cell_shape[sides[i]->d], 0, "chunk", 5) &&
+                seen.has_chunks;
     for (i = 0; i < 2; i++)
         if (sides[i]->d >= 0)
-            (void)draw_lines(drawing, sides[i], facts->by.shards->cell_shape[sides[i]->d], "shard", 0);
+            (void)pp_sketch_lines(&drawing->page, sides[i], facts->by.shards->cell_shape[sides[i]->d], 0, "shard", 0);
     for (i = 0; i < 2; i++)
         if (sides[i]->d >= 0)
-            seen.has_ranks = draw_lines(drawing, sides[i], facts->by.distribution->block[sides[i]->d], "rank", 4) &&
-                             seen.has_ranks;
+            seen.has_ranks =
+                pp_sketch_lines(&drawing->page, sides[i], facts->by.distribution->block[sides[i]->d], 0, "rank", 4) &&
+                seen.has_ranks;
     return seen;
 }
 
 /* Blocks of one side that are drawn, at least one. */
-static int64_t blocks_of(const sketch *drawing, const drawn_side *side)
+static int64_t blocks_of(const sketch *drawing, const pp_sketch_side *side)
 {
     return side->d < 0 ? 1 : pp_divide_up(side->elements, drawing->facts->by.distribution->block[side->d]);
 }
 
-static double middle_of(const sketch *drawing, const drawn_side *side, int64_t block, double *pixels)
+static double middle_of(const sketch *drawing, const pp_sketch_side *side, int64_t block, double *pixels)
 {
     int64_t step = side->d < 0 ? side->elements : drawing->facts->by.distribution->block[side->d];
-    double low = place(side, block * step), high = place(side, (block + 1) * step);
+    double low = pp_sketch_place(side, block * step), high = pp_sketch_place(side, (block + 1) * step);
     *pixels = high - low;
     return low + *pixels / 2;
 }
@@ -245,10 +202,10 @@ static bool fit_name(int64_t rank, double width, char label[32], double *needed)
 static void name_ranks(const sketch *drawing)
 {
     const pp_distribution *distribution = drawing->facts->by.distribution;
-    const drawn_side *down = &drawing->down, *across = &drawing->across;
+    const pp_sketch_side *down = &drawing->page.down, *across = &drawing->page.across;
     int64_t row, column, position[PARAPET_MAX_NDIM] = {0};
-    for (row = 0; row < blocks_of(drawing, down) && row <= LINES_MOST; row++)
-        for (column = 0; column < blocks_of(drawing, across) && column <= LINES_MOST; column++) {
+    for (row = 0; row < blocks_of(drawing, down) && row <= NAMES_MOST; row++)
+        for (column = 0; column < blocks_of(drawing, across) && column <= NAMES_MOST; column++) {
             double width, height, x = middle_of(drawing, across, column, &width);
             double y = middle_of(drawing, down, row, &height), needed;
             char label[32];
@@ -258,76 +215,37 @@ static void name_ranks(const sketch *drawing)
                 position[across->d] = column % distribution->mesh[across->d];
             if (!fit_name(pp_distribution_rank(distribution, position), width, label, &needed) || height < 34)
                 continue;
-            pp_text_add(drawing->svg,
+            pp_text_add(drawing->page.svg,
                         "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"17\" rx=\"8\" class=\"name\"/>\n",
                         x - needed / 2, y - 9, needed);
-            add_words(drawing, x, y + 4, "ranks", label);
+            pp_sketch_words(drawing->page.svg, x, y + 4, "ranks", label);
         }
-}
-
-static void format_extent(const drawn_side *side, int64_t shape, char words[80])
-{
-    if (side->elements < shape)
-        (void)snprintf(words, 80, "dimension %d: 0 to %" PRId64 " of %" PRId64, side->d, side->elements, shape);
-    else
-        (void)snprintf(words, 80, "dimension %d: 0 to %" PRId64, side->d, shape);
-}
-
-static void draw_frame(const sketch *drawing)
-{
-    const drawn_side *down = &drawing->down, *across = &drawing->across;
-    const int64_t *shape = drawing->facts->by.shards->shape;
-    char words[80];
-    pp_text_add(drawing->svg, "<rect x=\"%.1f\" y=\"%.1f\" width=\"%.1f\" height=\"%.1f\" class=\"frame\"/>\n",
-                across->first, down->first, across->pixels, down->pixels);
-    if (across->d >= 0) {
-        format_extent(across, shape[across->d], words);
-        pp_text_add(drawing->svg, "<text x=\"%.1f\" y=\"%.1f\" class=\"axis\">%s \xe2\x86\x92</text>\n",
-                    across->first, down->first - 9, words);
-    }
-    if (down->d >= 0) {
-        format_extent(down, shape[down->d], words);
-        pp_text_add(
-            drawing->svg,
-            "<text transform=\"translate(%.1f %.1f) rotate(-90)\" class=\"axis end\">\xe2\x86\x90 %s</text>\n",
-            across->first - 12, down->first, words);
-    }
 }
 
 /* ---- Words around it ---- */
 
-/* "[:, :, 0]": which part of an array of more dimensions is seen. */
-static void add_slice(const sketch *drawing, pp_text *text)
-{
-    int d;
-    pp_text_add(text, "[");
-    for (d = 0; d < drawing->facts->by.shards->ndim; d++)
-        pp_text_add(text, "%s%s", d > 0 ? ", " : "", d == drawing->down.d || d == drawing->across.d ? ":" : "0");
-    pp_text_add(text, "]");
-}
-
 static void add_seen(const sketch *drawing, pp_text *text)
 {
     const pp_grid *shards = drawing->facts->by.shards;
-    const drawn_side *down = &drawing->down, *across = &drawing->across;
+    const pp_sketch_side *down = &drawing->page.down, *across = &drawing->page.across;
     int64_t rows = down->d < 0 ? 1 : shards->cells[down->d];
     int64_t columns = across->d < 0 ? 1 : shards->cells[across->d];
     if (shards->ndim > 2) {
         pp_text_add(text, "The slice ");
-        add_slice(drawing, text);
+        pp_sketch_slice(&drawing->page, shards->ndim, text);
         pp_text_add(text, ". ");
     }
     if (shards->cell_count == 0)
         pp_text_add(text, "The array has no elements. ");
-    else if (down->shards < rows || across->shards < columns)
+    else if (drawing->rows < rows || drawing->columns < columns)
         pp_text_add(text, "Only a corner is drawn: %" PRId64 " x %" PRId64 " of %" PRId64 " x %" PRId64 " shards. ",
-                    down->shards, across->shards, rows, columns);
+                    drawing->rows, drawing->columns, rows, columns);
 }
 
 static void draw_title(const sketch *drawing)
 {
     const pp_plan_facts *facts = drawing->facts;
-    pp_text *svg = drawing->svg;
+    pp_text *svg = drawing->page.svg;
     pp_text_add(svg, "<text x=\"%.1f\" y=\"36\" class=\"title\">%s of ", LEFT, facts->is_read ? "Read" : "Write");
     pp_plan_print_shape(facts->by.shards->ndim, facts->by.shards->shape, svg);
     pp_text_add(svg, " %s</text>\n<text x=\"%.1f\" y=\"58\" class=\"note\">%" PRId64 " ranks as ", facts->type_name,
@@ -343,69 +261,62 @@ static void draw_title(const sketch *drawing)
 
 static void draw_legend(const sketch *drawing, fineness seen)
 {
-    double x = LEFT + drawing->across.pixels + 28, y = TOP + 10;
+    double x = LEFT + drawing->page.across.pixels + 28, y = TOP + 10;
     char words[96], colour[16];
     int i;
-    add_words(drawing, x, y, "heading", "Owners of shards");
+    pp_sketch_words(drawing->page.svg, x, y, "heading", "Owners of shards");
     for (i = 0; i < drawing->legend_count; i++) {
         int server = drawing->legend[i];
         y += 21;
         format_colour(server, colour);
-        pp_text_add(drawing->svg,
+        pp_text_add(drawing->page.svg,
                     "<rect x=\"%.1f\" y=\"%.1f\" width=\"15\" height=\"15\" rx=\"2\" fill=\"%s\" "
                     "stroke=\"#777\" stroke-width=\"0.6\"/>\n",
                     x, y - 12, colour);
         (void)snprintf(words, sizeof words, "server %d on rank %" PRId64, server,
                        pp_schedule_server_rank(drawing->facts->schedule, server));
-        add_words(drawing, x + 23, y, "note", words);
+        pp_sketch_words(drawing->page.svg, x + 23, y, "note", words);
     }
     if (drawing->has_more_servers)
-        add_words(drawing, x + 23, y += 21, "note", "and more, by number");
+        pp_sketch_words(drawing->page.svg, x + 23, y += 21, "note", "and more, by number");
     y += 34;
-    add_words(drawing, x, y, "heading", "Lines");
-    pp_text_add(drawing->svg, "<path d=\"M%.1f %.1fh15\" class=\"rank\"/>\n", x, y + 17);
-    add_words(drawing, x + 23, y + 21, "note", seen.has_ranks ? "between ranks" : "between ranks: too fine to draw");
-    pp_text_add(drawing->svg, "<path d=\"M%.1f %.1fh15\" class=\"shard key\"/>\n", x, y + 38);
-    add_words(drawing, x + 23, y + 42, "note", "between shards, each a file");
-    pp_text_add(drawing->svg, "<path d=\"M%.1f %.1fh15\" class=\"chunk key\"/>\n", x, y + 59);
-    add_words(drawing, x + 23, y + 63, "note",
-              seen.has_chunks ? "between chunks" : "between chunks: too fine to draw");
-    add_words(drawing, x, y + 97, "heading", "Numbers");
-    add_words(drawing, x, y + 118, "note", "on white: the rank that holds the box");
-    add_words(drawing, x, y + 139, "note", "small: the server that owns the shard");
+    pp_sketch_words(drawing->page.svg, x, y, "heading", "Lines");
+    pp_text_add(drawing->page.svg, "<path d=\"M%.1f %.1fh15\" class=\"rank\"/>\n", x, y + 17);
+    pp_sketch_words(drawing->page.svg, x + 23, y + 21, "note",
+                    seen.has_ranks ? "between ranks" : "between ranks: too fine to draw");
+    pp_text_add(drawing->page.svg, "<path d=\"M%.1f %.1fh15\" class=\"shard key\"/>\n", x, y + 38);
+    pp_sketch_words(drawing->page.svg, x + 23, y + 42, "note", "between shards, each a file");
+    pp_text_add(drawing->page.svg, "<path d=\"M%.1f %.1fh15\" class=\"chunk key\"/>\n", x, y + 59);
+    pp_sketch_words(drawing->page.svg, x + 23, y + 63, "note",
+                    seen.has_chunks ? "between chunks" : "between chunks: too fine to draw");
+    pp_sketch_words(drawing->page.svg, x, y + 97, "heading", "Numbers");
+    pp_sketch_words(drawing->page.svg, x, y + 118, "note", "on white: the rank that holds the box");
+    pp_sketch_words(drawing->page.svg, x, y + 139, "note", "small: the server that owns the shard");
 }
 
-static const char style[] =
-    "<style>text{font-family:'DejaVu Sans',Verdana,sans-serif;fill:#222}"
-    ".title{font-size:20px;font-weight:bold}.heading{font-size:13px;font-weight:bold}"
-    ".note,.axis{font-size:12px}.axis{fill:#555}.end{text-anchor:end}"
-    ".owner{font-size:9px;fill:#444;text-anchor:end}.ranks{font-size:11px;text-anchor:middle}"
-    ".name{fill:#fff;fill-opacity:.82;stroke:none}.frame{fill:none;stroke:#1a1a1a;stroke-width:2.4}"
-    "path{fill:none}.rank{stroke:#1a1a1a;stroke-width:2.4}.shard{stroke:#777;stroke-width:1}"
-    ".chunk{stroke:#777;stroke-opacity:.45;stroke-width:.5}.key{stroke-opacity:1}</style>\n";
+static const char style[] = ".owner{font-size:9px;fill:#444;text-anchor:end}.ranks{font-size:11px;text-anchor:middle}"
+                            ".name{fill:#fff;fill-opacity:.82;stroke:none}"
+                            ".rank{stroke:#1a1a1a;stroke-width:2.4}.shard{stroke:#777;stroke-width:1}"
+                            ".chunk{stroke:#777;stroke-opacity:.45;stroke-width:.5}.key{stroke-opacity:1}";
 
 void pp_plan_draw(const pp_plan_facts *facts, pp_text *svg)
 {
-    sketch drawing = {.facts = facts, .svg = svg};
+    sketch drawing = {.facts = facts, .page.svg = svg};
     double width, height;
     int legend_lines;
     fineness seen;
     choose_dimensions(&drawing);
-    measure_side(facts, &drawing.down);
-    measure_side(facts, &drawing.across);
-    choose_scale(&drawing);
-    width = LEFT + fmax(drawing.across.pixels + LEGEND_WIDTH, DRAWN_WIDTH + 40) + 28;
+    drawing.rows = measure_side(facts, &drawing.page.down);
+    drawing.columns = measure_side(facts, &drawing.page.across);
+    pp_sketch_scale(&drawing.page, LEFT, TOP, DRAWN_WIDTH, DRAWN_HEIGHT);
+    width = LEFT + fmax(drawing.page.across.pixels + LEGEND_WIDTH, DRAWN_WIDTH + 40) + 28;
     legend_lines = (int)pp_min_i64(facts->by.server_count, LEGEND_MOST + 1);
-    height = TOP + fmax(drawing.down.pixels, 21.0 * legend_lines + 190) + 28;
-    pp_text_add(
-        svg,
-        "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" viewBox=\"0 0 %.0f %.0f\">\n"
-        "%s<rect width=\"100%%\" height=\"100%%\" fill=\"#fff\"/>\n",
-        width, height, width, height, style);
+    height = TOP + fmax(drawing.page.down.pixels, 21.0 * legend_lines + 190) + 28;
+    pp_sketch_open(svg, width, height, style);
     draw_title(&drawing);
     draw_shards(&drawing);
     seen = draw_grids(&drawing);
-    draw_frame(&drawing);
+    pp_sketch_frame(&drawing.page, facts->by.shards->shape, NULL);
     name_ranks(&drawing);
     draw_legend(&drawing, seen);
     pp_text_add(svg, "</svg>\n");

@@ -17,8 +17,7 @@ void pp_plan_print_shape(int ndim, const int64_t *shape, pp_text *text)
         pp_text_add(text, "%s%" PRId64, d > 0 ? " x " : "", shape[d]);
 }
 
-/* "1 MiB" or "1.5 MiB"; never more than four digits. */
-static void format_bytes(double bytes, char text[32])
+void pp_plan_format_bytes(double bytes, char text[32])
 {
     static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};
     int unit = 0;
@@ -32,7 +31,7 @@ static void format_bytes(double bytes, char text[32])
 void pp_plan_print_bytes(double bytes, pp_text *text)
 {
     char words[32];
-    format_bytes(bytes, words);
+    pp_plan_format_bytes(bytes, words);
     pp_text_add(text, "%s", words);
 }
 
@@ -131,7 +130,7 @@ static void print_row(const char *name, const pp_spread_of *spread, bool is_byte
     pp_text_add(text, "    %-30s", name);
     for (i = 0; i < 4; i++) {
         if (is_bytes)
-            format_bytes((double)values[i], words);
+            pp_plan_format_bytes((double)values[i], words);
         else
             (void)snprintf(words, sizeof words, "%" PRId64, values[i]);
         pp_text_add(text, " %13s", words);
@@ -199,8 +198,8 @@ static void print_shard_line(const pp_plan_facts *facts, int64_t shard, const pp
     pp_grid_cell_position(facts->by.shards, shard, cell);
     pp_grid_cell_box(facts->by.shards, cell, &box);
     pp_box_print(&box, &where);
-    format_bytes((double)share->others.bytes, others);
-    format_bytes((double)share->own.bytes, own);
+    pp_plan_format_bytes((double)share->others.bytes, others);
+    pp_plan_format_bytes((double)share->own.bytes, own);
     pp_text_add(text, "  %10" PRId64 " %8" PRId64 " %10" PRId64 " %10" PRId64 " %12s %12s  %s\n", shard, share->ranks,
                 share->others.requests, share->others.fragments, others, own, where.data != NULL ? where.data : "");
     if (where.status != PARAPET_OK)

@@ -29,8 +29,12 @@ parapet_status pp_plan_print_server(const pp_plan_facts *facts, int server, cons
 parapet_status pp_plan_print_server_json(const pp_plan_facts *facts, int server, const pp_server_share *share,
                                          pp_text *text);
 
-/* "64 x 64 x 32", or "one element"; "1.5 MiB". */
+/* "64 x 64 x 32", or "one element"; "1 MiB" or "1.5 MiB", never more than four digits. */
 void pp_plan_print_shape(int ndim, const int64_t *shape, pp_text *text);
 void pp_plan_print_bytes(double bytes, pp_text *text);
+void pp_plan_format_bytes(double bytes, char text[32]);
+
+/* "key": [1, 2, 3], without anything around it. */
+void pp_plan_print_json_list(const char *key, int count, const int64_t *values, pp_text *text);
 
 #endif

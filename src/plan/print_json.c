@@ -2,13 +2,20 @@
 
 #include "plan/print.h"
 
-static void add_list(const char *key, int count, const int64_t *values, pp_text *text)
+void pp_plan_print_json_list(const char *key, int count, const int64_t *values, pp_text *text)
 {
     int i;
-    pp_text_add(text, "  \"%s\": [", key);
+    pp_text_add(text, "\"%s\": [", key);
     for (i = 0; i < count; i++)
         pp_text_add(text, "%s%" PRId64, i > 0 ? ", " : "", values[i]);
-    pp_text_add(text, "],\n");
+    pp_text_add(text, "]");
+}
+
+static void add_list(const char *key, int count, const int64_t *values, pp_text *text)
+{
+    pp_text_add(text, "  ");
+    pp_plan_print_json_list(key, count, values, text);
+    pp_text_add(text, ",\n");
 }
 
 static void add_integer(const char *key, int64_t value, pp_text *text)

@@ -1,0 +1,150 @@
+#include "plan/copy_count.h"
+
+/* An ordinary disk, and a processor of some years ago. */
+#define READ_RATE 1.5e9
+#define WRITE_RATE 1.0e9
+#define REQUEST_SECONDS 1e-4
+#define FLUSH_SECONDS 5e-3
+#define COPY_RATE 3e9
+#define EXCHANGE_RATE 3e9
+#define CORES 2
+/* Reading and working at the same time still wait for each other now and then. */
+#define OVERLAP_LOSS 0.1
+
+static double known_or(double value, double otherwise)
+{
+    return value > 0 ? value : otherwise;
+}
+
+static double least(double a, double b)
+{
+    return a < b ? a : b;
+}
+
+static pp_copy_machine complete(const pp_copy_machine *given)
+{
+    pp_copy_machine machine = *given;
+    machine.read_rate = known_or(given->read_rate, READ_RATE);
+    machine.write_rate = known_or(given->write_rate, WRITE_RATE);
+    machine.read_limit = known_or(given->read_limit, 2 * machine.read_rate);
+    machine.write_limit = known_or(given->write_limit, 2 * machine.write_rate);
+    machine.request_seconds = known_or(given->request_seconds, REQUEST_SECONDS);
+    machine.flush_seconds = known_or(given->flush_seconds, FLUSH_SECONDS);
+    machine.copy_rate = known_or(given->copy_rate, COPY_RATE);
+    machine.exchange_rate = known_or(given->exchange_rate, EXCHANGE_RATE);
+    machine.cores = given->cores > 0 ? given->cores : CORES;
+    return machine;
+}
+
+/* What part of a pass the busiest rank does, and how many do something at the same time. */
+typedef struct pass_share {
+    double reading, writing; /* of all the work: 1 when one rank does everything */
+    double readers, writers;
+} pass_share;
+
+/* Lots one after the other on the busiest rank. */
+static double count_rounds(const pp_copy_problem *problem, const pp_copy_pass *pass)
+{
+    double rounds = 1;
+    int d;
+    if (!pass->cooperates)
+        return (double)pp_divide_up(pass->counts.lots, problem->ranks);
+    for (d = 0; d < problem->ndim; d++)
+        rounds *=
+            (double)pp_divide_up(pp_divide_up(problem->shape[d], pass->lot_shape[d]), pp_max_i64(pass->group[d], 1));
+    return rounds;
+}
+
+static pass_share share_of(const pp_copy_problem *problem, const pp_copy_pass *pass)
+{
+    double ranks = (double)problem->ranks, lots = (double)pass->counts.lots;
+    double part = count_rounds(problem, pass) / lots;
+    pass_share share = {.reading = part, .writing = part, .readers = least(ranks, lots), .writers = 1 / part};
+    if (!pass->cooperates)
+        share.writers = share.readers;
+    else {
+        share.reading = 1 / ranks;
+        share.readers = ranks;
+    }
+    return share;
+}
+
+static double read_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine, const pass_share *share)
+{
+    double rate = least(machine->read_rate, machine->read_limit / share->readers);
+    double requests = (double)pass->counts.read_requests + (double)pass->counts.index_reads;
+    double bytes = (double)pass->counts.decoded_bytes * known_or(pass->source.stored_ratio, 1);
+    return share->reading * (requests * machine->request_seconds + bytes / rate);
+}
+
+static double array_bytes(const pp_copy_problem *problem, const pp_copy_pass *pass)
+{
+    double bytes = (double)pass->source.element_bytes;
+    int d;
+    for (d = 0; d < problem->ndim; d++)
+        bytes *= (double)problem->shape[d];
+    return bytes;
+}
+
+/* Workers of a rank that have a core when `ranks` work at the same time. */
+static double workers_of(const pp_copy_problem *problem, const pp_copy_machine *machine, double ranks)
+{
+    return least(problem->threads, machine->cores / ranks);
+}
+
+static double codec_seconds(const pp_copy_side *side, int64_t bytes)
+{
+    return side->codec_rate > 0 ? (double)bytes / side->codec_rate : 0;
+}
+
+static double processor_seconds(const pp_copy_problem *problem, const pp_copy_pass *pass,
+                                const pp_copy_machine *machine, const pass_share *share)
+{
+    double decode = share->reading * codec_seconds(&pass->source, pass->counts.decoded_bytes);
+    double scatter = share->writing * array_bytes(problem, pass) / machine->copy_rate;
+    double encode = share->writing * codec_seconds(&pass->target, pass->counts.written_bytes);
+    return decode / workers_of(problem, machine, share->readers) +
+           (scatter + encode) / workers_of(problem, machine, share->writers);
+}
+
+/* A shard is made durable when it is complete, and the journal after every template. */
+static double write_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine, const pass_share *share)
+{
+    double rate = least(machine->write_rate, machine->write_limit / share->writers);
+    double flushes = (double)pass->counts.shards_written + (double)pass->counts.templates;
+    double bytes = (double)pass->counts.written_bytes * known_or(pass->target.stored_ratio, 1);
+    return share->writing * (bytes / rate + flushes * machine->flush_seconds);
+}
+
+/* What the busiest rank receives of others. */
+static double exchange_seconds(const pp_copy_problem *problem, const pp_copy_pass *pass,
+                               const pp_copy_machine *machine, const pass_share *share)
+{
+    double foreign = 1 - 1 / (double)problem->ranks;
+    return share->writing * foreign * array_bytes(problem, pass) / machine->exchange_rate;
+}
+
+static double overlapped(double a, double b)
+{
+    double smaller = least(a, b);
+    return a + b - smaller + OVERLAP_LOSS * smaller;
+}
+
+void pp_copy_predict(const pp_copy_problem *problem, pp_copy_pass *pass)
+{
+    pp_copy_machine machine = complete(&problem->machine);
+    pass_share share;
+    double read, work;
+    pass->seconds = 0;
+    if (pass->counts.lots == 0)
+        return;
+    share = share_of(problem, pass);
+    read = read_seconds(pass, &machine, &share);
+    work = processor_seconds(problem, pass, &machine, &share) + write_seconds(pass, &machine, &share);
+    if (pass->cooperates)
+        pass->seconds = read + work + exchange_seconds(problem, pass, &machine, &share);
+    else if (pass->memory.items >= 2 && pass->memory.slots > pass->memory.open_chunks)
+        pass->seconds = overlapped(read, work);
+    else
+        pass->seconds = read + work;
+}
