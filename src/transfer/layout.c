@@ -106,3 +106,11 @@ parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t 
     pp_key_print(&layout->keys, layout->shards.ndim, cell, &text);
     return pp_text_finish(&text, key);
 }
+
+bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk)
+{
+    size_t bytes = pp_chain_decoded_bytes(layout->chain), element_bytes = layout->element_bytes;
+    if (memcmp(chunk, layout->fill_value, element_bytes) != 0)
+        return false;
+    return bytes == element_bytes || memcmp(chunk, chunk + element_bytes, bytes - element_bytes) == 0;
+}

@@ -35,6 +35,9 @@ void pp_layout_shard_box(const pp_layout *layout, int64_t shard, pp_box *box);
 /* Chunks of a shard that hold at least one element of the array, as a box of chunk positions. */
 void pp_layout_chunks_inside(const pp_layout *layout, int64_t shard, pp_box *chunks);
 
+/* Whether every element of a decoded chunk is the fill value. */
+bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk);
+
 /* The key of a shard: path of the array, "/", key. Free with pp_free. */
 parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key);
 

@@ -72,36 +72,78 @@ size_t pp_shard_build_writer_bytes(const pp_layout *layout)
     return buffer_within_shard(layout, PP_WRITE_BUFFER_BYTES);
 }
 
-/* Temporary names lie below the array, where no Zarr reader looks. */
-static parapet_status begin(pp_shard_build *build, const pp_transfer_context *context)
+/* Who opens a writer, anew or where an earlier run left it. */
+typedef parapet_status (*writer_opener)(const pp_transfer_context *context, const pp_write_request *request,
+                                        uint64_t bytes, pp_writer **writer);
+
+static parapet_status begin_writer(const pp_transfer_context *context, const pp_write_request *request,
+                                   uint64_t bytes, pp_writer **writer)
 {
-    char *key = NULL, *staging = NULL;
+    (void)bytes;
+    return pp_store_begin(context->store, request, writer);
+}
+
+static parapet_status resume_writer(const pp_transfer_context *context, const pp_write_request *request,
+                                    uint64_t bytes, pp_writer **writer)
+{
+    return pp_store_resume(context->store, request, bytes, writer);
+}
+
+parapet_status pp_shard_build_name(const pp_shard_build *build, char **name)
+{
+    pp_text text = {0};
+    pp_text_add(&text, "shard-%lld", (long long)build->number);
+    return pp_text_finish(&text, name);
+}
+
+/* Temporary names lie below the array, where no Zarr reader looks. */
+static parapet_status place_temporary(const pp_shard_build *build, const pp_transfer_context *context, char **staging,
+                                      char **name)
+{
     pp_text text = {0};
     parapet_status status;
-    pp_text_add(&text, "%s%s__parapet/tmp", context->path, context->path[0] != '\0' ? "/" : "");
-    if ((status = pp_text_finish(&text, &staging)) != PARAPET_OK ||
-        (status = pp_layout_key(context->layout, context->path, build->number, &key)) != PARAPET_OK)
-        goto done;
-    status = pp_store_begin(context->store,
-                            &(pp_write_request){
-                                .key = key,
-                                .staging = staging,
-                                .bound_bytes = bound_of_shard(context->layout),
-                                .budget = context->budget,
-                                .buffer_bytes = build->buffer_bytes,
-                            },
-                            &build->writer);
-done:
+    if (build->staging == NULL) {
+        pp_text_add(&text, "%s%s__parapet/tmp", context->path, context->path[0] != '\0' ? "/" : "");
+        return pp_text_finish(&text, staging);
+    }
+    if ((status = pp_copy_text(staging, build->staging)) != PARAPET_OK)
+        return status;
+    return pp_shard_build_name(build, name);
+}
+
+static parapet_status open_writer(pp_shard_build *build, const pp_transfer_context *context, writer_opener open,
+                                  uint64_t bytes)
+{
+    char *key = NULL, *staging = NULL, *name = NULL;
+    parapet_status status;
+    if ((status = place_temporary(build, context, &staging, &name)) == PARAPET_OK &&
+        (status = pp_layout_key(context->layout, context->path, build->number, &key)) == PARAPET_OK)
+        status = open(context,
+                      &(pp_write_request){
+                          .key = key,
+                          .staging = staging,
+                          .name = name,
+                          .bound_bytes = bound_of_shard(context->layout),
+                          .budget = context->budget,
+                          .buffer_bytes = build->buffer_bytes,
+                      },
+                      bytes, &build->writer);
     pp_free(key);
     pp_free(staging);
+    pp_free(name);
     return status;
+}
+
+parapet_status pp_shard_build_resume(pp_shard_build *build, const pp_transfer_context *context, uint64_t bytes)
+{
+    return open_writer(build, context, resume_writer, bytes);
 }
 
 static parapet_status append(pp_shard_build *build, const pp_transfer_context *context, const void *data,
                              size_t bytes)
 {
     parapet_status status = PARAPET_OK;
-    if (build->writer == NULL && (status = begin(build, context)) != PARAPET_OK)
+    if (build->writer == NULL && (status = open_writer(build, context, begin_writer, 0)) != PARAPET_OK)
         return status;
     if ((status = pp_writer_append(build->writer, data, bytes)) != PARAPET_OK)
         return status;

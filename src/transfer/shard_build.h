@@ -15,6 +15,7 @@ typedef struct pp_shard_build {
     size_t reserved_bytes;
     size_t buffer_bytes; /* for the writer */
     pp_writer *writer;
+    const char *staging; /* where the unfinished shard is kept under a name that is found again; NULL: anywhere */
     atomic_bool is_finished;
     struct pp_shard_build *following;
 } pp_shard_build;
@@ -35,6 +36,12 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
 /* Appends one encoded chunk. */
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded);
+
+/* For a shard with a staging place of its own. Its name there; free with pp_free. */
+parapet_status pp_shard_build_name(const pp_shard_build *build, char **name);
+
+/* Goes on with what an earlier run has appended and made durable. */
+parapet_status pp_shard_build_resume(pp_shard_build *build, const pp_transfer_context *context, uint64_t bytes);
 
 /* Appends the index, makes everything durable and hands the staged object over. */
 parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged);

@@ -372,14 +372,6 @@ static bool gather(const chunk_task *task)
     return true;
 }
 
-static bool is_all_fill(const pp_layout *layout, const unsigned char *chunk)
-{
-    size_t bytes = pp_chain_decoded_bytes(layout->chain), element_bytes = layout->element_bytes;
-    if (memcmp(chunk, layout->fill_value, element_bytes) != 0)
-        return false;
-    return bytes == element_bytes || memcmp(chunk, chunk + element_bytes, bytes - element_bytes) == 0;
-}
-
 /* *is_whole false: a piece has to come as a message first. */
 static parapet_status assemble(chunk_task *task, bool *is_whole)
 {
@@ -461,7 +453,7 @@ static parapet_status encode_chunk(chunk_task *task, bool *is_whole)
     if ((status = assemble(task, is_whole)) != PARAPET_OK || !*is_whole)
         return status;
     if (context->elides_fill && context->layout->is_sharded &&
-        is_all_fill(context->layout, pp_chain_scratch_chunk(item->scratch))) {
+        pp_layout_is_all_fill(context->layout, pp_chain_scratch_chunk(item->scratch))) {
         chunk->is_elided = true;
         return PARAPET_OK;
     }
