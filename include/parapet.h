@@ -400,6 +400,91 @@ typedef struct parapet_plan_request {
  * parapet_free. */
 PARAPET_API parapet_status parapet_plan_print(const parapet_plan_request *request, char **text, char **svg);
 
+/* ---- Copying ------------------------------------------------------------------------------------------ */
+
+/* How the copy of an array is to differ from it. NULL or "" in any field: as the source has it.
+ *  - A list of extents is "100,200,50" in the order of the target's dimensions, or by name "time/1000,lat/40"
+ *    (also "time=1000"): a dimension that is not named keeps what it has. 0, -1 and "time/" are the whole dimension,
+ *    "none" an extent that does not change, "auto" chooses all of them. "100x200x50" is accepted too.
+ *  - In a hierarchy, lists by name apply to every array that has such dimensions; an array that has none of them, or
+ *    another number of dimensions than a list without names, is copied unchanged. */
+typedef struct parapet_copy_changes {
+    const char *chunks;
+    const char *shards; /* also "none" alone: every chunk is an object of its own; NULL: like the source if its chunks
+                         * stay as they are, else chosen */
+    const char *order;  /* "lat,lon,-time" or "1,2,-0": the target's dimensions; a leading "-" reverses one */
+    const char *region; /* "time=0:100,lat=10:20" or "0:100,10:20,:": start and end in the source, before order */
+    const char *codec;  /* as in parapet_array_spec; "none" with "zstd:3" and so on */
+    int no_checksum;    /* 1: no CRC-32C on chunks, when codec or chunks are given; 0: there is one */
+    int64_t reserved[8];
+} parapet_copy_changes;
+
+typedef struct parapet_copy_request {
+    parapet_store *source; /* opened on the same ranks as target; may be the same store */
+    const char *source_path;
+    parapet_store *target;
+    const char *target_path;
+    parapet_copy_changes changes;
+    int64_t memory_bytes;     /* limit of all buffers of the copy on this rank; 0: memory_bytes of the target store */
+    int64_t unit_bytes;       /* most elements, in bytes, that are done again after a kill, per rank; 0: 1 GiB */
+    parapet_store *temporary; /* where intermediate passes are kept; NULL: beside the target, in __parapet */
+    int overwrite;            /* 1: an array at the target's path is replaced, a copy that was begun is forgotten */
+    int resume;               /* 1: goes on with a copy that was interrupted; arguments and source must be the same */
+    int verify;               /* 1: reads source and target again and compares them */
+    int64_t passes;           /* 0: chosen; else exactly so many */
+    int64_t reading;          /* 0: chosen, 1: whole chunks, 2: runs of chunks that are stored as they are */
+    int64_t cooperation;      /* 0: chosen, 1: every rank for itself, 2: all ranks read together */
+    int64_t no_probe;         /* 1: the time is predicted for an ordinary disk, not for one that was measured */
+    int64_t reserved[12];
+} parapet_copy_request;
+
+/* What a copy has done, on all ranks together unless said otherwise. */
+typedef struct parapet_copy_result {
+    int64_t arrays, groups;
+    int64_t passes;        /* the most of all arrays */
+    int64_t array_bytes;   /* elements copied */
+    int64_t read_requests; /* ranged reads of chunks; all of these counts: planned and done are equal */
+    int64_t index_reads;
+    int64_t decoded_bytes; /* elements of the chunks or runs that were read */
+    int64_t chunks_written, shards_written;
+    int64_t memory_peak_bytes;       /* of the rank that took most */
+    int64_t memory_planned_bytes;    /* the same, planned */
+    int64_t templates_resumed;       /* that an earlier run had done */
+    double planned_seconds, seconds; /* without what an earlier run had done */
+    int64_t verified_bytes;
+    int64_t reserved[12];
+} parapet_copy_result;
+
+/* [collective] Copies an array, or a group with everything below it: into other chunks, shards, codecs, or another
+ * order of dimensions, within memory_bytes. The target is visible when it is complete: its zarr.json is written last.
+ * An interrupted copy (a kill, or the progress callback of the target store, which returns PARAPET_ERR_CANCELLED) can
+ * be resumed on any number of ranks; any other failure removes what was begun. result may be NULL. */
+PARAPET_API parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result);
+
+/* What a copy would do. */
+typedef struct parapet_copy_plan_request {
+    parapet_array_spec source; /* what is copied: parapet_array_get_info tells the same of an array that exists */
+    parapet_copy_changes changes;
+    int64_t ranks;        /* 0: 1 */
+    int64_t threads;      /* 0: 1 */
+    int64_t memory_bytes; /* of one rank; 0: the default of a store */
+    int64_t unit_bytes;
+    int64_t passes, reading, cooperation; /* as in parapet_copy_request */
+    double read_rate, write_rate;         /* bytes per second of all ranks together; 0: an ordinary disk */
+    int64_t as_json;
+    int64_t reserved[12];
+} parapet_copy_plan_request;
+
+/* [local] Passes, templates, bytes, files, memory, time and the candidates that were weighed, in words; and, if svg
+ * is not NULL, a drawing of source chunks, target chunks, template and the order of the visit. Free both with
+ * parapet_free. */
+PARAPET_API parapet_status parapet_copy_plan_print(const parapet_copy_plan_request *request, char **text, char **svg);
+
+/* [collective] The same for a copy as requested, with the machine measured first unless no_probe. svg may be NULL.
+ * An array only; for a group, one text after the other. */
+PARAPET_API parapet_status parapet_copy_explain(const parapet_copy_request *request, int as_json, char **text,
+                                                char **svg);
+
 /* ---- Checking ----------------------------------------------------------------------------------------- */
 
 typedef enum parapet_finding_kind {

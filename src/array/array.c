@@ -2,7 +2,7 @@
 
 #include "array/internal.h"
 
-static void free_array(parapet_array *array)
+void pp_array_free(parapet_array *array)
 {
     if (array == NULL)
         return;
@@ -48,7 +48,7 @@ static parapet_status finish_handles(const pp_arrays *made, parapet_status statu
     if (status == PARAPET_OK)
         made->store->handle_count += made->count;
     for (i = 0; status != PARAPET_OK && made->arrays != NULL && i < made->count; i++) {
-        free_array(made->arrays[i]);
+        pp_array_free(made->arrays[i]);
         made->arrays[i] = NULL;
     }
     return status;
@@ -197,7 +197,7 @@ parapet_status parapet_arrays_close(parapet_array **arrays, int count)
     for (i = first; i < count; i++) {
         if (arrays[i] != NULL)
             arrays[i]->store->handle_count--;
-        free_array(arrays[i]);
+        pp_array_free(arrays[i]);
         arrays[i] = NULL;
     }
     return status;

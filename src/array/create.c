@@ -37,7 +37,7 @@ static parapet_status set_fill(const parapet_array_spec *spec, pp_array_document
 }
 
 /* The index is the one every reader knows: little-endian, CRC-32C, at the end. */
-static parapet_status wrap_in_shards(pp_array_document *document, const int64_t *chunks)
+parapet_status pp_document_wrap_in_shards(pp_array_document *document, const int64_t *chunks)
 {
     pp_sharding_spec *sharding;
     parapet_status status = pp_allocate(&sharding, sizeof *sharding);
@@ -73,11 +73,12 @@ static parapet_status set_layout(const parapet_array_spec *spec, int64_t expecte
         (status = pp_codecs_from_words(&document->codecs, spec->codec != NULL ? spec->codec : "zstd:3",
                                        document->type.element_bytes, !spec->no_checksum)) != PARAPET_OK)
         return status;
-    return is_worth_sharding(spec, chunks, document->grid_shape) ? wrap_in_shards(document, chunks) : PARAPET_OK;
+    return is_worth_sharding(spec, chunks, document->grid_shape) ? pp_document_wrap_in_shards(document, chunks)
+                                                                 : PARAPET_OK;
 }
 
-static parapet_status build_document(const parapet_array *array, const parapet_array_spec *spec,
-                                     pp_array_document *document)
+parapet_status pp_document_from_spec(pp_array_document *document, const parapet_array_spec *spec,
+                                     int64_t expected_servers)
 {
     parapet_status status;
     *document = (pp_array_document){.zarr_format = 3, .ndim = spec->ndim, .keys = {.separator = '/'}};
@@ -87,7 +88,7 @@ static parapet_status build_document(const parapet_array *array, const parapet_a
         (status = set_fill(spec, document)) != PARAPET_OK || (status = set_names(spec, document)) != PARAPET_OK ||
         (status = pp_attributes_parse(spec->attributes, &document->attributes)) != PARAPET_OK)
         return status;
-    return set_layout(spec, array->store->options.expected_servers, document);
+    return set_layout(spec, expected_servers, document);
 }
 
 typedef struct remains {
@@ -122,7 +123,7 @@ static parapet_status check_no_node(parapet_array *array, const char *name)
 
 /* Objects without a document have no meaning, but would get one again from a new document: they must be gone, and
  * durably so, before it is written. A crash inside an overwrite leaves such objects. */
-static parapet_status remove_remains(parapet_array *array, const pp_array_document *document)
+parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document)
 {
     remains job = {.array = array, .document = document};
     char *own = NULL;
@@ -149,19 +150,19 @@ static parapet_status remove_existing(parapet_array *array, const pp_array_docum
         status = pp_store_settle(backend);
     pp_free(key);
     if (status != PARAPET_OK || array->path[0] == '\0')
-        return status == PARAPET_OK ? remove_remains(array, document) : status;
+        return status == PARAPET_OK ? pp_array_remove_remains(array, document) : status;
     status = pp_store_remove_prefix(backend, array->path);
     return status == PARAPET_OK ? pp_store_settle(backend) : status;
 }
 
-static parapet_status make_room(parapet_array *array, const pp_array_document *document, bool overwrites)
+parapet_status pp_array_make_room(parapet_array *array, const pp_array_document *document, bool overwrites)
 {
     pp_node node = {0};
     parapet_status status = pp_node_load(array->store, array->path, &node);
     if (status == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
     else if (status == PARAPET_OK && node.is_implicit)
-        status = remove_remains(array, document);
+        status = pp_array_remove_remains(array, document);
     else if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
         status = pp_fail(PARAPET_ERR_EXISTS, "there is a group at \"%s\", which is never replaced", array->path);
     else if (status == PARAPET_OK && node.zarr_format == 2)
@@ -181,10 +182,10 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
     pp_array_document document = {0};
     pp_layout layout = {0};
     parapet_status status;
-    if ((status = build_document(array, spec, &document)) == PARAPET_OK)
+    if ((status = pp_document_from_spec(&document, spec, array->store->options.expected_servers)) == PARAPET_OK)
         status = pp_layout_init(&layout, &document, false);
     pp_layout_clear(&layout);
-    if (status != PARAPET_OK || (status = make_room(array, &document, spec->overwrite)) != PARAPET_OK ||
+    if (status != PARAPET_OK || (status = pp_array_make_room(array, &document, spec->overwrite)) != PARAPET_OK ||
         (status = pp_node_prepare_ancestors(array->store, array->path)) != PARAPET_OK) {
         pp_array_document_clear(&document);
         return status;

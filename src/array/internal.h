@@ -94,6 +94,9 @@ parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes);
 parapet_status pp_group_state_print(const parapet_group *group, pp_text *bytes);
 parapet_status pp_group_state_adopt(parapet_group *group, pp_cursor *bytes);
 
+/* The codecs of a chunk: inside the shards, if there are any. */
+const pp_chain_spec *pp_document_chunk_codecs(const pp_array_document *document);
+
 /* What follows from a document. */
 typedef struct pp_derived {
     pp_layout layout;
@@ -184,6 +187,19 @@ parapet_status pp_shapes_choose(const parapet_array_spec *spec, size_t element_b
 parapet_status pp_spec_check(const parapet_array_spec *spec);
 void pp_spec_add(const parapet_array_spec *spec, pp_call *call);
 
+/* create.c: the document of a new array; clear it also after a failure. */
+parapet_status pp_document_from_spec(pp_array_document *document, const parapet_array_spec *spec,
+                                     int64_t expected_servers);
+
+/* Puts shards of grid_shape around the chunks that the document's codecs are of. */
+parapet_status pp_document_wrap_in_shards(pp_array_document *document, const int64_t *chunks);
+
+/* create.c: makes sure that nothing is at the path of a new array, or refuses. */
+parapet_status pp_array_make_room(parapet_array *array, const pp_array_document *document, bool overwrites);
+
+/* Removes shards and everything else below an array that has no document. */
+parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document);
+
 /* array.c */
 
 /* Handles without a document yet. Finish them also after a failure. */
@@ -202,6 +218,12 @@ void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, i
 
 parapet_status pp_array_check_usable(const parapet_array *array);
 parapet_status pp_array_check_writable(const parapet_array *array);
+
+/* Handles that were built and never counted as open; takes NULL. */
+void pp_array_free(parapet_array *array);
+
+/* How the ranks of a store work together in a transfer. */
+pp_crew pp_store_crew(const parapet_store *store, bool writes);
 
 /* Everything a transfer of this array needs; fails when the array cannot be read. */
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context);

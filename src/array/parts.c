@@ -94,7 +94,7 @@ static parapet_status list_items(batch *all)
 }
 
 /* With a deadline, ranks may return while others still work: then nobody may write to their memory any more. */
-static pp_crew crew_of(const parapet_store *store, bool writes)
+pp_crew pp_store_crew(const parapet_store *store, bool writes)
 {
     return (pp_crew){
         .comm = store->comm,
@@ -149,7 +149,7 @@ static parapet_status check_presence(const parapet_store *store)
 
 static parapet_status write_batch(batch *all)
 {
-    pp_crew crew = crew_of(all->store, true);
+    pp_crew crew = pp_store_crew(all->store, true);
     pp_staged staged = {0};
     parapet_status status = begin_batch(all, "write");
     if (status == PARAPET_OK && (status = unseal_batch(all)) == PARAPET_OK &&
@@ -165,7 +165,7 @@ static parapet_status write_batch(batch *all)
 
 static parapet_status read_batch(batch *all)
 {
-    pp_crew crew = crew_of(all->store, false);
+    pp_crew crew = pp_store_crew(all->store, false);
     parapet_status status = begin_batch(all, "read");
     if (status == PARAPET_OK && (status = list_items(all)) == PARAPET_OK)
         status = pp_transfer_read(&crew, all->items, all->count);

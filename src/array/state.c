@@ -16,7 +16,7 @@ enum {
     STATE_IS_BROKEN = 16
 };
 
-static const pp_chain_spec *chunk_codecs(const pp_array_document *document)
+const pp_chain_spec *pp_document_chunk_codecs(const pp_array_document *document)
 {
     const pp_chain_spec *codecs = &document->codecs;
     return codecs->count == 1 && codecs->codecs[0].id == PP_CODEC_SHARDING ? &codecs->codecs[0].sharding->codecs
@@ -40,7 +40,7 @@ parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, 
     pp_failure_take(&derived->layout_failure, status);
     if (status != PARAPET_OK && document->type.id != PARAPET_VARIABLE)
         return status;
-    pp_chain_spec_print(chunk_codecs(document), &text);
+    pp_chain_spec_print(pp_document_chunk_codecs(document), &text);
     return pp_text_finish(&text, &derived->codec_words);
 }
 

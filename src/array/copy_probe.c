@@ -1,0 +1,224 @@
+/* copy_probe.c - what storage, codecs and memory do here, measured in a fraction of a second: the rates that the plan
+ * of a copy is weighed with. Rank 0 measures, so that all ranks plan the same. */
+#include <stdio.h>
+#include <string.h>
+#include <sys/sysinfo.h>
+
+#include "array/copy.h"
+#include "base/checked.h"
+#include "comm/wait.h"
+
+#define WRITE_BYTES ((size_t)48 << 20)
+#define READ_BYTES ((int64_t)48 << 20)
+#define READS_MOST 64
+/* Of a second, for each of the three measurements. */
+#define PATIENCE 0.15
+
+/* What all ranks together get out of a disk that one rank alone does not use up. */
+#define SHARED_GAIN 1.3
+
+typedef struct probe {
+    pp_copy_task *task;
+    pp_budget budget; /* its own: what is measured with is gone before the copy begins */
+    pp_transfer_context source, target;
+    pp_chain_scratch *decoder, *encoder;
+    pp_buffer buffer;
+    int64_t elements_bytes, stored_bytes, reads; /* of source chunks */
+    double read_seconds, decode_seconds;
+    int64_t encoded_from, encoded_to;
+    double encode_seconds;
+} probe;
+
+/* ---- Writing ---- */
+
+static parapet_status append_pieces(probe *self, pp_writer *writer, double *seconds)
+{
+    double start = pp_clock_seconds();
+    size_t done;
+    parapet_status status = PARAPET_OK;
+    for (done = 0; done < WRITE_BYTES && status == PARAPET_OK; done += self->buffer.capacity) {
+        status = pp_writer_append(writer, self->buffer.data, self->buffer.capacity);
+        if (pp_clock_seconds() - start > PATIENCE)
+            break;
+    }
+    if (status == PARAPET_OK)
+        status = pp_writer_sync(writer);
+    *seconds = pp_clock_seconds() - start;
+    return status;
+}
+
+/* One object as a shard is written, and then a record as a journal is. */
+static parapet_status measure_writing(probe *self, pp_copy_machine *machine)
+{
+    pp_store *store = self->task->target_store->backend;
+    char folder[48];
+    pp_write_request request = {.key = "parapet-probe",
+                                .staging = folder,
+                                .name = "probe",
+                                .budget = &self->budget,
+                                .bound_bytes = WRITE_BYTES + PP_PAGE_BYTES};
+    pp_writer *writer = NULL;
+    pp_failure failure = {0};
+    double seconds, start = pp_clock_seconds();
+    parapet_status status;
+    /* Not where the target will be: of a copy that is only planned nothing may remain. Others may measure too. */
+    (void)snprintf(folder, sizeof folder, "__parapet-probe-%.0f", start * 1e9);
+    status = pp_store_begin(store, &request, &writer);
+    if (status != PARAPET_OK || (status = append_pieces(self, writer, &seconds)) != PARAPET_OK)
+        goto done;
+    machine->write_rate = (double)writer->bytes / seconds;
+    start = pp_clock_seconds();
+    if ((status = pp_writer_append(writer, self->buffer.data, PP_PAGE_BYTES)) == PARAPET_OK)
+        status = pp_writer_sync(writer);
+    machine->flush_seconds = pp_clock_seconds() - start;
+done:
+    pp_writer_free(writer);
+    if (status == PARAPET_OK)
+        return pp_store_remove_prefix(store, folder);
+    pp_failure_take(&failure, status);
+    (void)pp_store_remove_prefix(store, folder);
+    return pp_failure_put(&failure);
+}
+
+/* ---- Reading, decoding, encoding ---- */
+
+static parapet_status encode_some(probe *self, pp_bytes elements)
+{
+    unsigned char *chunk = pp_chain_scratch_chunk(self->encoder);
+    size_t bytes = pp_chain_decoded_bytes(self->target.layout->chain), done;
+    double start;
+    pp_bytes encoded;
+    parapet_status status;
+    if (self->encode_seconds > PATIENCE)
+        return PARAPET_OK;
+    for (done = 0; done < bytes; done += elements.bytes)
+        memcpy(chunk + done, elements.data, pp_min_size(elements.bytes, bytes - done));
+    start = pp_clock_seconds();
+    status = pp_chain_encode(self->target.layout->chain, self->encoder, &encoded);
+    self->encode_seconds += pp_clock_seconds() - start;
+    self->encoded_from += (int64_t)bytes;
+    self->encoded_to += (int64_t)encoded.bytes;
+    return status;
+}
+
+static parapet_status read_chunk(probe *self, const pp_shard *shard, int64_t chunk)
+{
+    const pp_chunk_entry *entry = &shard->entries[chunk];
+    double start = pp_clock_seconds(), middle;
+    pp_bytes decoded;
+    parapet_status status;
+    if ((status = pp_shard_check_chunk_bytes(&self->source, shard, chunk)) != PARAPET_OK ||
+        (status = pp_buffer_ensure(&self->buffer, (size_t)entry->bytes, "chunks to measure with")) != PARAPET_OK ||
+        (status = pp_reader_read(shard->reader, entry->offset, (size_t)entry->bytes, self->buffer.data)) !=
+            PARAPET_OK)
+        return status;
+    middle = pp_clock_seconds();
+    if ((status = pp_chain_decode(self->source.layout->chain, self->decoder,
+                                  (pp_bytes){self->buffer.data, (size_t)entry->bytes}, &decoded)) != PARAPET_OK)
+        return status;
+    self->decode_seconds += pp_clock_seconds() - middle;
+    self->read_seconds += middle - start;
+    self->reads += 1;
+    self->stored_bytes += (int64_t)entry->bytes;
+    self->elements_bytes += (int64_t)decoded.bytes;
+    return encode_some(self, decoded);
+}
+
+/* Chunks from all over the array: what is cached of it, and how well it compresses, may differ from place to place.
+ */
+static parapet_status measure_source(probe *self)
+{
+    const pp_layout *layout = self->source.layout;
+    double start = pp_clock_seconds();
+    parapet_status status = PARAPET_OK;
+    int64_t i;
+    for (i = 0; i < READS_MOST && self->elements_bytes < READ_BYTES && status == PARAPET_OK; i++) {
+        pp_shard shard = {0};
+        int64_t chunk = i * 7919 % layout->chunks.cell_count;
+        if (layout->shards.cell_count == 0 || pp_clock_seconds() - start > 2 * PATIENCE)
+            break;
+        status = pp_shard_open(&self->source, i * 104729 % layout->shards.cell_count, &shard);
+        if (status == PARAPET_OK && pp_shard_has_chunk(&shard, chunk))
+            status = read_chunk(self, &shard, chunk);
+        pp_shard_close(&shard);
+    }
+    return status;
+}
+
+/* ---- All of it ---- */
+
+static parapet_status prepare(probe *self)
+{
+    pp_copy_task *task = self->task;
+    parapet_status status;
+    if ((status = pp_array_transfer_context(task->source, &self->source)) != PARAPET_OK ||
+        (status = pp_array_transfer_context(task->target, &self->target)) != PARAPET_OK)
+        return status;
+    self->source.budget = self->target.budget = &self->budget;
+    if ((status = pp_chain_decoder_build(&self->decoder, self->source.layout->chain, &self->budget)) != PARAPET_OK ||
+        (status = pp_chain_scratch_build(&self->encoder, self->target.layout->chain, &self->budget)) != PARAPET_OK)
+        return status;
+    return pp_buffer_init(&self->buffer, &self->budget, PP_LEAST_WRITE_BUFFER_BYTES, "chunks to measure with");
+}
+
+static void conclude(const probe *self, pp_copy_problem *problem)
+{
+    pp_copy_machine *machine = &problem->machine;
+    if (self->reads > 0 && self->read_seconds > 0)
+        machine->read_rate = (double)self->stored_bytes / self->read_seconds;
+    machine->read_limit = SHARED_GAIN * machine->read_rate;
+    machine->write_limit = SHARED_GAIN * machine->write_rate;
+    machine->cores = get_nprocs();
+    if (self->elements_bytes > 0) {
+        problem->source.codec_rate = (double)self->elements_bytes / (self->decode_seconds + 1e-9);
+        problem->source.stored_ratio = (double)self->stored_bytes / (double)self->elements_bytes;
+    }
+    if (self->encoded_from > 0) {
+        problem->target.codec_rate = (double)self->encoded_from / (self->encode_seconds + 1e-9);
+        problem->target.stored_ratio = (double)self->encoded_to / (double)self->encoded_from;
+    }
+}
+
+/* A machine that cannot be measured within the memory there is, is an ordinary one. */
+static parapet_status measure(pp_copy_task *task, pp_copy_problem *problem)
+{
+    probe self = {.task = task};
+    parapet_status status;
+    pp_budget_init(&self.budget, task->budget.limit_bytes);
+    if ((status = prepare(&self)) == PARAPET_OK &&
+        (status = measure_writing(&self, &problem->machine)) == PARAPET_OK &&
+        (status = measure_source(&self)) == PARAPET_OK)
+        conclude(&self, problem);
+    pp_chain_scratch_free(self.decoder);
+    pp_chain_scratch_free(self.encoder);
+    pp_buffer_free(&self.buffer);
+    return status == PARAPET_ERR_MEMORY ? PARAPET_OK : status;
+}
+
+/* What rank 0 has found out. */
+typedef struct findings {
+    pp_copy_machine machine;
+    double source_rate, source_ratio, target_rate, target_ratio;
+} findings;
+
+parapet_status pp_copy_probe(pp_copy_task *task, pp_copy_problem *problem)
+{
+    pp_comm *comm = task->target_store->comm;
+    findings own, *found = &own;
+    size_t bytes = sizeof own;
+    parapet_status status = PARAPET_OK;
+    if (pp_comm_rank(comm) == 0)
+        status = measure(task, problem);
+    own = (findings){problem->machine, problem->source.codec_rate, problem->source.stored_ratio,
+                     problem->target.codec_rate, problem->target.stored_ratio};
+    if ((status = pp_comm_share(comm, "measuring", status, (void **)&found, &bytes)) != PARAPET_OK)
+        return status;
+    problem->machine = found->machine;
+    problem->source.codec_rate = found->source_rate;
+    problem->source.stored_ratio = found->source_ratio;
+    problem->target.codec_rate = found->target_rate;
+    problem->target.stored_ratio = found->target_ratio;
+    if (found != &own)
+        pp_free(found);
+    return PARAPET_OK;
+}
