@@ -84,12 +84,21 @@ static const tool_option_flag *find_option(const char *name, size_t length, char
 }
 
 /* Index of a flag with a value that the verb itself has; -1: none. */
-static int find_value(const tool_verb *verb, const char *name, size_t length)
+static int find_value(const tool_verb *verb, const char *name, size_t length, char letter)
 {
-    for (int i = 0; verb->values != NULL && verb->values[i].name != NULL; i++)
-        if (strncmp(verb->values[i].name, name, length) == 0 && verb->values[i].name[length] == '\0')
+    for (int i = 0; verb->values != NULL && verb->values[i].name != NULL; i++) {
+        const tool_value *value = &verb->values[i];
+        bool is_named = name != NULL && strncmp(value->name, name, length) == 0 && value->name[length] == '\0';
+        if (is_named || (name == NULL && value->letter == letter))
             return i;
+    }
     return -1;
+}
+
+const char *request_value(const tool_request *request, const char *name)
+{
+    int index = find_value(request->verb, name, strlen(name), 0);
+    return index < 0 ? NULL : request->values[index];
 }
 
 static void nearest_of(const tool_flag *flags, const char *name, const char **nearest, size_t *best)
@@ -183,7 +192,8 @@ static bool take_value(tool_request *request, const tool_option_flag *flag, cons
 static bool take_own_value(tool_request *request, int index, const char *value, tool_cursor *cursor)
 {
     const tool_value *own = &request->verb->values[index];
-    request->values[index] = next_value(request, own->name, own->usage, value, cursor);
+    const char *usage = own->usage != NULL ? own->usage : own->help;
+    request->values[index] = next_value(request, own->name, usage, value, cursor);
     return request->values[index] != NULL;
 }
 
@@ -194,7 +204,7 @@ static bool parse_long(tool_request *request, const char *word, tool_cursor *cur
     size_t length = equals == NULL ? strlen(name) : (size_t)(equals - name);
     const tool_option_flag *option = find_option(name, length, 0);
     const tool_flag *flag = find_flag(request->verb->flags, name, 0);
-    int own = find_value(request->verb, name, length);
+    int own = find_value(request->verb, name, length, 0);
     if (own >= 0)
         return take_own_value(request, own, equals == NULL ? NULL : equals + 1, cursor);
     if (option != NULL)
@@ -219,8 +229,12 @@ static bool parse_short(tool_request *request, const char *word, tool_cursor *cu
     for (const char *letter = word + 1; *letter != '\0'; letter++) {
         const tool_option_flag *option = find_option(NULL, 0, *letter);
         const tool_flag *flag = find_flag(request->verb->flags, NULL, *letter);
+        const char *rest = letter[1] == '\0' ? NULL : letter + 1;
+        int own = find_value(request->verb, NULL, 0, *letter);
+        if (own >= 0)
+            return take_own_value(request, own, rest, cursor);
         if (option != NULL)
-            return take_value(request, option, letter[1] == '\0' ? NULL : letter + 1, cursor);
+            return take_value(request, option, rest, cursor);
         if (flag == NULL)
             flag = find_flag(common_flags, NULL, *letter);
         if (flag == NULL)
@@ -253,9 +267,9 @@ static bool parse_word(tool_request *request, tool_cursor *cursor, bool *has_end
     return word[1] == '-' ? parse_long(request, word, cursor) : parse_short(request, word, cursor);
 }
 
-bool arguments_parse(tool_request *request, int count, char **words)
+bool arguments_parse(tool_request *request)
 {
-    tool_cursor cursor = {.words = words, .count = count};
+    tool_cursor cursor = {.words = request->words, .count = request->word_count};
     bool has_ended = false;
     while (cursor.at < cursor.count)
         if (!parse_word(request, &cursor, &has_ended))
@@ -279,12 +293,22 @@ static void print_flags(FILE *out, const tool_flag *flags)
     }
 }
 
+static void print_values(FILE *out, const tool_value *values)
+{
+    for (; values != NULL && values->name != NULL; values++) {
+        char letter[5] = "    ";
+        if (values->letter != 0)
+            (void)snprintf(letter, sizeof letter, "-%c, ", values->letter);
+        if (values->usage != NULL)
+            fprintf(out, "  %s%-16s %s\n", letter, values->usage, values->help);
+    }
+}
+
 void help_print_verb(FILE *out, const tool_verb *verb)
 {
     fprintf(out, "Usage: parapet %s [options] %s\n\n%s\n%s\nOptions:\n", verb->name, verb->operands, verb->summary,
             verb->details);
-    for (const tool_value *value = verb->values; value != NULL && value->name != NULL; value++)
-        fprintf(out, "      %-16s %s\n", value->usage, value->help);
+    print_values(out, verb->values);
     print_flags(out, verb->flags);
     print_flags(out, common_flags);
     for (int i = 0; i < OPTION_FLAG_COUNT; i++)
@@ -296,7 +320,7 @@ void help_print_verb(FILE *out, const tool_verb *verb)
 void help_print(FILE *out)
 {
     fputs("Usage: parapet VERB [options] ...\n\n"
-          "Looks at, checks and compares Zarr stores, and plans transfers.\n\nVerbs:\n",
+          "Looks at, checks, compares and copies Zarr stores, and plans transfers.\n\nVerbs:\n",
           out);
     for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
         fprintf(out, "  %-9s %s\n", (*verb)->name, (*verb)->summary);

@@ -7,37 +7,21 @@
 
 static const tool_flag flags[] = {{0, 0, NULL, NULL}};
 
-enum value_index {
-    VALUE_SHAPE,
-    VALUE_TYPE,
-    VALUE_CHUNKS,
-    VALUE_SHARDS,
-    VALUE_CODEC,
-    VALUE_RANKS,
-    VALUE_MESH,
-    VALUE_SPREAD,
-    VALUE_SERVERS,
-    VALUE_MEMORY,
-    VALUE_OWNERSHIP,
-    VALUE_SERVER,
-    VALUE_SVG
-};
-
 static const tool_value values[] = {
-    {"shape", "--shape N,N", "of the array; needed"},
-    {"type", "--type T", "of its elements: float64 (default), int32, ..."},
-    {"chunks", "--chunks N,N", "default: about 1 MiB each; 0 is the whole dimension"},
-    {"shards", "--shards N,N", "default: about 256 MiB each; \"none\": every chunk a file"},
-    {"codec", "--codec C", "none, zstd:3 (default), gzip:6, blosc:lz4:5:shuffle, ..."},
-    {"ranks", "--ranks N", "how many; default: the product of the mesh"},
-    {"mesh", "--mesh N,N", "ranks along each dimension; default: chosen, printed"},
-    {"spread", "--spread S,S", "per dimension block, cyclic:K or *; default: block"},
-    {"servers", "--servers N", "ranks that touch storage; default: one in 4"},
-    {"memory", "--memory SIZE", "the same as --max-mem"},
-    {"ownership", "--ownership O", "locality (default) or round_robin"},
-    {"server", "--server K", "what this server would do, shard by shard"},
-    {"svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
-    {NULL, NULL, NULL},
+    {0, "shape", "--shape N,N", "of the array; needed"},
+    {0, "type", "--type T", "of its elements: float64 (default), int32, ..."},
+    {0, "chunks", "--chunks N,N", "default: about 1 MiB each; 0 is the whole dimension"},
+    {0, "shards", "--shards N,N", "default: about 256 MiB each; \"none\": every chunk a file"},
+    {0, "codec", "--codec C", "none, zstd:3 (default), gzip:6, blosc:lz4:5:shuffle, ..."},
+    {0, "ranks", "--ranks N", "how many; default: the product of the mesh"},
+    {0, "mesh", "--mesh N,N", "ranks along each dimension; default: chosen, printed"},
+    {0, "spread", "--spread S,S", "per dimension block, cyclic:K or *; default: block"},
+    {0, "servers", "--servers N", "ranks that touch storage; default: one in 4"},
+    {0, "memory", "--memory SIZE", "the same as --max-mem"},
+    {0, "ownership", "--ownership O", "locality (default) or round_robin"},
+    {0, "server", "--server K", "what this server would do, shard by shard"},
+    {0, "svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
+    {0, NULL, NULL, NULL},
 };
 
 typedef struct plan_arguments {
@@ -49,65 +33,6 @@ typedef struct plan_arguments {
     parapet_options options;
     parapet_plan_request request;
 } plan_arguments;
-
-static bool refuse_value(int value, const char *text, const char *expected)
-{
-    char *what = text_format("--%s", values[value].name);
-    report_error(what, "\"%s\" is not %s", text, expected);
-    free(what);
-    return false;
-}
-
-/* A number from 0 on that ends where end says. */
-static bool parse_number(const char *text, const char **end, int64_t *number)
-{
-    char *stop;
-    errno = 0;
-    *number = strtoll(text, &stop, 10);
-    *end = stop;
-    return stop != text && errno == 0 && *number >= 0;
-}
-
-/* Numbers with commas between them; returns how many, -1: a usage error, already reported. */
-static int parse_list(const tool_request *request, int value, int64_t *numbers)
-{
-    const char *text = request->values[value], *at = text;
-    int count = 0;
-    if (text[0] == '\0')
-        return 0;
-    for (;; at++) {
-        if (count == PARAPET_MAX_NDIM || !parse_number(at, &at, &numbers[count]) || (*at != ',' && *at != '\0')) {
-            (void)refuse_value(value, text, "a list of up to 32 numbers with commas between them");
-            return -1;
-        }
-        count++;
-        if (*at == '\0')
-            return count;
-    }
-}
-
-/* A list of one number per dimension. */
-static bool parse_extents(const tool_request *request, const plan_arguments *arguments, int value, int64_t *numbers)
-{
-    int count = parse_list(request, value, numbers);
-    char *what;
-    if (count < 0 || count == arguments->ndim)
-        return count >= 0;
-    what = text_format("--%s", values[value].name);
-    report_error(what, "it has %d numbers, but the shape has %d", count, arguments->ndim);
-    free(what);
-    return false;
-}
-
-static bool parse_one(const tool_request *request, int value, int64_t low, int64_t *number)
-{
-    const char *text = request->values[value], *end;
-    if (text == NULL)
-        return true;
-    if (parse_number(text, &end, number) && *end == '\0' && *number >= low)
-        return true;
-    return refuse_value(value, text, low == 0 ? "a number from 0 on" : "a number from 1 on");
-}
 
 static bool parse_spread_word(plan_arguments *arguments, int d, const char *word, size_t length)
 {
@@ -127,20 +52,20 @@ static bool parse_spread_word(plan_arguments *arguments, int d, const char *word
         return false;
     word += strlen(cyclic);
     length -= strlen(cyclic);
-    return length == 0 || (word[0] == ':' && parse_number(word + 1, &end, &arguments->block[d]) &&
+    return length == 0 || (word[0] == ':' && number_parse(word + 1, &end, &arguments->block[d]) &&
                            end == word + length && arguments->block[d] > 0);
 }
 
 static bool parse_spread(const tool_request *request, plan_arguments *arguments)
 {
-    const char *text = request->values[VALUE_SPREAD], *at = text;
+    const char *text = request_value(request, "spread"), *at = text;
     if (text == NULL)
         return true;
     for (int d = 0; d < arguments->ndim; d++) {
         size_t length = strcspn(at, ",");
         bool is_last = d == arguments->ndim - 1;
         if (!parse_spread_word(arguments, d, at, length) || (at[length] == '\0') != is_last)
-            return refuse_value(VALUE_SPREAD, text, "one of block, cyclic, cyclic:K or * for each dimension");
+            return value_refuse("spread", text, "one of block, cyclic, cyclic:K or * for each dimension");
         at += length + 1;
     }
     arguments->request.distribution.spread = arguments->spread;
@@ -210,13 +135,13 @@ static bool check_mesh(plan_arguments *arguments)
 
 static bool parse_ranks(const tool_request *request, plan_arguments *arguments)
 {
-    if (!parse_one(request, VALUE_RANKS, 1, &arguments->ranks))
+    if (!integer_parse(request, "ranks", 1, &arguments->ranks))
         return false;
     if (arguments->ranks > INT32_MAX)
-        return refuse_value(VALUE_RANKS, request->values[VALUE_RANKS], "a number of ranks that MPI can count");
+        return value_refuse("ranks", request_value(request, "ranks"), "a number of ranks that MPI can count");
     arguments->request.distribution.mesh = arguments->mesh;
-    if (request->values[VALUE_MESH] != NULL)
-        return parse_extents(request, arguments, VALUE_MESH, arguments->mesh) && check_mesh(arguments);
+    if (request_value(request, "mesh") != NULL)
+        return extents_parse(request, "mesh", arguments->ndim, arguments->mesh) && check_mesh(arguments);
     if (arguments->ranks == 0) {
         report_error("plan", "say how many ranks there are, with --ranks or --mesh");
         return false;
@@ -228,7 +153,7 @@ static bool parse_ranks(const tool_request *request, plan_arguments *arguments)
 
 static bool parse_shards(const tool_request *request, plan_arguments *arguments)
 {
-    const char *text = request->values[VALUE_SHARDS];
+    const char *text = request_value(request, "shards");
     if (text == NULL)
         return true;
     if (strcmp(text, "none") == 0) {
@@ -236,28 +161,28 @@ static bool parse_shards(const tool_request *request, plan_arguments *arguments)
         return true;
     }
     arguments->request.spec.shards = arguments->shards;
-    return parse_extents(request, arguments, VALUE_SHARDS, arguments->shards);
+    return extents_parse(request, "shards", arguments->ndim, arguments->shards);
 }
 
 static bool parse_array(const tool_request *request, plan_arguments *arguments)
 {
     parapet_array_spec *spec = &arguments->request.spec;
-    const char *type = request->values[VALUE_TYPE];
-    if (request->values[VALUE_SHAPE] == NULL) {
+    const char *type = request_value(request, "type");
+    if (request_value(request, "shape") == NULL) {
         report_error("plan", "--shape is missing; parapet help plan shows an example");
         return false;
     }
-    if ((arguments->ndim = parse_list(request, VALUE_SHAPE, arguments->shape)) < 0)
+    if ((arguments->ndim = list_parse(request, "shape", arguments->shape)) < 0)
         return false;
     spec->ndim = arguments->request.distribution.ndim = arguments->ndim;
     spec->shape = arguments->shape;
     spec->type = parapet_type_from_name(type == NULL ? "float64" : type);
     if (spec->type == PARAPET_TYPE_OF_ARRAY)
-        return refuse_value(VALUE_TYPE, type, "a type of fixed size, such as float64, int32 or complex64");
-    spec->codec = request->values[VALUE_CODEC];
-    if (request->values[VALUE_CHUNKS] != NULL) {
+        return value_refuse("type", type, "a type of fixed size, such as float64, int32 or complex64");
+    spec->codec = request_value(request, "codec");
+    if (request_value(request, "chunks") != NULL) {
         spec->chunks = arguments->chunks;
-        if (!parse_extents(request, arguments, VALUE_CHUNKS, arguments->chunks))
+        if (!extents_parse(request, "chunks", arguments->ndim, arguments->chunks))
             return false;
     }
     return parse_shards(request, arguments);
@@ -267,19 +192,19 @@ static bool parse_array(const tool_request *request, plan_arguments *arguments)
 
 static bool parse_ownership(const tool_request *request, plan_arguments *arguments)
 {
-    const char *text = request->values[VALUE_OWNERSHIP];
+    const char *text = request_value(request, "ownership");
     arguments->request.ownership = arguments->options.ownership;
     if (text == NULL)
         return true;
     if (strcmp(text, "round_robin") != 0 && strcmp(text, "locality") != 0)
-        return refuse_value(VALUE_OWNERSHIP, text, "round_robin or locality");
+        return value_refuse("ownership", text, "round_robin or locality");
     arguments->request.ownership = text[0] == 'r' ? 1 : 2;
     return true;
 }
 
 static bool parse_memory(const tool_request *request, plan_arguments *arguments)
 {
-    const char *text = request->values[VALUE_MEMORY];
+    const char *text = request_value(request, "memory");
     if (text != NULL && parapet_options_set(&arguments->options, "memory_bytes", text) != PARAPET_OK) {
         report_failure("--memory");
         return false;
@@ -295,7 +220,10 @@ static bool parse_direction(const tool_request *request, plan_arguments *argumen
     arguments->request.is_read = strcmp(word, "read") == 0;
     if (arguments->request.is_read || strcmp(word, "write") == 0)
         return true;
-    report_error("plan", "\"%s\" is neither write nor read", word);
+    if (strcmp(word, "copy") == 0)
+        report_error("plan", "\"copy\" comes before all options: parapet plan copy ...");
+    else
+        report_error("plan", "\"%s\" is none of write, read and copy", word);
     return false;
 }
 
@@ -307,28 +235,14 @@ static bool parse(const tool_request *request, plan_arguments *arguments)
     arguments->request.as_json = (request->flags & TOOL_JSON) != 0;
     return parse_direction(request, arguments) && parse_array(request, arguments) &&
            parse_spread(request, arguments) && parse_ranks(request, arguments) &&
-           parse_one(request, VALUE_SERVERS, 1, &arguments->request.servers) &&
-           parse_one(request, VALUE_SERVER, 0, &arguments->request.server) && parse_memory(request, arguments) &&
+           integer_parse(request, "servers", 1, &arguments->request.servers) &&
+           integer_parse(request, "server", 0, &arguments->request.server) && parse_memory(request, arguments) &&
            parse_ownership(request, arguments);
-}
-
-static bool write_drawing(const char *path, const char *svg)
-{
-    FILE *file = fopen(path, "w");
-    bool is_written = file != NULL && fputs(svg, file) >= 0;
-    int problem = errno;
-    if (file != NULL && fclose(file) != 0 && is_written) {
-        is_written = false;
-        problem = errno;
-    }
-    if (!is_written)
-        report_error(path, "cannot be written: %s", strerror(problem));
-    return is_written;
 }
 
 static int run(const tool_request *request)
 {
-    const char *path = request->values[VALUE_SVG];
+    const char *path = request_value(request, "svg");
     plan_arguments arguments;
     char *text = NULL, *svg = NULL;
     int exit_code = TOOL_FAILED;
@@ -336,7 +250,7 @@ static int run(const tool_request *request)
         return TOOL_USAGE;
     if (parapet_plan_print(&arguments.request, &text, path != NULL ? &svg : NULL) != PARAPET_OK)
         report_failure("plan");
-    else if (path == NULL || write_drawing(path, svg))
+    else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;
     if (text != NULL)
         fputs(text, stdout);
@@ -350,7 +264,8 @@ const tool_verb verb_plan = {
     .operands = "write|read",
     .summary = "Says what every server and rank would do in a transfer, without doing it.",
     .details = "No MPI, no storage. Example:\n"
-               "  parapet plan write --shape 4096,4096,4096 --ranks 512 --servers 32 --svg plan.svg\n",
+               "  parapet plan write --shape 4096,4096,4096 --ranks 512 --servers 32 --svg plan.svg\n"
+               "A copy is planned by parapet plan copy; parapet help plan copy says how.\n",
     .exit_codes = "0 planned, 1 cannot be planned, 2 wrong usage.",
     .flags = flags,
     .values = values,

@@ -17,7 +17,7 @@ parapet_store *store_open(const tool_request *request, const char *url)
         report_failure(url);
         return NULL;
     }
-    if (request->flags & TOOL_VERBOSE)
+    if (request->flags & TOOL_VERBOSE && request->rank == 0)
         print_options(store);
     return store;
 }

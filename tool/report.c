@@ -1,16 +1,26 @@
 #include "tool.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
 #include <string.h>
 
+static bool is_silent;
+
+void report_mute(bool is_muted)
+{
+    is_silent = is_muted;
+}
+
 void report_error(const char *what, const char *format, ...)
 {
     va_list arguments;
     char *sentence = NULL;
-    char *visible;
-    char *where = text_visible(what);
+    char *visible, *where;
+    if (is_silent)
+        return;
+    where = text_visible(what);
     va_start(arguments, format);
     if (vasprintf(&sentence, format, arguments) < 0)
         sentence = NULL;
@@ -138,6 +148,20 @@ char *text_of_names(const parapet_array_info *info)
 char *text_join_path(const char *parent, const char *name)
 {
     return text_format("%s%s%s", parent, parent[0] == '\0' ? "" : "/", name);
+}
+
+bool file_write(const char *path, const char *text)
+{
+    FILE *file = fopen(path, "w");
+    bool is_written = file != NULL && fputs(text, file) >= 0;
+    int problem = errno;
+    if (file != NULL && fclose(file) != 0 && is_written) {
+        is_written = false;
+        problem = errno;
+    }
+    if (!is_written)
+        report_error(path, "cannot be written: %s", strerror(problem));
+    return is_written;
 }
 
 int64_t element_count(const parapet_array_info *info)

@@ -1,7 +1,7 @@
 /* tool.h - what the verbs of the command-line tool share: the request, and the few things they all print.
  *
  * Does not know: how a store keeps its data; everything it learns, it learns through parapet.h.
- * Depends on: parapet.h and the C library. Only main.c calls MPI. */
+ * Depends on: parapet.h and the C library. Only ranks.c calls MPI. */
 #ifndef PARAPET_TOOL_H
 #define PARAPET_TOOL_H
 
@@ -14,10 +14,11 @@ enum tool_exit {
     TOOL_OK = 0,
     TOOL_FAILED = 1,
     TOOL_USAGE = 2,
-    TOOL_DIFFERS = 3, /* diff */
+    TOOL_DIFFERS = 3, /* diff, copy --verify */
     TOOL_MISSING = 3, /* check */
     TOOL_TORN = 4,
-    TOOL_STRAY = 5
+    TOOL_STRAY = 5,
+    TOOL_SIGNALLED = 128 /* copy: and the number of the signal that ended it */
 };
 
 /* ---- Request: what the command line asks for ----------------------------------------------------------- */
@@ -32,7 +33,13 @@ enum tool_flag_bit {
     TOOL_SURVEY = 1 << 6,
     TOOL_STRICT = 1 << 7,
     TOOL_LAYOUT = 1 << 8,
-    TOOL_QUIET = 1 << 9
+    TOOL_QUIET = 1 << 9,
+    TOOL_DRY_RUN = 1 << 10,
+    TOOL_RESUME = 1 << 11,
+    TOOL_VERIFY = 1 << 12,
+    TOOL_OVERWRITE = 1 << 13,
+    TOOL_NO_CHECKSUM = 1 << 14,
+    TOOL_NO_PROBE = 1 << 15
 };
 
 typedef struct tool_flag {
@@ -44,17 +51,20 @@ typedef struct tool_flag {
 
 /* A flag with a value that means something to one verb only. */
 typedef struct tool_value {
+    char letter; /* 0: only the long form */
     const char *name;
-    const char *usage; /* "--shape N,N" */
+    const char *usage; /* "--shape N,N"; NULL: another name for something, which the help leaves out */
     const char *help;
 } tool_value;
 
-enum { TOOL_VALUES_MOST = 16 };
+enum { TOOL_VALUES_MOST = 32 };
 
 typedef struct tool_request tool_request;
 
-typedef struct tool_verb {
-    const char *name;
+typedef struct tool_verb tool_verb;
+
+struct tool_verb {
+    const char *name;     /* "plan", or of two words "plan copy" */
     const char *operands; /* as the usage line shows them */
     const char *summary;  /* one line */
     const char *details;  /* whole lines, or "" */
@@ -63,12 +73,16 @@ typedef struct tool_verb {
     const tool_value *values; /* the same; NULL: none */
     int operands_min;
     int operands_max;
+    bool is_parallel; /* every rank runs it; else rank 0 alone */
     int (*run)(const tool_request *request);
-} tool_verb;
+};
 
 struct tool_request {
     const tool_verb *verb;
+    char **words; /* after the verb, as given */
+    int word_count;
     MPI_Comm comm;
+    int rank, rank_count;
     parapet_options options;
     unsigned flags;
     const char *operands[2];
@@ -76,13 +90,16 @@ struct tool_request {
     const char *values[TOOL_VALUES_MOST]; /* as given, in the order of the verb's list; NULL: not given */
 };
 
-extern const tool_verb verb_info, verb_ls, verb_check, verb_diff, verb_plan, verb_selftest;
+extern const tool_verb verb_info, verb_ls, verb_check, verb_diff, verb_copy, verb_plan, verb_plan_copy, verb_selftest;
 
 /* The verbs in the order of the help, ended by NULL. */
 extern const tool_verb *const tool_verbs[];
 
-/* Fills the request from the words after the verb. False: a usage error, already reported. */
-bool arguments_parse(tool_request *request, int count, char **words);
+/* Fills the request from its words. False: a usage error, already reported. */
+bool arguments_parse(tool_request *request);
+
+/* What was given for the flag of the verb with that name; NULL: nothing. */
+const char *request_value(const tool_request *request, const char *name);
 
 /* The verb of that name, or NULL; nearest, unless NULL, then gets the verb that is spelt most like it. */
 const tool_verb *verb_find(const char *name, const tool_verb **nearest);
@@ -90,7 +107,38 @@ const tool_verb *verb_find(const char *name, const tool_verb **nearest);
 void help_print(FILE *out);
 void help_print_verb(FILE *out, const tool_verb *verb);
 
+/* ---- Quantity: numbers and sizes as people type them --------------------------------------------------- */
+
+/* Says that the value of a flag is not what is expected, "a number from 1 on"; returns false. */
+bool value_refuse(const char *name, const char *text, const char *expected);
+
+/* A number from 0 on that ends where end says. */
+bool number_parse(const char *text, const char **end, int64_t *number);
+
+/* The value of a flag as a number from low on; not given: number stays as it is. False: already reported. */
+bool integer_parse(const tool_request *request, const char *name, int64_t low, int64_t *number);
+
+/* Numbers with commas between them; returns how many, -1: a usage error, already reported. */
+int list_parse(const tool_request *request, const char *name, int64_t *numbers);
+
+/* The same, one number per dimension of a shape. */
+bool extents_parse(const tool_request *request, const char *name, int ndim, int64_t *numbers);
+
+/* As integer_parse, for bytes or bytes per second: "1.5G", "300 MB/s", "64KiB". */
+bool size_parse(const tool_request *request, const char *name, double *bytes);
+
+/* The value of a flag as one of count words, numbered from 1; not given: number stays. False: already reported. */
+bool choice_parse(const tool_request *request, const char *name, const char *const *words, int count,
+                  int64_t *number);
+
+char *text_of_rate(double bytes_per_second); /* "12.3 MB/s", powers of 1000 as for disks and networks */
+char *text_of_clock(double seconds);         /* "0:01:23" */
+char *text_of_seconds(double seconds);       /* "0.05 s", "123 s" */
+
 /* ---- Report: sentences and sizes for people ------------------------------------------------------------ */
+
+/* While muted nothing is reported: another rank says the same. */
+void report_mute(bool is_muted);
 
 /* "parapet: <what>: <sentence>" on the error stream. */
 void report_error(const char *what, const char *format, ...) __attribute__((format(printf, 2, 3)));
@@ -112,6 +160,9 @@ char *text_of_shape(const int64_t *extents, int ndim); /* "4 x 6", or "scalar" *
 char *text_of_index(const int64_t *index, int ndim);   /* "[1, 2]" */
 char *text_of_names(const parapet_array_info *info);   /* "y, x"; a dimension without a name is "-" */
 char *text_join_path(const char *parent, const char *name);
+
+/* Writes a whole file. False: already reported. */
+bool file_write(const char *path, const char *text);
 
 /* shape times element size; INT64_MAX where that does not fit. */
 int64_t logical_bytes(const parapet_array_info *info);
@@ -239,5 +290,106 @@ typedef struct tool_values_difference {
 /* Compares two arrays of the same shape and type box by box, with two buffers of at most buffer_bytes each. */
 parapet_status values_compare(tool_values_difference *difference, tool_node *a, tool_node *b, size_t buffer_bytes);
 void values_difference_free(tool_values_difference *difference);
+
+/* ---- Ranks: the processes that a launcher started ------------------------------------------------------ */
+
+/* The rank that a launcher says this process is; -1: there is no launcher. */
+int ranks_launched(void);
+
+/* Runs the verb of the request, on all ranks or on rank 0; starts MPI only under a launcher. */
+int ranks_run(tool_request *request);
+
+/* [collective] Gives every rank what rank 0 has. */
+void ranks_share(const tool_request *request, void *memory, size_t bytes);
+
+/* [collective] The least and the most that any rank brings. */
+int64_t ranks_least(const tool_request *request, int64_t number);
+int64_t ranks_most(const tool_request *request, int64_t number);
+
+/* [collective] How many ranks there are on the node of this one. */
+int ranks_on_node(const tool_request *request);
+
+/* ---- Copying ------------------------------------------------------------------------------------------- */
+
+enum { TOOL_PLACE_BYTES = 4096 };
+
+/* Where a copy goes: a store, and the path of the node in it. */
+typedef struct tool_place {
+    char store[TOOL_PLACE_BYTES];
+    char path[TOOL_PLACE_BYTES];
+    bool exists;  /* there is a directory where the store is to be */
+    bool is_zarr; /* and a Zarr hierarchy in it */
+    bool is_node; /* and something at the path */
+    bool is_made; /* this run has made it */
+} tool_place;
+
+/* [collective] Finds the outermost hierarchy around a source, so that sentences tell its path. False: already
+ * reported. */
+bool place_init_source(tool_place *place, const tool_request *request, const char *source);
+
+/* [collective] Finds the store that a target belongs to: the outermost hierarchy around it, else the first component
+ * that ends in .zarr, else the whole. False: it is the source, or inside of it, or around it, or cannot become a
+ * store; already reported. */
+bool place_init(tool_place *place, const tool_request *request, const char *source, const char *target);
+
+/* [collective] A store for what lies between two passes, in a directory and named after the target. */
+bool place_init_temporary(tool_place *place, const tool_request *request, const char *directory, const char *target);
+
+/* [collective] Opens the store, and makes it if there is none: with a group at its root, unless an array is to be
+ * there. NULL: it failed, already reported. */
+parapet_store *place_open(tool_place *place, const tool_request *request, const parapet_options *options,
+                          bool is_array);
+
+/* Removes what this run has made, if nothing is in it. */
+void place_remove_bare(const tool_place *place, const tool_request *request);
+
+/* How the target is to differ: from the flags that copy and plan copy have in common. */
+void changes_init(parapet_copy_changes *changes, const tool_request *request);
+
+/* [collective] Sets memory_bytes, unless it is given, to what one rank may take of this machine, the same on all
+ * ranks, and says in words where the limit is from; free with free(). False: already reported. */
+bool memory_limit_choose(const tool_request *request, parapet_options *options, char **origin);
+
+/* SIGINT and SIGTERM from now on only leave their number. */
+void interrupt_watch(void);
+int interrupt_signal(void); /* 0: none came */
+
+/* One line that says how far a copy is: redrawn on a terminal, added now and then elsewhere. */
+typedef struct tool_progress {
+    bool is_shown, is_terminal, is_drawn;
+    bool is_begun;
+    double start_seconds, shown_seconds;
+    int64_t first_bytes; /* already done at the start */
+} tool_progress;
+
+void progress_init(tool_progress *progress, bool is_shown);
+
+/* A parapet_progress; asks to stop when a signal came. */
+int progress_report(void *context, int64_t done_bytes, int64_t total_bytes);
+
+/* Takes the line away. */
+void progress_end(tool_progress *progress);
+
+/* What one run of copy is, for its reports; only rank 0 prints. */
+typedef struct tool_copying {
+    const tool_request *request;
+    tool_place source, target, temporary;
+    parapet_options options;
+    char *memory_origin;
+    tool_node node; /* the source */
+    parapet_copy_request copy;
+    parapet_copy_result result;
+    int signal; /* that ended it on any rank; 0: none */
+} tool_copying;
+
+/* What is copied, to where, and within which memory. */
+void copying_print_header(const tool_copying *copying);
+
+/* How it ended. */
+void copying_print_result(const tool_copying *copying);
+void copying_print_document(const tool_copying *copying, parapet_status status);
+
+/* The command that goes on with a copy that was interrupted. */
+char *copying_resume_command(const tool_copying *copying);
 
 #endif

@@ -1,0 +1,103 @@
+#include "tool.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <time.h>
+#include <unistd.h>
+
+/* A bar moves smoothly; a log should not be drowned. */
+static const double terminal_seconds = 0.1, log_seconds = 30;
+
+enum { WIDTH_DEFAULT = 80, BAR_LEAST = 10, BAR_MOST = 50 };
+
+static double seconds_now(void)
+{
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void progress_init(tool_progress *progress, bool is_shown)
+{
+    *progress = (tool_progress){.is_shown = is_shown, .is_terminal = isatty(STDERR_FILENO) != 0};
+    progress->start_seconds = progress->shown_seconds = seconds_now();
+}
+
+static int terminal_width(void)
+{
+    struct winsize size;
+    bool is_known = ioctl(STDERR_FILENO, TIOCGWINSZ, &size) == 0 && size.ws_col > 0;
+    return is_known ? size.ws_col : WIDTH_DEFAULT;
+}
+
+/* "45 %, 1.2 GiB of 2.7 GiB, 512.3 MB/s, 0:01:23 left" */
+static char *describe(const tool_progress *progress, double now, int64_t done, int64_t total)
+{
+    double passed = now - progress->start_seconds;
+    double rate = passed > 0 ? (double)(done - progress->first_bytes) / passed : 0;
+    int percent = total > 0 ? (int)(100.0 * (double)done / (double)total) : 100;
+    char *done_size = text_of_size(done), *total_size = text_of_size(total);
+    char *speed = text_of_rate(rate);
+    char *left = rate > 0 ? text_of_clock((double)(total - done) / rate) : text_format("-:--:--");
+    char *text = text_format("%d %%, %s of %s, %s, %s left", percent, done_size, total_size, speed, left);
+    free(done_size);
+    free(total_size);
+    free(speed);
+    free(left);
+    return text;
+}
+
+static void draw(const char *text, int64_t done, int64_t total)
+{
+    char bar[BAR_MOST + 1];
+    int room = terminal_width() - (int)strlen(text) - 4;
+    int length = room > BAR_MOST ? BAR_MOST : room;
+    int filled = total > 0 ? (int)((double)length * (double)done / (double)total) : length;
+    if (length < BAR_LEAST) {
+        (void)fprintf(stderr, "\r\033[K%.*s", terminal_width() - 1, text);
+        return;
+    }
+    for (int i = 0; i < length; i++)
+        bar[i] = i < filled ? '=' : ' ';
+    bar[length] = '\0';
+    (void)fprintf(stderr, "\r\033[K[%s] %s", bar, text);
+}
+
+static void show(tool_progress *progress, double now, int64_t done, int64_t total)
+{
+    char *text = describe(progress, now, done, total);
+    if (progress->is_terminal) {
+        (void)fflush(stdout);
+        draw(text, done, total);
+        progress->is_drawn = true;
+    } else {
+        (void)fprintf(stderr, "parapet: copy: %s\n", text);
+    }
+    (void)fflush(stderr);
+    progress->shown_seconds = now;
+    free(text);
+}
+
+int progress_report(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    tool_progress *progress = context;
+    double now = seconds_now();
+    if (!progress->is_begun) {
+        progress->is_begun = true;
+        progress->first_bytes = done_bytes;
+        progress->start_seconds = now;
+    }
+    if (progress->is_shown &&
+        now - progress->shown_seconds >= (progress->is_terminal ? terminal_seconds : log_seconds))
+        show(progress, now, done_bytes, total_bytes);
+    return interrupt_signal() != 0;
+}
+
+void progress_end(tool_progress *progress)
+{
+    if (progress->is_drawn)
+        (void)fputs("\r\033[K", stderr);
+    (void)fflush(stderr);
+    progress->is_drawn = false;
+}
