@@ -100,6 +100,7 @@ typedef struct pp_copy_task {
     pp_copy_plan *plan;
     pp_copy_tree *tree;     /* NULL: one array alone */
     int64_t source_version; /* of all its objects */
+    bool is_new;            /* rank 0: begun by this run, and not by one before it */
     int first_pass;         /* passes before it are done */
     bool is_complete;       /* a run before this one has done all but cleaning up */
     bool has_holes;         /* some chunk of the source is not stored, as far as is known */

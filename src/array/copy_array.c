@@ -80,6 +80,55 @@ static void close_task(pp_copy_task *task)
     pp_free(task->state);
 }
 
+/* ---- What is left of it ---- */
+
+static parapet_status remove_state(const pp_copy_task *task)
+{
+    char *own = NULL;
+    parapet_status status = pp_path_join(task->target->path, "__parapet", &own);
+    if (status == PARAPET_OK && task->temporary_store != task->target_store)
+        status = pp_store_remove_prefix(task->temporary_store->backend, own);
+    if (status == PARAPET_OK && (status = pp_store_remove_prefix(task->target_store->backend, own)) == PARAPET_OK)
+        status = pp_store_settle(task->target_store->backend);
+    pp_free(own);
+    return status;
+}
+
+/* Whether there is something below the target's path that is not of the array: an array may lie above others. */
+static bool has_neighbours(const pp_copy_task *task)
+{
+    pp_children children = {0};
+    parapet_status status = pp_children_list(&children, task->target_store, task->target->path);
+    bool has_some = status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND;
+    size_t i;
+    for (i = 0; i < children.count; i++)
+        has_some = has_some || strcmp(children.names[i], "c") != 0;
+    pp_children_clear(&children);
+    return has_some;
+}
+
+static void remove_document(const pp_copy_task *task)
+{
+    char *key = NULL;
+    if (pp_path_join(task->target->path, "zarr.json", &key) == PARAPET_OK)
+        (void)pp_store_remove(task->target_store->backend, key);
+    pp_free(key);
+}
+
+/* Rank 0, after a failure that is not an interruption: as if nothing had been begun. */
+static void forget(pp_copy_task *task)
+{
+    pp_failure failure = {0};
+    pp_failure_take(&failure, PARAPET_ERR_INTERNAL);
+    remove_document(task);
+    (void)remove_state(task);
+    (void)pp_array_remove_remains(task->target, &task->target->document);
+    if (task->target->path[0] != '\0' && !has_neighbours(task))
+        (void)pp_store_remove_prefix(task->target_store->backend, task->target->path);
+    (void)pp_store_settle(task->target_store->backend);
+    (void)pp_failure_put(&failure);
+}
+
 /* ---- Whether the source changed ---- */
 
 static uint64_t mix(uint64_t value)
@@ -165,8 +214,8 @@ static parapet_status is_target_there(const pp_copy_task *task, bool *is_there)
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-/* Rank 0: takes up what is there, or makes room and writes down what is going to be done. */
-static parapet_status begin_state(pp_copy_task *task)
+/* Rank 0: takes up what is there, or makes room. */
+static parapet_status take_up(pp_copy_task *task)
 {
     bool exists, is_there;
     parapet_status status;
@@ -183,11 +232,10 @@ static parapet_status begin_state(pp_copy_task *task)
     }
     if (exists && !is_there && !task->request->overwrite)
         return refuse_unfinished(task);
-    if ((status = pp_array_make_room(task->target, &task->target->document, task->request->overwrite)) !=
-            PARAPET_OK ||
-        (status = pp_node_prepare_ancestors(task->target_store, task->target->path)) != PARAPET_OK)
+    if ((status = pp_array_make_room(task->target, &task->target->document, task->request->overwrite)) != PARAPET_OK)
         return status;
-    return pp_copy_state_write(task);
+    task->is_new = true;
+    return pp_node_prepare_ancestors(task->target_store, task->target->path);
 }
 
 /* [collective] All ranks do what rank 0 has decided. */
@@ -215,10 +263,18 @@ static parapet_status share_decision(pp_copy_task *task, parapet_status status)
     return status;
 }
 
+/* [collective] With the machine measured, unless it shall not be. */
+static parapet_status plan_measured(pp_copy_task *task)
+{
+    if (task->request->no_probe)
+        return PARAPET_OK;
+    return pp_comm_agree(comm_of(task), "planning", plan_copy(task, true));
+}
+
 /* [collective] */
 static parapet_status decide(pp_copy_task *task, bool begins)
 {
-    int64_t least = (int64_t)task->budget.limit_bytes;
+    int64_t least = (int64_t)task->budget.limit_bytes, is_taken_up = 1;
     parapet_status status;
     if ((status = pp_comm_agree_least(comm_of(task), "planning", PARAPET_OK, &least)) != PARAPET_OK)
         return status;
@@ -226,10 +282,15 @@ static parapet_status decide(pp_copy_task *task, bool begins)
     /* What cannot be done is refused before anything is touched. */
     if ((status = pp_comm_agree(comm_of(task), "planning", plan_copy(task, false))) != PARAPET_OK)
         return status;
-    if (!task->request->no_probe &&
-        (status = pp_comm_agree(comm_of(task), "planning", plan_copy(task, true))) != PARAPET_OK)
+    if (!begins)
+        return plan_measured(task);
+    status = leads(task) ? take_up(task) : PARAPET_OK;
+    if (leads(task))
+        is_taken_up = !task->is_new;
+    if ((status = pp_comm_agree_least(comm_of(task), "planning", status, &is_taken_up)) != PARAPET_OK ||
+        (!is_taken_up && (status = plan_measured(task)) != PARAPET_OK))
         return status;
-    return share_decision(task, leads(task) && begins ? begin_state(task) : PARAPET_OK);
+    return share_decision(task, task->is_new ? pp_copy_state_write(task) : PARAPET_OK);
 }
 
 /* ---- The arrays between two passes ---- */
@@ -439,20 +500,8 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
 
 /* ---- The end ---- */
 
-static parapet_status remove_state(const pp_copy_task *task)
-{
-    char *own = NULL;
-    parapet_status status = pp_path_join(task->target->path, "__parapet", &own);
-    if (status == PARAPET_OK && task->temporary_store != task->target_store)
-        status = pp_store_remove_prefix(task->temporary_store->backend, own);
-    if (status == PARAPET_OK && (status = pp_store_remove_prefix(task->target_store->backend, own)) == PARAPET_OK)
-        status = pp_store_settle(task->target_store->backend);
-    pp_free(own);
-    return status;
-}
-
 /* The document makes the array visible; what was needed to make it goes afterwards. */
-static parapet_status complete(const pp_copy_task *task)
+static parapet_status complete(pp_copy_task *task)
 {
     pp_text text = {0};
     parapet_status status = pp_array_document_print(&task->target->document, &text);
@@ -462,22 +511,12 @@ static parapet_status complete(const pp_copy_task *task)
         status = pp_node_write(task->target_store, task->target->path, PARAPET_NODE_ARRAY, text.data, text.bytes,
                                PP_PUBLISH_EXCLUSIVE);
     pp_text_free(&text);
-    if (status == PARAPET_OK && task->tree != NULL)
+    if (status != PARAPET_OK)
+        return status;
+    task->is_complete = true;
+    if (task->tree != NULL)
         status = pp_copy_tree_note(task->tree, task->target->path, task->source_version);
     return status == PARAPET_OK ? remove_state(task) : status;
-}
-
-/* Rank 0, after a failure that is not an interruption: as if nothing had been begun. */
-static void forget(pp_copy_task *task)
-{
-    pp_failure failure = {0};
-    pp_failure_take(&failure, PARAPET_ERR_INTERNAL);
-    (void)remove_state(task);
-    (void)pp_array_remove_remains(task->target, &task->target->document);
-    if (task->target->path[0] != '\0')
-        (void)pp_store_remove_prefix(task->target_store->backend, task->target->path);
-    (void)pp_store_settle(task->target_store->backend);
-    (void)pp_failure_put(&failure);
 }
 
 /* [collective] */
@@ -490,7 +529,8 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
         status = run_pass(task, pass, progress, result);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "making the copy visible", leads(task) ? complete(task) : PARAPET_OK);
-    else if (status != PARAPET_ERR_CANCELLED && leads(task))
+    /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. */
+    if (status != PARAPET_OK && status != PARAPET_ERR_CANCELLED && leads(task) && !task->is_complete)
         forget(task);
     return status;
 }
@@ -517,6 +557,8 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
                        progress->done_bytes + task.plan->pass_count * pp_copy_plan_array_bytes(task.plan));
         status = run_passes(&task, progress, result);
         note_result(&task, result);
+    } else if (task.is_new) {
+        forget(&task);
     }
     if (status == PARAPET_OK && request->verify)
         status = pp_copy_verify(&task, &result->verified_bytes);

@@ -47,22 +47,31 @@ static parapet_status append_pieces(probe *self, pp_writer *writer, double *seco
     return status;
 }
 
+/* A copy that has begun measures where a later run tidies up. Of one that is only planned nothing may remain where
+ * the target would be; others may measure at the same time. */
+static parapet_status choose_folder(const pp_copy_task *task, char **folder)
+{
+    pp_text text = {0};
+    if (task->is_new)
+        return pp_path_join(task->state, "probe", folder);
+    pp_text_add(&text, "__parapet-probe-%.0f", pp_clock_seconds() * 1e9);
+    return pp_text_finish(&text, folder);
+}
+
 /* One object as a shard is written, and then a record as a journal is. */
 static parapet_status measure_writing(probe *self, pp_copy_machine *machine)
 {
     pp_store *store = self->task->target_store->backend;
-    char folder[48];
-    pp_write_request request = {.key = "parapet-probe",
-                                .staging = folder,
-                                .name = "probe",
-                                .budget = &self->budget,
-                                .bound_bytes = WRITE_BYTES + PP_PAGE_BYTES};
+    char *folder = NULL;
+    pp_write_request request = {
+        .key = "parapet-probe", .name = "probe", .budget = &self->budget, .bound_bytes = WRITE_BYTES + PP_PAGE_BYTES};
     pp_writer *writer = NULL;
     pp_failure failure = {0};
     double seconds, start = pp_clock_seconds();
     parapet_status status;
-    /* Not where the target will be: of a copy that is only planned nothing may remain. Others may measure too. */
-    (void)snprintf(folder, sizeof folder, "__parapet-probe-%.0f", start * 1e9);
+    if ((status = choose_folder(self->task, &folder)) != PARAPET_OK)
+        return status;
+    request.staging = folder;
     status = pp_store_begin(store, &request, &writer);
     if (status != PARAPET_OK || (status = append_pieces(self, writer, &seconds)) != PARAPET_OK)
         goto done;
@@ -73,11 +82,10 @@ static parapet_status measure_writing(probe *self, pp_copy_machine *machine)
     machine->flush_seconds = pp_clock_seconds() - start;
 done:
     pp_writer_free(writer);
-    if (status == PARAPET_OK)
-        return pp_store_remove_prefix(store, folder);
     pp_failure_take(&failure, status);
-    (void)pp_store_remove_prefix(store, folder);
-    return pp_failure_put(&failure);
+    status = pp_store_remove_prefix(store, folder);
+    pp_free(folder);
+    return failure.status != PARAPET_OK ? pp_failure_put(&failure) : status;
 }
 
 /* ---- Reading, decoding, encoding ---- */

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "array/copy.h"
+#include "base/checked.h"
 #include "transfer/memory.h"
 
 /* A collective read has a chunk under way, one coming and one going, and the indexes of two shards. */
@@ -52,6 +53,14 @@ static void describe(const pp_layout *layout, const pp_copy_view *view, pp_copy_
     side->allows_runs = pp_chain_is_plain(layout->chain);
 }
 
+/* The last of several passes looks up in the source what is stored there, with the index of one shard open. */
+static int64_t lookup_bytes(const pp_layout *source)
+{
+    size_t entries = (size_t)source->chunks.cell_count * sizeof(pp_chunk_entry);
+    size_t stored = source->is_sharded ? pp_align_up(pp_index_stored_bytes(&source->index), PP_PAGE_BYTES) : 0;
+    return (int64_t)(entries + stored);
+}
+
 void pp_copy_problem_init(pp_copy_problem *problem, const pp_layout *source, const pp_layout *target,
                           const pp_copy_view *view, const pp_copy_means *means)
 {
@@ -76,4 +85,5 @@ void pp_copy_problem_init(pp_copy_problem *problem, const pp_layout *source, con
     problem->target.scratch_bytes = (int64_t)pp_chain_encoder_bytes(target->chain);
     /* Elements as they are with a checksum behind them: neither way needs memory beside the chunk. */
     problem->between.element_bytes = (int64_t)target->element_bytes;
+    problem->between.scratch_bytes = lookup_bytes(source);
 }

@@ -116,6 +116,9 @@ typedef struct tree_walk {
     pp_copy_tree tree;
     pp_copy_progress *progress;
     parapet_copy_result *result;
+    bool is_survey; /* only looks, at what there is and whether the changes concern any of it */
+    bool is_touched;
+    int64_t bytes;
     int as_json; /* explaining */
     pp_text *text;
     char **svg;
@@ -181,7 +184,7 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
     parapet_status status = parapet_group_open(&group, walk->request->source, source), closed;
     if (status != PARAPET_OK)
         return status;
-    if (walk->text == NULL)
+    if (walk->text == NULL && !walk->is_survey)
         status = pp_comm_agree(comm, "making a group",
                                pp_comm_rank(comm) == 0 ? make_group(walk, group, target) : PARAPET_OK);
     if (status == PARAPET_OK)
@@ -192,10 +195,33 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
     return status != PARAPET_OK ? status : closed;
 }
 
+static parapet_status survey_array(tree_walk *walk, const char *source)
+{
+    parapet_array *array = NULL;
+    pp_copy_wishes wishes;
+    parapet_status status = parapet_array_open(&array, walk->request->source, source), closed;
+    int64_t bytes;
+    int d;
+    if (status != PARAPET_OK)
+        return status;
+    status = pp_copy_changes_parse(&wishes, &walk->request->changes, &array->document, true);
+    if (status == PARAPET_OK) {
+        bytes = (int64_t)array->document.type.element_bytes;
+        for (d = 0; d < wishes.view.ndim; d++)
+            bytes *= wishes.view.shape[d];
+        walk->bytes += bytes;
+        walk->is_touched = walk->is_touched || wishes.is_touched;
+    }
+    closed = parapet_array_close(&array);
+    return status != PARAPET_OK ? pp_fail_within(status, "cannot copy array \"%s\"", source) : closed;
+}
+
 static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node kind)
 {
     if (kind == PARAPET_NODE_GROUP)
         return copy_group(walk, source, target);
+    if (walk->is_survey)
+        return survey_array(walk, source);
     if (walk->text == NULL)
         return pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->result);
     if (!walk->as_json)
@@ -204,6 +230,27 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
 }
 
 /* ---- The whole ---- */
+
+static bool is_given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* [collective] A misspelt dimension must not be found out after hours of copying nothing new. */
+static parapet_status survey(const parapet_copy_request *request, const char *source, int64_t *bytes)
+{
+    const parapet_copy_changes *changes = &request->changes;
+    tree_walk walk = {.request = request, .is_survey = true};
+    parapet_status status = copy_group(&walk, source, "");
+    *bytes = walk.bytes;
+    if (status == PARAPET_OK && !walk.is_touched &&
+        (is_given(changes->chunks) || is_given(changes->shards) || is_given(changes->order) ||
+         is_given(changes->region)))
+        status =
+            pp_fail(PARAPET_ERR_ARGUMENT,
+                    "no array below \"%s\" has the dimensions that chunks, shards, order or region name", source);
+    return status;
+}
 
 static parapet_status begin_tree(tree_walk *walk, const char *target)
 {
@@ -226,28 +273,48 @@ static parapet_status end_tree(const tree_walk *walk, const char *target)
     return status;
 }
 
+/* The ends of a copy, as paths of nodes. */
+typedef struct tree_ends {
+    char *source, *target;
+} tree_ends;
+
+static parapet_status find_ends(const parapet_copy_request *request, tree_ends *ends)
+{
+    parapet_status status = pp_path_normalize(request->source_path, &ends->source);
+    return status == PARAPET_OK ? pp_path_normalize(request->target_path, &ends->target) : status;
+}
+
+/* [collective] */
+static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
+{
+    pp_comm *comm = walk->request->target->comm;
+    parapet_status status = survey(walk->request, ends->source, &walk->progress->total_bytes);
+    if (status != PARAPET_OK ||
+        (status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) != PARAPET_OK)
+        return status;
+    if ((status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK)
+        return pp_comm_agree(comm, "ending a copy",
+                             pp_comm_rank(comm) == 0 ? end_tree(walk, ends->target) : PARAPET_OK);
+    if (status != PARAPET_ERR_CANCELLED && pp_comm_rank(comm) == 0) {
+        pp_failure failure = {0};
+        pp_failure_take(&failure, status);
+        (void)end_tree(walk, ends->target);
+        (void)pp_failure_put(&failure);
+    }
+    return status;
+}
+
 parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress,
                              parapet_copy_result *result)
 {
     tree_walk walk = {.request = request, .progress = progress, .result = result};
-    pp_comm *comm = request->target->comm;
-    char *source = NULL, *target = NULL;
-    parapet_status status;
-    if ((status = pp_path_normalize(request->source_path, &source)) == PARAPET_OK &&
-        (status = pp_path_normalize(request->target_path, &target)) == PARAPET_OK)
-        status = begin_tree(&walk, target);
-    if ((status = pp_comm_agree(comm, "preparing a copy", status)) == PARAPET_OK &&
-        (status = copy_group(&walk, source, target)) == PARAPET_OK)
-        status = pp_comm_agree(comm, "ending a copy", pp_comm_rank(comm) == 0 ? end_tree(&walk, target) : PARAPET_OK);
-    else if (status != PARAPET_ERR_CANCELLED && target != NULL && walk.tree.log != NULL) {
-        pp_failure failure = {0};
-        pp_failure_take(&failure, status);
-        (void)end_tree(&walk, target);
-        (void)pp_failure_put(&failure);
-    }
+    tree_ends ends = {0};
+    parapet_status status = pp_comm_agree(request->target->comm, "preparing a copy", find_ends(request, &ends));
+    if (status == PARAPET_OK)
+        status = copy_tree(&walk, &ends);
     clear_tree(&walk.tree);
-    pp_free(source);
-    pp_free(target);
+    pp_free(ends.source);
+    pp_free(ends.target);
     return status;
 }
 

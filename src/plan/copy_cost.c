@@ -124,27 +124,43 @@ static double exchange_seconds(const pp_copy_problem *problem, const pp_copy_pas
     return share->writing * foreign * array_bytes(problem, pass) / machine->exchange_rate;
 }
 
-static double overlapped(double a, double b)
+static double most(double a, double b)
 {
-    double smaller = least(a, b);
-    return a + b - smaller + OVERLAP_LOSS * smaller;
+    return a > b ? a : b;
+}
+
+/* What the storage itself needs for everything that all ranks read and write. */
+static double storage_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine)
+{
+    double read = (double)pass->counts.decoded_bytes * known_or(pass->source.stored_ratio, 1);
+    double written = (double)pass->counts.written_bytes * known_or(pass->target.stored_ratio, 1);
+    return read / machine->read_limit + written / machine->write_limit;
+}
+
+/* Chunks that are encoded where they lie are written behind, by a thread of their own. */
+static double overlapped(const pp_copy_pass *pass, double read, double processor, double write)
+{
+    bool is_behind = pass->target.scratch_bytes == 0;
+    double longest = most(read, is_behind ? most(processor, write) : processor + write);
+    return longest + OVERLAP_LOSS * (read + processor + write - longest);
 }
 
 void pp_copy_predict(const pp_copy_problem *problem, pp_copy_pass *pass)
 {
     pp_copy_machine machine = complete(&problem->machine);
     pass_share share;
-    double read, work;
+    double read, processor, write;
     pass->seconds = 0;
     if (pass->counts.lots == 0)
         return;
     share = share_of(problem, pass);
     read = read_seconds(pass, &machine, &share);
-    work = processor_seconds(problem, pass, &machine, &share) + write_seconds(pass, &machine, &share);
+    processor = processor_seconds(problem, pass, &machine, &share);
+    write = write_seconds(pass, &machine, &share);
     if (pass->cooperates)
-        pass->seconds = read + work + exchange_seconds(problem, pass, &machine, &share);
+        pass->seconds = read + processor + write + exchange_seconds(problem, pass, &machine, &share);
     else if (pass->memory.items >= 2 && pass->memory.slots > pass->memory.open_chunks)
-        pass->seconds = overlapped(read, work);
+        pass->seconds = most(overlapped(pass, read, processor, write), storage_seconds(pass, &machine));
     else
-        pass->seconds = read + work;
+        pass->seconds = read + processor + write;
 }

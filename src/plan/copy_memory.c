@@ -7,7 +7,7 @@
 /* A chunk of a new shard: its entry, and its checksum for the journal. */
 #define NEW_ENTRY_BYTES 20
 /* What is known of an open chunk beside its elements, and, for each chunk of a template, which one it is. */
-#define SLOT_BYTES 64
+#define SLOT_BYTES 96
 #define TABLE_ENTRY_BYTES 4
 /* A request of this size is worth its seek; of the larger one, the disk sees no pauses. */
 #define WRITER_BYTES_LEAST ((int64_t)256 << 10)
@@ -263,5 +263,7 @@ bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp
     grow_writers(&memory);
     grow_items(&memory, ITEMS_MANY + problem->threads);
     grow_slots(&memory, add(open, (int64_t)SLOTS_MANY_PER_THREAD * problem->threads));
+    /* Chunks complete in rows: while one row is written, the next is put together. */
+    grow_slots(&memory, multiply(2, open));
     return true;
 }

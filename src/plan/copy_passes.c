@@ -12,8 +12,10 @@
 /* And when memory is scarce, so small a part of the larger of source and target chunk. */
 #define SMALL_PART 16
 /* Shapes of intermediate chunks that are weighed, and the part of the effort that each may take. */
-#define SHAPES_MOST 64
+#define SHAPES_MOST 80
 #define SHAPE_EFFORT_PART 8
+/* All of them together may take so many times the effort. */
+#define SHAPES_EFFORT 200
 /* So much more than the array may be read before other ways are looked for. */
 #define WASTE 1.05
 
@@ -230,7 +232,7 @@ bool pp_copy_propose_small(const pp_copy_aim *aim, int parts, pp_copy_route *rou
 typedef struct walk {
     pp_copy_aim aim;
     shape_of common; /* of source and target chunk, the smaller */
-    int64_t least_bytes;
+    int64_t least_bytes, spent_most;
     shape_of seen[SHAPES_MOST];
     int seen_count;
     shape_of best;
@@ -247,7 +249,8 @@ static bool walk_try(walk *by, const int64_t *chunk)
     for (i = 0; i < by->seen_count; i++)
         if (are_equal(problem->ndim, by->seen[i], chunk))
             return false;
-    if (by->seen_count == SHAPES_MOST || volume_bytes(problem, chunk) < by->least_bytes)
+    if (*by->aim.spent > by->spent_most || by->seen_count == SHAPES_MOST ||
+        volume_bytes(problem, chunk) < by->least_bytes)
         return false;
     memcpy(by->seen[by->seen_count++], chunk, sizeof by->seen[0]);
     memcpy(chunks[0], chunk, sizeof chunks[0]);
@@ -293,43 +296,64 @@ static bool walk_step(walk *by, double ratio)
     return found;
 }
 
-/* Where walks begin: the mean, what source and target have in common, what encloses both, each of them, and all. */
-static void walk_begin(walk *by)
+static void walk_on(walk *by)
+{
+    while (walk_step(by, 2))
+        ;
+    while (walk_step(by, 1.25))
+        ;
+}
+
+/* From the mean, and from what source and target have in common. */
+static void walk_between(walk *by, const int64_t *source, const int64_t *target)
 {
     const pp_copy_problem *problem = by->aim.problem;
-    shape_of source, target, chunk;
-    int d;
-    clip(problem, problem->source.chunk, source);
-    clip(problem, problem->target.chunk, target);
+    shape_of chunk;
     pp_blocks_between(problem->ndim, source, target, 1, 2, chunk);
     round_shape(problem->ndim, source, target, chunk, chunk);
     (void)walk_try(by, chunk);
     small_shape(problem, chunk);
     (void)walk_try(by, chunk);
-    (void)walk_try(by, source);
-    (void)walk_try(by, target);
-    for (d = 0; d < problem->ndim; d++) {
-        by->common[d] = pp_min_i64(source[d], target[d]);
-        chunk[d] = pp_max_i64(source[d], target[d]);
-    }
-    (void)walk_try(by, chunk);
-    clip(problem, problem->shape, chunk);
-    (void)walk_try(by, chunk);
+    if (by->seconds > 0)
+        walk_on(by);
+}
+
+/* From source and target themselves, from what encloses both, and from the whole array: rarely any good, but where
+ * arrays are small. */
+static void walk_outside(walk *by, const int64_t *source, const int64_t *target)
+{
+    const pp_copy_problem *problem = by->aim.problem;
+    shape_of enclosing, whole;
+    bool found;
+    int d;
+    for (d = 0; d < problem->ndim; d++)
+        enclosing[d] = pp_max_i64(source[d], target[d]);
+    clip(problem, problem->shape, whole);
+    found = walk_try(by, source);
+    found = walk_try(by, target) || found;
+    found = walk_try(by, enclosing) || found;
+    found = walk_try(by, whole) || found;
+    if (found)
+        walk_on(by);
 }
 
 bool pp_copy_propose_shaped(const pp_copy_aim *aim, int parts, pp_copy_route *route)
 {
-    walk by = {.aim = *aim, .least_bytes = small_bytes(aim->problem)};
-    shape_of chunks[1];
+    const pp_copy_problem *problem = aim->problem;
+    walk by = {.aim = *aim, .least_bytes = small_bytes(problem)};
+    shape_of source, target, chunks[1];
+    int d;
     (void)parts;
     by.aim.effort = aim->effort / SHAPE_EFFORT_PART;
-    walk_begin(&by);
+    by.spent_most = pp_add_saturating(*aim->spent, pp_multiply_saturating(SHAPES_EFFORT, aim->effort));
+    clip(problem, problem->source.chunk, source);
+    clip(problem, problem->target.chunk, target);
+    for (d = 0; d < problem->ndim; d++)
+        by.common[d] = pp_min_i64(source[d], target[d]);
+    walk_between(&by, source, target);
+    walk_outside(&by, source, target);
     if (!(by.seconds > 0))
         return false;
-    while (walk_step(&by, 2))
-        ;
-    while (walk_step(&by, 1.25))
-        ;
     memcpy(chunks[0], by.best, sizeof chunks[0]);
     return chain(aim, chunks, 2, route);
 }

@@ -7,6 +7,8 @@
 /* Templates that one search may weigh: for a plan of one pass, and for each pass of several. */
 #define EFFORT_ONE_PASS 20000
 #define EFFORT_PASSES 1000
+/* When so much is spent, what is left of the table is not asked any more. A unit is about a microsecond. */
+#define EFFORT_ALL 600000
 
 /* pass_count 0: three or more, as many as are forced. */
 static const pp_copy_strategy strategies[] = {
@@ -54,7 +56,8 @@ static double route_seconds(const pp_copy_route *route)
 /* The route of least memory of all; of two with the same, the one of fewer passes. */
 static int64_t find_least(const pp_copy_problem *problem, pp_copy_route *least)
 {
-    pp_copy_aim aim = {.problem = problem, .seeks_least = true, .effort = EFFORT_PASSES};
+    int64_t spent = 0;
+    pp_copy_aim aim = {.problem = problem, .seeks_least = true, .effort = EFFORT_PASSES, .spent = &spent};
     pp_copy_route route;
     int i, parts;
     least->pass_count = 0;
@@ -141,10 +144,11 @@ static parapet_status check(const pp_copy_problem *problem)
 
 static parapet_status choose(const pp_copy_problem *problem, pp_copy_route *least, pp_copy_plan *plan)
 {
-    pp_copy_aim aim = {.problem = problem, .limit_bytes = problem->memory_bytes};
+    int64_t spent = 0;
+    pp_copy_aim aim = {.problem = problem, .limit_bytes = problem->memory_bytes, .spent = &spent};
     pp_copy_route route;
     int chosen = -1, i, parts;
-    for (i = 0; i < STRATEGY_COUNT; i++) {
+    for (i = 0; i < STRATEGY_COUNT && spent < EFFORT_ALL; i++) {
         if ((parts = parts_of(&strategies[i], problem->force_passes)) == 0)
             continue;
         aim.effort = parts == 1 ? EFFORT_ONE_PASS : EFFORT_PASSES;

@@ -13,6 +13,12 @@
 #define INDEX_ENTRY_BYTES 16
 /* Templates that lie differently in the grid, walked through in the time in which the rest is done. */
 #define SLICES_PER_COST 100
+/* What ranks read together, and what is open, takes so much longer to count. */
+#define SLICES_TOGETHER 4
+#define SLICES_PER_PLACE 8
+/* A search that would go on is stopped at so many times the effort that is meant. */
+#define EFFORT_GRID 8
+#define EFFORT_WHOLE 16
 
 static bool size_and_time(const pp_copy_aim *aim, pp_copy_pass *pass)
 {
@@ -59,12 +65,12 @@ bool pp_copy_pass_is_better(const pp_copy_aim *aim, const pp_copy_pass *pass, co
     return compare_extents(aim->problem->ndim, pass, than) < 0;
 }
 
-/* How many templates along dimension d a shard may have: no more files than most when the other dimensions have
- * `others`, no more chunks than a shard of chunks_most when the other dimensions have `chunks`. */
-static int64_t shard_templates(int64_t templates, int64_t others, int64_t files_most, int64_t chunks_most)
+/* How many of the templates along a dimension a shard has: so many that there are no more than files_most shards,
+ * with `others` along the other dimensions, but no more than times_most. */
+static int64_t shard_templates(int64_t templates, int64_t others, int64_t files_most, int64_t times_most)
 {
     int64_t files = pp_max_i64(1, files_most / pp_max_i64(1, others));
-    return pp_max_i64(1, pp_min_i64(pp_divide_up(templates, files), chunks_most));
+    return pp_max_i64(1, pp_min_i64(pp_divide_up(templates, files), times_most));
 }
 
 /* The shard of an intermediate: whole templates, more along the dimensions that come first in the order, so that
@@ -154,9 +160,28 @@ static int64_t count_slices(const pp_copy_problem *problem, const pp_copy_pass *
     for (d = 0; d < problem->ndim; d++) {
         templates = pp_divide_up(problem->shape[d], trial->template_shape[d]);
         cell = trial->source.shard[d];
-        slices += pp_min_i64(templates, cell / gcd_of(cell, trial->template_shape[d]));
+        slices += trial->cooperates ? templates * SLICES_TOGETHER
+                                    : pp_min_i64(templates, cell / gcd_of(cell, trial->template_shape[d]));
     }
     return slices;
+}
+
+/* How many source chunks that lie differently in the target's are looked at to count what is open. */
+static int64_t count_places(const pp_copy_problem *problem, const pp_copy_pass *trial)
+{
+    int64_t places = 0, templates, cell, chunk, extent;
+    int d;
+    for (d = 0; d < problem->ndim && !trial->cooperates; d++) {
+        cell = trial->source.chunk[d];
+        chunk = trial->target.chunk[d];
+        extent = pp_min_i64(problem->shape[d], trial->template_shape[d]);
+        templates = pp_min_i64(pp_divide_up(problem->shape[d], trial->template_shape[d]),
+                               cell / gcd_of(cell, trial->template_shape[d]));
+        places = pp_add_saturating(
+            places, pp_multiply_saturating(templates * SLICES_PER_PLACE,
+                                           1 + pp_min_i64(extent / cell, chunk / gcd_of(chunk, cell))));
+    }
+    return places;
 }
 
 void pp_copy_search_set_shard(pp_copy_search *search)
@@ -171,15 +196,18 @@ static bool try_shard(pp_copy_search *search)
 {
     const pp_copy_problem *problem = search->aim->problem;
     pp_copy_pass *trial = &search->trial;
+    int64_t slices;
     pp_copy_set_lot(problem->ndim, problem->shape, trial);
-    search->weighed++;
+    search->spent += 1 + problem->ndim / 4;
     bound_counts(problem, trial);
     if (is_hopeless(search, trial))
         return true;
-    search->weighed += count_slices(problem, trial) / SLICES_PER_COST;
+    slices = count_slices(problem, trial);
+    search->spent += slices / SLICES_PER_COST;
     pp_copy_count(problem->ndim, problem->shape, problem->ranks, trial);
     if (is_hopeless(search, trial))
         return true;
+    search->spent += 3 * problem->ndim + (slices + count_places(problem, trial)) / SLICES_PER_COST;
     if (!size_and_time(search->aim, trial))
         return false;
     if (!search->has_best || pp_copy_pass_is_better(search->aim, trial, &search->best))
@@ -209,6 +237,11 @@ static bool weigh_at(pp_copy_search *search, const int *index)
     for (d = 0; d < search->aim->problem->ndim; d++)
         search->trial.template_shape[d] = search->extents[d].extent[index[d]];
     return template_is_allowed(search->aim->problem, &search->trial) && search->weigh(search);
+}
+
+static bool has_effort(const pp_copy_search *search, int64_t times)
+{
+    return search->spent < pp_multiply_saturating(times, search->aim->effort);
 }
 
 /* Some of the extents of every dimension, evenly spread, so that all their combinations are within effort; all of
@@ -245,14 +278,14 @@ static bool weigh_grid(pp_copy_search *search)
         is_all = is_all && points[d] == search->extents[d].count;
     }
     /* From large templates to small ones: after a large one that fits, most of the small ones are hopeless. */
-    for (more = pp_box_first(&grid, cell); more; more = pp_box_next(&grid, cell)) {
+    for (more = pp_box_first(&grid, cell); more && has_effort(search, EFFORT_GRID); more = pp_box_next(&grid, cell)) {
         for (d = 0; d < ndim; d++)
             index[d] = points[d] == 1
                            ? 0
                            : (int)((points[d] - 1 - cell[d]) * (search->extents[d].count - 1) / (points[d] - 1));
         (void)weigh_at(search, index);
     }
-    return is_all;
+    return is_all && !more;
 }
 
 static void index_of(const pp_copy_search *search, const int64_t *template_shape, int *index)
@@ -278,7 +311,7 @@ static void weigh_block(pp_copy_search *search)
     if (!pp_blocks_search(&blocks, elements, PP_MAX_BLOCK_USEFUL, template_shape, order))
         return;
     index_of(search, template_shape, index);
-    while (!weigh_at(search, index)) {
+    while (has_effort(search, EFFORT_GRID) && !weigh_at(search, index)) {
         for (largest = 0, d = 1; d < problem->ndim; d++)
             largest = index[d] > index[largest] ? d : largest;
         if (index[largest] == 0)
@@ -301,11 +334,6 @@ static void weigh_border(pp_copy_search *search, int *index, int b)
     index[b] = kept;
 }
 
-static bool has_effort(const pp_copy_search *search)
-{
-    return search->weighed < 2 * search->aim->effort;
-}
-
 /* Every extent of dimension a, alone and with every other dimension as large as fits. */
 static void vary(pp_copy_search *search, int a)
 {
@@ -313,11 +341,11 @@ static void vary(pp_copy_search *search, int a)
     index_of(search, search->best.template_shape, index);
     kept = index[a];
     for (index[a] = 0; index[a] < search->extents[a].count; index[a]++)
-        if (index[a] != kept && has_effort(search))
+        if (index[a] != kept && has_effort(search, EFFORT_WHOLE))
             (void)weigh_at(search, index);
     for (b = 0; b < ndim; b++)
         for (index[a] = 0; b != a && search->extents[b].count > 1 && index[a] < search->extents[a].count; index[a]++)
-            if (has_effort(search))
+            if (has_effort(search, EFFORT_WHOLE))
                 weigh_border(search, index, b);
 }
 
@@ -330,24 +358,30 @@ static void improve(pp_copy_search *search)
         for (a = 0; a < search->aim->problem->ndim; a++)
             if (search->extents[a].count > 1)
                 vary(search, a);
-    } while (has_effort(search) && pp_copy_pass_is_better(search->aim, &search->best, &before));
+    } while (has_effort(search, EFFORT_WHOLE) && pp_copy_pass_is_better(search->aim, &search->best, &before));
+}
+
+static void search_templates(pp_copy_search *search)
+{
+    static const int smallest[PARAPET_MAX_NDIM] = {0};
+    if (search->aim->seeks_least) {
+        (void)weigh_at(search, smallest);
+        return;
+    }
+    if (weigh_grid(search))
+        return;
+    weigh_block(search);
+    if (search->has_best || weigh_at(search, smallest))
+        improve(search);
 }
 
 bool pp_copy_search_run(pp_copy_search *search)
 {
-    static const int smallest[PARAPET_MAX_NDIM] = {0};
     const pp_copy_problem *problem = search->aim->problem;
     int most = problem->ndim <= 2 ? PP_COPY_EXTENTS_MOST : problem->ndim == 3 ? 40 : 24, d;
     for (d = 0; d < problem->ndim; d++)
         pp_copy_extents_init(&search->extents[d], search->leg, d, problem->shape[d], most);
-    if (search->aim->seeks_least) {
-        (void)weigh_at(search, smallest);
-        return search->has_best;
-    }
-    if (weigh_grid(search))
-        return search->has_best;
-    weigh_block(search);
-    if (search->has_best)
-        improve(search);
+    search_templates(search);
+    *search->aim->spent += search->spent;
     return search->has_best;
 }

@@ -71,6 +71,19 @@ static void orders_suggest(orders *list, const pp_blocks *blocks, const int64_t 
     }
 }
 
+/* Each dimension slowest once: more does not matter for one chunk at a time. */
+static void orders_turn(orders *list)
+{
+    int order[PARAPET_MAX_NDIM], first, d;
+    for (first = 0; first < list->ndim && list->count < ORDERS_MOST; first++) {
+        for (d = 0; d < list->ndim; d++)
+            order[d] = (first + d) % list->ndim;
+        orders_add(list, order);
+    }
+    if (list->ndim == 0)
+        list->count = 1;
+}
+
 static void orders_init(orders *list, const pp_copy_aim *aim, const pp_copy_leg *leg)
 {
     const pp_copy_problem *problem = aim->problem;
@@ -78,6 +91,10 @@ static void orders_init(orders *list, const pp_copy_aim *aim, const pp_copy_leg 
     int64_t source[PARAPET_MAX_NDIM];
     pp_blocks blocks;
     *list = (orders){.ndim = problem->ndim};
+    if (aim->seeks_least) {
+        orders_turn(list);
+        return;
+    }
     visited_count = list_visited(problem, &leg->source, order, rest);
     memcpy(order + visited_count, rest, (size_t)(problem->ndim - visited_count) * sizeof rest[0]);
     if (visited_count <= PERMUTED_MOST) {

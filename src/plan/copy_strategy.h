@@ -20,6 +20,7 @@ typedef struct pp_copy_aim {
     int64_t limit_bytes;
     bool seeks_least; /* the least memory, however long it takes; limit_bytes does not count */
     int64_t effort;   /* about how many passes one search may weigh */
+    int64_t *spent;   /* by all searches so far */
 } pp_copy_aim;
 
 /* The passes that a strategy proposes, from the source of the problem to its target. */
@@ -91,7 +92,7 @@ typedef struct pp_copy_search {
     pp_copy_extents extents[PARAPET_MAX_NDIM];
     pp_copy_pass trial, best;
     bool has_best;
-    int64_t weighed; /* so much of the effort is spent */
+    int64_t spent; /* of the effort */
 } pp_copy_search;
 
 /* Weighs templates with search->weigh until effort is spent; with seeks_least, only the smallest template. */

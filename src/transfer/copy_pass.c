@@ -8,7 +8,7 @@
 
 #include "base/checked.h"
 #include "geometry/copy.h"
-#include "transfer/copy_slots.h"
+#include "transfer/copy_behind.h"
 #include "transfer/copy_source.h"
 #include "transfer/copy_target.h"
 #include "transfer/copy_together.h"
@@ -23,6 +23,7 @@ typedef struct copy_engine {
     pp_copy_source source;
     pp_copy_target target;
     pp_copy_slots slots;
+    pp_copy_behind behind;          /* not running where there are no threads */
     pp_box box;                     /* of the template at work */
     int64_t cell[PARAPET_MAX_NDIM]; /* the next source chunk */
     bool is_visited;                /* all of them */
@@ -137,17 +138,26 @@ static parapet_status decode(const copy_engine *engine, const copy_worker *worke
     return PARAPET_OK;
 }
 
+/* A chunk that was encoded where it lies is written by another thread; one that was not, at once. */
 static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker, pp_copy_slot *slot,
                                   const int64_t *cell)
 {
     const pp_transfer_context *context = engine->job->target;
     pp_bytes encoded;
     parapet_status status;
+    bool goes_behind;
     pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
     context->counters->chunks_encoded += 1;
-    if ((status = pp_chain_encode(context->layout->chain, worker->encoder, &encoded)) == PARAPET_OK)
+    status = pp_chain_encode(context->layout->chain, worker->encoder, &encoded);
+    goes_behind =
+        status == PARAPET_OK && engine->behind.is_running && encoded.data == pp_chain_scratch_chunk(worker->encoder);
+    if (status == PARAPET_OK && !goes_behind)
         status = pp_copy_target_append(&engine->target, cell, encoded);
     pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
+    if (goes_behind)
+        pp_copy_behind_put(&engine->behind, slot, encoded);
+    else
+        pp_copy_slots_give_back(&engine->slots, slot);
     return status;
 }
 
@@ -163,7 +173,7 @@ static parapet_status finish_chunk(copy_engine *engine, const copy_worker *worke
     if (is_stored)
         status = pp_copy_target_wants(&engine->target, cell, &is_stored);
     if (status == PARAPET_OK && is_stored)
-        status = store_chunk(engine, worker, slot, cell);
+        return store_chunk(engine, worker, slot, cell);
     pp_copy_slots_give_back(&engine->slots, slot);
     return status;
 }
@@ -264,14 +274,17 @@ static parapet_status run_template(copy_engine *engine)
         .workers = PP_PIPELINE_CONSUMES,
         .has_storage_thread = job->target->has_storage_thread,
     };
-    parapet_status status = pp_copy_source_begin(&engine->source, &engine->box);
+    parapet_status status = pp_copy_source_begin(&engine->source, &engine->box), written;
     if (status != PARAPET_OK)
         return status;
     pp_copy_slots_begin(&engine->slots, &engine->box);
     memcpy(engine->cell, engine->source.visits.start, sizeof engine->cell);
     engine->is_visited = false;
     status = pp_pipeline_run(&pipeline);
+    written = pp_copy_behind_drain(&engine->behind);
     release_visits(engine);
+    if (status == PARAPET_OK)
+        status = written;
     job->done.templates += 1;
     return status;
 }
@@ -394,8 +407,11 @@ static parapet_status run_alone(pp_copy_job *job)
     parapet_status status;
     pp_copy_source_init(&engine.source, job);
     pp_counters_plan(job->target->counters, (size_t)job->pass->memory.memory_bytes);
-    if ((status = prepare(&engine)) == PARAPET_OK)
+    if ((status = prepare(&engine)) == PARAPET_OK && job->target->has_storage_thread)
+        status = pp_copy_behind_start(&engine.behind, &engine.slots, &engine.target);
+    if (status == PARAPET_OK)
         status = run_lots(&engine);
+    pp_copy_behind_stop(&engine.behind);
     clear_engine(&engine);
     return status;
 }

@@ -16,6 +16,8 @@ typedef struct pp_copy_slot {
     atomic_llong missing; /* visits that have not brought their elements yet */
     atomic_bool has_data; /* some of it is stored in the source */
     int32_t next_free;
+    pp_bytes encoded; /* when it is complete and waits to be written */
+    struct pp_copy_slot *following;
 } pp_copy_slot;
 
 typedef struct pp_copy_slots {

@@ -43,6 +43,8 @@ void pp_copy_source_close(pp_copy_source *source)
 
 parapet_status pp_copy_source_begin(pp_copy_source *source, const pp_box *template_box)
 {
+    parapet_status status;
+    int64_t count;
     pp_copy_source_close(source);
     cells_touched(source->side.chunk, source->side.origin, template_box, &source->visits);
     cells_touched(source->side.shard, source->side.origin, template_box, &source->slab);
@@ -50,8 +52,10 @@ parapet_status pp_copy_source_begin(pp_copy_source *source, const pp_box *templa
         return PARAPET_OK;
     if (source->slab.ndim > 0)
         source->slab.count[slowest(source)] = 1;
-    source->shard_count = pp_box_element_count(&source->slab);
-    return pp_allocate_array(&source->shards, (size_t)source->shard_count, sizeof source->shards[0]);
+    count = pp_box_element_count(&source->slab);
+    if ((status = pp_allocate_array(&source->shards, (size_t)count, sizeof source->shards[0])) == PARAPET_OK)
+        source->shard_count = count;
+    return status;
 }
 
 static int64_t chunks_per_shard(const pp_copy_source *source, int d)
@@ -83,7 +87,7 @@ static void find_chunk(const pp_copy_source *source, const int64_t *cell, int64_
     const pp_layout *layout = source->job->source->layout;
     int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM];
     int d;
-    for (d = 0; d < source->visits.ndim; d++) {
+    for (d = 0; d < source->job->view->ndim; d++) {
         int axis = source->job->view->axis[d];
         int64_t position = own_position(source, d, cell[d], source->side.chunk[d]);
         shard_cell[axis] = position / chunks_per_shard(source, d);

@@ -18,11 +18,12 @@ static void open_problem(pp_copy_problem *problem, pp_copy_pass *pass)
                                          .copy_rate = 2e9,
                                          .exchange_rate = 1e9,
                                          .cores = 64};
-    *pass = (pp_copy_pass){.source = {.element_bytes = 1000, .codec_rate = 4e9, .stored_ratio = 0.5},
-                           .target = {.element_bytes = 1000, .codec_rate = 1e9, .stored_ratio = 0.25},
-                           .lot_shape = {100000},
-                           .template_shape = {20000},
-                           .group = {1}};
+    *pass =
+        (pp_copy_pass){.source = {.element_bytes = 1000, .codec_rate = 4e9, .stored_ratio = 0.5},
+                       .target = {.element_bytes = 1000, .codec_rate = 1e9, .stored_ratio = 0.25, .scratch_bytes = 1},
+                       .lot_shape = {100000},
+                       .template_shape = {20000},
+                       .group = {1}};
     pass->counts = (pp_copy_counts){.lots = 10,
                                     .templates = 50,
                                     .chunk_reads = 900,
@@ -81,6 +82,25 @@ static void test_copy_cost__with_memory_for_it_overlaps_reading_and_work(void **
     assert_seconds(&problem, &pass, DECODE + SCATTER + ENCODE + WRITE + 0.1 * READ);
     pass.counts.decoded_bytes *= 10;
     assert_seconds(&problem, &pass, 11 + 0.1 * (10 * DECODE + SCATTER + ENCODE + WRITE));
+}
+
+static void test_copy_cost__of_chunks_encoded_where_they_lie_overlaps_writing_too(void **state)
+{
+    pp_copy_problem problem;
+    pp_copy_pass pass;
+    (void)state;
+    open_problem(&problem, &pass);
+    pass.memory.items = 2;
+    pass.memory.slots = 6;
+    pass.target.scratch_bytes = 0;
+    problem.machine.read_limit = problem.machine.write_limit = 1e12;
+    assert_seconds(&problem, &pass, READ + 0.1 * (DECODE + SCATTER + ENCODE + WRITE));
+    problem.machine.read_limit = 5e8;
+    problem.machine.read_rate = 1e12;
+    problem.machine.write_limit = 1e8;
+    problem.machine.write_rate = 1e12;
+    /* 1 GB and 250 MB, one after the other, whatever a rank alone could do. */
+    assert_true(predict(&problem, &pass) >= 2 + 2.5);
 }
 
 static void test_copy_cost__of_several_ranks_is_that_of_the_busiest(void **state)
@@ -168,6 +188,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy_cost__of_one_rank_is_the_sum_of_what_it_does),
         cmocka_unit_test(test_copy_cost__with_memory_for_it_overlaps_reading_and_work),
+        cmocka_unit_test(test_copy_cost__of_chunks_encoded_where_they_lie_overlaps_writing_too),
         cmocka_unit_test(test_copy_cost__of_several_ranks_is_that_of_the_busiest),
         cmocka_unit_test(test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them),
         cmocka_unit_test(test_copy_cost__of_ranks_that_cooperate_adds_the_exchange),

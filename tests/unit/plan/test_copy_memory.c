@@ -6,7 +6,7 @@
 #define CASES 3000
 #define KIB INT64_C(1024)
 /* An open chunk of two pages. */
-#define SLOT (8 * KIB + 64)
+#define SLOT (8 * KIB + 96)
 
 /* Whole time series out of maps: the numbers below were worked out by hand. */
 static void open_problem(pp_copy_problem *problem, pp_copy_pass *pass)
