@@ -80,6 +80,7 @@ typedef struct pp_copy_tree {
     char *key;
     char *finished; /* lines of the log that were there when it was opened */
     pp_log *log;    /* NULL on the other ranks */
+    bool is_new;    /* begun by this run, and not by one before it */
 } pp_copy_tree;
 
 /* Refuses an array whose source is not what it was when it was copied, or that no copy is known to have made. */
@@ -100,6 +101,7 @@ typedef struct pp_copy_task {
     pp_copy_plan *plan;
     pp_copy_tree *tree;     /* NULL: one array alone */
     int64_t source_version; /* of all its objects */
+    bool is_noted;          /* the tree's log has it */
     bool is_new;            /* rank 0: begun by this run, and not by one before it */
     int first_pass;         /* passes before it are done */
     bool is_complete;       /* a run before this one has done all but cleaning up */

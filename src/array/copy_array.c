@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "array/copy.h"
+#include "base/bytes.h"
 #include "base/checked.h"
 #include "plan/copy_print.h"
 
@@ -151,7 +152,8 @@ static parapet_status version_of_shard(const pp_copy_task *task, int64_t shard, 
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-/* [collective] A number that changes when any stored object of the source does. Each rank looks at some of them. */
+/* [collective] A number that changes when any stored object of the source does, its document included. Each rank
+ * looks at some of them. */
 static parapet_status version_source(pp_copy_task *task)
 {
     pp_comm *comm = comm_of(task);
@@ -165,7 +167,7 @@ static parapet_status version_source(pp_copy_task *task)
     }
     total = (int64_t)(sum >> 1); /* what is lost is one bit; what is won is that sums are signed */
     status = pp_comm_agree_sums(comm, "looking at the source", status, &total, 1);
-    task->source_version = total;
+    task->source_version = total ^ (int64_t)(pp_load_u64le(task->source->document_digest) >> 1);
     return status;
 }
 
@@ -227,7 +229,7 @@ static parapet_status take_up(pp_copy_task *task)
         return pp_copy_state_read(task);
     }
     if (is_there && task->request->resume && task->tree != NULL) {
-        task->is_complete = true;
+        task->is_complete = task->is_noted = true;
         return pp_copy_tree_check(task->tree, task->target->path, task->source_version);
     }
     if (exists && !is_there && !task->request->overwrite)
@@ -514,7 +516,7 @@ static parapet_status complete(pp_copy_task *task)
     if (status != PARAPET_OK)
         return status;
     task->is_complete = true;
-    if (task->tree != NULL)
+    if (task->tree != NULL && !task->is_noted)
         status = pp_copy_tree_note(task->tree, task->target->path, task->source_version);
     return status == PARAPET_OK ? remove_state(task) : status;
 }

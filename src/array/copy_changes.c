@@ -286,7 +286,7 @@ static parapet_status take_range(const reading *of, int d, word value, void *con
         return refuse_word(of, d, value,
                            of->shape[d] == 0 ? "is not inside it: it has no elements"
                                              : "goes beyond its last element");
-    if (chosen->start[d] >= chosen->end[d] && (first.length > 0 || last.length > 0))
+    if (chosen->start[d] >= chosen->end[d] && of->shape[d] > 0)
         return refuse_word(of, d, value, "has no elements: the end is the first one that is left out");
     return PARAPET_OK;
 }

@@ -20,19 +20,66 @@ static size_t whole_bytes(const char *text, size_t bytes)
     return bytes;
 }
 
-static parapet_status open_log(pp_copy_tree *tree, bool resumes)
+static const char *said(const char *text)
 {
-    size_t bytes = 0;
-    parapet_status status = PARAPET_ERR_NOT_FOUND;
-    if (resumes)
-        status = pp_store_read_all(tree->store, tree->key, LOG_BYTES_MOST, &tree->finished, &bytes);
-    if (status == PARAPET_OK) {
-        bytes = whole_bytes(tree->finished, bytes);
-        tree->finished[bytes] = '\0';
-    } else if (status != PARAPET_ERR_NOT_FOUND) {
-        return status;
+    return text != NULL && text[0] != '\0' ? text : "as the source";
+}
+
+/* The first line: what must be the same for the copy to be resumed. Of every array more is checked. */
+static parapet_status print_head(pp_text *text, const parapet_copy_request *request)
+{
+    const parapet_copy_changes *changes = &request->changes;
+    pp_text_add(text, "chunks: %s; shards: %s; order: %s; region: %s; codec: %s; ", said(changes->chunks),
+                said(changes->shards), said(changes->order), said(changes->region), said(changes->codec));
+    pp_text_add(text, "no_checksum: %d; unit_bytes: %" PRId64 "; intermediate store: %s\n", changes->no_checksum,
+                request->unit_bytes, request->temporary != NULL ? "another" : "the target's");
+    return text->status;
+}
+
+/* Takes up the lines that are there; no whole one: nothing was begun. */
+static parapet_status take_up(pp_copy_tree *tree, const pp_text *head, size_t *bytes)
+{
+    parapet_status status = pp_store_read_all(tree->store, tree->key, LOG_BYTES_MOST, &tree->finished, bytes);
+    if (status != PARAPET_OK) {
+        *bytes = 0;
+        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
     }
-    return pp_store_open_log(tree->store, tree->key, bytes, &tree->log);
+    *bytes = whole_bytes(tree->finished, *bytes);
+    tree->finished[*bytes] = '\0';
+    if (*bytes > 0 && strncmp(tree->finished, head->data, head->bytes) != 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "the copy cannot be resumed: it was begun with \"%.*s\", but now there is \"%.*s\"; start "
+                       "again with overwrite",
+                       (int)strcspn(tree->finished, "\n"), tree->finished, (int)head->bytes - 1, head->data);
+    return PARAPET_OK;
+}
+
+static parapet_status refuse_unfinished(const pp_copy_tree *tree, const char *target)
+{
+    pp_reader *reader = NULL;
+    parapet_status status = pp_store_open_object(tree->store, tree->key, &reader);
+    pp_reader_free(reader);
+    if (status == PARAPET_OK)
+        return pp_fail(PARAPET_ERR_EXISTS,
+                       "an unfinished copy lies at \"%s\"; resume it, or set overwrite to start again", target);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status open_log(pp_copy_tree *tree, const parapet_copy_request *request, const char *target)
+{
+    pp_text head = {0};
+    size_t bytes = 0;
+    parapet_status status = print_head(&head, request);
+    if (status == PARAPET_OK && request->resume)
+        status = take_up(tree, &head, &bytes);
+    else if (status == PARAPET_OK && !request->overwrite)
+        status = refuse_unfinished(tree, target);
+    tree->is_new = status == PARAPET_OK && bytes == 0;
+    if (status == PARAPET_OK &&
+        (status = pp_store_open_log(tree->store, tree->key, bytes, &tree->log)) == PARAPET_OK && tree->is_new)
+        status = pp_log_append(tree->log, head.data, head.bytes);
+    pp_text_free(&head);
+    return status;
 }
 
 static void print_line(pp_text *text, const char *path, int64_t source_version)
@@ -52,17 +99,18 @@ parapet_status pp_copy_tree_note(pp_copy_tree *tree, const char *path, int64_t s
 
 parapet_status pp_copy_tree_check(const pp_copy_tree *tree, const char *path, int64_t source_version)
 {
-    const char *line = tree->finished;
+    const char *line = tree->finished; /* the first is no array */
     char now[24];
     (void)snprintf(now, sizeof now, "%016" PRIx64 " ", (uint64_t)source_version);
     while (line != NULL && *line != '\0') {
         size_t bytes = strcspn(line, "\n");
-        if (bytes == strlen(now) + strlen(path) && memcmp(line + strlen(now), path, strlen(path)) == 0) {
+        if (line != tree->finished && bytes == strlen(now) + strlen(path) &&
+            memcmp(line + strlen(now), path, strlen(path)) == 0) {
             if (memcmp(line, now, strlen(now)) == 0)
                 return PARAPET_OK;
             return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the copy cannot be resumed: stored objects of the source of \"%s\" have changed since it "
-                           "was copied; start again with overwrite",
+                           "the copy cannot be resumed: the source of \"%s\" has changed since it was copied; "
+                           " start again with overwrite",
                            path);
         }
         line += bytes + (line[bytes] == '\n');
@@ -260,7 +308,7 @@ static parapet_status begin_tree(tree_walk *walk, const char *target)
     if (status != PARAPET_OK ||
         (status = pp_path_join(target, "__parapet/copy/finished", &walk->tree.key)) != PARAPET_OK)
         return status;
-    return pp_comm_rank(request->target->comm) == 0 ? open_log(&walk->tree, request->resume != 0) : PARAPET_OK;
+    return pp_comm_rank(request->target->comm) == 0 ? open_log(&walk->tree, request, target) : PARAPET_OK;
 }
 
 static parapet_status end_tree(const tree_walk *walk, const char *target)
@@ -289,13 +337,13 @@ static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
 {
     pp_comm *comm = walk->request->target->comm;
     parapet_status status = survey(walk->request, ends->source, &walk->progress->total_bytes);
-    if (status != PARAPET_OK ||
-        (status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) != PARAPET_OK)
+    if (status != PARAPET_OK)
         return status;
-    if ((status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK)
+    if ((status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) == PARAPET_OK &&
+        (status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK)
         return pp_comm_agree(comm, "ending a copy",
                              pp_comm_rank(comm) == 0 ? end_tree(walk, ends->target) : PARAPET_OK);
-    if (status != PARAPET_ERR_CANCELLED && pp_comm_rank(comm) == 0) {
+    if (status != PARAPET_ERR_CANCELLED && walk->tree.is_new) {
         pp_failure failure = {0};
         pp_failure_take(&failure, status);
         (void)end_tree(walk, ends->target);

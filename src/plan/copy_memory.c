@@ -13,8 +13,10 @@
 #define WRITER_BYTES_LEAST ((int64_t)256 << 10)
 #define WRITER_BYTES_MOST ((int64_t)4 << 20)
 /* What suffices for reading ahead while others work, and what evens out chunks that take longer. */
+#define ITEMS_LEAST 2
 #define ITEMS_SOME 4
 #define ITEMS_MANY 8
+#define SLOTS_LEAST 1
 #define SLOTS_SOME 2
 #define SLOTS_MANY_PER_THREAD 4
 
@@ -258,6 +260,9 @@ bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp
     if (pass->memory.memory_bytes > limit_bytes)
         return false;
     open = pass->memory.open_chunks;
+    /* The least that lets reading, work and writing overlap; then what makes them wait less. */
+    grow_items(&memory, ITEMS_LEAST);
+    grow_slots(&memory, add(open, SLOTS_LEAST));
     grow_items(&memory, ITEMS_SOME);
     grow_slots(&memory, add(open, SLOTS_SOME));
     grow_writers(&memory);

@@ -272,10 +272,10 @@ static int64_t neighbour(const walk *by, int64_t extent, int d, double ratio)
     if (extent < unit || (extent == unit && ratio < 1))
         unit = 1;
     times = extent / unit;
-    next = (int64_t)((double)times * ratio);
+    next = times > INT64_MAX / 4 ? times : (int64_t)((double)times * ratio);
     if (next == times)
         next += ratio > 1 ? 1 : -1;
-    return pp_min_i64(most, pp_max_i64(1, next) * unit);
+    return pp_min_i64(most, pp_multiply_saturating(pp_max_i64(1, next), unit));
 }
 
 /* From the best shape: one dimension larger or smaller, or one larger and another smaller. */
