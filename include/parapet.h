@@ -425,8 +425,9 @@ typedef struct parapet_copy_request {
     parapet_store *target;
     const char *target_path;
     parapet_copy_changes changes;
-    int64_t memory_bytes;     /* limit of all buffers of the copy on this rank; 0: memory_bytes of the target store */
-    int64_t unit_bytes;       /* most elements, in bytes, that are done again after a kill, per rank; 0: 1 GiB */
+    int64_t memory_bytes; /* limit of all buffers of the copy on this rank; 0: memory_bytes of the target store */
+    int64_t unit_bytes; /* most elements, in bytes, that a rank does again after a kill; 0: 1 GiB, or memory_bytes if
+                           more */
     parapet_store *temporary; /* where intermediate passes are kept; NULL: beside the target, in __parapet */
     int overwrite;            /* 1: an array at the target's path is replaced, a copy that was begun is forgotten */
     int resume;               /* 1: goes on with a copy that was interrupted; arguments and source must be the same */
@@ -447,10 +448,11 @@ typedef struct parapet_copy_result {
     int64_t index_reads;
     int64_t decoded_bytes; /* elements of the chunks or runs that were read */
     int64_t chunks_written, shards_written;
-    int64_t memory_peak_bytes;       /* of the rank that took most */
-    int64_t memory_planned_bytes;    /* the same, planned */
-    int64_t templates_resumed;       /* that an earlier run had done */
-    double planned_seconds, seconds; /* without what an earlier run had done */
+    int64_t memory_peak_bytes;    /* of the rank that took most */
+    int64_t memory_planned_bytes; /* the same, planned */
+    int64_t templates_resumed;    /* that an earlier run had done */
+    double planned_seconds;       /* of the whole copy, with what an earlier run had done */
+    double seconds;               /* of its passes in this run; planning and verifying left out */
     int64_t verified_bytes;
     int64_t reserved[12];
 } parapet_copy_result;

@@ -1,6 +1,5 @@
 /* copy.c - the public functions that copy arrays and hierarchies. */
 #include "array/copy.h"
-#include "comm/wait.h"
 
 static parapet_status check_reserved(const int64_t *words, size_t count)
 {
@@ -81,15 +80,19 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
 static parapet_status copy_without_deadline(const parapet_copy_request *request, parapet_node kind,
                                             parapet_copy_result *result)
 {
+    const parapet_store *stores[] = {request->target, request->source, request->temporary};
     pp_copy_progress progress = {0};
     parapet_status status;
-    pp_comm_set_deadline(request->target->comm, 0);
-    pp_comm_set_deadline(request->source->comm, 0);
+    size_t i;
+    for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
+        if (stores[i] != NULL)
+            pp_comm_set_deadline(stores[i]->comm, 0);
     status = kind == PARAPET_NODE_GROUP
                  ? pp_copy_group(request, &progress, result)
                  : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, result);
-    pp_comm_set_deadline(request->target->comm, (double)request->target->options.deadline_seconds);
-    pp_comm_set_deadline(request->source->comm, (double)request->source->options.deadline_seconds);
+    for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
+        if (stores[i] != NULL)
+            pp_comm_set_deadline(stores[i]->comm, (double)stores[i]->options.deadline_seconds);
     return status;
 }
 
@@ -118,13 +121,11 @@ static parapet_status add_up(const parapet_copy_request *request, parapet_status
 parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result)
 {
     parapet_copy_result own = {0};
-    double start = pp_clock_seconds();
     parapet_node kind;
     parapet_status status = begin(request, "copy", &kind);
     if (status != PARAPET_OK)
         return status;
     status = add_up(request, copy_without_deadline(request, kind, &own), &own);
-    own.seconds = pp_clock_seconds() - start;
     if (result != NULL)
         *result = own;
     return status;

@@ -38,8 +38,8 @@ parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_
 parapet_status pp_copy_document(const parapet_copy_changes *changes, const pp_array_document *source, bool is_in_tree,
                                 int64_t expected_servers, pp_array_document *target, pp_copy_view *view);
 
-/* unit_bytes when nothing is given. */
-#define PP_COPY_UNIT_BYTES (INT64_C(1) << 30)
+/* unit_bytes as given, or, for 0, what is not worth doing again: 1 GiB, or what a rank can hold if that is more. */
+int64_t pp_copy_unit_bytes(int64_t given, int64_t memory_bytes);
 
 /* What the ranks of a copy may use, and what they are told to do. */
 typedef struct pp_copy_means {
@@ -118,6 +118,9 @@ parapet_status pp_copy_state_write(const pp_copy_task *task);
  * another source, and says what differs. */
 parapet_status pp_copy_state_read(pp_copy_task *task);
 
+/* From now on nobody takes it up: what is left of it can go in any order, and a crash meanwhile is harmless. */
+parapet_status pp_copy_state_drop(const pp_copy_task *task);
+
 /* A pass is done on all ranks. */
 parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass);
 
@@ -134,6 +137,10 @@ typedef struct pp_copy_progress {
 
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
                              pp_copy_tree *tree, pp_copy_progress *progress, parapet_copy_result *result);
+
+/* [collective] Whether one array of a hierarchy can be copied; whether the changes concern it, and its bytes. */
+parapet_status pp_copy_array_survey(const parapet_copy_request *request, const char *source_path,
+                                    const char *target_path, bool *is_touched, int64_t *bytes);
 
 /* [collective] The plan for one array in words. */
 parapet_status pp_copy_array_explain(const parapet_copy_request *request, const char *source_path,

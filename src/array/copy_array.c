@@ -4,6 +4,7 @@
 #include "array/copy.h"
 #include "base/bytes.h"
 #include "base/checked.h"
+#include "comm/wait.h"
 #include "plan/copy_print.h"
 
 static pp_comm *comm_of(const pp_copy_task *task)
@@ -40,9 +41,14 @@ static parapet_status build_target(pp_copy_task *task, const char *path, bool is
 
 static parapet_status check_places(const pp_copy_task *task)
 {
-    if (task->source_store->backend == task->target_store->backend &&
-        strcmp(task->source->path, task->target->path) == 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" cannot be copied onto itself", task->source->path);
+    const char *source = task->source->path, *target = task->target->path;
+    bool is_same = pp_store_is_same(task->source_store->backend, task->target_store->backend);
+    if (is_same && strcmp(source, target) == 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" cannot be copied onto itself", source);
+    /* Replacing the target would take the source along. */
+    if (is_same && pp_path_is_within(source, target))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" cannot be copied to \"%s\", which it lies in", source,
+                       target);
     return pp_store_check_writable(task->target_store);
 }
 
@@ -83,12 +89,42 @@ static void close_task(pp_copy_task *task)
 
 /* ---- What is left of it ---- */
 
+static parapet_status remove_unless_job(void *context, const pp_listed *listed)
+{
+    const pp_copy_task *task = context;
+    char *path = NULL;
+    parapet_status status;
+    if (strcmp(listed->name, "job") == 0)
+        return PARAPET_OK;
+    if ((status = pp_path_join(task->state, listed->name, &path)) == PARAPET_OK)
+        status = listed->is_prefix ? pp_store_remove_prefix(task->target_store->backend, path)
+                                   : pp_store_remove(task->target_store->backend, path);
+    pp_free(path);
+    return status;
+}
+
+/* The store for what lies between passes may hold arrays of its own: theirs are seals beside it. */
+static parapet_status clear_between(const pp_copy_task *task)
+{
+    pp_store *store = task->temporary_store->backend;
+    parapet_status status;
+    if (task->temporary_store == task->target_store)
+        return PARAPET_OK;
+    status = pp_store_remove_prefix(store, task->state);
+    return status == PARAPET_OK ? pp_store_settle(store) : status;
+}
+
+/* What says that there is something to tidy up goes last. */
 static parapet_status remove_state(const pp_copy_task *task)
 {
     char *own = NULL;
-    parapet_status status = pp_path_join(task->target->path, "__parapet", &own);
-    if (status == PARAPET_OK && task->temporary_store != task->target_store)
-        status = pp_store_remove_prefix(task->temporary_store->backend, own);
+    parapet_status status =
+        pp_store_list(task->target_store->backend, task->state, remove_unless_job, (void *)(uintptr_t)task);
+    if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND)
+        return status;
+    status = pp_path_join(task->target->path, "__parapet", &own);
+    if (status == PARAPET_OK)
+        status = clear_between(task);
     if (status == PARAPET_OK && (status = pp_store_remove_prefix(task->target_store->backend, own)) == PARAPET_OK)
         status = pp_store_settle(task->target_store->backend);
     pp_free(own);
@@ -122,6 +158,7 @@ static void forget(pp_copy_task *task)
     pp_failure failure = {0};
     pp_failure_take(&failure, PARAPET_ERR_INTERNAL);
     remove_document(task);
+    (void)pp_copy_state_drop(task);
     (void)remove_state(task);
     (void)pp_array_remove_remains(task->target, &task->target->document);
     if (task->target->path[0] != '\0' && !has_neighbours(task))
@@ -159,15 +196,16 @@ static parapet_status version_source(pp_copy_task *task)
     pp_comm *comm = comm_of(task);
     int64_t shard, count = task->source->layout.shards.cell_count;
     parapet_status status = PARAPET_OK;
-    uint64_t sum = 0, version;
-    int64_t total;
+    int64_t sums[2] = {0, 0}; /* of halves: they neither overflow nor depend on how many ranks there are */
+    uint64_t version;
     for (shard = pp_comm_rank(comm); shard < count && status == PARAPET_OK; shard += pp_comm_size(comm)) {
         status = version_of_shard(task, shard, &version);
-        sum += version;
+        sums[0] += (int64_t)(version & UINT32_MAX);
+        sums[1] += (int64_t)(version >> 32);
     }
-    total = (int64_t)(sum >> 1); /* what is lost is one bit; what is won is that sums are signed */
-    status = pp_comm_agree_sums(comm, "looking at the source", status, &total, 1);
-    task->source_version = total ^ (int64_t)(pp_load_u64le(task->source->document_digest) >> 1);
+    status = pp_comm_agree_sums(comm, "looking at the source", status, sums, 2);
+    version = mix((uint64_t)sums[0]) ^ (uint64_t)sums[1] ^ pp_load_u64le(task->source->document_digest);
+    task->source_version = (int64_t)(version >> 1);
     return status;
 }
 
@@ -179,7 +217,7 @@ static parapet_status plan_copy(pp_copy_task *task, bool probes)
     const parapet_copy_request *request = task->request;
     pp_copy_means means = {
         .memory_bytes = (int64_t)task->budget.limit_bytes,
-        .unit_bytes = request->unit_bytes > 0 ? request->unit_bytes : PP_COPY_UNIT_BYTES,
+        .unit_bytes = pp_copy_unit_bytes(request->unit_bytes, (int64_t)task->budget.limit_bytes),
         .threads = (int)task->target_store->options.threads,
         .ranks = pp_comm_size(comm_of(task)),
     };
@@ -234,9 +272,14 @@ static parapet_status take_up(pp_copy_task *task)
     }
     if (exists && !is_there && !task->request->overwrite)
         return refuse_unfinished(task);
+    if (exists && task->request->overwrite && (status = pp_copy_state_drop(task)) != PARAPET_OK)
+        return status;
     if ((status = pp_array_make_room(task->target, &task->target->document, task->request->overwrite)) != PARAPET_OK)
         return status;
     task->is_new = true;
+    /* An earlier copy may have left something there, with journals that would be believed. */
+    if ((status = clear_between(task)) != PARAPET_OK)
+        return status;
     return pp_node_prepare_ancestors(task->target_store, task->target->path);
 }
 
@@ -273,16 +316,23 @@ static parapet_status plan_measured(pp_copy_task *task)
     return pp_comm_agree(comm_of(task), "planning", plan_copy(task, true));
 }
 
+/* [collective] What cannot be done is refused before anything is touched. */
+static parapet_status plan_unmeasured(pp_copy_task *task)
+{
+    int64_t least = (int64_t)task->budget.limit_bytes;
+    parapet_status status = pp_comm_agree_least(comm_of(task), "planning", PARAPET_OK, &least);
+    if (status != PARAPET_OK)
+        return status;
+    task->budget.limit_bytes = (size_t)least;
+    return pp_comm_agree(comm_of(task), "planning", plan_copy(task, false));
+}
+
 /* [collective] */
 static parapet_status decide(pp_copy_task *task, bool begins)
 {
-    int64_t least = (int64_t)task->budget.limit_bytes, is_taken_up = 1;
-    parapet_status status;
-    if ((status = pp_comm_agree_least(comm_of(task), "planning", PARAPET_OK, &least)) != PARAPET_OK)
-        return status;
-    task->budget.limit_bytes = (size_t)least;
-    /* What cannot be done is refused before anything is touched. */
-    if ((status = pp_comm_agree(comm_of(task), "planning", plan_copy(task, false))) != PARAPET_OK)
+    int64_t is_taken_up = 1;
+    parapet_status status = plan_unmeasured(task);
+    if (status != PARAPET_OK)
         return status;
     if (!begins)
         return plan_measured(task);
@@ -340,6 +390,7 @@ static parapet_status open_between(pp_copy_task *task, int pass, copy_end *end)
     end->context.counters = &task->temporary_store->counters;
     end->context.path = end->path;
     end->context.layout = &end->layout;
+    end->context.elides_fill = false; /* what the source has is there, so that what is lost is noticed */
     return PARAPET_OK;
 }
 
@@ -439,6 +490,18 @@ static parapet_status look_for_holes(copy_run *run, int64_t missing)
     return status;
 }
 
+/* [collective] Of a source without holes, what lies between two passes has none: storage for a while is cleaned up,
+ * sometimes too early. */
+static parapet_status check_whole(const copy_run *run, int64_t missing)
+{
+    parapet_status status = pp_comm_agree_sums(comm_of(run->task), "copying", PARAPET_OK, &missing, 1);
+    if (status != PARAPET_OK || missing == 0 || run->task->has_holes)
+        return status;
+    return pp_fail(PARAPET_ERR_MISSING,
+                   "%lld chunks of what lies between two passes have been removed by somebody; copy again",
+                   (long long)missing);
+}
+
 /* How absence is looked up in the last of several passes: through the source itself. */
 static parapet_status open_origin(pp_copy_task *task, copy_end *end, pp_copy_job *origin)
 {
@@ -488,8 +551,9 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
     if (status == PARAPET_OK)
         status = work(&run);
     add_up(&run, result);
-    if (status == PARAPET_OK && pass == 0)
-        status = look_for_holes(&run, atomic_load(&reads->counters.chunks_missing) - missing);
+    missing = atomic_load(&reads->counters.chunks_missing) - missing;
+    if (status == PARAPET_OK)
+        status = pass == 0 ? look_for_holes(&run, missing) : check_whole(&run, missing);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "ending a pass", leads(task) ? leave_pass(task, pass) : PARAPET_OK);
     progress->done_bytes += pp_copy_plan_array_bytes(task->plan);
@@ -551,13 +615,16 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
                              pp_copy_tree *tree, pp_copy_progress *progress, parapet_copy_result *result)
 {
     pp_copy_task task = {.request = request, .tree = tree};
+    double start;
     parapet_status status = open_task(&task, source_path, target_path, tree != NULL);
     if (status == PARAPET_OK && (status = version_source(&task)) == PARAPET_OK &&
         (status = decide(&task, true)) == PARAPET_OK) {
         progress->total_bytes =
             pp_max_i64(progress->total_bytes,
                        progress->done_bytes + task.plan->pass_count * pp_copy_plan_array_bytes(task.plan));
+        start = pp_clock_seconds();
         status = run_passes(&task, progress, result);
+        result->seconds += pp_clock_seconds() - start;
         note_result(&task, result);
     } else if (task.is_new) {
         forget(&task);
@@ -582,6 +649,22 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
             (status = pp_copy_planned_draw(&planned, &drawing)) == PARAPET_OK)
             status = pp_text_finish(&drawing, svg);
         pp_text_free(&drawing);
+    }
+    if (task.source != NULL)
+        close_task(&task);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot copy array \"%s\"", source_path);
+}
+
+parapet_status pp_copy_array_survey(const parapet_copy_request *request, const char *source_path,
+                                    const char *target_path, bool *is_touched, int64_t *bytes)
+{
+    pp_copy_task task = {.request = request};
+    pp_copy_wishes wishes;
+    parapet_status status = open_task(&task, source_path, target_path, true);
+    if (status == PARAPET_OK && (status = plan_unmeasured(&task)) == PARAPET_OK &&
+        (status = pp_copy_changes_parse(&wishes, &request->changes, &task.source->document, true)) == PARAPET_OK) {
+        *is_touched = wishes.is_touched;
+        *bytes = pp_copy_plan_array_bytes(task.plan);
     }
     if (task.source != NULL)
         close_task(&task);

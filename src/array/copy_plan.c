@@ -148,7 +148,7 @@ static parapet_status choose_means(plan_job *job, parapet_options *options)
     parapet_status status = pp_options_resolve(options, &given);
     job->means = (pp_copy_means){
         .memory_bytes = options->memory_bytes,
-        .unit_bytes = request->unit_bytes > 0 ? request->unit_bytes : PP_COPY_UNIT_BYTES,
+        .unit_bytes = pp_copy_unit_bytes(request->unit_bytes, options->memory_bytes),
         .threads = (int)options->threads,
         .ranks = request->ranks > 0 ? (int)request->ranks : 1,
         .machine = {.read_rate = request->read_rate,

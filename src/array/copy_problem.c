@@ -12,6 +12,13 @@
 #define MESSAGES_UNDER_WAY 4
 #define LIST_BYTES ((size_t)2 << 20)
 
+#define UNIT_BYTES_LEAST (INT64_C(1) << 30)
+
+int64_t pp_copy_unit_bytes(int64_t given, int64_t memory_bytes)
+{
+    return given > 0 ? given : pp_max_i64(UNIT_BYTES_LEAST, memory_bytes);
+}
+
 static parapet_status check_choice(const char *name, int64_t value, int64_t most)
 {
     if (value >= 0 && value <= most)
@@ -51,6 +58,7 @@ static void describe(const pp_layout *layout, const pp_copy_view *view, pp_copy_
     side->slot_bytes = (int64_t)pp_chain_chunk_capacity(layout->chain);
     side->is_sharded = layout->is_sharded;
     side->allows_runs = pp_chain_is_plain(layout->chain);
+    side->encodes_in_place = pp_chain_encoder_bytes(layout->chain) == 0;
 }
 
 /* The last of several passes looks up in the source what is stored there, with the index of one shard open. */
@@ -85,5 +93,6 @@ void pp_copy_problem_init(pp_copy_problem *problem, const pp_layout *source, con
     problem->target.scratch_bytes = (int64_t)pp_chain_encoder_bytes(target->chain);
     /* Elements as they are with a checksum behind them: neither way needs memory beside the chunk. */
     problem->between.element_bytes = (int64_t)target->element_bytes;
+    problem->between.encodes_in_place = true;
     problem->between.scratch_bytes = lookup_bytes(source);
 }

@@ -83,13 +83,22 @@ parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists)
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-static parapet_status write_object(const pp_copy_task *task, const char *key, const void *data, size_t bytes)
+static parapet_status write_object(const pp_copy_task *task, pp_store *store, const char *key, const void *data,
+                                   size_t bytes)
 {
-    pp_store *store = task->target_store->backend;
     parapet_status status =
         pp_store_write_all(store, &(pp_write_request){.key = key, .staging = task->state, .is_small = true}, data,
                            bytes, PP_PUBLISH_REPLACE);
     return status == PARAPET_OK ? pp_store_settle(store) : status;
+}
+
+/* Another store for what lies between passes gets the same, so that it is known again. */
+static parapet_status write_job(const pp_copy_task *task, const char *key, const void *data, size_t bytes)
+{
+    parapet_status status = PARAPET_OK;
+    if (task->temporary_store != task->target_store)
+        status = write_object(task, task->temporary_store->backend, key, data, bytes);
+    return status == PARAPET_OK ? write_object(task, task->target_store->backend, key, data, bytes) : status;
 }
 
 parapet_status pp_copy_state_write(const pp_copy_task *task)
@@ -105,7 +114,7 @@ parapet_status pp_copy_state_write(const pp_copy_task *task)
         pp_text_add_bytes(&text, crc, sizeof crc);
     }
     if (status == PARAPET_OK && (status = text.status) == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK)
-        status = write_object(task, key, text.data, text.bytes);
+        status = write_job(task, key, text.data, text.bytes);
     pp_free(key);
     pp_text_free(&text);
     return status;
@@ -146,6 +155,25 @@ static parapet_status take_apart(pp_copy_task *task, char *data, size_t bytes)
     return PARAPET_OK;
 }
 
+/* Without what earlier passes have left, the next one would find nothing and copy that. */
+static parapet_status check_between(const pp_copy_task *task, const char *key, const char *job, size_t bytes)
+{
+    char *data = NULL;
+    size_t found;
+    parapet_status status;
+    bool is_same;
+    if (task->temporary_store == task->target_store || task->is_complete)
+        return PARAPET_OK;
+    status = pp_store_read_all(task->temporary_store->backend, key, JOB_BYTES_MOST, &data, &found);
+    is_same = status == PARAPET_OK && found == bytes && memcmp(data, job, bytes) == 0;
+    pp_free(data);
+    if (is_same || (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND))
+        return status;
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "the copy cannot be resumed: what lies between its passes is not in this intermediate store; give "
+                   "the one that it was begun with, or start again with overwrite");
+}
+
 static parapet_status read_job(pp_copy_task *task)
 {
     pp_text now = {0};
@@ -154,6 +182,7 @@ static parapet_status read_job(pp_copy_task *task)
     parapet_status status = describe(task, &now);
     if (status == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK &&
         (status = pp_store_read_all(task->target_store->backend, key, JOB_BYTES_MOST, &data, &bytes)) == PARAPET_OK &&
+        (status = check_between(task, key, data, bytes)) == PARAPET_OK &&
         (status = take_apart(task, data, bytes)) == PARAPET_OK)
         status = compare(data, now.data);
     pp_text_free(&now);
@@ -193,13 +222,24 @@ parapet_status pp_copy_state_read(pp_copy_task *task)
     return read_passes(task);
 }
 
+parapet_status pp_copy_state_drop(const pp_copy_task *task)
+{
+    pp_store *store = task->target_store->backend;
+    char *key = NULL;
+    parapet_status status = job_key(task, &key);
+    if (status == PARAPET_OK && (status = pp_store_remove(store, key)) == PARAPET_OK)
+        status = pp_store_settle(store);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
 parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass)
 {
     char *key = NULL;
     const char *word = task->has_holes ? "holes\n" : "whole\n";
     parapet_status status = pp_copy_state_path(task, "finished", pass, &key);
     if (status == PARAPET_OK)
-        status = write_object(task, key, word, strlen(word));
+        status = write_object(task, task->target_store->backend, key, word, strlen(word));
     pp_free(key);
     return status;
 }

@@ -110,7 +110,7 @@ parapet_status pp_copy_tree_check(const pp_copy_tree *tree, const char *path, in
                 return PARAPET_OK;
             return pp_fail(PARAPET_ERR_ARGUMENT,
                            "the copy cannot be resumed: the source of \"%s\" has changed since it was copied; "
-                           " start again with overwrite",
+                           "start again with overwrite",
                            path);
         }
         line += bytes + (line[bytes] == '\n');
@@ -243,25 +243,14 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
     return status != PARAPET_OK ? status : closed;
 }
 
-static parapet_status survey_array(tree_walk *walk, const char *source)
+static parapet_status survey_array(tree_walk *walk, const char *source, const char *target)
 {
-    parapet_array *array = NULL;
-    pp_copy_wishes wishes;
-    parapet_status status = parapet_array_open(&array, walk->request->source, source), closed;
-    int64_t bytes;
-    int d;
-    if (status != PARAPET_OK)
-        return status;
-    status = pp_copy_changes_parse(&wishes, &walk->request->changes, &array->document, true);
-    if (status == PARAPET_OK) {
-        bytes = (int64_t)array->document.type.element_bytes;
-        for (d = 0; d < wishes.view.ndim; d++)
-            bytes *= wishes.view.shape[d];
-        walk->bytes += bytes;
-        walk->is_touched = walk->is_touched || wishes.is_touched;
-    }
-    closed = parapet_array_close(&array);
-    return status != PARAPET_OK ? pp_fail_within(status, "cannot copy array \"%s\"", source) : closed;
+    bool is_touched = false;
+    int64_t bytes = 0;
+    parapet_status status = pp_copy_array_survey(walk->request, source, target, &is_touched, &bytes);
+    walk->is_touched = walk->is_touched || is_touched;
+    walk->bytes += bytes;
+    return status;
 }
 
 static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node kind)
@@ -269,7 +258,7 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
     if (kind == PARAPET_NODE_GROUP)
         return copy_group(walk, source, target);
     if (walk->is_survey)
-        return survey_array(walk, source);
+        return survey_array(walk, source, target);
     if (walk->text == NULL)
         return pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->result);
     if (!walk->as_json)
@@ -279,24 +268,29 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
 
 /* ---- The whole ---- */
 
+/* The ends of a copy, as paths of nodes. */
+typedef struct tree_ends {
+    char *source, *target;
+} tree_ends;
+
 static bool is_given(const char *text)
 {
     return text != NULL && text[0] != '\0';
 }
 
-/* [collective] A misspelt dimension must not be found out after hours of copying nothing new. */
-static parapet_status survey(const parapet_copy_request *request, const char *source, int64_t *bytes)
+/* [collective] A misspelt dimension, or an array that cannot be copied, must not be found out after hours. */
+static parapet_status survey(const parapet_copy_request *request, const tree_ends *ends, int64_t *bytes)
 {
     const parapet_copy_changes *changes = &request->changes;
     tree_walk walk = {.request = request, .is_survey = true};
-    parapet_status status = copy_group(&walk, source, "");
+    parapet_status status = copy_group(&walk, ends->source, ends->target);
     *bytes = walk.bytes;
     if (status == PARAPET_OK && !walk.is_touched &&
         (is_given(changes->chunks) || is_given(changes->shards) || is_given(changes->order) ||
          is_given(changes->region)))
-        status =
-            pp_fail(PARAPET_ERR_ARGUMENT,
-                    "no array below \"%s\" has the dimensions that chunks, shards, order or region name", source);
+        status = pp_fail(PARAPET_ERR_ARGUMENT,
+                         "no array below \"%s\" has the dimensions that chunks, shards, order or region name",
+                         ends->source);
     return status;
 }
 
@@ -321,22 +315,25 @@ static parapet_status end_tree(const tree_walk *walk, const char *target)
     return status;
 }
 
-/* The ends of a copy, as paths of nodes. */
-typedef struct tree_ends {
-    char *source, *target;
-} tree_ends;
-
 static parapet_status find_ends(const parapet_copy_request *request, tree_ends *ends)
 {
-    parapet_status status = pp_path_normalize(request->source_path, &ends->source);
-    return status == PARAPET_OK ? pp_path_normalize(request->target_path, &ends->target) : status;
+    parapet_status status;
+    if ((status = pp_path_normalize(request->source_path, &ends->source)) != PARAPET_OK ||
+        (status = pp_path_normalize(request->target_path, &ends->target)) != PARAPET_OK)
+        return status;
+    /* The copy would be found among what is to be copied, again and again. */
+    if (pp_store_is_same(request->source->backend, request->target->backend) &&
+        pp_path_is_within(ends->target, ends->source))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "group \"%s\" cannot be copied to \"%s\", which lies in it",
+                       ends->source, ends->target);
+    return PARAPET_OK;
 }
 
 /* [collective] */
 static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
 {
     pp_comm *comm = walk->request->target->comm;
-    parapet_status status = survey(walk->request, ends->source, &walk->progress->total_bytes);
+    parapet_status status = survey(walk->request, ends, &walk->progress->total_bytes);
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) == PARAPET_OK &&

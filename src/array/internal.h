@@ -121,6 +121,9 @@ parapet_status pp_path_normalize(const char *path, char **normal);
 /* "path/name", or "name" at the root. Free with pp_free. */
 parapet_status pp_path_join(const char *path, const char *name, char **joined);
 
+/* Whether a path is another one or lies below it; both normal. */
+bool pp_path_is_within(const char *inner, const char *outer);
+
 /* What lies at a path. */
 typedef struct pp_node {
     parapet_node kind;

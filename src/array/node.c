@@ -30,6 +30,12 @@ parapet_status pp_path_join(const char *path, const char *name, char **joined)
     return pp_text_finish(&text, joined);
 }
 
+bool pp_path_is_within(const char *inner, const char *outer)
+{
+    size_t bytes = strlen(outer);
+    return strncmp(inner, outer, bytes) == 0 && (bytes == 0 || inner[bytes] == '\0' || inner[bytes] == '/');
+}
+
 /* Reads and parses one document; digest may be NULL. */
 static parapet_status load_json(parapet_store *store, const char *path, const char *name, pp_json **json,
                                 unsigned char *digest)

@@ -8,6 +8,9 @@
 #define COPY_RATE 3e9
 #define EXCHANGE_RATE 3e9
 #define CORES 2
+/* What a row costs beside its bytes, and an element whose neighbours do not stay its neighbours. */
+#define ROW_SECONDS 8e-9
+#define ELEMENT_SECONDS 2.5e-9
 /* Reading and working at the same time still wait for each other now and then. */
 #define OVERLAP_LOSS 0.1
 
@@ -97,11 +100,25 @@ static double codec_seconds(const pp_copy_side *side, int64_t bytes)
     return side->codec_rate > 0 ? (double)bytes / side->codec_rate : 0;
 }
 
+/* Elements move in rows, as long as source and target chunk have in common, if both store the same dimension densely;
+ * else one by one. */
+static double scatter_rate(const pp_copy_problem *problem, const pp_copy_pass *pass, const pp_copy_machine *machine)
+{
+    int last = problem->ndim - 1;
+    double element_bytes = (double)pass->target.element_bytes, row;
+    if (last < 0)
+        return machine->copy_rate;
+    if (pass->source.stored_order[last] != last)
+        return least(machine->copy_rate, element_bytes / ELEMENT_SECONDS);
+    row = element_bytes * (double)pp_min_i64(pass->source.chunk[last], pass->target.chunk[last]);
+    return row > 0 ? row / (row / machine->copy_rate + ROW_SECONDS) : machine->copy_rate;
+}
+
 static double processor_seconds(const pp_copy_problem *problem, const pp_copy_pass *pass,
                                 const pp_copy_machine *machine, const pass_share *share)
 {
     double decode = share->reading * codec_seconds(&pass->source, pass->counts.decoded_bytes);
-    double scatter = share->writing * array_bytes(problem, pass) / machine->copy_rate;
+    double scatter = share->writing * array_bytes(problem, pass) / scatter_rate(problem, pass, machine);
     double encode = share->writing * codec_seconds(&pass->target, pass->counts.written_bytes);
     return decode / workers_of(problem, machine, share->readers) +
            (scatter + encode) / workers_of(problem, machine, share->writers);
@@ -140,8 +157,7 @@ static double storage_seconds(const pp_copy_pass *pass, const pp_copy_machine *m
 /* Chunks that are encoded where they lie are written behind, by a thread of their own. */
 static double overlapped(const pp_copy_pass *pass, double read, double processor, double write)
 {
-    bool is_behind = pass->target.scratch_bytes == 0;
-    double longest = most(read, is_behind ? most(processor, write) : processor + write);
+    double longest = most(read, pass->target.encodes_in_place ? most(processor, write) : processor + write);
     return longest + OVERLAP_LOSS * (read + processor + write - longest);
 }
 

@@ -1,4 +1,5 @@
 #include <pthread.h>
+#include <string.h>
 
 #include "store/store.h"
 
@@ -330,6 +331,7 @@ parapet_status pp_store_faulty_build(pp_store **store, pp_store *inner, pp_fault
     if (status != PARAPET_OK)
         return status;
     self->store.ops = &faulty_ops;
+    memcpy(self->store.place, inner->place, sizeof self->store.place);
     self->inner = inner;
     self->plan = plan;
     (void)pthread_mutex_init(&self->mutex, NULL);

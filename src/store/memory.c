@@ -428,6 +428,7 @@ parapet_status pp_store_memory_build(pp_store **store, const char *name)
         pp_free(self);
         return status;
     }
+    self->store.place[0] = (uint64_t)(uintptr_t)self->space;
     *store = &self->store;
     return PARAPET_OK;
 }

@@ -98,9 +98,14 @@ static bool probe_openat2(int root)
 /* The root itself may be reached through links: that is the user's choice. */
 static parapet_status open_root(pp_posix_store *store, const char *root)
 {
+    struct stat found;
     store->root = open(root, O_PATH | O_DIRECTORY | O_CLOEXEC);
     if (store->root < 0)
         return pp_fail_errno(errno, "cannot open the directory %s", root);
+    if (fstat(store->root, &found) != 0)
+        return pp_fail_errno(errno, "cannot examine the directory %s", root);
+    store->store.place[0] = (uint64_t)found.st_dev;
+    store->store.place[1] = (uint64_t)found.st_ino;
     store->has_openat2 = probe_openat2(store->root);
     return PARAPET_OK;
 }

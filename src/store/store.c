@@ -47,6 +47,11 @@ static parapet_status check_prefix(const char *prefix)
     return prefix != NULL && prefix[0] == '\0' ? PARAPET_OK : pp_key_check(prefix);
 }
 
+bool pp_store_is_same(const pp_store *one, const pp_store *other)
+{
+    return one == other || (one->place[0] == other->place[0] && one->place[1] == other->place[1]);
+}
+
 parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader **reader)
 {
     parapet_status status = pp_key_check(key);

@@ -114,7 +114,11 @@ typedef struct pp_store_ops {
 /* How an implementation begins its own structs. */
 struct pp_store {
     const pp_store_ops *ops;
+    uint64_t place[2]; /* stores opened at the same place have the same numbers here */
 };
+
+/* Whether what is written to one is seen in the other. */
+bool pp_store_is_same(const pp_store *one, const pp_store *other);
 
 /* A version is another number for what was written later under the same key, and the same number however often that
  * is opened, so that a job can tell that what it reads is no longer what it began with. A directory makes it of the

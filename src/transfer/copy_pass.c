@@ -95,8 +95,11 @@ static parapet_status next_visit(void *context, void *item, bool *is_end)
     *is_end = engine->is_visited;
     if (engine->is_visited)
         return PARAPET_OK;
-    if (pp_copy_source_leaves_slab(&engine->source, engine->cell))
-        pp_copy_slots_drain(&engine->slots);
+    /* Given up, others still use what is open of this slab. */
+    if (pp_copy_source_leaves_slab(&engine->source, engine->cell) && !pp_copy_slots_drain(&engine->slots)) {
+        *is_end = true;
+        return PARAPET_OK;
+    }
     if ((status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, visit)) != PARAPET_OK)
         return status;
     if (!take_slots(engine, visit)) {
@@ -274,19 +277,18 @@ static parapet_status run_template(copy_engine *engine)
         .workers = PP_PIPELINE_CONSUMES,
         .has_storage_thread = job->target->has_storage_thread,
     };
-    parapet_status status = pp_copy_source_begin(&engine->source, &engine->box), written;
+    parapet_status status = pp_copy_source_begin(&engine->source, &engine->box);
+    pp_failure failure = {0};
     if (status != PARAPET_OK)
         return status;
     pp_copy_slots_begin(&engine->slots, &engine->box);
     memcpy(engine->cell, engine->source.visits.start, sizeof engine->cell);
     engine->is_visited = false;
-    status = pp_pipeline_run(&pipeline);
-    written = pp_copy_behind_drain(&engine->behind);
+    pp_failure_take(&failure, pp_pipeline_run(&pipeline));
+    pp_failure_take(&failure, pp_copy_behind_drain(&engine->behind));
     release_visits(engine);
-    if (status == PARAPET_OK)
-        status = written;
     job->done.templates += 1;
-    return status;
+    return pp_failure_put(&failure);
 }
 
 static int64_t box_bytes(const copy_engine *engine, const pp_box *box)

@@ -127,7 +127,7 @@ static int32_t wait_for_slot(pp_copy_slots *slots)
     (void)pthread_mutex_lock(&slots->lock);
     while (slots->first_free < 0 && !slots->is_given_up)
         (void)pthread_cond_wait(&slots->changed, &slots->lock);
-    number = slots->first_free;
+    number = slots->is_given_up ? -1 : slots->first_free;
     if (number >= 0)
         slots->first_free = slots->slots[number].next_free;
     (void)pthread_mutex_unlock(&slots->lock);
@@ -176,12 +176,15 @@ void pp_copy_slots_leave(pp_copy_slots *slots)
     (void)pthread_mutex_unlock(&slots->lock);
 }
 
-void pp_copy_slots_drain(pp_copy_slots *slots)
+bool pp_copy_slots_drain(pp_copy_slots *slots)
 {
+    bool is_drained;
     (void)pthread_mutex_lock(&slots->lock);
     while (slots->pending > 0 && !slots->is_given_up)
         (void)pthread_cond_wait(&slots->changed, &slots->lock);
+    is_drained = !slots->is_given_up;
     (void)pthread_mutex_unlock(&slots->lock);
+    return is_drained;
 }
 
 void pp_copy_slots_give_up(pp_copy_slots *slots)

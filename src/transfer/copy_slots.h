@@ -59,8 +59,8 @@ void pp_copy_slots_give_back(pp_copy_slots *slots, pp_copy_slot *slot);
 void pp_copy_slots_enter(pp_copy_slots *slots);
 void pp_copy_slots_leave(pp_copy_slots *slots);
 
-/* Waits until no visit is under way, or something has failed. */
-void pp_copy_slots_drain(pp_copy_slots *slots);
+/* Waits until no visit is under way. False: given up, and some may be. */
+bool pp_copy_slots_drain(pp_copy_slots *slots);
 
 /* Something has failed: nobody waits any more. */
 void pp_copy_slots_give_up(pp_copy_slots *slots);

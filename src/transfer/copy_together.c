@@ -266,13 +266,25 @@ static int64_t first_step(const together *all)
     return step;
 }
 
+static void skip_lot(together *all)
+{
+    pp_copy_job *job = all->job;
+    pp_box box;
+    pp_copy_lot_box(job->view->ndim, job->view->shape, job->pass, all->lot, &box);
+    atomic_fetch_add(&job->done_bytes, pp_box_element_count(&box) * (int64_t)job->target->layout->element_bytes);
+    job->done.templates_resumed += pp_copy_lot_template_count(job->view->ndim, job->view->shape, job->pass, all->lot);
+}
+
 static parapet_status open_lot(together *all, int64_t wave)
 {
     all->lot = choose_lot(all, wave);
     all->target = (pp_copy_target){0};
-    if (all->lot < 0 || pp_done_lots_has(&all->done, all->lot))
+    if (all->lot < 0)
         return PARAPET_OK;
-    return pp_copy_target_open(&all->target, all->job, all->lot);
+    if (!pp_done_lots_has(&all->done, all->lot))
+        return pp_copy_target_open(&all->target, all->job, all->lot);
+    skip_lot(all);
+    return PARAPET_OK;
 }
 
 static parapet_status run_wave(together *all, int64_t wave)

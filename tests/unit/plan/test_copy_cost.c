@@ -20,7 +20,7 @@ static void open_problem(pp_copy_problem *problem, pp_copy_pass *pass)
                                          .cores = 64};
     *pass =
         (pp_copy_pass){.source = {.element_bytes = 1000, .codec_rate = 4e9, .stored_ratio = 0.5},
-                       .target = {.element_bytes = 1000, .codec_rate = 1e9, .stored_ratio = 0.25, .scratch_bytes = 1},
+                       .target = {.element_bytes = 1000, .codec_rate = 1e9, .stored_ratio = 0.25},
                        .lot_shape = {100000},
                        .template_shape = {20000},
                        .group = {1}};
@@ -92,7 +92,7 @@ static void test_copy_cost__of_chunks_encoded_where_they_lie_overlaps_writing_to
     open_problem(&problem, &pass);
     pass.memory.items = 2;
     pass.memory.slots = 6;
-    pass.target.scratch_bytes = 0;
+    pass.target.encodes_in_place = true;
     problem.machine.read_limit = problem.machine.write_limit = 1e12;
     assert_seconds(&problem, &pass, READ + 0.1 * (DECODE + SCATTER + ENCODE + WRITE));
     problem.machine.read_limit = 5e8;
