@@ -460,7 +460,8 @@ typedef struct parapet_copy_result {
 /* [collective] Copies an array, or a group with everything below it: into other chunks, shards, codecs, or another
  * order of dimensions, within memory_bytes. The target is visible when it is complete: its zarr.json is written last.
  * An interrupted copy (a kill, or the progress callback of the target store, which returns PARAPET_ERR_CANCELLED) can
- * be resumed on any number of ranks; any other failure removes what was begun. result may be NULL. */
+ * be resumed on any number of ranks; any other failure removes the array that was being copied, while those of a
+ * group that were complete stay. result may be NULL. */
 PARAPET_API parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result);
 
 /* What a copy would do. */

@@ -169,6 +169,15 @@ bool place_init(tool_place *place, const tool_request *request, const char *sour
     return share_place(place, request, is_fine);
 }
 
+/* Tells paths of the same name apart. */
+static unsigned long long digest_of(const char *path)
+{
+    unsigned long long digest = 14695981039346656037ULL;
+    for (; *path != '\0'; path++)
+        digest = (digest ^ (unsigned char)*path) * 1099511628211ULL;
+    return digest;
+}
+
 bool place_init_temporary(tool_place *place, const tool_request *request, const char *directory, const char *target)
 {
     bool is_fine = true;
@@ -176,8 +185,8 @@ bool place_init_temporary(tool_place *place, const tool_request *request, const 
     if (request->rank == 0) {
         char *path = resolve(target);
         const char *slash = strrchr(path, '/');
-        int length = snprintf(place->store, sizeof place->store, "%s/%s.parapet-temporary", directory,
-                              slash == NULL ? path : slash + 1);
+        int length = snprintf(place->store, sizeof place->store, "%s/%s-%016llx.parapet-temporary", directory,
+                              slash == NULL ? path : slash + 1, digest_of(path));
         is_fine = length < TOOL_PLACE_BYTES && look_at_place(place, directory);
         free(path);
     }

@@ -595,8 +595,10 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
         status = run_pass(task, pass, progress, result);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "making the copy visible", leads(task) ? complete(task) : PARAPET_OK);
-    /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. */
-    if (status != PARAPET_OK && status != PARAPET_ERR_CANCELLED && leads(task) && !task->is_complete)
+    /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. And where another array has
+     * appeared meanwhile, nobody can tell any more what belongs to whom. */
+    if (status != PARAPET_OK && status != PARAPET_ERR_CANCELLED && status != PARAPET_ERR_EXISTS && leads(task) &&
+        !task->is_complete)
         forget(task);
     return status;
 }

@@ -9,6 +9,11 @@
 /* What is known of an open chunk beside its elements, and, for each chunk of a template, which one it is. */
 #define SLOT_BYTES 96
 #define TABLE_ENTRY_BYTES 4
+/* What the journal says of a chunk and of a shard. */
+#define RECORD_ENTRY_BYTES 28
+#define RECORD_SHARD_BYTES 24
+/* Shards that are written at the same time: each is an open file. */
+#define WRITERS_MOST 256
 /* A request of this size is worth its seek; of the larger one, the disk sees no pauses. */
 #define WRITER_BYTES_LEAST ((int64_t)256 << 10)
 #define WRITER_BYTES_MOST ((int64_t)4 << 20)
@@ -128,18 +133,21 @@ static int64_t count_writers(const memory_case *memory)
     return writers;
 }
 
-/* The indexes of those shards, as they grow, and one as it is stored; and where the open chunks of a template are. */
+/* The indexes of those shards, as they grow, and one as it is stored; the journal's record of a template; and where
+ * the open chunks of a template are. */
 static int64_t target_indexes_bytes(const memory_case *memory)
 {
     const pp_copy_side *target = &memory->pass->target;
     int ndim = memory->problem->ndim;
     int64_t entries = multiply(memory->pass->memory.writers, count_shard_chunks(target, ndim));
-    int64_t bytes = target->is_sharded ? add(multiply(NEW_ENTRY_BYTES, entries), stored_index_bytes(target, ndim))
-                                       : multiply(INDEX_ENTRY_BYTES, entries);
-    if (memory->pass->cooperates)
-        return bytes;
-    return add(bytes,
-               multiply(TABLE_ENTRY_BYTES, pp_copy_template_chunks(ndim, memory->problem->shape, memory->pass)));
+    int64_t chunks = pp_copy_template_chunks(ndim, memory->problem->shape, memory->pass);
+    int64_t bytes = multiply(INDEX_ENTRY_BYTES, entries);
+    if (target->is_sharded) {
+        bytes = add(multiply(NEW_ENTRY_BYTES, entries), stored_index_bytes(target, ndim));
+        bytes = add(bytes, multiply(RECORD_ENTRY_BYTES, chunks));
+        bytes = add(bytes, multiply(RECORD_SHARD_BYTES, memory->pass->memory.writers));
+    }
+    return memory->pass->cooperates ? bytes : add(bytes, multiply(TABLE_ENTRY_BYTES, chunks));
 }
 
 /* The most that a stored shard takes: no buffer needs to be larger. */
@@ -257,7 +265,9 @@ bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp
     memory_case memory = {.problem = problem, .pass = pass, .limit_bytes = limit_bytes};
     int64_t open;
     set_least(&memory);
-    if (pass->memory.memory_bytes > limit_bytes)
+    if (pass->memory.writers > WRITERS_MOST)
+        pass->memory.memory_bytes = INT64_MAX;
+    if (pass->memory.memory_bytes > limit_bytes || pass->memory.writers > WRITERS_MOST)
         return false;
     open = pass->memory.open_chunks;
     /* The least that lets reading, work and writing overlap; then what makes them wait less. */

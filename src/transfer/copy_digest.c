@@ -2,7 +2,11 @@
 
 #include <string.h>
 
+#include "base/checked.h"
 #include "geometry/copy.h"
+
+/* What is read at a time of chunks that are stored as they are: they may be larger than memory. */
+#define PIECE_BYTES ((int64_t)256 << 10)
 
 static uint64_t mix(uint64_t value)
 {
@@ -125,6 +129,57 @@ static parapet_status read_chunk(digest_job *job, const pp_shard *shard, int64_t
     return PARAPET_OK;
 }
 
+/* The first dimension of which several elements, each with all that is behind it, are one piece. */
+static int split_of(const pp_box *whole, const int64_t *strides)
+{
+    int d = 0;
+    while (d + 1 < whole->ndim && strides[d] > PIECE_BYTES)
+        d++;
+    return d;
+}
+
+/* A chunk that is stored as it is, piece by piece. */
+static parapet_status add_plain(digest_job *job, const pp_shard *shard, const pp_chunk_entry *entry,
+                                const pp_box *whole, const pp_box *box)
+{
+    int64_t strides[PARAPET_MAX_NDIM], at[PARAPET_MAX_NDIM], step;
+    pp_box piece = *whole, starts = *box, inside;
+    parapet_status status = PARAPET_OK;
+    bool more;
+    int d, split;
+    pp_strides_c_order(whole->ndim, whole->count, job->context->layout->element_bytes, strides);
+    split = split_of(whole, strides);
+    step = pp_max_i64(1, PIECE_BYTES / strides[split]);
+    for (d = split; d < whole->ndim; d++)
+        starts.count[d] = d == split ? pp_divide_up(box->count[d], step) : 1;
+    for (more = pp_box_first(&starts, at); more && status == PARAPET_OK; more = pp_box_next(&starts, at)) {
+        int64_t offset, bytes;
+        for (d = 0; d < split; d++) {
+            piece.start[d] = at[d];
+            piece.count[d] = 1;
+        }
+        piece.start[split] = box->start[split] + (at[split] - box->start[split]) * step;
+        piece.count[split] = pp_min_i64(step, box->start[split] + box->count[split] - piece.start[split]);
+        offset = pp_strides_offset(whole, strides, piece.start);
+        bytes = piece.count[split] * strides[split];
+        if ((status = pp_buffer_ensure(&job->buffer, (size_t)bytes, "chunks to verify")) != PARAPET_OK ||
+            (status = pp_shard_read(job->context, shard, entry->offset + (uint64_t)offset, (size_t)bytes,
+                                    job->buffer.data)) != PARAPET_OK)
+            return status;
+        if (pp_box_intersect(&piece, box, &inside))
+            add_box(job, &piece, &inside, job->buffer.data);
+    }
+    return status;
+}
+
+/* Whether a chunk needs no more memory than a piece of it. */
+static bool goes_by_pieces(const digest_job *job, const pp_shard *shard, int64_t chunk)
+{
+    const pp_chain *chain = job->context->layout->chain;
+    return job->context->layout->shards.ndim > 0 && pp_shard_has_chunk(shard, chunk) && pp_chain_is_plain(chain) &&
+           shard->entries[chunk].bytes == pp_chain_decoded_bytes(chain);
+}
+
 static parapet_status add_shard(digest_job *job, const pp_shard *shard)
 {
     const pp_layout *layout = job->context->layout;
@@ -139,7 +194,9 @@ static parapet_status add_shard(digest_job *job, const pp_shard *shard)
         pp_layout_chunk_whole_box(layout, shard->number, chunk, &whole);
         if (!pp_box_intersect(&whole, &job->wanted, &box))
             continue;
-        if ((status = read_chunk(job, shard, chunk, &elements)) == PARAPET_OK)
+        if (goes_by_pieces(job, shard, chunk))
+            status = add_plain(job, shard, &shard->entries[chunk], &whole, &box);
+        else if ((status = read_chunk(job, shard, chunk, &elements)) == PARAPET_OK)
             add_box(job, &whole, &box, elements);
     }
     return status;

@@ -1,5 +1,6 @@
 #include "transfer/copy_slots.h"
 
+#include "base/checked.h"
 #include "geometry/copy.h"
 
 static void release_slots(pp_copy_slots *slots)
@@ -12,13 +13,24 @@ static void release_slots(pp_copy_slots *slots)
     }
 }
 
+/* All in one piece: of single pages, an allocator takes two for each. */
+static parapet_status allocate_buffers(pp_copy_slots *slots, size_t slot_count)
+{
+    size_t i, bytes = pp_align_up(pp_chain_chunk_capacity(slots->layout->chain), PP_PAGE_BYTES);
+    parapet_status status =
+        pp_buffer_init(&slots->memory, slots->budget, slot_count * bytes, "chunks being put together");
+    for (i = 0; i < slot_count && status == PARAPET_OK; i++)
+        slots->slots[i].buffer =
+            (pp_buffer){.data = slots->memory.data + i * bytes, .capacity = bytes, .budget = slots->budget};
+    return status;
+}
+
 parapet_status pp_copy_slots_init(pp_copy_slots *slots, const pp_transfer_context *target, int64_t slot_count,
                                   int64_t template_chunks)
 {
     size_t table_bytes = (size_t)template_chunks * sizeof slots->slot_of[0];
     size_t slot_bytes = (size_t)slot_count * sizeof slots->slots[0];
     parapet_status status;
-    int32_t i;
     *slots = (pp_copy_slots){.layout = target->layout, .budget = target->budget, .table_count = template_chunks};
     (void)pthread_mutex_init(&slots->lock, NULL);
     (void)pthread_cond_init(&slots->changed, NULL);
@@ -30,19 +42,14 @@ parapet_status pp_copy_slots_init(pp_copy_slots *slots, const pp_transfer_contex
         (status = pp_allocate_array(&slots->slots, (size_t)slot_count, sizeof slots->slots[0])) != PARAPET_OK)
         return status;
     slots->slot_count = (int32_t)slot_count;
-    for (i = 0; i < slots->slot_count && status == PARAPET_OK; i++)
-        status = pp_buffer_init(&slots->slots[i].buffer, slots->budget,
-                                pp_chain_chunk_capacity(target->layout->chain), "chunks being put together");
-    return status;
+    return allocate_buffers(slots, (size_t)slot_count);
 }
 
 void pp_copy_slots_free(pp_copy_slots *slots)
 {
-    int32_t i;
     if (slots->layout == NULL)
         return;
-    for (i = 0; i < slots->slot_count; i++)
-        pp_buffer_free(&slots->slots[i].buffer);
+    pp_buffer_free(&slots->memory);
     pp_free(slots->slots);
     pp_free(slots->slot_of);
     pp_budget_release(slots->budget, slots->reserved_bytes);

@@ -11,7 +11,7 @@
 #include "transfer/copy.h"
 
 typedef struct pp_copy_slot {
-    pp_buffer buffer;
+    pp_buffer buffer;     /* a part of the memory of all */
     int64_t chunk;        /* which chunk of the template */
     atomic_llong missing; /* visits that have not brought their elements yet */
     atomic_bool has_data; /* some of it is stored in the source */
@@ -28,6 +28,7 @@ typedef struct pp_copy_slots {
     int64_t table_count;
     size_t reserved_bytes;
     pp_copy_slot *slots;
+    pp_buffer memory; /* of their buffers */
     int32_t slot_count, first_free;
     int64_t pending; /* visits under way */
     bool is_given_up;

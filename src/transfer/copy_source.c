@@ -3,6 +3,9 @@
 #include "base/checked.h"
 #include "geometry/copy.h"
 
+/* Every object that is open is a descriptor, of which a process has some thousand. */
+#define READERS_MOST 256
+
 void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job)
 {
     *source = (pp_copy_source){.job = job, .side = job->pass->source};
@@ -108,8 +111,21 @@ static pp_shard *find_in_slab(pp_copy_source *source, const int64_t *cell)
     return &source->shards[index];
 }
 
+/* A shard whose index is kept and whose object is not: it is opened again for this visit. */
+static parapet_status borrow_index(pp_copy_source *source, pp_copy_visit *visit)
+{
+    const pp_shard *kept = visit->shard;
+    visit->own = (pp_shard){.number = kept->number, .key = kept->key, .entries = kept->entries};
+    visit->is_lent = true;
+    visit->shard = &visit->own;
+    if (kept->entries == NULL)
+        return PARAPET_OK;
+    return pp_store_open_object(source->job->source->store, kept->key, &visit->own.reader);
+}
+
 static parapet_status open_shard(pp_copy_source *source, const int64_t *cell, int64_t number, pp_copy_visit *visit)
 {
+    parapet_status status;
     if (!source->side.is_sharded) {
         visit->shard = &visit->own;
         return pp_shard_open(source->job->source, number, visit->shard);
@@ -121,9 +137,13 @@ static parapet_status open_shard(pp_copy_source *source, const int64_t *cell, in
     }
     visit->shard = find_in_slab(source, cell);
     if (visit->shard->key != NULL)
-        return PARAPET_OK;
+        return source->keeps_readers ? PARAPET_OK : borrow_index(source, visit);
     source->job->done.index_reads += 1;
-    return pp_shard_open(source->job->source, number, visit->shard);
+    if ((status = pp_shard_open(source->job->source, number, visit->shard)) != PARAPET_OK || source->keeps_readers)
+        return status;
+    pp_reader_free(visit->shard->reader);
+    visit->shard->reader = NULL;
+    return borrow_index(source, visit);
 }
 
 static void bound_visit(const pp_copy_source *source, const int64_t *cell, const pp_box *template_box, pp_box *box)
@@ -267,8 +287,13 @@ const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const
 
 void pp_copy_visit_release(pp_copy_visit *visit)
 {
+    if (visit->is_lent) {
+        pp_reader_free(visit->own.reader);
+        visit->own = (pp_shard){0};
+    }
     if (visit->shard == &visit->own)
         pp_shard_close(&visit->own);
+    visit->is_lent = false;
 }
 
 parapet_status pp_copy_source_has_some(pp_copy_source *source, const pp_box *box, bool *has_some)

@@ -14,6 +14,7 @@ typedef struct pp_copy_source {
     pp_box slab;       /* shards of the template at one place in the slowest dimension */
     pp_shard *shards;  /* of the slab; a key of NULL: not opened yet */
     int64_t shard_count;
+    bool keeps_readers; /* false: there are too many to keep their objects open beside their indexes */
 } pp_copy_source;
 
 /* One source chunk on its way. */
@@ -21,7 +22,8 @@ typedef struct pp_copy_visit {
     pp_box box;       /* its elements in the template, in the target's index space */
     pp_box chunk_box; /* the whole chunk, in the source's index space */
     pp_shard *shard;
-    pp_shard own; /* of a source without shards: opened for this visit */
+    pp_shard own; /* opened for this visit, wholly or, with the index of another, only to be read */
+    bool is_lent; /* key and index of own belong to another */
     int64_t chunk;
     bool is_stored;
     pp_buffer buffer;

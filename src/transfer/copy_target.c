@@ -88,7 +88,7 @@ static parapet_status adopt_shard(void *context, int64_t template_number, const 
     pp_copy_target *target = context;
     pp_copy_shard *shard;
     (void)template_number;
-    if (told->shard < 0 || told->shard >= context_of(target)->layout->shards.cell_count ||
+    if (!keeps_shards(target) || told->shard < 0 || told->shard >= context_of(target)->layout->shards.cell_count ||
         (shard = find_shard(target, told->shard)) == NULL || told->bytes < shard->durable_bytes)
         return refuse_journal(target);
     shard->durable_bytes = told->bytes;
@@ -99,8 +99,8 @@ static parapet_status adopt_chunk(void *context, const pp_journal_shard *told, c
 {
     pp_copy_target *target = context;
     pp_copy_shard *shard = find_shard(target, told->shard);
-    if (chunk->chunk < 0 || chunk->chunk >= chunks_per_shard(target) ||
-        chunk->entry.offset + chunk->entry.bytes > told->bytes)
+    if (chunk->chunk < 0 || chunk->chunk >= chunks_per_shard(target) || chunk->entry.bytes > told->bytes ||
+        chunk->entry.offset > told->bytes - chunk->entry.bytes)
         return refuse_journal(target);
     shard->build->entries[chunk->chunk] = chunk->entry;
     shard->checksums[chunk->chunk] = chunk->crc32c;
@@ -307,11 +307,16 @@ static parapet_status note_shard(pp_copy_target *target, pp_copy_shard *shard, c
 
 static parapet_status note_shards(pp_copy_target *target, const pp_box *box)
 {
-    int64_t i, news = 0;
+    int64_t i, news = 0, chunk_count = 0;
     parapet_status status;
-    for (i = 0; keeps_shards(target) && i < target->shard_count; i++)
-        news += has_news(&target->shards[i]);
-    status = pp_journal_record_begin(&target->record, target->templates_done, news);
+    pp_box chunks;
+    for (i = 0; keeps_shards(target) && i < target->shard_count; i++) {
+        if (!has_news(&target->shards[i]) || !chunks_in_template(target, &target->shards[i], box, &chunks))
+            continue;
+        news += 1;
+        chunk_count += pp_box_element_count(&chunks);
+    }
+    status = pp_journal_record_begin(&target->record, target->templates_done, news, chunk_count);
     for (i = 0; keeps_shards(target) && i < target->shard_count && status == PARAPET_OK; i++)
         status = note_shard(target, &target->shards[i], box);
     return status;

@@ -141,12 +141,11 @@ parapet_status pp_done_log_add(pp_log *log, int64_t lot)
 
 static parapet_status make_room(pp_journal_record *record, size_t bytes)
 {
-    size_t capacity = pp_max_size(4096, 2 * record->capacity);
     parapet_status status;
     if (record->bytes + bytes <= record->capacity)
         return PARAPET_OK;
-    if ((status = pp_reallocate(&record->data, pp_max_size(capacity, record->bytes + bytes))) == PARAPET_OK)
-        record->capacity = pp_max_size(capacity, record->bytes + bytes);
+    if ((status = pp_reallocate(&record->data, record->bytes + bytes)) == PARAPET_OK)
+        record->capacity = record->bytes + bytes;
     return status;
 }
 
@@ -156,11 +155,13 @@ static void put_u64(pp_journal_record *record, uint64_t value)
     record->bytes += 8;
 }
 
-parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count)
+parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count,
+                                       int64_t chunk_count)
 {
+    size_t bytes = (size_t)shard_count * SHARD_BYTES + (size_t)chunk_count * CHUNK_BYTES;
     parapet_status status;
     record->bytes = 0;
-    if ((status = make_room(record, HEAD_BYTES + TEMPLATE_BYTES)) != PARAPET_OK)
+    if ((status = make_room(record, HEAD_BYTES + TEMPLATE_BYTES + bytes + TAIL_BYTES)) != PARAPET_OK)
         return status;
     put_u64(record, 0); /* the length, when it is known */
     put_u64(record, (uint64_t)template_number);

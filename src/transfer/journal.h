@@ -49,7 +49,9 @@ typedef struct pp_journal_record {
     size_t bytes, capacity;
 } pp_journal_record;
 
-parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count);
+/* Takes memory for as many chunks at once. */
+parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count,
+                                       int64_t chunk_count);
 parapet_status pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard);
 parapet_status pp_journal_record_add_chunk(pp_journal_record *record, const pp_journal_chunk *chunk);
 /* Appends it to the log and empties it for the next. */

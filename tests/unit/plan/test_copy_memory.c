@@ -29,7 +29,7 @@ static void open_problem(pp_copy_problem *problem, pp_copy_pass *pass)
 static void test_copy_memory__of_a_known_pass_is_the_sum_of_its_terms(void **state)
 {
     /* 8 chunks are open; two shards of four chunks in a lot, each at most 4 * 1300 + 68 bytes. */
-    int64_t fixed = 2 * (1000 + 2000) + 2 * 20 * 4 + 4096 + 8 * 4 + 2 * 8 * KIB;
+    int64_t fixed = 2 * (1000 + 2000) + 2 * 20 * 4 + 4096 + 8 * (28 + 4) + 2 * 24 + 2 * 8 * KIB;
     int64_t least = 8 * SLOT + 12 * KIB + 16 + fixed;
     pp_copy_problem problem;
     pp_copy_pass pass;
@@ -42,7 +42,7 @@ static void test_copy_memory__of_a_known_pass_is_the_sum_of_its_terms(void **sta
     assert_int_equal(pass.memory.writers, 2);
     assert_int_equal(pass.memory.writer_bytes, 8 * KIB);
     assert_int_equal(pass.memory.source_indexes, 16);
-    assert_int_equal(pass.memory.target_indexes, 2 * 20 * 4 + 4096 + 8 * 4);
+    assert_int_equal(pass.memory.target_indexes, 2 * 20 * 4 + 4096 + 8 * (28 + 4) + 2 * 24);
     assert_int_equal(pass.memory.memory_bytes, least);
     assert_false(pp_copy_size_memory(&problem, least - 1, &pass));
     assert_int_equal(pass.memory.memory_bytes, least);
@@ -132,7 +132,7 @@ static void test_copy_memory__of_ranks_that_cooperate_has_a_whole_template(void 
     assert_int_equal(pass.memory.source_indexes, 0);
     /* 100 * 24 elements are 9600 bytes: three pages; a chunk to encode is two. */
     assert_int_equal(pass.memory.memory_bytes,
-                     12 * KIB + 8 * KIB + 12345 + 2 * 2000 + 2 * 20 * 4 + 4096 + 2 * 8 * KIB);
+                     12 * KIB + 8 * KIB + 12345 + 2 * 2000 + 2 * 20 * 4 + 4096 + 8 * 28 + 2 * 24 + 2 * 8 * KIB);
 }
 
 static void choose_bytes(pp_copy_problem *problem, copy_case *its, test_random *random)
