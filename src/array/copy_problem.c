@@ -58,7 +58,6 @@ static void describe(const pp_layout *layout, const pp_copy_view *view, pp_copy_
     side->slot_bytes = (int64_t)pp_chain_chunk_capacity(layout->chain);
     side->is_sharded = layout->is_sharded;
     side->allows_runs = pp_chain_is_plain(layout->chain);
-    side->encodes_in_place = pp_chain_encoder_bytes(layout->chain) == 0;
 }
 
 /* The last of several passes looks up in the source what is stored there, with the index of one shard open. */
@@ -93,6 +92,5 @@ void pp_copy_problem_init(pp_copy_problem *problem, const pp_layout *source, con
     problem->target.scratch_bytes = (int64_t)pp_chain_encoder_bytes(target->chain);
     /* Elements as they are with a checksum behind them: neither way needs memory beside the chunk. */
     problem->between.element_bytes = (int64_t)target->element_bytes;
-    problem->between.encodes_in_place = true;
     problem->between.scratch_bytes = lookup_bytes(source);
 }

@@ -34,7 +34,6 @@ typedef struct pp_copy_side {
     int64_t scratch_bytes; /* of one worker, to decode (source) or to encode (target) */
     bool is_sharded;       /* a shard has an index, which is read when it is opened */
     bool allows_runs;      /* stored as it is in memory and without checksum: parts of a chunk can be read */
-    bool encodes_in_place; /* a target chunk is encoded where it was put together, and can be written from there */
     double codec_rate;     /* bytes of elements per second that one worker decodes or encodes; 0: not known */
     double stored_ratio;   /* stored bytes per byte of elements; 0: 1 */
 } pp_copy_side;

@@ -13,6 +13,8 @@
 #define ELEMENT_SECONDS 2.5e-9
 /* Reading and working at the same time still wait for each other now and then. */
 #define OVERLAP_LOSS 0.1
+/* So many lots for each rank are looked at one by one. */
+#define LOTS_LOOKED_AT 16
 
 static double known_or(double value, double otherwise)
 {
@@ -58,10 +60,32 @@ static double count_rounds(const pp_copy_problem *problem, const pp_copy_pass *p
     return rounds;
 }
 
+/* What part of the array the busiest rank has, when lots are dealt out in turn: those at the edge are smaller. Beyond
+ * a few lots for each rank that evens out. */
+static double busiest_part(const pp_copy_problem *problem, const pp_copy_pass *pass)
+{
+    int64_t rank, lot, elements, most_elements = 0, all = 0;
+    pp_box box;
+    if (problem->ranks == 1)
+        return 1;
+    if (pass->cooperates || pass->counts.lots > LOTS_LOOKED_AT * (int64_t)problem->ranks)
+        return count_rounds(problem, pass) / (double)pass->counts.lots;
+    for (rank = 0; rank < problem->ranks; rank++) {
+        elements = 0;
+        for (lot = rank; lot < pass->counts.lots; lot += problem->ranks) {
+            pp_copy_lot_box(problem->ndim, problem->shape, pass, lot, &box);
+            elements += pp_box_element_count(&box);
+        }
+        most_elements = pp_max_i64(most_elements, elements);
+        all += elements;
+    }
+    return all > 0 ? (double)most_elements / (double)all : 1;
+}
+
 static pass_share share_of(const pp_copy_problem *problem, const pp_copy_pass *pass)
 {
     double ranks = (double)problem->ranks, lots = (double)pass->counts.lots;
-    double part = count_rounds(problem, pass) / lots;
+    double part = busiest_part(problem, pass);
     pass_share share = {.reading = part, .writing = part, .readers = least(ranks, lots), .writers = 1 / part};
     if (!pass->cooperates)
         share.writers = share.readers;
@@ -154,10 +178,17 @@ static double storage_seconds(const pp_copy_pass *pass, const pp_copy_machine *m
     return read / machine->read_limit + written / machine->write_limit;
 }
 
-/* Chunks that are encoded where they lie are written behind, by a thread of their own. */
-static double overlapped(const pp_copy_pass *pass, double read, double processor, double write)
+/* What does not overlap: at the beginning of a template nothing is complete, at its end nothing is left to read. */
+static double edge_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine, const pass_share *share)
 {
-    double longest = most(read, pass->target.encodes_in_place ? most(processor, write) : processor + write);
+    double bytes = (double)pass->memory.open_chunks * (double)pass->target.encoded_bytes;
+    return share->writing * (double)pass->counts.templates * bytes *
+           (1 / machine->read_rate + 1 / machine->write_rate);
+}
+
+static double overlapped(double read, double processor, double write)
+{
+    double longest = most(read, most(processor, write));
     return longest + OVERLAP_LOSS * (read + processor + write - longest);
 }
 
@@ -176,7 +207,9 @@ void pp_copy_predict(const pp_copy_problem *problem, pp_copy_pass *pass)
     if (pass->cooperates)
         pass->seconds = read + processor + write + exchange_seconds(problem, pass, &machine, &share);
     else if (pass->memory.items >= 2 && pass->memory.slots > pass->memory.open_chunks)
-        pass->seconds = most(overlapped(pass, read, processor, write), storage_seconds(pass, &machine));
+        pass->seconds = least(read + processor + write,
+                              edge_seconds(pass, &machine, &share) +
+                                  most(overlapped(read, processor, write), storage_seconds(pass, &machine)));
     else
         pass->seconds = read + processor + write;
 }

@@ -82,8 +82,8 @@ bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp
  *     read  = requests * request_seconds + stored bytes / read rate
  *     work  = (decode + scatter + encode) / workers that have a core
  *     write = stored bytes / write rate + flushes
- *     time  = the longest of the three and a tenth of the others; work and write count as one where chunks are not
- *             encoded in place; all of them, one after the other, when there is no memory for more
+ *     time  = the longest of the three and a tenth of the others, and for every template what is open at its edges;
+ *             all of them, one after the other, when there is no memory for more
  *     and no less than the storage needs for what all ranks read and write.
  * Ranks that work at the same time share the limits of the disk and the cores. Cooperating ranks read equal parts,
  * then exchange, then write: nothing overlaps. */

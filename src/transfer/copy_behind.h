@@ -1,7 +1,7 @@
 /* copy_behind.h - writes finished chunks on a thread of its own, while others are put together: write-behind.
  *
- * Only for chunks that were encoded where they lie: their slots are handed over and given back when they are written.
- * One thread appends, so the order in a shard is that in which chunks were put. */
+ * A slot is handed over with the encoded chunk in its buffer, and given back when that is written. One thread
+ * appends, so the order in a shard is that in which chunks were put. */
 #ifndef PARAPET_TRANSFER_COPY_BEHIND_H
 #define PARAPET_TRANSFER_COPY_BEHIND_H
 

@@ -141,7 +141,14 @@ static parapet_status decode(const copy_engine *engine, const copy_worker *worke
     return PARAPET_OK;
 }
 
-/* A chunk that was encoded where it lies is written by another thread; one that was not, at once. */
+/* Hands an encoded chunk over to be written, in the buffer of its slot: its elements are not needed any more. */
+static void write_behind(copy_engine *engine, pp_copy_slot *slot, pp_bytes encoded)
+{
+    if (encoded.data != slot->buffer.data)
+        memcpy(slot->buffer.data, encoded.data, encoded.bytes);
+    pp_copy_behind_put(&engine->behind, slot, (pp_bytes){slot->buffer.data, encoded.bytes});
+}
+
 static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker, pp_copy_slot *slot,
                                   const int64_t *cell)
 {
@@ -152,13 +159,13 @@ static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker
     pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
     context->counters->chunks_encoded += 1;
     status = pp_chain_encode(context->layout->chain, worker->encoder, &encoded);
-    goes_behind =
-        status == PARAPET_OK && engine->behind.is_running && encoded.data == pp_chain_scratch_chunk(worker->encoder);
+    goes_behind = status == PARAPET_OK && engine->behind.is_running &&
+                  encoded.bytes <= pp_chain_chunk_capacity(context->layout->chain);
     if (status == PARAPET_OK && !goes_behind)
         status = pp_copy_target_append(&engine->target, cell, encoded);
     pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
     if (goes_behind)
-        pp_copy_behind_put(&engine->behind, slot, encoded);
+        write_behind(engine, slot, encoded);
     else
         pp_copy_slots_give_back(&engine->slots, slot);
     return status;

@@ -1,0 +1,187 @@
+"""Copies that are killed at random moments, one rank, all of them or the launcher, and resumed on other numbers of
+ranks: the result is that of an uninterrupted copy, nothing is left, and what a journal tells of is not done again.
+
+    test_copy_kill.py COPY_RANKS MPIEXEC MOMENTS [SEED]
+"""
+
+import json
+import os
+import random
+import shutil
+import signal
+import subprocess
+import sys
+import tempfile
+import time
+from pathlib import Path
+
+import copy_files
+
+KINDS = ["alone", "two", "together", "unsharded", "group"]
+RANKS = 4
+RESUMING = [1, 2, 3, 7]
+PATIENCE = 60
+
+
+def is_alive(pid):
+    try:
+        return Path(f"/proc/{pid}/stat").read_text().rsplit(")", 1)[1].split()[0] not in "ZX"
+    except (FileNotFoundError, ProcessLookupError):
+        return False
+
+
+class Bed:
+    def __init__(self, program, mpiexec, folder):
+        self.program, self.mpiexec, self.folder = program, mpiexec, folder
+        self.hangs, self.slowest_end = 0, 0.0
+        (folder / "pids").mkdir()
+
+    def pids(self):
+        return [int(name) for name in os.listdir(self.folder / "pids")]
+
+    def start(self, ranks, *words):
+        for pid in self.pids():
+            (self.folder / "pids" / str(pid)).unlink()
+        command = [self.mpiexec, "-n", str(ranks), self.program, *words]
+        return subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
+                                start_new_session=True)
+
+    def end(self, process, since):
+        """Waits until the launcher and all ranks are gone."""
+        try:
+            out, errors = process.communicate(timeout=PATIENCE)
+        except subprocess.TimeoutExpired:
+            out, errors = "", "the launcher hangs"
+            self.hangs += 1
+            process.kill()
+        gone = 0
+        while gone < 5:
+            gone = 0 if any(map(is_alive, self.pids())) else gone + 1
+            if time.monotonic() - since > PATIENCE:
+                self.hangs += 1
+                for pid in filter(is_alive, self.pids()):
+                    os.kill(pid, signal.SIGKILL)
+            time.sleep(0.02)
+        return out, errors
+
+    def run(self, ranks, *words):
+        out, errors = self.end(self.start(ranks, *words), time.monotonic())
+        return out, errors
+
+    def kill(self, process, how, choose):
+        pids = [pid for pid in self.pids() if is_alive(pid)]
+        if how == "launcher" or not pids:
+            process.kill()
+        else:
+            for pid in [choose.choice(pids)] if how == "one rank" else pids:
+                try:
+                    os.kill(pid, signal.SIGKILL)
+                except ProcessLookupError:
+                    pass
+
+    def interrupt(self, ranks, delay, how, choose, *words):
+        """Whether it was killed before its end."""
+        process = self.start(ranks, *words)
+        time.sleep(delay)
+        if process.poll() is not None:
+            self.end(process, time.monotonic())
+            return False
+        since = time.monotonic()
+        self.kill(process, how, choose)
+        self.end(process, since)
+        self.slowest_end = max(self.slowest_end, time.monotonic() - since)
+        return True
+
+
+def arrays_of(kind, target):
+    names = ["first", "second", "third"] if kind == "group" else [""]
+    return [target / "copy" / name for name in names]
+
+
+def plans_of(text):
+    plans, decoder, at = [], json.JSONDecoder(), 0
+    while text[at:].strip():
+        at += len(text[at:]) - len(text[at:].lstrip())
+        plan, at = decoder.raw_decode(text, at)
+        plans.append(plan)
+    return plans
+
+
+class Subject:
+    """One kind of copy: its plan, its duration, what an uninterrupted one leaves."""
+
+    def __init__(self, bed, kind):
+        self.kind = kind
+        self.plans = plans_of(bed.run(RANKS, "plan", kind, str(bed.folder))[0])
+        start = time.monotonic()
+        out, errors = bed.run(RANKS, "copy", kind, str(bed.folder), "reference")
+        assert json.loads(out)["status"] == "PARAPET_OK", errors
+        self.seconds = time.monotonic() - start
+        self.wanted = copy_files.stored(bed.folder / "reference")
+        shutil.rmtree(bed.folder / "reference")
+
+
+def check_result(told, errors, expected, was_complete):
+    if was_complete and told["status"] == "PARAPET_ERR_EXISTS":
+        return
+    assert told["status"] == "PARAPET_OK", f"resuming returned {told['status']}: {errors}"
+    seen = told["templates_resumed"], told["chunks_written"]
+    assert seen == expected, f"(templates resumed, chunks written) is {seen} instead of {expected}"
+
+
+def run_moment(bed, subject, choose, figures):
+    target = bed.folder / "target"
+    shutil.rmtree(target, ignore_errors=True)
+    ranks, workers, words = RANKS, 0, ["copy", subject.kind, str(bed.folder), "target"]
+    for interruption in range(choose.choice([1, 1, 2, 3])):
+        how = choose.choice(["one rank", "all ranks", "launcher"])
+        delay = choose.uniform(0.1, subject.seconds * 0.95) / (interruption + 1)
+        figures["story"].append(f"{how} of {ranks} after {delay:.3f} s")
+        if not bed.interrupt(ranks, delay, how, choose, *words, *(["resume"] if interruption else [])):
+            break
+        figures["kills"] += 1
+        workers += ranks
+        expected = [copy_files.work_left(array, plan, workers)
+                    for array, plan in zip(arrays_of(subject.kind, target), subject.plans)]
+        figures["templates"] += sum(resumed for resumed, _ in expected)
+        ranks = choose.choice(RESUMING)
+    else:
+        was_complete = copy_files.difference(subject.wanted, copy_files.stored(target)) is None
+        figures["complete"] += was_complete
+        figures["story"].append(f"resumed on {ranks}")
+        out, errors = bed.run(ranks, *words, "resume", "verify")
+        assert out, f"no answer: {errors}"
+        check_result(json.loads(out), errors, tuple(map(sum, zip(*expected))), was_complete)
+    problem = copy_files.difference(subject.wanted, copy_files.stored(target))
+    assert problem is None, problem
+
+
+def main():
+    program, mpiexec, moments = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    seed = int(sys.argv[4]) if len(sys.argv) > 4 else int(os.environ.get("PARAPET_TEST_SEED", 20261115))
+    choose, violations = random.Random(seed), 0
+    figures = {"kills": 0, "templates": 0, "complete": 0}
+    print(f"seed {seed}", flush=True)
+    place = os.environ.get("TMPDIR") or ("/dev/shm" if os.access("/dev/shm", os.W_OK) else ".")
+    with tempfile.TemporaryDirectory(prefix="parapet-kill-", dir=place) as folder:
+        bed = Bed(program, mpiexec, Path(folder))
+        _, errors = bed.run(1, "make", folder)
+        assert (bed.folder / "source/g/third/zarr.json").exists(), errors
+        subjects = [Subject(bed, kind) for kind in KINDS]
+        print(", ".join(f"{one.kind} {one.seconds:.2f} s" for one in subjects), flush=True)
+        for moment in range(moments):
+            subject = subjects[moment % len(subjects)]
+            figures["story"] = [subject.kind]
+            try:
+                run_moment(bed, subject, choose, figures)
+            except (AssertionError, ValueError) as failure:
+                violations += 1
+                print(f"VIOLATION at moment {moment} ({'; '.join(figures['story'])}): {failure}", flush=True)
+    print(f"{moments} moments, {figures['kills']} kills, {figures['complete']} when all was done; "
+          f"{figures['templates']} templates were not done again; all ranks gone after at most {bed.slowest_end:.2f} s; "
+          f"{violations} violations, {bed.hangs} hangs")
+    return 1 if violations or bed.hangs else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())

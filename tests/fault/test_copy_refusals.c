@@ -1,0 +1,256 @@
+/* What is not resumed: a copy that was begun with other arguments or from another source. The sentence says what
+ * differs, nothing is touched, and the right arguments go on with it. */
+#include "support.h"
+
+#include "copy_bed.h"
+
+enum { ARRAY = 0, TREE = 7 /* of copy_subjects */ };
+
+static copy_reference reference;
+
+/* An interrupted copy: about two thirds of its operations were done. */
+static void interrupt(copy_bed *work, const copy_subject *of)
+{
+    parapet_copy_result result;
+    copy_reference_build(&reference, of);
+    copy_bed_build(work, of, &reference, COPY_IN_DIRECTORY);
+    work->plan = (pp_fault_plan){.fail_at = reference.operations * 2 / 3, .fail_forever = true};
+    assert_int_equal(copy_bed_run(work, (copy_manner){0}, &result), PARAPET_ERR_IO);
+    work->plan = (pp_fault_plan){.fail_at = -1};
+}
+
+static void end(copy_bed *work)
+{
+    copy_bed_free(work);
+    copy_reference_free(&reference);
+}
+
+static void expect_refusal(copy_bed *work, copy_manner manner, parapet_status expected, const char *word)
+{
+    parapet_copy_result result;
+    image before, after;
+    parapet_status status;
+    image_take(&before, work->inner[COPY_TARGET]);
+    status = copy_bed_run(work, manner, &result);
+    if (status != expected || strstr(parapet_error_message(), word) == NULL)
+        fail_msg("%s (%s) instead of %s with \"%s\"", parapet_status_name(status), parapet_error_message(),
+                 parapet_status_name(expected), word);
+    printf("refused: %s\n", parapet_error_message());
+    image_take(&after, work->inner[COPY_TARGET]);
+    assert_true(image_equals(&before, &after));
+    image_free(&before);
+    image_free(&after);
+}
+
+static void expect_copy(copy_bed *work, copy_manner manner, bool resumes)
+{
+    parapet_copy_result result;
+    char problem[256];
+    assert_ok(copy_bed_run(work, manner, &result));
+    assert_int_equal(result.templates_resumed > 0, resumes);
+    if (!copy_bed_is_complete(work, &reference, problem))
+        fail_msg("%s", problem);
+}
+
+static const struct {
+    const char *word;
+    copy_subject asked; /* what differs */
+    parapet_status status;
+} others[] = {
+    {"chunks", {.changes.chunks = "4,4"}, PARAPET_ERR_ARGUMENT},
+    {"shards", {.changes.shards = "24,24"}, PARAPET_ERR_ARGUMENT},
+    {"order", {.changes.order = "1,0"}, PARAPET_ERR_ARGUMENT},
+    {"region", {.changes.region = "0:12,:"}, PARAPET_ERR_ARGUMENT},
+    {"codec", {.changes.codec = "gzip:3"}, PARAPET_ERR_ARGUMENT},
+    {"no_checksum", {.changes.no_checksum = 1}, PARAPET_ERR_ARGUMENT},
+    {"unit", {.unit_bytes = 4000}, PARAPET_ERR_ARGUMENT},
+    {"intermediate store", {.has_temporary = true}, PARAPET_ERR_ARGUMENT},
+};
+
+/* The subject with what differs. */
+static copy_subject change(const copy_subject *of, const copy_subject *asked)
+{
+    copy_subject other = *of;
+    other.changes.chunks = asked->changes.chunks != NULL ? asked->changes.chunks : of->changes.chunks;
+    other.changes.shards = asked->changes.shards != NULL ? asked->changes.shards : of->changes.shards;
+    other.changes.order = asked->changes.order;
+    other.changes.region = asked->changes.region;
+    other.changes.codec = asked->changes.codec;
+    other.changes.no_checksum = asked->changes.no_checksum;
+    other.unit_bytes = asked->unit_bytes > 0 ? asked->unit_bytes : of->unit_bytes;
+    other.has_temporary = asked->has_temporary;
+    return other;
+}
+
+static void refuse_other_arguments(const copy_subject *of)
+{
+    copy_bed work;
+    size_t i;
+    interrupt(&work, of);
+    for (i = 0; i < sizeof others / sizeof others[0]; i++) {
+        copy_subject other = change(of, &others[i].asked);
+        work.of = &other;
+        expect_refusal(&work, (copy_manner){.resumes = true}, others[i].status, others[i].word);
+    }
+    work.of = of;
+    expect_copy(&work, (copy_manner){.resumes = true}, true);
+    end(&work);
+}
+
+static void test_resume__with_other_arguments_is_refused(void **context)
+{
+    (void)context;
+    refuse_other_arguments(&copy_subjects[ARRAY]);
+}
+
+static void test_resume__of_a_group_with_other_arguments_is_refused(void **context)
+{
+    (void)context;
+    refuse_other_arguments(&copy_subjects[TREE]);
+}
+
+static void test_resume__with_less_memory_than_planned_is_refused(void **context)
+{
+    copy_subject small = copy_subjects[ARRAY];
+    parapet_copy_result result;
+    copy_bed work;
+    (void)context;
+    copy_reference_build(&reference, &copy_subjects[ARRAY]);
+    assert_true(reference.result.memory_planned_bytes > 0);
+    end(&(copy_bed){0});
+    interrupt(&work, &copy_subjects[ARRAY]);
+    small.memory_bytes = reference.result.memory_planned_bytes - 1;
+    work.of = &small;
+    expect_refusal(&work, (copy_manner){.resumes = true}, PARAPET_ERR_MEMORY, "memory");
+    work.of = &copy_subjects[ARRAY];
+    assert_ok(copy_bed_run(&work, (copy_manner){.resumes = true}, &result));
+    end(&work);
+}
+
+/* ---- The source ---- */
+
+typedef void (*source_change)(parapet_array *array);
+
+static void rewrite_chunk(parapet_array *array)
+{
+    int32_t values[24] = {0};
+    int64_t start[2] = {20, 18}, count[2] = {4, 6};
+    parapet_part part = {.start = start, .count = count, .data = values};
+    assert_ok(parapet_array_write(array, &part, 1));
+}
+
+static void set_attribute(parapet_array *array)
+{
+    assert_ok(parapet_array_attribute_set(array, "units", "\"m\""));
+}
+
+static void change_source(copy_bed *work, source_change change_it, const char *path)
+{
+    parapet_options options = {.io_thread = 2};
+    parapet_store *store;
+    parapet_array *array;
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, work->faulty[COPY_SOURCE], PARAPET_UPDATE, &options));
+    assert_ok(parapet_array_open(&array, store, path));
+    change_it(array);
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_store_close(&store));
+}
+
+static void refuse_changed_source(const copy_subject *of, source_change change_it, const char *path, const char *word)
+{
+    copy_bed work;
+    interrupt(&work, of);
+    change_source(&work, change_it, path);
+    expect_refusal(&work, (copy_manner){.resumes = true}, PARAPET_ERR_ARGUMENT, word);
+    end(&work);
+}
+
+static void test_resume__from_a_source_whose_chunks_changed_is_refused(void **context)
+{
+    (void)context;
+    refuse_changed_source(&copy_subjects[ARRAY], rewrite_chunk, "s", "stored objects of the source");
+}
+
+static void test_resume__from_a_source_whose_attributes_changed_is_refused(void **context)
+{
+    (void)context;
+    refuse_changed_source(&copy_subjects[ARRAY], set_attribute, "s", "document of the source");
+}
+
+static void test_resume__of_a_group_after_a_copied_array_changed_is_refused(void **context)
+{
+    (void)context;
+    refuse_changed_source(&copy_subjects[TREE], rewrite_chunk, "below/third", "source of \"copies/below/third\"");
+}
+
+static void test_resume__of_a_group_after_attributes_of_a_copied_array_changed_is_refused(void **context)
+{
+    (void)context;
+    refuse_changed_source(&copy_subjects[TREE], set_attribute, "below/third", "source of \"copies/below/third\"");
+}
+
+/* ---- Beginning ---- */
+
+static void begin_in_every_way(const copy_subject *of)
+{
+    copy_bed work;
+    interrupt(&work, of);
+    expect_refusal(&work, (copy_manner){0}, PARAPET_ERR_EXISTS, "unfinished");
+    expect_copy(&work, (copy_manner){.overwrites = true}, false);
+    expect_refusal(&work, (copy_manner){0}, PARAPET_ERR_EXISTS, "set overwrite");
+    expect_refusal(&work, (copy_manner){.resumes = true}, PARAPET_ERR_EXISTS, "set overwrite");
+    expect_copy(&work, (copy_manner){.overwrites = true}, false);
+    end(&work);
+    copy_reference_build(&reference, of);
+    copy_bed_build(&work, of, &reference, COPY_IN_DIRECTORY);
+    expect_copy(&work, (copy_manner){.resumes = true}, false);
+    end(&work);
+}
+
+static void test_begin__an_unfinished_copy_is_only_overwritten_when_told_so(void **context)
+{
+    (void)context;
+    begin_in_every_way(&copy_subjects[ARRAY]);
+}
+
+static void test_begin__an_unfinished_copy_of_a_group_is_only_overwritten_when_told_so(void **context)
+{
+    (void)context;
+    begin_in_every_way(&copy_subjects[TREE]);
+}
+
+/* A failure removes what was begun, and nothing that others have put below the same path. */
+static void test_begin__a_failure_leaves_a_node_below_the_path(void **context)
+{
+    static const char document[] = "{\"zarr_format\": 3, \"node_type\": \"group\"}";
+    const copy_subject *of = &copy_subjects[ARRAY];
+    parapet_copy_result result;
+    copy_bed work;
+    (void)context;
+    copy_reference_build(&reference, of);
+    copy_bed_build(&work, of, &reference, COPY_IN_DIRECTORY);
+    image_put_object(work.inner[COPY_TARGET], "g/t/below/zarr.json", document, strlen(document));
+    work.plan = (pp_fault_plan){.fail_at = reference.operations * 2 / 3};
+    assert_int_equal(copy_bed_run(&work, (copy_manner){0}, &result), PARAPET_ERR_IO);
+    work.plan = (pp_fault_plan){.fail_at = -1};
+    assert_true(copy_bed_has(&work, "g/t/below/zarr.json"));
+    assert_false(copy_bed_has(&work, "g/t/__parapet/copy/job"));
+    end(&work);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resume__with_other_arguments_is_refused),
+        cmocka_unit_test(test_resume__of_a_group_with_other_arguments_is_refused),
+        cmocka_unit_test(test_resume__with_less_memory_than_planned_is_refused),
+        cmocka_unit_test(test_resume__from_a_source_whose_chunks_changed_is_refused),
+        cmocka_unit_test(test_resume__from_a_source_whose_attributes_changed_is_refused),
+        cmocka_unit_test(test_resume__of_a_group_after_a_copied_array_changed_is_refused),
+        cmocka_unit_test(test_resume__of_a_group_after_attributes_of_a_copied_array_changed_is_refused),
+        cmocka_unit_test(test_begin__an_unfinished_copy_is_only_overwritten_when_told_so),
+        cmocka_unit_test(test_begin__an_unfinished_copy_of_a_group_is_only_overwritten_when_told_so),
+        cmocka_unit_test(test_begin__a_failure_leaves_a_node_below_the_path),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
