@@ -7,6 +7,9 @@
 #include "comm/wait.h"
 #include "plan/copy_print.h"
 
+/* What a zarr.json of ours never exceeds. */
+#define DOCUMENT_BYTES_MOST ((size_t)16 << 20)
+
 static pp_comm *comm_of(const pp_copy_task *task)
 {
     return task->target_store->comm;
@@ -152,11 +155,33 @@ static void remove_document(const pp_copy_task *task)
     pp_free(key);
 }
 
-/* Rank 0, after a failure that is not an interruption: as if nothing had been begun. */
+/* Whether an array that is not this copy has appeared at its place. */
+static bool is_place_taken(const pp_copy_task *task)
+{
+    pp_text own = {0};
+    char *key = NULL, *data = NULL;
+    size_t bytes = 0;
+    bool is_taken = false;
+    if (pp_array_document_print(&task->target->document, &own) == PARAPET_OK && own.status == PARAPET_OK &&
+        pp_path_join(task->target->path, "zarr.json", &key) == PARAPET_OK &&
+        pp_store_read_all(task->target_store->backend, key, DOCUMENT_BYTES_MOST, &data, &bytes) == PARAPET_OK)
+        is_taken = bytes != own.bytes || memcmp(data, own.data, bytes) != 0;
+    pp_free(key);
+    pp_free(data);
+    pp_text_free(&own);
+    return is_taken;
+}
+
+/* Rank 0, after a failure that is not an interruption: as if nothing had been begun. Where another array has appeared
+ * meanwhile, nobody can tell any more what belongs to whom, and all of it stays. */
 static void forget(pp_copy_task *task)
 {
     pp_failure failure = {0};
     pp_failure_take(&failure, PARAPET_ERR_INTERNAL);
+    if (is_place_taken(task)) {
+        (void)pp_failure_put(&failure);
+        return;
+    }
     remove_document(task);
     (void)pp_copy_state_drop(task);
     (void)remove_state(task);
@@ -263,6 +288,10 @@ static parapet_status take_up(pp_copy_task *task)
         (status = is_target_there(task, &is_there)) != PARAPET_OK)
         return status;
     if (exists && task->request->resume) {
+        if (is_there && is_place_taken(task))
+            return pp_fail(PARAPET_ERR_EXISTS,
+                           "the copy cannot be resumed: another array has appeared at \"%s\" meanwhile",
+                           task->target->path);
         task->is_complete = is_there;
         return pp_copy_state_read(task);
     }
@@ -490,18 +519,6 @@ static parapet_status look_for_holes(copy_run *run, int64_t missing)
     return status;
 }
 
-/* [collective] Of a source without holes, what lies between two passes has none: storage for a while is cleaned up,
- * sometimes too early. */
-static parapet_status check_whole(const copy_run *run, int64_t missing)
-{
-    parapet_status status = pp_comm_agree_sums(comm_of(run->task), "copying", PARAPET_OK, &missing, 1);
-    if (status != PARAPET_OK || missing == 0 || run->task->has_holes)
-        return status;
-    return pp_fail(PARAPET_ERR_MISSING,
-                   "%lld chunks of what lies between two passes have been removed by somebody; copy again",
-                   (long long)missing);
-}
-
 /* How absence is looked up in the last of several passes: through the source itself. */
 static parapet_status open_origin(pp_copy_task *task, copy_end *end, pp_copy_job *origin)
 {
@@ -524,6 +541,8 @@ static parapet_status prepare_pass(copy_run *run, int pass, copy_end *ends, pp_c
     run->job.source = &ends[0].context;
     run->job.target = &ends[1].context;
     run->job.view = pass == 0 ? &task->view : whole;
+    run->job.is_source_whole = pass > 0;
+    run->job.is_target_whole = pass < task->plan->pass_count - 1;
     run->job.origin = needs_origin ? origin : NULL;
     return pp_copy_state_path(task, "pass", pass, (char **)(uintptr_t)&run->job.state);
 }
@@ -551,9 +570,8 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
     if (status == PARAPET_OK)
         status = work(&run);
     add_up(&run, result);
-    missing = atomic_load(&reads->counters.chunks_missing) - missing;
-    if (status == PARAPET_OK)
-        status = pass == 0 ? look_for_holes(&run, missing) : check_whole(&run, missing);
+    if (status == PARAPET_OK && pass == 0)
+        status = look_for_holes(&run, atomic_load(&reads->counters.chunks_missing) - missing);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "ending a pass", leads(task) ? leave_pass(task, pass) : PARAPET_OK);
     progress->done_bytes += pp_copy_plan_array_bytes(task->plan);
@@ -595,10 +613,8 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
         status = run_pass(task, pass, progress, result);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "making the copy visible", leads(task) ? complete(task) : PARAPET_OK);
-    /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. And where another array has
-     * appeared meanwhile, nobody can tell any more what belongs to whom. */
-    if (status != PARAPET_OK && status != PARAPET_ERR_CANCELLED && status != PARAPET_ERR_EXISTS && leads(task) &&
-        !task->is_complete)
+    /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. */
+    if (status != PARAPET_OK && status != PARAPET_ERR_CANCELLED && leads(task) && !task->is_complete)
         forget(task);
     return status;
 }

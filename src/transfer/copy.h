@@ -41,6 +41,8 @@ typedef struct pp_copy_job {
     const char *state;    /* where journals and unfinished shards are kept: a prefix in the target's store */
     const pp_crew *crew;  /* cooperating: of the source's ranks; else NULL */
     int rank, rank_count; /* lot l is done by rank l modulo rank_count */
+    /* An array between two passes is stored whole, so that a chunk of it which is gone is not taken for a hole. */
+    bool is_source_whole, is_target_whole;
     /* What was copied by earlier passes: a target chunk of which nothing is stored there stays absent, although the
      * intermediate array has fill value for it. NULL: the source of this pass tells by itself. */
     struct pp_copy_job *origin;

@@ -174,7 +174,7 @@ static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker
 static parapet_status finish_chunk(copy_engine *engine, const copy_worker *worker, pp_copy_slot *slot)
 {
     const pp_transfer_context *context = engine->job->target;
-    bool is_stored = atomic_load(&slot->has_data);
+    bool is_stored = atomic_load(&slot->has_data) || engine->job->is_target_whole;
     int64_t cell[PARAPET_MAX_NDIM];
     parapet_status status = PARAPET_OK;
     pp_copy_slots_cell(&engine->slots, slot->chunk, cell);

@@ -169,6 +169,12 @@ parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell
     if ((status = open_shard(source, cell, shard, visit)) != PARAPET_OK)
         return status;
     visit->is_stored = pp_shard_has_chunk(visit->shard, visit->chunk);
+    if (!visit->is_stored && source->job->is_source_whole)
+        return pp_fail(
+            PARAPET_ERR_MISSING,
+            "%s: chunk %lld, which an earlier pass of the copy has written, is gone: somebody has cleaned up "
+            "too early; copy again",
+            visit->shard->key, (long long)visit->chunk);
     if (!visit->is_stored) {
         context->counters->chunks_missing += 1;
         return PARAPET_OK;

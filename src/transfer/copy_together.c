@@ -246,7 +246,11 @@ static parapet_status run_step(together *all, int64_t step)
     is_complete = atomic_load(&source->counters->chunks_missing) == missing;
     if ((status = pp_comm_agree_least(all->job->crew->comm, "reading", PARAPET_OK, &is_complete)) != PARAPET_OK)
         return status;
-    if (has_work && (status = write_template(all, &box, is_complete != 0)) == PARAPET_OK)
+    if (!is_complete && all->job->is_source_whole)
+        return pp_fail(PARAPET_ERR_MISSING,
+                       "chunks that an earlier pass of the copy has written are gone: somebody has "
+                       "cleaned up too early; copy again");
+    if (has_work && (status = write_template(all, &box, is_complete != 0 || all->job->is_target_whole)) == PARAPET_OK)
         status = record(all, number, &box);
     if (status == PARAPET_OK && all->job->tick != NULL)
         status = all->job->tick(all->job->tick_context);

@@ -111,14 +111,20 @@ class Subject:
     """One kind of copy: its plan, its duration, what an uninterrupted one leaves."""
 
     def __init__(self, bed, kind):
-        self.kind = kind
-        self.plans = plans_of(bed.run(RANKS, "plan", kind, str(bed.folder))[0])
+        self.bed, self.kind, self.plans = bed, kind, {}
         start = time.monotonic()
         out, errors = bed.run(RANKS, "copy", kind, str(bed.folder), "reference")
         assert json.loads(out)["status"] == "PARAPET_OK", errors
         self.seconds = time.monotonic() - start
         self.wanted = copy_files.stored(bed.folder / "reference")
         shutil.rmtree(bed.folder / "reference")
+
+
+    def plan_of(self, number, ranks):
+        """The plan of an array for so many ranks, which may differ from that for others."""
+        if ranks not in self.plans:
+            self.plans[ranks] = plans_of(self.bed.run(ranks, "plan", self.kind, str(self.bed.folder))[0])
+        return self.plans[ranks][number]
 
 
 def check_result(told, errors, expected, was_complete):
@@ -133,6 +139,7 @@ def run_moment(bed, subject, choose, figures):
     target = bed.folder / "target"
     shutil.rmtree(target, ignore_errors=True)
     ranks, workers, words = RANKS, 0, ["copy", subject.kind, str(bed.folder), "target"]
+    planned_for = {}  # array: how many ranks the run had that has planned it
     for interruption in range(choose.choice([1, 1, 2, 3])):
         how = choose.choice(["one rank", "all ranks", "launcher"])
         delay = choose.uniform(0.1, subject.seconds * 0.95) / (interruption + 1)
@@ -141,10 +148,14 @@ def run_moment(bed, subject, choose, figures):
             break
         figures["kills"] += 1
         workers += ranks
-        expected = [copy_files.work_left(array, plan, workers)
-                    for array, plan in zip(arrays_of(subject.kind, target), subject.plans)]
-        figures["templates"] += sum(resumed for resumed, _ in expected)
+        arrays = list(arrays_of(subject.kind, target))
+        for array in arrays:
+            if (array / "__parapet/copy/job").exists():
+                planned_for.setdefault(array, ranks)
         ranks = choose.choice(RESUMING)
+        expected = [copy_files.work_left(array, subject.plan_of(number, planned_for.get(array, ranks)), workers)
+                    for number, array in enumerate(arrays)]
+        figures["templates"] += sum(resumed for resumed, _ in expected)
     else:
         was_complete = copy_files.difference(subject.wanted, copy_files.stored(target)) is None
         figures["complete"] += was_complete
