@@ -31,8 +31,8 @@ static pp_copy_machine complete(const pp_copy_machine *given)
     pp_copy_machine machine = *given;
     machine.read_rate = known_or(given->read_rate, READ_RATE);
     machine.write_rate = known_or(given->write_rate, WRITE_RATE);
-    machine.read_limit = known_or(given->read_limit, 2 * machine.read_rate);
-    machine.write_limit = known_or(given->write_limit, 2 * machine.write_rate);
+    machine.read_limit = known_or(given->read_limit, machine.read_rate);
+    machine.write_limit = known_or(given->write_limit, machine.write_rate);
     machine.request_seconds = known_or(given->request_seconds, REQUEST_SECONDS);
     machine.flush_seconds = known_or(given->flush_seconds, FLUSH_SECONDS);
     machine.copy_rate = known_or(given->copy_rate, COPY_RATE);

@@ -160,8 +160,8 @@ static void test_copy_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk(vo
     problem.machine = (pp_copy_machine){0};
     ordinary.machine = (pp_copy_machine){.read_rate = 1.5e9,
                                          .write_rate = 1e9,
-                                         .read_limit = 3e9,
-                                         .write_limit = 2e9,
+                                         .read_limit = 1.5e9,
+                                         .write_limit = 1e9,
                                          .request_seconds = 1e-4,
                                          .flush_seconds = 5e-3,
                                          .copy_rate = 3e9,
