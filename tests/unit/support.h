@@ -62,4 +62,11 @@ static inline test_random test_random_start(void)
     return random;
 }
 
+/* How much slower than usual this build may be: with sanitizers, and beside other tests, much slower. */
+#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
+#define TEST_SLOWNESS 20
+#else
+#define TEST_SLOWNESS 1
+#endif
+
 #endif
