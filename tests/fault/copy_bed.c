@@ -2,6 +2,8 @@
 
 #include <unistd.h>
 
+#include "base/bytes.h"
+#include "codec/crc32c.h"
 #include "support.h"
 
 enum { EDGE = 24 };
@@ -309,13 +311,51 @@ void copy_reference_free(copy_reference *made)
 
 /* ---- What is stored ---- */
 
+/* The index at the end of a shard: as many entries as its checksum goes with; 0: this is no shard. */
+static size_t count_entries(const image_object *object)
+{
+    const unsigned char *data = (const unsigned char *)object->data;
+    size_t count;
+    for (count = 1; 16 * count + 4 <= object->bytes; count++) {
+        const unsigned char *index = data + object->bytes - 4 - 16 * count;
+        if (pp_crc32c(0, index, 16 * count) == pp_load_u32le(data + object->bytes - 4))
+            return count;
+    }
+    return 0;
+}
+
+/* Chunks may lie in another order: a plan that had to do without some memory visits them in another one. */
+static bool has_same_chunks(const image_object *a, const image_object *b)
+{
+    size_t i, count = count_entries(a);
+    const unsigned char *first, *second;
+    if (count == 0 || count != count_entries(b) || a->bytes != b->bytes)
+        return false;
+    first = (const unsigned char *)a->data + a->bytes - 4 - 16 * count;
+    second = (const unsigned char *)b->data + b->bytes - 4 - 16 * count;
+    for (i = 0; i < 16 * count; i += 16) {
+        uint64_t from = pp_load_u64le(first + i), to = pp_load_u64le(second + i),
+                 bytes = pp_load_u64le(first + i + 8);
+        if (bytes != pp_load_u64le(second + i + 8) || (from == UINT64_MAX) != (to == UINT64_MAX))
+            return false;
+        if (from != UINT64_MAX &&
+            memcmp((const unsigned char *)a->data + from, (const unsigned char *)b->data + to, (size_t)bytes) != 0)
+            return false;
+    }
+    return true;
+}
+
+static bool is_same_object(const image_object *a, const image_object *b)
+{
+    return a->bytes == b->bytes && (memcmp(a->data, b->data, a->bytes) == 0 || has_same_chunks(a, b));
+}
+
 static bool say_difference(const image *seen, const image *wanted, char problem[256])
 {
     size_t i;
     for (i = 0; i < wanted->count; i++) {
         const image_object *found = image_find(seen, wanted->objects[i].key);
-        if (found == NULL || found->bytes != wanted->objects[i].bytes ||
-            memcmp(found->data, wanted->objects[i].data, found->bytes) != 0) {
+        if (found == NULL || !is_same_object(found, &wanted->objects[i])) {
             (void)snprintf(problem, 256, "%s %s", wanted->objects[i].key, found == NULL ? "is missing" : "differs");
             return false;
         }
