@@ -64,14 +64,17 @@ static parapet_status find_kind(const parapet_copy_request *request, parapet_nod
 }
 
 /* [collective] */
-static parapet_status begin(const parapet_copy_request *request, const char *verb, parapet_node *kind)
+static parapet_status begin(const parapet_copy_request *request, const char *verb, parapet_status mine,
+                            parapet_node *kind)
 {
     parapet_status status;
     pp_call call;
     if (request == NULL || request->source == NULL || request->target == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs a request with a source and a target", verb);
     describe_call(request, verb, &call);
-    if ((status = pp_comm_begin(request->target->comm, &call, check_request(request))) != PARAPET_OK)
+    if (mine == PARAPET_OK)
+        mine = check_request(request);
+    if ((status = pp_comm_begin(request->target->comm, &call, mine)) != PARAPET_OK)
         return status;
     return find_kind(request, kind);
 }
@@ -122,7 +125,7 @@ parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_re
 {
     parapet_copy_result own = {0};
     parapet_node kind;
-    parapet_status status = begin(request, "copy", &kind);
+    parapet_status status = begin(request, "copy", PARAPET_OK, &kind);
     if (status != PARAPET_OK)
         return status;
     status = add_up(request, copy_without_deadline(request, kind, &own), &own);
@@ -131,23 +134,28 @@ parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_re
     return status;
 }
 
+static parapet_status check_place(char **text)
+{
+    return text != NULL ? PARAPET_OK
+                        : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_explain needs a place for the text");
+}
+
 parapet_status parapet_copy_explain(const parapet_copy_request *request, int as_json, char **text, char **svg)
 {
     pp_text words = {0};
     parapet_node kind;
-    parapet_status status = begin(request, "copy_explain", &kind);
+    parapet_status status = begin(request, "copy_explain", check_place(text), &kind);
+    if (text != NULL)
+        *text = NULL;
     if (svg != NULL)
         *svg = NULL;
-    if (text == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_explain needs a place for the text");
-    *text = NULL;
     if (status != PARAPET_OK)
         return status;
     status = kind == PARAPET_NODE_GROUP ? pp_copy_group_explain(request, as_json, &words, svg)
                                         : pp_copy_array_explain(request, request->source_path, request->target_path,
                                                                 false, as_json, &words, svg);
     if (status == PARAPET_OK)
-        status = pp_text_finish(&words, text);
+        status = pp_comm_agree(request->target->comm, "explaining", pp_text_finish(&words, text));
     pp_text_free(&words);
     return status;
 }

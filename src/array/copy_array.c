@@ -667,6 +667,7 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
             (status = pp_copy_planned_draw(&planned, &drawing)) == PARAPET_OK)
             status = pp_text_finish(&drawing, svg);
         pp_text_free(&drawing);
+        status = pp_comm_agree(comm_of(&task), "explaining", status);
     }
     if (task.source != NULL)
         close_task(&task);
@@ -679,8 +680,10 @@ parapet_status pp_copy_array_survey(const parapet_copy_request *request, const c
     pp_copy_task task = {.request = request};
     pp_copy_wishes wishes;
     parapet_status status = open_task(&task, source_path, target_path, true);
-    if (status == PARAPET_OK && (status = plan_unmeasured(&task)) == PARAPET_OK &&
-        (status = pp_copy_changes_parse(&wishes, &request->changes, &task.source->document, true)) == PARAPET_OK) {
+    if (status == PARAPET_OK && (status = plan_unmeasured(&task)) == PARAPET_OK)
+        status = pp_comm_agree(comm_of(&task), "planning",
+                               pp_copy_changes_parse(&wishes, &request->changes, &task.source->document, true));
+    if (status == PARAPET_OK) {
         *is_touched = wishes.is_touched;
         *bytes = pp_copy_plan_array_bytes(task.plan);
     }

@@ -31,7 +31,7 @@ void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_cop
 typedef struct pp_copy_done {
     int64_t chunk_reads, read_requests, index_reads, decoded_bytes;
     int64_t chunks_written, shards_written;
-    int64_t templates, templates_resumed;
+    int64_t templates_resumed;
 } pp_copy_done;
 
 typedef struct pp_copy_job {
@@ -52,11 +52,8 @@ typedef struct pp_copy_job {
     void *tick_context;
 } pp_copy_job;
 
-/* [local], or [collective] if the pass cooperates. PARAPET_ERR_CANCELLED leaves what is done for a later run; any
- * other failure too, until pp_copy_forget. */
+/* [local], or [collective] if the pass cooperates. After a failure, what is done stays for
+ * a later run. */
 parapet_status pp_copy_pass_run(pp_copy_job *job);
-
-/* [local] Removes journals and unfinished shards. */
-parapet_status pp_copy_forget(const pp_copy_job *job);
 
 #endif

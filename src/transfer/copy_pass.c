@@ -2,12 +2,13 @@
  *
  *     next (storage thread)     locates the next source chunk and takes slots for the target chunks it touches
  *     fetch (storage thread)    reads it
- *     deliver (workers)         decodes it, scatters its elements; a target chunk that is complete is encoded and
- * appended */
+ *     deliver (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
+ *     behind (a thread)         writes them */
 #include <string.h>
 
 #include "base/checked.h"
 #include "geometry/copy.h"
+#include "plan/copy_count.h"
 #include "transfer/copy_behind.h"
 #include "transfer/copy_source.h"
 #include "transfer/copy_target.h"
@@ -62,25 +63,13 @@ static int64_t count_visits(const copy_engine *engine, const int64_t *cell)
     return count;
 }
 
-/* The target chunks that a box of elements touches. */
-static void chunks_of_box(const copy_engine *engine, const pp_box *box, pp_box *chunks)
-{
-    const int64_t *shape = engine->job->target->layout->chunks.cell_shape;
-    int d;
-    chunks->ndim = box->ndim;
-    for (d = 0; d < box->ndim; d++) {
-        chunks->start[d] = box->start[d] / shape[d];
-        chunks->count[d] = (box->start[d] + box->count[d] - 1) / shape[d] + 1 - chunks->start[d];
-    }
-}
-
 /* False: something has failed meanwhile. */
 static bool take_slots(copy_engine *engine, const pp_copy_visit *visit)
 {
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box chunks;
     bool more;
-    chunks_of_box(engine, &visit->box, &chunks);
+    pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
         if (!pp_copy_slots_take(&engine->slots, cell, count_visits(engine, cell)))
             return false;
@@ -225,7 +214,7 @@ static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker
     if (visit->is_stored)
         copy.source = pp_copy_source_elements(&engine->source, visit, decoded, strides);
     copy.source_strides = strides;
-    chunks_of_box(engine, &visit->box, &chunks);
+    pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell)) {
         pp_copy_slot *slot = pp_copy_slots_find(&engine->slots, cell);
         scatter(engine, visit, &copy, cell, slot);
@@ -294,7 +283,6 @@ static parapet_status run_template(copy_engine *engine)
     pp_failure_take(&failure, pp_pipeline_run(&pipeline));
     pp_failure_take(&failure, pp_copy_behind_drain(&engine->behind));
     release_visits(engine);
-    job->done.templates += 1;
     return pp_failure_put(&failure);
 }
 
@@ -365,22 +353,12 @@ static parapet_status run_lots(copy_engine *engine)
 
 /* ---- The pass ---- */
 
-static int64_t template_chunks(const pp_copy_job *job)
-{
-    int64_t count = 1;
-    int d;
-    for (d = 0; d < job->view->ndim; d++)
-        count *= pp_divide_up(pp_min_i64(job->pass->template_shape[d], pp_max_i64(job->view->shape[d], 1)),
-                              job->pass->target.chunk[d]);
-    return count;
-}
-
 static parapet_status prepare(copy_engine *engine)
 {
     const pp_copy_job *job = engine->job;
     int i;
-    parapet_status status =
-        pp_copy_slots_init(&engine->slots, job->target, job->pass->memory.slots, template_chunks(job));
+    parapet_status status = pp_copy_slots_init(&engine->slots, job->target, job->pass->memory.slots,
+                                               pp_copy_template_chunks(job->view->ndim, job->view->shape, job->pass));
     if (status != PARAPET_OK ||
         (status = pp_allocate_array(&engine->visits, (size_t)job->pass->memory.items, sizeof engine->visits[0])) !=
             PARAPET_OK ||
@@ -428,9 +406,4 @@ static parapet_status run_alone(pp_copy_job *job)
 parapet_status pp_copy_pass_run(pp_copy_job *job)
 {
     return job->pass->cooperates ? pp_copy_run_together(job) : run_alone(job);
-}
-
-parapet_status pp_copy_forget(const pp_copy_job *job)
-{
-    return pp_store_remove_prefix(job->target->store, job->state);
 }

@@ -66,13 +66,7 @@ static const int64_t *chunk_shape(const pp_copy_slots *slots)
 void pp_copy_slots_begin(pp_copy_slots *slots, const pp_box *template_box)
 {
     int64_t i, count;
-    int d;
-    slots->chunks.ndim = template_box->ndim;
-    for (d = 0; d < template_box->ndim; d++) {
-        int64_t end = template_box->start[d] + template_box->count[d];
-        slots->chunks.start[d] = template_box->start[d] / chunk_shape(slots)[d];
-        slots->chunks.count[d] = (end - 1) / chunk_shape(slots)[d] + 1 - slots->chunks.start[d];
-    }
+    pp_layout_chunks_of_box(slots->layout, template_box, &slots->chunks);
     count = pp_box_element_count(&slots->chunks);
     for (i = 0; i < count; i++)
         slots->slot_of[i] = -1;

@@ -56,6 +56,7 @@ parapet_status pp_copy_source_begin(pp_copy_source *source, const pp_box *templa
     if (source->slab.ndim > 0)
         source->slab.count[slowest(source)] = 1;
     count = pp_box_element_count(&source->slab);
+    source->keeps_readers = count <= READERS_MOST;
     if ((status = pp_allocate_array(&source->shards, (size_t)count, sizeof source->shards[0])) == PARAPET_OK)
         source->shard_count = count;
     return status;
@@ -76,10 +77,10 @@ bool pp_copy_source_leaves_slab(const pp_copy_source *source, const int64_t *cel
 }
 
 /* The position of a cell in the source's own grid: a reversed dimension counts from the far end. */
-static int64_t own_position(const pp_copy_source *source, int d, int64_t cell, int64_t extent)
+static int64_t own_position(const pp_copy_source *source, int d, int64_t cell)
 {
     const pp_copy_view *view = source->job->view;
-    int64_t origin = source->side.origin[d];
+    int64_t origin = source->side.origin[d], extent = source->side.chunk[d];
     if (!view->is_reversed[d])
         return (view->start[d] - origin) / extent + cell;
     return (view->start[d] + view->shape[d] + origin) / extent - 1 - cell;
@@ -92,7 +93,7 @@ static void find_chunk(const pp_copy_source *source, const int64_t *cell, int64_
     int d;
     for (d = 0; d < source->job->view->ndim; d++) {
         int axis = source->job->view->axis[d];
-        int64_t position = own_position(source, d, cell[d], source->side.chunk[d]);
+        int64_t position = own_position(source, d, cell[d]);
         shard_cell[axis] = position / chunks_per_shard(source, d);
         chunk_cell[axis] = position % chunks_per_shard(source, d);
     }

@@ -155,8 +155,8 @@ parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int
     pp_box box;
     *target = (pp_copy_target){.job = job, .lot = lot};
     (void)pthread_mutex_init(&target->lock, NULL);
-    if (job->origin != NULL)
-        pp_copy_source_init(&target->origin, job->origin);
+    target->has_holes = job->origin != NULL;
+    pp_copy_source_init(&target->origin, job->origin != NULL ? job->origin : job);
     pp_copy_lot_box(layout->shards.ndim, layout->shards.shape, job->pass, lot, &box);
     pp_grid_cells_of_box(&layout->shards, &box, &target->cells);
     target->shard_count = pp_box_element_count(&target->cells);
@@ -174,7 +174,7 @@ parapet_status pp_copy_target_wants(pp_copy_target *target, const int64_t *cell,
     parapet_status status;
     int d;
     *wants = true;
-    if (target->job->origin == NULL)
+    if (!target->has_holes)
         return PARAPET_OK;
     for (d = 0; d < box.ndim; d++) {
         array.count[d] = layout->shards.shape[d];

@@ -31,13 +31,15 @@ typedef struct pp_copy_target {
     uint64_t journal_bytes;
     pp_journal_record record;
     pthread_mutex_t lock;
-    pp_copy_source origin; /* where absence is looked up, if not in the source of the pass */
+    bool has_holes;        /* the elements at hand do not tell whether anything of a chunk is stored */
+    pp_copy_source origin; /* where that is looked up: what earlier passes copied, or the source of this one */
 } pp_copy_target;
 
 /* Takes up a lot where the journal says that it was left. Close it also after a failure. */
 parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t lot);
 
-/* Whether the chunk at that position has to be stored, although the source of this pass has elements for it. */
+/* Whether the chunk at that position has to be stored: with holes, only if something of it is stored at the origin.
+ */
 parapet_status pp_copy_target_wants(pp_copy_target *target, const int64_t *cell, bool *wants);
 
 /* Appends one encoded chunk, given by its position in the grid of all target chunks. From any thread. */

@@ -112,42 +112,6 @@ static parapet_status read_templates(together *all, const pp_box *box)
 
 /* ---- Writing ---- */
 
-/* Some source chunk is not stored: which of this template's target chunks have nothing at all? */
-static parapet_status mark_stored(together *all, const pp_box *box, const pp_box *chunks, bool *is_stored)
-{
-    const int64_t *shape = all->job->target->layout->chunks.cell_shape;
-    int64_t cell[PARAPET_MAX_NDIM], touched[PARAPET_MAX_NDIM];
-    pp_copy_source source;
-    pp_copy_visit visit = {0};
-    pp_box cells;
-    parapet_status status;
-    bool more, again;
-    int d;
-    pp_copy_source_init(&source, all->job);
-    status = pp_copy_source_begin(&source, box);
-    for (more = pp_box_first(&source.visits, cell); more && status == PARAPET_OK;
-         more = pp_box_next(&source.visits, cell)) {
-        status = pp_copy_source_locate(&source, cell, box, &visit);
-        pp_copy_visit_release(&visit);
-        if (status != PARAPET_OK || !visit.is_stored)
-            continue;
-        cells.ndim = box->ndim;
-        for (d = 0; d < box->ndim; d++) {
-            cells.start[d] = visit.box.start[d] / shape[d] - chunks->start[d];
-            cells.count[d] =
-                (visit.box.start[d] + visit.box.count[d] - 1) / shape[d] - chunks->start[d] - cells.start[d] + 1;
-        }
-        for (again = pp_box_first(&cells, touched); again; again = pp_box_next(&cells, touched)) {
-            int64_t index = 0;
-            for (d = 0; d < box->ndim; d++)
-                index = index * chunks->count[d] + touched[d];
-            is_stored[index] = true;
-        }
-    }
-    pp_copy_source_close(&source);
-    return status;
-}
-
 static void gather_chunk(const together *all, const pp_box *box, const int64_t *cell)
 {
     const pp_layout *layout = all->job->target->layout;
@@ -191,29 +155,17 @@ static parapet_status write_chunk(together *all, const pp_box *box, const int64_
     return status;
 }
 
-static parapet_status write_template(together *all, const pp_box *box, bool is_complete)
+static parapet_status write_template(together *all, const pp_box *box)
 {
-    const int64_t *shape = all->job->target->layout->chunks.cell_shape;
-    int64_t cell[PARAPET_MAX_NDIM], i = 0;
-    bool *is_stored = NULL, more;
-    pp_box chunks = {.ndim = box->ndim};
-    parapet_status status;
-    int d;
-    for (d = 0; d < box->ndim; d++) {
-        chunks.start[d] = box->start[d] / shape[d];
-        chunks.count[d] = (box->start[d] + box->count[d] - 1) / shape[d] + 1 - chunks.start[d];
-    }
-    if ((status = pp_allocate_array(&is_stored, (size_t)pp_box_element_count(&chunks), sizeof is_stored[0])) !=
-            PARAPET_OK ||
-        (!is_complete && (status = mark_stored(all, box, &chunks, is_stored)) != PARAPET_OK))
-        goto done;
-    for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell), i++)
-        if (is_complete || is_stored[i])
-            status = write_chunk(all, box, cell);
+    int64_t cell[PARAPET_MAX_NDIM];
+    parapet_status status = PARAPET_OK;
+    pp_box chunks;
+    bool more;
+    pp_layout_chunks_of_box(all->job->target->layout, box, &chunks);
+    for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell))
+        status = write_chunk(all, box, cell);
     atomic_fetch_add(&all->job->done_bytes,
                      pp_box_element_count(box) * (int64_t)all->job->target->layout->element_bytes);
-done:
-    pp_free(is_stored);
     return status;
 }
 
@@ -224,7 +176,6 @@ static parapet_status record(together *all, int64_t number, const pp_box *box)
     pp_copy_job *job = all->job;
     int64_t count = pp_copy_lot_template_count(job->view->ndim, job->view->shape, job->pass, all->lot);
     parapet_status status;
-    job->done.templates += 1;
     if (number + 1 < count)
         return pp_copy_target_record(&all->target, box);
     if ((status = pp_copy_target_finish(&all->target)) != PARAPET_OK ||
@@ -250,7 +201,8 @@ static parapet_status run_step(together *all, int64_t step)
         return pp_fail(PARAPET_ERR_MISSING,
                        "chunks that an earlier pass of the copy has written are gone: somebody has "
                        "cleaned up too early; copy again");
-    if (has_work && (status = write_template(all, &box, is_complete != 0 || all->job->is_target_whole)) == PARAPET_OK)
+    all->target.has_holes = all->job->origin != NULL || (!is_complete && !all->job->is_target_whole);
+    if (has_work && (status = write_template(all, &box)) == PARAPET_OK)
         status = record(all, number, &box);
     if (status == PARAPET_OK && all->job->tick != NULL)
         status = all->job->tick(all->job->tick_context);

@@ -96,6 +96,17 @@ void pp_layout_chunks_inside(const pp_layout *layout, int64_t shard, pp_box *chu
     pp_grid_cells_of_box(&layout->chunks, &box, chunks);
 }
 
+void pp_layout_chunks_of_box(const pp_layout *layout, const pp_box *box, pp_box *chunks)
+{
+    const int64_t *shape = layout->chunks.cell_shape;
+    int d;
+    chunks->ndim = box->ndim;
+    for (d = 0; d < box->ndim; d++) {
+        chunks->start[d] = box->start[d] / shape[d];
+        chunks->count[d] = (box->start[d] + box->count[d] - 1) / shape[d] + 1 - chunks->start[d];
+    }
+}
+
 parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key)
 {
     int64_t cell[PARAPET_MAX_NDIM];

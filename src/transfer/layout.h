@@ -35,6 +35,9 @@ void pp_layout_shard_box(const pp_layout *layout, int64_t shard, pp_box *box);
 /* Chunks of a shard that hold at least one element of the array, as a box of chunk positions. */
 void pp_layout_chunks_inside(const pp_layout *layout, int64_t shard, pp_box *chunks);
 
+/* The chunks that a box of elements touches, as positions in the grid of all chunks of the array. */
+void pp_layout_chunks_of_box(const pp_layout *layout, const pp_box *box, pp_box *chunks);
+
 /* Whether every element of a decoded chunk is the fill value. */
 bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk);
 
