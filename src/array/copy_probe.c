@@ -12,6 +12,10 @@
 #define WRITE_ROUNDS 3
 #define READ_BYTES ((int64_t)48 << 20)
 #define READS_MOST 64
+/* Pieces of a chunk: what a request costs beside its bytes. */
+#define PIECE_BYTES ((size_t)8 << 10)
+#define PIECES_OF_CHUNK 32
+#define LEAST_REQUEST_SECONDS 1e-6
 /* Of a second, for each of the three measurements. */
 #define PATIENCE 0.15
 
@@ -21,12 +25,15 @@
 
 typedef struct probe {
     pp_copy_task *task;
+    bool may_run;     /* parts of source chunks can be read */
     pp_budget budget; /* its own: what is measured with is gone before the copy begins */
     pp_transfer_context source, target;
     pp_chain_scratch *decoder, *encoder;
     pp_buffer buffer;
-    int64_t elements_bytes, stored_bytes, reads; /* of source chunks */
+    int64_t elements_bytes, stored_bytes; /* of source chunks */
+    int64_t reads, pieces, runs;
     double read_seconds, decode_seconds;
+    double piece_seconds, run_seconds; /* of pieces one by one, and of pieces that storage was told of before */
     int64_t encoded_from, encoded_to;
     double encode_seconds;
 } probe;
@@ -160,27 +167,69 @@ static parapet_status read_chunk(probe *self, const pp_shard *shard, int64_t chu
     return encode_some(self, decoded);
 }
 
-/* Chunks from all over the array: what is cached of it, and how well it compresses, may differ from place to place.
- */
-static parapet_status measure_source(probe *self)
+/* A few bytes of a chunk that nobody has read. */
+static parapet_status read_piece(probe *self, const pp_shard *shard, int64_t chunk)
 {
-    const pp_layout *layout = self->source.layout;
+    const pp_chunk_entry *entry = &shard->entries[chunk];
+    double start = pp_clock_seconds();
+    parapet_status status = pp_reader_read(shard->reader, entry->offset,
+                                           pp_min_size((size_t)entry->bytes, PIECE_BYTES), self->buffer.data);
+    self->piece_seconds += pp_clock_seconds() - start;
+    self->pieces += 1;
+    return status;
+}
+
+/* Pieces from all over a chunk, as runs are read. */
+static parapet_status read_runs(probe *self, const pp_shard *shard, int64_t chunk)
+{
+    const pp_chunk_entry *entry = &shard->entries[chunk];
+    uint64_t step = entry->bytes / PIECES_OF_CHUNK;
     double start = pp_clock_seconds();
     parapet_status status = PARAPET_OK;
-    int64_t i;
-    for (i = 0; i < READS_MOST && self->elements_bytes < READ_BYTES && status == PARAPET_OK; i++) {
-        pp_shard shard = {0};
-        int64_t chunk = i * 7919 % layout->chunks.cell_count;
-        if (layout->shards.cell_count == 0 || pp_clock_seconds() - start > 2 * PATIENCE)
-            break;
-        status = pp_shard_open(&self->source, i * 104729 % layout->shards.cell_count, &shard);
-        if (status == PARAPET_OK && pp_shard_has_chunk(&shard, chunk))
+    int i;
+    if (step < 2 * PIECE_BYTES)
+        return PARAPET_OK;
+    for (i = 0; i < PIECES_OF_CHUNK; i++)
+        pp_reader_expect(shard->reader, entry->offset + (uint64_t)i * step, PIECE_BYTES);
+    for (i = 0; i < PIECES_OF_CHUNK && status == PARAPET_OK; i++)
+        status = pp_reader_read(shard->reader, entry->offset + (uint64_t)i * step, PIECE_BYTES, self->buffer.data);
+    self->run_seconds += pp_clock_seconds() - start;
+    self->runs += PIECES_OF_CHUNK;
+    return status;
+}
+
+/* Chunks from all over the array: what is cached of it, and how well it compresses, may differ from place to place.
+ * Each serves one measurement. */
+static parapet_status read_somewhere(probe *self, int64_t turn)
+{
+    const pp_layout *layout = self->source.layout;
+    int64_t chunk = turn * 7919 % layout->chunks.cell_count;
+    pp_shard shard = {0};
+    parapet_status status = pp_shard_open(&self->source, turn * 104729 % layout->shards.cell_count, &shard);
+    if (status == PARAPET_OK && pp_shard_has_chunk(&shard, chunk)) {
+        if (turn % 4 == 1)
+            status = read_piece(self, &shard, chunk);
+        else if (turn % 4 == 3 && self->may_run)
+            status = read_runs(self, &shard, chunk);
+        else
             status = read_chunk(self, &shard, chunk);
-        pp_shard_close(&shard);
-        /* Damage is for the copy to find and to name, if it needs this chunk at all. */
-        if (status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING)
-            status = PARAPET_OK;
     }
+    pp_shard_close(&shard);
+    /* Damage is for the copy to find and to name, if it needs this chunk at all. */
+    return status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING ? PARAPET_OK : status;
+}
+
+static parapet_status measure_source(probe *self)
+{
+    double start = pp_clock_seconds();
+    parapet_status status = PARAPET_OK;
+    int64_t turn;
+    if (self->source.layout->shards.cell_count == 0)
+        return PARAPET_OK;
+    for (turn = 0; turn < READS_MOST && self->elements_bytes < READ_BYTES && status == PARAPET_OK &&
+                   pp_clock_seconds() - start < 2 * PATIENCE;
+         turn++)
+        status = read_somewhere(self, turn);
     return status;
 }
 
@@ -200,11 +249,37 @@ static parapet_status prepare(probe *self)
     return pp_buffer_init(&self->buffer, &self->budget, PP_LEAST_WRITE_BUFFER_BYTES, "chunks to measure with");
 }
 
+/* What a piece took beside its bytes. */
+static double beside_bytes(const pp_copy_machine *machine, double seconds)
+{
+    double beside = seconds - (double)PIECE_BYTES / machine->read_rate;
+    return beside > LEAST_REQUEST_SECONDS ? beside : LEAST_REQUEST_SECONDS;
+}
+
+/* A request takes some time, and its bytes take some more: two sizes tell both. */
+static void conclude_reading(const probe *self, pp_copy_machine *machine)
+{
+    double small, large, bytes;
+    if (self->read_seconds <= 0)
+        return;
+    machine->read_rate = (double)self->stored_bytes / self->read_seconds;
+    bytes = (double)self->stored_bytes / (double)(self->reads - 1);
+    if (self->pieces == 0 || bytes < 4 * (double)PIECE_BYTES)
+        return;
+    small = self->piece_seconds / (double)self->pieces;
+    large = self->read_seconds / (double)(self->reads - 1);
+    if (large <= small)
+        return;
+    machine->read_rate = (bytes - (double)PIECE_BYTES) / (large - small);
+    machine->request_seconds = beside_bytes(machine, small);
+    if (self->runs > 0)
+        machine->run_seconds = beside_bytes(machine, self->run_seconds / (double)self->runs);
+}
+
 static void conclude(const probe *self, pp_copy_problem *problem)
 {
     pp_copy_machine *machine = &problem->machine;
-    if (self->read_seconds > 0)
-        machine->read_rate = (double)self->stored_bytes / self->read_seconds;
+    conclude_reading(self, machine);
     machine->read_limit = SHARED_GAIN * machine->read_rate;
     machine->write_limit = SHARED_GAIN * machine->write_rate;
     machine->cores = get_nprocs();
@@ -221,7 +296,7 @@ static void conclude(const probe *self, pp_copy_problem *problem)
 /* A machine that cannot be measured within the memory there is, is an ordinary one. */
 static parapet_status measure(pp_copy_task *task, pp_copy_problem *problem)
 {
-    probe self = {.task = task};
+    probe self = {.task = task, .may_run = problem->source.allows_runs};
     parapet_status status;
     pp_budget_init(&self.budget, task->budget.limit_bytes);
     if ((status = prepare(&self)) == PARAPET_OK &&

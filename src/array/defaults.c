@@ -104,6 +104,20 @@ static void choose_shards(const parapet_array_spec *spec, size_t element_bytes, 
     }
 }
 
+/* As many shards along each dimension, as equal as whole chunks allow: a rank that gets one of two has half. */
+static void even_out(const parapet_array_spec *spec, const int64_t *chunks, int64_t *shards)
+{
+    int d;
+    for (d = 0; d < spec->ndim; d++) {
+        int64_t count = pp_divide_up(spec->shape[d], shards[d]), all = pp_divide_up(spec->shape[d], chunks[d]), each;
+        if (count < 2)
+            continue;
+        each = pp_divide_up(all, count);
+        if (pp_divide_up(all, each) == count)
+            shards[d] = each * chunks[d];
+    }
+}
+
 static parapet_status take_given(const parapet_array_spec *spec, const int64_t *given, const char *name,
                                  int64_t *shape)
 {
@@ -152,5 +166,7 @@ parapet_status pp_shapes_choose(const parapet_array_spec *spec, size_t element_b
         memcpy(shards, chunks, (size_t)spec->ndim * sizeof shards[0]);
     else
         choose_shards(spec, element_bytes, expected_servers, chunks, shards);
+    if (!spec->unsharded)
+        even_out(spec, chunks, shards);
     return PARAPET_OK;
 }

@@ -42,7 +42,8 @@ typedef struct pp_copy_side {
 typedef struct pp_copy_machine {
     double read_rate, write_rate;   /* bytes per second of one rank alone */
     double read_limit, write_limit; /* of all ranks together */
-    double request_seconds;         /* each ranged read */
+    double request_seconds;         /* each ranged read of a whole chunk, beside its bytes */
+    double run_seconds;             /* and of a run, one of many that storage is told of before */
     double flush_seconds;           /* each object or record made durable */
     double copy_rate;               /* bytes per second that one worker scatters into chunks */
     double exchange_rate;           /* bytes per second between ranks, of one rank */

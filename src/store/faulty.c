@@ -104,6 +104,11 @@ static parapet_status faulty_open(pp_store *store, const char *key, pp_reader **
     return PARAPET_OK;
 }
 
+static void faulty_expect(pp_reader *reader, uint64_t offset, size_t bytes)
+{
+    pp_reader_expect(((faulty_reader *)reader)->inner, offset, bytes);
+}
+
 static parapet_status faulty_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
 {
     faulty_reader *self = (faulty_reader *)reader;
@@ -304,6 +309,7 @@ static const pp_store_ops faulty_ops = {
     .name = "faulty",
     .open = faulty_open,
     .read = faulty_read,
+    .expect = faulty_expect,
     .close_reader = faulty_close_reader,
     .begin = faulty_begin,
     .resume = faulty_resume,

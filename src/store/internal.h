@@ -134,6 +134,7 @@ parapet_status pp_posix_stream_close(pp_posix_stream *stream);
 
 parapet_status pp_posix_open_reader(pp_store *store, const char *key, pp_reader **reader);
 parapet_status pp_posix_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
+void pp_posix_expect(pp_reader *reader, uint64_t offset, size_t bytes);
 void pp_posix_close_reader(pp_reader *reader);
 
 parapet_status pp_posix_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);

@@ -23,6 +23,7 @@ static const pp_store_ops posix_ops = {
     .name = "directory",
     .open = pp_posix_open_reader,
     .read = pp_posix_read,
+    .expect = pp_posix_expect,
     .close_reader = pp_posix_close_reader,
     .begin = pp_posix_begin,
     .resume = pp_posix_resume,

@@ -67,6 +67,12 @@ parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, 
     return reader->store->ops->read(reader, offset, bytes, target);
 }
 
+void pp_reader_expect(pp_reader *reader, uint64_t offset, size_t bytes)
+{
+    if (reader->store->ops->expect != NULL)
+        reader->store->ops->expect(reader, offset, bytes);
+}
+
 void pp_reader_free(pp_reader *reader)
 {
     if (reader != NULL)

@@ -69,6 +69,8 @@ typedef struct pp_store_ops {
     parapet_status (*open)(pp_store *store, const char *key, pp_reader **reader);
     /* Fills target with exactly bytes from offset, which the caller keeps within the object. */
     parapet_status (*read)(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
+    /* Advice: this will be read soon, by calls of its own; so that storage can begin. NULL: not taken. */
+    void (*expect)(pp_reader *reader, uint64_t offset, size_t bytes);
     void (*close_reader)(pp_reader *reader);
 
     parapet_status (*begin)(pp_store *store, const pp_write_request *request, pp_writer **writer);
@@ -144,6 +146,7 @@ struct pp_log {
 /* The calls. Keys are checked here, once, for every implementation. */
 parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader **reader);
 parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
+void pp_reader_expect(pp_reader *reader, uint64_t offset, size_t bytes);
 void pp_reader_free(pp_reader *reader); /* takes NULL */
 
 parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);

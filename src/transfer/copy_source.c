@@ -5,6 +5,9 @@
 
 /* Every object that is open is a descriptor, of which a process has some thousand. */
 #define READERS_MOST 256
+/* Runs that storage is told of before they are read: enough to keep a disk busy, little beside the page cache. */
+#define RUNS_AHEAD 32
+#define BYTES_AHEAD ((size_t)2 << 20)
 
 void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job)
 {
@@ -220,41 +223,78 @@ static int first_of_run(const pp_copy_visit *visit, const pp_box *part)
     return d > 0 ? d : 0;
 }
 
-static parapet_status fetch_runs(pp_copy_source *source, pp_copy_visit *visit)
+/* The contiguous runs of a visit, one after the other. */
+typedef struct run_walk {
+    pp_box runs;
+    int64_t strides[PARAPET_MAX_NDIM], cell[PARAPET_MAX_NDIM];
+    bool more;
+} run_walk;
+
+/* How long each run is. */
+static size_t begin_runs(run_walk *walk, const pp_copy_visit *visit, const pp_box *part, size_t element_bytes)
+{
+    size_t run_bytes = element_bytes;
+    int d;
+    walk->runs = *part;
+    for (d = first_of_run(visit, part); d < part->ndim; d++) {
+        run_bytes *= (size_t)part->count[d];
+        walk->runs.count[d] = 1;
+    }
+    pp_strides_c_order(part->ndim, visit->chunk_box.count, element_bytes, walk->strides);
+    walk->more = pp_box_first(&walk->runs, walk->cell);
+    return run_bytes;
+}
+
+/* Where the run at hand lies in its chunk; goes on to the next. */
+static uint64_t take_run(run_walk *walk)
+{
+    uint64_t offset = 0;
+    int d;
+    for (d = 0; d < walk->runs.ndim; d++)
+        offset += (uint64_t)(walk->cell[d] * walk->strides[d]);
+    walk->more = pp_box_next(&walk->runs, walk->cell);
+    return offset;
+}
+
+/* Storage works on some runs ahead while one is read. */
+static parapet_status read_runs(pp_copy_source *source, pp_copy_visit *visit, run_walk *walk, size_t run_bytes)
 {
     const pp_transfer_context *context = source->job->source;
-    const pp_chunk_entry *entry = &visit->shard->entries[visit->chunk];
-    size_t element_bytes = context->layout->element_bytes, run_bytes = element_bytes, filled = 0;
-    int64_t strides[PARAPET_MAX_NDIM], cell[PARAPET_MAX_NDIM];
-    pp_box part, runs;
-    parapet_status status;
-    bool more;
-    int d, first;
-    if (entry->bytes != pp_chain_decoded_bytes(context->layout->chain))
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", visit->shard->key,
-                       (long long)visit->chunk, (unsigned long long)entry->bytes,
-                       pp_chain_decoded_bytes(context->layout->chain));
-    part_of_chunk(source, visit, &part);
-    first = first_of_run(visit, &part);
-    runs = part;
-    for (d = first; d < part.ndim; d++) {
-        run_bytes *= (size_t)part.count[d];
-        runs.count[d] = 1;
-    }
-    pp_strides_c_order(part.ndim, visit->chunk_box.count, element_bytes, strides);
-    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)pp_box_element_count(&part) * element_bytes,
-                                   "parts of source chunks")) != PARAPET_OK)
-        return status;
-    for (more = pp_box_first(&runs, cell); more && status == PARAPET_OK; more = pp_box_next(&runs, cell)) {
-        uint64_t offset = entry->offset;
-        for (d = 0; d < part.ndim; d++)
-            offset += (uint64_t)(cell[d] * strides[d]);
-        status = pp_shard_read(context, visit->shard, offset, run_bytes, visit->buffer.data + filled);
+    uint64_t first = visit->shard->entries[visit->chunk].offset;
+    int64_t ahead = pp_min_i64(RUNS_AHEAD, (int64_t)(BYTES_AHEAD / run_bytes));
+    size_t filled = 0;
+    run_walk expected = *walk;
+    parapet_status status = PARAPET_OK;
+    expected.more = ahead > 0;
+    while (walk->more && status == PARAPET_OK) {
+        for (; ahead > 0 && expected.more; ahead--)
+            pp_reader_expect(visit->shard->reader, first + take_run(&expected), run_bytes);
+        status = pp_shard_read(context, visit->shard, first + take_run(walk), run_bytes, visit->buffer.data + filled);
         filled += run_bytes;
+        ahead++;
         source->job->done.read_requests += 1;
     }
     source->job->done.decoded_bytes += (int64_t)filled;
     return status;
+}
+
+static parapet_status fetch_runs(pp_copy_source *source, pp_copy_visit *visit)
+{
+    const pp_layout *layout = source->job->source->layout;
+    uint64_t bytes = visit->shard->entries[visit->chunk].bytes;
+    pp_box part;
+    run_walk walk;
+    size_t run_bytes;
+    parapet_status status;
+    if (bytes != pp_chain_decoded_bytes(layout->chain))
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", visit->shard->key,
+                       (long long)visit->chunk, (unsigned long long)bytes, pp_chain_decoded_bytes(layout->chain));
+    part_of_chunk(source, visit, &part);
+    run_bytes = begin_runs(&walk, visit, &part, layout->element_bytes);
+    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)pp_box_element_count(&part) * layout->element_bytes,
+                                   "parts of source chunks")) != PARAPET_OK)
+        return status;
+    return read_runs(source, visit, &walk, run_bytes);
 }
 
 parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_visit *visit)

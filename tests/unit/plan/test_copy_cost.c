@@ -78,12 +78,12 @@ static void test_copy_cost__with_memory_for_it_overlaps_reading_and_work(void **
     pass.memory.items = 2;
     assert_seconds(&problem, &pass, READ + DECODE + SCATTER + ENCODE + WRITE);
     pass.memory.slots = 6;
-    assert_seconds(&problem, &pass, READ + 0.1 * (DECODE + SCATTER + ENCODE + WRITE));
+    assert_seconds(&problem, &pass, READ + 0.75 * (DECODE + SCATTER + ENCODE + WRITE));
     pass.counts.decoded_bytes *= 10;
-    assert_seconds(&problem, &pass, 11 + 0.1 * (10 * DECODE + SCATTER + ENCODE + WRITE));
+    assert_seconds(&problem, &pass, 11 + 0.75 * (10 * DECODE + SCATTER + ENCODE + WRITE));
     pass.target.encoded_bytes = 1000000;
     /* 50 templates with 5 chunks of a MB open at both ends, read at 1 GB/s and written at half of that. */
-    assert_seconds(&problem, &pass, 11 + 0.1 * (10 * DECODE + SCATTER + ENCODE + WRITE) + 50 * 5 * 3e-3);
+    assert_seconds(&problem, &pass, 11 + 0.75 * (10 * DECODE + SCATTER + ENCODE + WRITE) + 50 * 5 * 3e-3);
 }
 
 static void test_copy_cost__is_never_less_than_the_storage_needs(void **state)
@@ -95,7 +95,7 @@ static void test_copy_cost__is_never_less_than_the_storage_needs(void **state)
     pass.memory.items = 2;
     pass.memory.slots = 6;
     problem.machine.read_limit = problem.machine.write_limit = 1e12;
-    assert_seconds(&problem, &pass, READ + 0.1 * (DECODE + SCATTER + ENCODE + WRITE));
+    assert_seconds(&problem, &pass, READ + 0.75 * (DECODE + SCATTER + ENCODE + WRITE));
     problem.machine.read_limit = 5e8;
     problem.machine.read_rate = 1e12;
     problem.machine.write_limit = 1e8;
