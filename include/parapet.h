@@ -235,7 +235,8 @@ PARAPET_API parapet_status parapet_group_consolidate(parapet_group *group);
 /* [collective] Sets an attribute to a JSON value ("\"m/s\"", "3", "[1, 2]"); json NULL removes it. */
 PARAPET_API parapet_status parapet_group_attribute_set(parapet_group *group, const char *name, const char *json);
 
-/* [local] The JSON text of an attribute, or of all attributes when name is NULL; free with parapet_free. */
+/* [local] The JSON text of an attribute, or of all attributes when name is NULL (without "_parapet", which Parapet
+ * keeps for itself); free with parapet_free. */
 PARAPET_API parapet_status parapet_group_attribute_get(parapet_group *group, const char *name, char **json);
 
 /* ---- Arrays ------------------------------------------------------------------------------------------- */
@@ -342,7 +343,8 @@ PARAPET_API parapet_status parapet_arrays_read(const parapet_array_parts *list, 
 PARAPET_API parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape);
 
 /* [collective] Records length, checksums and digest of every shard, so that from now on a missing, swapped or
- * stale shard is an error. Other Zarr readers see an ordinary array. */
+ * stale shard is an error. Other Zarr readers see an ordinary array. What was written through this handle is taken
+ * from memory: what another handle wrote over it meanwhile then reads as damage. */
 PARAPET_API parapet_status parapet_array_seal(parapet_array *array);
 
 /* [collective] Takes the seal off; parapet_array_write and parapet_array_resize do so by themselves. */
@@ -487,6 +489,199 @@ PARAPET_API parapet_status parapet_copy_plan_print(const parapet_copy_plan_reque
  * An array only; for a group, one text after the other. */
 PARAPET_API parapet_status parapet_copy_explain(const parapet_copy_request *request, int as_json, char **text,
                                                 char **svg);
+
+/* ---- Checkpoints -------------------------------------------------------------------------------------- */
+
+/* State that survives: generations under one group of a store, numbered upward, each a complete Zarr group of sealed
+ * arrays. A generation exists from the moment its commit record is durable, whole, and not before; older ones are
+ * removed after that. A crash at any instant leaves the generations that were committed.
+ *
+ *     parapet_checkpoint_begin(&checkpoint, store, "restart", NULL);
+ *     parapet_checkpoint_put(checkpoint, items, 2);
+ *     parapet_checkpoint_attribute_set(checkpoint, "step", "4711");
+ *     parapet_checkpoint_commit(&checkpoint, &generation);
+ *
+ *     parapet_checkpoint_open(&checkpoint, store, "restart", 0);           the newest that verifies, on any ranks
+ *     parapet_checkpoint_get(checkpoint, items, 2);
+ *     parapet_checkpoint_close(&checkpoint);
+ */
+typedef struct parapet_checkpoint parapet_checkpoint;
+
+typedef struct parapet_checkpoint_options {
+    int64_t generation; /* its number, larger than any before; 0: the newest and 1 */
+    int64_t keep;       /* generations that stay, the new one included; 0: 2; -1: all */
+    int64_t reserved[8];
+} parapet_checkpoint_options;
+
+/* One array of a generation. */
+typedef struct parapet_checkpoint_item {
+    const char *name;               /* one component of a path */
+    const parapet_array_spec *spec; /* to put; not looked at to get */
+    const parapet_part *parts;      /* what this rank has of it, or wants of it; in any decomposition */
+    int part_count;
+    int64_t reserved[4];
+} parapet_checkpoint_item;
+
+/* [collective] Begins a generation in the group at path, which is made if it does not exist. Nothing of it is visible
+ * before the commit. While it is open, no handle of another kind may change what lies below path. options may be
+ * NULL. */
+PARAPET_API parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet_store *store,
+                                                    const char *path, const parapet_checkpoint_options *options);
+
+/* [collective] Makes the arrays, writes and seals them, all as one transfer; each name once. The memory of the parts
+ * is the caller's again on return. After a failure only commit (which refuses) and abort are left. */
+PARAPET_API parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint,
+                                                  const parapet_checkpoint_item *items, int count);
+
+/* [collective] Small state: an attribute of the generation's group, as in parapet_group_attribute_set. */
+PARAPET_API parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name,
+                                                            const char *json);
+
+/* [collective] Makes the generation durable and visible, then removes those that are not kept. Frees the handle in
+ * any case. PARAPET_ERR_EXISTS: another job has committed this generation, or a later one; nothing of ours remains.
+ * A failure after the commit, to remove older ones, is no failure: the next commit does it. generation may be NULL.
+ */
+PARAPET_API parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation);
+
+/* [collective] As if it had never begun; frees the handle. Takes NULL. */
+PARAPET_API parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint);
+
+typedef enum parapet_lending {
+    PARAPET_COPIED = 0, /* the memory of the parts is the caller's again when start returns; a copy is charged to
+                           memory_bytes */
+    PARAPET_LENT = 1    /* it must not be changed before wait returns */
+} parapet_lending;
+
+/* [collective] Puts the items and commits, beside the computation: wait tells what came of it. Under
+ * MPI_THREAD_MULTIPLE a thread of its own does everything, messages included; with less, start does it before it
+ * returns. Until wait has returned, no other call may be made on this store; other stores are not concerned. */
+PARAPET_API parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint,
+                                                    const parapet_checkpoint_item *items, int count,
+                                                    parapet_lending lending);
+
+/* [local] *is_done: wait would not wait. */
+PARAPET_API parapet_status parapet_checkpoint_test(parapet_checkpoint *checkpoint, int *is_done);
+
+/* [collective] The status of the put and of the commit that start began; frees the handle. generation may be NULL. */
+PARAPET_API parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoint, int64_t *generation);
+
+/* [collective] Opens a generation to restore from: of that number, or with 0 the newest that verifies. Verifies its
+ * commit record, its documents, and of every shard existence, length and the checksum of its index, all ranks
+ * sharing the work; the data itself is verified as it is read. With 0, a generation that does not verify is passed
+ * over for the one before. PARAPET_ERR_NOT_FOUND: there is none. */
+PARAPET_API parapet_status parapet_checkpoint_open(parapet_checkpoint **checkpoint, parapet_store *store,
+                                                   const char *path, int64_t generation);
+
+/* [collective] Reads parts of the arrays, as one transfer. */
+PARAPET_API parapet_status parapet_checkpoint_get(parapet_checkpoint *checkpoint,
+                                                  const parapet_checkpoint_item *items, int count);
+
+/* [local] As parapet_group_attribute_get; of a generation that was opened. */
+PARAPET_API parapet_status parapet_checkpoint_attribute_get(parapet_checkpoint *checkpoint, const char *name,
+                                                            char **json);
+
+/* What a generation is. Pointers are valid until the handle is closed. */
+typedef struct parapet_checkpoint_info {
+    int64_t generation;
+    const char *path;         /* of its group, in the store */
+    int array_count;          /* committed with it */
+    const char *const *names; /* of the arrays */
+    int64_t passed_over;      /* newer generations that did not verify */
+    const char *problem;      /* of the newest of those, one sentence; "" if there was none */
+    int64_t reserved[8];
+} parapet_checkpoint_info;
+
+/* [local] */
+PARAPET_API parapet_status parapet_checkpoint_get_info(parapet_checkpoint *checkpoint, parapet_checkpoint_info *info);
+
+/* [collective] Of a generation that was opened. Takes NULL. */
+PARAPET_API parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint);
+
+/* Called for each generation, the newest first; a return other than 0 ends the listing. path is that of its group. */
+typedef int (*parapet_generation)(void *context, int64_t generation, const char *path);
+
+/* [collective] The generations that are committed at path; they are not verified. A group that never had a
+ * checkpoint has none. */
+PARAPET_API parapet_status parapet_checkpoint_list(parapet_store *store, const char *path,
+                                                   parapet_generation generation, void *context);
+
+/* What was, or would be, removed. */
+typedef int (*parapet_removal)(void *context, const char *key, const char *reason);
+
+/* [collective] Removes what crashes have left below path: generations that were never committed, and temporary
+ * objects; not those of a copy that can be resumed. Nobody else may write there meanwhile, and no array, group or
+ * checkpoint of this store may be open. dry_run: only tells. removal may be NULL. */
+PARAPET_API parapet_status parapet_collect(parapet_store *store, const char *path, int dry_run,
+                                           parapet_removal removal, void *context);
+
+/* ---- Series ------------------------------------------------------------------------------------------- */
+
+/* Time steps that append: a group of arrays that grow together along their first dimension, with a coordinate. A step
+ * is committed by one rename of the group's zarr.json with consolidated metadata: readers that use it, as xarray
+ * does by default, see steps whole or not at all. A reader of a single array may see its step a moment earlier.
+ *
+ * Steps that share a shard stay open, in memory or (where that is too small) in one file for each rank, until the
+ * shard is full or the series is flushed; then every shard is written once. What a crash can lose is exactly what
+ * was neither: steps since the last flush, or since the last full row of shards. */
+typedef struct parapet_series parapet_series;
+
+typedef struct parapet_series_spec {
+    const char *dimension;             /* of the steps, and the name of the coordinate; NULL: "time" */
+    const char *coordinate_attributes; /* a JSON object such as {"units": "hours since 2000-01-01"}; NULL: {} */
+    const char *attributes;            /* of the group; NULL: {} */
+    int count;                         /* arrays */
+    const char *const *names;
+    const parapet_array_spec *specs; /* shape[0] is 0; chunks[0] and shards[0] count steps, by default 1; shards[0] is
+                                        the same for all; dimension_names[0] may be NULL or the dimension above */
+    int64_t reserved[8];
+} parapet_series_spec;
+
+/* What one rank has of one step of an array: start and count of the parts leave the first dimension out. */
+typedef struct parapet_step {
+    const parapet_part *parts;
+    int part_count;
+    int64_t reserved[2];
+} parapet_step;
+
+/* [collective] Makes the group, unless there is one that is no series, and its arrays, with no step. Other arrays and
+ * coordinates may be made in the group with parapet_array_create, before the first step. */
+PARAPET_API parapet_status parapet_series_create(parapet_series **series, parapet_store *store, const char *path,
+                                                 const parapet_series_spec *spec);
+
+/* [collective] Goes on behind the last step that was committed, on any number of ranks. What a crash left beyond it
+ * is gone. */
+PARAPET_API parapet_status parapet_series_open(parapet_series **series, parapet_store *store, const char *path);
+
+/* [collective] Appends a step to all arrays, in the order of info.names. The memory is the caller's again on return.
+ * coordinate must be the same on all ranks. After a failure info.steps tells whether the step was taken; a row that
+ * could not be written is tried again by flush, and before the next step. */
+PARAPET_API parapet_status parapet_series_append(parapet_series *series, double coordinate,
+                                                 const parapet_step *steps);
+
+/* [collective] Writes what is open and commits it. A row of shards that is not full is written again later. */
+PARAPET_API parapet_status parapet_series_flush(parapet_series *series);
+
+/* [collective] Flushes and closes; the handle is freed in any case. */
+PARAPET_API parapet_status parapet_series_close(parapet_series **series);
+
+typedef struct parapet_series_info {
+    const char *path;
+    const char *dimension;
+    int count;
+    const char *const *names;
+    int64_t steps;           /* appended */
+    int64_t steps_committed; /* what readers see, and what a crash leaves */
+    int64_t steps_per_row;   /* shards[0] */
+    int64_t shards_written;  /* by this rank since the series was opened, of the arrays in names */
+    int is_staged;           /* open steps are kept in files, because memory_bytes is too small for them */
+    int64_t reserved[8];
+} parapet_series_info;
+
+/* [local] Pointers are valid until the series is closed. */
+PARAPET_API parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info);
+
+/* [local] What a step costs and where open steps are kept, in sentences; free with parapet_free. */
+PARAPET_API parapet_status parapet_series_print(parapet_series *series, char **text);
 
 /* ---- Checking ----------------------------------------------------------------------------------------- */
 

@@ -11,6 +11,7 @@ void pp_array_free(parapet_array *array)
     pp_json_free(array->zarray);
     pp_json_free(array->zattrs);
     pp_manifest_head_clear(&array->head);
+    pp_shard_notes_clear(&array->notes);
     pp_free(array->page);
     pp_free(array->codec_words);
     pp_free(array->path);
@@ -303,8 +304,9 @@ static parapet_status store_document(parapet_array *array, const pp_array_docume
     unsigned char digest[PP_SHA256_BYTES];
     parapet_status status;
     pp_sha256_of(text->data, text->bytes, digest);
-    if ((status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK)
+    if (!array->is_apart && (status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK)
         return status;
+    status = PARAPET_OK;
     if (array->is_sealed)
         status = pp_seal_write_head(array, array->document_digest, digest);
     else if (array->has_head)

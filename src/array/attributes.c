@@ -83,7 +83,7 @@ parapet_status pp_attributes_get(pp_json *attributes, const char *name, char **j
     if (json == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute needs a place for its text");
     *json = NULL;
-    if (name != NULL && (!pp_json_has(attributes, name) || strcmp(name, PP_RESERVED_ATTRIBUTE) == 0))
+    if (name != NULL && !pp_json_has(attributes, name))
         return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no attribute \"%s\"", name);
     if (name != NULL)
         pp_json_print(pp_json_member(attributes, name), false, &text);

@@ -50,16 +50,16 @@ static parapet_status consolidate_below(consolidation *job, const char *path, in
     return status;
 }
 
-static parapet_status gather_metadata(parapet_group *group, pp_json **consolidated)
+parapet_status pp_metadata_gather(parapet_store *store, const char *path, pp_json **consolidated)
 {
     static const char frame[] = "{\"kind\":\"inline\",\"must_understand\":false}";
-    size_t base = group->path[0] != '\0' ? strlen(group->path) + 1 : 0;
-    consolidation job = {.store = group->store, .base_bytes = base};
+    size_t base = path[0] != '\0' ? strlen(path) + 1 : 0;
+    consolidation job = {.store = store, .base_bytes = base};
     parapet_status status;
     if ((status = pp_json_parse(consolidated, frame, strlen(frame))) != PARAPET_OK ||
         (status = pp_json_object_build(&job.metadata)) != PARAPET_OK)
         return status;
-    status = consolidate_below(&job, group->path, 0);
+    status = consolidate_below(&job, path, 0);
     if (status == PARAPET_OK)
         return pp_json_set(*consolidated, "metadata", job.metadata);
     pp_json_free(job.metadata);
@@ -74,7 +74,7 @@ static parapet_status consolidate(void *node, const void *argument)
     (void)argument;
     changed.consolidated_metadata = NULL;
     if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
-        (status = gather_metadata(group, &changed.consolidated_metadata)) == PARAPET_OK)
+        (status = pp_metadata_gather(group->store, group->path, &changed.consolidated_metadata)) == PARAPET_OK)
         status = pp_group_write(group, &changed, PP_PUBLISH_REPLACE);
     if (status != PARAPET_OK) {
         pp_json_free(changed.consolidated_metadata);

@@ -186,7 +186,7 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
         status = pp_layout_init(&layout, &document, false);
     pp_layout_clear(&layout);
     if (status != PARAPET_OK || (status = pp_array_make_room(array, &document, spec->overwrite)) != PARAPET_OK ||
-        (status = pp_node_prepare_ancestors(array->store, array->path)) != PARAPET_OK) {
+        (!array->is_apart && (status = pp_node_prepare_ancestors(array->store, array->path)) != PARAPET_OK)) {
         pp_array_document_clear(&document);
         return status;
     }
@@ -221,21 +221,30 @@ static parapet_status describe_specs(const char *const *paths, const parapet_arr
     return status;
 }
 
-parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
-                                     const parapet_array_spec *specs, int count)
+parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
+                                const parapet_array_spec *specs, int count, bool is_apart)
 {
     pp_arrays made = {.store = store, .arrays = arrays, .count = count};
     parapet_status status, built;
     pp_call call;
+    int i;
     pp_arrays_call(&call, "create", paths, count);
     status = describe_specs(paths, specs, count, &call);
     if ((built = pp_arrays_build(arrays, store, paths, count)) != PARAPET_OK)
         status = built;
     if (store == NULL)
         return status;
+    for (i = 0; built == PARAPET_OK && i < count; i++)
+        arrays[i]->is_apart = is_apart;
     if (status == PARAPET_OK)
         status = pp_store_check_writable(store);
     return pp_arrays_lead(&made, &call, status, create_arrays, specs);
+}
+
+parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
+                                     const parapet_array_spec *specs, int count)
+{
+    return pp_arrays_create(arrays, store, paths, specs, count, false);
 }
 
 parapet_status parapet_array_create(parapet_array **array, parapet_store *store, const char *path,

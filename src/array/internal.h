@@ -45,7 +45,9 @@ struct parapet_array {
     pp_manifest_head head;
     pp_shard_record *page; /* the page of the manifest read last */
     int64_t page_number;   /* -1: none */
-    bool is_broken;        /* a publish failed, or ranks may know different things: only close is left */
+    pp_shard_notes notes;
+    bool is_apart;  /* the groups above are left alone: whoever has this handle takes care of them */
+    bool is_broken; /* a publish failed, or ranks may know different things: only close is left */
 };
 
 /* [collective] Opens a store over a backend that the caller keeps, one on every rank: for tests. */
@@ -167,6 +169,10 @@ parapet_status pp_group_check_usable(const parapet_group *group);
 parapet_status pp_group_write(parapet_group *group, const pp_group_document *document, pp_publish_mode mode);
 parapet_status pp_group_check_changeable(const parapet_group *group);
 
+/* consolidate.c: the documents of everything below a group, as its zarr.json holds them. Free it also after a
+ * failure. */
+parapet_status pp_metadata_gather(parapet_store *store, const char *path, pp_json **consolidated);
+
 /* attributes.c: those a new node is to have, from the text of a JSON object; NULL is {}. Free them also after a
  * failure. */
 parapet_status pp_attributes_parse(const char *text, pp_json **attributes);
@@ -189,6 +195,10 @@ parapet_status pp_shapes_choose(const parapet_array_spec *spec, size_t element_b
 /* spec.c: whether a spec can be looked at; and everything in it that must be equal on all ranks. */
 parapet_status pp_spec_check(const parapet_array_spec *spec);
 void pp_spec_add(const parapet_array_spec *spec, pp_call *call);
+
+/* create.c: as parapet_arrays_create; is_apart as in parapet_array. */
+parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
+                                const parapet_array_spec *specs, int count, bool is_apart);
 
 /* create.c: the document of a new array; clear it also after a failure. */
 parapet_status pp_document_from_spec(pp_array_document *document, const parapet_array_spec *spec,
@@ -241,6 +251,9 @@ parapet_status pp_array_document_copy(const pp_array_document *document, pp_arra
 /* resize.c: completes a shrinking that was interrupted. */
 parapet_status pp_resize_finish(parapet_array *array);
 
+/* Changes the shape of an array that is not sealed; where it shrinks, removes and trims shards. */
+parapet_status pp_resize_apply(parapet_array *array, const int64_t *shape);
+
 /* walk.c: calls visit for every object below a path, __parapet left out; key is relative to path. */
 typedef parapet_status (*pp_walk_visitor)(void *context, const char *key, uint64_t bytes);
 parapet_status pp_walk_objects(parapet_store *store, const char *path, pp_walk_visitor visit, void *context);
@@ -259,5 +272,23 @@ parapet_status pp_seal_confirm(parapet_array *array, const pp_array_document *do
 parapet_status pp_seal_remove_head(parapet_array *array);
 /* Unseals if sealed: the first step of every write. */
 parapet_status pp_seal_break(parapet_array *array);
+/* The steps of sealing. First what an earlier seal or a shrinking has left is done away with; then the pages of the
+ * head, which takes in their digests; last the head and the document, which is what seals. */
+parapet_status pp_seal_clear_way(parapet_array *array);
+uint32_t pp_seal_page_records(const pp_manifest_head *head, int64_t page);
+parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_shard_record *records);
+parapet_status pp_seal_mark(parapet_array *array);
+/* seal_many.c
+ * [collective] Seals arrays of one store that are not sealed; part of a call that has begun, same status on every
+ * rank. The number of agreements does not depend on the number of arrays; shards are described and pages written by
+ * all ranks. */
+parapet_status pp_arrays_seal(parapet_array *const *arrays, int count);
+/* seal_verify.c
+ * [collective] Compares every shard of sealed arrays with the manifest: existence, length and the checksum of its
+ * index, each rank some of them; part of a call that has begun, same status on every rank. */
+parapet_status pp_arrays_verify(parapet_array *const *arrays, int count);
+/* Shards of many arrays are dealt to the servers in turn: the first of an array that is this rank's, with so many
+ * shards in the arrays before it; INT64_MAX: none, this rank is no server. */
+int64_t pp_seal_first_own(const parapet_store *store, int64_t before);
 
 #endif

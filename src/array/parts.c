@@ -88,7 +88,8 @@ static parapet_status list_items(batch *all)
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
         status = pp_array_transfer_context(all->list[i].array, &all->contexts[i]);
-        all->items[i] = (pp_transfer_item){.context = &all->contexts[i], .parts = &all->parts[i]};
+        all->items[i] = (pp_transfer_item){
+            .context = &all->contexts[i], .parts = &all->parts[i], .notes = &all->list[i].array->notes};
     }
     return status;
 }
@@ -129,12 +130,30 @@ static parapet_status unseal_batch(const batch *all)
     return status;
 }
 
+/* What was published, for the seal. */
+static void note_batch(const batch *all, const pp_staged *staged)
+{
+    size_t i;
+    int k;
+    for (k = 0; k < all->count; k++)
+        pp_shard_notes_begin(&all->list[k].array->notes);
+    for (i = 0; i < staged->count; i++) {
+        const pp_staged_note *note = &staged->notes[i];
+        bool is_known = note->record.bytes != PP_SHARD_ABSENT;
+        pp_shard_notes_add(&all->list[note->target].array->notes, note->shard, is_known ? &note->record : NULL);
+    }
+    for (k = 0; k < all->count; k++)
+        pp_shard_notes_end(&all->list[k].array->notes);
+}
+
 /* [collective] What failed to become visible may be visible in part. */
 static parapet_status publish_batch(const batch *all, pp_staged *staged)
 {
     parapet_status status =
         pp_comm_agree(all->store->comm, "publishing", pp_staged_publish(&all->contexts[0], staged));
     int i;
+    if (status == PARAPET_OK)
+        note_batch(all, staged);
     for (i = 0; i < all->count && status != PARAPET_OK; i++)
         all->list[i].array->is_broken = true;
     return status;

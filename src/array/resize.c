@@ -90,7 +90,7 @@ parapet_status pp_resize_finish(parapet_array *array)
     return pp_array_replace_document(array, &unmarked);
 }
 
-static parapet_status change_shape(parapet_array *array, const int64_t *shape)
+parapet_status pp_resize_apply(parapet_array *array, const int64_t *shape)
 {
     bool is_shrunk[PARAPET_MAX_NDIM] = {false}, shrinks = false;
     pp_array_document changed = {0};
@@ -131,7 +131,7 @@ static parapet_status resize(void *node, const void *shape)
     parapet_status status;
     if ((status = pp_seal_break(array)) != PARAPET_OK || (status = pp_resize_finish(array)) != PARAPET_OK)
         return status;
-    return array->document.ndim > 0 ? change_shape(array, shape) : PARAPET_OK;
+    return array->document.ndim > 0 ? pp_resize_apply(array, shape) : PARAPET_OK;
 }
 
 parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
@@ -143,7 +143,9 @@ parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
     pp_call_init(&call, "resize(%s)", array->path);
     if (shape != NULL)
         pp_call_add(&call, shape, (size_t)array->document.ndim * sizeof shape[0]);
-    if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(array, shape))) == PARAPET_OK)
+    if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(array, shape))) == PARAPET_OK) {
+        pp_shard_notes_clear(&array->notes); /* shards get other numbers, and some are trimmed */
         status = pp_array_lead(array, "resizing", resize, shape);
+    }
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot resize array \"%s\"", array->path);
 }

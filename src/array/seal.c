@@ -11,7 +11,7 @@
  * Every step keeps this true: if there is a head, zarr.json is one of the two documents it names. So whatever
  * else changed zarr.json is found out, and a crash between two steps is not mistaken for it. */
 
-static uint32_t records_of_page(const pp_manifest_head *head, int64_t page)
+uint32_t pp_seal_page_records(const pp_manifest_head *head, int64_t page)
 {
     uint64_t before = (uint64_t)page * PP_MANIFEST_PAGE_RECORDS;
     return (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, (int64_t)(head->shard_count - before));
@@ -143,7 +143,7 @@ parapet_status pp_seal_open(parapet_array *array)
 
 static parapet_status load_page(parapet_array *array, int64_t page)
 {
-    uint32_t count = records_of_page(&array->head, page);
+    uint32_t count = pp_seal_page_records(&array->head, page);
     unsigned char digest[PP_SHA256_BYTES];
     char *key = NULL, *data = NULL;
     size_t bytes;
@@ -228,52 +228,22 @@ parapet_status pp_seal_remove_head(parapet_array *array)
     return status;
 }
 
-static parapet_status describe_shard(const pp_transfer_context *context, int64_t number, pp_shard_record *record)
+parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_shard_record *records)
 {
-    pp_shard shard = {0};
-    parapet_status status = pp_shard_open(context, number, &shard);
-    if (status == PARAPET_OK)
-        status = pp_shard_describe(context, &shard, record);
-    pp_shard_close(&shard);
-    return status;
-}
-
-static parapet_status write_page(parapet_array *array, const pp_transfer_context *context, int64_t page,
-                                 unsigned char *bytes)
-{
-    uint32_t i, count = records_of_page(&array->head, page);
-    int64_t first = page * PP_MANIFEST_PAGE_RECORDS;
+    uint32_t count = pp_seal_page_records(&array->head, page);
+    unsigned char *bytes = NULL;
     char *key = NULL;
-    parapet_status status = PARAPET_OK;
-    for (i = 0; i < count && status == PARAPET_OK; i++)
-        status = describe_shard(context, first + i, &array->page[i]);
-    if (status != PARAPET_OK || (status = page_key(array, page, &key)) != PARAPET_OK)
-        return status;
-    pp_manifest_page_encode(array->page, count, (uint64_t)first, bytes);
+    parapet_status status;
+    if ((status = pp_allocate(&bytes, PP_MANIFEST_PAGE_BYTES(count))) != PARAPET_OK ||
+        (status = page_key(array, page, &key)) != PARAPET_OK)
+        goto done;
+    pp_manifest_page_encode(records, count, (uint64_t)page * PP_MANIFEST_PAGE_RECORDS, bytes);
     pp_sha256_of(bytes, PP_MANIFEST_PAGE_BYTES(count), array->head.page_digests + (size_t)page * PP_SHA256_BYTES);
     status = write_object(array, key, bytes, PP_MANIFEST_PAGE_BYTES(count));
+done:
     pp_free(key);
-    return status;
-}
-
-static parapet_status write_manifest(parapet_array *array)
-{
-    pp_transfer_context context;
-    unsigned char *bytes = NULL;
-    int64_t page;
-    parapet_status status;
-    pp_manifest_head_clear(&array->head);
-    if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
-        (status = pp_manifest_head_init(&array->head, (uint64_t)array->layout.shards.cell_count)) != PARAPET_OK ||
-        (status = pp_allocate(&bytes, PP_MANIFEST_PAGE_BYTES(PP_MANIFEST_PAGE_RECORDS))) != PARAPET_OK)
-        return status;
-    array->page_number = -1;
-    if (array->page == NULL)
-        status = pp_allocate_array(&array->page, PP_MANIFEST_PAGE_RECORDS, sizeof array->page[0]);
-    for (page = 0; page < array->head.page_count && status == PARAPET_OK; page++)
-        status = write_page(array, &context, page, bytes);
     pp_free(bytes);
-    return status == PARAPET_OK ? pp_store_settle(array->store->backend) : status;
+    return status;
 }
 
 /* {"sealed": {...}} or, for an array without seal, nothing. */
@@ -315,19 +285,15 @@ static parapet_status switch_document(parapet_array *array, bool is_sealed)
     return status;
 }
 
-static parapet_status seal(void *node, const void *argument)
+parapet_status pp_seal_clear_way(parapet_array *array)
 {
-    parapet_array *array = node;
-    parapet_status status;
-    (void)argument;
-    if (array->is_sealed)
-        return PARAPET_OK;
-    if ((status = pp_resize_finish(array)) != PARAPET_OK)
-        return status;
-    if (array->has_head && (status = pp_seal_remove_head(array)) != PARAPET_OK)
-        return status;
-    if ((status = write_manifest(array)) != PARAPET_OK)
-        return status;
+    parapet_status status = pp_resize_finish(array);
+    return status == PARAPET_OK && array->has_head ? pp_seal_remove_head(array) : status;
+}
+
+parapet_status pp_seal_mark(parapet_array *array)
+{
+    array->page_number = -1;
     return switch_document(array, true);
 }
 
@@ -386,7 +352,7 @@ parapet_status parapet_array_seal(parapet_array *array)
     pp_call_init(&call, "seal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return status;
-    return pp_array_lead(array, "sealing", seal, NULL);
+    return pp_arrays_seal(&array, 1);
 }
 
 parapet_status parapet_array_unseal(parapet_array *array)

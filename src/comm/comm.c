@@ -429,12 +429,21 @@ parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mi
     return status;
 }
 
-bool pp_comm_allows_threads(void)
+/* A program that has not started MPI may do as it likes. */
+static bool has_thread_level(int least)
 {
     int provided = MPI_THREAD_SINGLE;
-    if (!is_mpi_running())
-        return true;
-    return MPI_Query_thread(&provided) == MPI_SUCCESS && provided >= MPI_THREAD_FUNNELED;
+    return !is_mpi_running() || (MPI_Query_thread(&provided) == MPI_SUCCESS && provided >= least);
+}
+
+bool pp_comm_allows_threads(void)
+{
+    return has_thread_level(MPI_THREAD_FUNNELED);
+}
+
+bool pp_comm_allows_any_thread(void)
+{
+    return has_thread_level(MPI_THREAD_MULTIPLE);
 }
 
 void pp_comm_print_library(pp_text *text)

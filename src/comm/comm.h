@@ -89,6 +89,9 @@ parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_stat
 /* [local] Whether MPI tolerates threads beside the one that calls it. */
 bool pp_comm_allows_threads(void);
 
+/* [local] Whether any thread may call MPI, several at once. */
+bool pp_comm_allows_any_thread(void);
+
 /* [local] Name and version of the MPI library, on one line. */
 void pp_comm_print_library(pp_text *text);
 

@@ -12,7 +12,7 @@
 /* What a row costs beside its bytes, and an element whose neighbours do not stay its neighbours. */
 #define ROW_SECONDS 8e-9
 #define ELEMENT_SECONDS 2.5e-9
-/* Reading, working and writing at the same time still wait for each other: measured on a disk, 2 GiB in five shapes. */
+/* Reading, working and writing at the same time still wait for each other: fitted to copies of 2 GiB. */
 #define OVERLAP_LOSS 0.75
 /* So many lots for each rank are looked at one by one. */
 #define LOTS_LOOKED_AT 16

@@ -82,7 +82,8 @@ bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp
  *     read  = requests * request_seconds (or run_seconds) + stored bytes / read rate
  *     work  = (decode + scatter + encode) / workers that have a core
  *     write = stored bytes / write rate + flushes
- *     time  = the longest of the three and three quarters of the others, and for every template what is open at its edges;
+ *     time  = the longest of the three and three quarters of the others,
+ *             and for every template what is open at its edges;
  *             all of them, one after the other, when there is no memory for more
  *     and no less than the storage needs for what all ranks read and write.
  * Ranks that work at the same time share the limits of the disk and the cores. Cooperating ranks read equal parts,

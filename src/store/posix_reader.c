@@ -75,7 +75,7 @@ done:
     return status;
 }
 
-/* Whether the first byte of a piece is in the page cache already, where a plain read is cheapest. */
+/* Whether a byte is in the page cache already, where a plain read is cheapest. */
 static bool is_cached(const posix_reader *self, uint64_t offset)
 {
     char byte;
@@ -84,13 +84,14 @@ static bool is_cached(const posix_reader *self, uint64_t offset)
 }
 
 /* Measured on ext4, 1 GiB of shards read cold in pieces of 8 MiB: direct 0.40 s, through the page cache 1.25 s,
- * which a bare loop of pread takes too. What is aligned, large and not cached therefore goes direct. Returns how
- * much of it did; the caller reads the rest, and meets there any error there is. */
+ * which a bare loop of pread takes too. What is aligned, large and not cached therefore goes direct; the middle is
+ * asked for, since checksums between the chunks of a sealed shard are read before them. Returns how much of it did;
+ * the caller reads the rest, and meets there any error there is. */
 static size_t read_direct(const posix_reader *self, uint64_t offset, size_t bytes, unsigned char *target)
 {
     size_t done = 0, whole = bytes / PP_PAGE_BYTES * PP_PAGE_BYTES;
     if (self->direct < 0 || bytes < DIRECT_READ_BYTES || offset % PP_PAGE_BYTES != 0 ||
-        (uintptr_t)target % PP_PAGE_BYTES != 0 || is_cached(self, offset))
+        (uintptr_t)target % PP_PAGE_BYTES != 0 || is_cached(self, offset + bytes / 2))
         return 0;
     while (done < whole) {
         ssize_t got = pread(self->direct, target + done, pp_min_size(whole - done, PP_MAX_TRANSFER_BYTES),

@@ -103,25 +103,49 @@ static parapet_status read_chunk_crc32c(const pp_transfer_context *context, cons
     return PARAPET_OK;
 }
 
-static void add_chunk(pp_sha256 *hash, int64_t chunk, uint64_t bytes, uint32_t crc)
+static void add_chunk(pp_shard_tally *tally, int64_t chunk, uint64_t bytes, uint32_t crc)
 {
     unsigned char record[20];
     pp_store_u64le(record, (uint64_t)chunk);
     pp_store_u64le(record + 8, bytes);
     pp_store_u32le(record + 16, crc);
-    pp_sha256_add(hash, record, sizeof record);
+    pp_sha256_add(&tally->hash, record, sizeof record);
+    tally->chunk_count++;
+}
+
+void pp_shard_tally_init(pp_shard_tally *tally)
+{
+    tally->chunk_count = 0;
+    pp_sha256_init(&tally->hash);
+}
+
+bool pp_shard_tally_add(pp_shard_tally *tally, const pp_chain *chain, int64_t chunk, pp_bytes encoded)
+{
+    bool ends_in_crc32c = pp_chain_ends_in_crc32c(chain);
+    if (ends_in_crc32c && encoded.bytes < 4)
+        return false;
+    add_chunk(tally, chunk, encoded.bytes,
+              ends_in_crc32c ? pp_load_u32le(encoded.data + encoded.bytes - 4)
+                             : pp_crc32c(0, encoded.data, encoded.bytes));
+    return true;
+}
+
+void pp_shard_tally_finish(pp_shard_tally *tally, pp_shard_record *record)
+{
+    record->chunk_count = tally->chunk_count;
+    pp_sha256_finish(&tally->hash, record->digest);
 }
 
 parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_shard *shard, pp_shard_record *record)
 {
-    pp_sha256 hash;
+    pp_shard_tally tally;
     pp_buffer buffer = {0};
     parapet_status status = PARAPET_OK;
     int64_t chunk;
     *record = (pp_shard_record){.bytes = PP_SHARD_ABSENT};
     if (shard->reader == NULL)
         return PARAPET_OK;
-    pp_sha256_init(&hash);
+    pp_shard_tally_init(&tally);
     if (!pp_chain_ends_in_crc32c(context->layout->chain) &&
         (status = pp_buffer_init(&buffer, context->budget, 256 << 10, "checksum buffers")) != PARAPET_OK)
         return status;
@@ -131,12 +155,25 @@ parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_sh
         if (!pp_shard_has_chunk(shard, chunk))
             continue;
         status = read_chunk_crc32c(context, shard, &shard->entries[chunk], &buffer, &crc);
-        add_chunk(&hash, chunk, shard->entries[chunk].bytes, crc);
-        record->chunk_count++;
+        add_chunk(&tally, chunk, shard->entries[chunk].bytes, crc);
     }
-    pp_sha256_finish(&hash, record->digest);
+    pp_shard_tally_finish(&tally, record);
     pp_buffer_free(&buffer);
     return status;
+}
+
+parapet_status pp_shard_compare(const pp_shard *shard, const pp_shard_record *sealed)
+{
+    if (shard->reader == NULL)
+        return sealed->bytes == PP_SHARD_ABSENT
+                   ? PARAPET_OK
+                   : pp_fail(PARAPET_ERR_MISSING, "%s is missing: the array was sealed with it", shard->key);
+    if (sealed->bytes == PP_SHARD_ABSENT)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s was not there when the array was sealed", shard->key);
+    if (sealed->bytes != shard->reader->bytes || sealed->index_crc32c != shard->index_crc32c)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: its %s differ", shard->key,
+                       sealed->bytes != shard->reader->bytes ? "lengths" : "indexes");
+    return PARAPET_OK;
 }
 
 static parapet_status check_seal(const pp_transfer_context *context, const pp_shard *shard)
@@ -145,21 +182,12 @@ static parapet_status check_seal(const pp_transfer_context *context, const pp_sh
     parapet_status status;
     if (context->seal == NULL)
         return PARAPET_OK;
-    if ((status = context->seal(context->seal_context, shard->number, &sealed)) != PARAPET_OK)
-        return status;
-    if (shard->reader == NULL)
-        return sealed.bytes == PP_SHARD_ABSENT
-                   ? PARAPET_OK
-                   : pp_fail(PARAPET_ERR_MISSING, "%s is missing: the array was sealed with it", shard->key);
-    if (sealed.bytes == PP_SHARD_ABSENT)
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s was not there when the array was sealed", shard->key);
-    if ((status = pp_shard_describe(context, shard, &found)) != PARAPET_OK)
+    if ((status = context->seal(context->seal_context, shard->number, &sealed)) != PARAPET_OK ||
+        (status = pp_shard_compare(shard, &sealed)) != PARAPET_OK ||
+        (status = pp_shard_describe(context, shard, &found)) != PARAPET_OK)
         return status;
     if (!pp_shard_record_equals(&sealed, &found))
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: its %s differ", shard->key,
-                       sealed.bytes != found.bytes                 ? "lengths"
-                       : sealed.index_crc32c != found.index_crc32c ? "indexes"
-                                                                   : "contents");
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: its contents differ", shard->key);
     return PARAPET_OK;
 }
 

@@ -22,6 +22,22 @@ void pp_shard_close(pp_shard *shard);
 /* Whether a chunk is stored. */
 bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk);
 
+/* The part of a record that is about chunks, made of one after the other in ascending order. */
+typedef struct pp_shard_tally {
+    pp_sha256 hash;
+    uint32_t chunk_count;
+} pp_shard_tally;
+
+void pp_shard_tally_init(pp_shard_tally *tally);
+
+/* false: the chunk is too short for the checksum that its codecs end in, and the shard has no record. */
+bool pp_shard_tally_add(pp_shard_tally *tally, const pp_chain *chain, int64_t chunk, pp_bytes encoded);
+void pp_shard_tally_finish(pp_shard_tally *tally, pp_shard_record *record);
+
+/* Compares existence, length and index with what was sealed; reads nothing. Two shards whose chunks differ in
+ * neither number nor length are alike to it: their contents are compared by whoever opens a shard to read it. */
+parapet_status pp_shard_compare(const pp_shard *shard, const pp_shard_record *sealed);
+
 /* What a seal records of the shard: an absent one has bytes PP_SHARD_ABSENT. */
 parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_shard *shard, pp_shard_record *record);
 

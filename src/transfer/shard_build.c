@@ -1,6 +1,7 @@
 #include "transfer/shard_build.h"
 
 #include "base/checked.h"
+#include "codec/crc32c.h"
 
 static parapet_status reserve_entries(pp_shard_build *build, const pp_transfer_context *context)
 {
@@ -151,14 +152,23 @@ static parapet_status append(pp_shard_build *build, const pp_transfer_context *c
     return PARAPET_OK;
 }
 
+void pp_shard_build_describe(pp_shard_build *build)
+{
+    build->is_described = true;
+    pp_shard_tally_init(&build->tally);
+}
+
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded)
 {
     uint64_t offset = build->writer != NULL ? build->writer->bytes : 0;
     parapet_status status = append(build, context, encoded.data, encoded.bytes);
-    if (status == PARAPET_OK)
-        build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
-    return status;
+    if (status != PARAPET_OK)
+        return status;
+    build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
+    if (build->is_described)
+        build->is_described = pp_shard_tally_add(&build->tally, context->layout->chain, chunk, encoded);
+    return PARAPET_OK;
 }
 
 static parapet_status append_index(pp_shard_build *build, const pp_transfer_context *context)
@@ -170,22 +180,33 @@ static parapet_status append_index(pp_shard_build *build, const pp_transfer_cont
     if (status != PARAPET_OK)
         return status;
     pp_index_encode(format, build->entries, stored.data);
+    build->index_crc32c = pp_crc32c(0, stored.data, bytes - (format->has_crc32c ? 4 : 0));
     status = append(build, context, stored.data, bytes);
     pp_buffer_free(&stored);
     return status;
 }
 
-static parapet_status keep_staged(pp_staged *staged, pp_writer *writer)
+static parapet_status make_room(pp_staged *staged)
 {
+    size_t capacity = pp_max_size(16, 2 * staged->capacity);
     parapet_status status;
-    if (staged->count == staged->capacity) {
-        size_t capacity = pp_max_size(16, 2 * staged->capacity);
-        if ((status = pp_reallocate(&staged->writers, capacity * sizeof staged->writers[0])) != PARAPET_OK)
-            return status;
-        staged->capacity = capacity;
-    }
-    staged->writers[staged->count++] = writer;
+    if (staged->count < staged->capacity)
+        return PARAPET_OK;
+    if ((status = pp_reallocate(&staged->writers, capacity * sizeof staged->writers[0])) != PARAPET_OK ||
+        (status = pp_reallocate(&staged->notes, capacity * sizeof staged->notes[0])) != PARAPET_OK)
+        return status;
+    staged->capacity = capacity;
     return PARAPET_OK;
+}
+
+static pp_staged_note note_of(pp_shard_build *build)
+{
+    pp_staged_note note = {.target = build->target, .shard = build->number, .record = {.bytes = PP_SHARD_ABSENT}};
+    if (!build->is_described)
+        return note;
+    note.record = (pp_shard_record){.bytes = build->writer->bytes, .index_crc32c = build->index_crc32c};
+    pp_shard_tally_finish(&build->tally, &note.record);
+    return note;
 }
 
 parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
@@ -195,9 +216,10 @@ parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_co
         return status;
     if (build->writer == NULL)
         return PARAPET_OK;
-    if ((status = pp_writer_stage(build->writer)) != PARAPET_OK ||
-        (status = keep_staged(staged, build->writer)) != PARAPET_OK)
+    if ((status = pp_writer_stage(build->writer)) != PARAPET_OK || (status = make_room(staged)) != PARAPET_OK)
         return status;
+    staged->notes[staged->count] = note_of(build);
+    staged->writers[staged->count++] = build->writer;
     build->writer = NULL;
     return PARAPET_OK;
 }
@@ -220,5 +242,6 @@ void pp_staged_clear(pp_staged *staged)
     for (i = 0; i < staged->count; i++)
         pp_writer_free(staged->writers[i]);
     pp_free(staged->writers);
+    pp_free(staged->notes);
     *staged = (pp_staged){0};
 }

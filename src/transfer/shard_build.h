@@ -15,6 +15,9 @@ typedef struct pp_shard_build {
     size_t reserved_bytes;
     size_t buffer_bytes; /* for the writer */
     pp_writer *writer;
+    bool is_described; /* the chunks come in ascending order, and so far the tally has them all */
+    pp_shard_tally tally;
+    uint32_t index_crc32c;
     const char *staging; /* where the unfinished shard is kept under a name that is found again; NULL: anywhere */
     atomic_bool is_finished;
     struct pp_shard_build *following;
@@ -32,6 +35,9 @@ size_t pp_shard_build_writer_bytes(const pp_layout *layout);
 parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_context *context, int64_t number,
                                      bool needs_old);
 void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *context);
+
+/* Makes the record that a seal would hold on the way: for chunks that are appended in ascending order. */
+void pp_shard_build_describe(pp_shard_build *build);
 
 /* Appends one encoded chunk. */
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,

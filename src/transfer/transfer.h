@@ -16,6 +16,7 @@
 #include "transfer/context.h"
 #include "transfer/parts.h"
 #include "transfer/shard.h"
+#include "transfer/shard_notes.h"
 
 /* The ranks of a store, and how they work together; the same on every rank. */
 typedef struct pp_crew {
@@ -32,14 +33,23 @@ typedef struct pp_crew {
 typedef struct pp_transfer_item {
     const pp_transfer_context *context; /* store, budget, threads and progress are the same for all of them */
     const pp_parts *parts;
+    pp_shard_notes *notes; /* that staging makes room in, for what will have been published; NULL: none are taken */
 } pp_transfer_item;
 
 /* [collective] Fills the parts. Chunks that are not stored give the fill value. Same status on every rank. */
 parapet_status pp_transfer_read(const pp_crew *crew, const pp_transfer_item *items, int item_count);
 
+/* What a seal would record of a new shard. */
+typedef struct pp_staged_note {
+    int target; /* which item of the transfer */
+    int64_t shard;
+    pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not made on the way */
+} pp_staged_note;
+
 /* New shards, written and durable but not visible. */
 typedef struct pp_staged {
     pp_writer **writers;
+    pp_staged_note *notes; /* one of each */
     size_t count;
     size_t capacity;
 } pp_staged;

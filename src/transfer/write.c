@@ -98,6 +98,8 @@ static parapet_status start_next_shard(write_job *job)
     job->current = build;
     if (status != PARAPET_OK)
         return status;
+    if (job->session != NULL)
+        pp_shard_build_describe(build);
     if (job->session == NULL && build->old.reader == NULL) {
         atomic_store(&build->is_finished, true);
         return PARAPET_OK;
@@ -668,6 +670,25 @@ static int64_t claimed_bytes(const write_job *job)
     return sum;
 }
 
+/* Groups of one array follow each other. */
+static parapet_status reserve_notes(const write_job *job)
+{
+    const pp_worklist *list = &job->view->list;
+    size_t first, end, shards = 0;
+    parapet_status status = PARAPET_OK;
+    for (first = 0; first < list->count && status == PARAPET_OK; first = end) {
+        int target = list->work[first].target;
+        end = pp_worklist_group_end(list, first);
+        shards++;
+        if (end < list->count && list->work[end].target == target)
+            continue;
+        if (job->session->items[target].notes != NULL)
+            status = pp_shard_notes_reserve(job->session->items[target].notes, shards);
+        shards = 0;
+    }
+    return status;
+}
+
 /* All that can be refused before anything is written. */
 static parapet_status prepare(write_job *job)
 {
@@ -681,7 +702,7 @@ static parapet_status prepare(write_job *job)
                                              pp_comm_size(session->crew->comm))) != PARAPET_OK)
         return status;
     job->total_bytes = claimed_bytes(job);
-    if ((status = build_slots(job)) != PARAPET_OK)
+    if ((status = reserve_notes(job)) != PARAPET_OK || (status = build_slots(job)) != PARAPET_OK)
         return status;
     return pp_transfer_report(job->contexts[0], "writing", 0, job->total_bytes);
 }

@@ -1,0 +1,544 @@
+/* seal_many.c - sealing many arrays as one.
+ *
+ * All pages of all arrays stand in one line, each as heavy as its records and a file. The line is cut into lots of
+ * about equal weight, dealt to the servers in turn, one to each in a round. So all of them have work, whether there
+ * are many small arrays or one large one, and none holds more than two pages' worth of records.
+ *
+ * In a round every rank sends what it knows of shards to those that make the pages. What nobody knows is read. */
+#include <string.h>
+
+#include "array/internal.h"
+#include "base/checked.h"
+#include "comm/exchange.h"
+
+/* A file of its own takes about as long as so many records. */
+#define PAGE_WEIGHT 256
+
+/* One page of the line. */
+typedef struct line_page {
+    int array;
+    int64_t page;
+    uint32_t record_count;
+    int64_t lot;
+} line_page;
+
+/* A place in the line. */
+typedef struct line_place {
+    int array;
+    int64_t page;
+    int64_t weight; /* of all pages before */
+} line_place;
+
+/* A page that this rank makes in this round. */
+typedef struct own_page {
+    line_page of;
+    size_t first;        /* of the round's records */
+    int64_t lost_serial; /* notes up to this one do not count */
+} own_page;
+
+/* What a rank tells another of a shard, or that it has lost notes of the array. */
+typedef struct told_note {
+    int32_t array;
+    int32_t is_lost;
+    int64_t shard, serial;
+    pp_shard_record record;
+} told_note;
+
+typedef struct told_digest {
+    int64_t array, page;
+    unsigned char digest[PP_SHA256_BYTES];
+} told_digest;
+
+typedef struct sealing {
+    parapet_array *const *arrays;
+    int count;
+    parapet_store *store;
+    int64_t lot_weight;
+    pp_failure failure; /* the first on this rank, until the next agreement */
+    bool is_parted;     /* the ranks do not hear each other any more */
+
+    line_place round_start, round_end;
+    own_page *own;
+    size_t own_count, own_capacity;
+    pp_shard_record *records;
+    int64_t *serials; /* -1: nothing is known */
+
+    line_place sender; /* how far this rank is with telling */
+    line_page telling;
+    size_t next_note;
+    bool is_telling, is_loss_due;
+    told_note pending;
+    int pending_owner;
+    bool has_pending;
+} sealing;
+
+static bool has_failed(const sealing *job)
+{
+    return job->failure.status != PARAPET_OK;
+}
+
+static int64_t pages_of(const parapet_array *array)
+{
+    return pp_divide_up(array->layout.shards.cell_count, PP_MANIFEST_PAGE_RECORDS);
+}
+
+/* ---- The line ---- */
+
+/* Takes the next page off the line; false: it has ended. Arrays that are sealed have no pages. */
+static bool take_page(const sealing *job, line_place *place, line_page *page)
+{
+    const parapet_array *array;
+    int64_t before;
+    while (place->array < job->count &&
+           (job->arrays[place->array]->is_sealed || place->page == pages_of(job->arrays[place->array]))) {
+        place->array++;
+        place->page = 0;
+    }
+    if (place->array == job->count)
+        return false;
+    array = job->arrays[place->array];
+    before = place->page * PP_MANIFEST_PAGE_RECORDS;
+    *page = (line_page){
+        .array = place->array,
+        .page = place->page,
+        .record_count = (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, array->layout.shards.cell_count - before),
+        .lot = place->weight / job->lot_weight,
+    };
+    place->page++;
+    place->weight += page->record_count + PAGE_WEIGHT;
+    return true;
+}
+
+static int64_t round_of(const sealing *job)
+{
+    return job->round_start.weight / job->lot_weight / job->store->server_count;
+}
+
+/* The same, within this round. */
+static bool take_page_of_round(const sealing *job, line_place *place, line_page *page)
+{
+    line_place next = *place;
+    if (!take_page(job, &next, page) || page->lot / job->store->server_count > round_of(job))
+        return false;
+    *place = next;
+    return true;
+}
+
+static int owner_of(const sealing *job, const line_page *page)
+{
+    return job->store->servers[page->lot % job->store->server_count];
+}
+
+static bool is_own(const sealing *job, const line_page *page)
+{
+    return owner_of(job, page) == pp_comm_rank(job->store->comm);
+}
+
+/* What can be refused is refused by all ranks alike: they know the same. */
+static parapet_status measure(sealing *job)
+{
+    int64_t weight = 0;
+    parapet_status status;
+    int i;
+    for (i = 0; i < job->count; i++) {
+        parapet_array *array = job->arrays[i];
+        pp_transfer_context context;
+        if (array->is_sealed)
+            continue;
+        if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK)
+            return status;
+        if (pages_of(array) > PP_MANIFEST_MAX_PAGES)
+            return pp_fail(PARAPET_ERR_UNSUPPORTED, "array \"%s\": %lld shards are too many for a seal", array->path,
+                           (long long)array->layout.shards.cell_count);
+        weight += array->layout.shards.cell_count + PAGE_WEIGHT * pages_of(array);
+    }
+    job->lot_weight =
+        pp_min_i64(PP_MANIFEST_PAGE_RECORDS + PAGE_WEIGHT, pp_divide_up(weight, job->store->server_count));
+    job->lot_weight = pp_max_i64(job->lot_weight, 1);
+    return PARAPET_OK;
+}
+
+/* ---- What is known of shards ---- */
+
+static parapet_status describe(const pp_transfer_context *context, int64_t number, pp_shard_record *record)
+{
+    pp_shard shard = {0};
+    parapet_status status = pp_shard_open(context, number, &shard);
+    if (status == PARAPET_OK)
+        status = pp_shard_describe(context, &shard, record);
+    pp_shard_close(&shard);
+    return status;
+}
+
+/* The share of this rank in an array that was not written through its handle: as if it had been now. */
+static void describe_share(sealing *job, parapet_array *array, int64_t first)
+{
+    int64_t shard, shards = array->layout.shards.cell_count, step = job->store->server_count;
+    pp_transfer_context context;
+    pp_shard_record record;
+    parapet_status status = pp_array_transfer_context(array, &context);
+    if (status == PARAPET_OK && first < shards)
+        status = pp_shard_notes_reserve(&array->notes, (size_t)((shards - first - 1) / step + 1));
+    pp_shard_notes_begin(&array->notes);
+    for (shard = first; shard < shards && status == PARAPET_OK; shard += step)
+        if ((status = describe(&context, shard, &record)) == PARAPET_OK)
+            pp_shard_notes_add(&array->notes, shard, &record);
+    pp_shard_notes_end(&array->notes);
+    pp_failure_take(&job->failure, status);
+}
+
+static void describe_unwritten(sealing *job)
+{
+    int64_t before = 0; /* so that arrays of one shard are not all of one server */
+    int i;
+    for (i = 0; i < job->count; i++) {
+        parapet_array *array = job->arrays[i];
+        if (array->is_sealed || array->notes.serial > 0)
+            continue;
+        describe_share(job, array, pp_seal_first_own(job->store, before));
+        before += array->layout.shards.cell_count;
+    }
+}
+
+/* ---- Telling it ---- */
+
+static bool begin_telling_page(sealing *job)
+{
+    const pp_shard_notes *notes;
+    job->is_telling = !has_failed(job) && take_page_of_round(job, &job->sender, &job->telling);
+    if (!job->is_telling)
+        return false;
+    notes = &job->arrays[job->telling.array]->notes;
+    job->next_note = pp_shard_notes_find(notes, job->telling.page * PP_MANIFEST_PAGE_RECORDS);
+    job->is_loss_due = notes->lost_serial > 0;
+    return true;
+}
+
+/* What is said next of the page that is told of; false: nothing more. */
+static bool tell_of_page(sealing *job)
+{
+    const line_page *page = &job->telling;
+    const pp_shard_notes *notes = &job->arrays[page->array]->notes;
+    int64_t first = page->page * PP_MANIFEST_PAGE_RECORDS;
+    job->pending = (told_note){.array = page->array, .shard = first};
+    if (job->is_loss_due) {
+        job->is_loss_due = false;
+        job->pending.is_lost = 1;
+        job->pending.serial = notes->lost_serial;
+        return true;
+    }
+    if (job->next_note == notes->count || notes->list[job->next_note].shard >= first + page->record_count)
+        return false;
+    job->pending.shard = notes->list[job->next_note].shard;
+    job->pending.serial = notes->list[job->next_note].serial;
+    job->pending.record = notes->list[job->next_note].record;
+    job->next_note++;
+    return true;
+}
+
+static void find_pending(sealing *job)
+{
+    job->has_pending = false;
+    while (!job->has_pending && (job->is_telling || begin_telling_page(job)))
+        job->has_pending = job->is_telling = tell_of_page(job);
+    if (job->has_pending)
+        job->pending_owner = owner_of(job, &job->telling);
+}
+
+static bool next_notes(void *context, int *rank, void *parcel, size_t *bytes)
+{
+    sealing *job = context;
+    *bytes = 0;
+    if (!job->has_pending)
+        return false;
+    *rank = job->pending_owner;
+    while (job->has_pending && job->pending_owner == *rank && *bytes + sizeof job->pending <= PP_PARCEL_BYTES) {
+        memcpy((unsigned char *)parcel + *bytes, &job->pending, sizeof job->pending);
+        *bytes += sizeof job->pending;
+        find_pending(job);
+    }
+    return true;
+}
+
+static own_page *find_own(sealing *job, const told_note *told)
+{
+    size_t i;
+    for (i = 0; i < job->own_count; i++)
+        if (job->own[i].of.array == told->array && job->own[i].of.page == told->shard / PP_MANIFEST_PAGE_RECORDS)
+            return &job->own[i];
+    return NULL;
+}
+
+static void hear_note(sealing *job, const told_note *told)
+{
+    own_page *page = find_own(job, told);
+    size_t place;
+    if (page == NULL) /* there was no memory for it */
+        return;
+    if (told->is_lost) {
+        page->lost_serial = pp_max_i64(page->lost_serial, told->serial);
+        return;
+    }
+    place = page->first + (size_t)(told->shard % PP_MANIFEST_PAGE_RECORDS);
+    if (told->serial <= job->serials[place])
+        return;
+    job->serials[place] = told->serial;
+    job->records[place] = told->record;
+}
+
+static void receive_notes(void *context, int source, const void *parcel, size_t bytes)
+{
+    told_note told;
+    size_t done;
+    (void)source;
+    for (done = 0; done + sizeof told <= bytes; done += sizeof told) {
+        memcpy(&told, (const unsigned char *)parcel + done, sizeof told);
+        hear_note(context, &told);
+    }
+}
+
+/* After a failure too: the other ranks wait for this one. */
+static void exchange(sealing *job, const pp_exchange *what)
+{
+    parapet_status status;
+    if (job->is_parted)
+        return;
+    status = pp_comm_exchange(job->store->comm, what);
+    job->is_parted = status == PARAPET_ERR_TIMEOUT || status == PARAPET_ERR_MPI;
+    pp_failure_take(&job->failure, status);
+}
+
+/* ---- A round ---- */
+
+static parapet_status add_own(sealing *job, const line_page *page, size_t *record_count)
+{
+    size_t capacity = pp_max_size(32, 2 * job->own_capacity);
+    parapet_status status;
+    if (job->own_count == job->own_capacity) {
+        if ((status = pp_reallocate(&job->own, capacity * sizeof job->own[0])) != PARAPET_OK)
+            return status;
+        job->own_capacity = capacity;
+    }
+    job->own[job->own_count++] = (own_page){.of = *page, .first = *record_count, .lost_serial = -1};
+    *record_count += page->record_count;
+    return PARAPET_OK;
+}
+
+static parapet_status list_own(sealing *job)
+{
+    line_page page;
+    size_t i, record_count = 0;
+    parapet_status status = PARAPET_OK;
+    job->round_end = job->round_start;
+    job->own_count = 0;
+    while (take_page_of_round(job, &job->round_end, &page))
+        if (is_own(job, &page) && status == PARAPET_OK)
+            status = add_own(job, &page, &record_count);
+    if (status != PARAPET_OK ||
+        (status = pp_allocate_array(&job->records, record_count, sizeof job->records[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&job->serials, record_count, sizeof job->serials[0])) != PARAPET_OK) {
+        job->own_count = 0;
+        return status;
+    }
+    for (i = 0; i < record_count; i++)
+        job->serials[i] = -1;
+    return PARAPET_OK;
+}
+
+static parapet_status complete_page(sealing *job, const own_page *page)
+{
+    parapet_array *array = job->arrays[page->of.array];
+    pp_shard_record *records = &job->records[page->first];
+    pp_transfer_context context;
+    parapet_status status = pp_array_transfer_context(array, &context);
+    uint32_t i;
+    for (i = 0; i < page->of.record_count && status == PARAPET_OK; i++)
+        if (job->serials[page->first + i] <= page->lost_serial)
+            status = describe(&context, page->of.page * PP_MANIFEST_PAGE_RECORDS + i, &records[i]);
+    return status == PARAPET_OK ? pp_seal_write_page(array, page->of.page, records) : status;
+}
+
+static void run_round(sealing *job)
+{
+    size_t i;
+    pp_failure_take(&job->failure, list_own(job));
+    job->sender = job->round_start;
+    job->is_telling = false;
+    find_pending(job);
+    exchange(job, &(pp_exchange){.context = job, .next = next_notes, .receive = receive_notes});
+    for (i = 0; i < job->own_count && !has_failed(job); i++)
+        pp_failure_take(&job->failure, complete_page(job, &job->own[i]));
+    pp_free(job->records);
+    pp_free(job->serials);
+    job->records = NULL;
+    job->serials = NULL;
+    job->round_start = job->round_end;
+}
+
+/* ---- Digests of pages, to rank 0 ---- */
+
+static bool next_digests(void *context, int *rank, void *parcel, size_t *bytes)
+{
+    sealing *job = context;
+    line_page page;
+    told_digest told;
+    *rank = 0;
+    *bytes = 0;
+    if (pp_comm_rank(job->store->comm) == 0)
+        return false;
+    while (!has_failed(job) && *bytes + sizeof told <= PP_PARCEL_BYTES && take_page(job, &job->sender, &page)) {
+        if (!is_own(job, &page))
+            continue;
+        told = (told_digest){.array = page.array, .page = page.page};
+        memcpy(told.digest, job->arrays[page.array]->head.page_digests + (size_t)page.page * PP_SHA256_BYTES,
+               PP_SHA256_BYTES);
+        memcpy((unsigned char *)parcel + *bytes, &told, sizeof told);
+        *bytes += sizeof told;
+    }
+    return *bytes > 0;
+}
+
+static void receive_digests(void *context, int source, const void *parcel, size_t bytes)
+{
+    sealing *job = context;
+    told_digest told;
+    size_t done;
+    (void)source;
+    for (done = 0; done + sizeof told <= bytes && !has_failed(job); done += sizeof told) {
+        memcpy(&told, (const unsigned char *)parcel + done, sizeof told);
+        memcpy(job->arrays[told.array]->head.page_digests + (size_t)told.page * PP_SHA256_BYTES, told.digest,
+               PP_SHA256_BYTES);
+    }
+}
+
+/* ---- The whole ---- */
+
+static parapet_status init_heads(sealing *job)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < job->count && status == PARAPET_OK; i++) {
+        parapet_array *array = job->arrays[i];
+        if (array->is_sealed)
+            continue;
+        pp_manifest_head_clear(&array->head);
+        status = pp_manifest_head_init(&array->head, (uint64_t)array->layout.shards.cell_count);
+    }
+    return status;
+}
+
+/* All pages, durable; rank 0 has their digests. */
+static parapet_status write_pages(sealing *job)
+{
+    line_place end = {0};
+    line_page page;
+    pp_failure_take(&job->failure, init_heads(job));
+    if (!has_failed(job))
+        describe_unwritten(job);
+    for (end = job->round_start; take_page(job, &end, &page); end = job->round_start)
+        run_round(job);
+    job->sender = (line_place){0};
+    exchange(job, &(pp_exchange){.context = job, .next = next_digests, .receive = receive_digests});
+    pp_free(job->own);
+    if (!has_failed(job))
+        pp_failure_take(&job->failure, pp_store_settle(job->store->backend));
+    return pp_failure_put(&job->failure);
+}
+
+static parapet_status clear_way(void *subject, const void *argument)
+{
+    const sealing *job = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    (void)argument;
+    for (i = 0; i < job->count && status == PARAPET_OK; i++)
+        if (!job->arrays[i]->is_sealed)
+            status = pp_seal_clear_way(job->arrays[i]);
+    return status;
+}
+
+static parapet_status mark(void *subject, const void *argument)
+{
+    const sealing *job = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    (void)argument;
+    for (i = 0; i < job->count && status == PARAPET_OK; i++)
+        if (!job->arrays[i]->is_sealed)
+            status = pp_seal_mark(job->arrays[i]);
+    return status;
+}
+
+static parapet_status print_states(void *subject, pp_text *bytes)
+{
+    const sealing *job = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < job->count && status == PARAPET_OK; i++)
+        status = pp_array_state_print(job->arrays[i], bytes);
+    return status;
+}
+
+static parapet_status adopt_states(void *subject, pp_cursor *bytes)
+{
+    const sealing *job = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < job->count && status == PARAPET_OK; i++)
+        status = pp_array_state_adopt(job->arrays[i], bytes);
+    return status;
+}
+
+static void spoil_arrays(void *subject)
+{
+    const sealing *job = subject;
+    int i;
+    for (i = 0; i < job->count; i++)
+        job->arrays[i]->is_broken = true;
+}
+
+static parapet_status lead(sealing *job, pp_node_work work)
+{
+    return pp_lead_run(
+        job->store->comm, "sealing",
+        &(pp_lead){
+            .subject = job, .work = work, .print = print_states, .adopt = adopt_states, .spoil = spoil_arrays});
+}
+
+/* All ranks know the same of this. */
+static bool is_way_clear(const sealing *job)
+{
+    int i;
+    for (i = 0; i < job->count; i++) {
+        const parapet_array *array = job->arrays[i];
+        if (!array->is_sealed && (array->has_head || pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE)))
+            return false;
+    }
+    return true;
+}
+
+static bool is_all_sealed(const sealing *job)
+{
+    int i;
+    for (i = 0; i < job->count; i++)
+        if (!job->arrays[i]->is_sealed)
+            return false;
+    return true;
+}
+
+parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
+{
+    sealing job = {.arrays = arrays, .count = count, .store = count > 0 ? arrays[0]->store : NULL};
+    parapet_status status;
+    int i;
+    if (is_all_sealed(&job))
+        return PARAPET_OK;
+    if ((status = measure(&job)) != PARAPET_OK ||
+        (!is_way_clear(&job) && (status = lead(&job, clear_way)) != PARAPET_OK))
+        return status;
+    if ((status = pp_comm_agree(job.store->comm, "sealing", write_pages(&job))) == PARAPET_OK)
+        status = lead(&job, mark);
+    for (i = 0; i < count; i++) /* used once: what happens to shards later is not known here */
+        pp_shard_notes_clear(&arrays[i]->notes);
+    return status;
+}

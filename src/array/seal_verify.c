@@ -1,0 +1,48 @@
+#include "array/internal.h"
+
+int64_t pp_seal_first_own(const parapet_store *store, int64_t before)
+{
+    int i, count = store->server_count, rank = pp_comm_rank(store->comm);
+    for (i = 0; i < count; i++)
+        if (store->servers[i] == rank)
+            return (i + count - before % count) % count;
+    return INT64_MAX;
+}
+
+static parapet_status verify_shard(parapet_array *array, const pp_transfer_context *context, int64_t number)
+{
+    pp_shard shard = {0};
+    pp_shard_record sealed;
+    parapet_status status = pp_seal_lookup_record(array, number, &sealed);
+    if (status == PARAPET_OK && (status = pp_shard_open(context, number, &shard)) == PARAPET_OK)
+        status = pp_shard_compare(&shard, &sealed);
+    pp_shard_close(&shard);
+    return status;
+}
+
+/* In ascending order, so that a page of the manifest is read once. */
+static parapet_status verify_share(parapet_array *array, int64_t first)
+{
+    pp_transfer_context context;
+    parapet_status status = pp_array_transfer_context(array, &context);
+    int64_t number;
+    context.seal = NULL; /* it would have the checksum of every chunk read */
+    for (number = first; number < array->layout.shards.cell_count && status == PARAPET_OK;
+         number += array->store->server_count)
+        status = verify_shard(array, &context, number);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "array \"%s\"", array->path);
+}
+
+parapet_status pp_arrays_verify(parapet_array *const *arrays, int count)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t before = 0;
+    int i;
+    if (count == 0)
+        return PARAPET_OK;
+    for (i = 0; i < count && status == PARAPET_OK; i++) {
+        status = verify_share(arrays[i], pp_seal_first_own(arrays[i]->store, before));
+        before += arrays[i]->layout.shards.cell_count;
+    }
+    return pp_comm_agree(arrays[0]->store->comm, "verifying", status);
+}
