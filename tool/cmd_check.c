@@ -6,6 +6,7 @@
 static const tool_flag flags[] = {
     {TOOL_SURVEY, 0, "survey", "only list objects and sizes"},
     {TOOL_INDEX, 0, "index", "also read shard indexes and manifests, but no chunks"},
+    {TOOL_RESTORE_TEST, 0, "restore-test", "read back what a restart from this checkpoint would"},
     {TOOL_STRICT, 0, "strict", "a shard that was never written counts as missing"},
     {TOOL_QUIET, 'q', "quiet", "print findings only, no summary"},
     {0, 0, NULL, NULL},
@@ -17,10 +18,13 @@ typedef struct tool_checking {
     parapet_store *store;
     tool_document *document; /* NULL: for people */
     parapet_depth depth;
+    tool_tree tree; /* what is below; empty for an array */
     parapet_check_summary total;
     int64_t absent;
     int64_t arrays;
     int64_t failures;
+    int64_t generations, generations_sound;
+    int worst_generation; /* exit code; 0: all verify */
 } tool_checking;
 
 static const char *name_of_kind(parapet_finding_kind kind)
@@ -139,33 +143,149 @@ static void check_array(tool_checking *checking, const char *path)
 
 static void check_tree(tool_checking *checking)
 {
-    tool_tree tree;
-    tree_init(&tree, checking->store, checking->request->operands[0], true);
-    for (size_t i = 1; i < tree.count; i++)
-        if (tree.entries[i].kind == PARAPET_NODE_ARRAY)
-            check_array(checking, tree.entries[i].path);
-    checking->failures += tree.failures;
-    tree_free(&tree);
-    /* A wrong path must not look like a sound store. */
-    if (checking->arrays == 0) {
-        report_error(checking->request->operands[0], "there is no array here or below: nothing was checked");
-        checking->failures++;
+    const tool_tree *tree = &checking->tree;
+    for (size_t i = 1; i < tree->count; i++)
+        if (tree->entries[i].kind == PARAPET_NODE_ARRAY)
+            check_array(checking, tree->entries[i].path);
+    checking->failures += tree->failures;
+}
+
+/* ---- Generations of checkpoints ---- */
+
+int exit_code_of_finding(parapet_status status)
+{
+    switch (status) {
+    case PARAPET_OK:
+        return TOOL_OK;
+    case PARAPET_ERR_CORRUPT:
+    case PARAPET_ERR_FORMAT:
+        return TOOL_TORN;
+    case PARAPET_ERR_MISSING:
+    case PARAPET_ERR_NOT_FOUND:
+        return TOOL_MISSING;
+    default:
+        return TOOL_FAILED;
     }
 }
+
+/* Failed, torn, missing, stray, sound: the first of two in this order. */
+static int worse_of(int a, int b)
+{
+    static const int order[] = {TOOL_FAILED, TOOL_TORN, TOOL_MISSING, TOOL_STRAY};
+    for (size_t i = 0; i < sizeof order / sizeof order[0]; i++)
+        if (a == order[i] || b == order[i])
+            return order[i];
+    return TOOL_OK;
+}
+
+/* One generation and what came of verifying it. */
+typedef struct tool_verdict {
+    const tool_generation *generation;
+    const char *group; /* that holds the generations */
+    bool is_restored;  /* a restart takes this one */
+    int exit_code;
+    char *problem;
+} tool_verdict;
+
+static void print_verdict(const tool_checking *checking, const tool_verdict *verdict)
+{
+    char *label = tree_label(checking->request->operands[0], verdict->group);
+    char *visible = text_visible(label), *problem = text_visible(verdict->problem);
+    int64_t number = verdict->generation->number;
+    if (verdict->exit_code != TOOL_OK)
+        printf("%s: %s: generation %" PRId64 " does not verify: %s\n", name_of_exit_code(verdict->exit_code), visible,
+               number, problem);
+    else if (!(checking->request->flags & TOOL_QUIET))
+        printf("ok: %s: generation %" PRId64 " verifies%s\n", visible, number,
+               verdict->is_restored ? "; a restart takes this one" : "");
+    free(problem);
+    free(visible);
+    free(label);
+}
+
+static void write_verdict(tool_document *document, const tool_verdict *verdict)
+{
+    const char *path = verdict->generation->path;
+    document_open_object(document, NULL);
+    document_text(document, "checkpoint", verdict->group);
+    document_integer(document, "generation", verdict->generation->number);
+    document_text(document, "path", path[0] != '\0' ? path : NULL);
+    document_truth(document, "verifies", verdict->exit_code == TOOL_OK);
+    document_truth(document, "restored_from", verdict->is_restored);
+    document_text(document, "problem", verdict->exit_code == TOOL_OK ? NULL : verdict->problem);
+    document_close(document);
+}
+
+/* Returns whether it verifies. */
+static bool verify_generation(tool_checking *checking, tool_verdict *verdict, bool has_restored)
+{
+    parapet_checkpoint *checkpoint = NULL;
+    parapet_status status =
+        parapet_checkpoint_open(&checkpoint, checking->store, verdict->group, verdict->generation->number);
+    verdict->exit_code = exit_code_of_finding(status);
+    verdict->problem = text_format("%s", status != PARAPET_OK ? parapet_error_message() : "");
+    verdict->is_restored = status == PARAPET_OK && !has_restored;
+    checking->generations++;
+    checking->generations_sound += status == PARAPET_OK;
+    checking->worst_generation = worse_of(checking->worst_generation, verdict->exit_code);
+    if (checking->document != NULL)
+        write_verdict(checking->document, verdict);
+    else
+        print_verdict(checking, verdict);
+    free(verdict->problem);
+    (void)parapet_checkpoint_close(&checkpoint);
+    return status == PARAPET_OK;
+}
+
+static void check_generations_of(tool_checking *checking, const char *path)
+{
+    tool_holding holding;
+    bool has_restored = false;
+    if (holding_init(&holding, checking->store, path) != PARAPET_OK)
+        report_array(checking, path);
+    for (size_t i = 0; i < holding.generation_count; i++) {
+        tool_verdict verdict = {.generation = &holding.generations[i], .group = path};
+        has_restored = verify_generation(checking, &verdict, has_restored) || has_restored;
+    }
+    holding_free(&holding);
+}
+
+/* To verify one, indexes are read: a survey does not. */
+static void check_generations(tool_checking *checking)
+{
+    const tool_tree *tree = &checking->tree;
+    if (checking->depth == PARAPET_CHECK_SURVEY)
+        return;
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->entries[i].kind == PARAPET_NODE_GROUP)
+            check_generations_of(checking, tree->entries[i].path);
+}
+
+/* A wrong path must not look like a sound store. */
+static void refuse_nothing(tool_checking *checking)
+{
+    if (checking->arrays > 0 || checking->generations > 0)
+        return;
+    report_error(checking->request->operands[0], "there is no array here or below: nothing was checked");
+    checking->failures++;
+}
+
+/* ---- The result ---- */
 
 static int exit_code_of(const tool_checking *checking)
 {
     bool is_strict = checking->request->flags & TOOL_STRICT;
+    int exit_code = checking->worst_generation;
     if (checking->failures > 0)
-        return TOOL_FAILED;
+        exit_code = worse_of(exit_code, TOOL_FAILED);
     if (checking->total.torn > 0)
-        return TOOL_TORN;
+        exit_code = worse_of(exit_code, TOOL_TORN);
     if (checking->total.missing > 0 || (is_strict && checking->absent > 0))
-        return TOOL_MISSING;
-    return checking->total.stray > 0 ? TOOL_STRAY : TOOL_OK;
+        exit_code = worse_of(exit_code, TOOL_MISSING);
+    return worse_of(exit_code, checking->total.stray > 0 ? TOOL_STRAY : TOOL_OK);
 }
 
-static const char *name_of_result(int exit_code)
+const char *name_of_exit_code(int exit_code)
 {
     static const char *const names[] = {"ok", "failed", "usage", "missing", "torn", "stray"};
     return names[exit_code];
@@ -178,10 +298,13 @@ static void print_summary(const tool_checking *checking)
     char *size = text_of_size(total->stored_bytes);
     printf("%s: arrays %" PRId64 ", shards %" PRId64 " of %" PRId64 ", %s; torn %" PRId64 ", missing %" PRId64
            ", stray %" PRId64,
-           name_of_result(exit_code_of(checking)), checking->arrays, total->shards_present, total->shards_expected,
+           name_of_exit_code(exit_code_of(checking)), checking->arrays, total->shards_present, total->shards_expected,
            size, total->torn, total->missing + (is_strict ? checking->absent : 0), total->stray);
     if (!is_strict && checking->absent > 0)
         printf(", never written %" PRId64, checking->absent);
+    if (checking->generations > 0)
+        printf("; generations that verify %" PRId64 " of %" PRId64, checking->generations_sound,
+               checking->generations);
     if (checking->failures > 0)
         printf(", not checked %" PRId64, checking->failures);
     putchar('\n');
@@ -207,15 +330,21 @@ static void check_for_programs(tool_checking *checking, const tool_node *node)
     document_open_list(&document, "arrays");
     check_node(checking, node);
     document_close(&document);
+    document_open_list(&document, "generations");
+    check_generations(checking);
+    document_close(&document);
+    refuse_nothing(checking);
     write_counts(&document, &checking->total, checking->absent);
     document_integer(&document, "failures", checking->failures);
-    document_text(&document, "result", name_of_result(exit_code_of(checking)));
+    document_text(&document, "result", name_of_exit_code(exit_code_of(checking)));
     document_close(&document);
 }
 
 static void check_for_people(tool_checking *checking, const tool_node *node)
 {
     check_node(checking, node);
+    check_generations(checking);
+    refuse_nothing(checking);
     if (!(checking->request->flags & TOOL_QUIET))
         print_summary(checking);
 }
@@ -227,10 +356,13 @@ static int run_checking(tool_checking *checking)
         report_failure(checking->request->operands[0]);
         return TOOL_FAILED;
     }
+    if (node.array == NULL)
+        tree_init(&checking->tree, checking->store, checking->request->operands[0], true);
     if (checking->request->flags & TOOL_JSON)
         check_for_programs(checking, &node);
     else
         check_for_people(checking, &node);
+    tree_free(&checking->tree);
     node_close(&node);
     return exit_code_of(checking);
 }
@@ -243,6 +375,12 @@ static int run(const tool_request *request)
         report_error("check", "--index and --survey are two depths; give one");
         return TOOL_USAGE;
     }
+    if ((request->flags & TOOL_RESTORE_TEST) && (request->flags & (TOOL_INDEX | TOOL_SURVEY | TOOL_STRICT))) {
+        report_error("check", "--restore-test reads everything there is; it takes no depth and no --strict");
+        return TOOL_USAGE;
+    }
+    if (request->flags & TOOL_RESTORE_TEST)
+        return restore_test_run(request);
     if (request->flags & (TOOL_INDEX | TOOL_SURVEY))
         checking.depth = request->flags & TOOL_INDEX ? PARAPET_CHECK_INDEX : PARAPET_CHECK_SURVEY;
     checking.store = store_open(request, request->operands[0]);
@@ -257,11 +395,14 @@ const tool_verb verb_check = {
     .name = "check",
     .operands = "PATH",
     .summary = "Reads everything that is stored and lists what is torn, missing or stray.",
-    .details = "For a group, every array below is checked.\n",
+    .details = "For a group, every array below is checked; every generation of a checkpoint is verified\n"
+               "as a whole. --restore-test restores instead, on all ranks: from the newest generation\n"
+               "that verifies, every array completely.\n",
     .exit_codes = "0 sound, 1 could not be checked, 2 wrong usage, 4 torn, 3 missing,\n"
                   "5 only stray objects. Where several apply: 1 before 4 before 3 before 5.",
     .flags = flags,
     .operands_min = 1,
     .operands_max = 1,
+    .parallel_flags = TOOL_RESTORE_TEST,
     .run = run,
 };

@@ -1,5 +1,6 @@
 #include "tool.h"
 
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -15,33 +16,77 @@ typedef struct tool_listing {
     parapet_store *store;
     tool_document *document; /* NULL: for people */
     tool_table *table;
+    tool_holding generations; /* of all groups so far */
     int64_t failures;
 } tool_listing;
 
-static void show_for_people(tool_listing *listing, const char *name, parapet_node kind, const tool_node *node)
+/* One line of it. */
+typedef struct tool_line {
+    const char *path; /* in the store */
+    const char *name; /* as it is shown */
+    parapet_node kind;
+    tool_node node;       /* of an array, where it is asked for */
+    tool_holding holding; /* of a group */
+    int64_t generation;   /* that it is; 0: none */
+} tool_line;
+
+static int64_t find_generation(const tool_listing *listing, const char *path)
 {
-    char *visible = text_visible(name);
-    table_add(listing->table, text_format("%s%s", visible, kind == PARAPET_NODE_GROUP ? "/" : ""));
-    free(visible);
-    if (!(listing->request->flags & TOOL_LONG))
-        return;
-    if (node->array == NULL) {
-        table_add(listing->table, text_format("%s", kind == PARAPET_NODE_GROUP ? "group" : "unreadable"));
-        table_add(listing->table, text_format("%s", ""));
-        table_add(listing->table, text_format("%s", ""));
-        return;
-    }
-    table_add(listing->table, text_visible(node->info.type_name));
-    table_add(listing->table, text_of_shape(node->info.shape, node->info.ndim));
-    table_add(listing->table, text_of_shape(node->info.chunks, node->info.ndim));
+    const tool_holding *known = &listing->generations;
+    for (size_t i = 0; i < known->generation_count; i++)
+        if (strcmp(known->generations[i].path, path) == 0)
+            return known->generations[i].number;
+    return 0;
 }
 
-static void show_for_programs(tool_listing *listing, const char *name, parapet_node kind, const tool_node *node)
+/* Their groups come later, and are to be known then. */
+static void remember_generations(tool_listing *listing, const tool_holding *holding)
+{
+    tool_holding *known = &listing->generations;
+    for (size_t i = 0; i < holding->generation_count; i++) {
+        known->generations = memory_grow(known->generations, known->generation_count, sizeof *known->generations);
+        known->generations[known->generation_count++] = (tool_generation){
+            .number = holding->generations[i].number, .path = text_format("%s", holding->generations[i].path)};
+    }
+}
+
+/* What a group is beside a group; NULL: nothing. */
+static char *text_of_role(const tool_line *line)
+{
+    if (line->generation > 0)
+        return text_format("generation %" PRId64, line->generation);
+    return text_of_holding(&line->holding);
+}
+
+static void show_for_people(tool_listing *listing, const tool_line *line)
+{
+    const tool_node *node = &line->node;
+    char *visible = text_visible(line->name), *role = text_of_role(line);
+    bool is_group = line->kind == PARAPET_NODE_GROUP, is_long = listing->request->flags & TOOL_LONG;
+    table_add(listing->table, text_format("%s%s", visible, is_group ? "/" : ""));
+    free(visible);
+    if (node->array != NULL) {
+        table_add(listing->table, text_visible(node->info.type_name));
+        table_add(listing->table, text_of_shape(node->info.shape, node->info.ndim));
+        table_add(listing->table, text_of_shape(node->info.chunks, node->info.ndim));
+    } else if (is_long) {
+        table_add(listing->table, text_format("%s", is_group ? "group" : "unreadable"));
+        table_add(listing->table, text_format("%s", ""));
+        table_add(listing->table, text_format("%s", ""));
+    }
+    table_add(listing->table, role != NULL ? role : text_format("%s", ""));
+}
+
+static void show_for_programs(tool_listing *listing, const tool_line *line)
 {
     tool_document *document = listing->document;
+    const tool_node *node = &line->node;
     document_open_object(document, NULL);
-    document_text(document, "path", name);
-    document_text(document, "kind", kind == PARAPET_NODE_GROUP ? "group" : "array");
+    document_text(document, "path", line->name);
+    document_text(document, "kind", line->kind == PARAPET_NODE_GROUP ? "group" : "array");
+    if (line->generation > 0)
+        document_integer(document, "generation", line->generation);
+    holding_write(document, &line->holding);
     if (node->array != NULL) {
         document_text(document, "type", node->info.type_name);
         document_integers(document, "shape", node->info.shape, node->info.ndim);
@@ -50,30 +95,67 @@ static void show_for_programs(tool_listing *listing, const char *name, parapet_n
     document_close(document);
 }
 
+static void report_line(tool_listing *listing, const char *path)
+{
+    char *label = tree_label(listing->request->operands[0], path);
+    report_failure(label);
+    free(label);
+    listing->failures++;
+}
+
 static void show(tool_listing *listing, const char *path, const char *name, parapet_node kind)
 {
-    tool_node node = {0};
+    tool_line line = {.path = path, .name = name, .kind = kind, .generation = find_generation(listing, path)};
     bool is_detailed = listing->request->flags & TOOL_LONG;
-    if (is_detailed && kind == PARAPET_NODE_ARRAY && node_open(&node, listing->store, path) != PARAPET_OK) {
-        char *label = tree_label(listing->request->operands[0], path);
-        report_failure(label);
-        free(label);
-        listing->failures++;
-    }
+    if (kind == PARAPET_NODE_GROUP && holding_init(&line.holding, listing->store, path) != PARAPET_OK)
+        report_line(listing, path);
+    if (is_detailed && kind == PARAPET_NODE_ARRAY && node_open(&line.node, listing->store, path) != PARAPET_OK)
+        report_line(listing, path);
+    remember_generations(listing, &line.holding);
     if (listing->document != NULL)
-        show_for_programs(listing, name, kind, &node);
+        show_for_programs(listing, &line);
     else
-        show_for_people(listing, name, kind, &node);
-    node_close(&node);
+        show_for_people(listing, &line);
+    holding_free(&line.holding);
+    node_close(&line.node);
+}
+
+static bool is_in_tree(const tool_tree *tree, const char *path)
+{
+    for (size_t i = 1; i < tree->count; i++)
+        if (strcmp(tree->entries[i].path, path) == 0)
+            return true;
+    return false;
+}
+
+/* Of a checkpoint, the newest first; the rest in the order of their names. */
+static void show_children(tool_listing *listing, const tool_tree *tree)
+{
+    const tool_holding *known = &listing->generations;
+    size_t own = known->generation_count;
+    for (size_t i = 0; i < own; i++)
+        if (is_in_tree(tree, known->generations[i].path))
+            show(listing, known->generations[i].path, known->generations[i].path, PARAPET_NODE_GROUP);
+    for (size_t i = 1; i < tree->count; i++)
+        if (find_generation(listing, tree->entries[i].path) == 0)
+            show(listing, tree->entries[i].path, tree->entries[i].path, tree->entries[i].kind);
 }
 
 static void show_tree(tool_listing *listing)
 {
     bool is_recursive = listing->request->flags & TOOL_RECURSIVE;
+    tool_holding holding;
     tool_tree tree;
+    if (holding_init(&holding, listing->store, "") != PARAPET_OK)
+        report_line(listing, "");
+    remember_generations(listing, &holding);
+    holding_free(&holding);
     tree_init(&tree, listing->store, listing->request->operands[0], is_recursive);
-    for (size_t i = 1; i < tree.count; i++)
-        show(listing, tree.entries[i].path, tree.entries[i].path, tree.entries[i].kind);
+    if (is_recursive)
+        for (size_t i = 1; i < tree.count; i++)
+            show(listing, tree.entries[i].path, tree.entries[i].path, tree.entries[i].kind);
+    else
+        show_children(listing, &tree);
     listing->failures += tree.failures;
     tree_free(&tree);
 }
@@ -108,7 +190,7 @@ static int list_node(tool_listing *listing)
 static int run(const tool_request *request)
 {
     tool_document document = {.out = stdout};
-    tool_table table = {.columns = request->flags & TOOL_LONG ? 4 : 1};
+    tool_table table = {.columns = request->flags & TOOL_LONG ? 5 : 2};
     tool_listing listing = {.request = request, .table = &table};
     int exit_code;
     if (request->flags & TOOL_JSON)
@@ -119,6 +201,7 @@ static int run(const tool_request *request)
     exit_code = list_node(&listing);
     table_print(&table, "");
     table_free(&table);
+    holding_free(&listing.generations);
     (void)parapet_store_close(&listing.store);
     return exit_code;
 }
@@ -127,7 +210,7 @@ const tool_verb verb_ls = {
     .name = "ls",
     .operands = "PATH",
     .summary = "Lists the groups and arrays of a store.",
-    .details = "",
+    .details = "Generations of a checkpoint are listed the newest first; a series says its steps.\n",
     .exit_codes = "0 listed, 1 failed, 2 wrong usage.",
     .flags = flags,
     .operands_min = 1,

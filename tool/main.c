@@ -6,7 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-const tool_verb *const tool_verbs[] = {&verb_info, &verb_ls,   &verb_check,    &verb_diff,
+const tool_verb *const tool_verbs[] = {&verb_info, &verb_ls,   &verb_check,    &verb_gc, &verb_diff,
                                        &verb_copy, &verb_plan, &verb_selftest, NULL};
 
 /* A full disk or a closed pipe must not look like success. */

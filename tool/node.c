@@ -10,16 +10,21 @@ static void print_options(parapet_store *store)
     parapet_free(text);
 }
 
-parapet_store *store_open(const tool_request *request, const char *url)
+parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode)
 {
     parapet_store *store = NULL;
-    if (parapet_store_open(&store, request->comm, url, PARAPET_READ, &request->options) != PARAPET_OK) {
+    if (parapet_store_open(&store, request->comm, url, mode, &request->options) != PARAPET_OK) {
         report_failure(url);
         return NULL;
     }
     if (request->flags & TOOL_VERBOSE && request->rank == 0)
         print_options(store);
     return store;
+}
+
+parapet_store *store_open(const tool_request *request, const char *url)
+{
+    return store_open_for(request, url, PARAPET_READ);
 }
 
 parapet_status node_open(tool_node *node, parapet_store *store, const char *path)

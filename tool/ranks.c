@@ -72,6 +72,7 @@ static int run_on_all(tool_request *request)
 
 int ranks_run(tool_request *request)
 {
+    bool is_parallel = request->verb->is_parallel || (request->flags & request->verb->parallel_flags) != 0;
     int level, exit_code;
     request->rank = 0;
     request->rank_count = 1;
@@ -80,7 +81,7 @@ int ranks_run(tool_request *request)
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &request->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &request->rank_count);
-    exit_code = request->verb->is_parallel ? run_on_all(request) : run_on_rank_0(request);
+    exit_code = is_parallel ? run_on_all(request) : run_on_rank_0(request);
     MPI_Finalize();
     return exit_code;
 }

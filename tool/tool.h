@@ -39,7 +39,8 @@ enum tool_flag_bit {
     TOOL_VERIFY = 1 << 12,
     TOOL_OVERWRITE = 1 << 13,
     TOOL_NO_CHECKSUM = 1 << 14,
-    TOOL_NO_PROBE = 1 << 15
+    TOOL_NO_PROBE = 1 << 15,
+    TOOL_RESTORE_TEST = 1 << 16
 };
 
 typedef struct tool_flag {
@@ -73,7 +74,8 @@ struct tool_verb {
     const tool_value *values; /* the same; NULL: none */
     int operands_min;
     int operands_max;
-    bool is_parallel; /* every rank runs it; else rank 0 alone */
+    bool is_parallel;        /* every rank runs it; else rank 0 alone, */
+    unsigned parallel_flags; /* unless one of these is given */
     int (*run)(const tool_request *request);
 };
 
@@ -90,7 +92,8 @@ struct tool_request {
     const char *values[TOOL_VALUES_MOST]; /* as given, in the order of the verb's list; NULL: not given */
 };
 
-extern const tool_verb verb_info, verb_ls, verb_check, verb_diff, verb_copy, verb_plan, verb_plan_copy, verb_selftest;
+extern const tool_verb verb_info, verb_ls, verb_check, verb_gc, verb_diff, verb_copy, verb_plan, verb_plan_copy,
+    verb_selftest;
 
 /* The verbs in the order of the help, ended by NULL. */
 extern const tool_verb *const tool_verbs[];
@@ -244,8 +247,9 @@ typedef struct tool_node {
     parapet_array_info info; /* of an array */
 } tool_node;
 
-/* Opens the store that an operand names; NULL: it failed, already reported. */
+/* Opens the store that an operand names, for reading or as told; NULL: it failed, already reported. */
 parapet_store *store_open(const tool_request *request, const char *url);
+parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode);
 
 /* Opens what is at path, whichever it is. On failure the sentence of the library says why. */
 parapet_status node_open(tool_node *node, parapet_store *store, const char *path);
@@ -276,6 +280,38 @@ int tree_compare_paths(const char *a, const char *b);
 
 /* How a path of a store is shown: "run.zarr", "run.zarr/density". */
 char *tree_label(const char *url, const char *path);
+
+/* ---- Holding: what a group is beside a group ---------------------------------------------------------- */
+
+typedef struct tool_generation {
+    int64_t number;
+    char *path; /* of its group, in the store; "": its commit record cannot be read */
+} tool_generation;
+
+typedef struct tool_holding {
+    tool_generation *generations; /* of a checkpoint, the newest first */
+    size_t generation_count;
+    char *dimension; /* of a series, as JSON text; NULL: it is none */
+    char *arrays;    /* the same */
+    int64_t steps;   /* -1: its creation did not come to its end */
+} tool_holding;
+
+/* Free it also after a failure. */
+parapet_status holding_init(tool_holding *holding, parapet_store *store, const char *path);
+void holding_free(tool_holding *holding);
+
+/* "checkpoint, generations 7 6, newest 7", "series along time: 120 steps, arrays u v"; NULL: neither. */
+char *text_of_holding(const tool_holding *holding);
+
+/* The members "checkpoint" and "series", where it is one. */
+void holding_write(tool_document *document, const tool_holding *holding);
+
+/* The exit code of check for what a library call has found out: torn, missing, or failed. */
+int exit_code_of_finding(parapet_status status);
+const char *name_of_exit_code(int exit_code);
+
+/* [collective] check --restore-test: restores as a program would, and tells; the exit code. */
+int restore_test_run(const tool_request *request);
 
 /* ---- Values: comparing two arrays ---------------------------------------------------------------------- */
 

@@ -6,9 +6,13 @@
  *     make_store wide STORE CODEC CHUNK [INDEX VALUE]...   the same with 600 x 600
  *     make_store attribute STORE ARRAY NAME JSON
  *     make_store resize STORE ARRAY LENGTH            changes the first dimension
- *     make_store seal STORE ARRAY */
+ *     make_store seal STORE ARRAY
+ *     make_store checkpoint STORE PATH GENERATION...  commits them, and keeps all
+ *     make_store begin STORE PATH GENERATION          the same up to the commit, as a crash would leave it
+ *     make_store series STORE PATH STEPS              "u" and "v" along "time" */
 #include <math.h>
 #include <parapet.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +140,55 @@ static void change_array(parapet_store *store, const char *verb, char **words)
     require(parapet_array_close(&array));
 }
 
+/* "u" of 4 x 6 doubles, all equal to the generation, and "v" of 3 integers. */
+static void put_generation(parapet_checkpoint *checkpoint, int64_t generation)
+{
+    static const int64_t start[2] = {0, 0};
+    int64_t shape[2] = {4, 6}, chunks[2] = {2, 6}, length[1] = {3}, v[3] = {generation, 2, 3};
+    double u[24];
+    parapet_array_spec specs[2] = {{.type = PARAPET_FLOAT64, .ndim = 2, .shape = shape, .chunks = chunks},
+                                   {.type = PARAPET_INT64, .ndim = 1, .shape = length}};
+    parapet_part parts[2] = {{.start = start, .count = shape, .data = u},
+                             {.start = start, .count = length, .data = v}};
+    parapet_checkpoint_item items[2] = {{.name = "u", .spec = &specs[0], .parts = &parts[0], .part_count = 1},
+                                        {.name = "v", .spec = &specs[1], .parts = &parts[1], .part_count = 1}};
+    specs[0].shards = chunks;
+    specs[0].codec = specs[1].codec = "none";
+    for (int i = 0; i < 24; i++)
+        u[i] = (double)generation;
+    require(parapet_checkpoint_put(checkpoint, items, 2));
+}
+
+static void make_checkpoint(parapet_store *store, const char *path, const char *generation, bool is_committed)
+{
+    parapet_checkpoint_options options = {.generation = atoi(generation), .keep = -1};
+    parapet_checkpoint *checkpoint = NULL;
+    require(parapet_checkpoint_begin(&checkpoint, store, path, &options));
+    put_generation(checkpoint, options.generation);
+    if (!is_committed)
+        _Exit(0);
+    require(parapet_checkpoint_attribute_set(checkpoint, "step", generation));
+    require(parapet_checkpoint_commit(&checkpoint, NULL));
+}
+
+static void make_series(parapet_store *store, const char *path, int64_t steps)
+{
+    static const int64_t start[1] = {0};
+    static const char *const names[2] = {"u", "v"};
+    int64_t shape[2] = {0, 5}, chunks[2] = {2, 5}, count[1] = {5};
+    float values[5] = {1, 2, 3, 4, 5};
+    parapet_array_spec specs[2] = {{.type = PARAPET_FLOAT32, .ndim = 2, .shape = shape, .chunks = chunks}};
+    parapet_series_spec spec = {.count = 2, .names = names, .specs = specs};
+    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_step step[2] = {{.parts = &part, .part_count = 1}, {.parts = &part, .part_count = 1}};
+    parapet_series *series = NULL;
+    specs[1] = specs[0];
+    require(parapet_series_create(&series, store, path, &spec));
+    for (int64_t i = 0; i < steps; i++)
+        require(parapet_series_append(series, (double)i, step));
+    require(parapet_series_close(&series));
+}
+
 int main(int count, char **words)
 {
     parapet_store *store = NULL;
@@ -150,6 +203,13 @@ int main(int count, char **words)
         make_grid(store, 8, count - 3, words + 3);
     else if (strcmp(words[1], "wide") == 0)
         make_grid(store, 600, count - 3, words + 3);
+    else if (strcmp(words[1], "checkpoint") == 0)
+        for (int i = 4; i < count; i++)
+            make_checkpoint(store, words[3], words[i], true);
+    else if (strcmp(words[1], "begin") == 0 && count == 5)
+        make_checkpoint(store, words[3], words[4], false);
+    else if (strcmp(words[1], "series") == 0 && count == 5)
+        make_series(store, words[3], atoi(words[4]));
     else
         change_array(store, words[1], words + 3);
     return require(parapet_store_close(&store));

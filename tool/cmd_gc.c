@@ -1,0 +1,109 @@
+#include "tool.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+
+static const tool_flag flags[] = {
+    {TOOL_DRY_RUN, 'n', "dry-run", "only tell what would be removed"},
+    {TOOL_QUIET, 'q', "quiet", "print nothing but errors"},
+    {0, 0, NULL, NULL},
+};
+
+typedef struct tool_collecting {
+    const tool_request *request;
+    tool_document *document; /* NULL: for people */
+    int64_t count;
+} tool_collecting;
+
+static const char *verb_of(const tool_request *request)
+{
+    return request->flags & TOOL_DRY_RUN ? "would remove" : "removed";
+}
+
+static void print_removal(const tool_request *request, const char *key, const char *reason)
+{
+    char *label = tree_label(request->operands[0], key);
+    char *visible = text_visible(label);
+    printf("%s %s (%s)\n", verb_of(request), visible, reason);
+    free(visible);
+    free(label);
+}
+
+static int take_removal(void *context, const char *key, const char *reason)
+{
+    tool_collecting *collecting = context;
+    collecting->count++;
+    if (collecting->document != NULL) {
+        document_open_object(collecting->document, NULL);
+        document_text(collecting->document, "key", key);
+        document_text(collecting->document, "reason", reason);
+        document_close(collecting->document);
+    } else if (!(collecting->request->flags & TOOL_QUIET)) {
+        print_removal(collecting->request, key, reason);
+    }
+    return 0;
+}
+
+static parapet_status collect(tool_collecting *collecting, parapet_store *store)
+{
+    bool is_dry = collecting->request->flags & TOOL_DRY_RUN;
+    return parapet_collect(store, "", is_dry, take_removal, collecting);
+}
+
+static parapet_status collect_for_programs(tool_collecting *collecting, parapet_store *store)
+{
+    tool_document document = {.out = stdout};
+    parapet_status status;
+    collecting->document = &document;
+    document_open_object(&document, NULL);
+    document_text(&document, "path", collecting->request->operands[0]);
+    document_truth(&document, "dry_run", collecting->request->flags & TOOL_DRY_RUN);
+    document_open_list(&document, "removals");
+    status = collect(collecting, store);
+    document_close(&document);
+    document_integer(&document, "count", collecting->count);
+    document_text(&document, "error", status == PARAPET_OK ? NULL : parapet_error_message());
+    document_close(&document);
+    return status;
+}
+
+static parapet_status collect_for_people(tool_collecting *collecting, parapet_store *store)
+{
+    const tool_request *request = collecting->request;
+    char *visible = text_visible(request->operands[0]);
+    parapet_status status = collect(collecting, store);
+    if (!(request->flags & TOOL_QUIET))
+        printf("%s: %s %" PRId64 "\n", visible, verb_of(request), collecting->count);
+    free(visible);
+    return status;
+}
+
+static int run(const tool_request *request)
+{
+    tool_collecting collecting = {.request = request};
+    parapet_store *store =
+        store_open_for(request, request->operands[0], request->flags & TOOL_DRY_RUN ? PARAPET_READ : PARAPET_UPDATE);
+    parapet_status status;
+    if (store == NULL)
+        return TOOL_FAILED;
+    if (request->flags & TOOL_JSON)
+        status = collect_for_programs(&collecting, store);
+    else
+        status = collect_for_people(&collecting, store);
+    if (status != PARAPET_OK)
+        report_failure(request->operands[0]);
+    (void)parapet_store_close(&store);
+    return status == PARAPET_OK ? TOOL_OK : TOOL_FAILED;
+}
+
+const tool_verb verb_gc = {
+    .name = "gc",
+    .operands = "PATH",
+    .summary = "Removes what crashes have left: temporary objects, generations never committed.",
+    .details = "Nobody may write there meanwhile. Copies that can be resumed are left alone.\n",
+    .exit_codes = "0 removed, or nothing was there, 1 something could not be removed,\n2 wrong usage.",
+    .flags = flags,
+    .operands_min = 1,
+    .operands_max = 1,
+    .run = run,
+};
