@@ -4,6 +4,7 @@
 
 #include "base/bytes.h"
 #include "codec/crc32c.h"
+#include "crash.h"
 #include "support.h"
 
 enum { EDGE = 24 };
@@ -62,40 +63,6 @@ const int copy_subject_count = sizeof copy_subjects / sizeof copy_subjects[0];
 
 /* ---- Stores ---- */
 
-/* The operations of a store, one of them changed: after a crash nobody removes what a writer has begun. */
-typedef struct crash_ops {
-    pp_store_ops ops;
-    const pp_store_ops *base;
-    const pp_fault_plan *plan;
-} crash_ops;
-
-static void leave_writer(pp_writer *writer)
-{
-    const crash_ops *own = (const crash_ops *)writer->store->ops;
-    if (own->plan->fail_forever && own->plan->failures > 0)
-        own->base->suspend(writer);
-    else
-        own->base->free_writer(writer);
-}
-
-static void free_store(pp_store *store)
-{
-    crash_ops *own = (crash_ops *)(uintptr_t)store->ops;
-    store->ops = own->base;
-    free(own);
-    pp_store_free(store);
-}
-
-static void let_crash(pp_store *store, const pp_fault_plan *plan)
-{
-    crash_ops *own = calloc(1, sizeof *own);
-    assert_non_null(own);
-    *own = (crash_ops){.ops = *store->ops, .base = store->ops, .plan = plan};
-    own->ops.free_writer = leave_writer;
-    own->ops.free = free_store;
-    store->ops = &own->ops;
-}
-
 static void build_inner(copy_bed *made, int which)
 {
     static const char *const names[COPY_STORES] = {"source", "target", "temporary"};
@@ -106,7 +73,7 @@ static void build_inner(copy_bed *made, int which)
         assert_ok(pp_store_memory_build(&made->inner[which], NULL));
     else
         assert_ok(pp_store_posix_build(&made->inner[which], path, &options));
-    let_crash(made->inner[which], &made->plan);
+    crash_prepare(made->inner[which], &made->plan);
     assert_ok(pp_store_faulty_build(&made->faulty[which], made->inner[which], &made->plan));
 }
 

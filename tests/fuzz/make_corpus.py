@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of fuzz_codec and fuzz_shard_index below corpus/. Needs numpy and numcodecs.
+"""Writes the seeds of fuzz_codec, fuzz_shard_index and fuzz_commit below corpus/. Needs numpy and numcodecs.
 
 Small on purpose: one valid input per chain and form, from which the fuzzer finds its way."""
 import gzip
@@ -127,5 +127,18 @@ def make_index_seeds():
     save("shard_index", "shapes_huge", bytes([128, 3]) + struct.pack("<6h", 32767, 1, 32767, 1, 32767, 1))
 
 
+def make_commit_seeds():
+    digest = "0123456789abcdef" * 4
+    head = f"parapet commit 1\ngeneration 7\ngroup g00000007\ndurable yes\ndocument {digest}\n"
+    arrays = "".join(f"array {digest} {name}\n" for name in ("density", "velocity x"))
+    lines = (head + arrays).encode()
+    save("commit", "record", lines + b"crc32c %08x\n" % crc32c(lines))
+    save("commit", "signed_arrays", b"s" + lines)
+    save("commit", "signed_head", b"s" + head.replace("yes", "no").encode())
+    save("commit", "signed_long", b"s" + head.replace("generation 7", "generation 999999999999999999").encode())
+    save("commit", "signed_version", b"s" + lines.replace(b"commit 1", b"commit 2"))
+
+
 make_codec_seeds()
 make_index_seeds()
+make_commit_seeds()

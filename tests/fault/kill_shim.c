@@ -1,0 +1,403 @@
+/* kill_shim.c - loaded before the C library (LD_PRELOAD) into the ranks of a job: counts the calls that change what
+ * lies below FOLDER/store, kills at one of them, or fails a flush; and watches that nothing is forgotten to be
+ * flushed.
+ *
+ *     PARAPET_SHIM_FOLDER    FOLDER; without it nothing happens
+ *     PARAPET_SHIM_RANK      the rank that is meant
+ *     PARAPET_SHIM_KILL      the number, from 0, of the call at which it dies, before the call is made
+ *     PARAPET_SHIM_TORN      1: only writes are counted, and the half of one is made
+ *     PARAPET_SHIM_VICTIM    self, all (FOLDER/pids) or launcher (its number is in FOLDER/launcher)
+ *     PARAPET_SHIM_FLUSH     the number, from 0, of the flush that fails, once, with EIO
+ *
+ * At its end a rank leaves FOLDER/report.<rank>: "calls N", "writes N", "flushes N"; and "unflushed PATH" for what is
+ * there and was changed since it was flushed, or whose flush has failed; "early PATH" for what was renamed into place
+ * before it was flushed, or committed before all else was. */
+#include <dirent.h>
+#include <dlfcn.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/types.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+#define EXPORT __attribute__((visibility("default")))
+
+enum { MOST_WATCHED = 4096, PATH_BYTES = 1024 };
+
+/* A file or directory that was changed. */
+typedef struct watched {
+    dev_t device;
+    ino_t number;
+    bool is_dirty; /* something was added since the last flush that succeeded */
+    bool is_lost;  /* a flush failed while it was dirty: what the kernel dropped, no later flush brings back */
+    char path[PATH_BYTES];
+} watched;
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static watched all[MOST_WATCHED];
+static int watched_count;
+static long calls, writes, flushes;
+static char folder[PATH_BYTES], root[PATH_BYTES + 16], early[PATH_BYTES];
+static long kill_at = -1, fail_flush_at = -1;
+static bool is_torn, is_on;
+static const char *victim = "self", *own_rank = "0";
+
+static long number_of(const char *name, long otherwise)
+{
+    const char *text = getenv(name);
+    return text != NULL ? strtol(text, NULL, 10) : otherwise;
+}
+
+__attribute__((constructor)) static void read_settings(void)
+{
+    const char *text = getenv("PARAPET_SHIM_FOLDER"), *rank = getenv("PMI_RANK");
+    if (rank == NULL)
+        rank = getenv("OMPI_COMM_WORLD_RANK");
+    if (text == NULL || rank == NULL)
+        return;
+    own_rank = rank;
+    (void)snprintf(folder, sizeof folder, "%s", text);
+    (void)snprintf(root, sizeof root, "%s/store", folder);
+    is_on = true;
+    if (strtol(rank, NULL, 10) != number_of("PARAPET_SHIM_RANK", 0))
+        return;
+    kill_at = number_of("PARAPET_SHIM_KILL", -1);
+    fail_flush_at = number_of("PARAPET_SHIM_FLUSH", -1);
+    is_torn = number_of("PARAPET_SHIM_TORN", 0) != 0;
+    if (getenv("PARAPET_SHIM_VICTIM") != NULL)
+        victim = getenv("PARAPET_SHIM_VICTIM");
+}
+
+/* The C library's own function of that name. */
+static void find(void *function, const char *name)
+{
+    *(void **)function = dlsym(RTLD_NEXT, name);
+}
+
+/* ---- Killing ---- */
+
+static void kill_ranks(void)
+{
+    char path[PATH_BYTES + 16];
+    struct dirent *entry;
+    DIR *list;
+    (void)snprintf(path, sizeof path, "%s/pids", folder);
+    if ((list = opendir(path)) == NULL)
+        return;
+    while ((entry = readdir(list)) != NULL) {
+        pid_t process = (pid_t)strtol(entry->d_name, NULL, 10);
+        if (process > 1 && process != getpid())
+            (void)kill(process, SIGKILL);
+    }
+    (void)closedir(list);
+}
+
+static void kill_launcher(void)
+{
+    char path[PATH_BYTES + 16];
+    long process = 0;
+    FILE *file;
+    (void)snprintf(path, sizeof path, "%s/launcher", folder);
+    if ((file = fopen(path, "r")) == NULL)
+        return;
+    if (fscanf(file, "%ld", &process) == 1 && process > 1)
+        (void)kill((pid_t)process, SIGKILL);
+    (void)fclose(file);
+}
+
+static void strike(void)
+{
+    if (strcmp(victim, "launcher") == 0) {
+        kill_launcher();
+        return;
+    }
+    if (strcmp(victim, "all") == 0)
+        kill_ranks();
+    (void)kill(getpid(), SIGKILL);
+}
+
+/* ---- Paths ---- */
+
+static bool is_below(const char *path)
+{
+    size_t bytes = strlen(root);
+    return strncmp(path, root, bytes) == 0 && (path[bytes] == '/' || path[bytes] == '\0');
+}
+
+/* What a descriptor is of; false: nothing below the store. */
+static bool locate(int descriptor, char path[PATH_BYTES])
+{
+    char link[64];
+    ssize_t bytes;
+    if (!is_on)
+        return false;
+    (void)snprintf(link, sizeof link, "/proc/self/fd/%d", descriptor);
+    bytes = readlink(link, path, PATH_BYTES - 1);
+    if (bytes < 0)
+        return false;
+    path[bytes] = '\0';
+    return is_below(path);
+}
+
+/* ---- What is flushed ---- */
+
+/* The entry of a file, with an empty path whatever it is called. */
+static watched *watch(const struct stat *found, const char *path)
+{
+    int i;
+    for (i = 0; i < watched_count; i++)
+        if (all[i].device == found->st_dev && all[i].number == found->st_ino) {
+            if (path[0] != '\0' && strcmp(path, all[i].path) != 0) /* another file got the number */
+                all[i] = (watched){.device = found->st_dev, .number = found->st_ino};
+            if (path[0] != '\0')
+                (void)snprintf(all[i].path, PATH_BYTES, "%s", path);
+            return &all[i];
+        }
+    if (watched_count == MOST_WATCHED)
+        abort();
+    all[watched_count] = (watched){.device = found->st_dev, .number = found->st_ino};
+    (void)snprintf(all[watched_count].path, PATH_BYTES, "%s", path);
+    return &all[watched_count++];
+}
+
+static void mark_dirty(int descriptor, const char *path)
+{
+    struct stat found;
+    (void)pthread_mutex_lock(&mutex);
+    if (fstat(descriptor, &found) == 0)
+        watch(&found, path)->is_dirty = true;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+static void mark_flushed(int descriptor, const char *path, bool is_good)
+{
+    struct stat found;
+    (void)pthread_mutex_lock(&mutex);
+    if (fstat(descriptor, &found) == 0) {
+        watched *flushed = watch(&found, path);
+        flushed->is_lost = flushed->is_lost || (flushed->is_dirty && !is_good);
+        flushed->is_dirty = false;
+    }
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+static bool is_in_danger(const watched *one)
+{
+    struct stat found;
+    size_t bytes = strlen(one->path);
+    if (!one->is_dirty && !one->is_lost)
+        return false;
+    if (bytes > 4 && strcmp(one->path + bytes - 4, "/tmp") == 0)
+        return false; /* temporary names need not outlive anything */
+    return lstat(one->path, &found) == 0 && found.st_dev == one->device && found.st_ino == one->number;
+}
+
+/* A file goes to its place: by then it is flushed; and if it is a commit record, everything is. */
+static void check_rename(int to, const char *name, const char *directory)
+{
+    bool is_commit = strstr(directory, "__parapet/commits") != NULL;
+    struct stat found;
+    int i;
+    (void)pthread_mutex_lock(&mutex);
+    if (fstatat(to, name, &found, AT_SYMLINK_NOFOLLOW) == 0) {
+        watched *renamed = watch(&found, "");
+        int fits = snprintf(renamed->path, PATH_BYTES, "%s/%s", directory, name);
+        if (fits >= PATH_BYTES)
+            abort();
+        for (i = 0; i < watched_count; i++)
+            if ((is_commit || &all[i] == renamed) && early[0] == '\0' && is_in_danger(&all[i]))
+                (void)snprintf(early, sizeof early, "%s", all[i].path);
+    }
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+__attribute__((destructor)) static void report(void)
+{
+    char path[PATH_BYTES + 64];
+    FILE *file;
+    int i;
+    if (!is_on)
+        return;
+    (void)snprintf(path, sizeof path, "%s/report.%s", folder, own_rank);
+    if ((file = fopen(path, "w")) == NULL)
+        return;
+    fprintf(file, "calls %ld\nwrites %ld\nflushes %ld\n", calls, writes, flushes);
+    if (early[0] != '\0')
+        fprintf(file, "early %s\n", early);
+    for (i = 0; i < watched_count; i++)
+        if (is_in_danger(&all[i]))
+            fprintf(file, "unflushed %s\n", all[i].path);
+    (void)fclose(file);
+}
+
+/* ---- Counting ---- */
+
+/* One call that changes something; whether it must do half of it and die. */
+static bool count_call(bool is_write)
+{
+    long number;
+    bool is_here;
+    (void)pthread_mutex_lock(&mutex);
+    number = is_torn ? writes : calls;
+    is_here = kill_at == number && (is_write || !is_torn);
+    calls++;
+    writes += is_write;
+    (void)pthread_mutex_unlock(&mutex);
+    if (is_here && !is_torn)
+        strike();
+    return is_here && is_torn;
+}
+
+static ssize_t put(int descriptor, const void *data, size_t bytes, off_t offset)
+{
+    static ssize_t (*next)(int, const void *, size_t, off_t);
+    char path[PATH_BYTES];
+    find(&next, "pwrite64");
+    if (locate(descriptor, path)) {
+        bool dies = count_call(true);
+        mark_dirty(descriptor, path);
+        if (dies) {
+            (void)next(descriptor, data, bytes / 2, offset);
+            strike();
+        }
+    }
+    return next(descriptor, data, bytes, offset);
+}
+
+EXPORT ssize_t pwrite(int descriptor, const void *data, size_t bytes, off_t offset)
+{
+    return put(descriptor, data, bytes, offset);
+}
+
+EXPORT ssize_t pwrite64(int descriptor, const void *data, size_t bytes, off_t offset)
+{
+    return put(descriptor, data, bytes, offset);
+}
+
+EXPORT ssize_t write(int descriptor, const void *data, size_t bytes)
+{
+    static ssize_t (*next)(int, const void *, size_t);
+    char path[PATH_BYTES];
+    find(&next, "write");
+    if (locate(descriptor, path)) {
+        bool dies = count_call(true);
+        mark_dirty(descriptor, path);
+        if (dies) {
+            (void)!next(descriptor, data, bytes / 2);
+            strike();
+        }
+    }
+    return next(descriptor, data, bytes);
+}
+
+/* Each call by its own name, so that the right one of the C library is found. */
+static int truncate_to(int descriptor, off_t bytes, const char *name)
+{
+    int (*next)(int, off_t);
+    char path[PATH_BYTES];
+    find(&next, name);
+    if (locate(descriptor, path)) {
+        (void)count_call(false);
+        mark_dirty(descriptor, path);
+    }
+    return next(descriptor, bytes);
+}
+
+EXPORT int ftruncate(int descriptor, off_t bytes)
+{
+    return truncate_to(descriptor, bytes, "ftruncate");
+}
+
+EXPORT int ftruncate64(int descriptor, off_t bytes)
+{
+    return truncate_to(descriptor, bytes, "ftruncate64");
+}
+
+static int flush(int descriptor, const char *name)
+{
+    int (*next)(int);
+    char path[PATH_BYTES];
+    int result, error_number;
+    bool fails;
+    find(&next, name);
+    if (!locate(descriptor, path))
+        return next(descriptor);
+    (void)count_call(false);
+    (void)pthread_mutex_lock(&mutex);
+    fails = flushes++ == fail_flush_at;
+    (void)pthread_mutex_unlock(&mutex);
+    result = fails ? -1 : next(descriptor);
+    error_number = fails ? EIO : errno;
+    mark_flushed(descriptor, path, result == 0);
+    errno = error_number;
+    return result;
+}
+
+EXPORT int fsync(int descriptor)
+{
+    return flush(descriptor, "fsync");
+}
+
+EXPORT int fdatasync(int descriptor)
+{
+    return flush(descriptor, "fdatasync");
+}
+
+EXPORT int renameat2(int from, const char *old, int to, const char *new, unsigned flags)
+{
+    static int (*next)(int, const char *, int, const char *, unsigned);
+    char path[PATH_BYTES];
+    int result, error_number;
+    bool is_ours = locate(to, path);
+    find(&next, "renameat2");
+    if (is_ours)
+        (void)count_call(false);
+    result = next(from, old, to, new, flags);
+    error_number = errno;
+    if (is_ours && result == 0) {
+        check_rename(to, new, path);
+        mark_dirty(to, path);
+    }
+    errno = error_number;
+    return result;
+}
+
+EXPORT int renameat(int from, const char *old, int to, const char *new)
+{
+    return renameat2(from, old, to, new, 0);
+}
+
+EXPORT int unlinkat(int directory, const char *name, int flags)
+{
+    static int (*next)(int, const char *, int);
+    char path[PATH_BYTES];
+    find(&next, "unlinkat");
+    if (locate(directory, path))
+        (void)count_call(false);
+    return next(directory, name, flags);
+}
+
+EXPORT int mkdirat(int directory, const char *name, mode_t mode)
+{
+    static int (*next)(int, const char *, mode_t);
+    char path[PATH_BYTES];
+    bool is_ours = locate(directory, path);
+    int result, error_number;
+    find(&next, "mkdirat");
+    if (is_ours)
+        (void)count_call(false);
+    result = next(directory, name, mode);
+    error_number = errno;
+    if (is_ours && result == 0)
+        mark_dirty(directory, path);
+    errno = error_number;
+    return result;
+}

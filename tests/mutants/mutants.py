@@ -1,0 +1,139 @@
+"""Whether the tests can fail: faults seeded into the protocols of commit and durability, one at a time.
+
+    python mutants.py BUILD LAUNCHER [WORD ...]         all, or those whose names contain one of the words
+
+A mutant is one change in one source file. The file is compiled as the build compiles it, put in the place of the
+original in a copy of the library, and programs of the tests are linked again with that copy; neither the source tree
+nor the build changes. A test that is listed for the mutant must fail, and must pass with the library as it is. A
+change that cannot be found in the source is an error here: the list follows the code.
+"""
+import os
+import shlex
+import shutil
+import subprocess
+import sys
+import tempfile
+import time
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+
+from seeded import MUTANTS  # noqa: E402
+
+TIMEOUT = 600
+LIBRARY = "libparapet.so.0.1.0"
+
+
+class Build:
+    """Commands of an existing build, from ninja itself."""
+
+    def __init__(self, directory):
+        self.directory = os.path.abspath(directory)
+
+    def commands(self, target):
+        text = subprocess.run(["ninja", "-C", self.directory, "-t", "commands", target], check=True,
+                              capture_output=True, text=True).stdout
+        return [line for line in text.splitlines() if line]
+
+    def run(self, command):
+        subprocess.run(command, shell=True, check=True, cwd=self.directory, stdout=subprocess.DEVNULL)
+
+    def compile(self, source, text, scratch, number):
+        """An object made of a source file with other contents, and the name of the original's."""
+        line = next(line for line in self.commands(LIBRARY) if line.endswith(os.path.join(ROOT, source)))
+        words = shlex.split(line)
+        original = words[words.index("-o") + 1]
+        changed = os.path.join(scratch, f"{number}-{os.path.basename(source)}")
+        with open(changed, "w", encoding="utf-8") as file:
+            file.write(text)
+        made = changed + ".o"
+        line = line.replace(f"-o {original} ", f"-o {made} ").replace(os.path.join(ROOT, source), changed)
+        line = line.replace(f"-MF {original}.d", f"-MF {made}.d")
+        self.run(line)
+        return made, original
+
+    def link(self, target, made, original, scratch):
+        """Links a target again with the changed object; returns the program or library."""
+        line = self.commands(target)[-1]
+        result = os.path.join(scratch, os.path.basename(target))
+        line = line.replace(f"-o {target} ", f"-o {result} ")
+        if original in line:
+            line = line.replace(original, made)
+        inside = "libparapet_inside.a"
+        if f" {inside} " in line:
+            line = line.replace(f" {inside} ", f" {self.archive(inside, made, original, scratch)} ")
+        self.run(line)
+        if target == LIBRARY:
+            os.symlink(LIBRARY, os.path.join(scratch, "libparapet.so.0"))
+        return result
+
+    def archive(self, name, made, original, scratch):
+        copy = os.path.join(scratch, name)
+        shutil.copy(os.path.join(self.directory, name), copy)
+        member = os.path.join(scratch, os.path.basename(original))
+        shutil.copy(made, member)
+        subprocess.run(["ar", "r", copy, member], check=True, stderr=subprocess.DEVNULL)
+        return copy
+
+
+def expand(words, scratch, build, launcher):
+    """Words of a test: what they stand for."""
+    meanings = {"SCRATCH": scratch, "BUILD": build.directory, "ROOT": ROOT, "LAUNCHER": launcher}
+    for name, meaning in meanings.items():
+        words = [word.replace(name, meaning) for word in words]
+    return words
+
+
+def fails(words, environment):
+    """Whether a test fails, and how."""
+    try:
+        done = subprocess.run(words, env={**os.environ, **environment}, capture_output=True, text=True,
+                              timeout=TIMEOUT)
+    except subprocess.TimeoutExpired:
+        return True, "timeout"
+    lines = (done.stdout + done.stderr).strip().splitlines()
+    return done.returncode not in (0, 77), lines[-1] if lines else f"exit {done.returncode}"
+
+
+def change(mutant):
+    with open(os.path.join(ROOT, mutant["file"]), encoding="utf-8") as file:
+        text = file.read()
+    if text.count(mutant["from"]) != 1:
+        raise SystemExit(f"{mutant['name']}: {mutant['file']} has this text {text.count(mutant['from'])} times:\n"
+                         + mutant["from"])
+    return text.replace(mutant["from"], mutant["to"])
+
+
+def caught_by(mutant, build, scratch, number, launcher):
+    """The first of its tests that finds the mutant out, or None."""
+    made, original = build.compile(mutant["file"], change(mutant), scratch, number)
+    for test in mutant["tests"]:
+        for target in test["links"]:
+            build.link(target, made, original, scratch)
+        environment = {"LD_LIBRARY_PATH": scratch} if LIBRARY in test["links"] else {}
+        has_failed, how = fails(expand(test["run"], scratch, build, launcher), environment)
+        if has_failed:
+            return test["name"], how
+    return None
+
+
+def main():
+    if len(sys.argv) < 3:
+        raise SystemExit(__doc__)
+    build, launcher, words = Build(sys.argv[1]), sys.argv[2], sys.argv[3:]
+    chosen = [mutant for mutant in MUTANTS if not words or any(word in mutant["name"] for word in words)]
+    survivors = []
+    for number, mutant in enumerate(chosen):
+        with tempfile.TemporaryDirectory() as scratch:
+            start = time.monotonic()
+            caught = caught_by(mutant, build, scratch, number, launcher)
+        seconds = time.monotonic() - start
+        if caught is None:
+            survivors.append(mutant["name"])
+        print(f"{mutant['name']:<46} {'caught by ' + caught[0] if caught else 'NOT CAUGHT'} ({seconds:.1f} s)",
+              flush=True)
+    print(f"{len(chosen) - len(survivors)} of {len(chosen)} mutants caught")
+    raise SystemExit(1 if survivors or not chosen else 0)
+
+
+main()

@@ -1,0 +1,90 @@
+"""The faults: what is changed where, and which tests are to find it out."""
+
+
+def power(form, count):
+    return {"name": f"power_{form}", "links": ["libparapet.so.0.1.0"],
+            "run": ["python3", "ROOT/tests/power/test_power.py", form, str(count), "BUILD/tests/power", "LAUNCHER"]}
+
+
+def flush():
+    return {"name": "fault_checkpoint_flush", "links": ["libparapet.so.0.1.0"],
+            "run": ["python3", "ROOT/tests/fault/test_checkpoint_flush.py", "BUILD/tests/fault/checkpoint_ranks",
+                    "LAUNCHER", "1", "BUILD/tests/fault/libfault_kill_shim.so"]}
+
+
+def team(noun, ranks, *arguments):
+    return {"name": f"parallel_{noun}", "links": [f"tests/parallel/parallel_{noun}"],
+            "run": ["LAUNCHER", "-n", str(ranks), f"SCRATCH/parallel_{noun}", *arguments]}
+
+
+POINTS = {"name": "fault_checkpoint_points", "links": ["tests/fault/fault_checkpoint_points"],
+          "run": ["SCRATCH/fault_checkpoint_points", "quick"]}
+SERIES = {"name": "unit_array_series", "links": ["tests/unit_array_series"], "run": ["SCRATCH/unit_array_series"]}
+STATES = power("states", 300)
+FLUSH = flush()
+CHECKPOINT = team("checkpoint", 3)
+RACES = team("commit_races", 3, "300")
+
+COMMITS, CHECKPOINTS = "src/array/checkpoint_commits.c", "src/array/checkpoint.c"
+
+MUTANTS = [
+    {"name": "a file is not flushed", "file": "src/store/posix_stream.c", "tests": [FLUSH, STATES],
+     "from": "if (stream->is_durable && fsync(stream->descriptor) != 0)",
+     "to": "if (0 && stream->is_durable && fsync(stream->descriptor) != 0)"},
+    {"name": "a failed flush is tried again", "file": "src/store/posix_stream.c", "tests": [FLUSH],
+     "from": "if (stream->is_durable && fsync(stream->descriptor) != 0)",
+     "to": "if (stream->is_durable && fsync(stream->descriptor) != 0 && fsync(stream->descriptor) != 0)"},
+    {"name": "directories are not flushed", "file": "src/store/posix_dirty.c", "tests": [FLUSH, STATES],
+     "from": "if (fsync(descriptor) != 0 && errno != EINVAL)",
+     "to": "if (0 && fsync(descriptor) != 0 && errno != EINVAL)"},
+    {"name": "the parent of a new directory is not flushed", "file": "src/store/posix_path.c",
+     "tests": [FLUSH, STATES],
+     "from": "        return pp_posix_mark_dirty(store, changed);",
+     "to": "        return pp_free(changed), PARAPET_OK;"},
+    {"name": "shards are published and not settled", "file": "src/transfer/shard_build.c", "tests": [FLUSH, STATES],
+     "from": "    return pp_store_settle(context->store);", "to": "    return PARAPET_OK;"},
+    {"name": "the commit record is not settled", "file": COMMITS, "tests": [FLUSH, STATES],
+     "from": "if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK)\n"
+             "        status = check_not_overtaken",
+     "to": "if (status == PARAPET_OK)\n        status = check_not_overtaken"},
+    {"name": "the record is committed before the group's document", "file": CHECKPOINTS, "tests": [POINTS],
+     "from": "    parapet_status status = write_group(checkpoint);\n    (void)argument;\n    if (status == PARAPET_OK)\n"
+             "        status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit,"
+             " &is_certain);\n",
+     "to": "    parapet_status status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit,"
+           " &is_certain);\n    (void)argument;\n    if (status == PARAPET_OK)\n        status ="
+           " write_group(checkpoint);\n"},
+    {"name": "older generations go before the commit", "file": CHECKPOINTS, "tests": [POINTS],
+     "from": "    parapet_status status = write_group(checkpoint);\n    (void)argument;\n",
+     "to": "    parapet_status status;\n    (void)argument;\n    checkpoint->keep -= 1;\n    tidy_up(checkpoint);\n"
+           "    checkpoint->keep += 1;\n    status = write_group(checkpoint);\n"},
+    {"name": "a generation's data goes before its record", "file": COMMITS, "tests": [POINTS],
+     "from": "    if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) =="
+             " PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK && (status ="
+             " pp_store_settle(store->backend)) == PARAPET_OK && loaded == PARAPET_OK)\n        status ="
+             " pp_generation_erase(store, path, commit.group);\n",
+     "to": "    if (status == PARAPET_OK && loaded == PARAPET_OK)\n        status = pp_generation_erase(store, path,"
+           " commit.group);\n    if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) =="
+           " PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK)\n        status ="
+           " pp_store_settle(store->backend);\n"},
+    {"name": "what may be committed is erased", "file": CHECKPOINTS, "tests": [POINTS],
+     "from": "    if (is_certain)\n        (void)pp_generation_erase",
+     "to": "    if (is_certain || status != PARAPET_OK)\n        (void)pp_generation_erase"},
+    {"name": "the record replaces another", "file": COMMITS, "tests": [RACES],
+     "from": "text->data, text->bytes, PP_PUBLISH_EXCLUSIVE);", "to": "text->data, text->bytes, PP_PUBLISH_REPLACE);"},
+    {"name": "the record's checksum is not compared", "file": "src/zarr/commit.c",
+     "tests": [{"name": "unit_zarr_commit", "links": ["tests/unit_zarr_commit"], "run": ["SCRATCH/unit_zarr_commit"]}],
+     "from": "    if (memcmp(rest->end, expected, line_bytes) != 0)",
+     "to": "    if (0 && memcmp(rest->end, expected, line_bytes) != 0)"},
+    {"name": "shards are not verified", "file": "src/array/checkpoint_restore.c", "tests": [CHECKPOINT],
+     "from": "            status = pp_arrays_verify(checkpoint->arrays, count);", "to": "            status = PARAPET_OK;"},
+    {"name": "the group's document is not compared", "file": "src/array/checkpoint_restore.c", "tests": [CHECKPOINT],
+     "from": "if (status == PARAPET_OK && memcmp(node.digest, checkpoint->commit.document, PP_SHA256_BYTES) != 0)",
+     "to": "if (0 && status == PARAPET_OK && memcmp(node.digest, checkpoint->commit.document, PP_SHA256_BYTES) != 0)"},
+    {"name": "a step is committed before its arrays", "file": "src/array/series_commit.c", "tests": [SERIES],
+     "from": "    for (i = 0; i <= series->count && status == PARAPET_OK; i++)\n        status ="
+             " write_document(series->arrays[i]);\n    if (status != PARAPET_OK)\n        return status;\n",
+     "to": "    if (status == PARAPET_OK)\n        status = pp_series_write_group(series, series->steps, NULL);\n"
+           "    for (i = 0; i <= series->count && status == PARAPET_OK; i++)\n        status ="
+           " write_document(series->arrays[i]);\n    if (status != PARAPET_OK)\n        return status;\n"},
+]

@@ -1,0 +1,156 @@
+/* Checkpoints beside the computation: memory that was copied may be changed at once, memory that was lent is read
+ * until the end, and wait tells all ranks the same.
+ *
+ *     test_checkpoint_start multiple|funneled
+ *
+ * With MPI_THREAD_MULTIPLE a thread does it, with less start itself: nobody can tell by what comes of it. */
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "launch.h"
+#include "marked.h"
+#include "tree.h"
+
+#define GROUP "restart"
+
+enum { TURNS = 8 };
+
+typedef struct bed {
+    launch *run;
+    parapet_store *store, *beside; /* of the same directory */
+    char folder[600];
+} bed;
+
+static void bed_open(bed *made, launch *run, const char *name)
+{
+    static uint64_t number;
+    parapet_options options = {.durability = 2};
+    *made = (bed){.run = run};
+    launch_case_begin(run, ++number);
+    (void)snprintf(made->folder, sizeof made->folder, "%s/%s", run->folder, name);
+    (void)LAUNCH_OK(run, parapet_store_open(&made->store, MPI_COMM_WORLD, made->folder, PARAPET_CREATE, &options));
+    (void)LAUNCH_OK(run, parapet_store_open(&made->beside, MPI_COMM_WORLD, made->folder, PARAPET_UPDATE, &options));
+}
+
+static void bed_close(bed *used, const char *description)
+{
+    (void)LAUNCH_OK(used->run, parapet_store_close(&used->beside));
+    (void)LAUNCH_OK(used->run, parapet_store_close(&used->store));
+    (void)launch_case_end(used->run, description);
+}
+
+static void expect_restores(bed *all, int64_t generation, int64_t expected)
+{
+    int64_t mark;
+    if (LAUNCH_OK(all->run, marked_restore(all->beside, GROUP, generation, &mark)))
+        launch_expect(all->run, mark == expected, "the values that were put");
+}
+
+/* Polls as a program would that has something else to do. */
+static void compute_until_done(launch *run, parapet_checkpoint *checkpoint)
+{
+    struct timespec pause = {.tv_nsec = 200000};
+    int is_done = 0;
+    while (parapet_checkpoint_test(checkpoint, &is_done) == PARAPET_OK && !is_done)
+        (void)nanosleep(&pause, NULL);
+    launch_expect(run, is_done, "a checkpoint that is done");
+}
+
+static void check_lending(launch *run, parapet_lending lending)
+{
+    parapet_checkpoint *checkpoint = NULL;
+    int64_t generation;
+    marked state;
+    bed all;
+    int turn;
+    bed_open(&all, run, lending == PARAPET_LENT ? "lent" : "copied");
+    for (turn = 1; turn <= TURNS; turn++) {
+        marked_fill(&state, run->rank, run->ranks, 100 + turn);
+        (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
+        (void)LAUNCH_OK(run, parapet_checkpoint_attribute_set(checkpoint, "step", "1"));
+        (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, lending));
+        if (lending == PARAPET_COPIED)
+            memset(&state, 0xff, sizeof state); /* the lists of parts too */
+        if (turn > 1)
+            expect_restores(&all, turn - 1, 100 + turn - 1); /* another store goes on meanwhile */
+        if (turn % 2 == 0)
+            compute_until_done(run, checkpoint);
+        generation = 0;
+        (void)LAUNCH_OK(run, parapet_checkpoint_wait(&checkpoint, &generation));
+        launch_expect(run, checkpoint == NULL && generation == turn, "the number of the generation");
+        expect_restores(&all, 0, 100 + turn);
+    }
+    bed_close(&all, lending == PARAPET_LENT ? "memory that is lent" : "memory that is copied");
+}
+
+/* The same failure on all ranks, with this word in its sentence. */
+static void expect_fails(launch *run, parapet_status status, parapet_status expected, const char *word)
+{
+    char sentence[1024];
+    (void)snprintf(sentence, sizeof sentence, "%s", parapet_error_message());
+    if (launch_agreed(run, status, word) != expected || strstr(sentence, word) == NULL) {
+        fprintf(stderr, "%s: \"%s\"\n", parapet_status_name(status), sentence);
+        launch_expect(run, false, word);
+    }
+}
+
+/* What cannot be written is refused by start; then only giving up is left, and nothing remains. */
+static void check_bad_part(launch *run)
+{
+    parapet_checkpoint *checkpoint = NULL;
+    tree before, after;
+    marked state;
+    bed all;
+    bed_open(&all, run, "bad_part");
+    marked_fill(&state, run->rank, run->ranks, 1);
+    (void)LAUNCH_OK(run, marked_commit(&state, all.store, GROUP, NULL, NULL));
+    tree_take(&before, all.folder);
+    launch_barrier();
+    (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
+    if (run->rank == run->ranks - 1)
+        state.start[1][0] = MARKED_LENGTH;
+    expect_fails(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_COPIED),
+                 PARAPET_ERR_ARGUMENT, "reaches");
+    launch_expect(run, parapet_checkpoint_wait(&checkpoint, NULL) == PARAPET_ERR_ARGUMENT, "nothing to wait for");
+    (void)LAUNCH_OK(run, parapet_checkpoint_abort(&checkpoint));
+    launch_barrier();
+    tree_take(&after, all.folder);
+    launch_expect(run, tree_equals(&before, &after), "the files as they were");
+    tree_clear(&before);
+    tree_clear(&after);
+    launch_barrier();
+    expect_restores(&all, 0, 1);
+    bed_close(&all, "a part that is outside");
+}
+
+/* The commit fails, and wait tells. */
+static void check_overtaken(launch *run)
+{
+    parapet_checkpoint *checkpoint = NULL;
+    int64_t generation = -1;
+    marked state;
+    bed all;
+    bed_open(&all, run, "overtaken");
+    (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
+    marked_fill(&state, run->rank, run->ranks, 1);
+    (void)LAUNCH_OK(run, marked_commit(&state, all.beside, GROUP, NULL, NULL));
+    marked_fill(&state, run->rank, run->ranks, 2);
+    (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_LENT));
+    expect_fails(run, parapet_checkpoint_wait(&checkpoint, &generation), PARAPET_ERR_EXISTS, GROUP);
+    launch_expect(run, checkpoint == NULL && generation == 0, "no generation");
+    expect_restores(&all, 0, 1);
+    bed_close(&all, "another job that was first");
+}
+
+int main(int argc, char **argv)
+{
+    bool is_multiple = argc > 1 && strcmp(argv[1], "multiple") == 0;
+    launch run;
+    launch_start(&run, &argc, &argv, is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED);
+    check_lending(&run, PARAPET_COPIED);
+    check_lending(&run, PARAPET_LENT);
+    check_bad_part(&run);
+    check_overtaken(&run);
+    return launch_finish(&run);
+}
