@@ -48,15 +48,14 @@ void bench_flush(const char *path)
         bench_die(path, strerror(errno));
 }
 
-static double now(void)
+double bench_now(void)
 {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-/* A barrier in which ranks that wait do not take the cores from those that work. */
-static void wait_for_all(void)
+void bench_wait_for_all(void)
 {
     MPI_Request request;
     int done = 0;
@@ -71,20 +70,20 @@ static void wait_for_all(void)
 
 void bench_flush_shared(const bench_case *c, const char *path)
 {
-    wait_for_all();
+    bench_wait_for_all();
     if (c->rank == 0)
         bench_flush(path);
 }
 
-/* From the first start to the last end; all ranks are on one node and share its clock. */
-static double time_of(void (*work)(const bench_case *c), const bench_case *c)
+/* All ranks are on one node and share its clock. */
+double bench_time_of(void (*work)(const bench_case *c), const bench_case *c)
 {
     double ends[2], extremes[2];
-    wait_for_all();
-    ends[0] = -now();
+    bench_wait_for_all();
+    ends[0] = -bench_now();
     work(c);
-    ends[1] = now();
-    wait_for_all();
+    ends[1] = bench_now();
+    bench_wait_for_all();
     MPI_Allreduce(ends, extremes, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return extremes[1] + extremes[0];
 }
@@ -174,12 +173,12 @@ static void run(bench_case *c, const bench_method *method)
     long long crossed;
     (method->prepare != NULL ? method->prepare : allocate)(c);
     fill(c);
-    write_seconds = time_of(method->write, c);
+    write_seconds = bench_time_of(method->write, c);
     memset(c->data, 0xff, c->bytes);
     empty_page_cache(c);
-    read_seconds = time_of(method->read, c);
+    read_seconds = bench_time_of(method->read, c);
     check(c, method->name);
-    wait_for_all();
+    bench_wait_for_all();
     crossed = crossed_bytes(method);
     if (c->rank == 0)
         printf("%.6f %.6f %lld\n", write_seconds, read_seconds, crossed);
@@ -190,8 +189,10 @@ static void run(bench_case *c, const bench_method *method)
 int bench_main(int argc, char **argv, const bench_method *methods)
 {
     bench_case c = {0};
-    int thread_level;
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);
+    int is_ready, thread_level;
+    MPI_Initialized(&is_ready);
+    if (!is_ready)
+        MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &thread_level);
     if (argc < 5)
         bench_die(argv[0], "usage: METHOD DIRECTORY N MESH [name=value ...]");
     MPI_Comm_rank(MPI_COMM_WORLD, &c.rank);

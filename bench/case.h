@@ -36,7 +36,7 @@ typedef struct bench_method {
     int64_t (*crossed)(void); /* bytes this rank got from or gave to others in the write; NULL: not known */
 } bench_method;
 
-/* The table ends with a method without a name. */
+/* The table ends with a method without a name. Initializes MPI, unless the program has: with threads, for one. */
 int bench_main(int argc, char **argv, const bench_method *methods);
 
 /* The value of the word name=value, or otherwise. */
@@ -52,6 +52,15 @@ void bench_path(const bench_case *c, const char *name, char path[BENCH_PATH_BYTE
  * ranks: one of them does it, once all have finished writing. */
 void bench_flush(const char *path);
 void bench_flush_shared(const bench_case *c, const char *path);
+
+/* A barrier in which ranks that wait do not take the cores from those that work. */
+void bench_wait_for_all(void);
+
+/* Seconds on the clock of the node. */
+double bench_now(void);
+
+/* [all ranks] Seconds from the first rank's start to the last one's end; the same on every rank. */
+double bench_time_of(void (*work)(const bench_case *c), const bench_case *c);
 
 /* Ends the program on all ranks. */
 _Noreturn void bench_die(const char *what, const char *why);

@@ -3,75 +3,30 @@
  *   fpp          a file per rank, its block as it lies in memory, 4 MiB at a time, then fsync
  *   fpp_direct   the same with O_DIRECT
  *   parapet      words: chunks=64x64x64 shards=128x128x128, and any option of a store, such as transport=2 */
-#include "case.h"
+#include "own_file.h"
 
-#include <errno.h>
 #include <fcntl.h>
 #include <parapet.h>
-#include <stdio.h>
 #include <string.h>
-#include <unistd.h>
-
-static int open_own_file(const bench_case *c, int flags)
-{
-    char name[64], path[BENCH_PATH_BYTES];
-    int file;
-    (void)snprintf(name, sizeof name, "rank-%d.bin", c->rank);
-    bench_path(c, name, path);
-    file = open(path, flags, 0666);
-    if (file < 0)
-        bench_die(path, strerror(errno));
-    return file;
-}
-
-static size_t piece_at(const bench_case *c, size_t done)
-{
-    return c->bytes - done < BENCH_PIECE_BYTES ? c->bytes - done : BENCH_PIECE_BYTES;
-}
-
-static void write_own_file(const bench_case *c, int flags)
-{
-    int file = open_own_file(c, O_CREAT | O_TRUNC | O_WRONLY | flags);
-    for (size_t done = 0; done < c->bytes;) {
-        ssize_t moved = pwrite(file, (const char *)c->data + done, piece_at(c, done), (off_t)done);
-        if (moved <= 0)
-            bench_die("pwrite", strerror(errno));
-        done += (size_t)moved;
-    }
-    if (fsync(file) != 0 || close(file) != 0)
-        bench_die("fsync", strerror(errno));
-}
-
-static void read_own_file(const bench_case *c, int flags)
-{
-    int file = open_own_file(c, O_RDONLY | flags);
-    for (size_t done = 0; done < c->bytes;) {
-        ssize_t moved = pread(file, (char *)c->data + done, piece_at(c, done), (off_t)done);
-        if (moved <= 0)
-            bench_die("pread", strerror(errno));
-        done += (size_t)moved;
-    }
-    close(file);
-}
 
 static void fpp_write(const bench_case *c)
 {
-    write_own_file(c, 0);
+    bench_own_file_write(c, ".", 0);
 }
 
 static void fpp_read(const bench_case *c)
 {
-    read_own_file(c, 0);
+    bench_own_file_read(c, ".", 0);
 }
 
 static void fpp_direct_write(const bench_case *c)
 {
-    write_own_file(c, O_DIRECT);
+    bench_own_file_write(c, ".", O_DIRECT);
 }
 
 static void fpp_direct_read(const bench_case *c)
 {
-    read_own_file(c, O_DIRECT);
+    bench_own_file_read(c, ".", O_DIRECT);
 }
 
 static void must(parapet_status status, const char *what)

@@ -42,6 +42,12 @@ def triple(numbers):
     return "x".join(str(number) for number in numbers)
 
 
+def print_table(lines):
+    widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
+    for line in lines:
+        print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+
+
 def user_seconds():
     """CPU time outside the kernel since the start: of the whole machine, and of the programs run from here."""
     with open("/proc/stat") as stat:
@@ -104,19 +110,25 @@ def layout_words(layout, edge, ranks):
 class Selection:
     """What is to be run: the full form, the quick one, or what --case says."""
 
+    layouts = ["natural", "slabs", "misaligned"]
+
     def __init__(self, options):
         self.quick = options.quick
-        self.edge = 256 if self.quick else 512
-        self.rounds = options.rounds or (3 if self.quick else 5)
         self.fs = ["tmpfs", "ext4"]
-        self.ranks = [4] if self.quick else [4, 8, 16]
         self.mpi = ["mpich"] if self.quick else ["mpich", "openmpi"]
-        self.layout = ["natural", "slabs"] if self.quick else ["natural", "slabs", "misaligned"]
         self.transport = ["1", "2"]
-        self.peers = ["MPI-IO, Open MPI romio321", "HDF5 chunked, Open MPI romio321"] if self.quick else [""]
         self.words = []
+        self.set_defaults()
+        self.rounds = options.rounds or self.rounds
         for word in filter(None, (options.case or "").split(",")):
             self.narrow(*word.partition("=")[::2])
+
+    def set_defaults(self):
+        self.edge = 256 if self.quick else 512
+        self.rounds = 3 if self.quick else 5
+        self.ranks = [4] if self.quick else [4, 8, 16]
+        self.layout = ["natural", "slabs"] if self.quick else self.layouts
+        self.peers = ["MPI-IO, Open MPI romio321", "HDF5 chunked, Open MPI romio321"] if self.quick else [""]
 
     def narrow(self, name, value):
         if name in ("rounds", "edge"):
@@ -127,7 +139,7 @@ class Selection:
                 sys.exit(f"bench: ranks may be {', '.join(str(ranks) for ranks in MESHES)}")
         elif name in ("fs", "mpi", "layout", "transport"):
             known = {"fs": ["tmpfs", "ext4"], "mpi": list(LAUNCHERS), "transport": list(TRANSPORTS),
-                     "layout": ["natural", "slabs", "misaligned"]}[name]
+                     "layout": self.layouts}[name]
             if value != "none" and not set(value.split("+")) <= set(known):
                 sys.exit(f"bench: {name} may be {' or '.join(known)}, not {value}")
             setattr(self, name, [] if value == "none" else value.split("+"))
@@ -154,13 +166,15 @@ class Selection:
 
 
 class Collective:
+    name, floors, choose = "collective", FLOORS, Selection
+
     def __init__(self, options):
         self.options = options
-        self.selection = Selection(options)
+        self.selection = self.choose(options)
         self.bytes = self.selection.edge ** 3 * 8
         self.builds = {"mpich": options.build, "openmpi": options.build_openmpi}
-        self.places = {"ext4": os.path.join(options.disk, "collective"),
-                       "tmpfs": os.path.join(options.memory, "collective")}
+        self.places = {"ext4": os.path.join(options.disk, self.name),
+                       "tmpfs": os.path.join(options.memory, self.name)}
         self.seconds = {} # (fs, ranks, action) -> method's name -> one entry a round
         self.absent = set() # peers that are not built
         self.failures = []
@@ -184,8 +198,8 @@ class Collective:
         os.makedirs(self.places[fs])
         os.sync()
 
-    def run_once(self, method, fs, ranks):
-        """Seconds of writing and of reading, or None."""
+    def run_program(self, method, fs, ranks):
+        """The words that it printed, or None."""
         command = self.command(method, fs, ranks)
         if self.options.verbose:
             print(" ".join(command), flush=True)
@@ -201,10 +215,16 @@ class Collective:
         after = user_seconds()
         others = after[0] - before[0] - (after[1] - before[1])
         self.taken.append(max(0.0, others) / (time.time() - started) / os.cpu_count())
-        words = out.split()
-        if process.returncode != 0 or len(words) != 3:
+        if process.returncode != 0 or len(out.split()) < 3:
             lines = [line for line in err.splitlines() if line.startswith("bench:")] or err.splitlines() or [""]
             return self.failed(method, fs, ranks, lines[0])
+        return out.split()
+
+    def run_once(self, method, fs, ranks):
+        """Seconds of writing and of reading, or None."""
+        words = self.run_program(method, fs, ranks)
+        if words is None:
+            return None
         if int(words[2]) >= 0:
             self.crossed[fs, ranks, method.name] = int(words[2]) / self.bytes
         return [float(word) for word in words[:2]]
@@ -312,7 +332,7 @@ class Collective:
                         if found is not None]
         self.rows.append(row)
         if method.kind == "parapet" and self.selection.quick and row["of_fpp"] is not None:
-            least = FLOORS[fs, action]
+            least = self.floors[fs, action]
             self.checks.append((row["of_fpp"] >= least, f"{action} {fs}, {ranks} ranks, {method.name}: "
                                 f"{row['of_fpp']:.2f} of fpp, at least {least:.2f}"))
 
@@ -344,9 +364,7 @@ class Collective:
         heads = ["fs", "ranks", "work", "method", "MB/s, median (range)", "crossed", "fpp", "direct", "best peer",
                  "goals"]
         lines = [heads] + [self.cells(row) for row in self.rows]
-        widths = [max(len(line[i]) for line in lines) for i in range(len(heads))]
-        for line in lines:
-            print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
+        print_table(lines)
         print(f"others had {100 * statistics.median(self.taken):.0f} % of the cores (median over the runs)"
               + ("" if self.is_quiet() else "; NOT A QUIET MACHINE: do not use ratios to peers; goals against them are "
                  "not judged"))
@@ -356,12 +374,16 @@ class Collective:
             self.write_markdown(lines)
         self.write_json()
 
-    def write_markdown(self, lines):
-        with open(self.options.markdown, "w") as out:
+    def write_markdown(self, lines, mode="w"):
+        with open(self.options.markdown, mode) as out:
             for number, line in enumerate(lines):
                 out.write("| " + " | ".join(line) + " |\n")
                 if number == 0:
                     out.write("|" + "---|" * len(line) + "\n")
+
+    def more_found(self):
+        """What else goes into the JSON document."""
+        return {}
 
     def write_json(self):
         if not self.options.json:
@@ -369,7 +391,7 @@ class Collective:
         with open(self.options.json, "w") as out:
             json.dump({"cores": os.cpu_count(), "system": platform.platform(), "taken_by_others": self.taken,
                        "edge": self.selection.edge, "bytes": self.bytes, "rounds": self.selection.rounds,
-                       "rows": self.rows,
+                       "rows": self.rows, **self.more_found(),
                        "not_available": sorted(self.absent), "failures": [text for _, text in self.failures],
                        "thresholds": [{"holds": holds, "text": text} for holds, text in self.checks]}, out, indent=1)
 
@@ -386,7 +408,7 @@ class Collective:
             print(("holds  " if holds else "FAILS  ") + sentence)
         goals = [goal["holds"] for row in self.rows for goal in row["goals"]]
         held = sum(holds for holds, _ in self.checks)
-        print(f"collective: {held} of {len(self.checks)} thresholds hold, {sum(goals)} of {len(goals)} goals are "
+        print(f"{self.name}: {held} of {len(self.checks)} thresholds hold, {sum(goals)} of {len(goals)} goals are "
               f"met, {len(self.failures)} runs failed ({self.selection.edge}^3 doubles, "
               f"{self.selection.rounds} rounds, {time.time() - started:.0f} s)")
         has_failed = any(kind != "peer" for kind, _ in self.failures)
