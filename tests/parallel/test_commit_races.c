@@ -79,10 +79,10 @@ static void say(const job *own, const outcome *of)
 }
 
 /* Where a later number was committed meanwhile, what a job puts may be taken from under it. */
-static void expect_outcome(job *own, const outcome *of, bool is_ladder)
+static void expect_outcome(job *own, const outcome *of, bool may_be_overtaken)
 {
     bool is_right = is_winner(of) || of->begun == PARAPET_ERR_EXISTS ||
-                    (of->begun == PARAPET_OK && of->put != PARAPET_OK && is_ladder) ||
+                    (of->begun == PARAPET_OK && of->put != PARAPET_OK && may_be_overtaken) ||
                     (of->put == PARAPET_OK && of->committed == PARAPET_ERR_EXISTS);
     if (!is_right)
         say(own, of);
@@ -190,7 +190,7 @@ static void race_for_next(job *own, draw *from, tally *all)
     parapet_checkpoint_options options = {.keep = KEEP_ON_LADDER};
     outcome of = race(own, &options, mark_of(own->newest, own->run->rank), from);
     int64_t winners = is_winner(&of);
-    expect_outcome(own, &of, false);
+    expect_outcome(own, &of, true);
     count(all, &of);
     launch_sum(&winners, 1);
     launch_expect(own->run, winners >= 1, "a winner");
