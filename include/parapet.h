@@ -539,8 +539,9 @@ PARAPET_API parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *
 
 /* [collective] Makes the generation durable and visible, then removes those that are not kept. Frees the handle in
  * any case. PARAPET_ERR_EXISTS: another job has committed this generation, or a later one; nothing of ours remains.
- * A failure after the commit, to remove older ones, is no failure: the next commit does it. generation may be NULL.
- */
+ * A failure after the commit, to remove older ones, is no failure: the next commit does it. After PARAPET_ERR_IO or
+ * PARAPET_ERR_TIMEOUT the generation may be there all the same, and whole: open or list to know. generation may be
+ * NULL. */
 PARAPET_API parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation);
 
 /* [collective] As if it had never begun; frees the handle. Takes NULL. */
@@ -554,7 +555,8 @@ typedef enum parapet_lending {
 
 /* [collective] Puts the items and commits, beside the computation: wait tells what came of it. Under
  * MPI_THREAD_MULTIPLE a thread of its own does everything, messages included; with less, start does it before it
- * returns. Until wait has returned, no other call may be made on this store; other stores are not concerned. */
+ * returns. Until wait has returned, no other call may be made on this store; other stores are not concerned. A
+ * progress callback is called on that thread. If start fails, the handle stays, to be aborted. */
 PARAPET_API parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint,
                                                     const parapet_checkpoint_item *items, int count,
                                                     parapet_lending lending);
@@ -631,8 +633,9 @@ typedef struct parapet_series_spec {
     const char *attributes;            /* of the group; NULL: {} */
     int count;                         /* arrays */
     const char *const *names;
-    const parapet_array_spec *specs; /* shape[0] is 0; chunks[0] and shards[0] count steps, by default 1; shards[0] is
-                                        the same for all; dimension_names[0] may be NULL or the dimension above */
+    const parapet_array_spec *specs; /* shape[0] is 0; chunks[0] and shards[0] count steps: 1 if neither is given;
+                                        shards[0] is the same for all; dimension_names[0] may be NULL or the
+                                        dimension above */
     int64_t reserved[8];
 } parapet_series_spec;
 
@@ -653,15 +656,17 @@ PARAPET_API parapet_status parapet_series_create(parapet_series **series, parape
 PARAPET_API parapet_status parapet_series_open(parapet_series **series, parapet_store *store, const char *path);
 
 /* [collective] Appends a step to all arrays, in the order of info.names. The memory is the caller's again on return.
- * coordinate must be the same on all ranks. After a failure info.steps tells whether the step was taken; a row that
- * could not be written is tried again by flush, and before the next step. */
+ * coordinate must be the same on all ranks. Parts must not overlap; where shards[0] > 1, those of different ranks
+ * that do are found when the row is written, which then cannot be. After a failure info.steps tells whether the step
+ * was taken; a row that could not be written is tried again by flush, and before the next step. */
 PARAPET_API parapet_status parapet_series_append(parapet_series *series, double coordinate,
                                                  const parapet_step *steps);
 
 /* [collective] Writes what is open and commits it. A row of shards that is not full is written again later. */
 PARAPET_API parapet_status parapet_series_flush(parapet_series *series);
 
-/* [collective] Flushes and closes; the handle is freed in any case. */
+/* [collective] Flushes and closes; the handle is freed in any case, and with it what could not be flushed: flush
+ * first if you want to try again. */
 PARAPET_API parapet_status parapet_series_close(parapet_series **series);
 
 typedef struct parapet_series_info {

@@ -241,7 +241,7 @@ static parapet_status check_sound(const parapet_checkpoint *checkpoint)
                          (long long)checkpoint->commit.generation, checkpoint->path);
 }
 
-static parapet_status check_begun(const parapet_checkpoint *checkpoint)
+parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint)
 {
     if (checkpoint->is_restore)
         return pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" was opened to restore from it",
@@ -270,8 +270,10 @@ static parapet_status gather_specs(const parapet_checkpoint_item *items, int cou
 {
     parapet_status status = pp_allocate_array(specs, (size_t)count, sizeof **specs);
     int i;
-    for (i = 0; i < count && status == PARAPET_OK; i++)
+    for (i = 0; i < count && status == PARAPET_OK; i++) {
         (*specs)[i] = *items[i].spec;
+        (*specs)[i].overwrite = 0; /* each name once: the record would have two of it */
+    }
     return status;
 }
 
@@ -283,7 +285,8 @@ parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parape
     pp_call call;
     parapet_status status;
     pp_call_init(&call, "checkpoint_put(%s)", checkpoint->path);
-    if ((status = check_begun(checkpoint)) == PARAPET_OK && (status = check_items(items, count)) == PARAPET_OK &&
+    if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK &&
+        (status = check_items(items, count)) == PARAPET_OK &&
         (status = pp_checkpoint_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
         status = gather_specs(items, count, &specs);
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK)
@@ -343,6 +346,9 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
     pp_call call;
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_put needs a checkpoint");
+    if (checkpoint->job != NULL)
+        return pp_checkpoint_check_begun(
+            checkpoint); /* ranks know that without a word, and a thread is using theirs */
     pp_call_init(&call, "checkpoint_put(%s)", checkpoint->path);
     pp_call_add(&call, &count, sizeof count);
     if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
@@ -364,9 +370,12 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
     pp_call call;
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_attribute_set needs a checkpoint");
+    if (checkpoint->job != NULL)
+        return pp_checkpoint_check_begun(
+            checkpoint); /* ranks know that without a word, and a thread is using theirs */
     pp_call_init(&call, "checkpoint_attribute_set(%s)", checkpoint->path);
     pp_attribute_add(&attribute, &call);
-    if ((status = check_begun(checkpoint)) == PARAPET_OK)
+    if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK)
         status = pp_attributes_changed(checkpoint->attributes, &attribute, &changed);
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) != PARAPET_OK) {
         pp_json_free(changed);
@@ -385,8 +394,8 @@ static parapet_status write_group(parapet_checkpoint *checkpoint)
     pp_group_document document = {.zarr_format = 3, .attributes = pp_json_share(checkpoint->attributes)};
     pp_text text = {0};
     parapet_status status;
-    if ((status = pp_metadata_gather(checkpoint->store, checkpoint->group_path, &document.consolidated_metadata)) ==
-            PARAPET_OK &&
+    if ((status = pp_metadata_gather(checkpoint->store, checkpoint->group_path, true,
+                                     &document.consolidated_metadata)) == PARAPET_OK &&
         (status = pp_group_document_print(&document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK) {
         pp_sha256_of(text.data, text.bytes, checkpoint->commit.document);
         status = pp_node_write(checkpoint->store, checkpoint->group_path, PARAPET_NODE_GROUP, text.data, text.bytes,
@@ -408,13 +417,15 @@ static parapet_status erase_older(void *context, const char *group, int64_t numb
 /* What fails here is done again after the next commit. */
 static void tidy_up(parapet_checkpoint *checkpoint)
 {
-    int64_t *list = NULL;
+    int64_t *list = NULL, kept = 0;
     size_t count, i;
     if (checkpoint->keep < 0)
         return;
+    /* A later one is another job's, and perhaps not durable yet: it is none of those that stay. */
     if (pp_commits_list(checkpoint->store, checkpoint->path, &list, &count) == PARAPET_OK)
-        for (i = (size_t)checkpoint->keep; i < count; i++)
-            (void)pp_generation_drop(checkpoint->store, checkpoint->path, list[i]);
+        for (i = 0; i < count; i++)
+            if (list[i] <= checkpoint->commit.generation && ++kept > checkpoint->keep)
+                (void)pp_generation_drop(checkpoint->store, checkpoint->path, list[i]);
     pp_free(list);
     (void)pp_generations_stray(checkpoint->store, checkpoint->path, erase_older, checkpoint);
 }
@@ -439,10 +450,8 @@ static parapet_status commit_generation(void *subject, const void *argument)
     (void)argument;
     if (status == PARAPET_OK)
         status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit, &is_certain);
-    if (status == PARAPET_OK) {
-        tidy_up(checkpoint);
+    if (status == PARAPET_OK)
         return PARAPET_OK;
-    }
     pp_failure_take(&failure, status);
     if (is_certain)
         tell_if_overtaken(checkpoint, &failure);
@@ -471,8 +480,13 @@ parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
     pp_call call;
     pp_call_init(&call, "checkpoint_commit(%s)", checkpoint->path);
     pp_failure_take(&failure, pp_comm_begin(checkpoint->store->comm, &call, check_sound(checkpoint)));
-    if (failure.status == PARAPET_OK)
-        return lead_on(checkpoint, "committing a checkpoint", commit_generation);
+    if (failure.status == PARAPET_OK) {
+        parapet_status status = lead_on(checkpoint, "committing a checkpoint", commit_generation);
+        /* Nobody waits for that. */
+        if (status == PARAPET_OK && pp_comm_rank(checkpoint->store->comm) == 0)
+            tidy_up(checkpoint);
+        return status;
+    }
     if (checkpoint->is_failed && pp_comm_rank(checkpoint->store->comm) == 0)
         (void)erase_own(checkpoint, NULL);
     return pp_failure_put(&failure);
@@ -484,7 +498,7 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
     if (checkpoint == NULL || *checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_commit needs a checkpoint");
     if ((*checkpoint)->is_restore || (*checkpoint)->job != NULL)
-        return check_begun(*checkpoint);
+        return pp_checkpoint_check_begun(*checkpoint);
     status = pp_checkpoint_conclude(*checkpoint);
     if (generation != NULL)
         *generation = status == PARAPET_OK ? (*checkpoint)->commit.generation : 0;
@@ -499,7 +513,7 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
     if (checkpoint == NULL || *checkpoint == NULL)
         return PARAPET_OK;
     if ((*checkpoint)->is_restore || (*checkpoint)->job != NULL)
-        return check_begun(*checkpoint);
+        return pp_checkpoint_check_begun(*checkpoint);
     pp_call_init(&call, "checkpoint_abort(%s)", (*checkpoint)->path);
     if (!pp_comm_is_lost((*checkpoint)->store->comm) &&
         (status = pp_comm_begin((*checkpoint)->store->comm, &call, PARAPET_OK)) == PARAPET_OK)

@@ -69,6 +69,9 @@ parapet_status pp_generations_stray(parapet_store *store, const char *path, pp_s
 parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_store *store, const char *path);
 void pp_checkpoint_free(parapet_checkpoint *checkpoint);
 
+/* Whether it can be put to: begun, not on its way, not failed; the same on every rank. */
+parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint);
+
 /* [collective] Makes the arrays of items, apart from their group; handles are the caller's to close. */
 parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
                                     parapet_array **arrays);

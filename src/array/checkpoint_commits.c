@@ -263,6 +263,7 @@ parapet_status pp_generation_erase(parapet_store *store, const char *path, const
         status = PARAPET_OK;
     if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK &&
         (status = remove_children(store, group_path)) == PARAPET_OK &&
+        (status = pp_store_settle(store->backend)) == PARAPET_OK &&
         (status = pp_store_remove_prefix(store->backend, group_path)) == PARAPET_OK)
         status = pp_store_settle(store->backend);
 done:

@@ -5,6 +5,8 @@
 
 /* A generation that goes while it is looked at is no damage: the search begins anew, so many times. */
 #define SEARCHES_MOST 1000
+/* A directory that is listed while names come and go may show neither those that go nor those that come. */
+#define LISTINGS_MOST 16
 
 /* ---- Looking for a generation, on rank 0 ---- */
 
@@ -86,7 +88,10 @@ static parapet_status newest_below(const search *self, int64_t *number)
     const parapet_checkpoint *checkpoint = self->checkpoint;
     int64_t *list = NULL;
     size_t count, i;
+    int attempt = 0;
     parapet_status status = pp_commits_list(checkpoint->store, checkpoint->path, &list, &count);
+    while (status == PARAPET_OK && count == 0 && ++attempt < LISTINGS_MOST)
+        status = pp_commits_list(checkpoint->store, checkpoint->path, &list, &count);
     *number = 0;
     for (i = 0; i < count && *number == 0; i++)
         if (list[i] < self->below)

@@ -177,16 +177,14 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
     parapet_status status;
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_start needs a checkpoint");
+    if (checkpoint->job != NULL)
+        return pp_checkpoint_check_begun(checkpoint);
     pp_call_init(&call, "checkpoint_start(%s)", checkpoint->path);
     pp_call_add(&call, &count, sizeof count);
-    status = checkpoint->job == NULL
-                 ? build_job(&job, checkpoint, count)
-                 : pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" is on its way: wait for it",
-                           (long long)checkpoint->commit.generation, checkpoint->path);
-    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK) {
-        status = start(job, items, lending);
-        checkpoint->is_failed = checkpoint->is_failed || status != PARAPET_OK;
-    }
+    status = build_job(&job, checkpoint, count);
+    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK &&
+        (status = start(job, items, lending)) != PARAPET_OK)
+        checkpoint->is_failed = true;
     if (status != PARAPET_OK)
         free_job(job);
     return status;

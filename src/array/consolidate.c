@@ -7,6 +7,7 @@ typedef struct consolidation {
     parapet_store *store;
     size_t base_bytes; /* of the path of the group, with its slash */
     pp_json *metadata;
+    bool is_flat; /* only the arrays of the group itself; what is not Zarr is not looked at */
 } consolidation;
 
 static parapet_status consolidate_below(consolidation *job, const char *path, int depth);
@@ -15,6 +16,10 @@ static parapet_status add_document(consolidation *job, const char *path, int dep
 {
     pp_node node = {0};
     parapet_status status = pp_node_load(job->store, path, &node);
+    if (status == PARAPET_OK && job->is_flat && (node.kind == PARAPET_NODE_GROUP || node.zarr_format == 2)) {
+        pp_node_clear(&node);
+        return PARAPET_OK;
+    }
     if (status == PARAPET_OK && node.zarr_format == 2)
         status = pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" is Zarr v2; only Zarr v3 can be consolidated", path);
     if (status == PARAPET_OK && node.is_implicit)
@@ -50,11 +55,11 @@ static parapet_status consolidate_below(consolidation *job, const char *path, in
     return status;
 }
 
-parapet_status pp_metadata_gather(parapet_store *store, const char *path, pp_json **consolidated)
+parapet_status pp_metadata_gather(parapet_store *store, const char *path, bool is_flat, pp_json **consolidated)
 {
     static const char frame[] = "{\"kind\":\"inline\",\"must_understand\":false}";
     size_t base = path[0] != '\0' ? strlen(path) + 1 : 0;
-    consolidation job = {.store = store, .base_bytes = base};
+    consolidation job = {.store = store, .base_bytes = base, .is_flat = is_flat};
     parapet_status status;
     if ((status = pp_json_parse(consolidated, frame, strlen(frame))) != PARAPET_OK ||
         (status = pp_json_object_build(&job.metadata)) != PARAPET_OK)
@@ -69,12 +74,15 @@ parapet_status pp_metadata_gather(parapet_store *store, const char *path, pp_jso
 static parapet_status consolidate(void *node, const void *argument)
 {
     parapet_group *group = node;
-    pp_group_document changed = group->document;
-    parapet_status status;
+    pp_group_document changed;
+    parapet_status status = pp_group_refresh_reserved(group);
     (void)argument;
+    if (status != PARAPET_OK)
+        return status;
+    changed = group->document;
     changed.consolidated_metadata = NULL;
     if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
-        (status = pp_metadata_gather(group->store, group->path, &changed.consolidated_metadata)) == PARAPET_OK)
+        (status = pp_metadata_gather(group->store, group->path, false, &changed.consolidated_metadata)) == PARAPET_OK)
         status = pp_group_write(group, &changed, PP_PUBLISH_REPLACE);
     if (status != PARAPET_OK) {
         pp_json_free(changed.consolidated_metadata);

@@ -159,11 +159,34 @@ parapet_status pp_group_check_changeable(const parapet_group *group)
     return status;
 }
 
+parapet_status pp_group_refresh_reserved(parapet_group *group)
+{
+    pp_group_document stored = {0};
+    pp_node node = {0};
+    pp_json *reserved;
+    parapet_status status = pp_node_load(group->store, group->path, &node);
+    if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP && !node.is_implicit &&
+        (status = pp_group_document_parse(&stored, node.json)) == PARAPET_OK) {
+        reserved = pp_json_member(stored.attributes, PP_RESERVED_ATTRIBUTE);
+        if (reserved != NULL)
+            status = pp_json_set(group->document.attributes, PP_RESERVED_ATTRIBUTE, pp_json_share(reserved));
+        else
+            pp_json_remove(group->document.attributes, PP_RESERVED_ATTRIBUTE);
+    }
+    pp_group_document_clear(&stored);
+    pp_node_clear(&node);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
 static parapet_status set_attribute(void *node, const void *attribute)
 {
     parapet_group *group = node;
-    pp_group_document changed = group->document;
-    parapet_status status = pp_attributes_changed(group->document.attributes, attribute, &changed.attributes);
+    pp_group_document changed;
+    parapet_status status = pp_group_refresh_reserved(group);
+    if (status != PARAPET_OK)
+        return status;
+    changed = group->document;
+    status = pp_attributes_changed(group->document.attributes, attribute, &changed.attributes);
     if (status != PARAPET_OK)
         return status;
     changed.consolidated_metadata = NULL;

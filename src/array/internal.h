@@ -168,10 +168,12 @@ void pp_children_clear(pp_children *list);
 parapet_status pp_group_check_usable(const parapet_group *group);
 parapet_status pp_group_write(parapet_group *group, const pp_group_document *document, pp_publish_mode mode);
 parapet_status pp_group_check_changeable(const parapet_group *group);
+/* Takes what Parapet keeps in the attributes from the store: a series may have gone on since the group was opened. */
+parapet_status pp_group_refresh_reserved(parapet_group *group);
 
-/* consolidate.c: the documents of everything below a group, as its zarr.json holds them. Free it also after a
- * failure. */
-parapet_status pp_metadata_gather(parapet_store *store, const char *path, pp_json **consolidated);
+/* consolidate.c: the documents of everything below a group, as its zarr.json holds them; flat: of its own arrays.
+ * Free it also after a failure. */
+parapet_status pp_metadata_gather(parapet_store *store, const char *path, bool is_flat, pp_json **consolidated);
 
 /* attributes.c: those a new node is to have, from the text of a JSON object; NULL is {}. Free them also after a
  * failure. */

@@ -193,7 +193,8 @@ static void describe_unwritten(sealing *job)
     int i;
     for (i = 0; i < job->count; i++) {
         parapet_array *array = job->arrays[i];
-        if (array->is_sealed || array->notes.serial > 0)
+        /* Of many pages every server makes some, and reads what is in them. */
+        if (array->is_sealed || array->notes.serial > 0 || pages_of(array) >= job->store->server_count)
             continue;
         describe_share(job, array, pp_seal_first_own(job->store, before));
         before += array->layout.shards.cell_count;
@@ -526,6 +527,15 @@ static bool is_all_sealed(const sealing *job)
     return true;
 }
 
+/* Heads that only some ranks have begun. */
+static void forget_heads(const sealing *job)
+{
+    int i;
+    for (i = 0; i < job->count; i++)
+        if (!job->arrays[i]->is_sealed)
+            pp_manifest_head_clear(&job->arrays[i]->head);
+}
+
 parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
 {
     sealing job = {.arrays = arrays, .count = count, .store = count > 0 ? arrays[0]->store : NULL};
@@ -538,6 +548,8 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
         return status;
     if ((status = pp_comm_agree(job.store->comm, "sealing", write_pages(&job))) == PARAPET_OK)
         status = lead(&job, mark);
+    else
+        forget_heads(&job);
     for (i = 0; i < count; i++) /* used once: what happens to shards later is not known here */
         pp_shard_notes_clear(&arrays[i]->notes);
     return status;

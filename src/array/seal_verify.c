@@ -1,4 +1,5 @@
 #include "array/internal.h"
+#include "base/checked.h"
 
 int64_t pp_seal_first_own(const parapet_store *store, int64_t before)
 {
@@ -20,16 +21,22 @@ static parapet_status verify_shard(parapet_array *array, const pp_transfer_conte
     return status;
 }
 
-/* In ascending order, so that a page of the manifest is read once. */
-static parapet_status verify_share(parapet_array *array, int64_t first)
+/* Neighbours, so that a page of the manifest is read by few servers. It is not kept: there may be many arrays. */
+static parapet_status verify_share(parapet_array *array, int64_t share)
 {
+    int64_t count = array->layout.shards.cell_count, servers = array->store->server_count, number, end;
     pp_transfer_context context;
     parapet_status status = pp_array_transfer_context(array, &context);
-    int64_t number;
+    if (share == INT64_MAX || status != PARAPET_OK)
+        return status;
     context.seal = NULL; /* it would have the checksum of every chunk read */
-    for (number = first; number < array->layout.shards.cell_count && status == PARAPET_OK;
-         number += array->store->server_count)
+    end = count / servers * (share + 1) + pp_min_i64(share + 1, count % servers);
+    for (number = count / servers * share + pp_min_i64(share, count % servers); number < end && status == PARAPET_OK;
+         number++)
         status = verify_shard(array, &context, number);
+    pp_free(array->page);
+    array->page = NULL;
+    array->page_number = -1;
     return status == PARAPET_OK ? status : pp_fail_within(status, "array \"%s\"", array->path);
 }
 

@@ -52,6 +52,7 @@ struct parapet_series {
     double *coordinates; /* of the steps that are not committed */
     size_t coordinate_capacity;
     bool is_uncertain; /* shards of the open row may hold more than was committed, and the stored group says so */
+    bool is_in_doubt;  /* a commit failed, perhaps after it could be seen */
     bool was_staged;   /* some row was */
     bool is_broken;    /* ranks may know different things: only close is left */
     pp_series_arena arena;

@@ -1,6 +1,7 @@
 /* series_arena.c - where the steps of the open row are kept: in memory if the whole row fits in half of the limit on
  * every rank, else in a log of each rank. A row that turns out to be larger than its first step promised moves to the
  * logs in mid-row; offsets stay. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "array/series.h"
@@ -99,20 +100,38 @@ static bool takes_memory(parapet_series *series, uint64_t step_bytes)
            pp_buffer_ensure(&arena->memory, (size_t)(step_bytes * left), "open steps") == PARAPET_OK;
 }
 
+/* What a step has of one shard, counted over all arrays. */
+typedef struct shard_bytes {
+    uint64_t shard, bytes;
+} shard_bytes;
+
+static int compare_shards(const void *a, const void *b)
+{
+    uint64_t first = ((const shard_bytes *)a)->shard, second = ((const shard_bytes *)b)->shard;
+    return (first > second) - (first < second);
+}
+
 /* The part of the row that one shard has of this rank must pass through memory when it is written. */
 static parapet_status check_largest(const parapet_series *series, const pp_series_cuts *cuts)
 {
-    size_t limit = pp_series_limit_bytes(series), i;
-    for (i = 0; i < cuts->count; i++) {
-        uint64_t bytes = cuts->list[i].piece.bytes;
-        if (bytes > limit / (uint64_t)series->steps_per_row)
-            return pp_fail(PARAPET_ERR_MEMORY,
-                           "memory_bytes is too small to keep %lld steps: one shard of \"%s\" has %llu bytes of this "
-                           "rank in each, and twice that must fit",
-                           (long long)series->steps_per_row, series->names[cuts->list[i].piece.array],
-                           (unsigned long long)bytes);
+    uint64_t most = pp_series_limit_bytes(series) / (uint64_t)series->steps_per_row, sum = 0;
+    shard_bytes *list = NULL;
+    parapet_status status = pp_allocate_array(&list, cuts->count, sizeof list[0]);
+    size_t i;
+    for (i = 0; i < cuts->count && status == PARAPET_OK; i++)
+        list[i] = (shard_bytes){cuts->list[i].piece.shard, cuts->list[i].piece.bytes};
+    if (cuts->count > 0 && status == PARAPET_OK)
+        qsort(list, cuts->count, sizeof list[0], compare_shards);
+    for (i = 0; i < cuts->count && status == PARAPET_OK; i++) {
+        sum = i > 0 && list[i].shard == list[i - 1].shard ? sum + list[i].bytes : list[i].bytes;
+        if (sum > most)
+            status = pp_fail(PARAPET_ERR_MEMORY,
+                             "memory_bytes is too small to keep %lld steps: one shard has %llu bytes of this rank in "
+                             "each, and twice that must fit",
+                             (long long)series->steps_per_row, (unsigned long long)sum);
     }
-    return PARAPET_OK;
+    pp_free(list);
+    return status;
 }
 
 static parapet_status open_log(parapet_series *series)
@@ -141,11 +160,11 @@ static parapet_status fill_log(parapet_series *series)
 static parapet_status move_to_log(parapet_series *series, const pp_series_cuts *cuts)
 {
     pp_series_arena *arena = &series->arena;
-    parapet_status status;
+    parapet_status status = check_largest(series, cuts);
     if (arena->is_staged && arena->step_count > 0)
-        return PARAPET_OK;
+        return pp_comm_agree(series->store->comm, "moving open steps to storage", status);
     close_log(arena);
-    if ((status = check_largest(series, cuts)) == PARAPET_OK)
+    if (status == PARAPET_OK)
         status = fill_log(series);
     if ((status = pp_comm_agree(series->store->comm, "moving open steps to storage", status)) != PARAPET_OK)
         return status;
@@ -184,8 +203,6 @@ static parapet_status append_step(parapet_series *series, const pp_series_cuts *
     room = pp_max_size(largest, (size_t)pp_min_u64(cuts->bytes, pp_series_limit_bytes(series) / 2));
     if ((status = pp_buffer_ensure(&arena->memory, room, "a step on its way to storage")) == PARAPET_OK)
         status = append_cuts(series, cuts);
-    if (status != PARAPET_OK)
-        close_log(arena); /* opened again, it has what was appended before */
     return status;
 }
 
@@ -217,7 +234,9 @@ static parapet_status store_cuts(parapet_series *series, const pp_series_cuts *c
     parapet_status status = move_to_log(series, cuts);
     if (status != PARAPET_OK)
         return status;
-    return pp_comm_agree(series->store->comm, "staging a step", append_step(series, cuts));
+    if ((status = pp_comm_agree(series->store->comm, "staging a step", append_step(series, cuts))) != PARAPET_OK)
+        close_log(&series->arena); /* opened again, it is cut behind what all ranks have kept */
+    return status;
 }
 
 parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step)

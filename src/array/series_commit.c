@@ -79,6 +79,7 @@ static parapet_status commit(void *subject, const void *argument)
 parapet_status pp_series_commit(parapet_series *series)
 {
     parapet_status status = pp_series_lead(series, "committing", commit, NULL);
+    series->is_in_doubt = status != PARAPET_OK;
     if (status != PARAPET_OK)
         return pp_fail_within(status, "cannot commit step %lld of \"%s\"", (long long)series->steps - 1,
                               series->path);
@@ -101,7 +102,7 @@ static parapet_status announce(void *subject, const void *argument)
 parapet_status pp_series_announce(parapet_series *series)
 {
     parapet_status status;
-    if (series->is_uncertain || pp_series_row_start(series) >= series->steps_committed)
+    if (series->is_uncertain || (!series->is_in_doubt && pp_series_row_start(series) >= series->steps_committed))
         return PARAPET_OK;
     status = pp_series_lead(series, "announcing", announce, NULL);
     series->is_uncertain = status == PARAPET_OK;

@@ -29,6 +29,23 @@ static parapet_status look_for_series(const parapet_series *series, bool *is_beg
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
+/* Arrays that are there already are somebody's, unless an earlier creation left them. */
+static parapet_status check_free(const parapet_series *series, const pp_series_making *making)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i <= series->count && status == PARAPET_OK && !making->replaces; i++) {
+        pp_node node = {0};
+        status = pp_node_load(series->store, making->paths[i], &node);
+        if (status == PARAPET_OK && !node.is_implicit && !making->specs[i].overwrite)
+            status = pp_fail(PARAPET_ERR_EXISTS, "there is an array or a group at \"%s\" already", making->paths[i]);
+        else if (status == PARAPET_ERR_NOT_FOUND)
+            status = PARAPET_OK;
+        pp_node_clear(&node);
+    }
+    return status;
+}
+
 static parapet_status prepare_place(void *subject, const void *argument)
 {
     preparation *job = subject;
@@ -37,7 +54,7 @@ static parapet_status prepare_place(void *subject, const void *argument)
     pp_json *attributes = NULL;
     parapet_status status = look_for_series(series, &job->making->replaces);
     (void)argument;
-    if (status == PARAPET_OK &&
+    if (status == PARAPET_OK && (status = check_free(series, job->making)) == PARAPET_OK &&
         (status = pp_attributes_parse(job->making->spec->attributes, &attributes)) == PARAPET_OK &&
         (status = pp_node_prepare_ancestors(store, series->path)) == PARAPET_OK &&
         (status = pp_node_ensure_group(store, series->path)) == PARAPET_OK &&

@@ -80,7 +80,7 @@ parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_j
         pp_json_free(document.consolidated_metadata);
         document.consolidated_metadata = NULL;
         if (steps >= 0)
-            status = pp_metadata_gather(series->store, series->path, &document.consolidated_metadata);
+            status = pp_metadata_gather(series->store, series->path, true, &document.consolidated_metadata);
     }
     if (status == PARAPET_OK && (status = pp_group_document_print(&document, &text)) == PARAPET_OK &&
         (status = text.status) == PARAPET_OK)

@@ -181,8 +181,12 @@ static parapet_status write_list(parapet_series *series, const parapet_array_par
     parapet_status status = parapet_arrays_write(list, series->count);
     int i;
     series->shards_written += series->store->counters.shards_owned - before;
-    for (i = 0; i < series->count; i++)
+    for (i = 0; i < series->count; i++) {
         pp_shard_notes_clear(&series->arrays[i]->notes); /* nobody seals with this handle; they would only grow */
+        /* All of the row is still here, and no document speaks of it: what was published in part is written again. */
+        if (!pp_comm_is_lost(series->store->comm))
+            series->arrays[i]->is_broken = false;
+    }
     return status;
 }
 

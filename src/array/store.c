@@ -94,10 +94,10 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
 static void describe_opening(pp_call *call, const opening *how)
 {
     const parapet_options *options = &how->options;
-    int64_t equal[] = {(int64_t)how->mode,       options->servers,        options->ownership,
-                       options->transport,       options->ranks_per_node, options->deadline_seconds,
-                       options->elide_fill,      options->require_sealed, options->ignore_seal,
-                       options->expected_servers};
+    int64_t equal[] = {(int64_t)how->mode,        options->servers,        options->ownership,
+                       options->transport,        options->ranks_per_node, options->deadline_seconds,
+                       options->elide_fill,       options->require_sealed, options->ignore_seal,
+                       options->expected_servers, options->durability};
     pp_call_init(call, "store_open(%s)", how->url != NULL ? how->url : "");
     pp_call_add_text(call, how->url);
     pp_call_add(call, equal, sizeof equal);

@@ -9,7 +9,7 @@ def power(form, count):
 def flush():
     return {"name": "fault_checkpoint_flush", "links": ["libparapet.so.0.1.0"],
             "run": ["python3", "ROOT/tests/fault/test_checkpoint_flush.py", "BUILD/tests/fault/checkpoint_ranks",
-                    "LAUNCHER", "1", "BUILD/tests/fault/libfault_kill_shim.so"]}
+                    "LAUNCHER", "11", "BUILD/tests/fault/libfault_kill_shim.so"]}
 
 
 def team(noun, ranks, *arguments):
@@ -20,7 +20,7 @@ def team(noun, ranks, *arguments):
 POINTS = {"name": "fault_checkpoint_points", "links": ["tests/fault/fault_checkpoint_points"],
           "run": ["SCRATCH/fault_checkpoint_points", "quick"]}
 SERIES = {"name": "unit_array_series", "links": ["tests/unit_array_series"], "run": ["SCRATCH/unit_array_series"]}
-STATES = power("states", 300)
+STATES = power("states", 200)
 FLUSH = flush()
 CHECKPOINT = team("checkpoint", 3)
 RACES = team("commit_races", 3, "300")

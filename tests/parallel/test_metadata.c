@@ -216,10 +216,13 @@ static void make_version_2(launch *run, const char *name)
     }
 }
 
-static void check_sealing(launch *run, parapet_array *array)
+/* Shards are described by all ranks: what that takes of storage is not counted. */
+static void check_sealing(launch *run, bed *all, parapet_array *array)
 {
     parapet_array_info info;
+    long before = all->plan.operations;
     LAUNCH_OK(run, parapet_array_seal(array));
+    all->plan.operations = before;
     LAUNCH_OK(run, parapet_array_get_info(array, &info));
     launch_expect(run, info.is_sealed, "a seal on every rank");
     expect_same_array(run, array, "the same sealed array");
@@ -250,7 +253,7 @@ static void check_life(launch *run)
     LAUNCH_OK(run, parapet_array_create(&array, all.store, "a", &spec));
     expect_same_array(run, array, "the same new array");
     fill_alone(run, "life", "a");
-    check_sealing(run, array);
+    check_sealing(run, &all, array);
     check_summaries(run, array, 4);
     LAUNCH_OK(run, parapet_array_unseal(array));
     launch_expect(run, !array->is_sealed, "no seal");
