@@ -63,7 +63,7 @@ class Build:
         if f" {inside} " in line:
             line = line.replace(f" {inside} ", f" {self.archive(inside, made, original, scratch)} ")
         self.run(line)
-        if target == LIBRARY:
+        if target == LIBRARY and not os.path.lexists(os.path.join(scratch, "libparapet.so.0")):
             os.symlink(LIBRARY, os.path.join(scratch, "libparapet.so.0"))
         return result
 
