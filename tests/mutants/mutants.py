@@ -57,18 +57,23 @@ class Build:
         line = self.commands(target)[-1]
         result = os.path.join(scratch, os.path.basename(target))
         line = line.replace(f"-o {target} ", f"-o {result} ")
-        if original in line:
-            line = line.replace(original, made)
-        inside = "libparapet_inside.a"
-        if f" {inside} " in line:
-            line = line.replace(f" {inside} ", f" {self.archive(inside, made, original, scratch)} ")
+        for spelling in (original, original.replace(".dir/", ".dir/./", 1)):
+            line = line.replace(f" {spelling} ", f" {made} ")
+        for word in line.split():
+            if word.endswith(".a") and self.has_member(word, original):
+                line = line.replace(f" {word}", f" {self.archive(word, made, original, scratch)}")
         self.run(line)
         if target == LIBRARY and not os.path.lexists(os.path.join(scratch, "libparapet.so.0")):
             os.symlink(LIBRARY, os.path.join(scratch, "libparapet.so.0"))
         return result
 
+    def has_member(self, archive, original):
+        path = os.path.join(self.directory, archive)
+        members = subprocess.run(["ar", "t", path], capture_output=True, text=True).stdout.split()
+        return os.path.basename(original) in members
+
     def archive(self, name, made, original, scratch):
-        copy = os.path.join(scratch, name)
+        copy = os.path.join(scratch, os.path.basename(name))
         shutil.copy(os.path.join(self.directory, name), copy)
         member = os.path.join(scratch, os.path.basename(original))
         shutil.copy(made, member)
@@ -108,10 +113,9 @@ def caught_by(mutant, build, scratch, number, launcher):
     """The first of its tests that finds the mutant out, or None."""
     made, original = build.compile(mutant["file"], change(mutant), scratch, number)
     for test in mutant["tests"]:
-        for target in test["links"]:
+        for target in [LIBRARY] + test["links"]:
             build.link(target, made, original, scratch)
-        environment = {"LD_LIBRARY_PATH": scratch} if LIBRARY in test["links"] else {}
-        has_failed, how = fails(expand(test["run"], scratch, build, launcher), environment)
+        has_failed, how = fails(expand(test["run"], scratch, build, launcher), {"LD_LIBRARY_PATH": scratch})
         if has_failed:
             return test["name"], how
     return None
