@@ -284,7 +284,7 @@ static void check_attributes(launch *run)
 }
 
 typedef struct many {
-    char names[MANY][16];
+    char names[MANY][24];
     int64_t starts[MANY], values[MANY][MANY_LENGTH];
     parapet_part parts[MANY];
     parapet_checkpoint_item items[MANY];
