@@ -37,7 +37,7 @@ parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_stor
     return pp_path_normalize(path, &(*checkpoint)->path);
 }
 
-static void drop_handle(parapet_checkpoint **checkpoint)
+void pp_checkpoint_drop(parapet_checkpoint **checkpoint)
 {
     (*checkpoint)->store->handle_count--;
     pp_checkpoint_free(*checkpoint);
@@ -215,14 +215,6 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
 
 /* ---- Put ---- */
 
-void pp_paths_free(char **paths, int count)
-{
-    int i;
-    for (i = 0; paths != NULL && i < count; i++)
-        pp_free(paths[i]);
-    pp_free(paths);
-}
-
 parapet_status pp_checkpoint_paths(const parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
                                    int count, char ***paths)
 {
@@ -291,7 +283,7 @@ parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parape
         status = gather_specs(items, count, &specs);
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK)
         status = pp_arrays_create(arrays, checkpoint->store, (const char *const *)paths, specs, count, true);
-    pp_paths_free(paths, count);
+    pp_paths_free(paths, (size_t)count);
     pp_free(specs);
     return status;
 }
@@ -346,9 +338,8 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
     pp_call call;
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_put needs a checkpoint");
-    if (checkpoint->job != NULL)
-        return pp_checkpoint_check_begun(
-            checkpoint); /* ranks know that without a word, and a thread is using theirs */
+    if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
+        return pp_checkpoint_check_begun(checkpoint);
     pp_call_init(&call, "checkpoint_put(%s)", checkpoint->path);
     pp_call_add(&call, &count, sizeof count);
     if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
@@ -370,9 +361,8 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
     pp_call call;
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_attribute_set needs a checkpoint");
-    if (checkpoint->job != NULL)
-        return pp_checkpoint_check_begun(
-            checkpoint); /* ranks know that without a word, and a thread is using theirs */
+    if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
+        return pp_checkpoint_check_begun(checkpoint);
     pp_call_init(&call, "checkpoint_attribute_set(%s)", checkpoint->path);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK)
@@ -453,10 +443,10 @@ static parapet_status commit_generation(void *subject, const void *argument)
     if (status == PARAPET_OK)
         return PARAPET_OK;
     pp_failure_take(&failure, status);
-    if (is_certain)
+    if (is_certain) {
         tell_if_overtaken(checkpoint, &failure);
-    if (is_certain)
         (void)pp_generation_erase(checkpoint->store, checkpoint->path, checkpoint->commit.group);
+    }
     return pp_failure_put(&failure);
 }
 
@@ -502,7 +492,7 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
     status = pp_checkpoint_conclude(*checkpoint);
     if (generation != NULL)
         *generation = status == PARAPET_OK ? (*checkpoint)->commit.generation : 0;
-    drop_handle(checkpoint);
+    pp_checkpoint_drop(checkpoint);
     return status;
 }
 
@@ -518,6 +508,6 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
     if (!pp_comm_is_lost((*checkpoint)->store->comm) &&
         (status = pp_comm_begin((*checkpoint)->store->comm, &call, PARAPET_OK)) == PARAPET_OK)
         status = lead_on(*checkpoint, "giving up a checkpoint", erase_own);
-    drop_handle(checkpoint);
+    pp_checkpoint_drop(checkpoint);
     return status;
 }

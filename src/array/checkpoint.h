@@ -65,9 +65,12 @@ parapet_status pp_generations_stray(parapet_store *store, const char *path, pp_s
 
 /* ---- checkpoint.c ---- */
 
-/* An empty handle, and the call verb(path) that begins; free the handle also after a failure. */
+/* An empty handle, not counted as open yet; free it also after a failure. */
 parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_store *store, const char *path);
 void pp_checkpoint_free(parapet_checkpoint *checkpoint);
+
+/* The same for one that is open; sets it to NULL. */
+void pp_checkpoint_drop(parapet_checkpoint **checkpoint);
 
 /* Whether it can be put to: begun, not on its way, not failed; the same on every rank. */
 parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint);
@@ -83,9 +86,8 @@ parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array 
 /* [collective] The commit itself; the handle stays. */
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint);
 
-/* Paths of arrays in the generation; free each and the list. */
+/* Paths of arrays in the generation; free with pp_paths_free. */
 parapet_status pp_checkpoint_paths(const parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
                                    int count, char ***paths);
-void pp_paths_free(char **paths, int count);
 
 #endif

@@ -215,7 +215,7 @@ static parapet_status verify_candidate(parapet_checkpoint *checkpoint)
         status = parapet_arrays_open(checkpoint->arrays, checkpoint->store, (const char *const *)paths, count);
     if (status == PARAPET_ERR_ARGUMENT) /* an array without its document looks like a group */
         status = pp_fail_within(PARAPET_ERR_MISSING, "zarr.json of an array that was committed is missing");
-    pp_paths_free(paths, count);
+    pp_paths_free(paths, (size_t)count);
     if (status == PARAPET_OK) {
         pp_call_init(&call, "checkpoint_verify(%s)", checkpoint->path);
         if ((status = pp_comm_begin(comm, &call, compare_documents(checkpoint))) == PARAPET_OK &&
@@ -377,9 +377,7 @@ parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint)
     if ((status = parapet_arrays_close((*checkpoint)->arrays, (int)(*checkpoint)->commit.array_count)) ==
         PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things: nobody closes */
-    (*checkpoint)->store->handle_count--;
-    pp_checkpoint_free(*checkpoint);
-    *checkpoint = NULL;
+    pp_checkpoint_drop(checkpoint);
     return status;
 }
 
@@ -467,7 +465,7 @@ parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, p
     for (i = 0; status == PARAPET_OK && i < job.count; i++)
         if (generation(context, job.numbers[i], job.groups[i]) != 0)
             break;
-    pp_paths_free(job.groups, (int)job.count);
+    pp_paths_free(job.groups, job.count);
     pp_free(job.numbers);
     pp_free(job.path);
     return status;

@@ -211,8 +211,6 @@ parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoint, int64_t 
     if (generation != NULL)
         *generation = status == PARAPET_OK ? (*checkpoint)->commit.generation : 0;
     free_job(job);
-    (*checkpoint)->store->handle_count--;
-    pp_checkpoint_free(*checkpoint);
-    *checkpoint = NULL;
+    pp_checkpoint_drop(checkpoint);
     return status;
 }

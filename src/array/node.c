@@ -30,6 +30,14 @@ parapet_status pp_path_join(const char *path, const char *name, char **joined)
     return pp_text_finish(&text, joined);
 }
 
+void pp_paths_free(char **paths, size_t count)
+{
+    size_t i;
+    for (i = 0; paths != NULL && i < count; i++)
+        pp_free(paths[i]);
+    pp_free(paths);
+}
+
 bool pp_path_is_within(const char *inner, const char *outer)
 {
     size_t bytes = strlen(outer);

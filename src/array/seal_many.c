@@ -446,28 +446,26 @@ static parapet_status write_pages(sealing *job)
     return pp_failure_put(&job->failure);
 }
 
-static parapet_status clear_way(void *subject, const void *argument)
+static parapet_status do_to_unsealed(const sealing *job, parapet_status (*step)(parapet_array *array))
 {
-    const sealing *job = subject;
     parapet_status status = PARAPET_OK;
     int i;
-    (void)argument;
     for (i = 0; i < job->count && status == PARAPET_OK; i++)
         if (!job->arrays[i]->is_sealed)
-            status = pp_seal_clear_way(job->arrays[i]);
+            status = step(job->arrays[i]);
     return status;
+}
+
+static parapet_status clear_way(void *subject, const void *argument)
+{
+    (void)argument;
+    return do_to_unsealed(subject, pp_seal_clear_way);
 }
 
 static parapet_status mark(void *subject, const void *argument)
 {
-    const sealing *job = subject;
-    parapet_status status = PARAPET_OK;
-    int i;
     (void)argument;
-    for (i = 0; i < job->count && status == PARAPET_OK; i++)
-        if (!job->arrays[i]->is_sealed)
-            status = pp_seal_mark(job->arrays[i]);
-    return status;
+    return do_to_unsealed(subject, pp_seal_mark);
 }
 
 static parapet_status print_states(void *subject, pp_text *bytes)

@@ -122,10 +122,9 @@ parapet_status pp_series_finish(parapet_series **series, parapet_status status);
 /* [collective] A lead whose failure leaves the series to be closed. */
 parapet_status pp_series_lead(parapet_series *series, const char *phase, pp_node_work work, const void *argument);
 
-/* "path/name" of the arrays and of the coordinate behind them; free with pp_series_paths_free. */
+/* "path/name" of the arrays and of the coordinate behind them; free with pp_paths_free. */
 parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
                                      char ***paths);
-void pp_series_paths_free(char **paths, int count);
 
 /* Removes what ranks of an earlier run have kept of open steps. */
 parapet_status pp_series_remove_logs(const parapet_series *series);

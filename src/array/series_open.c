@@ -13,14 +13,6 @@ parapet_status pp_series_paths_build(const char *path, const char *const *names,
     return status;
 }
 
-void pp_series_paths_free(char **paths, int count)
-{
-    int i;
-    for (i = 0; paths != NULL && i <= count; i++)
-        pp_free(paths[i]);
-    pp_free(paths);
-}
-
 parapet_status pp_series_remove_logs(const parapet_series *series)
 {
     char *prefix = NULL;
@@ -116,7 +108,7 @@ static parapet_status open_arrays(parapet_series *series)
                                        series->dimension, &paths);
     if ((status = pp_comm_agree(series->store->comm, "opening a series", status)) == PARAPET_OK)
         status = parapet_arrays_open(series->arrays, series->store, (const char *const *)paths, series->count + 1);
-    pp_series_paths_free(paths, series->count);
+    pp_paths_free(paths, (size_t)series->count + 1);
     return status;
 }
 

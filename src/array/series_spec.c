@@ -156,7 +156,7 @@ parapet_status pp_series_making_init(pp_series_making *making, const parapet_sto
 void pp_series_making_clear(pp_series_making *making)
 {
     if (making->spec != NULL)
-        pp_series_paths_free(making->paths, making->spec->count);
+        pp_paths_free(making->paths, (size_t)making->spec->count + 1);
     pp_free(making->specs);
     pp_free(making->dimension_names);
     *making = (pp_series_making){0};

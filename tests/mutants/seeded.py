@@ -66,8 +66,7 @@ MUTANTS = [
            " PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK)\n        status ="
            " pp_store_settle(store->backend);\n"},
     {"name": "what may be committed is erased", "file": CHECKPOINTS, "tests": [POINTS],
-     "from": "    if (is_certain)\n        (void)pp_generation_erase",
-     "to": "    if (is_certain || status != PARAPET_OK)\n        (void)pp_generation_erase"},
+     "from": "    if (is_certain) {\n", "to": "    if (is_certain || status != PARAPET_OK) {\n"},
     {"name": "the record replaces another", "file": COMMITS, "tests": [RACES],
      "from": "text->data, text->bytes, PP_PUBLISH_EXCLUSIVE);", "to": "text->data, text->bytes, PP_PUBLISH_REPLACE);"},
     {"name": "the record's checksum is not compared", "file": "src/zarr/commit.c",

@@ -468,6 +468,19 @@ static void put_same_name(bed *all, parapet_checkpoint *checkpoint)
     launch_expect(all->run, status == PARAPET_ERR_EXISTS || status == PARAPET_ERR_ARGUMENT, "each name once");
 }
 
+/* Also with a spec that would replace the first. */
+static void put_over(bed *all, parapet_checkpoint *checkpoint)
+{
+    parapet_array_spec spec;
+    marked state;
+    put_state(all, checkpoint);
+    marked_fill(&state, all->run->rank, all->run->ranks, 77);
+    spec = *state.items[0].spec;
+    spec.overwrite = 1;
+    state.items[0].spec = &spec;
+    expect_fails(all->run, parapet_checkpoint_put(checkpoint, state.items, 1), PARAPET_ERR_EXISTS, "field");
+}
+
 static void put_bad_name(bed *all, parapet_checkpoint *checkpoint, const char *name)
 {
     marked state;
@@ -496,8 +509,9 @@ static void check_leaves_nothing(launch *run)
     static const struct {
         attempt run;
         bool is_refused;
-    } attempts[] = {{do_nothing, false},   {put_state, false}, {put_outside, true},  {put_twice, true},
-                    {put_same_name, true}, {put_below, true},  {put_reserved, true}, {put_nameless, true}};
+    } attempts[] = {{do_nothing, false}, {put_state, false},    {put_outside, true},
+                    {put_twice, true},   {put_same_name, true}, {put_over, true},
+                    {put_below, true},   {put_reserved, true},  {put_nameless, true}};
     bed all;
     int i, turn;
     bed_open(&all, run, "nothing");

@@ -278,6 +278,70 @@ static void test_series__attributes_and_other_arrays_stay(void **state)
     stored_close(&store);
 }
 
+/* What the group says of the series is the series' own: a handle that was opened before does not know it. */
+static void test_series__an_older_handle_of_the_group_does_not_take_steps_back(void **state)
+{
+    subject of = {1, 1, false};
+    parapet_store *store;
+    parapet_series *series;
+    parapet_group *group;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(create(&series, store, "s", &of));
+    assert_ok(parapet_group_open(&group, store, "s"));
+    append_many(series, 0, 3);
+    assert_ok(parapet_series_close(&series));
+    assert_ok(parapet_group_attribute_set(group, "history", "\"changed after the run\""));
+    assert_ok(parapet_group_consolidate(group));
+    assert_ok(parapet_group_close(&group));
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_int_equal(info_of(series).steps, 3);
+    assert_ok(append(series, 3));
+    assert_ok(parapet_series_close(&series));
+    check_values(store, "s", 4);
+    stored_close(&store);
+}
+
+static void test_series__is_never_made_over_an_array_that_is_there(void **state)
+{
+    subject of = {1, 1, false};
+    parapet_store *store;
+    parapet_series *series;
+    parapet_array *array;
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = (int64_t[]){4}};
+    int attempt;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "s/profile", &spec));
+    assert_ok(parapet_array_close(&array));
+    for (attempt = 0; attempt < 2; attempt++)
+        assert_fails(create(&series, store, "s", &of), PARAPET_ERR_EXISTS, "s/profile");
+    assert_ok(parapet_array_open(&array, store, "s/profile"));
+    assert_int_equal(length_of(array), 4);
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+static void test_series__goes_on_beside_directories_that_are_not_zarr(void **state)
+{
+    subject of = {1, 1, false};
+    pp_write_request request = {.key = "s/plots/first.png", .staging = "s/plots", .is_small = true};
+    parapet_store *store;
+    parapet_series *series;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(create(&series, store, "s", &of));
+    assert_ok(append(series, 0));
+    request.budget = &store->budget;
+    assert_ok(pp_store_write_all(store->backend, &request, "picture", 7, PP_PUBLISH_REPLACE));
+    assert_ok(append(series, 1));
+    assert_ok(parapet_series_close(&series));
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_ok(parapet_series_close(&series));
+    check_values(store, "s", 2);
+    stored_close(&store);
+}
+
 /* ---- Rows that do not fit in memory ---- */
 
 /* A row of this takes more than half of the least memory_bytes. */
@@ -623,6 +687,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_series__a_row_that_was_flushed_is_written_again_without_reading),
         cmocka_unit_test(test_series__goes_on_in_mid_row_after_it_was_closed),
         cmocka_unit_test(test_series__attributes_and_other_arrays_stay),
+        cmocka_unit_test(test_series__an_older_handle_of_the_group_does_not_take_steps_back),
+        cmocka_unit_test(test_series__is_never_made_over_an_array_that_is_there),
+        cmocka_unit_test(test_series__goes_on_beside_directories_that_are_not_zarr),
         cmocka_unit_test(test_series__a_row_that_is_too_large_for_memory_is_kept_in_a_log),
         cmocka_unit_test(test_series__a_large_row_is_written_shard_by_shard_with_the_same_bytes),
         cmocka_unit_test(test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log),
