@@ -11,6 +11,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 
+#include "case.h"
+
 #define ARRAYS 4
 
 static const char *const names[ARRAYS] = {"u", "v", "w", "t"};
@@ -35,11 +37,11 @@ static void must(parapet_status status)
 static void remove_store(const job *all)
 {
     char command[4200];
-    MPI_Barrier(MPI_COMM_WORLD);
+    bench_wait_for_all();
     (void)snprintf(command, sizeof command, "rm -rf '%s/series.zarr' && sync", all->directory);
     if (all->rank == 0 && system(command) != 0)
         MPI_Abort(MPI_COMM_WORLD, 1);
-    MPI_Barrier(MPI_COMM_WORLD);
+    bench_wait_for_all();
 }
 
 static void open_store(const job *all, parapet_store **store)
@@ -103,7 +105,7 @@ static double time_of(job *all, void (*work)(job *, parapet_store *))
     double start, seconds;
     remove_store(all);
     open_store(all, &store);
-    MPI_Barrier(MPI_COMM_WORLD);
+    bench_wait_for_all();
     start = MPI_Wtime();
     work(all, store);
     seconds = MPI_Wtime() - start;

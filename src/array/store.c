@@ -3,6 +3,9 @@
 #include "array/internal.h"
 #include "comm/topology.h"
 
+/* The part of its memory that a store keeps in freed buffers between calls. */
+#define SPARE_PART 4
+
 /* What a store is to be opened over: a url, or a backend that the caller keeps. */
 typedef struct opening {
     const char *url;
@@ -87,6 +90,7 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     (*made)->given = how->given != NULL ? *how->given : (parapet_options){0};
     (*made)->options = how->options;
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
+    pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
     return PARAPET_OK;
 }
 
@@ -124,6 +128,7 @@ static void free_store(parapet_store *store)
         pp_store_free(store->backend);
     pp_free(store->servers);
     pp_comm_free(store->comm);
+    pp_budget_clear(&store->budget);
     pp_free(store);
 }
 

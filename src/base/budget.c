@@ -2,19 +2,74 @@
 
 #include "base/checked.h"
 
+#ifdef __SANITIZE_ADDRESS__ /* a spare is as good as freed */
+#include <sanitizer/asan_interface.h>
+#else
+#define ASAN_POISON_MEMORY_REGION(data, bytes) ((void)(data), (void)(bytes))
+#define ASAN_UNPOISON_MEMORY_REGION(data, bytes) ((void)(data), (void)(bytes))
+#endif
+
+#define LEAST_SPARE_BYTES ((size_t)64 << 10) /* smaller ones come cheap, and would push out the dear ones */
+
 void pp_budget_init(pp_budget *budget, size_t limit_bytes)
 {
-    budget->limit_bytes = limit_bytes;
-    atomic_init(&budget->used_bytes, 0);
-    atomic_init(&budget->peak_bytes, 0);
+    *budget = (pp_budget){.limit_bytes = limit_bytes, .mutex = PTHREAD_MUTEX_INITIALIZER};
 }
 
-static void raise_peak(pp_budget *budget, size_t used)
+void pp_budget_keep_spares(pp_budget *budget, size_t bytes)
 {
-    size_t peak = atomic_load(&budget->peak_bytes);
-    while (used > peak && !atomic_compare_exchange_weak(&budget->peak_bytes, &peak, used))
-        continue;
+    budget->spare_limit_bytes = bytes;
 }
+
+/* ---- Spares: the mutex is held ---- */
+
+static pp_spare take_out(pp_budget *budget, int index)
+{
+    pp_spare spare = budget->spares[index];
+    budget->spare_bytes -= spare.bytes;
+    budget->spare_count--;
+    for (; index < budget->spare_count; index++)
+        budget->spares[index] = budget->spares[index + 1];
+    ASAN_UNPOISON_MEMORY_REGION(spare.data, spare.bytes);
+    return spare;
+}
+
+static void drop_oldest(pp_budget *budget)
+{
+    pp_spare spare = take_out(budget, 0);
+    pp_free_pages(spare.data, spare.bytes);
+}
+
+/* A spare of exactly this size, or NULL. */
+static unsigned char *take_spare(pp_budget *budget, size_t bytes)
+{
+    int i;
+    for (i = budget->spare_count - 1; i >= 0; i--)
+        if (budget->spares[i].bytes == bytes)
+            return take_out(budget, i).data;
+    return NULL;
+}
+
+static void keep_spare(pp_budget *budget, unsigned char *data, size_t bytes)
+{
+    if (bytes < LEAST_SPARE_BYTES || bytes > budget->spare_limit_bytes) {
+        pp_free_pages(data, bytes);
+        return;
+    }
+    while (budget->spare_count == PP_SPARE_COUNT || budget->spare_bytes + bytes > budget->spare_limit_bytes)
+        drop_oldest(budget);
+    budget->spares[budget->spare_count++] = (pp_spare){data, bytes};
+    budget->spare_bytes += bytes;
+    ASAN_POISON_MEMORY_REGION(data, bytes);
+}
+
+void pp_budget_clear(pp_budget *budget)
+{
+    while (budget->spare_count > 0)
+        drop_oldest(budget);
+}
+
+/* ---- Reserving ---- */
 
 static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, size_t free_bytes,
                                          const char *purpose)
@@ -28,16 +83,27 @@ static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, 
                    purpose, bytes, budget->limit_bytes, free_bytes, wanted);
 }
 
+/* The mutex is held. */
+static parapet_status reserve(pp_budget *budget, size_t bytes, const char *purpose)
+{
+    size_t used = atomic_load(&budget->used_bytes), wanted;
+    if (!pp_add_size_fits(used, bytes, &wanted) || wanted > budget->limit_bytes)
+        return refuse_reservation(budget, bytes, budget->limit_bytes - used, purpose);
+    while (wanted > budget->limit_bytes - budget->spare_bytes)
+        drop_oldest(budget);
+    atomic_store(&budget->used_bytes, wanted);
+    if (wanted > atomic_load(&budget->peak_bytes))
+        atomic_store(&budget->peak_bytes, wanted);
+    return PARAPET_OK;
+}
+
 parapet_status pp_budget_reserve(pp_budget *budget, size_t bytes, const char *purpose)
 {
-    size_t used = atomic_load(&budget->used_bytes);
-    size_t wanted;
-    do {
-        if (!pp_add_size_fits(used, bytes, &wanted) || wanted > budget->limit_bytes)
-            return refuse_reservation(budget, bytes, budget->limit_bytes - used, purpose);
-    } while (!atomic_compare_exchange_weak(&budget->used_bytes, &used, wanted));
-    raise_peak(budget, wanted);
-    return PARAPET_OK;
+    parapet_status status;
+    (void)pthread_mutex_lock(&budget->mutex);
+    status = reserve(budget, bytes, purpose);
+    (void)pthread_mutex_unlock(&budget->mutex);
+    return status;
 }
 
 parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char *purpose)
@@ -50,7 +116,9 @@ parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char
 
 void pp_budget_release(pp_budget *budget, size_t bytes)
 {
+    (void)pthread_mutex_lock(&budget->mutex);
     atomic_fetch_sub(&budget->used_bytes, bytes);
+    (void)pthread_mutex_unlock(&budget->mutex);
 }
 
 size_t pp_budget_available(const pp_budget *budget)
@@ -68,6 +136,23 @@ size_t pp_budget_peak(const pp_budget *budget)
     return atomic_load(&budget->peak_bytes);
 }
 
+/* ---- Buffers ---- */
+
+/* Reserves, and gives a spare if there is one of this size. */
+static parapet_status reserve_buffer(pp_buffer *buffer, pp_budget *budget, size_t bytes, const char *purpose)
+{
+    parapet_status status;
+    (void)pthread_mutex_lock(&budget->mutex);
+    buffer->data = take_spare(budget, bytes);
+    status = reserve(budget, bytes, purpose);
+    if (status != PARAPET_OK && buffer->data != NULL) {
+        keep_spare(budget, buffer->data, bytes);
+        buffer->data = NULL;
+    }
+    (void)pthread_mutex_unlock(&budget->mutex);
+    return status;
+}
+
 parapet_status pp_buffer_init(pp_buffer *buffer, pp_budget *budget, size_t bytes, const char *purpose)
 {
     size_t rounded = pp_align_up(pp_max_size(bytes, 1), PP_PAGE_BYTES);
@@ -75,10 +160,11 @@ parapet_status pp_buffer_init(pp_buffer *buffer, pp_budget *budget, size_t bytes
     buffer->data = NULL;
     if (rounded < bytes)
         return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any memory", purpose, bytes);
-    if ((status = pp_budget_reserve(budget, rounded, purpose)) != PARAPET_OK)
+    if ((status = reserve_buffer(buffer, budget, rounded, purpose)) != PARAPET_OK)
         return status;
-    status = buffer->wants_huge_pages ? pp_allocate_huge_pages(&buffer->data, rounded)
-                                      : pp_allocate_pages(&buffer->data, rounded);
+    if (buffer->data == NULL)
+        status = buffer->wants_huge_pages ? pp_allocate_huge_pages(&buffer->data, rounded)
+                                          : pp_allocate_pages(&buffer->data, rounded);
     if (status != PARAPET_OK) {
         pp_budget_release(budget, rounded);
         return status;
@@ -102,8 +188,10 @@ void pp_buffer_free(pp_buffer *buffer)
 {
     if (buffer->data == NULL)
         return;
-    pp_free_pages(buffer->data, buffer->capacity);
-    pp_budget_release(buffer->budget, buffer->capacity);
+    (void)pthread_mutex_lock(&buffer->budget->mutex);
+    atomic_fetch_sub(&buffer->budget->used_bytes, buffer->capacity);
+    keep_spare(buffer->budget, buffer->data, buffer->capacity);
+    (void)pthread_mutex_unlock(&buffer->budget->mutex);
     buffer->data = NULL;
     buffer->capacity = 0;
 }

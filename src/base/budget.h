@@ -1,22 +1,42 @@
 /* budget.h - a hard limit on the memory of buffers that grow with data.
  *
  * A buffer is reserved before it is allocated; what does not fit is refused before any work starts, naming the
- * limit that would do. Safe to use from several threads. */
+ * limit that would do. Safe to use from several threads.
+ *
+ * Fresh memory is faulted in and zeroed page by page, which takes longer than to fill it. So a budget may keep some
+ * of the buffers that were freed, for the next ones of the same size. With what is in use they never exceed the
+ * limit: they go when something else needs the room. */
 #ifndef PARAPET_BASE_BUDGET_H
 #define PARAPET_BASE_BUDGET_H
 
+#include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
 
 #include "base/memory.h"
 
+#define PP_SPARE_COUNT 32
+
+typedef struct pp_spare {
+    unsigned char *data;
+    size_t bytes;
+} pp_spare;
+
 typedef struct pp_budget {
     size_t limit_bytes;
     atomic_size_t used_bytes;
     atomic_size_t peak_bytes;
+    pthread_mutex_t mutex; /* held to change anything here */
+    size_t spare_limit_bytes, spare_bytes;
+    int spare_count;
+    pp_spare spares[PP_SPARE_COUNT]; /* the oldest first */
 } pp_budget;
 
 void pp_budget_init(pp_budget *budget, size_t limit_bytes);
+
+/* From now on keeps freed buffers, of so many bytes in all; clear it then. */
+void pp_budget_keep_spares(pp_budget *budget, size_t bytes);
+void pp_budget_clear(pp_budget *budget);
 
 /* Takes bytes off the budget, or fails with PARAPET_ERR_MEMORY; purpose ends the sentence: "chunk buffers". */
 parapet_status pp_budget_reserve(pp_budget *budget, size_t bytes, const char *purpose);

@@ -106,9 +106,9 @@ static void check_report(const site_test *test, const fault_point *point, const 
 
 static void check_budget(const site_test *test, const fault_point *point, const bed *work)
 {
-    if (work->store != NULL && atomic_load(&work->store->budget.used_bytes) != 0)
+    if (work->store != NULL && pp_budget_used(&work->store->budget) != 0)
         fail_msg("%s: %zu bytes of the budget were not given back", name_of_point(test, point),
-                 atomic_load(&work->store->budget.used_bytes));
+                 pp_budget_used(&work->store->budget));
 }
 
 static void check_stored(const site_test *test, const fault_point *point, const outcome *result, bed *work)

@@ -230,8 +230,8 @@ static void check_stored(const site *at, const outcome *result, const team *work
 
 static void check_budget(const team *work)
 {
-    if (work->bed.store != NULL && atomic_load(&work->bed.store->budget.used_bytes) != 0)
-        violate("%zu bytes of the budget were not given back", atomic_load(&work->bed.store->budget.used_bytes));
+    if (work->bed.store != NULL && pp_budget_used(&work->bed.store->budget) != 0)
+        violate("%zu bytes of the budget were not given back", pp_budget_used(&work->bed.store->budget));
 }
 
 /* All have the same handles, or they can neither go on nor close. */
@@ -294,7 +294,8 @@ static void run_on_team(const site *at, team *work, const team_state bounds[2], 
 {
     check_budget(work);
     if (at->at < 0 || !result->is_reached || result->status == PARAPET_OK) {
-        if (result->is_reached && at->how->kind == FAULT_STORAGE && result->status == PARAPET_OK && run.rank == 0)
+        if (result->is_reached && at->how->kind == FAULT_STORAGE && result->status == PARAPET_OK &&
+            !at->call->absorbs && run.rank == 0)
             violate("the failure went unnoticed");
         if (!result->is_reached && result->status != PARAPET_OK && run.rank == 0)
             violate("nothing failed, but it returned %s: \"%s\"", parapet_status_name(result->status),

@@ -155,6 +155,100 @@ static void test_budget__a_buffer_that_cannot_be_had_reserves_nothing(void **sta
     pp_buffer_free(&buffer);
 }
 
+#define SPARE ((size_t)1 << 20)
+
+/* Reserves a buffer and gives it back. */
+static unsigned char *pass_through(pp_budget *budget, size_t bytes)
+{
+    pp_buffer buffer = {0};
+    unsigned char *data;
+    assert_ok(pp_buffer_init(&buffer, budget, bytes, "chunk buffers"));
+    data = buffer.data;
+    memset(data, 1, buffer.capacity);
+    pp_buffer_free(&buffer);
+    return data;
+}
+
+static void test_budget__a_freed_buffer_serves_the_next_of_its_size(void **state)
+{
+    long live = pp_memory_live_count();
+    pp_budget budget;
+    unsigned char *first;
+    (void)state;
+    pp_budget_init(&budget, 8 * SPARE);
+    pp_budget_keep_spares(&budget, 4 * SPARE);
+    first = pass_through(&budget, SPARE);
+    assert_int_equal(pp_budget_used(&budget), 0);
+    assert_int_equal(pp_memory_live_count(), live + 1);
+    pp_memory_hook_set(refuse_all, NULL);
+    assert_ptr_equal(pass_through(&budget, SPARE), first);
+    pp_memory_hook_set(NULL, NULL);
+    (void)pass_through(&budget, 2 * SPARE);
+    (void)pass_through(&budget, PP_PAGE_BYTES); /* small ones are not kept */
+    assert_int_equal(pp_memory_live_count(), live + 2);
+    assert_int_equal(pp_budget_peak(&budget), 2 * SPARE);
+    pp_budget_clear(&budget);
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
+static void test_budget__spares_give_way_to_what_is_needed(void **state)
+{
+    long live = pp_memory_live_count();
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, 4 * SPARE);
+    pp_budget_keep_spares(&budget, 4 * SPARE);
+    (void)pass_through(&budget, SPARE);
+    (void)pass_through(&budget, 2 * SPARE);
+    assert_int_equal(pp_memory_live_count(), live + 2);
+    assert_int_equal(pp_budget_available(&budget), 4 * SPARE);
+    assert_ok(pp_budget_reserve(&budget, 2 * SPARE, "something else")); /* the oldest goes */
+    assert_int_equal(pp_memory_live_count(), live + 1);
+    assert_ok(pp_budget_reserve(&budget, 2 * SPARE, "something else"));
+    assert_int_equal(pp_memory_live_count(), live);
+    assert_fails(pp_budget_reserve(&budget, 1, "too much"), PARAPET_ERR_MEMORY, "0 are free");
+    pp_budget_release(&budget, 4 * SPARE);
+    pp_budget_clear(&budget);
+}
+
+static void test_budget__spares_are_few_and_the_newest(void **state)
+{
+    long live = pp_memory_live_count();
+    pp_budget budget;
+    int i;
+    (void)state;
+    pp_budget_init(&budget, 100 * SPARE);
+    pp_budget_keep_spares(&budget, 100 * SPARE);
+    for (i = 0; i < 2 * PP_SPARE_COUNT; i++)
+        (void)pass_through(&budget, SPARE + (size_t)i * PP_PAGE_BYTES);
+    assert_int_equal(pp_memory_live_count(), live + PP_SPARE_COUNT);
+    pp_memory_hook_set(refuse_all, NULL);
+    for (i = PP_SPARE_COUNT; i < 2 * PP_SPARE_COUNT; i++)
+        (void)pass_through(&budget, SPARE + (size_t)i * PP_PAGE_BYTES);
+    pp_memory_hook_set(NULL, NULL);
+    (void)pass_through(&budget, 100 * SPARE); /* it fills the limit */
+    assert_int_equal(pp_memory_live_count(), live + 1);
+    pp_budget_clear(&budget);
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
+static void test_budget__a_refused_buffer_leaves_the_spare(void **state)
+{
+    long live = pp_memory_live_count();
+    pp_budget budget;
+    pp_buffer buffer = {0};
+    (void)state;
+    pp_budget_init(&budget, 2 * SPARE);
+    pp_budget_keep_spares(&budget, 2 * SPARE);
+    (void)pass_through(&budget, SPARE);
+    assert_ok(pp_budget_reserve(&budget, SPARE, "something else"));
+    budget.limit_bytes = SPARE;
+    assert_fails(pp_buffer_init(&buffer, &budget, SPARE, "chunk buffers"), PARAPET_ERR_MEMORY, "chunk buffers");
+    assert_int_equal(pp_memory_live_count(), live + 1);
+    pp_budget_clear(&budget);
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -166,6 +260,10 @@ int main(void)
         cmocka_unit_test(test_budget__a_buffer_is_aligned_reserved_in_pages_and_given_back),
         cmocka_unit_test(test_budget__a_buffer_grows_only_when_it_must),
         cmocka_unit_test(test_budget__a_buffer_that_cannot_be_had_reserves_nothing),
+        cmocka_unit_test(test_budget__a_freed_buffer_serves_the_next_of_its_size),
+        cmocka_unit_test(test_budget__spares_give_way_to_what_is_needed),
+        cmocka_unit_test(test_budget__spares_are_few_and_the_newest),
+        cmocka_unit_test(test_budget__a_refused_buffer_leaves_the_spare),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

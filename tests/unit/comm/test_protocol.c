@@ -447,7 +447,7 @@ static void leave_transfer(person *who, bool has_failed)
         world.figures.data_bytes += mine.data_bytes;
         pp_pull_free(who->pull);
         who->pull = NULL;
-        demand(pp_budget_peak(&who->budget) <= BUDGET_BYTES && atomic_load(&who->budget.used_bytes) == 0,
+        demand(pp_budget_peak(&who->budget) <= BUDGET_BYTES && pp_budget_used(&who->budget) == 0,
                "a budget is exceeded, or not given back");
     }
     demand(who->station.request_count == 0, "a request still waits after the end");
