@@ -77,6 +77,20 @@ static parapet_status list_single_chunk(const pp_transfer_context *context, pp_s
     return status;
 }
 
+/* Checksums that storage is told of ahead of the one that is read: they lie all over the shard, and one by one they
+ * would take as long as the chunks. */
+#define CHECKSUMS_AHEAD 64
+
+static void expect_checksum(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
+{
+    const pp_chunk_entry *entry;
+    if (chunk >= context->layout->chunks.cell_count || !pp_shard_has_chunk(shard, chunk))
+        return;
+    entry = &shard->entries[chunk];
+    if (entry->bytes >= 4)
+        pp_reader_expect(shard->reader, entry->offset + entry->bytes - 4, 4);
+}
+
 /* The CRC-32C of an encoded chunk without its own: stored behind it, or computed piece by piece. */
 static parapet_status read_chunk_crc32c(const pp_transfer_context *context, const pp_shard *shard,
                                         const pp_chunk_entry *entry, pp_buffer *buffer, uint32_t *crc)
@@ -140,18 +154,23 @@ parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_sh
 {
     pp_shard_tally tally;
     pp_buffer buffer = {0};
+    bool is_stored = pp_chain_ends_in_crc32c(context->layout->chain);
     parapet_status status = PARAPET_OK;
     int64_t chunk;
     *record = (pp_shard_record){.bytes = PP_SHARD_ABSENT};
     if (shard->reader == NULL)
         return PARAPET_OK;
     pp_shard_tally_init(&tally);
-    if (!pp_chain_ends_in_crc32c(context->layout->chain) &&
+    if (!is_stored &&
         (status = pp_buffer_init(&buffer, context->budget, 256 << 10, "checksum buffers")) != PARAPET_OK)
         return status;
+    for (chunk = 0; is_stored && chunk < CHECKSUMS_AHEAD; chunk++)
+        expect_checksum(context, shard, chunk);
     *record = (pp_shard_record){.bytes = shard->reader->bytes, .index_crc32c = shard->index_crc32c};
     for (chunk = 0; chunk < context->layout->chunks.cell_count && status == PARAPET_OK; chunk++) {
         uint32_t crc;
+        if (is_stored)
+            expect_checksum(context, shard, chunk + CHECKSUMS_AHEAD);
         if (!pp_shard_has_chunk(shard, chunk))
             continue;
         status = read_chunk_crc32c(context, shard, &shard->entries[chunk], &buffer, &crc);
