@@ -1,9 +1,10 @@
 /* series.h - arrays that grow together along their first dimension: what the files of series share.
  *
- *     <path>/zarr.json                 the group: {"_parapet": {"series": {...}}} and consolidated metadata;
- * replacing it is the commit of a step <path>/<name>/, <path>/time/     the arrays and the coordinate, which nobody
- * but the series changes <path>/__parapet/open/<rank>     steps of the row that is open, where memory is too small
- * for them
+ *     <path>/zarr.json                the group: {"_parapet": {"series": {...}}} and consolidated metadata
+ *     <path>/<name>/, <path>/time/    the arrays and the coordinate, which nobody but the series changes
+ *     <path>/__parapet/open/<rank>    steps of the row that is open, where memory is too small for them
+ *
+ * Replacing the group's document is the commit of a step.
  *
  * A row is what one layer of shards covers: steps_per_row steps. Its steps are kept, packed and cut at the bounds of
  * shards, until it is full; then every shard is written once. After a flush in mid-row they stay, so that the full
@@ -167,6 +168,9 @@ void pp_series_cut_copy(const pp_series_cut *cut, size_t element_bytes, unsigned
 
 /* [collective] Keeps the step; part of a call that has begun. After a failure it is not kept on any rank. */
 parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step);
+
+/* [collective] Moves the open row from memory to the logs of all ranks, unless status is a failure on one of them. */
+parapet_status pp_series_stage(parapet_series *series, parapet_status status);
 
 /* Forgets the open row. */
 void pp_series_arena_reset(parapet_series *series);

@@ -156,13 +156,9 @@ static parapet_status fill_log(parapet_series *series)
     return status;
 }
 
-/* [collective] From now on the row is in the logs of all ranks. */
-static parapet_status move_to_log(parapet_series *series, const pp_series_cuts *cuts)
+parapet_status pp_series_stage(parapet_series *series, parapet_status status)
 {
     pp_series_arena *arena = &series->arena;
-    parapet_status status = check_largest(series, cuts);
-    if (arena->is_staged && arena->step_count > 0)
-        return pp_comm_agree(series->store->comm, "moving open steps to storage", status);
     close_log(arena);
     if (status == PARAPET_OK)
         status = fill_log(series);
@@ -171,6 +167,16 @@ static parapet_status move_to_log(parapet_series *series, const pp_series_cuts *
     pp_buffer_free(&arena->memory);
     arena->is_staged = series->was_staged = true;
     return PARAPET_OK;
+}
+
+/* [collective] The step goes to the logs; if it is the first that does, so do those before it. */
+static parapet_status prepare_logs(parapet_series *series, const pp_series_cuts *cuts)
+{
+    const pp_series_arena *arena = &series->arena;
+    parapet_status status = check_largest(series, cuts);
+    if (arena->is_staged && arena->step_count > 0)
+        return pp_comm_agree(series->store->comm, "moving open steps to storage", status);
+    return pp_series_stage(series, status);
 }
 
 /* Packs into memory and appends whenever that is full; a piece is never larger. */
@@ -231,7 +237,7 @@ static parapet_status prepare(parapet_series *series, const pp_series_step *step
 /* [collective] */
 static parapet_status store_cuts(parapet_series *series, const pp_series_cuts *cuts)
 {
-    parapet_status status = move_to_log(series, cuts);
+    parapet_status status = prepare_logs(series, cuts);
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_comm_agree(series->store->comm, "staging a step", append_step(series, cuts))) != PARAPET_OK)

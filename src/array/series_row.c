@@ -202,18 +202,38 @@ static parapet_status write_share(parapet_series *series, const row_sharing *sha
 }
 
 /* [collective] */
-static parapet_status write_kept(parapet_series *series)
+static parapet_status write_shares(parapet_series *series, const row_sharing *sharing)
+{
+    uint64_t number;
+    parapet_status status = PARAPET_OK;
+    for (number = 0; number < sharing->count && status == PARAPET_OK; number++)
+        status = write_share(series, sharing, number);
+    return status;
+}
+
+/* [collective] Shares of half of the limit may leave too little to write large chunks: smaller ones leave more. */
+static parapet_status write_staged(parapet_series *series)
 {
     row_sharing sharing = {0};
-    uint64_t number;
     parapet_status status;
-    if (!series->arena.is_staged)
-        return write_share(series, NULL, 0);
     pp_buffer_free(&series->arena.memory);
-    status = share_out(series, &sharing);
-    for (number = 0; number < sharing.count && status == PARAPET_OK; number++)
-        status = write_share(series, &sharing, number);
+    if ((status = share_out(series, &sharing)) != PARAPET_OK)
+        return status;
+    while ((status = write_shares(series, &sharing)) == PARAPET_ERR_MEMORY && sharing.count < sharing.shards)
+        sharing.count = pp_min_u64(2 * sharing.count, sharing.shards);
     return status;
+}
+
+/* [collective] A row in memory that leaves too little to write it goes to the logs first: its steps were taken. */
+static parapet_status write_kept(parapet_series *series)
+{
+    parapet_status status;
+    if (!series->arena.is_staged) {
+        if ((status = write_share(series, NULL, 0)) != PARAPET_ERR_MEMORY ||
+            (status = pp_series_stage(series, PARAPET_OK)) != PARAPET_OK)
+            return status;
+    }
+    return write_staged(series);
 }
 
 /* [collective] What could not be committed is, in memory too, as if it had not been written. */

@@ -4,10 +4,9 @@ import os
 import re
 import shutil
 
-from kill_bed import told
+from kill_bed import RANKS, told
 
 KEEP = 2
-RANKS = 4
 RESTORING = [1, 2, 3]
 
 

@@ -1,10 +1,11 @@
 /* checkpoint_ranks.c - checkpoints under the launcher, to be killed.
  *
- *     checkpoint_ranks make FOLDER TAG COUNT    generations in FOLDER/store, of state TAG, TAG + 1 ..., until one
- * fails checkpoint_ranks verify FOLDER            what is there, as it is restored checkpoint_ranks collect FOLDER
- * removes what crashes have left
+ *     checkpoint_ranks make FOLDER TAG COUNT    generations of state TAG, TAG + 1 ..., until one fails
+ *     checkpoint_ranks verify FOLDER            what is there, as it is restored
+ *     checkpoint_ranks collect FOLDER           removes what crashes have left
  *
- * Each prints lines of JSON from rank 0. FOLDER/notes tells what was begun and acknowledged. */
+ * The store is FOLDER/store. Each prints lines of JSON from rank 0. FOLDER/notes tells what was begun and
+ * acknowledged. */
 #include <inttypes.h>
 #include <mpi.h>
 #include <parapet.h>

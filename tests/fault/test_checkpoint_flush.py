@@ -14,8 +14,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from checkpoint_ledger import RANKS, Base, Ledger
-from kill_bed import Bed, told
+from checkpoint_ledger import Base, Ledger
+from kill_bed import RANKS, Bed, told
 
 KILLED_AT = 60  # call of rank 0: shards are on their way, the commit is not
 

@@ -1,11 +1,12 @@
 """A file system that is full in the middle of a checkpoint: the same error on all ranks soon, the checkpoints before
 are restored, and when there is room again the next attempt succeeds and nothing is left over.
 
-    test_checkpoint_full.py CHECKPOINT_RANKS MPIEXEC STEPS
+    test_checkpoint_full.py CHECKPOINT_RANKS MPIEXEC STEPS [tmpfs|ext4]
 
-Needs the right to mount; exits with 77 without it.
+On a tmpfs of 2 MiB, or on an ext4 of 64 MiB on a loop device. Needs the right to mount; exits with 77 without it.
 """
 
+import contextlib
 import json
 import os
 import random
@@ -14,20 +15,24 @@ import sys
 import tempfile
 from pathlib import Path
 
-from checkpoint_ledger import RANKS, Ledger
-from kill_bed import Bed, told
+from checkpoint_ledger import Ledger
+from kill_bed import RANKS, Bed, told
 
-SIZE = 2 << 20
+sys.path.append(str(Path(__file__).resolve().parent.parent / "power"))
+import machine  # noqa: E402
+
+TMPFS_SIZE, EXT4_SIZE = 2 << 20, 64 << 20
 ONE = 288 << 10  # what a checkpoint takes, at least
 SOON = 5.0
-SKIPPED = 77
 
 
 def fill(path, leave):
-    """A file of our own takes all but so many bytes; what is free is counted in pages."""
+    """A file of our own takes all but so many bytes; what is free is counted in pages or blocks. What the file system
+    needs to keep track of the file may take some of the rest."""
     free = os.statvfs(path.parent).f_bavail * os.statvfs(path.parent).f_frsize
-    with open(path, "wb") as file:
+    with open(path, "wb", buffering=0) as file:
         file.write(bytes(max(0, free - leave)))
+        os.fsync(file)
 
 
 def make(ledger):
@@ -70,18 +75,36 @@ def run(program, mpiexec, steps, folder):
     return 1 if violations or ledger.bed.hangs else 0
 
 
+@contextlib.contextmanager
+def mounted_tmpfs(store):
+    if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={TMPFS_SIZE}", "parapet-test", store]).returncode != 0:
+        machine.skip("mounting a small file system is not permitted here")
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "-l", store], check=True)
+
+
+@contextlib.contextmanager
+def mounted_ext4(store):
+    machine.enter(False)
+    image = store.parent / "image"
+    machine.make_file_system(image, EXT4_SIZE)
+    machine.mount(image, store)
+    try:
+        yield
+    finally:
+        machine.unmount(store)
+
+
 def main():
     program, mpiexec, steps = sys.argv[1], sys.argv[2], int(sys.argv[3])
+    mounted = mounted_ext4 if sys.argv[4:] == ["ext4"] else mounted_tmpfs
     with tempfile.TemporaryDirectory(prefix="parapet-full-") as folder:
         store = Path(folder) / "store"
         store.mkdir()
-        if subprocess.run(["mount", "-t", "tmpfs", "-o", f"size={SIZE}", "parapet-test", store]).returncode != 0:
-            print("skipped: mounting a small file system is not permitted here")
-            return SKIPPED
-        try:
+        with mounted(store):
             return run(program, mpiexec, steps, Path(folder))
-        finally:
-            subprocess.run(["umount", "-l", store], check=True)
 
 
 if __name__ == "__main__":

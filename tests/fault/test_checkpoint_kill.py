@@ -13,14 +13,11 @@ import os
 import random
 import sys
 import tempfile
-import time
 from pathlib import Path
 
-from checkpoint_ledger import RANKS, Base, Ledger
-from kill_bed import Bed, told
+from checkpoint_ledger import Base, Ledger
+from kill_bed import RANKS, Bed, call_points, count_calls, kill_somewhen, place_of_tests, run_at_call, told
 
-VICTIMS = ["one rank", "all ranks", "launcher"]
-LONGEST = 0.6  # seconds from the first checkpoint of a job to its kill
 COLLECTED_AFTER = 10
 PROGRESS_AFTER = 100
 
@@ -38,70 +35,6 @@ class Figures:
     def text(self, seed, hangs):
         return json.dumps({"test": f"kill: {self.name}", "kills": self.kills, "calls": self.calls, **self.problems,
                            "restored_old": self.old, "restored_new": self.new, "hangs": hangs, "seed": seed})
-
-
-def size_of(path):
-    return path.stat().st_size if path.exists() else 0
-
-
-def wait_for_notes(bed, process, length):
-    """Until the job has begun something; False: it has ended before."""
-    while process.poll() is None:
-        if size_of(bed.folder / "notes") > length:
-            return True
-        time.sleep(0.002)
-    return False
-
-
-def kill_somewhen(bed, choose, words):
-    """Lets a job that goes on for ever work for a moment, and kills it."""
-    length = size_of(bed.folder / "notes")
-    process = bed.start(RANKS, *words)
-    has_begun = wait_for_notes(bed, process, length)
-    delay, how = choose.uniform(0, LONGEST), choose.choice(VICTIMS)
-    time.sleep(delay)
-    since = time.monotonic()
-    bed.kill(process, how, choose)
-    out, errors = bed.end(process, since)
-    bed.slowest_end = max(bed.slowest_end, time.monotonic() - since)
-    assert has_begun, f"the job came to nothing: {errors}"
-    return f"{how} after {delay:.3f} s"
-
-
-def shim_settings(bed, shim, rank, at, is_torn, victim):
-    return {"LD_PRELOAD": shim, "PARAPET_SHIM_FOLDER": bed.folder, "PARAPET_SHIM_RANK": rank,
-            "PARAPET_SHIM_KILL": at, "PARAPET_SHIM_TORN": int(is_torn), "PARAPET_SHIM_VICTIM": victim}
-
-
-def count_calls(bed, shim, words):
-    """Of each rank, in a run that is not killed: (calls, writes)."""
-    bed.settings = shim_settings(bed, shim, 0, -1, False, "self")
-    _, errors = bed.run(RANKS, *words)
-    bed.settings = {}
-    counts = []
-    for rank in range(RANKS):
-        report = dict(line.split(maxsplit=1) for line in (bed.folder / f"report.{rank}").read_text().splitlines())
-        counts.append((int(report["calls"]), int(report["writes"])))
-    assert sum(calls for calls, _ in counts) > 0, errors
-    return counts
-
-
-def call_points(counts, stride, victims):
-    """(rank, number, is_torn, victim): every stride-th of all."""
-    points = []
-    for victim in victims:
-        for is_torn in (False, True):
-            for rank, (calls, writes) in enumerate(counts):
-                points += [(rank, at, is_torn, victim) for at in range(writes if is_torn else calls)]
-    return points[::stride]
-
-
-def run_at_call(bed, shim, point, words):
-    bed.settings = shim_settings(bed, shim, *point)
-    bed.end(bed.start(RANKS, *words), time.monotonic())
-    bed.settings = {}
-    rank, at, is_torn, victim = point
-    return f"{victim}, at {'write' if is_torn else 'call'} {at} of rank {rank}{', torn' if is_torn else ''}"
 
 
 # ---- Ours ----
@@ -221,7 +154,7 @@ def main():
     program, mpiexec, moments, stride, shim = sys.argv[1], sys.argv[2], int(sys.argv[3]), int(sys.argv[4]), sys.argv[5]
     seed = int(os.environ.get("PARAPET_TEST_SEED", 20261115))
     choose, figures = random.Random(seed), Figures("parapet")
-    place = os.environ.get("TMPDIR") or ("/dev/shm" if os.access("/dev/shm", os.W_OK) else ".")
+    place = place_of_tests()
     print(f"seed {seed}", flush=True)
     with tempfile.TemporaryDirectory(prefix="parapet-kill-", dir=place) as folder:
         bed = Bed(program, mpiexec, Path(folder))

@@ -329,6 +329,64 @@ static void run_on_other_ranks(scene *of)
     check_all(of);
 }
 
+/* ---- Chunks that need most of memory_bytes when they are written ---- */
+
+/* A row is gone on with in mid-row: there, old and new of a chunk are in memory together. */
+#define LARGE_CHUNK 8192
+#define LARGE_ROW 4
+
+static parapet_status open_large(scene *of)
+{
+    int64_t shape[2] = {0, of->run->ranks * of->scale * LARGE_CHUNK}, chunk[2] = {LARGE_ROW, LARGE_CHUNK};
+    static const char *const name = "u";
+    parapet_array_spec array = {.type = PARAPET_FLOAT32, .ndim = 2, .shape = shape, .chunks = chunk, .shards = chunk};
+    parapet_series_spec spec = {.count = 1, .names = &name, .specs = &array};
+    parapet_status status = parapet_series_open(&of->series, of->store, "");
+    return status == PARAPET_ERR_NOT_FOUND ? parapet_series_create(&of->series, of->store, "", &spec) : status;
+}
+
+static void append_large(scene *of, int64_t first, int64_t steps)
+{
+    int64_t count = of->scale * LARGE_CHUNK, start = of->run->rank * count, step, i;
+    float *data = malloc((size_t)count * sizeof *data);
+    parapet_part part = {.start = &start, .count = &count, .data = data};
+    parapet_step one = {.parts = &part, .part_count = 1};
+    bool is_fine = data != NULL && open_store(of, MPI_COMM_WORLD) && LAUNCH_OK(of->run, open_large(of));
+    for (step = first; step < first + steps && is_fine; step++) {
+        for (i = 0; i < count; i++)
+            data[i] = value_of(0, step, start + i);
+        is_fine = LAUNCH_OK(of->run, parapet_series_append(of->series, (double)step, &one));
+    }
+    (void)LAUNCH_OK(of->run, parapet_series_close(&of->series));
+    (void)LAUNCH_OK(of->run, parapet_store_close(&of->store));
+    free(data);
+}
+
+static void check_large(scene *of)
+{
+    int64_t width = of->scale * LARGE_CHUNK, start[2] = {0, of->run->rank * width}, count[2] = {LARGE_ROW, width}, i;
+    float *found = calloc((size_t)(LARGE_ROW * width), sizeof *found);
+    parapet_part part = {.start = start, .count = count, .data = found};
+    parapet_array *array = NULL;
+    int64_t wrong = 0;
+    if (found != NULL && open_store(of, MPI_COMM_WORLD) &&
+        LAUNCH_OK(of->run, parapet_array_open(&array, of->store, "u")) &&
+        LAUNCH_OK(of->run, parapet_array_read(array, &part, 1)))
+        for (i = 0; i < LARGE_ROW * width; i++)
+            wrong += found[i] != value_of(0, i / width, start[1] + i % width);
+    launch_expect(of->run, wrong == 0, "the values that were appended");
+    (void)LAUNCH_OK(of->run, parapet_array_close(&array));
+    (void)LAUNCH_OK(of->run, parapet_store_close(&of->store));
+    free(found);
+}
+
+static void run_large_chunks(scene *of)
+{
+    append_large(of, 0, LARGE_ROW / 2);
+    append_large(of, LARGE_ROW / 2, LARGE_ROW / 2);
+    check_large(of);
+}
+
 static void run_case(scene *of, const char *description, void (*act)(scene *of))
 {
     of->run->failures = 0;
@@ -348,6 +406,9 @@ static void run_all(launch *run, int64_t steps)
     /* On any number of ranks a row of 64 steps is eight times the least memory_bytes. */
     scene large = {.run = run, .steps = 70, .steps_per_row = 64, .scale = 24 * run->ranks, .memory_bytes = 1 << 20};
     scene moved = {.run = run, .steps = 50, .steps_per_row = 10, .scale = 1};
+    /* Chunks of a rank: what is left of the second row fits in half of memory_bytes, and does not. */
+    scene tight = {.run = run, .scale = 5, .memory_bytes = 1 << 20};
+    scene tighter = {.run = run, .scale = 16, .memory_bytes = 1 << 20};
     int i;
     for (i = 0; i < 3; i++) {
         scene small = {.run = run, .steps = steps, .steps_per_row = rows[i], .scale = 1};
@@ -356,6 +417,8 @@ static void run_all(launch *run, int64_t steps)
     large.is_staged = true;
     run_case(&large, "rows eight times as large as memory_bytes", run_scene);
     run_case(&moved, "other numbers of ranks in mid-row", run_on_other_ranks);
+    run_case(&tight, "rows in memory beside large chunks", run_large_chunks);
+    run_case(&tighter, "rows in logs beside large chunks", run_large_chunks);
 }
 
 static void run_beside(launch *run, char **argv)
