@@ -537,11 +537,11 @@ PARAPET_API parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint
 PARAPET_API parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name,
                                                             const char *json);
 
-/* [collective] Makes the generation durable and visible, then removes those that are not kept. Frees the handle in
- * any case. PARAPET_ERR_EXISTS: another job has committed this generation, or a later one; nothing of ours remains.
- * A failure after the commit, to remove older ones, is no failure: the next commit does it. After PARAPET_ERR_IO or
- * PARAPET_ERR_TIMEOUT the generation may be there all the same, and whole: open or list to know. generation may be
- * NULL. */
+/* [collective] Makes the generation durable and visible, then removes those that are not kept. Frees the handle,
+ * also after a failure, unless the ranks called different things. PARAPET_ERR_EXISTS: another job has committed this
+ * generation, or a later one; nothing of ours remains. A failure after the commit, to remove older ones, is no
+ * failure: the next commit does it. After PARAPET_ERR_IO or PARAPET_ERR_TIMEOUT the generation may be there all the
+ * same, and whole: open or list to know. generation may be NULL. */
 PARAPET_API parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation);
 
 /* [collective] As if it had never begun; frees the handle. Takes NULL. */

@@ -37,6 +37,11 @@ parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_stor
     return pp_path_normalize(path, &(*checkpoint)->path);
 }
 
+void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint)
+{
+    pp_call_init(call, "checkpoint_%s(%s)", verb, checkpoint->group_path);
+}
+
 void pp_checkpoint_drop(parapet_checkpoint **checkpoint)
 {
     (*checkpoint)->store->handle_count--;
@@ -276,7 +281,7 @@ parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parape
     char **paths = NULL;
     pp_call call;
     parapet_status status;
-    pp_call_init(&call, "checkpoint_put(%s)", checkpoint->path);
+    pp_checkpoint_call(&call, "put", checkpoint);
     if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK &&
         (status = check_items(items, count)) == PARAPET_OK &&
         (status = pp_checkpoint_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
@@ -306,7 +311,7 @@ parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array 
     parapet_status status = count > 0 ? parapet_arrays_write(list, count) : PARAPET_OK;
     if (status != PARAPET_OK)
         return status;
-    pp_call_init(&call, "checkpoint_seal(%s)", checkpoint->path);
+    pp_checkpoint_call(&call, "seal", checkpoint);
     if ((status = pp_comm_begin(comm, &call, PARAPET_OK)) != PARAPET_OK ||
         (status = pp_arrays_seal(arrays, count)) != PARAPET_OK)
         return status;
@@ -340,7 +345,7 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_put needs a checkpoint");
     if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
         return pp_checkpoint_check_begun(checkpoint);
-    pp_call_init(&call, "checkpoint_put(%s)", checkpoint->path);
+    pp_checkpoint_call(&call, "put", checkpoint);
     pp_call_add(&call, &count, sizeof count);
     if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
         status = pp_allocate_array(&list, room, sizeof list[0]);
@@ -363,7 +368,7 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_attribute_set needs a checkpoint");
     if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
         return pp_checkpoint_check_begun(checkpoint);
-    pp_call_init(&call, "checkpoint_attribute_set(%s)", checkpoint->path);
+    pp_checkpoint_call(&call, "attribute_set", checkpoint);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK)
         status = pp_attributes_changed(checkpoint->attributes, &attribute, &changed);
@@ -466,20 +471,27 @@ static parapet_status lead_on(parapet_checkpoint *checkpoint, const char *phase,
 
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
 {
-    pp_failure failure = {0};
-    pp_call call;
-    pp_call_init(&call, "checkpoint_commit(%s)", checkpoint->path);
-    pp_failure_take(&failure, pp_comm_begin(checkpoint->store->comm, &call, check_sound(checkpoint)));
-    if (failure.status == PARAPET_OK) {
-        parapet_status status = lead_on(checkpoint, "committing a checkpoint", commit_generation);
-        /* Nobody waits for that. */
-        if (status == PARAPET_OK && pp_comm_rank(checkpoint->store->comm) == 0)
-            tidy_up(checkpoint);
-        return status;
+    bool is_first = pp_comm_rank(checkpoint->store->comm) == 0;
+    parapet_status status;
+    if (checkpoint->is_failed) {
+        if (is_first)
+            (void)erase_own(checkpoint, NULL);
+        return check_sound(checkpoint);
     }
-    if (checkpoint->is_failed && pp_comm_rank(checkpoint->store->comm) == 0)
-        (void)erase_own(checkpoint, NULL);
-    return pp_failure_put(&failure);
+    status = lead_on(checkpoint, "committing a checkpoint", commit_generation);
+    /* Nobody waits for that. */
+    if (status == PARAPET_OK && is_first)
+        tidy_up(checkpoint);
+    return status;
+}
+
+/* [collective] PARAPET_ERR_ARGUMENT: the ranks called different things, or it was opened; the handle stays. */
+static parapet_status begin_end(parapet_checkpoint *checkpoint, const char *verb)
+{
+    pp_call call;
+    pp_checkpoint_call(&call, verb, checkpoint);
+    return pp_comm_begin(checkpoint->store->comm, &call,
+                         checkpoint->is_restore ? pp_checkpoint_check_begun(checkpoint) : PARAPET_OK);
 }
 
 parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation)
@@ -487,9 +499,12 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
     parapet_status status;
     if (checkpoint == NULL || *checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_commit needs a checkpoint");
-    if ((*checkpoint)->is_restore || (*checkpoint)->job != NULL)
+    if ((*checkpoint)->job != NULL)
         return pp_checkpoint_check_begun(*checkpoint);
-    status = pp_checkpoint_conclude(*checkpoint);
+    if ((status = begin_end(*checkpoint, "commit")) == PARAPET_ERR_ARGUMENT)
+        return status;
+    if (status == PARAPET_OK)
+        status = pp_checkpoint_conclude(*checkpoint);
     if (generation != NULL)
         *generation = status == PARAPET_OK ? (*checkpoint)->commit.generation : 0;
     pp_checkpoint_drop(checkpoint);
@@ -499,14 +514,15 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
 parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
 {
     parapet_status status = PARAPET_OK;
-    pp_call call;
+    bool is_lost;
     if (checkpoint == NULL || *checkpoint == NULL)
         return PARAPET_OK;
-    if ((*checkpoint)->is_restore || (*checkpoint)->job != NULL)
+    if ((*checkpoint)->job != NULL)
         return pp_checkpoint_check_begun(*checkpoint);
-    pp_call_init(&call, "checkpoint_abort(%s)", (*checkpoint)->path);
-    if (!pp_comm_is_lost((*checkpoint)->store->comm) &&
-        (status = pp_comm_begin((*checkpoint)->store->comm, &call, PARAPET_OK)) == PARAPET_OK)
+    is_lost = pp_comm_is_lost((*checkpoint)->store->comm);
+    if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
+        return status;
+    if (!is_lost && status == PARAPET_OK)
         status = lead_on(*checkpoint, "giving up a checkpoint", erase_own);
     pp_checkpoint_drop(checkpoint);
     return status;

@@ -72,6 +72,9 @@ void pp_checkpoint_free(parapet_checkpoint *checkpoint);
 /* The same for one that is open; sets it to NULL. */
 void pp_checkpoint_drop(parapet_checkpoint **checkpoint);
 
+/* Which call this is, and on which generation. */
+void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint);
+
 /* Whether it can be put to: begun, not on its way, not failed; the same on every rank. */
 parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint);
 
@@ -83,7 +86,7 @@ parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parape
 parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array **arrays,
                                   const parapet_array_parts *list, int count);
 
-/* [collective] The commit itself; the handle stays. */
+/* [collective] The commit itself, within a call that has begun; the handle stays. */
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint);
 
 /* Paths of arrays in the generation; free with pp_paths_free. */

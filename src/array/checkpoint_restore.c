@@ -217,7 +217,7 @@ static parapet_status verify_candidate(parapet_checkpoint *checkpoint)
         status = pp_fail_within(PARAPET_ERR_MISSING, "zarr.json of an array that was committed is missing");
     pp_paths_free(paths, (size_t)count);
     if (status == PARAPET_OK) {
-        pp_call_init(&call, "checkpoint_verify(%s)", checkpoint->path);
+        pp_checkpoint_call(&call, "verify", checkpoint);
         if ((status = pp_comm_begin(comm, &call, compare_documents(checkpoint))) == PARAPET_OK &&
             !checkpoint->store->options.ignore_seal)
             status = pp_arrays_verify(checkpoint->arrays, count);
@@ -336,7 +336,9 @@ parapet_status parapet_checkpoint_get(parapet_checkpoint *checkpoint, const para
     pp_call call;
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_get needs a checkpoint");
-    pp_call_init(&call, "checkpoint_get(%s)", checkpoint->path);
+    if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
+        return pp_checkpoint_check_begun(checkpoint);
+    pp_checkpoint_call(&call, "get", checkpoint);
     pp_call_add(&call, &count, sizeof count);
     status = list_wanted(checkpoint, items, count, &list);
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK && count > 0)
@@ -369,16 +371,21 @@ parapet_status parapet_checkpoint_get_info(parapet_checkpoint *checkpoint, parap
 
 parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint)
 {
-    parapet_status status;
+    parapet_status status, closed;
+    pp_call call;
     if (checkpoint == NULL || *checkpoint == NULL)
         return PARAPET_OK;
-    if ((status = check_opened(*checkpoint)) != PARAPET_OK)
-        return status;
-    if ((status = parapet_arrays_close((*checkpoint)->arrays, (int)(*checkpoint)->commit.array_count)) ==
-        PARAPET_ERR_ARGUMENT)
-        return status; /* the ranks called different things: nobody closes */
+    if ((*checkpoint)->job != NULL)
+        return pp_checkpoint_check_begun(*checkpoint);
+    pp_checkpoint_call(&call, "close", *checkpoint);
+    status = check_opened(*checkpoint);
+    if (!pp_comm_is_lost((*checkpoint)->store->comm))
+        status = pp_comm_begin((*checkpoint)->store->comm, &call, status);
+    if (status == PARAPET_ERR_ARGUMENT)
+        return status; /* the ranks called different things, or it was begun: nobody closes */
+    closed = parapet_arrays_close((*checkpoint)->arrays, (int)(*checkpoint)->commit.array_count);
     pp_checkpoint_drop(checkpoint);
-    return status;
+    return status == PARAPET_OK ? closed : status;
 }
 
 /* ---- Listing ---- */

@@ -120,6 +120,16 @@ static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_che
     return status;
 }
 
+/* [collective] */
+static parapet_status commit(parapet_checkpoint *checkpoint)
+{
+    pp_call call;
+    parapet_status status;
+    pp_checkpoint_call(&call, "commit", checkpoint);
+    status = pp_comm_begin(checkpoint->store->comm, &call, PARAPET_OK);
+    return status == PARAPET_OK ? pp_checkpoint_conclude(checkpoint) : status;
+}
+
 static void *run_job(void *argument)
 {
     pp_checkpoint_job *job = argument;
@@ -128,7 +138,7 @@ static void *run_job(void *argument)
     pp_failure_take(&job->outcome, status);
     checkpoint->is_failed = status != PARAPET_OK;
     pp_failure_take(&job->outcome, parapet_arrays_close(job->arrays, job->count));
-    pp_failure_take(&job->outcome, pp_checkpoint_conclude(checkpoint));
+    pp_failure_take(&job->outcome, commit(checkpoint));
     atomic_store(&job->is_done, true);
     return NULL;
 }
@@ -158,7 +168,7 @@ static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_ite
         return status;
     for (i = 0; i < job->count && status == PARAPET_OK; i++)
         status = keep_item(job, i, &items[i], lending);
-    pp_call_init(&call, "checkpoint_start(%s)", checkpoint->path);
+    pp_checkpoint_call(&call, "start", checkpoint);
     checkpoint->job = job;
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK &&
         (status = run_beside(job)) == PARAPET_OK)
@@ -179,7 +189,7 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_start needs a checkpoint");
     if (checkpoint->job != NULL)
         return pp_checkpoint_check_begun(checkpoint);
-    pp_call_init(&call, "checkpoint_start(%s)", checkpoint->path);
+    pp_checkpoint_call(&call, "start", checkpoint);
     pp_call_add(&call, &count, sizeof count);
     status = build_job(&job, checkpoint, count);
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK &&

@@ -7,15 +7,19 @@
 #define FNV_START UINT64_C(14695981039346656037)
 #define FNV_PRIME UINT64_C(1099511628211)
 
+#define WHOLE_BYTES 8192 /* more than any path has */
+
+/* The words that are shown may be cut off; what is compared is not. */
 void pp_call_init(pp_call *call, const char *format, ...)
 {
+    char whole[WHOLE_BYTES];
     va_list arguments;
-    memset(call, 0, sizeof *call);
     va_start(arguments, format);
-    (void)vsnprintf(call->words, sizeof call->words, format, arguments);
+    (void)vsnprintf(whole, sizeof whole, format, arguments);
     va_end(arguments);
-    call->digest = FNV_START;
-    pp_call_add(call, call->words, strlen(call->words));
+    *call = (pp_call){.digest = FNV_START};
+    memcpy(call->words, whole, strnlen(whole, sizeof call->words - 1));
+    pp_call_add(call, whole, strlen(whole));
 }
 
 void pp_call_add(pp_call *call, const void *data, size_t bytes)

@@ -13,7 +13,6 @@
 #include <string.h>
 #include <sys/resource.h>
 #include <sys/wait.h>
-#include <time.h>
 #include <unistd.h>
 
 #include <parapet.h>
@@ -31,7 +30,7 @@
 #endif
 
 #define ADDRESS_BYTES ((rlim_t)1 << 30)
-#define ALARM_SECONDS 5
+#define ALARM_SECONDS 20 /* far above the limit on what it works */
 #define TIME_LIMIT_S (IS_SANITIZED ? 5.0 : 1.0)
 #define MEMORY_LIMIT_KIB (64L << 10)
 #define BOX_ELEMENTS_MOST (1 << 16)
@@ -175,17 +174,16 @@ static void run_child(int channel, const char *root, const char *action)
 
 /* ---- In the parent ---- */
 
-static double now_s(void)
+/* What the child has worked: other tests may keep it waiting. */
+static double worked_s(const struct rusage *usage)
 {
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+    return (double)(usage->ru_utime.tv_sec + usage->ru_stime.tv_sec) +
+           1e-6 * (double)(usage->ru_utime.tv_usec + usage->ru_stime.tv_usec);
 }
 
 static bool run(const char *root, const char *action, outcome *result)
 {
     int channel[2];
-    double start = now_s();
     struct rusage usage;
     pid_t child;
     *result = (outcome){0};
@@ -202,7 +200,7 @@ static bool run(const char *root, const char *action, outcome *result)
     while (wait4(child, &result->wait_status, 0, &usage) < 0)
         if (errno != EINTR)
             return false;
-    result->seconds = now_s() - start;
+    result->seconds = worked_s(&usage);
     result->resident_kib = usage.ru_maxrss;
     return true;
 }

@@ -149,9 +149,8 @@ static void many_fill(many_parts *dealt, int32_t generation)
             dealt->values[k][i] = value_of(k, dealt->starts[k][i][0], generation);
 }
 
-static parapet_status many_create_in(parapet_store *store, parapet_array **arrays)
+static void many_describe(parapet_array_spec *specs)
 {
-    parapet_array_spec specs[TEAM_MANY];
     int k;
     for (k = 0; k < TEAM_MANY; k++)
         specs[k] = (parapet_array_spec){.type = PARAPET_INT32,
@@ -161,6 +160,12 @@ static parapet_status many_create_in(parapet_store *store, parapet_array **array
                                         .shards = many_shards,
                                         .codec = k % 2 == 0 ? "none" : "zstd:1",
                                         .fill_value = &fill};
+}
+
+static parapet_status many_create_in(parapet_store *store, parapet_array **arrays)
+{
+    parapet_array_spec specs[TEAM_MANY];
+    many_describe(specs);
     return parapet_arrays_create(arrays, store, many_paths, specs, TEAM_MANY);
 }
 
@@ -215,6 +220,203 @@ static parapet_status many_read(bed *used)
     return status;
 }
 
+/* ---- checkpoints: generations at "c" with arrays like the five; each call from its begin to its end, so that it can
+ * be made again ---- */
+
+static const char *const checkpoint_names[TEAM_MANY] = {"0", "1", "2", "3", "4"};
+
+typedef struct checkpoint_parts {
+    many_parts dealt;
+    parapet_array_spec specs[TEAM_MANY];
+    parapet_checkpoint_item items[TEAM_MANY];
+} checkpoint_parts;
+
+static void checkpoint_deal(checkpoint_parts *made, int rank_count, int own)
+{
+    parapet_array *none[TEAM_MANY] = {0};
+    int k;
+    memset(made, 0, sizeof *made);
+    many_describe(made->specs);
+    many_deal(&made->dealt, none, rank_count, own);
+    for (k = 0; k < TEAM_MANY; k++)
+        made->items[k] = (parapet_checkpoint_item){.name = checkpoint_names[k],
+                                                   .spec = &made->specs[k],
+                                                   .parts = made->dealt.list[k].parts,
+                                                   .part_count = made->dealt.list[k].part_count};
+}
+
+/* Keeps all: that older ones cannot be removed is no failure. */
+static parapet_status checkpoint_begin(parapet_checkpoint **checkpoint, parapet_store *store)
+{
+    static const parapet_checkpoint_options options = {.keep = -1};
+    return parapet_checkpoint_begin(checkpoint, store, "c", &options);
+}
+
+/* What failed before stays the sentence. */
+static parapet_status checkpoint_give_up(parapet_checkpoint **checkpoint, parapet_status status)
+{
+    pp_failure failure = {0};
+    pp_failure_take(&failure, status);
+    (void)parapet_checkpoint_abort(checkpoint);
+    return pp_failure_put(&failure);
+}
+
+static parapet_status checkpoint_make(parapet_store *store, int rank_count, int own, int32_t generation)
+{
+    parapet_checkpoint *checkpoint;
+    checkpoint_parts parts;
+    parapet_status status = checkpoint_begin(&checkpoint, store);
+    if (status != PARAPET_OK)
+        return status;
+    checkpoint_deal(&parts, rank_count, own);
+    many_fill(&parts.dealt, generation);
+    if ((status = parapet_checkpoint_put(checkpoint, parts.items, TEAM_MANY)) == PARAPET_OK &&
+        (status = parapet_checkpoint_attribute_set(checkpoint, "step", "1")) == PARAPET_OK)
+        return parapet_checkpoint_commit(&checkpoint, NULL);
+    return checkpoint_give_up(&checkpoint, status);
+}
+
+static parapet_status checkpoint_commit(bed *used)
+{
+    return checkpoint_make(used->store, ranks, rank, 2);
+}
+
+static parapet_status checkpoint_start(bed *used)
+{
+    parapet_checkpoint *checkpoint;
+    checkpoint_parts parts;
+    parapet_status status = checkpoint_begin(&checkpoint, used->store);
+    if (status != PARAPET_OK)
+        return status;
+    checkpoint_deal(&parts, ranks, rank);
+    many_fill(&parts.dealt, 2);
+    status = parapet_checkpoint_start(checkpoint, parts.items, TEAM_MANY, PARAPET_COPIED);
+    if (status == PARAPET_OK)
+        return parapet_checkpoint_wait(&checkpoint, NULL);
+    return checkpoint_give_up(&checkpoint, status);
+}
+
+static parapet_status checkpoint_abort(bed *used)
+{
+    parapet_checkpoint *checkpoint;
+    parapet_status status = checkpoint_begin(&checkpoint, used->store);
+    return status == PARAPET_OK ? parapet_checkpoint_abort(&checkpoint) : status;
+}
+
+/* The generation by its number: with 0, one that cannot be read is passed over. */
+static parapet_status checkpoint_get(bed *used)
+{
+    pp_failure failure = {0};
+    parapet_checkpoint *checkpoint;
+    checkpoint_parts parts;
+    parapet_status status = parapet_checkpoint_open(&checkpoint, used->store, "c", 1), closed;
+    int k, i;
+    if (status != PARAPET_OK)
+        return status;
+    checkpoint_deal(&parts, ranks, (rank + 1) % ranks);
+    status = parapet_checkpoint_get(checkpoint, parts.items, TEAM_MANY);
+    for (k = 0; status == PARAPET_OK && k < TEAM_MANY; k++)
+        for (i = 0; i < parts.items[k].part_count; i++)
+            if (parts.dealt.values[k][i] != value_of(k, parts.dealt.starts[k][i][0], 1))
+                team_has_wrong_values = true;
+    pp_failure_take(&failure, status);
+    closed = parapet_checkpoint_close(&checkpoint);
+    return status != PARAPET_OK ? pp_failure_put(&failure) : closed;
+}
+
+static int count_generation(void *context, int64_t generation, const char *path)
+{
+    (void)path;
+    *(int64_t *)context += generation;
+    return 0;
+}
+
+static parapet_status checkpoint_list(bed *used)
+{
+    int64_t sum = 0;
+    parapet_status status = parapet_checkpoint_list(used->store, "c", count_generation, &sum);
+    team_has_wrong_values = team_has_wrong_values || (status == PARAPET_OK && sum != 1);
+    return status;
+}
+
+static parapet_status collect(bed *used)
+{
+    return parapet_collect(used->store, "", 0, NULL, NULL);
+}
+
+static void prepare_checkpoint(bed *used)
+{
+    scenario_find("group_create")->prepare(used);
+    assert_ok(checkpoint_make(used->store, 1, 0, 1));
+}
+
+/* A generation beside it that a crash has left. */
+static void prepare_remains(bed *used)
+{
+    pp_write_request request = {.key = "c/g00000009/__parapet/claim", .staging = "__parapet/tmp", .is_small = true};
+    prepare_checkpoint(used);
+    request.budget = &used->store->budget;
+    assert_ok(pp_store_write_all(used->inner, &request, "x", 1, PP_PUBLISH_REPLACE));
+}
+
+/* ---- a series at "s" of one array, like one of the five; two steps share a shard ---- */
+
+static parapet_status series_make(parapet_series **series, parapet_store *store)
+{
+    static const char *const names[1] = {"x"};
+    static const int64_t shape[2] = {0, MANY_EXTENT}, chunks[2] = {1, 3}, shards[2] = {TEAM_STEPS, MANY_SHARD};
+    parapet_array_spec array = {
+        .type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .fill_value = &fill};
+    parapet_series_spec spec = {.count = 1, .names = names, .specs = &array};
+    return parapet_series_create(series, store, "s", &spec);
+}
+
+static parapet_status series_step(parapet_series *series, int rank_count, int own, int32_t number)
+{
+    parapet_array *none[TEAM_MANY] = {0};
+    many_parts dealt = {0};
+    parapet_step step;
+    many_deal(&dealt, none, rank_count, own);
+    many_fill(&dealt, number + 1);
+    step = (parapet_step){.parts = dealt.list[0].parts, .part_count = dealt.list[0].part_count};
+    return parapet_series_append(series, number, &step);
+}
+
+static parapet_status series_create(bed *used)
+{
+    parapet_series *series;
+    parapet_status status = series_make(&series, used->store);
+    return status == PARAPET_OK ? parapet_series_close(&series) : status;
+}
+
+/* The second step, unless it has been taken. */
+static parapet_status series_append(bed *used)
+{
+    pp_failure failure = {0};
+    parapet_series *series;
+    parapet_series_info info;
+    parapet_status status = parapet_series_open(&series, used->store, "s"), closed;
+    if (status != PARAPET_OK)
+        return status;
+    assert_ok(parapet_series_get_info(series, &info));
+    if (info.steps < TEAM_STEPS)
+        status = series_step(series, ranks, rank, 1);
+    if (status == PARAPET_OK)
+        status = parapet_series_flush(series);
+    pp_failure_take(&failure, status);
+    closed = parapet_series_close(&series);
+    return status != PARAPET_OK ? pp_failure_put(&failure) : closed;
+}
+
+static void prepare_series(bed *used)
+{
+    parapet_series *series;
+    scenario_find("group_create")->prepare(used);
+    assert_ok(series_make(&series, used->store));
+    assert_ok(series_step(series, 1, 0, 0));
+    assert_ok(parapet_series_close(&series));
+}
+
 /* ---- the table ---- */
 
 static const struct row {
@@ -222,7 +424,7 @@ static const struct row {
     const char *name;                 /* NULL: the same */
     parapet_status (*run)(bed *used); /* NULL: the same */
     void (*prepare)(bed *used);       /* NULL: the same */
-    bool opens_many;
+    bool opens_many, absorbs;
 } table[] = {
     {.like = "store_open, creating", .run = create_store},
     {.like = "store_open, for update", .run = open_store},
@@ -265,6 +467,32 @@ static const struct row {
      .opens_many = true},
     {.like = "array_read", .name = "arrays_read", .run = many_read, .prepare = prepare_many, .opens_many = true},
     {.like = "array_close", .name = "arrays_close", .run = many_close, .prepare = prepare_many, .opens_many = true},
+    /* Beginning tries again where another job may have been in the way; a list tells what it can read. */
+    {.like = "group_create", .name = "checkpoint, the first", .run = checkpoint_commit, .absorbs = true},
+    {.like = "group_create",
+     .name = "checkpoint, put and committed",
+     .run = checkpoint_commit,
+     .prepare = prepare_checkpoint,
+     .absorbs = true},
+    {.like = "group_create",
+     .name = "checkpoint, started",
+     .run = checkpoint_start,
+     .prepare = prepare_checkpoint,
+     .absorbs = true},
+    {.like = "group_create",
+     .name = "checkpoint, given up",
+     .run = checkpoint_abort,
+     .prepare = prepare_checkpoint,
+     .absorbs = true},
+    {.like = "group_open", .name = "checkpoint, restored", .run = checkpoint_get, .prepare = prepare_checkpoint},
+    {.like = "group_open",
+     .name = "checkpoint_list",
+     .run = checkpoint_list,
+     .prepare = prepare_checkpoint,
+     .absorbs = true},
+    {.like = "group_create", .name = "collect", .run = collect, .prepare = prepare_remains},
+    {.like = "group_create", .name = "series_create", .run = series_create},
+    {.like = "group_create", .name = "series_append", .run = series_append, .prepare = prepare_series},
 };
 
 const team_call *team_calls(int *count)
@@ -274,8 +502,10 @@ const team_call *team_calls(int *count)
     *count = (int)(sizeof table / sizeof table[0]);
     for (i = 0; i < *count; i++) {
         const scenario *like = scenario_find(table[i].like);
-        calls[i] =
-            (team_call){.of = *like, .alone = table[i].name == NULL ? like : NULL, .opens_many = table[i].opens_many};
+        calls[i] = (team_call){.of = *like,
+                               .alone = table[i].name == NULL ? like : NULL,
+                               .opens_many = table[i].opens_many,
+                               .absorbs = table[i].absorbs};
         if (table[i].name != NULL)
             calls[i].of.name = table[i].name;
         if (table[i].run != NULL)
@@ -288,6 +518,13 @@ const team_call *team_calls(int *count)
 
 /* ---- what is seen ---- */
 
+/* After an attempt to open an array. Without its document it looks like a group. */
+static bool is_array_there(parapet_status status)
+{
+    return status != PARAPET_ERR_NOT_FOUND &&
+           !(status == PARAPET_ERR_ARGUMENT && strstr(parapet_error_message(), "is a group") != NULL);
+}
+
 static void take_many(team_state *seen, parapet_store *store)
 {
     int64_t start[1] = {0};
@@ -296,14 +533,47 @@ static void take_many(team_state *seen, parapet_store *store)
         parapet_part part = {.start = start, .count = many_shape, .data = seen->values[k]};
         parapet_array *array;
         parapet_status status = parapet_array_open(&array, store, many_paths[k]);
-        seen->exists[k] = status != PARAPET_ERR_NOT_FOUND &&
-                          !(status == PARAPET_ERR_ARGUMENT && strstr(parapet_error_message(), "is a group") != NULL);
+        seen->exists[k] = is_array_there(status);
         if (!seen->exists[k])
             continue;
         assert_ok(status);
         assert_ok(parapet_array_read(array, &part, 1));
         assert_ok(parapet_array_close(&array));
     }
+}
+
+static void take_checkpoint(team_state *seen, parapet_store *store)
+{
+    parapet_checkpoint *checkpoint;
+    checkpoint_parts parts;
+    parapet_status status = parapet_checkpoint_open(&checkpoint, store, "c", 0);
+    seen->has_checkpoint = status != PARAPET_ERR_NOT_FOUND;
+    if (!seen->has_checkpoint)
+        return;
+    assert_ok(status);
+    checkpoint_deal(&parts, 1, 0);
+    assert_ok(parapet_checkpoint_get(checkpoint, parts.items, TEAM_MANY));
+    assert_ok(parapet_checkpoint_close(&checkpoint));
+    memcpy(seen->checkpoint, parts.dealt.values, sizeof seen->checkpoint);
+}
+
+/* -1 steps: there is no series. */
+static void take_series(team_state *seen, parapet_store *store)
+{
+    int64_t start[2] = {0, 0}, count[2] = {0, MANY_EXTENT};
+    parapet_part part = {.start = start, .count = count, .data = seen->series};
+    parapet_array_info info;
+    parapet_array *array;
+    parapet_status status = parapet_array_open(&array, store, "s/x");
+    seen->steps = -1;
+    if (!is_array_there(status))
+        return;
+    assert_ok(status);
+    assert_ok(parapet_array_get_info(array, &info));
+    seen->steps = count[0] = info.shape[0];
+    assert_in_range(seen->steps, 0, TEAM_STEPS);
+    assert_ok(parapet_array_read(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
 }
 
 void team_state_take(team_state *seen, pp_store *backend)
@@ -314,6 +584,8 @@ void team_state_take(team_state *seen, pp_store *backend)
     state_take(&seen->main, backend);
     assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, backend, PARAPET_READ, &options));
     take_many(seen, store);
+    take_checkpoint(seen, store);
+    take_series(seen, store);
     assert_ok(parapet_store_close(&store));
 }
 
@@ -323,12 +595,32 @@ static bool shard_equals(const team_state *seen, const team_state *other, int k,
            memcmp(&seen->values[k][first], &other->values[k][first], MANY_SHARD * sizeof(int32_t)) == 0;
 }
 
+static bool is_checkpoint_of(const team_state *seen, const team_state *other)
+{
+    return seen->has_checkpoint == other->has_checkpoint &&
+           memcmp(seen->checkpoint, other->checkpoint, sizeof seen->checkpoint) == 0;
+}
+
+static bool is_series_of(const team_state *seen, const team_state *other)
+{
+    return seen->steps == other->steps && memcmp(seen->series, other->series, sizeof seen->series) == 0;
+}
+
 bool team_state_is_between(const team_state *seen, const team_state *old, const team_state *new, state_rule rule,
                            char problem[256])
 {
     int k, first;
     if (!state_is_between(&seen->main, &old->main, &new->main, rule, problem))
         return false;
+    if (!is_checkpoint_of(seen, old) && !is_checkpoint_of(seen, new)) {
+        (void)snprintf(problem, 256, "the newest generation is neither old nor new");
+        return false;
+    }
+    if (!is_series_of(seen, old) && !is_series_of(seen, new)) {
+        (void)snprintf(problem, 256, "the series has %lld steps, or values, neither old nor new",
+                       (long long)seen->steps);
+        return false;
+    }
     for (k = 0; k < TEAM_MANY; k++) {
         if (seen->exists[k] != old->exists[k] && seen->exists[k] != new->exists[k]) {
             (void)snprintf(problem, 256, "array \"%s\": existence neither old nor new", many_paths[k]);

@@ -8,7 +8,7 @@
 #include "launch.h"
 #include "scenario.h"
 
-enum { TEAM_MANY = 5 };
+enum { TEAM_MANY = 5, TEAM_STEPS = 2 };
 
 /* The bed comes first: the calls of tests/fault get a pointer to it. */
 typedef struct team {
@@ -22,6 +22,7 @@ typedef struct team_call {
     scenario of;
     const scenario *alone; /* the same call of one process; NULL: there is none */
     bool opens_many;       /* the five arrays are open before */
+    bool absorbs;          /* what storage fails to do once may be tried again, or told as unknown */
 } team_call;
 
 /* The calls; their number. */
@@ -30,11 +31,16 @@ const team_call *team_calls(int *count);
 /* A read returned success and other values than were written; reset by whoever looks. */
 extern bool team_has_wrong_values;
 
-/* What may be seen of the five arrays; beside the state of tests/fault. */
+/* What may be seen of the five arrays, of the newest generation of a checkpoint with five of the same names, and of a
+ * series of one array; beside the state of tests/fault. */
 typedef struct team_state {
     state main;
     bool exists[TEAM_MANY];
     int32_t values[TEAM_MANY][12];
+    bool has_checkpoint;
+    int32_t checkpoint[TEAM_MANY][12];
+    int64_t steps;
+    int32_t series[TEAM_STEPS][12];
 } team_state;
 
 /* [rank 0] What is seen, and whether all of it is old or new. */

@@ -9,9 +9,15 @@ static launch run;
 static char store_name[32];
 static int odd_rank; /* that deviates */
 
+enum { EXTENT = 8 /* of what a rank has of a checkpoint or a step */ };
+
 typedef struct handles {
     parapet_store *store;
     parapet_array *first, *second; /* "a" and "b" */
+    /* Only where a deviation needs them. */
+    parapet_checkpoint *begun, *also_begun; /* both at "c" */
+    parapet_checkpoint *opened;             /* at "r", with the arrays "x" and "y" */
+    parapet_series *series;                 /* at "s", with the array "x" */
 } handles;
 
 /* Makes one of two calls. */
@@ -198,36 +204,430 @@ static parapet_status write_what_another_writes(handles *of, bool is_odd)
     return parapet_array_write(of->first, &part, is_odd || run.rank == (odd_rank + 1) % run.ranks ? 1 : 0);
 }
 
+/* ---- Checkpoints ---- */
+
+/* Arrays of one dimension, of which every rank has EXTENT elements in a row. */
+typedef struct rows {
+    int64_t shape[1], start[1], count[1];
+    int32_t values[EXTENT];
+    parapet_array_spec spec;
+    parapet_part part;
+    parapet_checkpoint_item items[2]; /* "x" and "y" */
+} rows;
+
+static void rows_fill(rows *made)
+{
+    int i;
+    *made = (rows){.shape = {(int64_t)EXTENT * run.ranks}, .start = {(int64_t)EXTENT * run.rank}, .count = {EXTENT}};
+    made->spec = (parapet_array_spec){.type = PARAPET_INT32, .ndim = 1, .shape = made->shape};
+    made->part = (parapet_part){.start = made->start, .count = made->count, .data = made->values};
+    for (i = 0; i < EXTENT; i++)
+        made->values[i] = 1 + run.rank * EXTENT + i;
+    for (i = 0; i < 2; i++)
+        made->items[i] = (parapet_checkpoint_item){
+            .name = i == 0 ? "x" : "y", .spec = &made->spec, .parts = &made->part, .part_count = 1};
+}
+
+static parapet_status begin_differently(handles *of, bool is_odd)
+{
+    parapet_checkpoint_options options = {.generation = is_odd ? 4 : 3};
+    parapet_checkpoint *begun = NULL;
+    parapet_status status = parapet_checkpoint_begin(&begun, of->store, "c", &options);
+    launch_expect(&run, begun == NULL, "no handle of a checkpoint that was not begun");
+    return status;
+}
+
+static parapet_status begin_with_bad_options(handles *of, bool is_odd)
+{
+    parapet_checkpoint_options options = {.keep = is_odd ? -7 : 1};
+    parapet_checkpoint *begun = NULL;
+    return parapet_checkpoint_begin(&begun, of->store, "c", &options);
+}
+
+/* They differ behind what a sentence shows of them. */
+static parapet_status begin_at_different_long_paths(handles *of, bool is_odd)
+{
+    char path[140];
+    parapet_checkpoint *begun = NULL;
+    memset(path, 'p', sizeof path);
+    path[sizeof path - 2] = is_odd ? 'q' : 'p';
+    path[sizeof path - 1] = '\0';
+    return parapet_checkpoint_begin(&begun, of->store, path, NULL);
+}
+
+static parapet_status begin_or_open(handles *of, bool is_odd)
+{
+    parapet_checkpoint *made = NULL;
+    return is_odd ? parapet_checkpoint_open(&made, of->store, "r", 0)
+                  : parapet_checkpoint_begin(&made, of->store, "r", NULL);
+}
+
+static parapet_status put_or_commit(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return is_odd ? parapet_checkpoint_commit(&of->begun, NULL) : parapet_checkpoint_put(of->begun, own.items, 2);
+}
+
+static parapet_status put_or_abort(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return is_odd ? parapet_checkpoint_abort(&of->begun) : parapet_checkpoint_put(of->begun, own.items, 2);
+}
+
+static parapet_status put_or_start(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return is_odd ? parapet_checkpoint_start(of->begun, own.items, 2, PARAPET_COPIED)
+                  : parapet_checkpoint_put(of->begun, own.items, 2);
+}
+
+static parapet_status put_one_or_two(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return parapet_checkpoint_put(of->begun, own.items, is_odd ? 1 : 2);
+}
+
+static parapet_status put_different_names(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return parapet_checkpoint_put(of->begun, &own.items[is_odd], 1);
+}
+
+static parapet_status put_different_shapes(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    own.shape[0] += is_odd;
+    return parapet_checkpoint_put(of->begun, own.items, 2);
+}
+
+static parapet_status put_without_a_list(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return parapet_checkpoint_put(of->begun, is_odd ? NULL : own.items, 2);
+}
+
+static parapet_status put_into_different_generations(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return parapet_checkpoint_put(is_odd ? of->also_begun : of->begun, own.items, 2);
+}
+
+static parapet_status start_one_or_two(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return parapet_checkpoint_start(of->begun, own.items, is_odd ? 1 : 2, PARAPET_LENT);
+}
+
+static parapet_status commit_or_abort(handles *of, bool is_odd)
+{
+    return is_odd ? parapet_checkpoint_abort(&of->begun) : parapet_checkpoint_commit(&of->begun, NULL);
+}
+
+static parapet_status commit_or_write(handles *of, bool is_odd)
+{
+    return is_odd ? parapet_checkpoint_commit(&of->begun, NULL) : strip_write(of->first, &run, 2);
+}
+
+static parapet_status commit_different_generations(handles *of, bool is_odd)
+{
+    return parapet_checkpoint_commit(is_odd ? &of->also_begun : &of->begun, NULL);
+}
+
+static parapet_status abort_different_generations(handles *of, bool is_odd)
+{
+    return parapet_checkpoint_abort(is_odd ? &of->also_begun : &of->begun);
+}
+
+static parapet_status set_different_small_state(handles *of, bool is_odd)
+{
+    return parapet_checkpoint_attribute_set(of->begun, "step", is_odd ? "1" : "2");
+}
+
+static parapet_status set_small_state_to_bad_json(handles *of, bool is_odd)
+{
+    return parapet_checkpoint_attribute_set(of->begun, "step", is_odd ? "{" : "2");
+}
+
+static parapet_status open_different_generations(handles *of, bool is_odd)
+{
+    parapet_checkpoint *opened = NULL;
+    parapet_status status = parapet_checkpoint_open(&opened, of->store, "r", is_odd);
+    launch_expect(&run, opened == NULL, "no handle of a checkpoint that was not opened");
+    return status;
+}
+
+static parapet_status get_different_arrays(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return parapet_checkpoint_get(of->opened, &own.items[is_odd], 1);
+}
+
+static parapet_status get_or_close(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return is_odd ? parapet_checkpoint_close(&of->opened) : parapet_checkpoint_get(of->opened, own.items, 2);
+}
+
+/* Commit, abort and put are not for one that was opened; all ranks are told, and it stays open. */
+static parapet_status get_or_commit(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return is_odd ? parapet_checkpoint_commit(&of->opened, NULL) : parapet_checkpoint_get(of->opened, own.items, 2);
+}
+
+static parapet_status get_or_abort(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return is_odd ? parapet_checkpoint_abort(&of->opened) : parapet_checkpoint_get(of->opened, own.items, 2);
+}
+
+static parapet_status put_or_close(handles *of, bool is_odd)
+{
+    rows own;
+    rows_fill(&own);
+    return is_odd ? parapet_checkpoint_close(&of->begun) : parapet_checkpoint_put(of->begun, own.items, 2);
+}
+
+static int ignore_generation(void *context, int64_t generation, const char *path)
+{
+    (void)context;
+    (void)generation;
+    (void)path;
+    return 0;
+}
+
+static parapet_status list_different_checkpoints(handles *of, bool is_odd)
+{
+    return parapet_checkpoint_list(of->store, is_odd ? "r" : "q", ignore_generation, NULL);
+}
+
+static parapet_status list_without_a_callback(handles *of, bool is_odd)
+{
+    return parapet_checkpoint_list(of->store, "r", is_odd ? NULL : ignore_generation, NULL);
+}
+
+static parapet_status collect_at_different_paths(handles *of, bool is_odd)
+{
+    return parapet_collect(of->store, is_odd ? "b" : "a", 1, NULL, NULL);
+}
+
+/* Through a store of its own: while arrays are open, nothing is collected. */
+static parapet_status collect_or_only_tell(handles *of, bool is_odd)
+{
+    parapet_store *store = NULL;
+    parapet_status status;
+    char path[600];
+    (void)of;
+    (void)snprintf(path, sizeof path, "%s/%s", run.folder, store_name);
+    if (!LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_UPDATE, NULL)))
+        return PARAPET_OK;
+    status = parapet_collect(store, "a", is_odd ? 1 : 0, NULL, NULL);
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    return status;
+}
+
+/* ---- Series ---- */
+
+/* Steps of one dimension, as rows. */
+static parapet_status create_series(parapet_series **series, parapet_store *store, const char *path, int64_t more)
+{
+    static const char *const names[1] = {"x"};
+    const int64_t shape[2] = {0, (int64_t)EXTENT * run.ranks + more}, chunks[2] = {2, EXTENT};
+    parapet_array_spec array = {.type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks};
+    parapet_series_spec spec = {.count = 1, .names = names, .specs = &array};
+    return parapet_series_create(series, store, path, &spec);
+}
+
+static parapet_status append_step(parapet_series *series, double coordinate)
+{
+    rows own;
+    parapet_step step = {.parts = &own.part, .part_count = 1};
+    rows_fill(&own);
+    return parapet_series_append(series, coordinate, &step);
+}
+
+static parapet_status create_different_series(handles *of, bool is_odd)
+{
+    parapet_series *made = NULL;
+    parapet_status status = create_series(&made, of->store, "t", is_odd);
+    launch_expect(&run, made == NULL, "no handle of a series that was not made");
+    return status;
+}
+
+static parapet_status create_a_series_without_a_spec(handles *of, bool is_odd)
+{
+    parapet_series *made = NULL;
+    return is_odd ? parapet_series_create(&made, of->store, "t", NULL) : create_series(&made, of->store, "t", 0);
+}
+
+static parapet_status create_or_open_a_series(handles *of, bool is_odd)
+{
+    parapet_series *made = NULL;
+    return is_odd ? parapet_series_open(&made, of->store, "t") : create_series(&made, of->store, "t", 0);
+}
+
+static parapet_status open_different_series(handles *of, bool is_odd)
+{
+    parapet_series *opened = NULL;
+    return parapet_series_open(&opened, of->store, is_odd ? "t" : "u");
+}
+
+static parapet_status append_at_different_times(handles *of, bool is_odd)
+{
+    return append_step(of->series, is_odd ? 1.5 : 1);
+}
+
+static parapet_status append_or_flush(handles *of, bool is_odd)
+{
+    return is_odd ? parapet_series_flush(of->series) : append_step(of->series, 1);
+}
+
+static parapet_status append_or_close(handles *of, bool is_odd)
+{
+    return is_odd ? parapet_series_close(&of->series) : append_step(of->series, 1);
+}
+
+static parapet_status append_outside_the_array(handles *of, bool is_odd)
+{
+    rows own;
+    parapet_step step = {.parts = &own.part, .part_count = 1};
+    rows_fill(&own);
+    own.start[0] += is_odd ? (int64_t)EXTENT * run.ranks : 0;
+    return parapet_series_append(of->series, 1, &step);
+}
+
+static parapet_status append_without_steps(handles *of, bool is_odd)
+{
+    return is_odd ? parapet_series_append(of->series, 1, NULL) : append_step(of->series, 1);
+}
+
+static parapet_status flush_or_close(handles *of, bool is_odd)
+{
+    return is_odd ? parapet_series_close(&of->series) : parapet_series_flush(of->series);
+}
+
+/* ---- Copies ---- */
+
+static parapet_status copy_with_different_chunks(handles *of, bool is_odd)
+{
+    parapet_copy_request request = {.source = of->store, .source_path = "a", .target = of->store, .target_path = "d"};
+    request.changes.chunks = is_odd ? "256" : "128";
+    return parapet_copy(&request, NULL);
+}
+
+static parapet_status copy_or_explain(handles *of, bool is_odd)
+{
+    parapet_copy_request request = {.source = of->store, .source_path = "a", .target = of->store, .target_path = "d"};
+    char *text = NULL;
+    return is_odd ? parapet_copy_explain(&request, 0, &text, NULL) : parapet_copy(&request, NULL);
+}
+
+/* ---- All of them ---- */
+
+/* What is open besides the arrays. */
+typedef enum needs {
+    NEEDS_ARRAYS,
+    NEEDS_BEGUN,
+    SPOILS_BEGUN, /* the generation can only be given up afterwards, as after any put that failed */
+    NEEDS_OPENED,
+    NEEDS_SERIES
+} needs;
+
 static const struct deviating {
     const char *name;
     deviation call;
     const char *usual, *odd; /* must be in the sentence */
+    needs needs;
 } deviations[] = {
-    {"write or close", write_or_close, "write(a)", "close(a)"},
-    {"write of different arrays", write_different_arrays, "write(a)", "write(b)"},
-    {"write or read", write_or_read, "write(a)", "read(a)"},
-    {"create with different shapes", create_different_shapes, "create(c)", "create(c)"},
-    {"open of different arrays", open_different_arrays, "open(a)", "open(b)"},
-    {"open of different stores", open_different_stores, "/store", "/other"},
-    {"open in different modes", open_in_different_modes, "store_open(", "store_open("},
-    {"different attributes", set_different_attributes, "attribute_set(a)", "attribute_set(a)"},
-    {"resize to different shapes", resize_differently, "resize(a)", "resize(a)"},
-    {"seal or unseal", seal_or_unseal, "seal(a)", "unseal(a)"},
-    {"close of the store or write", close_store_or_write, "write(a)", "store_close()"},
-    {"write of one array or two", write_one_or_both, "write(a", "write(a"},
-    {"write in different order", write_in_different_order, "write(a", "write(b"},
-    {"parts that are NULL", pass_a_null, "rank ", " on "},
-    {"a part outside the array", leave_the_array, "rank ", " on "},
-    {"a bad spec", create_with_a_bad_spec, "rank ", ""},
-    {"no spec", create_without_a_spec, "rank ", ""},
-    {"no path", open_without_a_path, "rank ", ""},
-    {"a path that leads away", create_a_group_with_a_bad_path, "rank ", ""},
-    {"no name", set_an_attribute_without_a_name, "rank ", ""},
-    {"bad JSON", set_an_attribute_to_bad_json, "rank ", ""},
-    {"no shape", resize_without_a_shape, "rank ", ""},
-    {"no url", open_a_store_without_a_url, "rank ", ""},
-    {"a bad option", open_a_store_with_a_bad_option, "rank ", ""},
-    {"parts of two ranks that overlap", write_what_another_writes, "overlap", "[5:12]"},
+    {"write or close", write_or_close, "write(a)", "close(a)", NEEDS_ARRAYS},
+    {"write of different arrays", write_different_arrays, "write(a)", "write(b)", NEEDS_ARRAYS},
+    {"write or read", write_or_read, "write(a)", "read(a)", NEEDS_ARRAYS},
+    {"create with different shapes", create_different_shapes, "create(c)", "create(c)", NEEDS_ARRAYS},
+    {"open of different arrays", open_different_arrays, "open(a)", "open(b)", NEEDS_ARRAYS},
+    {"open of different stores", open_different_stores, "/store", "/other", NEEDS_ARRAYS},
+    {"open in different modes", open_in_different_modes, "store_open(", "store_open(", NEEDS_ARRAYS},
+    {"different attributes", set_different_attributes, "attribute_set(a)", "attribute_set(a)", NEEDS_ARRAYS},
+    {"resize to different shapes", resize_differently, "resize(a)", "resize(a)", NEEDS_ARRAYS},
+    {"seal or unseal", seal_or_unseal, "seal(a)", "unseal(a)", NEEDS_ARRAYS},
+    {"close of the store or write", close_store_or_write, "write(a)", "store_close()", NEEDS_ARRAYS},
+    {"write of one array or two", write_one_or_both, "write(a", "write(a", NEEDS_ARRAYS},
+    {"write in different order", write_in_different_order, "write(a", "write(b", NEEDS_ARRAYS},
+    {"parts that are NULL", pass_a_null, "rank ", " on ", NEEDS_ARRAYS},
+    {"a part outside the array", leave_the_array, "rank ", " on ", NEEDS_ARRAYS},
+    {"a bad spec", create_with_a_bad_spec, "rank ", "", NEEDS_ARRAYS},
+    {"no spec", create_without_a_spec, "rank ", "", NEEDS_ARRAYS},
+    {"no path", open_without_a_path, "rank ", "", NEEDS_ARRAYS},
+    {"a path that leads away", create_a_group_with_a_bad_path, "rank ", "", NEEDS_ARRAYS},
+    {"no name", set_an_attribute_without_a_name, "rank ", "", NEEDS_ARRAYS},
+    {"bad JSON", set_an_attribute_to_bad_json, "rank ", "", NEEDS_ARRAYS},
+    {"no shape", resize_without_a_shape, "rank ", "", NEEDS_ARRAYS},
+    {"no url", open_a_store_without_a_url, "rank ", "", NEEDS_ARRAYS},
+    {"a bad option", open_a_store_with_a_bad_option, "rank ", "", NEEDS_ARRAYS},
+    {"parts of two ranks that overlap", write_what_another_writes, "overlap", "[5:12]", NEEDS_ARRAYS},
+
+    {"begin of different generations", begin_differently, "checkpoint_begin(c)", "checkpoint_begin(c)", NEEDS_ARRAYS},
+    {"begin with bad options", begin_with_bad_options, "rank ", "keep is -7", NEEDS_ARRAYS},
+    {"begin at long paths", begin_at_different_long_paths, "checkpoint_begin(ppp", "checkpoint_begin(ppp",
+     NEEDS_ARRAYS},
+    {"begin or open", begin_or_open, "checkpoint_begin(r)", "checkpoint_open(r)", NEEDS_OPENED},
+    {"put or commit", put_or_commit, "checkpoint_put(c", "checkpoint_commit(c", NEEDS_BEGUN},
+    {"put or abort", put_or_abort, "checkpoint_put(c", "checkpoint_abort(c", NEEDS_BEGUN},
+    {"put or start", put_or_start, "checkpoint_put(c", "checkpoint_start(c", NEEDS_BEGUN},
+    {"put or close", put_or_close, "checkpoint_put(c", "checkpoint_close(c", NEEDS_BEGUN},
+    {"put of one array or two", put_one_or_two, "checkpoint_put(c", "checkpoint_put(c", NEEDS_BEGUN},
+    {"put of different names", put_different_names, "/x)", "/y)", SPOILS_BEGUN},
+    {"put of different shapes", put_different_shapes, "create(c", "create(c", SPOILS_BEGUN},
+    {"put without a list", put_without_a_list, "rank ", "no list", SPOILS_BEGUN},
+    {"put into different generations", put_into_different_generations, "checkpoint_put(c", "checkpoint_put(c",
+     NEEDS_BEGUN},
+    {"start of one array or two", start_one_or_two, "checkpoint_start(c", "checkpoint_start(c", NEEDS_BEGUN},
+    {"commit or abort", commit_or_abort, "checkpoint_commit(c", "checkpoint_abort(c", NEEDS_BEGUN},
+    {"commit or write", commit_or_write, "write(a)", "checkpoint_commit(c", NEEDS_BEGUN},
+    {"commit of different generations", commit_different_generations, "checkpoint_commit(c", "checkpoint_commit(c",
+     NEEDS_BEGUN},
+    {"abort of different generations", abort_different_generations, "checkpoint_abort(c", "checkpoint_abort(c",
+     NEEDS_BEGUN},
+    {"different small state", set_different_small_state, "checkpoint_attribute_set(c", "checkpoint_attribute_set(c",
+     NEEDS_BEGUN},
+    {"small state that is no JSON", set_small_state_to_bad_json, "rank ", "", NEEDS_BEGUN},
+    {"open of different generations", open_different_generations, "checkpoint_open(r)", "checkpoint_open(r)",
+     NEEDS_OPENED},
+    {"get of different arrays", get_different_arrays, "/x)", "/y)", NEEDS_OPENED},
+    {"get or close", get_or_close, "checkpoint_get(r", "checkpoint_close(r", NEEDS_OPENED},
+    {"get or commit", get_or_commit, "checkpoint_get(r", "checkpoint_commit(r", NEEDS_OPENED},
+    {"get or abort", get_or_abort, "checkpoint_get(r", "checkpoint_abort(r", NEEDS_OPENED},
+    {"list of different checkpoints", list_different_checkpoints, "checkpoint_list(q)", "checkpoint_list(r)",
+     NEEDS_OPENED},
+    {"list without a callback", list_without_a_callback, "rank ", "", NEEDS_OPENED},
+    {"collect at different paths", collect_at_different_paths, "collect(a)", "collect(b)", NEEDS_ARRAYS},
+    {"collect or only tell", collect_or_only_tell, "collect(a)", "collect(a)", NEEDS_ARRAYS},
+
+    {"create of different series", create_different_series, "series_create(t)", "series_create(t)", NEEDS_ARRAYS},
+    {"create of a series without a spec", create_a_series_without_a_spec, "rank ", "", NEEDS_ARRAYS},
+    {"create or open of a series", create_or_open_a_series, "series_create(t)", "series_open(t)", NEEDS_ARRAYS},
+    {"open of different series", open_different_series, "series_open(u)", "series_open(t)", NEEDS_ARRAYS},
+    {"append at different times", append_at_different_times, "series_append(s)", "series_append(s)", NEEDS_SERIES},
+    {"append or flush", append_or_flush, "series_append(s)", "series_flush(s)", NEEDS_SERIES},
+    {"append or close", append_or_close, "series_append(s)", "series_close(s)", NEEDS_SERIES},
+    {"append outside the array", append_outside_the_array, "rank ", " on ", NEEDS_SERIES},
+    {"append without steps", append_without_steps, "rank ", " on ", NEEDS_SERIES},
+    {"flush or close", flush_or_close, "series_flush(s)", "series_close(s)", NEEDS_SERIES},
+
+    {"copy with different chunks", copy_with_different_chunks, "copy(a)", "copy(a)", NEEDS_ARRAYS},
+    {"copy or explain", copy_or_explain, "copy(a)", "copy_explain(a)", NEEDS_ARRAYS},
 };
 
 /* The sentences may begin in different ways: each rank says first what it could not do. */
@@ -247,14 +647,119 @@ static void check_sentence(const struct deviating *of, int odd)
     launch_expect(&run, strstr(sentence, who) != NULL, text);
 }
 
+static bool open_begun(handles *of)
+{
+    return LAUNCH_OK(&run, parapet_checkpoint_begin(&of->begun, of->store, "c", NULL)) &&
+           LAUNCH_OK(&run, parapet_checkpoint_begin(&of->also_begun, of->store, "c", NULL));
+}
+
+static bool open_opened(handles *of)
+{
+    parapet_checkpoint *made = NULL;
+    rows own;
+    rows_fill(&own);
+    return LAUNCH_OK(&run, parapet_checkpoint_begin(&made, of->store, "r", NULL)) &&
+           LAUNCH_OK(&run, parapet_checkpoint_put(made, own.items, 2)) &&
+           LAUNCH_OK(&run, parapet_checkpoint_commit(&made, NULL)) &&
+           LAUNCH_OK(&run, parapet_checkpoint_open(&of->opened, of->store, "r", 0));
+}
+
+static bool open_series(handles *of)
+{
+    return LAUNCH_OK(&run, create_series(&of->series, of->store, "s", 0)) &&
+           LAUNCH_OK(&run, append_step(of->series, 0));
+}
+
+static bool open_needed(handles *of, needs needed)
+{
+    switch (needed) {
+    case NEEDS_BEGUN:
+    case SPOILS_BEGUN:
+        return open_begun(of);
+    case NEEDS_OPENED:
+        return open_opened(of);
+    case NEEDS_SERIES:
+        return open_series(of);
+    default:
+        return true;
+    }
+}
+
+static bool has_needed(const handles *of, needs needed)
+{
+    switch (needed) {
+    case NEEDS_BEGUN:
+    case SPOILS_BEGUN:
+        return of->begun != NULL && of->also_begun != NULL;
+    case NEEDS_OPENED:
+        return of->opened != NULL;
+    case NEEDS_SERIES:
+        return of->series != NULL;
+    default:
+        return true;
+    }
+}
+
+/* The generation can be put and committed as if nothing had happened, unless a put has failed; then all refuse it. */
+static void finish_begun(handles *of, bool is_spoiled)
+{
+    int64_t generation = 0;
+    rows own;
+    rows_fill(&own);
+    if (!is_spoiled) {
+        (void)LAUNCH_OK(&run, parapet_checkpoint_put(of->begun, own.items, 2));
+        (void)LAUNCH_OK(&run, parapet_checkpoint_commit(&of->begun, &generation));
+        launch_expect(&run, generation == 1, "the first generation");
+    } else {
+        launch_expect(&run,
+                      LAUNCH_AGREED(&run, parapet_checkpoint_put(of->begun, own.items, 2)) == PARAPET_ERR_ARGUMENT,
+                      "a refusal to put again");
+        (void)LAUNCH_OK(&run, parapet_checkpoint_abort(&of->begun));
+    }
+    (void)LAUNCH_OK(&run, parapet_checkpoint_abort(&of->also_begun));
+}
+
+static void finish_opened(handles *of)
+{
+    rows own, got;
+    rows_fill(&own);
+    rows_fill(&got);
+    memset(got.values, 0, sizeof got.values);
+    (void)LAUNCH_OK(&run, parapet_checkpoint_get(of->opened, got.items, 1));
+    launch_expect(&run, memcmp(own.values, got.values, sizeof own.values) == 0, "what was put");
+    (void)LAUNCH_OK(&run, parapet_checkpoint_close(&of->opened));
+}
+
+/* No step was taken twice or lost. */
+static void finish_series(handles *of)
+{
+    parapet_series_info info = {0};
+    (void)LAUNCH_OK(&run, append_step(of->series, 1));
+    (void)LAUNCH_OK(&run, parapet_series_flush(of->series));
+    (void)parapet_series_get_info(of->series, &info);
+    launch_expect(&run, info.steps_committed == 2, "two steps");
+    (void)LAUNCH_OK(&run, parapet_series_close(&of->series));
+}
+
+static void finish_needed(handles *of, needs needed)
+{
+    if (needed == NEEDS_BEGUN || needed == SPOILS_BEGUN)
+        finish_begun(of, needed == SPOILS_BEGUN);
+    if (needed == NEEDS_OPENED)
+        finish_opened(of);
+    if (needed == NEEDS_SERIES)
+        finish_series(of);
+}
+
 static bool open_handles(handles *of)
 {
     static int number;
+    parapet_options options = {.durability = 2};
     char path[600];
     *of = (handles){0};
     (void)snprintf(store_name, sizeof store_name, "store-%d", number++);
     (void)snprintf(path, sizeof path, "%s/%s", run.folder, store_name);
-    return LAUNCH_OK(&run, parapet_store_open(&of->store, MPI_COMM_WORLD, path, PARAPET_CREATE, NULL)) &&
+    return LAUNCH_OK(&run, parapet_store_open(&of->store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options)) &&
            LAUNCH_OK(&run, strip_create(&of->first, of->store, "a", run.ranks)) &&
            LAUNCH_OK(&run, strip_create(&of->second, of->store, "b", run.ranks)) &&
            LAUNCH_OK(&run, strip_write(of->first, &run, 1));
@@ -268,10 +773,10 @@ static void close_handles(handles *of)
 }
 
 /* All ranks still have all handles, and what they stand for is as it was. */
-static void check_afterwards(handles *of)
+static void check_afterwards(handles *of, needs needed)
 {
     int32_t generation = -1;
-    bool is_whole = of->store != NULL && of->first != NULL && of->second != NULL;
+    bool is_whole = of->store != NULL && of->first != NULL && of->second != NULL && has_needed(of, needed);
     launch_expect(&run, is_whole, "handles that are still open");
     if (launch_largest(!is_whole) > 0)
         return; /* the others cannot even close theirs */
@@ -279,6 +784,7 @@ static void check_afterwards(handles *of)
         launch_expect(&run, generation == 1, "old values");
     (void)LAUNCH_OK(&run, strip_write(of->first, &run, 1));
     (void)LAUNCH_OK(&run, parapet_array_attribute_set(of->second, "same", "true"));
+    finish_needed(of, needed);
     close_handles(of);
 }
 
@@ -290,12 +796,12 @@ static void run_deviation(const struct deviating *deviating, int odd)
     (void)snprintf(description, sizeof description, "%s, rank %d is the odd one", deviating->name, odd);
     launch_case_begin(&run, (uint64_t)odd);
     odd_rank = odd;
-    if (open_handles(&of)) {
+    if (open_handles(&of) && open_needed(&of, deviating->needs)) {
         launch_phase(&run, deviating->name);
         status = deviating->call(&of, run.rank == odd);
         check_sentence(deviating, odd);
         launch_expect(&run, is_refused_everywhere(status), "PARAPET_ERR_ARGUMENT on every rank");
-        check_afterwards(&of);
+        check_afterwards(&of, deviating->needs);
     }
     (void)launch_case_end(&run, description);
 }

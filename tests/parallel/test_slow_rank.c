@@ -18,7 +18,10 @@ typedef struct times {
     double start, staged, read;
 } times;
 
+enum { ATTEMPTS = 3 };
+
 static launch run;
+static double delay_seconds; /* of every operation of the slow rank */
 
 static void record(void *context, const char *operation)
 {
@@ -40,23 +43,23 @@ static void start_clock(times *of)
     (void)pthread_mutex_unlock(&of->mutex);
 }
 
-/* done: when this rank's storage was done. */
-static void compare_times(const char *what, int slow, double delay, double done)
+/* done: when this rank's storage was done. Whether the others had it behind them in half the time of the slow one;
+ * the same on all ranks. */
+static bool are_others_ahead(const char *what, int slow, double done)
 {
     double *all = calloc((size_t)run.ranks, sizeof all[0]), others = 0;
-    char text[160];
+    bool is_ahead;
     int i;
     MPI_Allgather(&done, 1, MPI_DOUBLE, all, 1, MPI_DOUBLE, MPI_COMM_WORLD);
     for (i = 0; i < run.ranks; i++)
         others = i != slow && all[i] > others ? all[i] : others;
-    (void)snprintf(text, sizeof text, "%s: the others done (%.2f s) in half the time of rank %d (%.2f s)", what,
-                   others, slow, all[slow]);
     if (run.rank == 0)
         printf("  %s: others %.2f s, rank %d %.2f s\n", what, others, slow, all[slow]);
-    launch_expect(&run, all[slow] >= 1.9 * delay, "the slow rank is slow");
+    launch_expect(&run, all[slow] >= 1.9 * delay_seconds, "the slow rank is slow");
     launch_expect(&run, others > 0, "the others have worked");
-    launch_expect(&run, others < 0.5 * all[slow], text);
+    is_ahead = others < 0.5 * all[slow];
     free(all);
+    return is_ahead;
 }
 
 static pp_store *open_folder(const char *name)
@@ -73,22 +76,34 @@ static pp_store *open_folder(const char *name)
     return inner;
 }
 
-static void transfer(parapet_array *array, int slow, delay_plan *plan, double delay)
+static bool transfer_once(parapet_array *array, int slow, const delay_plan *plan)
 {
     times *of = plan->context;
     int32_t generation;
-    plan->seconds = run.rank == slow ? delay : 0;
+    bool is_ahead;
     start_clock(of);
     (void)LAUNCH_OK(&run, strip_write(array, &run, 1));
-    compare_times("write", slow, delay, of->staged);
+    is_ahead = are_others_ahead("write", slow, of->staged);
     start_clock(of);
     (void)LAUNCH_OK(&run, strip_read(array, &run, &generation));
-    compare_times("read", slow, delay, of->read);
+    is_ahead = are_others_ahead("read", slow, of->read) && is_ahead;
     launch_expect(&run, generation == 1, "what was written");
+    return is_ahead;
+}
+
+/* Whoever waits for the slow rank does so every time; a machine that is busy with something else does not. */
+static void transfer(parapet_array *array, int slow, delay_plan *plan)
+{
+    bool is_ahead = false;
+    int i;
+    plan->seconds = run.rank == slow ? delay_seconds : 0;
+    for (i = 0; i < ATTEMPTS && !is_ahead; i++)
+        is_ahead = transfer_once(array, slow, plan);
+    launch_expect(&run, is_ahead, "the others done in half the time of the slow rank");
     plan->seconds = 0;
 }
 
-static void run_case(int64_t transport, int64_t ownership, int slow, double delay)
+static void run_case(int64_t transport, int64_t ownership, int slow)
 {
     static uint64_t number;
     parapet_options options = {.transport = transport, .ownership = ownership, .servers = run.ranks};
@@ -108,7 +123,7 @@ static void run_case(int64_t transport, int64_t ownership, int slow, double dela
     launch_expect(&run, delay_store_build(&delayed, inner, &plan) == PARAPET_OK, "a store");
     if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, delayed, PARAPET_CREATE, &options)) &&
         LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks)))
-        transfer(array, slow, &plan, delay);
+        transfer(array, slow, &plan);
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
     pp_store_free(delayed);
@@ -118,16 +133,15 @@ static void run_case(int64_t transport, int64_t ownership, int slow, double dela
 
 int main(int argc, char **argv)
 {
-    double delay;
     int slow;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
-    delay = argc > 1 ? strtod(argv[1], NULL) : 0.4;
+    delay_seconds = argc > 1 ? strtod(argv[1], NULL) : 0.4;
     slow = run.ranks / 2;
-    run_case(1, 1, slow, delay);
-    run_case(2, 2, slow, delay);
-    if (delay >= 1) {
-        run_case(1, 2, 1 % run.ranks, delay);
-        run_case(2, 1, run.ranks - 1, delay);
+    run_case(1, 1, slow);
+    run_case(2, 2, slow);
+    if (delay_seconds >= 1) {
+        run_case(1, 2, 1 % run.ranks);
+        run_case(2, 1, run.ranks - 1);
     }
     return launch_finish(&run);
 }
