@@ -9,9 +9,13 @@
 #define COPY_RATE 3e9
 #define EXCHANGE_RATE 3e9
 #define CORES 2
-/* What a row costs beside its bytes, and an element whose neighbours do not stay its neighbours. */
+/* What a row costs beside its bytes, and an element whose neighbours do not stay its neighbours; more if a visit of a
+ * source chunk fills less than a line of the cache in the target; and every box that both chunks have in common. */
 #define ROW_SECONDS 8e-9
 #define ELEMENT_SECONDS 2.5e-9
+#define LINE_BYTES 64
+#define LINE_SECONDS 4e-9
+#define BOX_SECONDS 3e-7
 /* Reading, working and writing at the same time still wait for each other: fitted to copies of 2 GiB. */
 #define OVERLAP_LOSS 0.75
 /* So many lots for each rank are looked at one by one. */
@@ -129,6 +133,25 @@ static double codec_seconds(const pp_copy_side *side, int64_t bytes)
     return side->codec_rate > 0 ? (double)bytes / side->codec_rate : 0;
 }
 
+/* How many pieces the bounds of both grids cut a dimension into; bounds that they share cut once. */
+static double count_pieces(int64_t extent, int64_t source, int64_t target)
+{
+    int64_t factor = source / pp_greatest_common_divisor(source, target);
+    int64_t shared = factor <= (extent - 1) / target ? (extent - 1) / (factor * target) : 0;
+    return (double)(pp_divide_up(extent, source) + pp_divide_up(extent, target) - 1 - shared);
+}
+
+/* Boxes that a source chunk and a target chunk have in common. */
+static double count_boxes(const pp_copy_problem *problem, const pp_copy_pass *pass)
+{
+    double boxes = 1;
+    int d;
+    for (d = 0; d < problem->ndim; d++)
+        boxes *=
+            problem->shape[d] > 0 ? count_pieces(problem->shape[d], pass->source.chunk[d], pass->target.chunk[d]) : 0;
+    return boxes;
+}
+
 /* Elements move in rows, as long as source and target chunk have in common, if both store the same dimension densely;
  * else one by one. */
 static double scatter_rate(const pp_copy_problem *problem, const pp_copy_pass *pass, const pp_copy_machine *machine)
@@ -137,9 +160,9 @@ static double scatter_rate(const pp_copy_problem *problem, const pp_copy_pass *p
     double element_bytes = (double)pass->target.element_bytes, row;
     if (last < 0)
         return machine->copy_rate;
-    if (pass->source.stored_order[last] != last)
-        return least(machine->copy_rate, element_bytes / ELEMENT_SECONDS);
     row = element_bytes * (double)pp_min_i64(pass->source.chunk[last], pass->target.chunk[last]);
+    if (pass->source.stored_order[last] != last)
+        return least(machine->copy_rate, element_bytes / (ELEMENT_SECONDS + (row < LINE_BYTES ? LINE_SECONDS : 0)));
     return row > 0 ? row / (row / machine->copy_rate + ROW_SECONDS) : machine->copy_rate;
 }
 
@@ -147,7 +170,8 @@ static double processor_seconds(const pp_copy_problem *problem, const pp_copy_pa
                                 const pp_copy_machine *machine, const pass_share *share)
 {
     double decode = share->reading * codec_seconds(&pass->source, pass->counts.decoded_bytes);
-    double scatter = share->writing * array_bytes(problem, pass) / scatter_rate(problem, pass, machine);
+    double scatter = share->writing * (array_bytes(problem, pass) / scatter_rate(problem, pass, machine) +
+                                       count_boxes(problem, pass) * BOX_SECONDS);
     double encode = share->writing * codec_seconds(&pass->target, pass->counts.written_bytes);
     return decode / workers_of(problem, machine, share->readers) +
            (scatter + encode) / workers_of(problem, machine, share->writers);

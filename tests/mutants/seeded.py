@@ -20,6 +20,8 @@ def team(noun, ranks, *arguments):
 POINTS = {"name": "fault_checkpoint_points", "links": ["tests/fault/fault_checkpoint_points"],
           "run": ["SCRATCH/fault_checkpoint_points", "quick"]}
 SERIES = {"name": "unit_array_series", "links": ["tests/unit_array_series"], "run": ["SCRATCH/unit_array_series"]}
+SERIES_FAULTS = {"name": "parallel_series_faults", "links": ["tests/parallel/parallel_series_faults"],
+                 "run": ["LAUNCHER", "-n", "3", "SCRATCH/parallel_series_faults", "97"]}
 STATES = power("states", 200)
 FLUSH = flush()
 CHECKPOINT = team("checkpoint", 3)
@@ -85,4 +87,12 @@ MUTANTS = [
      "from": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK)\n        status = write_kept(series);",
      "to": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK &&\n        (status ="
            " pp_series_commit(series)) == PARAPET_OK)\n        status = write_kept(series);"},
+    {"name": "only the rank that failed cuts its log", "file": "src/array/series_arena.c", "tests": [SERIES_FAULTS],
+     "from": "    if ((status = pp_comm_agree(series->store->comm, \"staging a step\", append_step(series, cuts))) !="
+             " PARAPET_OK)\n",
+     "to": "    parapet_status own = append_step(series, cuts);\n    if ((status = pp_comm_agree(series->store->comm,"
+           " \"staging a step\", own)) != PARAPET_OK && own != PARAPET_OK)\n"},
+    {"name": "a row that failed to be published is given up", "file": "src/array/series_row.c",
+     "tests": [SERIES_FAULTS],
+     "from": "            series->arrays[i]->is_broken = false;", "to": "            series->shards_written += 0;"},
 ]

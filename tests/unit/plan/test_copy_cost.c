@@ -23,6 +23,7 @@ static void open_problem(pp_copy_problem *problem, pp_copy_pass *pass)
                            .lot_shape = {100000},
                            .template_shape = {20000},
                            .group = {1}};
+    pass->source.chunk[0] = pass->target.chunk[0] = 1000000;
     pass->counts = (pp_copy_counts){.lots = 10,
                                     .templates = 50,
                                     .chunk_reads = 900,
@@ -48,11 +49,14 @@ static void assert_seconds(const pp_copy_problem *problem, pp_copy_pass *pass, d
         fail_msg("%.9f s instead of %.9f", seconds, expected);
 }
 
-/* Reading takes 1000 * 1 ms + 1 GB at 1 GB/s. Work is half a second each to decode and to scatter, one to encode,
- * half a second to write 250 MB, and 1.5 s for 150 flushes. */
+#define BOX 3e-7
+#define ROW 8e-9
+
+/* Reading takes 1000 * 1 ms + 1 GB at 1 GB/s. Work is half a second each to decode and to scatter, which is one row
+ * in one box, one to encode, half a second to write 250 MB, and 1.5 s for 150 flushes. */
 #define READ 2.0
 #define DECODE 0.5
-#define SCATTER 0.5
+#define SCATTER (0.5 + ROW + BOX)
 #define ENCODE 1.0
 #define WRITE 2.0
 
@@ -78,7 +82,7 @@ static void test_copy_cost__with_memory_for_it_overlaps_reading_and_work(void **
     pass.memory.items = 2;
     assert_seconds(&problem, &pass, READ + DECODE + SCATTER + ENCODE + WRITE);
     pass.memory.slots = 6;
-    assert_seconds(&problem, &pass, READ + 0.75 * (DECODE + SCATTER + ENCODE + WRITE));
+    assert_seconds(&problem, &pass, DECODE + SCATTER + ENCODE + 0.75 * (READ + WRITE));
     pass.counts.decoded_bytes *= 10;
     assert_seconds(&problem, &pass, 11 + 0.75 * (10 * DECODE + SCATTER + ENCODE + WRITE));
     pass.target.encoded_bytes = 1000000;
@@ -95,13 +99,53 @@ static void test_copy_cost__is_never_less_than_the_storage_needs(void **state)
     pass.memory.items = 2;
     pass.memory.slots = 6;
     problem.machine.read_limit = problem.machine.write_limit = 1e12;
-    assert_seconds(&problem, &pass, READ + 0.75 * (DECODE + SCATTER + ENCODE + WRITE));
+    assert_seconds(&problem, &pass, DECODE + SCATTER + ENCODE + 0.75 * (READ + WRITE));
     problem.machine.read_limit = 5e8;
     problem.machine.read_rate = 1e12;
     problem.machine.write_limit = 1e8;
     problem.machine.write_rate = 1e12;
     /* 1 GB and 250 MB, one after the other, whatever a rank alone could do. */
     assert_true(predict(&problem, &pass) >= 2 + 2.5);
+}
+
+/* What a million elements of 4 bytes cost with these chunks, beyond what they cost as one row of one box. */
+static double scatter_seconds(int64_t rows, int64_t source_columns, int64_t target_rows, int64_t target_columns,
+                              bool is_transposed)
+{
+    pp_copy_problem problem;
+    pp_copy_pass pass;
+    double whole;
+    open_problem(&problem, &pass);
+    pass.source.element_bytes = pass.target.element_bytes = 4;
+    whole = predict(&problem, &pass);
+    problem.ndim = 2;
+    problem.shape[0] = problem.shape[1] = 1000;
+    pass.source.chunk[0] = rows;
+    pass.source.chunk[1] = source_columns;
+    pass.target.chunk[0] = target_rows;
+    pass.target.chunk[1] = target_columns;
+    pass.source.stored_order[0] = is_transposed ? 1 : 0;
+    pass.source.stored_order[1] = is_transposed ? 0 : 1;
+    return predict(&problem, &pass) - whole + ROW + BOX;
+}
+
+static void assert_near(double found, double expected)
+{
+    if (found < expected - CLOSE || found > expected + CLOSE)
+        fail_msg("%.9f s instead of %.9f", found, expected);
+}
+
+static void test_copy_cost__of_small_boxes_is_that_of_their_number(void **state)
+{
+    double bytes = 4e6 / 2e9; /* what the elements cost as one row */
+    (void)state;
+    assert_near(scatter_seconds(1000, 1000, 1000, 1000, false), 1000 * ROW + BOX);
+    assert_near(scatter_seconds(1, 1000, 1000, 10, false), 1e5 * ROW + 1e5 * BOX);
+    /* Of the 249 and 166 bounds between rows 83 are the same. */
+    assert_near(scatter_seconds(4, 1000, 6, 1000, false), 1000 * ROW + 333 * BOX);
+    /* One by one: 40 bytes of a column at a time, less than a line; and 64. */
+    assert_near(scatter_seconds(1, 1000, 1000, 10, true), 1e6 * 6.5e-9 - bytes + 1e5 * BOX);
+    assert_near(scatter_seconds(1, 1000, 1000, 16, true), 1e6 * 2.5e-9 - bytes + 63e3 * BOX);
 }
 
 static void test_copy_cost__of_several_ranks_is_that_of_the_busiest(void **state)
@@ -129,7 +173,7 @@ static void test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_t
     problem.ranks = 10;
     problem.machine.cores = 5;
     /* 1 GB at 2 GB/s of all ranks, 250 MB at 1 GB/s, 2 s of work on 5 cores, and a tenth of requests and flushes. */
-    assert_seconds(&problem, &pass, 0.1 + 0.5 + 2.0 / 5 + 0.25 + 0.15);
+    assert_seconds(&problem, &pass, 0.1 + 0.5 + (DECODE + SCATTER + ENCODE) / 5 + 0.25 + 0.15);
 }
 
 static void test_copy_cost__of_ranks_that_cooperate_adds_the_exchange(void **state)
@@ -190,6 +234,7 @@ int main(void)
         cmocka_unit_test(test_copy_cost__of_one_rank_is_the_sum_of_what_it_does),
         cmocka_unit_test(test_copy_cost__with_memory_for_it_overlaps_reading_and_work),
         cmocka_unit_test(test_copy_cost__is_never_less_than_the_storage_needs),
+        cmocka_unit_test(test_copy_cost__of_small_boxes_is_that_of_their_number),
         cmocka_unit_test(test_copy_cost__of_several_ranks_is_that_of_the_busiest),
         cmocka_unit_test(test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them),
         cmocka_unit_test(test_copy_cost__of_ranks_that_cooperate_adds_the_exchange),
