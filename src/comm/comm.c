@@ -332,6 +332,7 @@ static parapet_status agree(pp_comm *comm, const char *phase, parapet_status min
 parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine)
 {
     comm->call = *call;
+    comm->is_late = false;
     return agree(comm, NULL, mine, NULL);
 }
 

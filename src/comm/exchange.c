@@ -141,6 +141,12 @@ static bool move(state *now)
     return move_barrier(now, is_empty && !now->is_filling) || has_moved;
 }
 
+static parapet_status refuse_late(const pp_comm *comm)
+{
+    return pp_fail(PARAPET_ERR_TIMEOUT, "%s: no message from another rank for %g s (deadline_seconds)",
+                   comm->call.words, comm->deadline_seconds);
+}
+
 static parapet_status run(state *now)
 {
     pp_comm *comm = now->comm;
@@ -151,9 +157,8 @@ static parapet_status run(state *now)
             pp_wait_reset(&wait);
             moved_at = pp_clock_seconds();
         } else if (pp_comm_is_overdue(comm, moved_at)) {
-            /* The next agreement finds out who is missing. */
-            return pp_fail(PARAPET_ERR_TIMEOUT, "%s: no message from another rank for %g s (deadline_seconds)",
-                           comm->call.words, comm->deadline_seconds);
+            comm->is_late = true;
+            return refuse_late(comm);
         } else {
             pp_wait_briefly(&wait);
         }
@@ -188,6 +193,10 @@ parapet_status pp_comm_exchange(pp_comm *comm, const pp_exchange *exchange)
     parapet_status moved = PARAPET_OK, status = pp_allocate_pages(&memory, (SLOT_COUNT + 1) * PP_PARCEL_BYTES);
     /* A rank that knows already that this exchange is over may begin the next; its parcels must not be taken here. */
     now.tag = PP_TAG_EXCHANGE + (int)(comm->exchanges++ % 2);
+    if (comm->is_late) { /* whoever is missing would be waited for once more */
+        pp_free(memory);
+        return refuse_late(comm);
+    }
     set_buffers(&now, memory);
     if (is_local(comm))
         run_locally(&now);

@@ -21,6 +21,7 @@ struct pp_comm {
     uint64_t nonce;     /* lives here, where other processes look for it */
     double deadline_seconds;
     bool is_lost;
+    bool is_late;       /* an exchange of this call was given up; the agreement after it finds out who is missing */
     pp_call call;       /* that began last */
     double joined_at;   /* the agreement under way, by pp_clock_seconds */
     unsigned exchanges; /* begun so far */

@@ -23,8 +23,8 @@
 /* An answer may take twice the deadline; whoever would rather wait for the absent rank is noticed. */
 #define ANSWER_SECONDS (2 * DEADLINE_SECONDS + BUSY_SECONDS)
 #define ABSENT_SECONDS (ANSWER_SECONDS + 0.5)
-/* A rank that stops while claims are exchanged is missed twice more before the agreement. */
-#define STALLED_ANSWER_SECONDS (4 * DEADLINE_SECONDS + BUSY_SECONDS)
+/* A rank that stops while claims are exchanged is missed there first, and then in the agreement. */
+#define STALLED_ANSWER_SECONDS (3 * DEADLINE_SECONDS + BUSY_SECONDS)
 #define STALLED_SECONDS (STALLED_ANSWER_SECONDS + 0.5)
 /* Of the rank that is late, but not too late. */
 enum { LATE_SECONDS = 3, LATE_DEADLINE_SECONDS = 2 * LATE_SECONDS };
