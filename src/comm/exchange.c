@@ -190,13 +190,12 @@ parapet_status pp_comm_exchange(pp_comm *comm, const pp_exchange *exchange)
 {
     state now = {.comm = comm, .exchange = exchange, .is_filling = true, .barrier = MPI_REQUEST_NULL};
     unsigned char *memory = NULL;
-    parapet_status moved = PARAPET_OK, status = pp_allocate_pages(&memory, (SLOT_COUNT + 1) * PP_PARCEL_BYTES);
+    parapet_status moved = PARAPET_OK, status;
     /* A rank that knows already that this exchange is over may begin the next; its parcels must not be taken here. */
     now.tag = PP_TAG_EXCHANGE + (int)(comm->exchanges++ % 2);
-    if (comm->is_late) { /* whoever is missing would be waited for once more */
-        pp_free(memory);
+    if (comm->is_late) /* whoever is missing would be waited for once more */
         return refuse_late(comm);
-    }
+    status = pp_allocate_pages(&memory, (SLOT_COUNT + 1) * PP_PARCEL_BYTES);
     set_buffers(&now, memory);
     if (is_local(comm))
         run_locally(&now);

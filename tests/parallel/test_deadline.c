@@ -9,6 +9,7 @@
 #include <unistd.h>
 
 #include "array/internal.h"
+#include "comm/exchange.h"
 #include "delay.h"
 #include "strip.h"
 #include "watch.h"
@@ -209,6 +210,55 @@ static void test_stalled(int stalled, double after)
     (void)launch_case_end(&run, "one rank stands still");
 }
 
+static bool send_nothing(void *context, int *rank, void *parcel, size_t *bytes)
+{
+    (void)context;
+    (void)rank;
+    (void)parcel;
+    (void)bytes;
+    return false;
+}
+
+static void take_nothing(void *context, int source, const void *parcel, size_t bytes)
+{
+    (void)context;
+    (void)source;
+    (void)parcel;
+    (void)bytes;
+}
+
+/* Whoever misses an exchange is waited for there, not in the next one again; the agreement says who it is. */
+static void miss_exchanges(pp_comm *comm)
+{
+    const pp_exchange nothing = {NULL, send_nothing, take_nothing};
+    double start = watch_clock();
+    launch_expect(&run, pp_comm_exchange(comm, &nothing) == PARAPET_ERR_TIMEOUT, "a timeout");
+    launch_expect(&run, watch_clock() - start > 0.9 * DEADLINE_SECONDS, "waiting for one deadline");
+    start = watch_clock();
+    launch_expect(&run, pp_comm_exchange(comm, &nothing) == PARAPET_ERR_TIMEOUT, "another timeout");
+    launch_expect(&run, watch_clock() - start < 0.5 * DEADLINE_SECONDS, "no waiting again");
+}
+
+static void test_missed_exchange(int absent)
+{
+    pp_comm *comm = NULL;
+    pp_call call;
+    launch_case_begin(&run, (uint64_t)absent);
+    pp_call_init(&call, "exchange");
+    if (LAUNCH_OK(&run, pp_comm_build(&comm, MPI_COMM_WORLD)) &&
+        LAUNCH_OK(&run, pp_comm_begin(comm, &call, PARAPET_OK))) {
+        pp_comm_set_deadline(comm, DEADLINE_SECONDS);
+        launch_phase(&run, "exchanging without one rank");
+        if (run.rank == absent)
+            stay_away(STALLED_SECONDS);
+        else
+            miss_exchanges(comm);
+        launch_expect(&run, pp_comm_agree(comm, "planning", PARAPET_OK) == PARAPET_ERR_TIMEOUT, "a timeout of all");
+    }
+    pp_comm_free(comm);
+    (void)launch_case_end(&run, "one rank misses an exchange");
+}
+
 /* Late, but not too late. */
 static void test_late(int late)
 {
@@ -234,6 +284,7 @@ int main(int argc, char **argv)
     test_absent(run.ranks - 1, 1);
     test_stuck_storage(run.ranks / 2);
     test_stalled(1, 0.02);
+    test_missed_exchange(run.ranks - 1);
     if (argc > 1 && strcmp(argv[1], "full") == 0) {
         int i;
         test_late(0);
