@@ -201,8 +201,6 @@ static void print_element(FILE *out, const parapet_array_info *info, const void 
         fprintf(out, "%" PRId64, load_signed(element, info->element_bytes));
         break;
     case PARAPET_UINT8:
-        fprintf(out, "%u", *(const unsigned char *)element);
-        break;
     case PARAPET_UINT16:
     case PARAPET_UINT32:
     case PARAPET_UINT64:
