@@ -54,6 +54,8 @@ static uint64_t load_bits(const void *data, size_t bytes)
     uint16_t two;
     uint32_t four;
     uint64_t eight;
+    if (bytes == 1)
+        return *(const unsigned char *)data;
     if (bytes == 2) {
         memcpy(&two, data, sizeof two);
         return two;

@@ -34,15 +34,23 @@ def parse_arguments():
     return parser.parse_args()
 
 
+def skip(problem):
+    """A machine without the other readers tells nothing about Parapet: 77, as ctest is told."""
+    print(f"copy: {problem}; scripts/setup --peers installs it")
+    sys.exit(77)
+
+
 def enter_python(arguments):
     """Starts again under the Python that has the other readers."""
     folder = os.environ.get("PARAPET_VENV", ROOT / "build/venv")
     python = Path(arguments.python or Path(folder) / "bin/python3")
     if not python.exists():
-        sys.exit(f"copy: there is no {python}; scripts/setup --peers installs the other readers")
+        skip(f"there is no {python}, which has the other readers")
     if os.environ.get("PARAPET_INTEROP_PYTHON") != str(python):
         os.environ["PARAPET_INTEROP_PYTHON"] = str(python)
         os.execv(python, [str(python), *sys.argv])
+    if not Path(arguments.node_modules, "zarrita").exists():
+        skip(f"zarrita is not in {arguments.node_modules}")
 
 
 def run(arguments):
