@@ -1,6 +1,7 @@
 # How Parapet is put together: one object library per folder of src/, all of them in libparapet.
 
 set(PARAPET_MODULES "" CACHE INTERNAL "")
+set(PARAPET_OBJECTS "" CACHE INTERNAL "")
 
 # Compiler flags of everything in this tree.
 function(parapet_flags)
@@ -21,28 +22,48 @@ function(parapet_flags)
   endif()
 endfunction()
 
+# What names a type of MPI, and so is compiled with one: all other sources are compiled once, for any MPI or none.
+set(PARAPET_MPI_SOURCES "/src/(comm/mpi_[a-z]+|array/open)\\.c$")
+
+# parapet_objects(name sources...): objects that the tests of a module and the library share.
+function(parapet_objects name)
+  add_library(${name} OBJECT ${ARGN})
+  target_include_directories(${name} PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  target_link_libraries(${name} PUBLIC Threads::Threads)
+endfunction()
+
 # parapet_module(name modules...): the folder src/name, the modules it uses, and its rows in ParapetLibraries.cmake.
 function(parapet_module name)
   file(GLOB sources CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/src/${name}/*.c)
-  add_library(pp_${name}_objects OBJECT ${sources})
-  target_include_directories(pp_${name}_objects PUBLIC ${PROJECT_SOURCE_DIR}/src ${PROJECT_SOURCE_DIR}/include)
+  set(mpi_sources ${sources})
+  list(FILTER mpi_sources INCLUDE REGEX ${PARAPET_MPI_SOURCES})
+  list(FILTER sources EXCLUDE REGEX ${PARAPET_MPI_SOURCES})
+  parapet_objects(pp_${name}_objects ${sources})
   target_include_directories(pp_${name}_objects SYSTEM PRIVATE ${PARAPET_INCLUDES_${name}})
-  target_compile_definitions(pp_${name}_objects PRIVATE ${PARAPET_DEFINITIONS_${name}})
-  target_link_libraries(pp_${name}_objects PUBLIC MPI::MPI_C Threads::Threads)
+  target_compile_definitions(pp_${name}_objects PRIVATE PARAPET_SERIAL ${PARAPET_DEFINITIONS_${name}})
+  set(objects pp_${name}_objects)
+  if(mpi_sources)
+    parapet_objects(pp_${name}_mpi_objects ${mpi_sources})
+    target_link_libraries(pp_${name}_mpi_objects PUBLIC MPI::MPI_C)
+    list(APPEND objects pp_${name}_mpi_objects)
+  endif()
   add_library(pp_${name} INTERFACE)
-  target_link_libraries(pp_${name} INTERFACE pp_${name}_objects $<TARGET_OBJECTS:pp_${name}_objects>
-                                             ${PARAPET_LIBRARIES_${name}})
+  target_link_libraries(pp_${name} INTERFACE MPI::MPI_C ${PARAPET_LIBRARIES_${name}})
+  foreach(each ${objects})
+    target_link_libraries(pp_${name} INTERFACE ${each} $<TARGET_OBJECTS:${each}>)
+  endforeach()
   foreach(used ${ARGN})
     target_link_libraries(pp_${name} INTERFACE pp_${used})
   endforeach()
+  set(PARAPET_OBJECTS ${PARAPET_OBJECTS} ${objects} CACHE INTERNAL "")
   set(PARAPET_MODULES ${PARAPET_MODULES} ${name} CACHE INTERNAL "")
 endfunction()
 
 # libparapet.so for users and libparapet.a for tests that look inside.
 function(parapet_libraries)
   set(objects "")
-  foreach(module ${PARAPET_MODULES})
-    list(APPEND objects $<TARGET_OBJECTS:pp_${module}_objects>)
+  foreach(each ${PARAPET_OBJECTS})
+    list(APPEND objects $<TARGET_OBJECTS:${each}>)
   endforeach()
 
   add_library(parapet SHARED ${objects})

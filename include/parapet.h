@@ -41,9 +41,16 @@
 #ifndef PARAPET_H
 #define PARAPET_H
 
-#include <mpi.h>
 #include <stddef.h>
 #include <stdint.h>
+
+/* Without MPI there is this process alone, MPI_COMM_NULL. */
+#ifdef PARAPET_SERIAL
+typedef struct parapet_no_mpi *MPI_Comm;
+#define MPI_COMM_NULL ((MPI_Comm)0)
+#else
+#include <mpi.h>
+#endif
 
 #ifdef __cplusplus
 extern "C" {

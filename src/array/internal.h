@@ -50,10 +50,6 @@ struct parapet_array {
     bool is_broken; /* a publish failed, or ranks may know different things: only close is left */
 };
 
-/* [collective] Opens a store over a backend that the caller keeps, one on every rank: for tests. */
-parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,
-                                  const parapet_options *options);
-
 /* lead.c: rank 0 alone touches storage for metadata; the others learn what came of it. */
 
 /* Bytes that are read from front to back. */

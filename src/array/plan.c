@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array/internal.h"
+#include "array/opening.h"
 #include "base/checked.h"
 #include "plan/drawing.h"
 #include "plan/owner.h"
@@ -49,10 +50,12 @@ static parapet_status make_array(plan_job *job)
     parapet_options options = {.memory_bytes = job->request->memory_bytes,
                                .threads = job->request->threads,
                                .ownership = job->request->ownership};
-    parapet_status status;
-    if ((status = pp_store_memory_build(&job->backend, NULL)) != PARAPET_OK ||
-        (status = pp_store_open_over(&job->store, MPI_COMM_NULL, job->backend, PARAPET_CREATE, &options)) !=
-            PARAPET_OK)
+    pp_opening how = {.mode = PARAPET_CREATE, .options = &options};
+    parapet_status status = pp_store_memory_build(&job->backend, NULL);
+    if (status != PARAPET_OK)
+        return status;
+    how.backend = job->backend;
+    if ((status = pp_store_open_alone(&job->store, &how)) != PARAPET_OK)
         return status;
     return parapet_array_create(&job->array, job->store, "plan", &job->request->spec);
 }

@@ -14,7 +14,7 @@ parapet_status pp_series_build(parapet_series **series, parapet_store *store, co
     (*series)->store = store;
     (*series)->arena.memory.budget = &store->budget;
     if ((status = pp_path_normalize(path, &(*series)->path)) != PARAPET_OK ||
-        (status = pp_comm_build(&(*series)->alone, MPI_COMM_NULL)) != PARAPET_OK)
+        (status = pp_comm_build_alone(&(*series)->alone)) != PARAPET_OK)
         return status;
     pp_text_add(&name, "__parapet/open/%d", pp_comm_rank(store->comm));
     if ((status = name.status) == PARAPET_OK)

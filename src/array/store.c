@@ -1,12 +1,13 @@
 #include <string.h>
 
 #include "array/internal.h"
+#include "array/opening.h"
 #include "comm/topology.h"
 
 /* The part of its memory that a store keeps in freed buffers between calls. */
 #define SPARE_PART 4
 
-/* What a store is to be opened over: a url, or a backend that the caller keeps. */
+/* What was asked for, and what that means here. */
 typedef struct opening {
     const char *url;
     pp_store *backend;
@@ -155,31 +156,18 @@ static parapet_status open_over_ranks(parapet_store **store, pp_comm *comm, open
     return status;
 }
 
-static parapet_status open_store(parapet_store **store, MPI_Comm mpi_comm, opening *how)
+parapet_status pp_store_open_on(parapet_store **store, pp_comm *comm, const pp_opening *asked)
+{
+    opening how = {.url = asked->url, .backend = asked->backend, .mode = asked->mode, .given = asked->options};
+    return open_over_ranks(store, comm, &how);
+}
+
+parapet_status pp_store_open_alone(parapet_store **store, const pp_opening *how)
 {
     pp_comm *comm = NULL;
-    parapet_status status;
-    if (store != NULL)
-        *store = NULL;
-    status = pp_comm_build(&comm, mpi_comm);
-    return status == PARAPET_OK ? open_over_ranks(store, comm, how) : status;
-}
-
-parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url, parapet_mode mode,
-                                  const parapet_options *options)
-{
-    opening how = {.url = url, .mode = mode, .given = options};
-    parapet_status status = open_store(store, comm, &how);
-    if (status != PARAPET_OK && url != NULL)
-        status = pp_fail_within(status, "cannot open store %s", url);
-    return status;
-}
-
-parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,
-                                  const parapet_options *options)
-{
-    opening how = {.backend = backend, .mode = mode, .given = options};
-    return open_store(store, comm, &how);
+    parapet_status status = pp_comm_build_alone(&comm);
+    *store = NULL;
+    return status == PARAPET_OK ? pp_store_open_on(store, comm, how) : status;
 }
 
 static parapet_status check_no_handles(const parapet_store *store)

@@ -24,9 +24,8 @@
 
 typedef struct pp_comm pp_comm;
 
-/* [collective] Takes a duplicate of mpi_comm, so that our messages never meet the caller's. MPI_COMM_NULL: this
- * process alone. Same status on every rank. */
-parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm);
+/* [local] This process alone. Over the ranks of a caller's communicator: flavour.h. */
+parapet_status pp_comm_build_alone(pp_comm **comm);
 
 /* [collective] Takes NULL. After a TIMEOUT the duplicate is left to MPI: messages may still be on their way. */
 void pp_comm_free(pp_comm *comm);

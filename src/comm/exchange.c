@@ -5,204 +5,25 @@
 #include "base/memory.h"
 #include "comm/internal.h"
 
-#define SLOT_COUNT 8
+/* For a process that has no memory: what it tells itself arrives, as it does from other ranks, and then it fails. */
+static unsigned char spare_parcel[PP_PARCEL_BYTES];
 
-/* For a rank that has no memory: the others wait for its parcels, so it goes on with one at a time and fails then. */
-static unsigned char spare_parcels[2][PP_PARCEL_BYTES];
-
-typedef struct slot {
-    unsigned char *parcel;
-    MPI_Request request; /* MPI_REQUEST_NULL: free */
-} slot;
-
-typedef struct state {
-    pp_comm *comm;
-    const pp_exchange *exchange;
-    bool is_filling; /* next may have more */
-    slot slots[SLOT_COUNT];
-    int slot_count;
-    slot incoming; /* one at a time, so that parcels of one sender stay in order */
-    MPI_Status incoming_status;
-    MPI_Request barrier;
-    bool has_entered; /* the barrier */
-    bool is_over;
-    int tag;
-    int error; /* of MPI */
-} state;
-
-static bool is_local(const pp_comm *comm)
+static parapet_status exchange_alone(const pp_comm *comm, const pp_exchange *exchange)
 {
-    return comm->wire == NULL || comm->size == 1;
-}
-
-static void note_error(state *now, int error)
-{
-    if (now->error == MPI_SUCCESS)
-        now->error = error;
-}
-
-/* Tests a request; true: there is none, or it has just ended. */
-static bool is_free(state *now, MPI_Request *request, MPI_Status *status)
-{
-    int is_done = 0;
-    if (*request == MPI_REQUEST_NULL)
-        return true;
-    note_error(now, MPI_Test(request, &is_done, status));
-    return is_done != 0;
-}
-
-/* A synchronous send ends only when the receiver has begun to take it: that is what makes the barrier a proof. */
-static void send_next(state *now, slot *to_fill)
-{
-    int rank = -1;
+    unsigned char *memory = NULL, *parcel;
+    parapet_status status = pp_allocate_pages(&memory, PP_PARCEL_BYTES);
     size_t bytes = 0;
-    now->is_filling = now->exchange->next(now->exchange->context, &rank, to_fill->parcel, &bytes);
-    if (!now->is_filling)
-        return;
-    assert(rank >= 0 && rank < now->comm->size && bytes <= PP_PARCEL_BYTES);
-    if (rank == now->comm->rank)
-        now->exchange->receive(now->exchange->context, rank, to_fill->parcel, bytes);
-    else
-        note_error(now, MPI_Issend(to_fill->parcel, (int)bytes, MPI_BYTE, rank, now->tag, now->comm->mpi_comm,
-                                   &to_fill->request));
-}
-
-/* Returns whether anything moved, as the functions below do. */
-static bool move_slots(state *now, bool *is_empty)
-{
-    bool has_moved = false;
-    int i;
-    *is_empty = true;
-    for (i = 0; i < now->slot_count; i++) {
-        slot *each = &now->slots[i];
-        bool was_free = each->request == MPI_REQUEST_NULL;
-        if (!is_free(now, &each->request, MPI_STATUS_IGNORE)) {
-            *is_empty = false;
-            continue;
-        }
-        has_moved |= !was_free;
-        if (now->is_filling) {
-            send_next(now, each);
-            *is_empty = false;
-            has_moved = true;
-        }
+    int rank = -1;
+    parcel = memory != NULL ? memory : spare_parcel;
+    while (exchange->next(exchange->context, &rank, parcel, &bytes)) {
+        assert(rank == comm->rank && bytes <= PP_PARCEL_BYTES);
+        exchange->receive(exchange->context, comm->rank, parcel, bytes);
     }
-    return has_moved;
-}
-
-static bool finish_receiving(state *now)
-{
-    int bytes = 0;
-    if (now->incoming.request == MPI_REQUEST_NULL || !is_free(now, &now->incoming.request, &now->incoming_status) ||
-        now->error != MPI_SUCCESS)
-        return false;
-    note_error(now, MPI_Get_count(&now->incoming_status, MPI_BYTE, &bytes));
-    now->exchange->receive(now->exchange->context, now->incoming_status.MPI_SOURCE, now->incoming.parcel,
-                           (size_t)bytes);
-    return true;
-}
-
-static bool begin_receiving(state *now)
-{
-    MPI_Message message = MPI_MESSAGE_NULL;
-    int is_there = 0;
-    if (now->incoming.request != MPI_REQUEST_NULL)
-        return false;
-    note_error(now,
-               MPI_Improbe(MPI_ANY_SOURCE, now->tag, now->comm->mpi_comm, &is_there, &message, MPI_STATUS_IGNORE));
-    if (!is_there || now->error != MPI_SUCCESS)
-        return false;
-    note_error(now,
-               MPI_Imrecv(now->incoming.parcel, (int)PP_PARCEL_BYTES, MPI_BYTE, &message, &now->incoming.request));
-    return true;
-}
-
-/* Once the barrier is over every parcel of every rank has been taken by its receiver; what this rank has begun to
- * take it still finishes. */
-static bool move_barrier(state *now, bool has_sent_all)
-{
-    if (!now->has_entered && has_sent_all) {
-        note_error(now, MPI_Ibarrier(now->comm->mpi_comm, &now->barrier));
-        now->has_entered = true;
-        return true;
-    }
-    if (now->has_entered && is_free(now, &now->barrier, MPI_STATUS_IGNORE))
-        now->is_over = now->incoming.request == MPI_REQUEST_NULL;
-    return now->is_over;
-}
-
-static bool move(state *now)
-{
-    bool is_empty, has_moved = move_slots(now, &is_empty);
-    has_moved |= finish_receiving(now);
-    /* Not after the end: the next parcel would belong to what another rank does next. */
-    if (!now->has_entered || now->barrier != MPI_REQUEST_NULL)
-        has_moved |= begin_receiving(now);
-    return move_barrier(now, is_empty && !now->is_filling) || has_moved;
-}
-
-static parapet_status refuse_late(const pp_comm *comm)
-{
-    return pp_fail(PARAPET_ERR_TIMEOUT, "%s: no message from another rank for %g s (deadline_seconds)",
-                   comm->call.words, comm->deadline_seconds);
-}
-
-static parapet_status run(state *now)
-{
-    pp_comm *comm = now->comm;
-    pp_wait wait = {0};
-    double moved_at = pp_clock_seconds();
-    while (!now->is_over && now->error == MPI_SUCCESS) {
-        if (move(now)) {
-            pp_wait_reset(&wait);
-            moved_at = pp_clock_seconds();
-        } else if (pp_comm_is_overdue(comm, moved_at)) {
-            comm->is_late = true;
-            return refuse_late(comm);
-        } else {
-            pp_wait_briefly(&wait);
-        }
-    }
-    if (now->error == MPI_SUCCESS)
-        return PARAPET_OK;
-    comm->is_lost = true;
-    return pp_fail(PARAPET_ERR_MPI, "%s: MPI failed with error %d while the ranks exchanged what each of them needs",
-                   comm->call.words, now->error);
-}
-
-static void set_buffers(state *now, unsigned char *memory)
-{
-    int i;
-    now->slot_count = memory != NULL ? SLOT_COUNT : 1;
-    now->incoming = (slot){memory != NULL ? memory : spare_parcels[0], MPI_REQUEST_NULL};
-    now->slots[0] = (slot){spare_parcels[1], MPI_REQUEST_NULL};
-    for (i = 0; memory != NULL && i < SLOT_COUNT; i++)
-        now->slots[i] = (slot){memory + (size_t)(i + 1) * PP_PARCEL_BYTES, MPI_REQUEST_NULL};
-}
-
-static void run_locally(state *now)
-{
-    while (now->is_filling)
-        send_next(now, &now->slots[0]);
+    pp_free(memory);
+    return status;
 }
 
 parapet_status pp_comm_exchange(pp_comm *comm, const pp_exchange *exchange)
 {
-    state now = {.comm = comm, .exchange = exchange, .is_filling = true, .barrier = MPI_REQUEST_NULL};
-    unsigned char *memory = NULL;
-    parapet_status moved = PARAPET_OK, status;
-    /* A rank that knows already that this exchange is over may begin the next; its parcels must not be taken here. */
-    now.tag = PP_TAG_EXCHANGE + (int)(comm->exchanges++ % 2);
-    if (comm->is_late) /* whoever is missing would be waited for once more */
-        return refuse_late(comm);
-    status = pp_allocate_pages(&memory, (SLOT_COUNT + 1) * PP_PARCEL_BYTES);
-    set_buffers(&now, memory);
-    if (is_local(comm))
-        run_locally(&now);
-    else
-        moved = run(&now);
-    /* After a failure MPI may still read and write the parcels. */
-    if (moved == PARAPET_OK)
-        pp_free(memory);
-    return moved != PARAPET_OK ? moved : status;
+    return comm->wire != NULL ? comm->ops->exchange(comm, exchange) : exchange_alone(comm, exchange);
 }

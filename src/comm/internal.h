@@ -3,6 +3,7 @@
 #define PARAPET_COMM_INTERNAL_H
 
 #include "comm/comm.h"
+#include "comm/exchange.h"
 #include "comm/station.h"
 #include "comm/wait.h"
 
@@ -12,8 +13,22 @@
 /* Values of one pp_comm_agree_sums. */
 #define PP_SUMS_MOST 16
 
+/* What the ranks do all at once, apart from what the wire carries; over MPI (mpi_comm.c). A failure of MPI is noted
+ * in the wire. */
+typedef struct pp_comm_ops {
+    /* Gives every rank that many bytes of rank 0 in comm->shared; false: the deadline has passed. */
+    bool (*spread)(pp_comm *comm, size_t bytes);
+    /* Sums of comm->sums over all ranks. */
+    void (*add_up)(pp_comm *comm, int count);
+    /* numbers[rank] is given, the others are filled in. After PARAPET_ERR_TIMEOUT, which the caller explains, they
+     * may still be written to. */
+    parapet_status (*gather)(pp_comm *comm, uint64_t *numbers);
+    parapet_status (*exchange)(pp_comm *comm, const pp_exchange *exchange);
+    void (*free)(pp_comm *comm);
+} pp_comm_ops;
+
 struct pp_comm {
-    MPI_Comm mpi_comm; /* MPI_COMM_NULL when MPI is not used */
+    const pp_comm_ops *ops; /* NULL: this process alone */
     int rank, size;
     char host[64];
     int ranks_per_node; /* 0: as it is */
@@ -21,27 +36,16 @@ struct pp_comm {
     uint64_t nonce;     /* lives here, where other processes look for it */
     double deadline_seconds;
     bool is_lost;
-    bool is_late;       /* an exchange of this call was given up; the agreement after it finds out who is missing */
-    pp_call call;       /* that began last */
-    double joined_at;   /* the agreement under way, by pp_clock_seconds */
-    unsigned exchanges; /* begun so far */
-    pp_wire *wire;      /* NULL for one rank */
+    bool is_late;     /* an exchange of this call was given up; the agreement after it finds out who is missing */
+    pp_call call;     /* that began last */
+    double joined_at; /* the agreement under way, by pp_clock_seconds */
+    pp_wire *wire;    /* NULL for one rank */
     pp_station station;
     unsigned char shared[PP_SHARE_BYTES]; /* on its way in pp_comm_share */
     int64_t sums[PP_SUMS_MOST];           /* in pp_comm_agree_sums */
 };
 
-/* mpi_wire.c: a wire over mpi_comm, which stays the caller's. */
-parapet_status pp_mpi_wire_build(pp_wire **wire, MPI_Comm mpi_comm);
-void pp_mpi_wire_free(pp_wire *wire); /* takes NULL; cancels the receives that are posted */
-
-/* Tags of what is not a wire's. Data of a wire has tags from PP_TAG_DATA on. */
-enum { PP_TAG_CONTROL = 1, PP_TAG_EXCHANGE = 2 /* and 3 */, PP_TAG_DATA = 16 };
-
 /* direct.c: what names the node of this rank. */
 uint64_t pp_comm_digest_node(const pp_comm *comm);
-
-/* Waits for one MPI request without taking the core from others; false: the deadline has passed. */
-bool pp_comm_wait(pp_comm *comm, MPI_Request *request);
 
 #endif

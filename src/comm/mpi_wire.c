@@ -1,7 +1,7 @@
 #include <stddef.h>
 #include <string.h>
 
-#include "comm/internal.h"
+#include "comm/mpi_internal.h"
 
 /* Receives for control messages that are always posted, so that none has to be kept by MPI for long. */
 #define POSTED_CONTROLS 16

@@ -57,20 +57,19 @@ void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node)
 
 static parapet_status gather(pp_comm *comm, topology *all)
 {
-    MPI_Request request = MPI_REQUEST_NULL;
+    parapet_status status;
     all->digests[comm->rank] = comm->node;
     if (comm->wire == NULL)
         return PARAPET_OK;
-    if (MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, all->digests, 1, MPI_UINT64_T, comm->mpi_comm, &request) !=
-        MPI_SUCCESS)
-        return pp_fail(PARAPET_ERR_MPI, "MPI cannot gather the nodes of the ranks");
-    if (pp_comm_wait(comm, &request))
-        return PARAPET_OK;
-    all->digests = NULL; /* MPI may still write there */
-    return pp_fail(PARAPET_ERR_TIMEOUT,
-                   "%s: not every rank said within %g seconds on which node it is; one of them hangs, or "
-                   "deadline_seconds is too short",
-                   comm->call.words, comm->deadline_seconds);
+    status = comm->ops->gather(comm, all->digests);
+    if (status == PARAPET_ERR_TIMEOUT) {
+        all->digests = NULL; /* MPI may still write there */
+        return pp_fail(PARAPET_ERR_TIMEOUT,
+                       "%s: not every rank said within %g seconds on which node it is; one of them hangs, or "
+                       "deadline_seconds is too short",
+                       comm->call.words, comm->deadline_seconds);
+    }
+    return status;
 }
 
 static int compare_members(const void *first, const void *second)

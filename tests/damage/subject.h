@@ -5,6 +5,7 @@
 #include "damaged_store.h"
 
 #include "array/internal.h"
+#include "array/open.h"
 
 /* How the array is stored: edge x edge elements of uint32 in shards of shard x shard, chunks of chunk x chunk. */
 typedef struct subject_form {

@@ -6,6 +6,7 @@
 #include "image.h"
 
 #include "array/internal.h"
+#include "array/open.h"
 
 /* One copy, and how the target is reached. */
 typedef struct copy_subject {

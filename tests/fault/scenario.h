@@ -8,6 +8,7 @@
 #include "state.h"
 
 #include "array/internal.h"
+#include "array/open.h"
 
 typedef struct bed {
     pp_store *inner;  /* where the objects are */

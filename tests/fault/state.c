@@ -3,6 +3,7 @@
 #include "support.h"
 
 #include "array/internal.h"
+#include "array/open.h"
 
 const char *const state_array_paths[STATE_ARRAYS] = {"a", "g/b"};
 const char *const state_group_paths[STATE_GROUPS] = {"", "g", "g/h"};

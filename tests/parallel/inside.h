@@ -5,6 +5,7 @@
 
 #include "base/memory.h"
 #include "comm/comm.h"
+#include "comm/flavour.h"
 #include "comm/topology.h"
 #include "support.h"
 

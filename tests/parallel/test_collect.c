@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "array/checkpoint.h"
+#include "array/open.h"
 #include "launch.h"
 #include "tree.h"
 

@@ -9,7 +9,9 @@
 #include <unistd.h>
 
 #include "array/internal.h"
+#include "array/open.h"
 #include "comm/exchange.h"
+#include "comm/flavour.h"
 #include "delay.h"
 #include "strip.h"
 #include "watch.h"

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array/internal.h"
+#include "array/open.h"
 #include "leaks.h"
 #include "strip.h"
 #include "watch.h"

@@ -6,6 +6,7 @@
 #include <time.h>
 
 #include "array/internal.h"
+#include "array/open.h"
 #include "comm/internal.h"
 #include "launch.h"
 

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "array/internal.h"
+#include "array/open.h"
 #include "geometry/box.h"
 #include "launch.h"
 #include "memory.h"

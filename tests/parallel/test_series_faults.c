@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "array/internal.h"
+#include "array/open.h"
 #include "launch.h"
 #include "tree.h"
 

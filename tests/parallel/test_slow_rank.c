@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "array/internal.h"
+#include "array/open.h"
 #include "delay.h"
 #include "strip.h"
 #include "watch.h"

@@ -11,6 +11,7 @@
 #include <unistd.h>
 
 #include "array/internal.h"
+#include "array/open.h"
 #include "launch.h"
 #include "throttle.h"
 #include "tree.h"

@@ -4,6 +4,7 @@
 #define PARAPET_TESTS_STORED_H
 
 #include "array/internal.h"
+#include "array/open.h"
 
 /* A fresh store in memory. */
 static inline void stored_open(parapet_store **store, const parapet_options *options)

@@ -3,6 +3,7 @@
 
 #include "base/memory.h"
 #include "comm/comm.h"
+#include "comm/flavour.h"
 
 static void test_single__needs_no_mpi_for_the_null_communicator(void **state)
 {

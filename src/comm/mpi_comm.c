@@ -1,0 +1,237 @@
+#include <stdio.h>
+#include <string.h>
+#include <time.h>
+
+#include "comm/flavour.h"
+#include "comm/mpi_internal.h"
+
+static bool is_mpi_running(void)
+{
+    int is_initialized = 0, is_finalized = 0;
+    MPI_Initialized(&is_initialized);
+    MPI_Finalized(&is_finalized);
+    return is_initialized && !is_finalized;
+}
+
+static void wait_for(MPI_Request *request)
+{
+    pp_wait wait = {0};
+    int is_done = 0;
+    while (MPI_Test(request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done)
+        pp_wait_briefly(&wait);
+}
+
+bool pp_mpi_wait(pp_comm *comm, MPI_Request *request)
+{
+    double start = pp_clock_seconds();
+    pp_wait wait = {0};
+    int is_done = 0, error;
+    while ((error = MPI_Test(request, &is_done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !is_done) {
+        if (comm->deadline_seconds > 0 && pp_clock_seconds() - start > 2 * comm->deadline_seconds) {
+            comm->is_lost = true;
+            return false;
+        }
+        pp_wait_briefly(&wait);
+    }
+    if (error != MPI_SUCCESS && comm->wire != NULL)
+        comm->wire->has_failed = true;
+    return true;
+}
+
+static bool spread(pp_comm *comm, size_t bytes)
+{
+    MPI_Request request;
+    if (MPI_Ibcast(comm->shared, (int)bytes, MPI_BYTE, 0, pp_mpi_comm_of(comm), &request) == MPI_SUCCESS)
+        return pp_mpi_wait(comm, &request);
+    comm->wire->has_failed = true;
+    return true;
+}
+
+static void add_up(pp_comm *comm, int count)
+{
+    MPI_Request request;
+    if (MPI_Iallreduce(MPI_IN_PLACE, comm->sums, count, MPI_INT64_T, MPI_SUM, pp_mpi_comm_of(comm), &request) ==
+        MPI_SUCCESS)
+        (void)pp_mpi_wait(comm, &request);
+    else
+        comm->wire->has_failed = true;
+}
+
+static parapet_status gather(pp_comm *comm, uint64_t *numbers)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    if (MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, numbers, 1, MPI_UINT64_T, pp_mpi_comm_of(comm),
+                       &request) != MPI_SUCCESS)
+        return pp_fail(PARAPET_ERR_MPI, "MPI cannot gather the nodes of the ranks");
+    return pp_mpi_wait(comm, &request) ? PARAPET_OK : PARAPET_ERR_TIMEOUT;
+}
+
+/* Everything of ours that is still on its way has been received: what is left is to let MPI know. */
+static void leave(pp_comm *comm)
+{
+    pp_wait wait = {0};
+    int i, tries;
+    for (tries = 0; tries < 1000; tries++) {
+        bool is_quiet = true;
+        for (i = 0; i <= PP_TREE_WIDTH; i++)
+            is_quiet = comm->wire->ops->is_over(comm->wire, &comm->station.neighbours[i].verdict.request) &&
+                       comm->wire->ops->is_over(comm->wire, &comm->station.neighbours[i].abort.request) && is_quiet;
+        if (is_quiet)
+            return;
+        pp_wait_briefly(&wait);
+    }
+}
+
+static void free_parts(pp_comm *comm)
+{
+    if (comm == NULL)
+        return;
+    pp_mpi_wire_free(comm->wire);
+    pp_station_clear(&comm->station);
+    pp_free(comm);
+}
+
+static void free_over_mpi(pp_comm *comm)
+{
+    bool is_running = is_mpi_running();
+    MPI_Comm duplicate = pp_mpi_comm_of(comm);
+    if (!is_running)
+        comm->wire = NULL; /* its receives went with MPI */
+    if (comm->is_lost && comm->wire != NULL) {
+        /* What this rank has sent may still be on its way: its memory, and the duplicate, stay. */
+        pp_mpi_wire_free(comm->wire);
+        pp_station_clear(&comm->station);
+        return;
+    }
+    if (comm->wire != NULL)
+        leave(comm);
+    free_parts(comm);
+    if (is_running)
+        MPI_Comm_free(&duplicate);
+}
+
+static const pp_comm_ops mpi_ops = {
+    .spread = spread,
+    .add_up = add_up,
+    .gather = gather,
+    .exchange = pp_mpi_exchange,
+    .free = free_over_mpi,
+};
+
+static uint64_t make_nonce(const pp_comm *comm)
+{
+    struct timespec now;
+    uint64_t nonce;
+    (void)clock_gettime(CLOCK_REALTIME, &now);
+    nonce = (uint64_t)now.tv_nsec ^ ((uint64_t)now.tv_sec << 30) ^ (uint64_t)(uintptr_t)comm ^
+            ((uint64_t)comm->rank << 48);
+    nonce = (nonce ^ (nonce >> 31)) * UINT64_C(0x9E3779B97F4A7C15);
+    return nonce ^ (nonce >> 29);
+}
+
+static parapet_status build_parts(pp_comm **made, MPI_Comm duplicate)
+{
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    int length = 0;
+    pp_mpi_comm *self;
+    pp_comm *comm;
+    parapet_status status = pp_allocate(&self, sizeof *self);
+    if (status != PARAPET_OK)
+        return status;
+    self->mpi_comm = duplicate;
+    *made = comm = &self->base;
+    comm->ops = &mpi_ops;
+    MPI_Comm_rank(duplicate, &comm->rank);
+    MPI_Comm_size(duplicate, &comm->size);
+    MPI_Get_processor_name(host, &length);
+    (void)snprintf(comm->host, sizeof comm->host, "%.63s", host);
+    comm->nonce = make_nonce(comm);
+    comm->node = pp_comm_digest_node(comm);
+    if (comm->size == 1)
+        return PARAPET_OK;
+    if ((status = pp_mpi_wire_build(&comm->wire, duplicate)) == PARAPET_OK)
+        pp_station_init(&comm->station, comm->wire);
+    return status;
+}
+
+/* Before there is anything to agree with: the lowest rank that failed, or how many ranks there are. */
+static int find_failed(MPI_Comm duplicate, bool has_failed)
+{
+    MPI_Request request;
+    int rank, size, mine, least = 0;
+    MPI_Comm_rank(duplicate, &rank);
+    MPI_Comm_size(duplicate, &size);
+    mine = has_failed ? rank : size;
+    if (MPI_Iallreduce(&mine, &least, 1, MPI_INT, MPI_MIN, duplicate, &request) == MPI_SUCCESS)
+        wait_for(&request);
+    return least;
+}
+
+/* The same sentence on every rank, with the name of the host of the rank that failed. */
+static parapet_status refuse_build(MPI_Comm duplicate, int failed)
+{
+    char host[MPI_MAX_PROCESSOR_NAME] = "";
+    MPI_Request request;
+    int length = 0;
+    MPI_Get_processor_name(host, &length);
+    if (MPI_Ibcast(host, (int)sizeof host, MPI_CHAR, failed, duplicate, &request) == MPI_SUCCESS)
+        wait_for(&request);
+    return pp_fail(PARAPET_ERR_MEMORY, "rank %d on %s: the machine has no memory left for the communicator", failed,
+                   host);
+}
+
+parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
+{
+    MPI_Comm duplicate;
+    MPI_Request request;
+    int size, failed;
+    parapet_status status;
+    *comm = NULL;
+    if (mpi_comm == MPI_COMM_NULL)
+        return pp_comm_build_alone(comm);
+    if (!is_mpi_running())
+        return pp_fail(PARAPET_ERR_MPI, "the communicator cannot be used: MPI is not initialised, or is finalised");
+    if (MPI_Comm_idup(mpi_comm, &duplicate, &request) != MPI_SUCCESS)
+        return pp_fail(PARAPET_ERR_MPI, "MPI cannot duplicate the communicator");
+    wait_for(&request);
+    MPI_Comm_set_errhandler(duplicate, MPI_ERRORS_RETURN);
+    status = build_parts(comm, duplicate);
+    MPI_Comm_size(duplicate, &size);
+    if ((failed = find_failed(duplicate, status != PARAPET_OK)) == size)
+        return PARAPET_OK;
+    free_parts(*comm);
+    *comm = NULL;
+    status = refuse_build(duplicate, failed);
+    MPI_Comm_free(&duplicate);
+    return status;
+}
+
+/* A program that has not started MPI may do as it likes. */
+static bool has_thread_level(int least)
+{
+    int provided = MPI_THREAD_SINGLE;
+    return !is_mpi_running() || (MPI_Query_thread(&provided) == MPI_SUCCESS && provided >= least);
+}
+
+bool pp_comm_allows_threads(void)
+{
+    return has_thread_level(MPI_THREAD_FUNNELED);
+}
+
+bool pp_comm_allows_any_thread(void)
+{
+    return has_thread_level(MPI_THREAD_MULTIPLE);
+}
+
+void pp_comm_print_library(pp_text *text)
+{
+    char version[MPI_MAX_LIBRARY_VERSION_STRING];
+    int i, length = 0;
+    if (MPI_Get_library_version(version, &length) != MPI_SUCCESS)
+        return;
+    version[strcspn(version, "\n")] = '\0';
+    for (i = 0; version[i] != '\0'; i++)
+        if (version[i] == '\t')
+            version[i] = ' ';
+    pp_text_add(text, "%s", version);
+}

@@ -1,0 +1,34 @@
+/* mpi_internal.h - the communicator as the files that call MPI see it: mpi_*.c, and nobody else. */
+#ifndef PARAPET_COMM_MPI_INTERNAL_H
+#define PARAPET_COMM_MPI_INTERNAL_H
+
+#include <mpi.h>
+
+#include "comm/exchange.h"
+#include "comm/internal.h"
+
+typedef struct pp_mpi_comm {
+    pp_comm base;
+    MPI_Comm mpi_comm;  /* a duplicate of the caller's */
+    unsigned exchanges; /* begun so far */
+} pp_mpi_comm;
+
+static inline MPI_Comm pp_mpi_comm_of(const pp_comm *comm)
+{
+    return ((const pp_mpi_comm *)comm)->mpi_comm;
+}
+
+/* Tags of what is not a wire's. Data of a wire has tags from PP_TAG_DATA on. */
+enum { PP_TAG_CONTROL = 1, PP_TAG_EXCHANGE = 2 /* and 3 */, PP_TAG_DATA = 16 };
+
+/* Waits for one request without taking the core from others; false: the deadline has passed. */
+bool pp_mpi_wait(pp_comm *comm, MPI_Request *request);
+
+/* mpi_wire.c: a wire over mpi_comm, which stays the caller's. */
+parapet_status pp_mpi_wire_build(pp_wire **wire, MPI_Comm mpi_comm);
+void pp_mpi_wire_free(pp_wire *wire); /* takes NULL; cancels the receives that are posted */
+
+/* mpi_exchange.c */
+parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange);
+
+#endif
