@@ -32,7 +32,7 @@ macro(parapet_library module name)
 endmacro()
 
 parapet_library(zarr  JSONC DEBIAN libjson-c-dev PACKAGE json-c>=0.15)
-parapet_library(zarr  MATH  DEBIAN libc6-dev     LIBRARY m HEADER math.h)
+parapet_library(base  MATH  DEBIAN libc6-dev     LIBRARY m HEADER math.h)
 parapet_library(codec ZSTD  DEBIAN libzstd-dev   PACKAGE libzstd)
 parapet_library(codec ZLIB  DEBIAN zlib1g-dev    PACKAGE zlib)
 parapet_library(codec LZ4   DEBIAN liblz4-dev    PACKAGE liblz4)

@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_INTERNAL_H
 #define PARAPET_ARRAY_INTERNAL_H
 
+#include "base/cursor.h"
 #include "comm/comm.h"
 #include "transfer/transfer.h"
 
@@ -51,20 +52,6 @@ struct parapet_array {
 };
 
 /* lead.c: rank 0 alone touches storage for metadata; the others learn what came of it. */
-
-/* Bytes that are read from front to back. */
-typedef struct pp_cursor {
-    const unsigned char *data;
-    size_t left;
-    bool is_short; /* more was asked for than there was */
-} pp_cursor;
-
-void pp_bytes_add_u64(pp_text *bytes, uint64_t value);
-void pp_bytes_add_block(pp_text *bytes, const void *data, size_t length); /* with its length before it */
-uint64_t pp_cursor_u64(pp_cursor *cursor);
-const void *pp_cursor_bytes(pp_cursor *cursor, size_t length); /* NULL when there are not as many */
-const void *pp_cursor_block(pp_cursor *cursor, size_t *length);
-parapet_status pp_cursor_finish(const pp_cursor *cursor);
 
 /* Something that rank 0 does to the subject, of which every rank has one. */
 typedef struct pp_lead {

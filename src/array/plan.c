@@ -1,11 +1,11 @@
-#include "plan/print.h"
+#include "forecast/print.h"
 
 #include <string.h>
 
 #include "array/internal.h"
 #include "array/opening.h"
 #include "base/checked.h"
-#include "plan/drawing.h"
+#include "forecast/drawing.h"
 #include "plan/owner.h"
 #include "plan/pieces.h"
 #include "transfer/memory.h"

@@ -6,7 +6,7 @@
 #include "base/checked.h"
 #include "codec/internal.h"
 #include "codec/shard_index.h"
-#include "geometry/copy.h"
+#include "geometry/strided.h"
 
 typedef struct shard_plan {
     pp_index_format index;

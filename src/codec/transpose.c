@@ -1,6 +1,6 @@
 /* transpose: encoded dimension i is decoded dimension order[i]. */
 #include "codec/internal.h"
-#include "geometry/copy.h"
+#include "geometry/strided.h"
 
 static parapet_status check_order(const int *order, int ndim)
 {

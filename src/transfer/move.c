@@ -1,7 +1,7 @@
 #include "transfer/move.h"
 
 #include "comm/direct.h"
-#include "geometry/copy.h"
+#include "geometry/strided.h"
 
 static unsigned char *place_in_chunk(const pp_move *move, int64_t *strides)
 {

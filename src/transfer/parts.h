@@ -2,7 +2,7 @@
 #ifndef PARAPET_TRANSFER_PARTS_H
 #define PARAPET_TRANSFER_PARTS_H
 
-#include "geometry/copy.h"
+#include "geometry/strided.h"
 #include "transfer/layout.h"
 
 typedef struct pp_part_memory {

@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 #include "comm/direct.h"
-#include "geometry/copy.h"
+#include "geometry/strided.h"
 
 /* Whole rows of a claim, which are one run if they lie densely, are fetched if no more than this times what is wanted
  * of them: a row costs as much as 6 KiB of a run. */

@@ -19,7 +19,7 @@ def team(noun, ranks, *arguments):
 
 POINTS = {"name": "fault_checkpoint_points", "links": ["tests/fault/fault_checkpoint_points"],
           "run": ["SCRATCH/fault_checkpoint_points", "quick"]}
-SERIES = {"name": "unit_array_series", "links": ["tests/unit_array_series"], "run": ["SCRATCH/unit_array_series"]}
+SERIES = {"name": "unit_series_steps", "links": ["tests/unit_series_steps"], "run": ["SCRATCH/unit_series_steps"]}
 SERIES_FAULTS = {"name": "parallel_series_faults", "links": ["tests/parallel/parallel_series_faults"],
                  "run": ["LAUNCHER", "-n", "3", "SCRATCH/parallel_series_faults", "97"]}
 STATES = power("states", 200)
@@ -27,7 +27,7 @@ FLUSH = flush()
 CHECKPOINT = team("checkpoint", 3)
 RACES = team("commit_races", 3, "1000")
 
-COMMITS, CHECKPOINTS = "src/array/checkpoint_commits.c", "src/array/checkpoint.c"
+COMMITS, CHECKPOINTS = "src/checkpoint/commits.c", "src/checkpoint/checkpoint.c"
 
 MUTANTS = [
     {"name": "a file is not flushed", "file": "src/store/posix_stream.c", "tests": [FLUSH, STATES],
@@ -75,24 +75,24 @@ MUTANTS = [
      "tests": [{"name": "unit_zarr_commit", "links": ["tests/unit_zarr_commit"], "run": ["SCRATCH/unit_zarr_commit"]}],
      "from": "    if (memcmp(rest->end, expected, line_bytes) != 0)",
      "to": "    if (0 && memcmp(rest->end, expected, line_bytes) != 0)"},
-    {"name": "shards are not verified", "file": "src/array/checkpoint_restore.c", "tests": [CHECKPOINT],
+    {"name": "shards are not verified", "file": "src/checkpoint/restore.c", "tests": [CHECKPOINT],
      "from": "            status = pp_arrays_verify(checkpoint->arrays, count);", "to": "            status = PARAPET_OK;"},
-    {"name": "the group's document is not compared", "file": "src/array/checkpoint_restore.c", "tests": [CHECKPOINT],
+    {"name": "the group's document is not compared", "file": "src/checkpoint/restore.c", "tests": [CHECKPOINT],
      "from": "if (status == PARAPET_OK && memcmp(node.digest, checkpoint->commit.document, PP_SHA256_BYTES) != 0)",
      "to": "if (0 && status == PARAPET_OK && memcmp(node.digest, checkpoint->commit.document, PP_SHA256_BYTES) != 0)"},
-    {"name": "a row in doubt is not announced", "file": "src/array/series_commit.c", "tests": [SERIES],
+    {"name": "a row in doubt is not announced", "file": "src/series/commit.c", "tests": [SERIES],
      "from": "    if (series->is_uncertain || (!series->is_in_doubt",
      "to": "    if (1 || series->is_uncertain || (!series->is_in_doubt"},
-    {"name": "a step is committed before its shards", "file": "src/array/series_row.c", "tests": [SERIES],
+    {"name": "a step is committed before its shards", "file": "src/series/row.c", "tests": [SERIES],
      "from": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK)\n        status = write_kept(series);",
      "to": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK &&\n        (status ="
            " pp_series_commit(series)) == PARAPET_OK)\n        status = write_kept(series);"},
-    {"name": "only the rank that failed cuts its log", "file": "src/array/series_arena.c", "tests": [SERIES_FAULTS],
+    {"name": "only the rank that failed cuts its log", "file": "src/series/arena.c", "tests": [SERIES_FAULTS],
      "from": "    if ((status = pp_comm_agree(series->store->comm, \"staging a step\", append_step(series, cuts))) !="
              " PARAPET_OK)\n",
      "to": "    parapet_status own = append_step(series, cuts);\n    if ((status = pp_comm_agree(series->store->comm,"
            " \"staging a step\", own)) != PARAPET_OK && own != PARAPET_OK)\n"},
-    {"name": "a row that failed to be published is given up", "file": "src/array/series_row.c",
+    {"name": "a row that failed to be published is given up", "file": "src/series/row.c",
      "tests": [SERIES_FAULTS],
      "from": "            series->arrays[i]->is_broken = false;", "to": "            series->shards_written += 0;"},
 ]

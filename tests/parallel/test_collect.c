@@ -4,8 +4,8 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "array/checkpoint.h"
 #include "array/open.h"
+#include "checkpoint/checkpoint.h"
 #include "launch.h"
 #include "tree.h"
 

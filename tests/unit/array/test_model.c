@@ -2,7 +2,7 @@
 #include "support.h"
 
 #include "array/internal.h"
-#include "geometry/copy.h"
+#include "geometry/strided.h"
 
 #define MODEL_CASES 400
 #define MODEL_STEPS 12

@@ -6,7 +6,7 @@
 
 #include "base/checked.h"
 #include "comm/direct.h"
-#include "geometry/copy.h"
+#include "geometry/strided.h"
 #include "transfer/sieve.h"
 
 #define GATHER_CASES 2000

@@ -1,0 +1,24 @@
+/* cursor.h - a byte string that is written piece by piece on one rank and read from front to back on another. */
+#ifndef PARAPET_BASE_CURSOR_H
+#define PARAPET_BASE_CURSOR_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+#include "base/text.h"
+
+/* Bytes that are read from front to back. */
+typedef struct pp_cursor {
+    const unsigned char *data;
+    size_t left;
+    bool is_short; /* more was asked for than there was */
+} pp_cursor;
+
+void pp_bytes_add_u64(pp_text *bytes, uint64_t value);
+void pp_bytes_add_block(pp_text *bytes, const void *data, size_t length); /* with its length before it */
+uint64_t pp_cursor_u64(pp_cursor *cursor);
+const void *pp_cursor_bytes(pp_cursor *cursor, size_t length); /* NULL when there are not as many */
+const void *pp_cursor_block(pp_cursor *cursor, size_t *length);
+parapet_status pp_cursor_finish(const pp_cursor *cursor);
+
+#endif

@@ -1,0 +1,529 @@
+/* checkpoint.c - a generation in the making: begin, put, commit or abort. */
+#include "checkpoint/checkpoint.h"
+
+#include <string.h>
+
+#define KEEP_DEFAULT 2
+/* Directories left by crashes at one and the same generation. */
+#define ATTEMPTS_MOST 10000
+/* Claims that other jobs may spoil by removing the directory meanwhile. */
+#define TRIES_MOST 5
+
+void pp_checkpoint_free(parapet_checkpoint *checkpoint)
+{
+    if (checkpoint == NULL)
+        return;
+    pp_commit_clear(&checkpoint->commit);
+    pp_json_free(checkpoint->attributes);
+    pp_free(checkpoint->arrays);
+    pp_free(checkpoint->names);
+    pp_free(checkpoint->group_path);
+    pp_free(checkpoint->path);
+    pp_free(checkpoint);
+}
+
+parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_store *store, const char *path)
+{
+    parapet_status status;
+    if (checkpoint != NULL)
+        *checkpoint = NULL;
+    if (checkpoint == NULL || store == NULL || path == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a checkpoint needs a store, a path and a place for its handle");
+    if ((status = pp_allocate(checkpoint, sizeof **checkpoint)) != PARAPET_OK)
+        return status;
+    (*checkpoint)->store = store;
+    if ((status = pp_json_object_build(&(*checkpoint)->attributes)) != PARAPET_OK)
+        return status;
+    return pp_path_normalize(path, &(*checkpoint)->path);
+}
+
+void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint)
+{
+    pp_call_init(call, "checkpoint_%s(%s)", verb, checkpoint->group_path);
+}
+
+void pp_checkpoint_drop(parapet_checkpoint **checkpoint)
+{
+    (*checkpoint)->store->handle_count--;
+    pp_checkpoint_free(*checkpoint);
+    *checkpoint = NULL;
+}
+
+/* ---- Begin ---- */
+
+static parapet_status choose_number(parapet_checkpoint *checkpoint, int64_t wanted)
+{
+    int64_t *list = NULL, newest;
+    size_t count;
+    parapet_status status = pp_commits_list(checkpoint->store, checkpoint->path, &list, &count);
+    newest = count > 0 ? list[0] : 0;
+    pp_free(list);
+    if (status != PARAPET_OK)
+        return status;
+    if (wanted == 0 && newest == PP_COMMIT_LAST_GENERATION)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" has generation %lld, which is the last one", checkpoint->path,
+                       (long long)newest);
+    checkpoint->commit.generation = wanted > 0 ? wanted : newest + 1;
+    if (checkpoint->commit.generation <= newest)
+        return pp_fail(PARAPET_ERR_EXISTS, "\"%s\" has generation %lld already; %lld is not later", checkpoint->path,
+                       (long long)newest, (long long)wanted);
+    return PARAPET_OK;
+}
+
+static parapet_status ignore(void *context, const pp_listed *listed)
+{
+    (void)context;
+    (void)listed;
+    return PARAPET_OK;
+}
+
+/* Whether a claim failed because another job, which gives up the same name, removed the directory meanwhile. The
+ * sentence of the failure stays. */
+static bool is_directory_gone(const parapet_checkpoint *checkpoint, parapet_status status)
+{
+    pp_failure failure = {0};
+    char *own = NULL;
+    bool is_gone = false;
+    if (status != PARAPET_ERR_IO)
+        return false;
+    pp_failure_take(&failure, status);
+    if (pp_path_join(checkpoint->group_path, "__parapet", &own) == PARAPET_OK)
+        is_gone = pp_store_list(checkpoint->store->backend, own, ignore, NULL) == PARAPET_ERR_NOT_FOUND;
+    pp_free(own);
+    (void)pp_failure_put(&failure);
+    return is_gone;
+}
+
+static parapet_status claim_directory(parapet_checkpoint *checkpoint, int attempt, bool *is_gone)
+{
+    static const char words[] = "a checkpoint in the making, or made\n";
+    parapet_store *store = checkpoint->store;
+    char *key = NULL, *staging = NULL;
+    parapet_status status;
+    if ((status = pp_generation_name(checkpoint->commit.generation, attempt, &checkpoint->commit.group)) !=
+            PARAPET_OK ||
+        (status = pp_path_join(checkpoint->path, checkpoint->commit.group, &checkpoint->group_path)) != PARAPET_OK ||
+        (status = pp_path_join(checkpoint->group_path, "__parapet/claim", &key)) != PARAPET_OK ||
+        (status = pp_path_join(checkpoint->path, "__parapet/tmp", &staging)) != PARAPET_OK)
+        goto done;
+    status = pp_store_write_all(
+        store->backend,
+        &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true}, words,
+        sizeof words - 1, PP_PUBLISH_EXCLUSIVE);
+    if (status == PARAPET_OK)
+        status = pp_store_settle(store->backend);
+    else
+        *is_gone = is_directory_gone(checkpoint, status);
+done:
+    pp_free(staging);
+    pp_free(key);
+    if (status != PARAPET_OK) {
+        pp_free(checkpoint->commit.group);
+        pp_free(checkpoint->group_path);
+        checkpoint->commit.group = checkpoint->group_path = NULL;
+    }
+    return status;
+}
+
+static parapet_status claim_any_directory(parapet_checkpoint *checkpoint, bool *is_gone)
+{
+    parapet_status status;
+    int attempt = 0;
+    *is_gone = false;
+    do
+        status = claim_directory(checkpoint, attempt++, is_gone);
+    while (status == PARAPET_ERR_EXISTS && attempt < ATTEMPTS_MOST);
+    return status;
+}
+
+static parapet_status begin_generation(void *subject, const void *wanted)
+{
+    parapet_checkpoint *checkpoint = subject;
+    parapet_status status;
+    bool is_gone = true;
+    int tries;
+    if ((status = pp_node_prepare_ancestors(checkpoint->store, checkpoint->path)) != PARAPET_OK ||
+        (status = pp_node_ensure_group(checkpoint->store, checkpoint->path)) != PARAPET_OK)
+        return status;
+    for (tries = 0; is_gone && tries < TRIES_MOST; tries++) {
+        if ((status = choose_number(checkpoint, *(const int64_t *)wanted)) != PARAPET_OK)
+            return status;
+        status = claim_any_directory(checkpoint, &is_gone);
+    }
+    return status;
+}
+
+static parapet_status print_generation(void *subject, pp_text *bytes)
+{
+    const parapet_checkpoint *checkpoint = subject;
+    pp_bytes_add_u64(bytes, (uint64_t)checkpoint->commit.generation);
+    pp_bytes_add_block(bytes, checkpoint->commit.group, strlen(checkpoint->commit.group) + 1);
+    return PARAPET_OK;
+}
+
+static parapet_status adopt_generation(void *subject, pp_cursor *bytes)
+{
+    parapet_checkpoint *checkpoint = subject;
+    const char *group;
+    size_t length;
+    parapet_status status;
+    checkpoint->commit.generation = (int64_t)pp_cursor_u64(bytes);
+    group = pp_cursor_block(bytes, &length);
+    if ((status = pp_cursor_finish(bytes)) != PARAPET_OK ||
+        (status = pp_copy_text(&checkpoint->commit.group, group)) != PARAPET_OK)
+        return status;
+    return pp_path_join(checkpoint->path, group, &checkpoint->group_path);
+}
+
+static parapet_status check_options(const parapet_checkpoint_options *options)
+{
+    if (options->generation < 0 || options->generation > PP_COMMIT_LAST_GENERATION)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "generation is %lld, but must be from 1 to %lld, or 0 for the next one",
+                       (long long)options->generation, (long long)PP_COMMIT_LAST_GENERATION);
+    if (options->keep < -1)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "keep is %lld, but must be 1 or more, 0 for %d, or -1 for all",
+                       (long long)options->keep, KEEP_DEFAULT);
+    return PARAPET_OK;
+}
+
+parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet_store *store, const char *path,
+                                        const parapet_checkpoint_options *options)
+{
+    parapet_checkpoint_options given = options != NULL ? *options : (parapet_checkpoint_options){0};
+    int64_t equal[] = {given.generation, given.keep};
+    parapet_status status = pp_checkpoint_build(checkpoint, store, path);
+    pp_call call;
+    if (store == NULL)
+        return status;
+    pp_call_init(&call, "checkpoint_begin(%s)", path != NULL ? path : "");
+    pp_call_add(&call, equal, sizeof equal);
+    if (status == PARAPET_OK && (status = check_options(&given)) == PARAPET_OK)
+        status = pp_store_check_writable(store);
+    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK) {
+        pp_lead lead = {.subject = *checkpoint,
+                        .argument = &given.generation,
+                        .work = begin_generation,
+                        .print = print_generation,
+                        .adopt = adopt_generation};
+        (*checkpoint)->keep = given.keep == 0 ? KEEP_DEFAULT : given.keep;
+        (*checkpoint)->commit.is_durable = store->options.durability != 2;
+        status = pp_lead_run(store->comm, "beginning a checkpoint", &lead);
+    }
+    if (status == PARAPET_OK) {
+        store->handle_count++;
+    } else if (checkpoint != NULL) {
+        pp_checkpoint_free(*checkpoint);
+        *checkpoint = NULL;
+    }
+    return status;
+}
+
+/* ---- Put ---- */
+
+parapet_status pp_checkpoint_paths(const parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
+                                   int count, char ***paths)
+{
+    parapet_status status = pp_allocate_array(paths, (size_t)count, sizeof **paths);
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = pp_path_join(checkpoint->group_path, items[i].name, &(*paths)[i]);
+    return status;
+}
+
+static parapet_status check_sound(const parapet_checkpoint *checkpoint)
+{
+    return !checkpoint->is_failed
+               ? PARAPET_OK
+               : pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" has failed before: begin again",
+                         (long long)checkpoint->commit.generation, checkpoint->path);
+}
+
+parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint)
+{
+    if (checkpoint->is_restore)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" was opened to restore from it",
+                       (long long)checkpoint->commit.generation, checkpoint->path);
+    if (checkpoint->job != NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" is on its way: wait for it",
+                       (long long)checkpoint->commit.generation, checkpoint->path);
+    return check_sound(checkpoint);
+}
+
+static parapet_status check_items(const parapet_checkpoint_item *items, int count)
+{
+    int i;
+    if (count < 0 || (count > 0 && items == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d items%s", count, count > 0 ? ", but no list" : "");
+    for (i = 0; i < count; i++) {
+        if (items[i].name == NULL || items[i].spec == NULL)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "item %d has no %s", i, items[i].name == NULL ? "name" : "spec");
+        if (items[i].name[0] == '\0' || strchr(items[i].name, '/') != NULL)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "item %d: \"%s\" is not one name", i, items[i].name);
+    }
+    return PARAPET_OK;
+}
+
+static parapet_status gather_specs(const parapet_checkpoint_item *items, int count, parapet_array_spec **specs)
+{
+    parapet_status status = pp_allocate_array(specs, (size_t)count, sizeof **specs);
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++) {
+        (*specs)[i] = *items[i].spec;
+        (*specs)[i].overwrite = 0; /* each name once: the record would have two of it */
+    }
+    return status;
+}
+
+parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
+                                    parapet_array **arrays)
+{
+    parapet_array_spec *specs = NULL;
+    char **paths = NULL;
+    pp_call call;
+    parapet_status status;
+    pp_checkpoint_call(&call, "put", checkpoint);
+    if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK &&
+        (status = check_items(items, count)) == PARAPET_OK &&
+        (status = pp_checkpoint_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
+        status = gather_specs(items, count, &specs);
+    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK)
+        status = pp_arrays_create(arrays, checkpoint->store, (const char *const *)paths, specs, count, true);
+    pp_paths_free(paths, (size_t)count);
+    pp_free(specs);
+    return status;
+}
+
+/* What every rank knows of the arrays now. */
+static parapet_status add_to_record(parapet_checkpoint *checkpoint, parapet_array *const *arrays, int count)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = pp_commit_add(&checkpoint->commit, strrchr(arrays[i]->path, '/') + 1, arrays[i]->document_digest);
+    return status;
+}
+
+parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array **arrays,
+                                  const parapet_array_parts *list, int count)
+{
+    pp_comm *comm = checkpoint->store->comm;
+    pp_call call;
+    parapet_status status = count > 0 ? parapet_arrays_write(list, count) : PARAPET_OK;
+    if (status != PARAPET_OK)
+        return status;
+    pp_checkpoint_call(&call, "seal", checkpoint);
+    if ((status = pp_comm_begin(comm, &call, PARAPET_OK)) != PARAPET_OK ||
+        (status = pp_arrays_seal(arrays, count)) != PARAPET_OK)
+        return status;
+    return pp_comm_agree(comm, "recording", add_to_record(checkpoint, arrays, count));
+}
+
+static parapet_status put_into(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
+                               parapet_array **arrays, parapet_array_parts *list)
+{
+    pp_failure failure = {0};
+    parapet_status status, closed;
+    int i;
+    if ((status = pp_checkpoint_create(checkpoint, items, count, arrays)) != PARAPET_OK)
+        return status;
+    for (i = 0; i < count; i++)
+        list[i] =
+            (parapet_array_parts){.array = arrays[i], .parts = items[i].parts, .part_count = items[i].part_count};
+    pp_failure_take(&failure, pp_checkpoint_fill(checkpoint, arrays, list, count));
+    closed = parapet_arrays_close(arrays, count);
+    return failure.status != PARAPET_OK ? pp_failure_put(&failure) : closed;
+}
+
+parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count)
+{
+    size_t room = count > 0 ? (size_t)count : 1;
+    parapet_array **arrays = NULL;
+    parapet_array_parts *list = NULL;
+    parapet_status status;
+    pp_call call;
+    if (checkpoint == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_put needs a checkpoint");
+    if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
+        return pp_checkpoint_check_begun(checkpoint);
+    pp_checkpoint_call(&call, "put", checkpoint);
+    pp_call_add(&call, &count, sizeof count);
+    if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
+        status = pp_allocate_array(&list, room, sizeof list[0]);
+    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK) {
+        status = put_into(checkpoint, items, count, arrays, list);
+        checkpoint->is_failed = checkpoint->is_failed || status != PARAPET_OK;
+    }
+    pp_free(list);
+    pp_free(arrays);
+    return status;
+}
+
+parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name, const char *json)
+{
+    pp_attribute attribute = {.name = name, .json = json};
+    pp_json *changed = NULL;
+    parapet_status status;
+    pp_call call;
+    if (checkpoint == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_attribute_set needs a checkpoint");
+    if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
+        return pp_checkpoint_check_begun(checkpoint);
+    pp_checkpoint_call(&call, "attribute_set", checkpoint);
+    pp_attribute_add(&attribute, &call);
+    if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK)
+        status = pp_attributes_changed(checkpoint->attributes, &attribute, &changed);
+    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) != PARAPET_OK) {
+        pp_json_free(changed);
+        return status;
+    }
+    pp_json_free(checkpoint->attributes);
+    checkpoint->attributes = changed;
+    return PARAPET_OK;
+}
+
+/* ---- Commit ---- */
+
+/* The generation's own document, and its digest for the record. */
+static parapet_status write_group(parapet_checkpoint *checkpoint)
+{
+    pp_group_document document = {.zarr_format = 3, .attributes = pp_json_share(checkpoint->attributes)};
+    pp_text text = {0};
+    parapet_status status;
+    if ((status = pp_metadata_gather(checkpoint->store, checkpoint->group_path, true,
+                                     &document.consolidated_metadata)) == PARAPET_OK &&
+        (status = pp_group_document_print(&document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK) {
+        pp_sha256_of(text.data, text.bytes, checkpoint->commit.document);
+        status = pp_node_write(checkpoint->store, checkpoint->group_path, PARAPET_NODE_GROUP, text.data, text.bytes,
+                               PP_PUBLISH_EXCLUSIVE);
+    }
+    pp_text_free(&text);
+    pp_group_document_clear(&document);
+    return status;
+}
+
+/* A directory of an older number that was never committed cannot be any more. */
+static parapet_status erase_older(void *context, const char *group, int64_t number)
+{
+    const parapet_checkpoint *checkpoint = context;
+    return number < checkpoint->commit.generation ? pp_generation_erase(checkpoint->store, checkpoint->path, group)
+                                                  : PARAPET_OK;
+}
+
+/* What fails here is done again after the next commit. */
+static void tidy_up(parapet_checkpoint *checkpoint)
+{
+    int64_t *list = NULL, kept = 0;
+    size_t count, i;
+    if (checkpoint->keep < 0)
+        return;
+    /* A later one is another job's, and perhaps not durable yet: it is none of those that stay. */
+    if (pp_commits_list(checkpoint->store, checkpoint->path, &list, &count) == PARAPET_OK)
+        for (i = 0; i < count; i++)
+            if (list[i] <= checkpoint->commit.generation && ++kept > checkpoint->keep)
+                (void)pp_generation_drop(checkpoint->store, checkpoint->path, list[i]);
+    pp_free(list);
+    (void)pp_generations_stray(checkpoint->store, checkpoint->path, erase_older, checkpoint);
+}
+
+/* A job that has committed a later number removes what it takes for remains: then that is what happened. */
+static void tell_if_overtaken(const parapet_checkpoint *checkpoint, pp_failure *failure)
+{
+    parapet_status status =
+        pp_commits_check_newest(checkpoint->store, checkpoint->path, checkpoint->commit.generation);
+    if (status != PARAPET_ERR_EXISTS || failure->status == PARAPET_ERR_EXISTS)
+        return;
+    *failure = (pp_failure){0};
+    pp_failure_take(failure, status);
+}
+
+static parapet_status commit_generation(void *subject, const void *argument)
+{
+    parapet_checkpoint *checkpoint = subject;
+    pp_failure failure = {0};
+    bool is_certain = true;
+    parapet_status status = write_group(checkpoint);
+    (void)argument;
+    if (status == PARAPET_OK)
+        status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit, &is_certain);
+    if (status == PARAPET_OK)
+        return PARAPET_OK;
+    pp_failure_take(&failure, status);
+    if (is_certain) {
+        tell_if_overtaken(checkpoint, &failure);
+        (void)pp_generation_erase(checkpoint->store, checkpoint->path, checkpoint->commit.group);
+    }
+    return pp_failure_put(&failure);
+}
+
+static parapet_status erase_own(void *subject, const void *argument)
+{
+    parapet_checkpoint *checkpoint = subject;
+    (void)argument;
+    return pp_generation_erase(checkpoint->store, checkpoint->path, checkpoint->commit.group);
+}
+
+/* [collective] */
+static parapet_status lead_on(parapet_checkpoint *checkpoint, const char *phase, pp_node_work work)
+{
+    pp_lead lead = {.subject = checkpoint, .work = work};
+    return pp_lead_run(checkpoint->store->comm, phase, &lead);
+}
+
+parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
+{
+    bool is_first = pp_comm_rank(checkpoint->store->comm) == 0;
+    parapet_status status;
+    if (checkpoint->is_failed) {
+        if (is_first)
+            (void)erase_own(checkpoint, NULL);
+        return check_sound(checkpoint);
+    }
+    status = lead_on(checkpoint, "committing a checkpoint", commit_generation);
+    /* Nobody waits for that. */
+    if (status == PARAPET_OK && is_first)
+        tidy_up(checkpoint);
+    return status;
+}
+
+/* [collective] PARAPET_ERR_ARGUMENT: the ranks called different things, or it was opened; the handle stays. */
+static parapet_status begin_end(parapet_checkpoint *checkpoint, const char *verb)
+{
+    pp_call call;
+    pp_checkpoint_call(&call, verb, checkpoint);
+    return pp_comm_begin(checkpoint->store->comm, &call,
+                         checkpoint->is_restore ? pp_checkpoint_check_begun(checkpoint) : PARAPET_OK);
+}
+
+parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation)
+{
+    parapet_status status;
+    if (checkpoint == NULL || *checkpoint == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_commit needs a checkpoint");
+    if ((*checkpoint)->job != NULL)
+        return pp_checkpoint_check_begun(*checkpoint);
+    if ((status = begin_end(*checkpoint, "commit")) == PARAPET_ERR_ARGUMENT)
+        return status;
+    if (status == PARAPET_OK)
+        status = pp_checkpoint_conclude(*checkpoint);
+    if (generation != NULL)
+        *generation = status == PARAPET_OK ? (*checkpoint)->commit.generation : 0;
+    pp_checkpoint_drop(checkpoint);
+    return status;
+}
+
+parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
+{
+    parapet_status status = PARAPET_OK;
+    bool is_lost;
+    if (checkpoint == NULL || *checkpoint == NULL)
+        return PARAPET_OK;
+    if ((*checkpoint)->job != NULL)
+        return pp_checkpoint_check_begun(*checkpoint);
+    is_lost = pp_comm_is_lost((*checkpoint)->store->comm);
+    if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
+        return status;
+    if (!is_lost && status == PARAPET_OK)
+        status = lead_on(*checkpoint, "giving up a checkpoint", erase_own);
+    pp_checkpoint_drop(checkpoint);
+    return status;
+}

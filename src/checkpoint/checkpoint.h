@@ -1,0 +1,96 @@
+/* checkpoint.h - generations of a checkpoint: where they are, and what the files of checkpoints share.
+ *
+ *     <path>/g00000007/                    a generation: a Zarr group. "g00000007-1" if the name was claimed before
+ *     <path>/g00000007/__parapet/claim     published exclusively: whose directory this is
+ *     <path>/g00000007/<array>/            sealed
+ *     <path>/g00000007/zarr.json           written when all arrays are
+ *     <path>/__parapet/commits/00000007    the commit record, published exclusively and last
+ *
+ * A generation is there if and only if its commit record is. To remove one, the record goes first, then its
+ * zarr.json, then the rest: so whatever a crash leaves is either whole or no generation. */
+#ifndef PARAPET_CHECKPOINT_CHECKPOINT_H
+#define PARAPET_CHECKPOINT_CHECKPOINT_H
+
+#include "array/internal.h"
+#include "zarr/commit.h"
+
+typedef struct pp_checkpoint_job pp_checkpoint_job;
+
+struct parapet_checkpoint {
+    parapet_store *store;
+    char *path;       /* of the group that holds the generations */
+    char *group_path; /* of this one */
+    pp_commit commit;
+    pp_json *attributes; /* of its group */
+    bool is_restore;     /* opened, not begun */
+    int64_t keep;        /* begun: generations that stay; -1: all */
+    bool is_failed;      /* begun: a put failed */
+    pp_checkpoint_job *job;
+    parapet_array **arrays; /* opened: in the order of commit.arrays */
+    const char **names;
+    int64_t passed_over;
+    pp_failure problem; /* of the newest that was passed over */
+};
+
+/* ---- commits.c: on rank 0 alone ---- */
+
+/* Numbers of the generations that are committed, the newest first; free with pp_free. */
+parapet_status pp_commits_list(parapet_store *store, const char *path, int64_t **numbers, size_t *count);
+
+/* PARAPET_ERR_NOT_FOUND when there is no such generation. Clear it also after a failure. */
+parapet_status pp_commit_load(parapet_store *store, const char *path, int64_t number, pp_commit *commit);
+
+/* PARAPET_ERR_EXISTS when this number or a later one is committed. */
+parapet_status pp_commits_check_newest(parapet_store *store, const char *path, int64_t number);
+
+/* Makes the generation exist, durably. PARAPET_ERR_EXISTS: another job has committed this number or a later one.
+ * After any other failure *is_certain tells whether it is certain that it does not exist. */
+parapet_status pp_commit_publish(parapet_store *store, const char *path, pp_commit *commit, bool *is_certain);
+
+/* Removes the record, durably; then what it named. One that is gone already is fine. */
+parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_t number);
+
+/* Removes a directory that no record names: its zarr.json first. */
+parapet_status pp_generation_erase(parapet_store *store, const char *path, const char *group);
+
+/* Whether a name is that of a generation's directory, and of which number. */
+bool pp_generation_parse(const char *group, int64_t *number);
+
+/* The name of the directory for an attempt, counted from 0, at a generation; free with pp_free. */
+parapet_status pp_generation_name(int64_t number, int attempt, char **group);
+
+/* Called with every directory of a generation that no record names. */
+typedef parapet_status (*pp_stray_visitor)(void *context, const char *group, int64_t number);
+parapet_status pp_generations_stray(parapet_store *store, const char *path, pp_stray_visitor visit, void *context);
+
+/* ---- checkpoint.c ---- */
+
+/* An empty handle, not counted as open yet; free it also after a failure. */
+parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_store *store, const char *path);
+void pp_checkpoint_free(parapet_checkpoint *checkpoint);
+
+/* The same for one that is open; sets it to NULL. */
+void pp_checkpoint_drop(parapet_checkpoint **checkpoint);
+
+/* Which call this is, and on which generation. */
+void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint);
+
+/* Whether it can be put to: begun, not on its way, not failed; the same on every rank. */
+parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint);
+
+/* [collective] Makes the arrays of items, apart from their group; handles are the caller's to close. */
+parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
+                                    parapet_array **arrays);
+
+/* [collective] Writes and seals them and adds them to the commit record. */
+parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array **arrays,
+                                  const parapet_array_parts *list, int count);
+
+/* [collective] The commit itself, within a call that has begun; the handle stays. */
+parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint);
+
+/* Paths of arrays in the generation; free with pp_paths_free. */
+parapet_status pp_checkpoint_paths(const parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
+                                   int count, char ***paths);
+
+#endif

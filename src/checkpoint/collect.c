@@ -1,0 +1,373 @@
+/* collect.c - what crashes have left below a path: rank 0 finds and removes it, all ranks are told.
+ *
+ *     <checkpoint>/g00000008/         a generation that no commit record names
+ *     <node>/__parapet/tmp/           temporary objects: of shards, manifests, commit records, documents of arrays
+ *     <group>/.parapet-<random>.tmp   the same of documents of groups
+ *     <series>/__parapet/open/        steps of a row that was open
+ *     <node>/__parapet/copy/          of a copy; stays as long as something in it says how to resume it
+ *     __parapet-probe-<time>/         at the root: what a copy that was only planned has measured with
+ *
+ * Only names that nobody but the library gives count, so that a wrong path is harmless. What cannot be removed does
+ * not keep the rest from being removed: the first failure is told at the end. */
+#include <string.h>
+
+#include "checkpoint/checkpoint.h"
+
+#define RANDOM_DIGITS 32
+
+typedef enum reason {
+    REASON_GENERATION,
+    REASON_TEMPORARY,
+    REASON_OPEN_STEPS,
+    REASON_COPY,
+    REASON_PROBE,
+    REASON_COUNT
+} reason;
+
+static const char *const reason_words[REASON_COUNT] = {
+    "a generation that was never committed", "a temporary object that was never published",
+    "open steps of a series that were not flushed", "what is left of a copy that cannot be resumed",
+    "what is left of measuring the storage"};
+
+typedef struct removed {
+    char *key;
+    reason why;
+} removed;
+
+typedef struct collecting {
+    parapet_store *store;
+    char *path;
+    bool is_dry;
+    removed *list;
+    size_t count, capacity;
+    pp_failure failure; /* on rank 0: the first */
+} collecting;
+
+static void note(collecting *self, parapet_status status)
+{
+    pp_failure_take(&self->failure, status);
+}
+
+/* ---- One thing that is to go ---- */
+
+static parapet_status make_room(collecting *self)
+{
+    size_t capacity = self->capacity > 0 ? 2 * self->capacity : 16;
+    parapet_status status;
+    if (self->count < self->capacity)
+        return PARAPET_OK;
+    if ((status = pp_reallocate(&self->list, capacity * sizeof self->list[0])) == PARAPET_OK)
+        self->capacity = capacity;
+    return status;
+}
+
+static parapet_status remove_thing(const collecting *self, const char *path, const char *name, const char *key,
+                                   reason why)
+{
+    parapet_status status;
+    switch (why) {
+    case REASON_GENERATION:
+        return pp_generation_erase(self->store, path, name);
+    case REASON_COPY:
+    case REASON_PROBE:
+        return pp_store_remove_prefix(self->store->backend, key);
+    default:
+        status = pp_store_remove(self->store->backend, key);
+        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    }
+}
+
+/* Room for the word comes first: nothing is removed that nobody is told of. */
+static void discard(collecting *self, const char *path, const char *name, reason why)
+{
+    char *key = NULL;
+    parapet_status status;
+    if ((status = make_room(self)) != PARAPET_OK || (status = pp_path_join(path, name, &key)) != PARAPET_OK ||
+        (!self->is_dry && (status = remove_thing(self, path, name, key, why)) != PARAPET_OK)) {
+        note(self, status);
+        pp_free(key);
+        return;
+    }
+    self->list[self->count++] = (removed){.key = key, .why = why};
+}
+
+/* ---- What the library keeps beside a node, in __parapet ---- */
+
+typedef struct place {
+    collecting *self;
+    const char *prefix;
+    reason why;
+    bool has_checkpoints;
+} place;
+
+static parapet_status discard_object(void *context, const char *key, uint64_t bytes)
+{
+    const place *where = context;
+    (void)bytes;
+    discard(where->self, where->prefix, key, where->why);
+    return PARAPET_OK;
+}
+
+static void collect_objects(collecting *self, const char *own, const char *folder, reason why)
+{
+    place where = {.self = self, .why = why};
+    char *prefix = NULL;
+    parapet_status status = pp_path_join(own, folder, &prefix);
+    if (status == PARAPET_OK) {
+        where.prefix = prefix;
+        status = pp_walk_objects(self->store, prefix, discard_object, &where);
+    }
+    if (status != PARAPET_ERR_NOT_FOUND)
+        note(self, status);
+    pp_free(prefix);
+}
+
+static parapet_status find_job(void *context, const pp_listed *listed)
+{
+    if (!listed->is_prefix && (strcmp(listed->name, "job") == 0 || strcmp(listed->name, "finished") == 0))
+        *(bool *)context = true;
+    return PARAPET_OK;
+}
+
+static void collect_copy(collecting *self, const char *own)
+{
+    char *prefix = NULL;
+    bool is_resumable = false;
+    parapet_status status = pp_path_join(own, "copy", &prefix);
+    if (status == PARAPET_OK)
+        status = pp_store_list(self->store->backend, prefix, find_job, &is_resumable);
+    if (status == PARAPET_OK && !is_resumable)
+        discard(self, own, "copy", REASON_COPY);
+    if (status != PARAPET_ERR_NOT_FOUND)
+        note(self, status);
+    pp_free(prefix);
+}
+
+typedef struct own_folders {
+    bool has_temporaries, has_open_steps, has_copy, has_commits;
+} own_folders;
+
+static parapet_status find_folder(void *context, const pp_listed *listed)
+{
+    own_folders *found = context;
+    found->has_temporaries = found->has_temporaries || strcmp(listed->name, "tmp") == 0;
+    found->has_open_steps = found->has_open_steps || strcmp(listed->name, "open") == 0;
+    found->has_copy = found->has_copy || strcmp(listed->name, "copy") == 0;
+    found->has_commits = found->has_commits || strcmp(listed->name, "commits") == 0;
+    return PARAPET_OK;
+}
+
+/* Returns whether there was ever a checkpoint, if it is a group: records and claims are all that groups have
+ * temporary objects of in there. */
+static bool collect_own(collecting *self, const char *path)
+{
+    own_folders found = {false, false, false, false};
+    char *own = NULL;
+    parapet_status status = pp_path_join(path, "__parapet", &own);
+    if (status == PARAPET_OK)
+        status = pp_store_list(self->store->backend, own, find_folder, &found);
+    if (found.has_temporaries)
+        collect_objects(self, own, "tmp", REASON_TEMPORARY);
+    if (found.has_open_steps)
+        collect_objects(self, own, "open", REASON_OPEN_STEPS);
+    if (found.has_copy)
+        collect_copy(self, own);
+    if (status != PARAPET_ERR_NOT_FOUND)
+        note(self, status);
+    pp_free(own);
+    return found.has_commits || found.has_temporaries;
+}
+
+/* ---- Groups ---- */
+
+/* As the store names what it writes where no name is given. */
+static bool is_temporary_name(const char *name)
+{
+    static const char before[] = ".parapet-", behind[] = ".tmp";
+    size_t start = sizeof before - 1;
+    return strncmp(name, before, start) == 0 && strspn(name + start, "0123456789abcdef") == RANDOM_DIGITS &&
+           strcmp(name + start + RANDOM_DIGITS, behind) == 0;
+}
+
+static parapet_status discard_if_left(void *context, const pp_listed *listed)
+{
+    static const char probe[] = "__parapet-probe-";
+    const place *where = context;
+    if (!listed->is_prefix && is_temporary_name(listed->name))
+        discard(where->self, where->prefix, listed->name, REASON_TEMPORARY);
+    if (listed->is_prefix && where->prefix[0] == '\0' && strncmp(listed->name, probe, sizeof probe - 1) == 0)
+        discard(where->self, where->prefix, listed->name, REASON_PROBE);
+    return PARAPET_OK;
+}
+
+static parapet_status look_for_claim(const place *where, const char *group, bool *has_claim)
+{
+    char *path = NULL, *key = NULL;
+    pp_reader *reader = NULL;
+    parapet_status status = pp_path_join(where->prefix, group, &path);
+    if (status == PARAPET_OK && (status = pp_path_join(path, "__parapet/claim", &key)) == PARAPET_OK)
+        status = pp_store_open_object(where->self->store->backend, key, &reader);
+    *has_claim = status == PARAPET_OK;
+    pp_reader_free(reader);
+    pp_free(key);
+    pp_free(path);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* Where nobody ever began a checkpoint, a directory without a claim is only named like a generation. */
+static parapet_status discard_generation(void *context, const char *group, int64_t number)
+{
+    const place *where = context;
+    bool is_ours = where->has_checkpoints;
+    parapet_status status = is_ours ? PARAPET_OK : look_for_claim(where, group, &is_ours);
+    (void)number;
+    if (is_ours)
+        discard(where->self, where->prefix, group, REASON_GENERATION);
+    return status;
+}
+
+static void collect_beside(collecting *self, const char *path, bool has_checkpoints)
+{
+    place where = {.self = self, .prefix = path, .has_checkpoints = has_checkpoints};
+    note(self, pp_store_list(self->store->backend, path, discard_if_left, &where));
+    note(self, pp_generations_stray(self->store, path, discard_generation, &where));
+}
+
+/* A generation that a dry run has told of is told of as a whole. */
+static bool is_listed(const collecting *self, const char *key)
+{
+    size_t i;
+    for (i = 0; i < self->count; i++)
+        if (strcmp(self->list[i].key, key) == 0)
+            return true;
+    return false;
+}
+
+static parapet_status collect_node(collecting *self, const char *path);
+
+static void collect_below(collecting *self, const char *path)
+{
+    pp_children children = {0};
+    size_t i;
+    note(self, pp_children_list(&children, self->store, path));
+    for (i = 0; i < children.count; i++) {
+        char *child = NULL;
+        int64_t number;
+        parapet_status status = pp_path_join(path, children.names[i], &child);
+        note(self, status);
+        if (status == PARAPET_OK && !(pp_generation_parse(children.names[i], &number) && is_listed(self, child)))
+            (void)collect_node(self, child);
+        pp_free(child);
+    }
+    pp_children_clear(&children);
+}
+
+/* Directories count as groups; those of chunks, below an array, are not looked at. PARAPET_ERR_NOT_FOUND when there
+ * is nothing; other failures are noted. */
+static parapet_status collect_node(collecting *self, const char *path)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(self->store, path, &node);
+    bool is_group = status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP, has_checkpoints;
+    pp_node_clear(&node);
+    if (status == PARAPET_ERR_NOT_FOUND)
+        return status;
+    note(self, status);
+    has_checkpoints = collect_own(self, path);
+    if (is_group) {
+        collect_beside(self, path, has_checkpoints);
+        collect_below(self, path);
+    }
+    return PARAPET_OK;
+}
+
+/* ---- The call ---- */
+
+static parapet_status collect(void *subject, const void *argument)
+{
+    collecting *self = subject;
+    parapet_status status = collect_node(self, self->path);
+    (void)argument;
+    if (status == PARAPET_OK && !self->is_dry)
+        note(self, pp_store_settle(self->store->backend));
+    return status;
+}
+
+static parapet_status print_removed(void *subject, pp_text *bytes)
+{
+    const collecting *self = subject;
+    size_t i;
+    pp_bytes_add_u64(bytes, self->count);
+    for (i = 0; i < self->count; i++) {
+        pp_bytes_add_u64(bytes, (uint64_t)self->list[i].why);
+        pp_bytes_add_block(bytes, self->list[i].key, strlen(self->list[i].key) + 1);
+    }
+    return PARAPET_OK;
+}
+
+static parapet_status adopt_removed(void *subject, pp_cursor *bytes)
+{
+    collecting *self = subject;
+    size_t length, count = (size_t)pp_cursor_u64(bytes);
+    parapet_status status = pp_allocate_array(&self->list, count, sizeof self->list[0]);
+    while (self->count < count && status == PARAPET_OK) {
+        removed *next = &self->list[self->count];
+        const char *key;
+        next->why = (reason)pp_cursor_u64(bytes);
+        key = pp_cursor_block(bytes, &length);
+        if ((status = pp_cursor_finish(bytes)) == PARAPET_OK &&
+            (status = pp_copy_text(&next->key, key)) == PARAPET_OK)
+            self->count++;
+    }
+    return status;
+}
+
+static parapet_status check_call(collecting *self, const char *path)
+{
+    parapet_status status = pp_path_normalize(path, &self->path);
+    if (status != PARAPET_OK || self->is_dry || (status = pp_store_check_writable(self->store)) != PARAPET_OK)
+        return status;
+    /* Among them may be a checkpoint in the making, or a series. */
+    if (self->store->handle_count > 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "%d arrays, groups, checkpoints or series of the store are open; close them first",
+                       self->store->handle_count);
+    return PARAPET_OK;
+}
+
+static void tell(const collecting *self, parapet_removal removal, void *context)
+{
+    size_t i;
+    for (i = 0; removal != NULL && i < self->count; i++)
+        if (removal(context, self->list[i].key, reason_words[self->list[i].why]) != 0)
+            return;
+}
+
+static void clear(collecting *self)
+{
+    size_t i;
+    for (i = 0; i < self->count; i++)
+        pp_free(self->list[i].key);
+    pp_free(self->list);
+    pp_free(self->path);
+}
+
+parapet_status parapet_collect(parapet_store *store, const char *path, int dry_run, parapet_removal removal,
+                               void *context)
+{
+    collecting self = {.store = store, .is_dry = dry_run != 0};
+    pp_lead lead = {.subject = &self, .work = collect, .print = print_removed, .adopt = adopt_removed};
+    parapet_status status;
+    pp_call call;
+    if (store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_collect needs a store");
+    pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
+    pp_call_add(&call, &self.is_dry, sizeof self.is_dry);
+    if ((status = pp_comm_begin(store->comm, &call, check_call(&self, path))) == PARAPET_OK &&
+        (status = pp_lead_run(store->comm, "collecting", &lead)) == PARAPET_OK) {
+        tell(&self, removal, context);
+        status = pp_comm_agree(store->comm, "collecting", pp_failure_put(&self.failure));
+    }
+    clear(&self);
+    return status;
+}

@@ -1,0 +1,346 @@
+#include <stdlib.h>
+#include <string.h>
+
+#include "checkpoint/checkpoint.h"
+
+static parapet_status commits_key(const char *path, const char *name, char **key)
+{
+    char *prefix = NULL;
+    parapet_status status = pp_path_join(path, "__parapet/commits", &prefix);
+    if (status == PARAPET_OK)
+        status = pp_path_join(prefix, name, key);
+    pp_free(prefix);
+    return status;
+}
+
+static parapet_status commit_key(const char *path, int64_t number, char **key)
+{
+    pp_text text = {0};
+    char *name = NULL;
+    parapet_status status;
+    pp_text_add(&text, "%08lld", (long long)number);
+    if ((status = pp_text_finish(&text, &name)) == PARAPET_OK)
+        status = commits_key(path, name, key);
+    pp_free(name);
+    return status;
+}
+
+/* ---- Numbers ---- */
+
+typedef struct numbers {
+    int64_t *numbers;
+    size_t count, capacity;
+} numbers;
+
+/* Decimal digits, at least eight; false for anything else. Moves text behind them. */
+static bool parse_number(const char **text, int64_t *number)
+{
+    size_t digits = strspn(*text, "0123456789"), i;
+    *number = 0;
+    if (digits < 8 || digits > 18)
+        return false;
+    for (i = 0; i < digits; i++)
+        *number = *number * 10 + ((*text)[i] - '0');
+    *text += digits;
+    return *number > 0;
+}
+
+static parapet_status add_number(void *context, const pp_listed *listed)
+{
+    numbers *list = context;
+    const char *name = listed->name;
+    int64_t number;
+    parapet_status status;
+    if (listed->is_prefix || !parse_number(&name, &number) || *name != '\0')
+        return PARAPET_OK;
+    if (list->count == list->capacity) {
+        size_t capacity = list->capacity > 0 ? 2 * list->capacity : 8;
+        if ((status = pp_reallocate(&list->numbers, capacity * sizeof list->numbers[0])) != PARAPET_OK)
+            return status;
+        list->capacity = capacity;
+    }
+    list->numbers[list->count++] = number;
+    return PARAPET_OK;
+}
+
+static int compare_newest_first(const void *a, const void *b)
+{
+    int64_t first = *(const int64_t *)a, second = *(const int64_t *)b;
+    return (first < second) - (first > second);
+}
+
+parapet_status pp_commits_list(parapet_store *store, const char *path, int64_t **list, size_t *count)
+{
+    numbers found = {0};
+    char *prefix = NULL;
+    parapet_status status = pp_path_join(path, "__parapet/commits", &prefix);
+    *list = NULL;
+    *count = 0;
+    if (status == PARAPET_OK)
+        status = pp_store_list(store->backend, prefix, add_number, &found);
+    pp_free(prefix);
+    if (status == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    if (status != PARAPET_OK) {
+        pp_free(found.numbers);
+        return status;
+    }
+    if (found.count > 0)
+        qsort(found.numbers, found.count, sizeof found.numbers[0], compare_newest_first);
+    *list = found.numbers;
+    *count = found.count;
+    return PARAPET_OK;
+}
+
+/* ---- Records ---- */
+
+/* A record leads to no directory but those of its own generation: what it names may be removed. */
+static parapet_status check_is_of(const pp_commit *commit, int64_t number)
+{
+    int64_t named;
+    if (commit->generation != number)
+        return pp_fail(PARAPET_ERR_CORRUPT, "it is of generation %lld", (long long)commit->generation);
+    if (!pp_generation_parse(commit->group, &named) || named != number)
+        return pp_fail(PARAPET_ERR_CORRUPT, "it names the group \"%s\"", commit->group);
+    return PARAPET_OK;
+}
+
+parapet_status pp_commit_load(parapet_store *store, const char *path, int64_t number, pp_commit *commit)
+{
+    char *key = NULL, *data = NULL;
+    size_t bytes;
+    parapet_status status = commit_key(path, number, &key);
+    *commit = (pp_commit){0};
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_store_read_all(store->backend, key, PP_COMMIT_MOST_BYTES, &data, &bytes)) == PARAPET_OK &&
+        (status = pp_commit_parse(commit, data, bytes)) == PARAPET_OK)
+        status = check_is_of(commit, number);
+    if (status != PARAPET_OK)
+        status = pp_fail_within(status, "%s", key);
+    pp_free(data);
+    pp_free(key);
+    return status;
+}
+
+parapet_status pp_commits_check_newest(parapet_store *store, const char *path, int64_t number)
+{
+    int64_t *list = NULL;
+    size_t count;
+    parapet_status status = pp_commits_list(store, path, &list, &count);
+    if (status == PARAPET_OK && count > 0 && list[0] >= number)
+        status = pp_fail(PARAPET_ERR_EXISTS, "\"%s\" has generation %lld by now: %lld cannot be committed", path,
+                         (long long)list[0], (long long)number);
+    pp_free(list);
+    return status;
+}
+
+static parapet_status write_record(parapet_store *store, const char *path, const char *key, const pp_text *text)
+{
+    char *staging = NULL;
+    parapet_status status = pp_path_join(path, "__parapet/tmp", &staging);
+    if (status == PARAPET_OK)
+        status = pp_store_write_all(
+            store->backend,
+            &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true},
+            text->data, text->bytes, PP_PUBLISH_EXCLUSIVE);
+    pp_free(staging);
+    return status;
+}
+
+/* A record whose publication failed may be there all the same: takes it away, if it is ours. */
+static bool take_back(parapet_store *store, const char *path, const char *key, const pp_commit *commit)
+{
+    pp_commit found = {0};
+    bool is_certain = false;
+    parapet_status status = pp_commit_load(store, path, commit->generation, &found);
+    if (status == PARAPET_ERR_NOT_FOUND)
+        is_certain = pp_store_settle(store->backend) == PARAPET_OK;
+    else if (status == PARAPET_OK && strcmp(found.group, commit->group) != 0)
+        is_certain = true;
+    else if (status == PARAPET_OK)
+        is_certain =
+            pp_store_remove(store->backend, key) == PARAPET_OK && pp_store_settle(store->backend) == PARAPET_OK;
+    pp_commit_clear(&found);
+    return is_certain;
+}
+
+/* Over a network, an answer may be lost and the request sent again, which then meets what it has done itself. */
+static bool is_ours_already(parapet_store *store, const char *path, const pp_commit *commit)
+{
+    pp_commit found = {0};
+    bool is_ours = pp_commit_load(store, path, commit->generation, &found) == PARAPET_OK &&
+                   strcmp(found.group, commit->group) == 0;
+    pp_commit_clear(&found);
+    return is_ours;
+}
+
+/* A job with a later number that found no record of ours has removed our directory, or is about to: its own record
+ * was there before. */
+static parapet_status check_not_overtaken(parapet_store *store, const char *path, int64_t number)
+{
+    return pp_commits_check_newest(store, path, number + 1);
+}
+
+parapet_status pp_commit_publish(parapet_store *store, const char *path, pp_commit *commit, bool *is_certain)
+{
+    pp_text text = {0};
+    char *key = NULL;
+    pp_failure failure = {0};
+    parapet_status status;
+    *is_certain = true;
+    pp_commit_print(commit, &text);
+    if ((status = text.status) != PARAPET_OK || (status = commit_key(path, commit->generation, &key)) != PARAPET_OK ||
+        (status = pp_commits_check_newest(store, path, commit->generation)) != PARAPET_OK)
+        goto done;
+    status = write_record(store, path, key, &text);
+    if (status == PARAPET_ERR_EXISTS && is_ours_already(store, path, commit)) {
+        status = PARAPET_OK;
+    } else if (status == PARAPET_ERR_EXISTS) {
+        status = pp_fail(PARAPET_ERR_EXISTS, "another job has committed generation %lld of \"%s\"",
+                         (long long)commit->generation, path);
+        goto done;
+    }
+    if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK)
+        status = check_not_overtaken(store, path, commit->generation);
+    if (status != PARAPET_OK) {
+        pp_failure_take(&failure, status);
+        *is_certain = take_back(store, path, key, commit);
+        status = pp_failure_put(&failure);
+    }
+done:
+    pp_text_free(&text);
+    pp_free(key);
+    return status;
+}
+
+/* ---- Directories ---- */
+
+bool pp_generation_parse(const char *group, int64_t *number)
+{
+    if (*group++ != 'g' || !parse_number(&group, number))
+        return false;
+    if (*group == '-')
+        group += 1 + strspn(group + 1, "0123456789");
+    return *group == '\0';
+}
+
+parapet_status pp_generation_name(int64_t number, int attempt, char **group)
+{
+    pp_text text = {0};
+    pp_text_add(&text, "g%08lld", (long long)number);
+    if (attempt > 0)
+        pp_text_add(&text, "-%d", attempt);
+    return pp_text_finish(&text, group);
+}
+
+/* All but the claim: once that is gone, another job may take the name, and nothing may be left to remove then. */
+static parapet_status remove_children(parapet_store *store, const char *group_path)
+{
+    pp_children list = {0};
+    parapet_status status = pp_children_list(&list, store, group_path);
+    size_t i;
+    if (status == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    for (i = 0; i < list.count && status == PARAPET_OK; i++) {
+        char *path = NULL;
+        if ((status = pp_path_join(group_path, list.names[i], &path)) == PARAPET_OK)
+            status = pp_store_remove_prefix(store->backend, path);
+        pp_free(path);
+    }
+    pp_children_clear(&list);
+    return status;
+}
+
+parapet_status pp_generation_erase(parapet_store *store, const char *path, const char *group)
+{
+    char *group_path = NULL, *key = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(path, group, &group_path)) != PARAPET_OK ||
+        (status = pp_path_join(group_path, "zarr.json", &key)) != PARAPET_OK)
+        goto done;
+    if ((status = pp_store_remove(store->backend, key)) == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK &&
+        (status = remove_children(store, group_path)) == PARAPET_OK &&
+        (status = pp_store_settle(store->backend)) == PARAPET_OK &&
+        (status = pp_store_remove_prefix(store->backend, group_path)) == PARAPET_OK)
+        status = pp_store_settle(store->backend);
+done:
+    pp_free(group_path);
+    pp_free(key);
+    return status;
+}
+
+parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_t number)
+{
+    pp_commit commit = {0};
+    char *key = NULL;
+    parapet_status loaded = pp_commit_load(store, path, number, &commit), status = commit_key(path, number, &key);
+    if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK && loaded == PARAPET_OK)
+        status = pp_generation_erase(store, path, commit.group);
+    pp_commit_clear(&commit);
+    pp_free(key);
+    return status;
+}
+
+/* Whether a record names the directory. Whatever is not certain counts as yes: nothing is removed on a suspicion. */
+static parapet_status is_named(parapet_store *store, const char *path, const char *group, int64_t number, bool *named)
+{
+    pp_commit commit = {0};
+    parapet_status status = pp_commit_load(store, path, number, &commit);
+    *named = status != PARAPET_ERR_NOT_FOUND && (status != PARAPET_OK || strcmp(commit.group, group) == 0);
+    pp_commit_clear(&commit);
+    return status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_CORRUPT ? PARAPET_OK : status;
+}
+
+/* A group that somebody else made, and only named like one of ours, has a document and no claim. */
+static parapet_status is_ours(parapet_store *store, const char *path, const char *group, bool *ours)
+{
+    static const char *const signs[] = {"zarr.json", "__parapet/claim"};
+    char *group_path = NULL, *key = NULL;
+    bool has[2] = {false, false};
+    parapet_status status = pp_path_join(path, group, &group_path);
+    int i;
+    for (i = 0; i < 2 && status == PARAPET_OK; i++) {
+        pp_reader *reader = NULL;
+        if ((status = pp_path_join(group_path, signs[i], &key)) == PARAPET_OK &&
+            (status = pp_store_open_object(store->backend, key, &reader)) == PARAPET_OK)
+            has[i] = true;
+        else if (status == PARAPET_ERR_NOT_FOUND)
+            status = PARAPET_OK;
+        pp_reader_free(reader);
+        pp_free(key);
+        key = NULL;
+    }
+    pp_free(group_path);
+    *ours = !has[0] || has[1];
+    return status;
+}
+
+static parapet_status visit_if_stray(parapet_store *store, const char *path, const char *group,
+                                     pp_stray_visitor visit, void *context)
+{
+    int64_t number;
+    bool named, ours;
+    parapet_status status;
+    if (!pp_generation_parse(group, &number))
+        return PARAPET_OK;
+    if ((status = is_named(store, path, group, number, &named)) != PARAPET_OK || named ||
+        (status = is_ours(store, path, group, &ours)) != PARAPET_OK || !ours)
+        return status;
+    return visit(context, group, number);
+}
+
+parapet_status pp_generations_stray(parapet_store *store, const char *path, pp_stray_visitor visit, void *context)
+{
+    pp_children list = {0};
+    parapet_status status = pp_children_list(&list, store, path);
+    size_t i;
+    for (i = 0; i < list.count && status == PARAPET_OK; i++)
+        status = visit_if_stray(store, path, list.names[i], visit, context);
+    pp_children_clear(&list);
+    return status;
+}

@@ -1,0 +1,161 @@
+/* copy.c - the public functions that copy arrays and hierarchies. */
+#include "copy/copy.h"
+
+static parapet_status check_reserved(const int64_t *words, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        if (words[i] != 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "the reserved words of a copy request must be 0; start from {0}");
+    return PARAPET_OK;
+}
+
+static parapet_status check_request(const parapet_copy_request *request)
+{
+    parapet_status status;
+    if (request->source_path == NULL || request->target_path == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a copy needs a path in the source and one in the target");
+    if (pp_comm_size(request->source->comm) != pp_comm_size(request->target->comm))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "source and target of a copy must be opened on the same ranks");
+    if (request->temporary != NULL && request->temporary->mode == PARAPET_READ)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the store for intermediate passes is open for reading only");
+    if (request->memory_bytes < 0 || request->unit_bytes < 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "memory_bytes and unit_bytes of a copy must be 0 or more");
+    if ((status = check_reserved(request->reserved, sizeof request->reserved / sizeof request->reserved[0])) !=
+        PARAPET_OK)
+        return status;
+    return check_reserved(request->changes.reserved,
+                          sizeof request->changes.reserved / sizeof request->changes.reserved[0]);
+}
+
+static void describe_call(const parapet_copy_request *request, const char *verb, pp_call *call)
+{
+    const parapet_copy_changes *changes = &request->changes;
+    int64_t equal[] = {request->unit_bytes,  request->overwrite,        request->resume,      request->verify,
+                       request->passes,      request->reading,          request->cooperation, request->no_probe,
+                       changes->no_checksum, request->temporary != NULL};
+    pp_call_init(call, "%s(%s)", verb, request->source_path != NULL ? request->source_path : "");
+    pp_call_add_text(call, request->source_path);
+    pp_call_add_text(call, request->target_path);
+    pp_call_add_text(call, changes->chunks);
+    pp_call_add_text(call, changes->shards);
+    pp_call_add_text(call, changes->order);
+    pp_call_add_text(call, changes->region);
+    pp_call_add_text(call, changes->codec);
+    pp_call_add(call, equal, sizeof equal);
+}
+
+/* [collective] What lies at the source's path. */
+static parapet_status find_kind(const parapet_copy_request *request, parapet_node *kind)
+{
+    pp_comm *comm = request->target->comm;
+    pp_node node = {0};
+    char *path = NULL;
+    int64_t number = INT64_MAX;
+    parapet_status status = PARAPET_OK;
+    if (pp_comm_rank(comm) == 0 && (status = pp_path_normalize(request->source_path, &path)) == PARAPET_OK &&
+        (status = pp_node_load(request->source, path, &node)) == PARAPET_OK)
+        number = (int64_t)node.kind;
+    pp_node_clear(&node);
+    pp_free(path);
+    status = pp_comm_agree_least(comm, "looking at the source", status, &number);
+    *kind = (parapet_node)number;
+    return status;
+}
+
+/* [collective] */
+static parapet_status begin(const parapet_copy_request *request, const char *verb, parapet_status mine,
+                            parapet_node *kind)
+{
+    parapet_status status;
+    pp_call call;
+    if (request == NULL || request->source == NULL || request->target == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs a request with a source and a target", verb);
+    describe_call(request, verb, &call);
+    if (mine == PARAPET_OK)
+        mine = check_request(request);
+    if ((status = pp_comm_begin(request->target->comm, &call, mine)) != PARAPET_OK)
+        return status;
+    return find_kind(request, kind);
+}
+
+/* [collective] Ranks work for hours between two agreements: a deadline would only name whoever works longest. */
+static parapet_status copy_without_deadline(const parapet_copy_request *request, parapet_node kind,
+                                            parapet_copy_result *result)
+{
+    const parapet_store *stores[] = {request->target, request->source, request->temporary};
+    pp_copy_progress progress = {0};
+    parapet_status status;
+    size_t i;
+    for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
+        if (stores[i] != NULL)
+            pp_comm_set_deadline(stores[i]->comm, 0);
+    status = kind == PARAPET_NODE_GROUP
+                 ? pp_copy_group(request, &progress, result)
+                 : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, result);
+    for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
+        if (stores[i] != NULL)
+            pp_comm_set_deadline(stores[i]->comm, (double)stores[i]->options.deadline_seconds);
+    return status;
+}
+
+/* [collective] From what each rank has done to what all have. */
+static parapet_status add_up(const parapet_copy_request *request, parapet_status status, parapet_copy_result *result)
+{
+    pp_comm *comm = request->target->comm;
+    int64_t sums[] = {result->read_requests,  result->index_reads,    result->decoded_bytes,
+                      result->chunks_written, result->shards_written, result->templates_resumed};
+    int64_t peak = -result->memory_peak_bytes;
+    if (status != PARAPET_OK ||
+        (status = pp_comm_agree_sums(comm, "copying", status, sums, (int)(sizeof sums / sizeof sums[0]))) !=
+            PARAPET_OK ||
+        (status = pp_comm_agree_least(comm, "copying", status, &peak)) != PARAPET_OK)
+        return status;
+    result->read_requests = sums[0];
+    result->index_reads = sums[1];
+    result->decoded_bytes = sums[2];
+    result->chunks_written = sums[3];
+    result->shards_written = sums[4];
+    result->templates_resumed = sums[5];
+    result->memory_peak_bytes = -peak;
+    return status;
+}
+
+parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result)
+{
+    parapet_copy_result own = {0};
+    parapet_node kind;
+    parapet_status status = begin(request, "copy", PARAPET_OK, &kind);
+    if (status != PARAPET_OK)
+        return status;
+    status = add_up(request, copy_without_deadline(request, kind, &own), &own);
+    if (result != NULL)
+        *result = own;
+    return status;
+}
+
+static parapet_status check_place(char **text)
+{
+    return text != NULL ? PARAPET_OK
+                        : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_explain needs a place for the text");
+}
+
+parapet_status parapet_copy_explain(const parapet_copy_request *request, int as_json, char **text, char **svg)
+{
+    pp_text words = {0};
+    parapet_node kind;
+    parapet_status status = begin(request, "copy_explain", check_place(text), &kind);
+    if (text != NULL)
+        *text = NULL;
+    if (svg != NULL)
+        *svg = NULL;
+    if (status != PARAPET_OK)
+        return status;
+    status = kind == PARAPET_NODE_GROUP ? pp_copy_group_explain(request, as_json, &words, svg)
+                                        : pp_copy_array_explain(request, request->source_path, request->target_path,
+                                                                false, as_json, &words, svg);
+    if (status == PARAPET_OK)
+        status = pp_comm_agree(request->target->comm, "explaining", pp_text_finish(&words, text));
+    pp_text_free(&words);
+    return status;
+}

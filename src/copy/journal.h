@@ -1,0 +1,77 @@
+/* journal.h - what a copy has done so far, kept where a crash cannot take it: which lots are finished, and how far
+ * the unfinished ones are.
+ *
+ *     <state>/done-<rank>    one record per finished lot; every rank appends to its own, everybody reads all
+ *     <state>/lot-<number>   one record per finished template of a lot that is under way; gone when the lot is
+ * finished
+ *
+ * A record carries its length and a CRC-32C. What is behind the last whole record was being written when the crash
+ * came, and is dropped. Records are written after the data they tell of is durable. */
+#ifndef PARAPET_COPY_JOURNAL_H
+#define PARAPET_COPY_JOURNAL_H
+
+#include "codec/shard_index.h"
+#include "store/store.h"
+
+/* Lots that are finished, of those that one rank is to do: lot l is number l / rank_count of rank l % rank_count. */
+typedef struct pp_done_lots {
+    unsigned char *bits;
+    int64_t count;
+    int rank, rank_count;
+} pp_done_lots;
+
+parapet_status pp_done_lots_load(pp_done_lots *lots, pp_store *store, const char *state, int64_t lot_count, int rank,
+                                 int rank_count);
+bool pp_done_lots_has(const pp_done_lots *lots, int64_t lot);
+void pp_done_lots_clear(pp_done_lots *lots);
+
+/* Opens the log of this rank's finished lots. */
+parapet_status pp_done_log_open(pp_log **log, pp_store *store, const char *state, int rank);
+parapet_status pp_done_log_add(pp_log *log, int64_t lot);
+
+/* One chunk that a template brought to a shard. */
+typedef struct pp_journal_chunk {
+    int64_t chunk;
+    pp_chunk_entry entry;
+    uint32_t crc32c; /* of the encoded bytes */
+} pp_journal_chunk;
+
+/* What a record tells of one shard. */
+typedef struct pp_journal_shard {
+    int64_t shard;
+    uint64_t bytes; /* of the unfinished object that are durable */
+    int64_t chunk_count;
+} pp_journal_shard;
+
+/* A record in the making: shard, its chunks, the next shard, ... */
+typedef struct pp_journal_record {
+    unsigned char *data;
+    size_t bytes, capacity;
+} pp_journal_record;
+
+/* Takes memory for as many chunks at once. */
+parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count,
+                                       int64_t chunk_count);
+parapet_status pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard);
+parapet_status pp_journal_record_add_chunk(pp_journal_record *record, const pp_journal_chunk *chunk);
+/* Appends it to the log and empties it for the next. */
+parapet_status pp_journal_record_write(pp_journal_record *record, pp_log *log);
+void pp_journal_record_free(pp_journal_record *record);
+
+/* What a reader of a lot's journal is told, in the order of the records. */
+typedef struct pp_journal_reader {
+    void *context;
+    parapet_status (*shard)(void *context, int64_t template_number, const pp_journal_shard *shard);
+    parapet_status (*chunk)(void *context, const pp_journal_shard *shard, const pp_journal_chunk *chunk);
+} pp_journal_reader;
+
+/* Reads the journal of a lot. Templates are numbered from 0 without a gap: *template_count is how many are finished,
+ * *bytes how long the whole records are. No journal: both are 0. */
+parapet_status pp_journal_read(pp_store *store, const char *state, int64_t lot, const pp_journal_reader *reader,
+                               int64_t *template_count, uint64_t *bytes);
+
+/* Opens the journal of a lot behind its whole records. */
+parapet_status pp_journal_open(pp_log **log, pp_store *store, const char *state, int64_t lot, uint64_t bytes);
+parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t lot);
+
+#endif

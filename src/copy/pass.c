@@ -1,0 +1,409 @@
+/* pass.c - one rank alone: lots, templates, and inside a template the visit of the source chunks.
+ *
+ *     next (storage thread)     locates the next source chunk and takes slots for the target chunks it touches
+ *     fetch (storage thread)    reads it
+ *     deliver (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
+ *     behind (a thread)         writes them */
+#include <string.h>
+
+#include "base/checked.h"
+#include "copy/source.h"
+#include "copy/target.h"
+#include "copy/together.h"
+#include "copy/write_behind.h"
+#include "geometry/strided.h"
+#include "rechunk/count.h"
+#include "transfer/pipeline.h"
+
+typedef struct copy_worker {
+    pp_chain_scratch *decoder, *encoder;
+} copy_worker;
+
+typedef struct copy_engine {
+    pp_copy_job *job;
+    pp_copy_source source;
+    pp_copy_target target;
+    pp_copy_slots slots;
+    pp_copy_behind behind;          /* not running where there are no threads */
+    pp_box box;                     /* of the template at work */
+    int64_t cell[PARAPET_MAX_NDIM]; /* the next source chunk */
+    bool is_visited;                /* all of them */
+    pp_copy_visit *visits;
+    copy_worker *workers;
+} copy_engine;
+
+/* ---- next ---- */
+
+static void advance(copy_engine *engine)
+{
+    const pp_box *visits = &engine->source.visits;
+    int i;
+    for (i = visits->ndim - 1; i >= 0; i--) {
+        int d = engine->job->pass->order[i];
+        if (++engine->cell[d] < visits->start[d] + visits->count[d])
+            return;
+        engine->cell[d] = visits->start[d];
+    }
+    engine->is_visited = true;
+}
+
+/* How many source chunks of the template have some of a target chunk. */
+static int64_t count_visits(const copy_engine *engine, const int64_t *cell)
+{
+    const pp_copy_side *side = &engine->source.side;
+    int64_t count = 1;
+    pp_box box;
+    int d;
+    pp_copy_slots_box(&engine->slots, cell, &box);
+    (void)pp_box_intersect(&box, &engine->box, &box);
+    for (d = 0; d < box.ndim; d++) {
+        int64_t first = box.start[d] + side->origin[d], last = first + box.count[d] - 1;
+        count *= last / side->chunk[d] - first / side->chunk[d] + 1;
+    }
+    return count;
+}
+
+/* False: something has failed meanwhile. */
+static bool take_slots(copy_engine *engine, const pp_copy_visit *visit)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_box chunks;
+    bool more;
+    pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
+    for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
+        if (!pp_copy_slots_take(&engine->slots, cell, count_visits(engine, cell)))
+            return false;
+    return true;
+}
+
+static parapet_status next_visit(void *context, void *item, bool *is_end)
+{
+    copy_engine *engine = context;
+    pp_copy_visit *visit = item;
+    parapet_status status;
+    *is_end = engine->is_visited;
+    if (engine->is_visited)
+        return PARAPET_OK;
+    /* Given up, others still use what is open of this slab. */
+    if (pp_copy_source_leaves_slab(&engine->source, engine->cell) && !pp_copy_slots_drain(&engine->slots)) {
+        *is_end = true;
+        return PARAPET_OK;
+    }
+    if ((status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, visit)) != PARAPET_OK)
+        return status;
+    if (!take_slots(engine, visit)) {
+        *is_end = true;
+        return PARAPET_OK;
+    }
+    pp_copy_slots_enter(&engine->slots);
+    advance(engine);
+    return PARAPET_OK;
+}
+
+static parapet_status fetch(void *context, int worker, void *item)
+{
+    copy_engine *engine = context;
+    parapet_status status = pp_copy_source_fetch(&engine->source, item);
+    (void)worker;
+    if (status != PARAPET_OK)
+        pp_copy_slots_give_up(&engine->slots);
+    return status;
+}
+
+/* ---- deliver ---- */
+
+static parapet_status decode(const copy_engine *engine, const copy_worker *worker, const pp_copy_visit *visit,
+                             const unsigned char **elements)
+{
+    const pp_transfer_context *context = engine->job->source;
+    const pp_chunk_entry *entry = &visit->shard->entries[visit->chunk];
+    pp_bytes decoded, encoded = {visit->buffer.data + visit->skip, (size_t)entry->bytes};
+    parapet_status status;
+    *elements = visit->buffer.data;
+    if (engine->job->pass->reads_runs)
+        return PARAPET_OK;
+    status = pp_chain_decode(context->layout->chain, worker->decoder, encoded, &decoded);
+    if (status != PARAPET_OK)
+        return pp_fail_within(status, "%s: chunk %lld", visit->shard->key, (long long)visit->chunk);
+    context->counters->chunks_decoded += 1;
+    *elements = decoded.data;
+    return PARAPET_OK;
+}
+
+/* Hands an encoded chunk over to be written, in the buffer of its slot: its elements are not needed any more. */
+static void write_behind(copy_engine *engine, pp_copy_slot *slot, pp_bytes encoded)
+{
+    if (encoded.data != slot->buffer.data)
+        memcpy(slot->buffer.data, encoded.data, encoded.bytes);
+    pp_copy_behind_put(&engine->behind, slot, (pp_bytes){slot->buffer.data, encoded.bytes});
+}
+
+static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker, pp_copy_slot *slot,
+                                  const int64_t *cell)
+{
+    const pp_transfer_context *context = engine->job->target;
+    pp_bytes encoded;
+    parapet_status status;
+    bool goes_behind;
+    pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
+    context->counters->chunks_encoded += 1;
+    status = pp_chain_encode(context->layout->chain, worker->encoder, &encoded);
+    goes_behind = status == PARAPET_OK && engine->behind.is_running &&
+                  encoded.bytes <= pp_chain_chunk_capacity(context->layout->chain);
+    if (status == PARAPET_OK && !goes_behind)
+        status = pp_copy_target_append(&engine->target, cell, encoded);
+    pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
+    if (goes_behind)
+        write_behind(engine, slot, encoded);
+    else
+        pp_copy_slots_give_back(&engine->slots, slot);
+    return status;
+}
+
+static parapet_status finish_chunk(copy_engine *engine, const copy_worker *worker, pp_copy_slot *slot)
+{
+    const pp_transfer_context *context = engine->job->target;
+    bool is_stored = atomic_load(&slot->has_data) || engine->job->is_target_whole;
+    int64_t cell[PARAPET_MAX_NDIM];
+    parapet_status status = PARAPET_OK;
+    pp_copy_slots_cell(&engine->slots, slot->chunk, cell);
+    if (is_stored && context->elides_fill && context->layout->is_sharded)
+        is_stored = !pp_layout_is_all_fill(context->layout, slot->buffer.data);
+    if (is_stored)
+        status = pp_copy_target_wants(&engine->target, cell, &is_stored);
+    if (status == PARAPET_OK && is_stored)
+        return store_chunk(engine, worker, slot, cell);
+    pp_copy_slots_give_back(&engine->slots, slot);
+    return status;
+}
+
+/* Brings what a visit has of one target chunk into its slot. */
+static void scatter(const copy_engine *engine, const pp_copy_visit *visit, const pp_copy *from, const int64_t *cell,
+                    pp_copy_slot *slot)
+{
+    int64_t strides[PARAPET_MAX_NDIM];
+    pp_copy copy = *from;
+    pp_box whole, common;
+    pp_copy_slots_box(&engine->slots, cell, &whole);
+    (void)pp_box_intersect(&whole, &visit->box, &common);
+    pp_strides_c_order(whole.ndim, whole.count, copy.element_bytes, strides);
+    copy.count = common.count;
+    copy.target = slot->buffer.data + pp_strides_offset(&whole, strides, common.start);
+    copy.target_strides = strides;
+    if (!visit->is_stored) {
+        pp_copy_fill(&copy);
+        return;
+    }
+    copy.source =
+        (const unsigned char *)copy.source + pp_strides_offset(&visit->box, copy.source_strides, common.start);
+    pp_copy_run(&copy);
+    atomic_store(&slot->has_data, true);
+}
+
+static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker, const pp_copy_visit *visit)
+{
+    const pp_layout *layout = engine->job->target->layout;
+    int64_t strides[PARAPET_MAX_NDIM] = {0}, cell[PARAPET_MAX_NDIM];
+    const unsigned char *decoded = NULL;
+    pp_copy copy = {.ndim = visit->box.ndim, .element_bytes = layout->element_bytes, .source = layout->fill_value};
+    parapet_status status = PARAPET_OK;
+    pp_box chunks;
+    bool more;
+    if (visit->is_stored && (status = decode(engine, worker, visit, &decoded)) != PARAPET_OK)
+        return status;
+    if (visit->is_stored)
+        copy.source = pp_copy_source_elements(&engine->source, visit, decoded, strides);
+    copy.source_strides = strides;
+    pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
+    for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell)) {
+        pp_copy_slot *slot = pp_copy_slots_find(&engine->slots, cell);
+        scatter(engine, visit, &copy, cell, slot);
+        if (atomic_fetch_sub(&slot->missing, 1) == 1)
+            status = finish_chunk(engine, worker, slot);
+    }
+    return status;
+}
+
+static parapet_status deliver(void *context, int worker, void *item)
+{
+    copy_engine *engine = context;
+    pp_copy_visit *visit = item;
+    parapet_status status = scatter_all(engine, &engine->workers[worker], visit);
+    pp_copy_visit_release(visit);
+    atomic_fetch_add(&engine->job->done_bytes,
+                     pp_box_element_count(&visit->box) * (int64_t)engine->job->target->layout->element_bytes);
+    if (status != PARAPET_OK)
+        pp_copy_slots_give_up(&engine->slots);
+    pp_copy_slots_leave(&engine->slots);
+    return status;
+}
+
+static parapet_status tick(void *context)
+{
+    copy_engine *engine = context;
+    parapet_status status = engine->job->tick != NULL ? engine->job->tick(engine->job->tick_context) : PARAPET_OK;
+    if (status != PARAPET_OK)
+        pp_copy_slots_give_up(&engine->slots);
+    return status;
+}
+
+/* ---- Templates and lots ---- */
+
+static void release_visits(copy_engine *engine)
+{
+    int64_t i;
+    for (i = 0; i < engine->job->pass->memory.items; i++)
+        pp_copy_visit_release(&engine->visits[i]);
+    engine->slots.pending = 0;
+}
+
+static parapet_status run_template(copy_engine *engine)
+{
+    pp_copy_job *job = engine->job;
+    pp_pipeline_job pipeline = {
+        .context = engine,
+        .next = next_visit,
+        .produce = fetch,
+        .consume = deliver,
+        .tick = tick,
+        .items = engine->visits,
+        .item_bytes = sizeof engine->visits[0],
+        .slot_count = (int)job->pass->memory.items,
+        .worker_count = job->target->threads,
+        .workers = PP_PIPELINE_CONSUMES,
+        .has_storage_thread = job->target->has_storage_thread,
+    };
+    parapet_status status = pp_copy_source_begin(&engine->source, &engine->box);
+    pp_failure failure = {0};
+    if (status != PARAPET_OK)
+        return status;
+    pp_copy_slots_begin(&engine->slots, &engine->box);
+    memcpy(engine->cell, engine->source.visits.start, sizeof engine->cell);
+    engine->is_visited = false;
+    pp_failure_take(&failure, pp_pipeline_run(&pipeline));
+    pp_failure_take(&failure, pp_copy_behind_drain(&engine->behind));
+    release_visits(engine);
+    return pp_failure_put(&failure);
+}
+
+static int64_t box_bytes(const copy_engine *engine, const pp_box *box)
+{
+    return pp_box_element_count(box) * (int64_t)engine->job->target->layout->element_bytes;
+}
+
+static parapet_status run_templates(copy_engine *engine, int64_t lot)
+{
+    const pp_copy_view *view = engine->job->view;
+    const pp_copy_pass *pass = engine->job->pass;
+    int64_t i, count = pp_copy_lot_template_count(view->ndim, view->shape, pass, lot);
+    parapet_status status = PARAPET_OK;
+    for (i = 0; i < count && status == PARAPET_OK; i++) {
+        pp_copy_template_box(view->ndim, view->shape, pass, lot, i, &engine->box);
+        if (i < engine->target.templates_done)
+            atomic_fetch_add(&engine->job->done_bytes, box_bytes(engine, &engine->box));
+        else if ((status = run_template(engine)) == PARAPET_OK && i + 1 < count)
+            status = pp_copy_target_record(&engine->target, &engine->box);
+    }
+    return status == PARAPET_OK ? pp_copy_target_finish(&engine->target) : status;
+}
+
+static parapet_status run_lot(copy_engine *engine, int64_t lot, pp_log *log)
+{
+    pp_copy_job *job = engine->job;
+    parapet_status status = pp_copy_target_open(&engine->target, job, lot);
+    if (status == PARAPET_OK && (status = run_templates(engine, lot)) == PARAPET_OK &&
+        (status = pp_done_log_add(log, lot)) == PARAPET_OK && engine->target.templates_done > 0)
+        status = pp_journal_remove(job->target->store, job->state, lot);
+    pp_copy_target_close(&engine->target);
+    return status;
+}
+
+static void skip_lot(copy_engine *engine, int64_t lot)
+{
+    const pp_copy_view *view = engine->job->view;
+    pp_box box;
+    pp_copy_lot_box(view->ndim, view->shape, engine->job->pass, lot, &box);
+    atomic_fetch_add(&engine->job->done_bytes, box_bytes(engine, &box));
+    engine->job->done.templates_resumed +=
+        pp_copy_lot_template_count(view->ndim, view->shape, engine->job->pass, lot);
+}
+
+static parapet_status run_lots(copy_engine *engine)
+{
+    pp_copy_job *job = engine->job;
+    int64_t lot, lot_count = pp_copy_lot_count(job->view->ndim, job->view->shape, job->pass);
+    pp_done_lots done = {0};
+    pp_log *log = NULL;
+    parapet_status status =
+        pp_done_lots_load(&done, job->target->store, job->state, lot_count, job->rank, job->rank_count);
+    for (lot = job->rank; lot < lot_count && status == PARAPET_OK; lot += job->rank_count) {
+        if (pp_done_lots_has(&done, lot)) {
+            skip_lot(engine, lot);
+            continue;
+        }
+        if (log == NULL)
+            status = pp_done_log_open(&log, job->target->store, job->state, job->rank);
+        if (status == PARAPET_OK)
+            status = run_lot(engine, lot, log);
+    }
+    pp_log_close(log);
+    pp_done_lots_clear(&done);
+    return status;
+}
+
+/* ---- The pass ---- */
+
+static parapet_status prepare(copy_engine *engine)
+{
+    const pp_copy_job *job = engine->job;
+    int i;
+    parapet_status status = pp_copy_slots_init(&engine->slots, job->target, job->pass->memory.slots,
+                                               pp_copy_template_chunks(job->view->ndim, job->view->shape, job->pass));
+    if (status != PARAPET_OK ||
+        (status = pp_allocate_array(&engine->visits, (size_t)job->pass->memory.items, sizeof engine->visits[0])) !=
+            PARAPET_OK ||
+        (status = pp_allocate_array(&engine->workers, (size_t)job->target->threads, sizeof engine->workers[0])) !=
+            PARAPET_OK)
+        return status;
+    for (i = 0; i < job->target->threads && status == PARAPET_OK; i++)
+        if ((status = pp_chain_decoder_build(&engine->workers[i].decoder, job->source->layout->chain,
+                                             job->target->budget)) == PARAPET_OK)
+            status =
+                pp_chain_encoder_build(&engine->workers[i].encoder, job->target->layout->chain, job->target->budget);
+    return status;
+}
+
+static void clear_engine(copy_engine *engine)
+{
+    int64_t i;
+    pp_copy_source_close(&engine->source);
+    pp_copy_slots_free(&engine->slots);
+    for (i = 0; engine->visits != NULL && i < engine->job->pass->memory.items; i++)
+        pp_buffer_free(&engine->visits[i].buffer);
+    for (i = 0; engine->workers != NULL && i < engine->job->target->threads; i++) {
+        pp_chain_scratch_free(engine->workers[i].decoder);
+        pp_chain_scratch_free(engine->workers[i].encoder);
+    }
+    pp_free(engine->visits);
+    pp_free(engine->workers);
+}
+
+static parapet_status run_alone(pp_copy_job *job)
+{
+    copy_engine engine = {.job = job};
+    parapet_status status;
+    pp_copy_source_init(&engine.source, job);
+    pp_counters_plan(job->target->counters, (size_t)job->pass->memory.memory_bytes);
+    if ((status = prepare(&engine)) == PARAPET_OK && job->target->has_storage_thread)
+        status = pp_copy_behind_start(&engine.behind, &engine.slots, &engine.target);
+    if (status == PARAPET_OK)
+        status = run_lots(&engine);
+    pp_copy_behind_stop(&engine.behind);
+    clear_engine(&engine);
+    return status;
+}
+
+parapet_status pp_copy_pass_run(pp_copy_job *job)
+{
+    return job->pass->cooperates ? pp_copy_run_together(job) : run_alone(job);
+}

@@ -1,0 +1,59 @@
+/* pass.h - runs one pass of a copy on this rank: source chunks in, target shards out, within the pass's plan.
+ *
+ * A rank does whole lots, one after the other. What it has done is durable after every template and written into the
+ * journal of the lot (journal.h), so that whoever takes the lot up after a crash goes on from there. */
+#ifndef PARAPET_COPY_PASS_H
+#define PARAPET_COPY_PASS_H
+
+#include "rechunk/rechunk.h"
+#include "transfer/transfer.h"
+
+/* Where an element of the target comes from: target dimension d is dimension axis[d] of the source, from start[d] on,
+ * or, reversed, element i is start[d] + shape[d] - 1 - i of the source. */
+typedef struct pp_copy_view {
+    int ndim;
+    int64_t shape[PARAPET_MAX_NDIM]; /* of the target */
+    int axis[PARAPET_MAX_NDIM];
+    int64_t start[PARAPET_MAX_NDIM]; /* in the source, by target dimension */
+    bool is_reversed[PARAPET_MAX_NDIM];
+} pp_copy_view;
+
+/* The view in which nothing is changed. */
+void pp_copy_view_init(pp_copy_view *view, int ndim, const int64_t *shape);
+
+/* A box of the target as the box of the source that holds the same elements. */
+void pp_copy_view_box(const pp_copy_view *view, const pp_box *target, pp_box *source);
+
+/* The grid of a layout of the source, seen through the view: chunk, shard, origin and stored_order of side. */
+void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_copy_side *side);
+
+/* What a rank has done of a pass. */
+typedef struct pp_copy_done {
+    int64_t chunk_reads, read_requests, index_reads, decoded_bytes;
+    int64_t chunks_written, shards_written;
+    int64_t templates_resumed;
+} pp_copy_done;
+
+typedef struct pp_copy_job {
+    const pp_transfer_context *source, *target; /* the target's budget pays for everything */
+    const pp_copy_view *view;
+    const pp_copy_pass *pass;
+    const char *state;    /* where journals and unfinished shards are kept: a prefix in the target's store */
+    const pp_crew *crew;  /* cooperating: of the source's ranks; else NULL */
+    int rank, rank_count; /* lot l is done by rank l modulo rank_count */
+    /* An array between two passes is stored whole, so that a chunk of it which is gone is not taken for a hole. */
+    bool is_source_whole, is_target_whole;
+    /* What was copied by earlier passes: a target chunk of which nothing is stored there stays absent, although the
+     * intermediate array has fill value for it. NULL: the source of this pass tells by itself. */
+    struct pp_copy_job *origin;
+    pp_copy_done done;
+    atomic_llong done_bytes; /* elements of templates finished or under way; read by whoever reports progress */
+    parapet_status (*tick)(void *context); /* called now and then on the calling thread; a failure ends the pass */
+    void *tick_context;
+} pp_copy_job;
+
+/* [local], or [collective] if the pass cooperates. After a failure, what is done stays for
+ * a later run. */
+parapet_status pp_copy_pass_run(pp_copy_job *job);
+
+#endif

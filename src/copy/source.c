@@ -1,0 +1,367 @@
+#include "copy/source.h"
+
+#include "base/checked.h"
+#include "geometry/strided.h"
+
+/* Every object that is open is a descriptor, of which a process has some thousand. */
+#define READERS_MOST 256
+/* Runs that storage is told of before they are read: enough to keep a disk busy, little beside the page cache. */
+#define RUNS_AHEAD 32
+#define BYTES_AHEAD ((size_t)2 << 20)
+
+void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job)
+{
+    *source = (pp_copy_source){.job = job, .side = job->pass->source};
+}
+
+static int slowest(const pp_copy_source *source)
+{
+    return source->job->pass->order[0];
+}
+
+/* Positions of the cells of a grid with that origin which a box touches. */
+static void cells_touched(const int64_t *cell_shape, const int64_t *origin, const pp_box *box, pp_box *cells)
+{
+    int d;
+    cells->ndim = box->ndim;
+    for (d = 0; d < box->ndim; d++) {
+        int64_t first = (box->start[d] + origin[d]) / cell_shape[d];
+        int64_t last = (box->start[d] + box->count[d] - 1 + origin[d]) / cell_shape[d];
+        cells->start[d] = first;
+        cells->count[d] = last - first + 1;
+    }
+}
+
+static void close_slab(pp_copy_source *source)
+{
+    int64_t i;
+    for (i = 0; i < source->shard_count; i++)
+        pp_shard_close(&source->shards[i]);
+}
+
+void pp_copy_source_close(pp_copy_source *source)
+{
+    close_slab(source);
+    pp_free(source->shards);
+    source->shards = NULL;
+    source->shard_count = 0;
+}
+
+parapet_status pp_copy_source_begin(pp_copy_source *source, const pp_box *template_box)
+{
+    parapet_status status;
+    int64_t count;
+    pp_copy_source_close(source);
+    cells_touched(source->side.chunk, source->side.origin, template_box, &source->visits);
+    cells_touched(source->side.shard, source->side.origin, template_box, &source->slab);
+    if (!source->side.is_sharded)
+        return PARAPET_OK;
+    if (source->slab.ndim > 0)
+        source->slab.count[slowest(source)] = 1;
+    count = pp_box_element_count(&source->slab);
+    source->keeps_readers = count <= READERS_MOST;
+    if ((status = pp_allocate_array(&source->shards, (size_t)count, sizeof source->shards[0])) == PARAPET_OK)
+        source->shard_count = count;
+    return status;
+}
+
+static int64_t chunks_per_shard(const pp_copy_source *source, int d)
+{
+    return source->side.shard[d] / source->side.chunk[d];
+}
+
+bool pp_copy_source_leaves_slab(const pp_copy_source *source, const int64_t *cell)
+{
+    int d;
+    if (!source->side.is_sharded || source->slab.ndim == 0)
+        return false;
+    d = slowest(source);
+    return cell[d] / chunks_per_shard(source, d) != source->slab.start[d];
+}
+
+/* The position of a cell in the source's own grid: a reversed dimension counts from the far end. */
+static int64_t own_position(const pp_copy_source *source, int d, int64_t cell)
+{
+    const pp_copy_view *view = source->job->view;
+    int64_t origin = source->side.origin[d], extent = source->side.chunk[d];
+    if (!view->is_reversed[d])
+        return (view->start[d] - origin) / extent + cell;
+    return (view->start[d] + view->shape[d] + origin) / extent - 1 - cell;
+}
+
+static void find_chunk(const pp_copy_source *source, const int64_t *cell, int64_t *shard, int64_t *chunk)
+{
+    const pp_layout *layout = source->job->source->layout;
+    int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM];
+    int d;
+    for (d = 0; d < source->job->view->ndim; d++) {
+        int axis = source->job->view->axis[d];
+        int64_t position = own_position(source, d, cell[d]);
+        shard_cell[axis] = position / chunks_per_shard(source, d);
+        chunk_cell[axis] = position % chunks_per_shard(source, d);
+    }
+    *shard = pp_grid_cell_number(&layout->shards, shard_cell);
+    *chunk = pp_grid_cell_number(&layout->chunks, chunk_cell);
+}
+
+static pp_shard *find_in_slab(pp_copy_source *source, const int64_t *cell)
+{
+    int64_t index = 0;
+    int d;
+    for (d = 0; d < source->slab.ndim; d++) {
+        int64_t position = cell[d] / chunks_per_shard(source, d) - source->slab.start[d];
+        index = index * source->slab.count[d] + position;
+    }
+    return &source->shards[index];
+}
+
+/* A shard whose index is kept and whose object is not: it is opened again for this visit. */
+static parapet_status borrow_index(pp_copy_source *source, pp_copy_visit *visit)
+{
+    const pp_shard *kept = visit->shard;
+    visit->own = (pp_shard){.number = kept->number, .key = kept->key, .entries = kept->entries};
+    visit->is_lent = true;
+    visit->shard = &visit->own;
+    if (kept->entries == NULL)
+        return PARAPET_OK;
+    return pp_store_open_object(source->job->source->store, kept->key, &visit->own.reader);
+}
+
+static parapet_status open_shard(pp_copy_source *source, const int64_t *cell, int64_t number, pp_copy_visit *visit)
+{
+    parapet_status status;
+    if (!source->side.is_sharded) {
+        visit->shard = &visit->own;
+        return pp_shard_open(source->job->source, number, visit->shard);
+    }
+    if (pp_copy_source_leaves_slab(source, cell)) {
+        int d = slowest(source);
+        close_slab(source);
+        source->slab.start[d] = cell[d] / chunks_per_shard(source, d);
+    }
+    visit->shard = find_in_slab(source, cell);
+    if (visit->shard->key != NULL)
+        return source->keeps_readers ? PARAPET_OK : borrow_index(source, visit);
+    source->job->done.index_reads += 1;
+    if ((status = pp_shard_open(source->job->source, number, visit->shard)) != PARAPET_OK || source->keeps_readers)
+        return status;
+    pp_reader_free(visit->shard->reader);
+    visit->shard->reader = NULL;
+    return borrow_index(source, visit);
+}
+
+static void bound_visit(const pp_copy_source *source, const int64_t *cell, const pp_box *template_box, pp_box *box)
+{
+    int d;
+    box->ndim = template_box->ndim;
+    for (d = 0; d < box->ndim; d++) {
+        box->start[d] = cell[d] * source->side.chunk[d] - source->side.origin[d];
+        box->count[d] = source->side.chunk[d];
+    }
+    (void)pp_box_intersect(box, template_box, box);
+}
+
+parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell, const pp_box *template_box,
+                                     pp_copy_visit *visit)
+{
+    const pp_transfer_context *context = source->job->source;
+    int64_t shard;
+    parapet_status status;
+    bound_visit(source, cell, template_box, &visit->box);
+    find_chunk(source, cell, &shard, &visit->chunk);
+    pp_layout_chunk_whole_box(context->layout, shard, visit->chunk, &visit->chunk_box);
+    if ((status = open_shard(source, cell, shard, visit)) != PARAPET_OK)
+        return status;
+    visit->is_stored = pp_shard_has_chunk(visit->shard, visit->chunk);
+    if (!visit->is_stored && source->job->is_source_whole)
+        return pp_fail(
+            PARAPET_ERR_MISSING,
+            "%s: chunk %lld, which an earlier pass of the copy has written, is gone: somebody has cleaned up "
+            "too early; copy again",
+            visit->shard->key, (long long)visit->chunk);
+    if (!visit->is_stored) {
+        context->counters->chunks_missing += 1;
+        return PARAPET_OK;
+    }
+    source->job->done.chunk_reads += 1;
+    return pp_shard_check_chunk_bytes(context, visit->shard, visit->chunk);
+}
+
+/* ---- Reading ---- */
+
+static parapet_status fetch_whole(pp_copy_source *source, pp_copy_visit *visit)
+{
+    const pp_transfer_context *context = source->job->source;
+    const pp_chunk_entry *entry = &visit->shard->entries[visit->chunk];
+    uint64_t offset = entry->offset - entry->offset % PP_PAGE_BYTES, end = entry->offset + entry->bytes;
+    parapet_status status;
+    /* Whole pages, as far as there is an object: what direct I/O wants. */
+    end = pp_min_u64(end + (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES, visit->shard->reader->bytes);
+    visit->skip = (size_t)(entry->offset - offset);
+    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)(end - offset), "source chunks")) != PARAPET_OK)
+        return status;
+    source->job->done.read_requests += 1;
+    source->job->done.decoded_bytes += (int64_t)pp_chain_decoded_bytes(context->layout->chain);
+    return pp_shard_read(context, visit->shard, offset, (size_t)(end - offset), visit->buffer.data);
+}
+
+/* What the template has of the chunk, counted from the chunk's first element, in the source's dimensions. */
+static void part_of_chunk(const pp_copy_source *source, const pp_copy_visit *visit, pp_box *part)
+{
+    int d;
+    pp_copy_view_box(source->job->view, &visit->box, part);
+    for (d = 0; d < part->ndim; d++)
+        part->start[d] -= visit->chunk_box.start[d];
+}
+
+/* The dimension from which on, with the ones behind it, a run is contiguous: the last that is not covered in full. */
+static int first_of_run(const pp_copy_visit *visit, const pp_box *part)
+{
+    int d = part->ndim - 1;
+    while (d > 0 && part->count[d] == visit->chunk_box.count[d])
+        d--;
+    return d > 0 ? d : 0;
+}
+
+/* The contiguous runs of a visit, one after the other. */
+typedef struct run_walk {
+    pp_box runs;
+    int64_t strides[PARAPET_MAX_NDIM], cell[PARAPET_MAX_NDIM];
+    bool more;
+} run_walk;
+
+/* How long each run is. */
+static size_t begin_runs(run_walk *walk, const pp_copy_visit *visit, const pp_box *part, size_t element_bytes)
+{
+    size_t run_bytes = element_bytes;
+    int d;
+    walk->runs = *part;
+    for (d = first_of_run(visit, part); d < part->ndim; d++) {
+        run_bytes *= (size_t)part->count[d];
+        walk->runs.count[d] = 1;
+    }
+    pp_strides_c_order(part->ndim, visit->chunk_box.count, element_bytes, walk->strides);
+    walk->more = pp_box_first(&walk->runs, walk->cell);
+    return run_bytes;
+}
+
+/* Where the run at hand lies in its chunk; goes on to the next. */
+static uint64_t take_run(run_walk *walk)
+{
+    uint64_t offset = 0;
+    int d;
+    for (d = 0; d < walk->runs.ndim; d++)
+        offset += (uint64_t)(walk->cell[d] * walk->strides[d]);
+    walk->more = pp_box_next(&walk->runs, walk->cell);
+    return offset;
+}
+
+/* Storage works on some runs ahead while one is read. */
+static parapet_status read_runs(pp_copy_source *source, pp_copy_visit *visit, run_walk *walk, size_t run_bytes)
+{
+    const pp_transfer_context *context = source->job->source;
+    uint64_t first = visit->shard->entries[visit->chunk].offset;
+    int64_t ahead = pp_min_i64(RUNS_AHEAD, (int64_t)(BYTES_AHEAD / run_bytes));
+    size_t filled = 0;
+    run_walk expected = *walk;
+    parapet_status status = PARAPET_OK;
+    expected.more = ahead > 0;
+    while (walk->more && status == PARAPET_OK) {
+        for (; ahead > 0 && expected.more; ahead--)
+            pp_reader_expect(visit->shard->reader, first + take_run(&expected), run_bytes);
+        status = pp_shard_read(context, visit->shard, first + take_run(walk), run_bytes, visit->buffer.data + filled);
+        filled += run_bytes;
+        ahead++;
+        source->job->done.read_requests += 1;
+    }
+    source->job->done.decoded_bytes += (int64_t)filled;
+    return status;
+}
+
+static parapet_status fetch_runs(pp_copy_source *source, pp_copy_visit *visit)
+{
+    const pp_layout *layout = source->job->source->layout;
+    uint64_t bytes = visit->shard->entries[visit->chunk].bytes;
+    pp_box part;
+    run_walk walk;
+    size_t run_bytes;
+    parapet_status status;
+    if (bytes != pp_chain_decoded_bytes(layout->chain))
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", visit->shard->key,
+                       (long long)visit->chunk, (unsigned long long)bytes, pp_chain_decoded_bytes(layout->chain));
+    part_of_chunk(source, visit, &part);
+    run_bytes = begin_runs(&walk, visit, &part, layout->element_bytes);
+    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)pp_box_element_count(&part) * layout->element_bytes,
+                                   "parts of source chunks")) != PARAPET_OK)
+        return status;
+    return read_runs(source, visit, &walk, run_bytes);
+}
+
+parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_visit *visit)
+{
+    if (!visit->is_stored)
+        return PARAPET_OK;
+    visit->buffer.budget = source->job->target->budget;
+    visit->skip = 0;
+    return source->job->pass->reads_runs ? fetch_runs(source, visit) : fetch_whole(source, visit);
+}
+
+/* ---- Elements ---- */
+
+const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const pp_copy_visit *visit,
+                                             const unsigned char *decoded, int64_t *strides)
+{
+    const pp_copy_view *view = source->job->view;
+    int64_t own[PARAPET_MAX_NDIM];
+    pp_box part;
+    int d;
+    part_of_chunk(source, visit, &part);
+    if (source->job->pass->reads_runs) {
+        pp_strides_c_order(part.ndim, part.count, source->job->source->layout->element_bytes, own);
+        for (d = 0; d < part.ndim; d++)
+            part.start[d] = 0;
+    } else {
+        pp_strides_c_order(part.ndim, visit->chunk_box.count, source->job->source->layout->element_bytes, own);
+    }
+    for (d = 0; d < part.ndim; d++) {
+        int axis = view->axis[d];
+        int64_t first = view->is_reversed[d] ? part.start[axis] + part.count[axis] - 1 : part.start[axis];
+        decoded += first * own[axis];
+        strides[d] = view->is_reversed[d] ? -own[axis] : own[axis];
+    }
+    return decoded;
+}
+
+void pp_copy_visit_release(pp_copy_visit *visit)
+{
+    if (visit->is_lent) {
+        pp_reader_free(visit->own.reader);
+        visit->own = (pp_shard){0};
+    }
+    if (visit->shard == &visit->own)
+        pp_shard_close(&visit->own);
+    visit->is_lent = false;
+}
+
+parapet_status pp_copy_source_has_some(pp_copy_source *source, const pp_box *box, bool *has_some)
+{
+    int64_t cell[PARAPET_MAX_NDIM], shard, chunk;
+    parapet_status status = PARAPET_OK;
+    pp_box cells;
+    bool more;
+    *has_some = false;
+    cells_touched(source->side.chunk, source->side.origin, box, &cells);
+    for (more = pp_box_first(&cells, cell); more && !*has_some && status == PARAPET_OK;
+         more = pp_box_next(&cells, cell)) {
+        find_chunk(source, cell, &shard, &chunk);
+        if (source->shard_count == 0 || source->shards[0].number != shard) {
+            pp_copy_source_close(source);
+            if ((status = pp_allocate(&source->shards, sizeof source->shards[0])) != PARAPET_OK)
+                return status;
+            source->shard_count = 1;
+            status = pp_shard_open(source->job->source, shard, &source->shards[0]);
+        }
+        *has_some = status == PARAPET_OK && pp_shard_has_chunk(&source->shards[0], chunk);
+    }
+    return status;
+}

@@ -1,0 +1,248 @@
+/* state.c - what lies beside the target of a copy until it is complete:
+ *
+ *     <array>/__parapet/copy/job            what is copied and how: lines for people, then the plan
+ *     <array>/__parapet/copy/finished-<k>   pass k is done on all ranks
+ *     <array>/__parapet/copy/pass-<k>/      journals and unfinished shards of pass k (copy/journal.h)
+ *     <array>/__parapet/copy/between-<k>/   the array between pass k and the next */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "base/bytes.h"
+#include "codec/crc32c.h"
+#include "copy/copy.h"
+
+/* Plans are kept as they are in memory: only the same build of the library takes one up again. */
+#define JOB_BYTES_MOST ((size_t)1 << 20)
+#define PLAN_MARK "\n\nplan:"
+
+parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, int pass, char **path)
+{
+    pp_text text = {0};
+    pp_text_add(&text, "%s/%s-%d", task->state, kind, pass);
+    return pp_text_finish(&text, path);
+}
+
+static parapet_status job_key(const pp_copy_task *task, char **key)
+{
+    return pp_path_join(task->state, "job", key);
+}
+
+static void add_hex(pp_text *text, const char *name, const unsigned char *bytes, size_t count)
+{
+    size_t i;
+    pp_text_add(text, "\n%s: ", name);
+    for (i = 0; i < count; i++)
+        pp_text_add(text, "%02x", bytes[i]);
+}
+
+static void add_line(pp_text *text, const char *name, const char *value)
+{
+    pp_text_add(text, "\n%s: %s", name, value != NULL && value[0] != '\0' ? value : "as the source");
+}
+
+/* Everything that must be the same for a copy to be taken up again, one line each. */
+static parapet_status describe(const pp_copy_task *task, pp_text *text)
+{
+    const parapet_copy_changes *changes = &task->request->changes;
+    unsigned char digest[PP_SHA256_BYTES];
+    pp_text document = {0};
+    parapet_status status = pp_array_document_print(&task->target->document, &document);
+    if (status == PARAPET_OK && (status = document.status) == PARAPET_OK)
+        pp_sha256_of(document.data, document.bytes, digest);
+    pp_text_free(&document);
+    if (status != PARAPET_OK)
+        return status;
+    pp_text_add(text, "copy by parapet %d.%d.%d (%zu)", PARAPET_VERSION_MAJOR, PARAPET_VERSION_MINOR,
+                PARAPET_VERSION_PATCH, sizeof *task->plan);
+    add_line(text, "source array", task->source->path);
+    add_line(text, "chunks", changes->chunks);
+    add_line(text, "shards", changes->shards);
+    add_line(text, "order", changes->order);
+    add_line(text, "region", changes->region);
+    add_line(text, "codec", changes->codec);
+    pp_text_add(text, "\nno_checksum: %d", changes->no_checksum);
+    pp_text_add(text, "\nunit_bytes: %" PRId64, task->request->unit_bytes);
+    pp_text_add(text, "\nintermediate store: %s", task->request->temporary != NULL ? "another" : "the target's");
+    add_hex(text, "document of the source (zarr.json)", task->source->document_digest, PP_SHA256_BYTES);
+    pp_text_add(text, "\nstored objects of the source: %016" PRIx64, (uint64_t)task->source_version);
+    add_hex(text, "document of the target (zarr.json)", digest, PP_SHA256_BYTES);
+    return text->status;
+}
+
+parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists)
+{
+    pp_reader *reader = NULL;
+    char *key = NULL;
+    parapet_status status = job_key(task, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_open_object(task->target_store->backend, key, &reader);
+    *exists = status == PARAPET_OK;
+    pp_reader_free(reader);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status write_object(const pp_copy_task *task, pp_store *store, const char *key, const void *data,
+                                   size_t bytes)
+{
+    parapet_status status =
+        pp_store_write_all(store, &(pp_write_request){.key = key, .staging = task->state, .is_small = true}, data,
+                           bytes, PP_PUBLISH_REPLACE);
+    return status == PARAPET_OK ? pp_store_settle(store) : status;
+}
+
+/* Another store for what lies between passes gets the same, so that it is known again. */
+static parapet_status write_job(const pp_copy_task *task, const char *key, const void *data, size_t bytes)
+{
+    parapet_status status = PARAPET_OK;
+    if (task->temporary_store != task->target_store)
+        status = write_object(task, task->temporary_store->backend, key, data, bytes);
+    return status == PARAPET_OK ? write_object(task, task->target_store->backend, key, data, bytes) : status;
+}
+
+parapet_status pp_copy_state_write(const pp_copy_task *task)
+{
+    unsigned char crc[4];
+    pp_text text = {0};
+    char *key = NULL;
+    parapet_status status = describe(task, &text);
+    pp_text_add(&text, PLAN_MARK);
+    pp_text_add_bytes(&text, task->plan, sizeof *task->plan);
+    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK) {
+        pp_store_u32le(crc, pp_crc32c(0, text.data, text.bytes));
+        pp_text_add_bytes(&text, crc, sizeof crc);
+    }
+    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK)
+        status = write_job(task, key, text.data, text.bytes);
+    pp_free(key);
+    pp_text_free(&text);
+    return status;
+}
+
+/* Finds the first line that differs; both texts have the same lines in the same order. */
+static parapet_status compare(const char *was, const char *is)
+{
+    while (*was != '\0' && *is != '\0') {
+        size_t was_bytes = strcspn(was, "\n"), is_bytes = strcspn(is, "\n");
+        if (was_bytes != is_bytes || memcmp(was, is, was_bytes) != 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "the copy cannot be resumed: it was begun with \"%.*s\", but now there is \"%.*s\"; start "
+                           "again with overwrite",
+                           (int)was_bytes, was, (int)is_bytes, is);
+        was += was_bytes + (was[was_bytes] == '\n');
+        is += is_bytes + (is[is_bytes] == '\n');
+    }
+    return PARAPET_OK;
+}
+
+static parapet_status refuse_job(void)
+{
+    return pp_fail(PARAPET_ERR_CORRUPT,
+                   "what the interrupted copy left cannot be understood; start again with overwrite");
+}
+
+/* The lines before the plan become a text of their own; the plan goes into the task. */
+static parapet_status take_apart(pp_copy_task *task, char *data, size_t bytes)
+{
+    char *mark = memmem(data, bytes, PLAN_MARK, strlen(PLAN_MARK));
+    if (bytes < 4 || mark == NULL ||
+        pp_load_u32le((unsigned char *)data + bytes - 4) != pp_crc32c(0, data, bytes - 4))
+        return refuse_job();
+    if ((size_t)(data + bytes - 4 - mark) == strlen(PLAN_MARK) + sizeof *task->plan)
+        memcpy(task->plan, mark + strlen(PLAN_MARK), sizeof *task->plan);
+    *mark = '\0';
+    return PARAPET_OK;
+}
+
+/* Without what earlier passes have left, the next one would find nothing and copy that. */
+static parapet_status check_between(const pp_copy_task *task, const char *key, const char *job, size_t bytes)
+{
+    char *data = NULL;
+    size_t found;
+    parapet_status status;
+    bool is_same;
+    if (task->temporary_store == task->target_store || task->is_complete)
+        return PARAPET_OK;
+    status = pp_store_read_all(task->temporary_store->backend, key, JOB_BYTES_MOST, &data, &found);
+    is_same = status == PARAPET_OK && found == bytes && memcmp(data, job, bytes) == 0;
+    pp_free(data);
+    if (is_same || (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND))
+        return status;
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "the copy cannot be resumed: what lies between its passes is not in this intermediate store; give "
+                   "the one that it was begun with, or start again with overwrite");
+}
+
+static parapet_status read_job(pp_copy_task *task)
+{
+    pp_text now = {0};
+    char *key = NULL, *data = NULL;
+    size_t bytes;
+    parapet_status status = describe(task, &now);
+    if (status == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK &&
+        (status = pp_store_read_all(task->target_store->backend, key, JOB_BYTES_MOST, &data, &bytes)) == PARAPET_OK &&
+        (status = check_between(task, key, data, bytes)) == PARAPET_OK &&
+        (status = take_apart(task, data, bytes)) == PARAPET_OK)
+        status = compare(data, now.data);
+    pp_text_free(&now);
+    pp_free(data);
+    pp_free(key);
+    return status;
+}
+
+static parapet_status read_passes(pp_copy_task *task)
+{
+    parapet_status status = PARAPET_OK;
+    for (; task->first_pass < task->plan->pass_count; task->first_pass++) {
+        char *key = NULL, *data = NULL;
+        size_t bytes;
+        if ((status = pp_copy_state_path(task, "finished", task->first_pass, &key)) == PARAPET_OK)
+            status = pp_store_read_all(task->target_store->backend, key, 16, &data, &bytes);
+        if (status == PARAPET_OK && bytes > 0)
+            task->has_holes = task->has_holes || data[0] == 'h';
+        pp_free(data);
+        pp_free(key);
+        if (status != PARAPET_OK)
+            break;
+    }
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_copy_state_read(pp_copy_task *task)
+{
+    parapet_status status = read_job(task);
+    if (status != PARAPET_OK)
+        return status;
+    if (task->plan->pass_count < 1 || task->plan->pass_count > PP_COPY_PASSES_MOST ||
+        task->plan->ndim != task->view.ndim)
+        return refuse_job();
+    if ((size_t)task->plan->memory_bytes > task->budget.limit_bytes)
+        return pp_fail(PARAPET_ERR_MEMORY,
+                       "the copy cannot be resumed: it was planned with %lld bytes of memory per rank, but now the "
+                       "limit is %zu; give it as much, or start again with overwrite",
+                       (long long)task->plan->memory_bytes, task->budget.limit_bytes);
+    return read_passes(task);
+}
+
+parapet_status pp_copy_state_drop(const pp_copy_task *task)
+{
+    pp_store *store = task->target_store->backend;
+    char *key = NULL;
+    parapet_status status = job_key(task, &key);
+    if (status == PARAPET_OK && (status = pp_store_remove(store, key)) == PARAPET_OK)
+        status = pp_store_settle(store);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass)
+{
+    char *key = NULL;
+    const char *word = task->has_holes ? "holes\n" : "whole\n";
+    parapet_status status = pp_copy_state_path(task, "finished", pass, &key);
+    if (status == PARAPET_OK)
+        status = write_object(task, task->target_store->backend, key, word, strlen(word));
+    pp_free(key);
+    return status;
+}

@@ -1,0 +1,376 @@
+#include "copy/target.h"
+
+#include <string.h>
+
+#include "codec/crc32c.h"
+
+static const pp_transfer_context *context_of(const pp_copy_target *target)
+{
+    return target->job->target;
+}
+
+static int64_t chunks_per_shard(const pp_copy_target *target)
+{
+    return context_of(target)->layout->chunks.cell_count;
+}
+
+/* An unsharded array has one shard per chunk: too many to keep, and each is finished with its chunk. */
+static bool keeps_shards(const pp_copy_target *target)
+{
+    return context_of(target)->layout->is_sharded;
+}
+
+static parapet_status build_shard(const pp_copy_target *target, int64_t number, pp_shard_build **build)
+{
+    parapet_status status = pp_shard_build_create(build, context_of(target), number, false);
+    if (status != PARAPET_OK)
+        return status;
+    (*build)->staging = target->job->state;
+    (*build)->buffer_bytes = (size_t)target->job->pass->memory.writer_bytes;
+    return PARAPET_OK;
+}
+
+static int64_t number_of(const pp_copy_target *target, int64_t index)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    int d;
+    for (d = target->cells.ndim - 1; d >= 0; d--) {
+        cell[d] = target->cells.start[d] + index % target->cells.count[d];
+        index /= target->cells.count[d];
+    }
+    return pp_grid_cell_number(&context_of(target)->layout->shards, cell);
+}
+
+static parapet_status build_shards(pp_copy_target *target)
+{
+    size_t count = (size_t)target->shard_count, chunks = (size_t)chunks_per_shard(target);
+    size_t bytes = count * chunks * sizeof(uint32_t);
+    parapet_status status = pp_budget_reserve(context_of(target)->budget, bytes, "checksums of new chunks");
+    size_t i;
+    if (status != PARAPET_OK)
+        return status;
+    target->reserved_bytes = bytes;
+    if ((status = pp_allocate_array(&target->shards, count, sizeof target->shards[0])) != PARAPET_OK)
+        return status;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        if ((status = build_shard(target, number_of(target, (int64_t)i), &target->shards[i].build)) == PARAPET_OK)
+            status = pp_allocate_array(&target->shards[i].checksums, chunks, sizeof(uint32_t));
+    return status;
+}
+
+static pp_copy_shard *find_shard(pp_copy_target *target, int64_t number)
+{
+    int64_t cell[PARAPET_MAX_NDIM], index = 0;
+    int d;
+    pp_grid_cell_position(&context_of(target)->layout->shards, number, cell);
+    for (d = 0; d < target->cells.ndim; d++) {
+        int64_t inside = cell[d] - target->cells.start[d];
+        if (inside < 0 || inside >= target->cells.count[d])
+            return NULL;
+        index = index * target->cells.count[d] + inside;
+    }
+    return &target->shards[index];
+}
+
+/* ---- Taking up a lot ---- */
+
+static parapet_status refuse_journal(const pp_copy_target *target)
+{
+    return pp_fail(
+        PARAPET_ERR_CORRUPT,
+        "the journal of lot %lld tells of chunks that are not there; start again with overwrite instead of "
+        "resume",
+        (long long)target->lot);
+}
+
+static parapet_status adopt_shard(void *context, int64_t template_number, const pp_journal_shard *told)
+{
+    pp_copy_target *target = context;
+    pp_copy_shard *shard;
+    (void)template_number;
+    if (!keeps_shards(target) || told->shard < 0 || told->shard >= context_of(target)->layout->shards.cell_count ||
+        (shard = find_shard(target, told->shard)) == NULL || told->bytes < shard->durable_bytes)
+        return refuse_journal(target);
+    shard->durable_bytes = told->bytes;
+    return PARAPET_OK;
+}
+
+static parapet_status adopt_chunk(void *context, const pp_journal_shard *told, const pp_journal_chunk *chunk)
+{
+    pp_copy_target *target = context;
+    pp_copy_shard *shard = find_shard(target, told->shard);
+    if (chunk->chunk < 0 || chunk->chunk >= chunks_per_shard(target) || chunk->entry.bytes > told->bytes ||
+        chunk->entry.offset > told->bytes - chunk->entry.bytes)
+        return refuse_journal(target);
+    shard->build->entries[chunk->chunk] = chunk->entry;
+    shard->checksums[chunk->chunk] = chunk->crc32c;
+    return PARAPET_OK;
+}
+
+static parapet_status is_visible(const pp_copy_target *target, const pp_copy_shard *shard, bool *answer)
+{
+    const pp_transfer_context *context = context_of(target);
+    pp_reader *reader = NULL;
+    char *key = NULL;
+    parapet_status status = pp_layout_key(context->layout, context->path, shard->build->number, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_open_object(context->store, key, &reader);
+    *answer = status == PARAPET_OK;
+    pp_reader_free(reader);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* The crash may have come between making one shard of the lot visible and the next. */
+static parapet_status resume_shard(const pp_copy_target *target, pp_copy_shard *shard)
+{
+    parapet_status status;
+    if (shard->durable_bytes == 0)
+        return PARAPET_OK;
+    status = pp_shard_build_resume(shard->build, context_of(target), shard->durable_bytes);
+    if (status != PARAPET_ERR_NOT_FOUND)
+        return status;
+    if ((status = is_visible(target, shard, &shard->is_published)) != PARAPET_OK)
+        return status;
+    return shard->is_published ? PARAPET_OK : refuse_journal(target);
+}
+
+static parapet_status take_up(pp_copy_target *target)
+{
+    pp_journal_reader reader = {.context = target, .shard = adopt_shard, .chunk = adopt_chunk};
+    pp_copy_job *job = target->job;
+    parapet_status status = pp_journal_read(context_of(target)->store, job->state, target->lot, &reader,
+                                            &target->templates_done, &target->journal_bytes);
+    int64_t i;
+    for (i = 0; keeps_shards(target) && i < target->shard_count && status == PARAPET_OK; i++)
+        status = resume_shard(target, &target->shards[i]);
+    job->done.templates_resumed += target->templates_done;
+    return status;
+}
+
+parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t lot)
+{
+    const pp_layout *layout = job->target->layout;
+    parapet_status status = PARAPET_OK;
+    pp_box box;
+    *target = (pp_copy_target){.job = job, .lot = lot};
+    (void)pthread_mutex_init(&target->lock, NULL);
+    target->has_holes = job->origin != NULL;
+    pp_copy_source_init(&target->origin, job->origin != NULL ? job->origin : job);
+    pp_copy_lot_box(layout->shards.ndim, layout->shards.shape, job->pass, lot, &box);
+    pp_grid_cells_of_box(&layout->shards, &box, &target->cells);
+    target->shard_count = pp_box_element_count(&target->cells);
+    if (keeps_shards(target))
+        status = build_shards(target);
+    return status == PARAPET_OK ? take_up(target) : status;
+}
+
+/* ---- Appending ---- */
+
+parapet_status pp_copy_target_wants(pp_copy_target *target, const int64_t *cell, bool *wants)
+{
+    const pp_layout *layout = context_of(target)->layout;
+    pp_box box = {.ndim = layout->shards.ndim}, array = box;
+    parapet_status status;
+    int d;
+    *wants = true;
+    if (!target->has_holes)
+        return PARAPET_OK;
+    for (d = 0; d < box.ndim; d++) {
+        array.count[d] = layout->shards.shape[d];
+        box.count[d] = layout->chunks.cell_shape[d];
+        box.start[d] = cell[d] * box.count[d];
+    }
+    (void)pp_box_intersect(&box, &array, &box);
+    (void)pthread_mutex_lock(&target->lock);
+    status = pp_copy_source_has_some(&target->origin, &box, wants);
+    (void)pthread_mutex_unlock(&target->lock);
+    return status;
+}
+
+static parapet_status publish_chunk(pp_copy_target *target, int64_t number, pp_bytes encoded)
+{
+    const pp_transfer_context *context = context_of(target);
+    pp_shard_build *build = NULL;
+    pp_staged staged = {0};
+    parapet_status status;
+    if ((status = build_shard(target, number, &build)) == PARAPET_OK &&
+        (status = pp_shard_build_append(build, context, 0, encoded)) == PARAPET_OK &&
+        (status = pp_shard_build_finish(build, context, &staged)) == PARAPET_OK &&
+        (status = pp_writer_publish(staged.writers[0], PP_PUBLISH_REPLACE)) == PARAPET_OK) {
+        context->counters->objects_written += 1;
+        target->job->done.shards_written += 1;
+    }
+    pp_staged_clear(&staged);
+    pp_shard_build_free(build, context);
+    return status;
+}
+
+static parapet_status append_chunk(pp_copy_target *target, const int64_t *cell, pp_bytes encoded)
+{
+    const pp_layout *layout = context_of(target)->layout;
+    int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM], number, chunk;
+    pp_copy_shard *shard;
+    int d;
+    for (d = 0; d < layout->shards.ndim; d++) {
+        shard_cell[d] = cell[d] / layout->chunks.cells[d];
+        chunk_cell[d] = cell[d] % layout->chunks.cells[d];
+    }
+    number = pp_grid_cell_number(&layout->shards, shard_cell);
+    if (!keeps_shards(target))
+        return publish_chunk(target, number, encoded);
+    shard = find_shard(target, number);
+    if (shard->is_published)
+        return PARAPET_OK;
+    chunk = pp_grid_cell_number(&layout->chunks, chunk_cell);
+    shard->checksums[chunk] = pp_crc32c(0, encoded.data, encoded.bytes);
+    return pp_shard_build_append(shard->build, context_of(target), chunk, encoded);
+}
+
+parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell, pp_bytes encoded)
+{
+    parapet_status status;
+    (void)pthread_mutex_lock(&target->lock);
+    target->job->done.chunks_written += 1;
+    status = append_chunk(target, cell, encoded);
+    (void)pthread_mutex_unlock(&target->lock);
+    return status;
+}
+
+/* ---- Recording ---- */
+
+/* Chunks of the shard that the template has, as positions in the shard. */
+static bool chunks_in_template(const pp_copy_target *target, const pp_copy_shard *shard, const pp_box *box,
+                               pp_box *chunks)
+{
+    const pp_layout *layout = context_of(target)->layout;
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_box inside;
+    int d;
+    pp_layout_shard_box(layout, shard->build->number, &inside);
+    if (!pp_box_intersect(&inside, box, &inside))
+        return false;
+    pp_grid_cell_position(&layout->shards, shard->build->number, cell);
+    for (d = 0; d < inside.ndim; d++)
+        inside.start[d] -= cell[d] * layout->shards.cell_shape[d];
+    pp_grid_cells_of_box(&layout->chunks, &inside, chunks);
+    return true;
+}
+
+static bool has_news(const pp_copy_shard *shard)
+{
+    return !shard->is_published && shard->build->writer != NULL && shard->build->writer->bytes > shard->durable_bytes;
+}
+
+static int64_t count_stored(const pp_copy_target *target, const pp_copy_shard *shard, const pp_box *chunks)
+{
+    int64_t cell[PARAPET_MAX_NDIM], count = 0;
+    bool more;
+    for (more = pp_box_first(chunks, cell); more; more = pp_box_next(chunks, cell))
+        count += !pp_chunk_is_absent(
+            &shard->build->entries[pp_grid_cell_number(&context_of(target)->layout->chunks, cell)]);
+    return count;
+}
+
+static parapet_status note_chunks(pp_copy_target *target, const pp_copy_shard *shard, const pp_box *chunks)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    parapet_status status = PARAPET_OK;
+    bool more;
+    for (more = pp_box_first(chunks, cell); more && status == PARAPET_OK; more = pp_box_next(chunks, cell)) {
+        int64_t chunk = pp_grid_cell_number(&context_of(target)->layout->chunks, cell);
+        const pp_chunk_entry *entry = &shard->build->entries[chunk];
+        if (!pp_chunk_is_absent(entry))
+            status = pp_journal_record_add_chunk(
+                &target->record,
+                &(pp_journal_chunk){.chunk = chunk, .entry = *entry, .crc32c = shard->checksums[chunk]});
+    }
+    return status;
+}
+
+static parapet_status note_shard(pp_copy_target *target, pp_copy_shard *shard, const pp_box *box)
+{
+    pp_journal_shard told = {.shard = shard->build->number};
+    pp_box chunks;
+    parapet_status status;
+    if (!has_news(shard) || !chunks_in_template(target, shard, box, &chunks))
+        return PARAPET_OK;
+    if ((status = pp_writer_sync(shard->build->writer)) != PARAPET_OK)
+        return status;
+    told.bytes = shard->build->writer->bytes;
+    told.chunk_count = count_stored(target, shard, &chunks);
+    if ((status = pp_journal_record_add_shard(&target->record, &told)) == PARAPET_OK &&
+        (status = note_chunks(target, shard, &chunks)) == PARAPET_OK)
+        shard->durable_bytes = told.bytes;
+    return status;
+}
+
+static parapet_status note_shards(pp_copy_target *target, const pp_box *box)
+{
+    int64_t i, news = 0, chunk_count = 0;
+    parapet_status status;
+    pp_box chunks;
+    for (i = 0; keeps_shards(target) && i < target->shard_count; i++) {
+        if (!has_news(&target->shards[i]) || !chunks_in_template(target, &target->shards[i], box, &chunks))
+            continue;
+        news += 1;
+        chunk_count += pp_box_element_count(&chunks);
+    }
+    status = pp_journal_record_begin(&target->record, target->templates_done, news, chunk_count);
+    for (i = 0; keeps_shards(target) && i < target->shard_count && status == PARAPET_OK; i++)
+        status = note_shard(target, &target->shards[i], box);
+    return status;
+}
+
+parapet_status pp_copy_target_record(pp_copy_target *target, const pp_box *box)
+{
+    pp_store *store = context_of(target)->store;
+    parapet_status status = note_shards(target, box);
+    if (status == PARAPET_OK && !keeps_shards(target))
+        status = pp_store_settle(store);
+    if (status == PARAPET_OK && target->journal == NULL)
+        status = pp_journal_open(&target->journal, store, target->job->state, target->lot, target->journal_bytes);
+    if (status == PARAPET_OK && (status = pp_journal_record_write(&target->record, target->journal)) == PARAPET_OK)
+        target->templates_done += 1;
+    return status;
+}
+
+/* ---- The end ---- */
+
+parapet_status pp_copy_target_finish(pp_copy_target *target)
+{
+    const pp_transfer_context *context = context_of(target);
+    pp_staged staged = {0};
+    parapet_status status = PARAPET_OK;
+    int64_t i;
+    for (i = 0; keeps_shards(target) && i < target->shard_count && status == PARAPET_OK; i++) {
+        pp_copy_shard *shard = &target->shards[i];
+        if (shard->is_published || shard->build->writer == NULL)
+            continue;
+        status = pp_shard_build_finish(shard->build, context, &staged);
+    }
+    if (status == PARAPET_OK && (status = pp_staged_publish(context, &staged)) == PARAPET_OK)
+        target->job->done.shards_written += (int64_t)staged.count;
+    pp_staged_clear(&staged);
+    return status;
+}
+
+void pp_copy_target_close(pp_copy_target *target)
+{
+    int64_t i;
+    for (i = 0; target->shards != NULL && i < target->shard_count; i++) {
+        pp_copy_shard *shard = &target->shards[i];
+        if (shard->build != NULL && shard->build->writer != NULL) {
+            pp_writer_suspend(shard->build->writer);
+            shard->build->writer = NULL;
+        }
+        pp_shard_build_free(shard->build, context_of(target));
+        pp_free(shard->checksums);
+    }
+    pp_free(target->shards);
+    pp_budget_release(context_of(target)->budget, target->reserved_bytes);
+    pp_copy_source_close(&target->origin);
+    pp_log_close(target->journal);
+    pp_journal_record_free(&target->record);
+    (void)pthread_mutex_destroy(&target->lock);
+}

@@ -1,0 +1,370 @@
+/* tree.c - the copy of a group with everything below it.
+ *
+ * Groups are made on the way down, each array becomes visible when it is complete. A log beside the target's root
+ * says which arrays are complete and what their sources were, so that a copy that is resumed passes over them. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "copy/copy.h"
+
+#define LOG_BYTES_MOST ((size_t)64 << 20)
+
+/* ---- The log ---- */
+
+/* Only lines that end are whole. */
+static size_t whole_bytes(const char *text, size_t bytes)
+{
+    while (bytes > 0 && text[bytes - 1] != '\n')
+        bytes--;
+    return bytes;
+}
+
+static const char *said(const char *text)
+{
+    return text != NULL && text[0] != '\0' ? text : "as the source";
+}
+
+/* The first line: what must be the same for the copy to be resumed. Of every array more is checked. */
+static parapet_status print_head(pp_text *text, const parapet_copy_request *request)
+{
+    const parapet_copy_changes *changes = &request->changes;
+    pp_text_add(text, "chunks: %s; shards: %s; order: %s; region: %s; codec: %s; ", said(changes->chunks),
+                said(changes->shards), said(changes->order), said(changes->region), said(changes->codec));
+    pp_text_add(text, "no_checksum: %d; unit_bytes: %" PRId64 "; intermediate store: %s\n", changes->no_checksum,
+                request->unit_bytes, request->temporary != NULL ? "another" : "the target's");
+    return text->status;
+}
+
+/* Takes up the lines that are there; no whole one: nothing was begun. */
+static parapet_status take_up(pp_copy_tree *tree, const pp_text *head, size_t *bytes)
+{
+    parapet_status status = pp_store_read_all(tree->store, tree->key, LOG_BYTES_MOST, &tree->finished, bytes);
+    if (status != PARAPET_OK) {
+        *bytes = 0;
+        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    }
+    *bytes = whole_bytes(tree->finished, *bytes);
+    tree->finished[*bytes] = '\0';
+    if (*bytes > 0 && strncmp(tree->finished, head->data, head->bytes) != 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "the copy cannot be resumed: it was begun with \"%.*s\", but now there is \"%.*s\"; start "
+                       "again with overwrite",
+                       (int)strcspn(tree->finished, "\n"), tree->finished, (int)head->bytes - 1, head->data);
+    return PARAPET_OK;
+}
+
+static parapet_status refuse_unfinished(const pp_copy_tree *tree, const char *target)
+{
+    pp_reader *reader = NULL;
+    parapet_status status = pp_store_open_object(tree->store, tree->key, &reader);
+    pp_reader_free(reader);
+    if (status == PARAPET_OK)
+        return pp_fail(PARAPET_ERR_EXISTS,
+                       "an unfinished copy lies at \"%s\"; resume it, or set overwrite to start again", target);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status open_log(pp_copy_tree *tree, const parapet_copy_request *request, const char *target)
+{
+    pp_text head = {0};
+    size_t bytes = 0;
+    parapet_status status = print_head(&head, request);
+    if (status == PARAPET_OK && request->resume)
+        status = take_up(tree, &head, &bytes);
+    else if (status == PARAPET_OK && !request->overwrite)
+        status = refuse_unfinished(tree, target);
+    tree->is_new = status == PARAPET_OK && bytes == 0;
+    if (status == PARAPET_OK &&
+        (status = pp_store_open_log(tree->store, tree->key, bytes, &tree->log)) == PARAPET_OK && tree->is_new)
+        status = pp_log_append(tree->log, head.data, head.bytes);
+    pp_text_free(&head);
+    return status;
+}
+
+static void print_line(pp_text *text, const char *path, int64_t source_version)
+{
+    pp_text_add(text, "%016" PRIx64 " %s\n", (uint64_t)source_version, path);
+}
+
+parapet_status pp_copy_tree_note(pp_copy_tree *tree, const char *path, int64_t source_version)
+{
+    pp_text line = {0};
+    parapet_status status;
+    print_line(&line, path, source_version);
+    status = line.status == PARAPET_OK ? pp_log_append(tree->log, line.data, line.bytes) : line.status;
+    pp_text_free(&line);
+    return status;
+}
+
+parapet_status pp_copy_tree_check(const pp_copy_tree *tree, const char *path, int64_t source_version)
+{
+    const char *line = tree->finished; /* the first is no array */
+    char now[24];
+    (void)snprintf(now, sizeof now, "%016" PRIx64 " ", (uint64_t)source_version);
+    while (line != NULL && *line != '\0') {
+        size_t bytes = strcspn(line, "\n");
+        if (line != tree->finished && bytes == strlen(now) + strlen(path) &&
+            memcmp(line + strlen(now), path, strlen(path)) == 0) {
+            if (memcmp(line, now, strlen(now)) == 0)
+                return PARAPET_OK;
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "the copy cannot be resumed: the source of \"%s\" has changed since it was copied; "
+                           "start again with overwrite",
+                           path);
+        }
+        line += bytes + (line[bytes] == '\n');
+    }
+    return pp_fail(PARAPET_ERR_EXISTS,
+                   "there is an array at \"%s\" that is not of the copy that is resumed; set "
+                   "overwrite to replace it",
+                   path);
+}
+
+static void clear_tree(pp_copy_tree *tree)
+{
+    pp_log_close(tree->log);
+    pp_free(tree->finished);
+    pp_free(tree->key);
+}
+
+/* ---- Groups ---- */
+
+/* The children of a group, on every rank. */
+typedef struct child_list {
+    char **names;
+    parapet_node *kinds;
+    size_t count;
+    parapet_status status;
+} child_list;
+
+static int add_child(void *context, const char *name, parapet_node kind)
+{
+    child_list *list = context;
+    if ((list->status = pp_reallocate(&list->names, (list->count + 1) * sizeof list->names[0])) != PARAPET_OK ||
+        (list->status = pp_reallocate(&list->kinds, (list->count + 1) * sizeof list->kinds[0])) != PARAPET_OK ||
+        (list->status = pp_copy_text(&list->names[list->count], name)) != PARAPET_OK)
+        return 1;
+    list->kinds[list->count++] = kind;
+    return 0;
+}
+
+static void clear_children(child_list *list)
+{
+    size_t i;
+    for (i = 0; i < list->count; i++)
+        pp_free(list->names[i]);
+    pp_free(list->names);
+    pp_free(list->kinds);
+}
+
+/* What is done to every array on the way; path is below the group that is copied. */
+typedef struct tree_walk {
+    const parapet_copy_request *request;
+    pp_copy_tree tree;
+    pp_copy_progress *progress;
+    parapet_copy_result *result;
+    bool is_survey; /* only looks, at what there is and whether the changes concern any of it */
+    bool is_touched;
+    int64_t bytes;
+    int as_json; /* explaining */
+    pp_text *text;
+    char **svg;
+} tree_walk;
+
+static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node kind);
+
+/* Rank 0: the group of the target, with the source's attributes. One that exists is only taken when told so, or when
+ * it is the empty root that every new store has. */
+static parapet_status make_group(const tree_walk *walk, const parapet_group *source, const char *target)
+{
+    parapet_store *store = walk->request->target;
+    pp_group_document document = {.zarr_format = 3,
+                                  .attributes = source->document.attributes,
+                                  .extra = source->document.zarr_format == 3 ? source->document.extra : NULL};
+    parapet_group group = {.store = store};
+    pp_children children = {0};
+    pp_node node = {0};
+    parapet_status status = pp_node_load(store, target, &node);
+    bool is_there = status == PARAPET_OK && !node.is_implicit;
+    if (status == PARAPET_OK && is_there && node.kind == PARAPET_NODE_ARRAY)
+        status = pp_fail(PARAPET_ERR_EXISTS, "there is an array at \"%s\"; a group cannot take its place", target);
+    else if (status == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    if (status == PARAPET_OK && is_there && !walk->request->overwrite && !walk->request->resume &&
+        (status = pp_children_list(&children, store, target)) == PARAPET_OK && children.count > 0)
+        status = pp_fail(PARAPET_ERR_EXISTS,
+                         "the group \"%s\" exists and is not empty; set overwrite to copy into it", target);
+    pp_children_clear(&children);
+    pp_node_clear(&node);
+    if (status == PARAPET_OK && (status = pp_node_prepare_ancestors(store, target)) == PARAPET_OK &&
+        (status = pp_copy_text(&group.path, target)) == PARAPET_OK)
+        status = pp_group_write(&group, &document, PP_PUBLISH_REPLACE);
+    pp_free(group.path);
+    return status;
+}
+
+static parapet_status copy_children(tree_walk *walk, parapet_group *group, const char *source, const char *target)
+{
+    child_list children = {0};
+    parapet_status status = parapet_group_list(group, add_child, &children);
+    size_t i;
+    status = pp_comm_agree(walk->request->target->comm, "listing a group",
+                           status == PARAPET_OK ? children.status : status);
+    for (i = 0; i < children.count && status == PARAPET_OK; i++) {
+        char *from = NULL, *to = NULL;
+        if ((status = pp_path_join(source, children.names[i], &from)) == PARAPET_OK)
+            status = pp_path_join(target, children.names[i], &to);
+        status = pp_comm_agree(walk->request->target->comm, "copying a group", status);
+        if (status == PARAPET_OK)
+            status = copy_node(walk, from, to, children.kinds[i]);
+        pp_free(from);
+        pp_free(to);
+    }
+    clear_children(&children);
+    return status;
+}
+
+static parapet_status copy_group(tree_walk *walk, const char *source, const char *target)
+{
+    pp_comm *comm = walk->request->target->comm;
+    parapet_group *group = NULL;
+    parapet_status status = parapet_group_open(&group, walk->request->source, source), closed;
+    if (status != PARAPET_OK)
+        return status;
+    if (walk->text == NULL && !walk->is_survey)
+        status = pp_comm_agree(comm, "making a group",
+                               pp_comm_rank(comm) == 0 ? make_group(walk, group, target) : PARAPET_OK);
+    if (status == PARAPET_OK)
+        status = copy_children(walk, group, source, target);
+    if (walk->result != NULL)
+        walk->result->groups += 1;
+    closed = parapet_group_close(&group);
+    return status != PARAPET_OK ? status : closed;
+}
+
+static parapet_status survey_array(tree_walk *walk, const char *source, const char *target)
+{
+    bool is_touched = false;
+    int64_t bytes = 0;
+    parapet_status status = pp_copy_array_survey(walk->request, source, target, &is_touched, &bytes);
+    walk->is_touched = walk->is_touched || is_touched;
+    walk->bytes += bytes;
+    return status;
+}
+
+static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node kind)
+{
+    if (kind == PARAPET_NODE_GROUP)
+        return copy_group(walk, source, target);
+    if (walk->is_survey)
+        return survey_array(walk, source, target);
+    if (walk->text == NULL)
+        return pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->result);
+    if (!walk->as_json)
+        pp_text_add(walk->text, "%s\n", source);
+    return pp_copy_array_explain(walk->request, source, target, true, walk->as_json, walk->text, walk->svg);
+}
+
+/* ---- The whole ---- */
+
+/* The ends of a copy, as paths of nodes. */
+typedef struct tree_ends {
+    char *source, *target;
+} tree_ends;
+
+static bool is_given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
+/* [collective] A misspelt dimension, or an array that cannot be copied, must not be found out after hours. */
+static parapet_status survey(const parapet_copy_request *request, const tree_ends *ends, int64_t *bytes)
+{
+    const parapet_copy_changes *changes = &request->changes;
+    tree_walk walk = {.request = request, .is_survey = true};
+    parapet_status status = copy_group(&walk, ends->source, ends->target);
+    *bytes = walk.bytes;
+    if (status == PARAPET_OK && !walk.is_touched &&
+        (is_given(changes->chunks) || is_given(changes->shards) || is_given(changes->order) ||
+         is_given(changes->region)))
+        status = pp_fail(PARAPET_ERR_ARGUMENT,
+                         "no array below \"%s\" has the dimensions that chunks, shards, order or region name",
+                         ends->source);
+    return status;
+}
+
+static parapet_status begin_tree(tree_walk *walk, const char *target)
+{
+    const parapet_copy_request *request = walk->request;
+    parapet_status status = pp_store_check_writable(request->target);
+    walk->tree.store = request->target->backend;
+    if (status != PARAPET_OK ||
+        (status = pp_path_join(target, "__parapet/copy/finished", &walk->tree.key)) != PARAPET_OK)
+        return status;
+    return pp_comm_rank(request->target->comm) == 0 ? open_log(&walk->tree, request, target) : PARAPET_OK;
+}
+
+static parapet_status end_tree(const tree_walk *walk, const char *target)
+{
+    char *own = NULL;
+    parapet_status status = pp_path_join(target, "__parapet", &own);
+    if (status == PARAPET_OK && (status = pp_store_remove_prefix(walk->tree.store, own)) == PARAPET_OK)
+        status = pp_store_settle(walk->tree.store);
+    pp_free(own);
+    return status;
+}
+
+static parapet_status find_ends(const parapet_copy_request *request, tree_ends *ends)
+{
+    parapet_status status;
+    if ((status = pp_path_normalize(request->source_path, &ends->source)) != PARAPET_OK ||
+        (status = pp_path_normalize(request->target_path, &ends->target)) != PARAPET_OK)
+        return status;
+    /* The copy would be found among what is to be copied, again and again. */
+    if (pp_store_is_same(request->source->backend, request->target->backend) &&
+        pp_path_is_within(ends->target, ends->source))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "group \"%s\" cannot be copied to \"%s\", which lies in it",
+                       ends->source, ends->target);
+    return PARAPET_OK;
+}
+
+/* [collective] */
+static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
+{
+    pp_comm *comm = walk->request->target->comm;
+    parapet_status status = survey(walk->request, ends, &walk->progress->total_bytes);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) == PARAPET_OK &&
+        (status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK)
+        return pp_comm_agree(comm, "ending a copy",
+                             pp_comm_rank(comm) == 0 ? end_tree(walk, ends->target) : PARAPET_OK);
+    if (status != PARAPET_ERR_CANCELLED && walk->tree.is_new) {
+        pp_failure failure = {0};
+        pp_failure_take(&failure, status);
+        (void)end_tree(walk, ends->target);
+        (void)pp_failure_put(&failure);
+    }
+    return status;
+}
+
+parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress,
+                             parapet_copy_result *result)
+{
+    tree_walk walk = {.request = request, .progress = progress, .result = result};
+    tree_ends ends = {0};
+    parapet_status status = pp_comm_agree(request->target->comm, "preparing a copy", find_ends(request, &ends));
+    if (status == PARAPET_OK)
+        status = copy_tree(&walk, &ends);
+    clear_tree(&walk.tree);
+    pp_free(ends.source);
+    pp_free(ends.target);
+    return status;
+}
+
+parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg)
+{
+    tree_walk walk = {.request = request, .as_json = as_json, .text = text, .svg = svg};
+    return copy_group(&walk, request->source_path, request->target_path);
+}

@@ -1,0 +1,39 @@
+/* verify.c - reads source and target of a copy again, each once, and compares. */
+#include "copy/copy.h"
+#include "copy/digest.h"
+
+static parapet_status add(pp_copy_task *task, parapet_array *array, const pp_copy_view *view, pp_copy_digest *digest)
+{
+    pp_comm *comm = task->target_store->comm;
+    pp_transfer_context context;
+    parapet_status status = pp_array_transfer_context(array, &context);
+    context.budget = &task->budget;
+    return status == PARAPET_OK ? pp_copy_digest_add(digest, &context, view, pp_comm_rank(comm), pp_comm_size(comm))
+                                : status;
+}
+
+parapet_status pp_copy_verify(pp_copy_task *task, int64_t *verified_bytes)
+{
+    pp_copy_digest source = {{0}, 0}, target = {{0}, 0};
+    pp_copy_view whole;
+    int64_t sums[5];
+    parapet_status status;
+    pp_copy_view_init(&whole, task->view.ndim, task->view.shape);
+    if ((status = add(task, task->source, &task->view, &source)) == PARAPET_OK)
+        status = add(task, task->target, &whole, &target);
+    /* Differences add up as numbers modulo 2^64 do. */
+    sums[0] = (int64_t)((source.sums[0] - target.sums[0]) >> 1);
+    sums[1] = (int64_t)((source.sums[0] - target.sums[0]) & 1);
+    sums[2] = (int64_t)((source.sums[1] - target.sums[1]) >> 1);
+    sums[3] = (int64_t)((source.sums[1] - target.sums[1]) & 1);
+    sums[4] = target.bytes;
+    if ((status = pp_comm_agree_sums(task->target_store->comm, "verifying", status, sums, 5)) != PARAPET_OK)
+        return status;
+    *verified_bytes += sums[4];
+    if (((uint64_t)sums[0] << 1) + (uint64_t)sums[1] != 0 || ((uint64_t)sums[2] << 1) + (uint64_t)sums[3] != 0)
+        return pp_fail(PARAPET_ERR_CORRUPT,
+                       "verifying found differences between array \"%s\" and its copy \"%s\"; copy it again with "
+                       "overwrite",
+                       task->source->path, task->target->path);
+    return PARAPET_OK;
+}

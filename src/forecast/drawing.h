@@ -1,0 +1,10 @@
+/* drawing.h - a schedule as one would draw it on a whiteboard: the array, its shards in the colours of their owners,
+ * and where ranks begin. An SVG document of bounded size. Pure; depends on base and geometry. */
+#ifndef PARAPET_FORECAST_DRAWING_H
+#define PARAPET_FORECAST_DRAWING_H
+
+#include "forecast/print.h"
+
+void pp_plan_draw(const pp_plan_facts *facts, pp_text *svg);
+
+#endif

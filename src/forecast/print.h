@@ -1,0 +1,33 @@
+/* print.h - a schedule in words for people, or as JSON for programs. Pure; depends on base and geometry. */
+#ifndef PARAPET_FORECAST_PRINT_H
+#define PARAPET_FORECAST_PRINT_H
+
+#include "base/shape_text.h"
+#include "forecast/schedule.h"
+
+/* All that is said about a plan, besides what the schedule itself knows. */
+typedef struct pp_plan_facts {
+    bool is_read;
+    const char *type_name;
+    const char *codecs;           /* in words */
+    const char *ownership;        /* name of the strategy */
+    const parapet_spread *spread; /* NULL: BLOCK wherever the mesh has more than 1 */
+    pp_schedule_case by;
+    pp_schedule *schedule;
+    int64_t memory_bytes; /* the limit */
+    int64_t server_bytes; /* the most that a server takes of it */
+    int64_t list_bytes;   /* of these: claims and lists of shards */
+    int64_t client_bytes; /* what a rank takes that is no server */
+} pp_plan_facts;
+
+/* The summary of all servers and ranks. */
+void pp_plan_print_summary(const pp_plan_facts *facts, const pp_schedule_summary *summary, pp_text *text);
+void pp_plan_print_summary_json(const pp_plan_facts *facts, const pp_schedule_summary *summary, pp_text *text);
+
+/* What one server does, shard by shard. */
+parapet_status pp_plan_print_server(const pp_plan_facts *facts, int server, const pp_server_share *share,
+                                    pp_text *text);
+parapet_status pp_plan_print_server_json(const pp_plan_facts *facts, int server, const pp_server_share *share,
+                                         pp_text *text);
+
+#endif

@@ -1,0 +1,16 @@
+/* schedule_owners.h - who owns the shards of a schedule, where that takes more than arithmetic. */
+#ifndef PARAPET_FORECAST_SCHEDULE_OWNERS_H
+#define PARAPET_FORECAST_SCHEDULE_OWNERS_H
+
+#include "forecast/schedule.h"
+#include "plan/owner.h"
+
+/* The rank of a server: spread evenly over all ranks. */
+int64_t pp_server_rank(const pp_schedule_case *by, int server);
+
+/* Asks the strategy for every home in turn, with the claims on its shards. Free *owners, one per shard, with
+ * pp_free. */
+parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case *by,
+                                        const pp_owner_strategy *strategy);
+
+#endif

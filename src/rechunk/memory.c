@@ -1,0 +1,284 @@
+#include "rechunk/count.h"
+
+#include "base/memory.h"
+
+#define INDEX_ENTRY_BYTES 16
+#define INDEX_CHECKSUM_BYTES 4
+/* A chunk of a new shard: its entry, and its checksum for the journal. */
+#define NEW_ENTRY_BYTES 20
+/* What is known of an open chunk beside its elements, and, for each chunk of a template, which one it is. */
+#define SLOT_BYTES 96
+#define TABLE_ENTRY_BYTES 4
+/* What the journal says of a chunk and of a shard. */
+#define RECORD_ENTRY_BYTES 28
+#define RECORD_SHARD_BYTES 24
+/* Shards that are written at the same time: each is an open file. */
+#define WRITERS_MOST 256
+/* A request of this size is worth its seek; of the larger one, the disk sees no pauses. */
+#define WRITER_BYTES_LEAST ((int64_t)256 << 10)
+#define WRITER_BYTES_MOST ((int64_t)4 << 20)
+/* What suffices for reading ahead while others work, and what evens out chunks that take longer. */
+#define ITEMS_LEAST 2
+#define ITEMS_SOME 4
+#define ITEMS_MANY 8
+#define SLOTS_LEAST 1
+#define SLOTS_SOME 2
+#define SLOTS_MANY_PER_THREAD 4
+
+typedef struct memory_case {
+    const pp_copy_problem *problem;
+    pp_copy_pass *pass;
+    int64_t limit_bytes;
+    int64_t slots_most, items_most; /* more are of no use */
+    int64_t writer_bytes_most;
+} memory_case;
+
+static int64_t align(int64_t bytes)
+{
+    if (bytes > INT64_MAX - PP_PAGE_BYTES)
+        return INT64_MAX;
+    return (int64_t)pp_align_up((size_t)bytes, PP_PAGE_BYTES);
+}
+
+static int64_t add(int64_t a, int64_t b)
+{
+    return pp_add_saturating(a, b);
+}
+
+static int64_t multiply(int64_t a, int64_t b)
+{
+    return pp_multiply_saturating(a, b);
+}
+
+static int64_t count_shard_chunks(const pp_copy_side *side, int ndim)
+{
+    int64_t chunks = 1;
+    int d;
+    for (d = 0; d < ndim; d++)
+        chunks = multiply(chunks, side->shard[d] / side->chunk[d]);
+    return chunks;
+}
+
+/* A shard's index as it is stored, while it is read or written. */
+static int64_t stored_index_bytes(const pp_copy_side *side, int ndim)
+{
+    return align(add(multiply(INDEX_ENTRY_BYTES, count_shard_chunks(side, ndim)), INDEX_CHECKSUM_BYTES));
+}
+
+/* Open target chunks, each with its elements and what encoding in place adds. */
+static int64_t slots_bytes(const memory_case *memory)
+{
+    return multiply(memory->pass->memory.slots, add(align(memory->pass->target.slot_bytes), SLOT_BYTES));
+}
+
+/* A part of a chunk that is read in runs: no more of it than lies in a template. */
+static int64_t run_item_bytes(const memory_case *memory)
+{
+    const pp_copy_pass *pass = memory->pass;
+    int64_t bytes = pass->source.element_bytes;
+    int d;
+    for (d = 0; d < memory->problem->ndim; d++)
+        bytes = multiply(bytes, pp_min_i64(pass->source.chunk[d], pass->template_shape[d]));
+    return align(bytes);
+}
+
+/* Source chunks on their way from storage to a worker: whole pages around the stored bytes, for direct I/O. */
+static int64_t items_bytes(const memory_case *memory)
+{
+    const pp_copy_pass *pass = memory->pass;
+    int64_t item =
+        pass->reads_runs ? run_item_bytes(memory) : align(add(pass->source.encoded_bytes, 2 * PP_PAGE_BYTES));
+    return multiply(pass->memory.items, item);
+}
+
+/* What each worker needs to decode and to encode. Cooperating, the collective read brings its own. */
+static int64_t scratch_bytes(const memory_case *memory)
+{
+    const pp_copy_pass *pass = memory->pass;
+    int64_t decode = pass->cooperates ? 0 : pass->source.scratch_bytes;
+    return multiply(memory->problem->threads, add(decode, pass->target.scratch_bytes));
+}
+
+/* The indexes of the source's shards that the visit comes back to: along the slowest dimension it never does. Without
+ * shards, where each item lies. Cooperating, the collective read has its own. */
+static int64_t source_indexes_bytes(const memory_case *memory)
+{
+    const pp_copy_pass *pass = memory->pass;
+    const pp_copy_side *source = &pass->source;
+    int64_t shards = 1;
+    int i;
+    if (pass->cooperates)
+        return 0;
+    if (!source->is_sharded)
+        return multiply(INDEX_ENTRY_BYTES, pass->memory.items);
+    for (i = 1; i < memory->problem->ndim; i++) {
+        pp_copy_axis axis = pp_copy_axis_of_shards(memory->problem->shape, pass, pass->order[i]);
+        shards = multiply(shards, pp_copy_axis_cells_most(&axis));
+    }
+    return add(multiply(shards, multiply(INDEX_ENTRY_BYTES, count_shard_chunks(source, memory->problem->ndim))),
+               stored_index_bytes(source, memory->problem->ndim));
+}
+
+/* Shards that are written at the same time: those of a lot. Chunks without shards are written one after the other. */
+static int64_t count_writers(const memory_case *memory)
+{
+    const pp_copy_pass *pass = memory->pass;
+    int64_t writers = 1;
+    int d;
+    if (!pass->target.is_sharded)
+        return 1;
+    for (d = 0; d < memory->problem->ndim; d++)
+        writers = multiply(
+            writers, pp_divide_up(pp_min_i64(pass->lot_shape[d], memory->problem->shape[d]), pass->target.shard[d]));
+    return writers;
+}
+
+/* The indexes of those shards, as they grow, and one as it is stored; the journal's record of a template; and where
+ * the open chunks of a template are. */
+static int64_t target_indexes_bytes(const memory_case *memory)
+{
+    const pp_copy_side *target = &memory->pass->target;
+    int ndim = memory->problem->ndim;
+    int64_t entries = multiply(memory->pass->memory.writers, count_shard_chunks(target, ndim));
+    int64_t chunks = pp_copy_template_chunks(ndim, memory->problem->shape, memory->pass);
+    int64_t bytes = multiply(INDEX_ENTRY_BYTES, entries);
+    if (target->is_sharded) {
+        bytes = add(multiply(NEW_ENTRY_BYTES, entries), stored_index_bytes(target, ndim));
+        bytes = add(bytes, multiply(RECORD_ENTRY_BYTES, chunks));
+        bytes = add(bytes, multiply(RECORD_SHARD_BYTES, memory->pass->memory.writers));
+    }
+    return memory->pass->cooperates ? bytes : add(bytes, multiply(TABLE_ENTRY_BYTES, chunks));
+}
+
+/* The most that a stored shard takes: no buffer needs to be larger. */
+static int64_t shard_bytes_most(const memory_case *memory)
+{
+    const pp_copy_side *target = &memory->pass->target;
+    int64_t chunks = count_shard_chunks(target, memory->problem->ndim);
+    int64_t bytes = multiply(target->encoded_bytes, chunks);
+    if (!target->is_sharded)
+        return bytes;
+    return add(bytes, add(multiply(INDEX_ENTRY_BYTES, chunks), INDEX_CHECKSUM_BYTES));
+}
+
+/* Cooperating: the elements of a template, as the collective read delivers them, a chunk of it that is encoded, and
+ * what that read takes. */
+static int64_t cooperation_bytes(const memory_case *memory)
+{
+    const pp_copy_pass *pass = memory->pass;
+    int64_t bytes = multiply(pass->memory.slots, pass->target.element_bytes);
+    int d;
+    for (d = 0; d < memory->problem->ndim; d++)
+        bytes = multiply(bytes, pass->target.chunk[d]);
+    bytes = add(align(bytes), align(pass->target.slot_bytes));
+    return add(bytes, memory->problem->cooperation_bytes);
+}
+
+static int64_t total_bytes(const memory_case *memory)
+{
+    const pp_copy_memory *sizes = &memory->pass->memory;
+    int64_t bytes =
+        memory->pass->cooperates ? cooperation_bytes(memory) : add(slots_bytes(memory), items_bytes(memory));
+    bytes = add(bytes, scratch_bytes(memory));
+    bytes = add(bytes, add(sizes->source_indexes, sizes->target_indexes));
+    return add(bytes, multiply(sizes->writers, sizes->writer_bytes));
+}
+
+static void set_total(const memory_case *memory)
+{
+    memory->pass->memory.memory_bytes = total_bytes(memory);
+}
+
+/* The visits of source chunks in a template. */
+static int64_t count_visits(const memory_case *memory)
+{
+    int64_t visits = 1;
+    int d;
+    for (d = 0; d < memory->problem->ndim; d++) {
+        pp_copy_axis axis = pp_copy_axis_of_chunks(memory->problem->shape, memory->pass, d);
+        visits = multiply(visits, pp_copy_axis_cells_most(&axis));
+    }
+    return visits;
+}
+
+static void set_least(memory_case *memory)
+{
+    const pp_copy_problem *problem = memory->problem;
+    pp_copy_pass *pass = memory->pass;
+    int64_t chunks = pp_copy_template_chunks(problem->ndim, problem->shape, pass);
+    int64_t open = pass->cooperates ? chunks : pp_copy_open_chunks(problem->ndim, problem->shape, pass);
+    int64_t shard_bytes = shard_bytes_most(memory);
+    pass->memory = (pp_copy_memory){.open_chunks = open, .slots = open, .items = 1, .writers = count_writers(memory)};
+    pass->memory.writer_bytes = align(pp_min_i64(WRITER_BYTES_LEAST, shard_bytes));
+    pass->memory.target_indexes = target_indexes_bytes(memory);
+    pass->memory.source_indexes = source_indexes_bytes(memory);
+    memory->writer_bytes_most = align(pp_min_i64(WRITER_BYTES_MOST, shard_bytes));
+    memory->slots_most = pass->cooperates ? chunks : add(chunks, problem->threads);
+    memory->items_most = pass->cooperates ? 1 : count_visits(memory);
+    set_total(memory);
+}
+
+/* Takes the sizes back if they do not fit. */
+static bool keep_if_fitting(const memory_case *memory, const pp_copy_memory *before)
+{
+    set_total(memory);
+    if (memory->pass->memory.memory_bytes <= memory->limit_bytes)
+        return true;
+    memory->pass->memory = *before;
+    return false;
+}
+
+static void grow_items(const memory_case *memory, int64_t most)
+{
+    pp_copy_memory *sizes = &memory->pass->memory, before = *sizes;
+    for (; sizes->items < pp_min_i64(most, memory->items_most); before = *sizes) {
+        sizes->items++;
+        if (!memory->pass->source.is_sharded)
+            sizes->source_indexes = source_indexes_bytes(memory);
+        if (!keep_if_fitting(memory, &before))
+            return;
+    }
+}
+
+static void grow_slots(const memory_case *memory, int64_t most)
+{
+    pp_copy_memory *sizes = &memory->pass->memory, before = *sizes;
+    for (; sizes->slots < pp_min_i64(most, memory->slots_most); before = *sizes) {
+        sizes->slots++;
+        if (!keep_if_fitting(memory, &before))
+            return;
+    }
+}
+
+static void grow_writers(const memory_case *memory)
+{
+    pp_copy_memory *sizes = &memory->pass->memory, before = *sizes;
+    for (; sizes->writer_bytes < memory->writer_bytes_most; before = *sizes) {
+        sizes->writer_bytes = pp_min_i64(2 * sizes->writer_bytes, memory->writer_bytes_most);
+        if (!keep_if_fitting(memory, &before))
+            return;
+    }
+}
+
+bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp_copy_pass *pass)
+{
+    memory_case memory = {.problem = problem, .pass = pass, .limit_bytes = limit_bytes};
+    int64_t open;
+    set_least(&memory);
+    if (pass->memory.writers > WRITERS_MOST)
+        pass->memory.memory_bytes = INT64_MAX;
+    if (pass->memory.memory_bytes > limit_bytes || pass->memory.writers > WRITERS_MOST)
+        return false;
+    open = pass->memory.open_chunks;
+    /* The least that lets reading, work and writing overlap; then what makes them wait less. */
+    grow_items(&memory, ITEMS_LEAST);
+    grow_slots(&memory, add(open, SLOTS_LEAST));
+    grow_items(&memory, ITEMS_SOME);
+    grow_slots(&memory, add(open, SLOTS_SOME));
+    grow_writers(&memory);
+    grow_items(&memory, ITEMS_MANY + problem->threads);
+    grow_slots(&memory, add(open, (int64_t)SLOTS_MANY_PER_THREAD * problem->threads));
+    /* Chunks complete in rows: while one row is written, the next is put together. */
+    grow_slots(&memory, multiply(2, open));
+    return true;
+}

@@ -1,0 +1,193 @@
+#include <stdio.h>
+
+#include "base/checked.h"
+#include "rechunk/count.h"
+#include "rechunk/strategy.h"
+
+/* Templates that one search may weigh: for a plan of one pass, and for each pass of several. */
+#define EFFORT_ONE_PASS 20000
+#define EFFORT_PASSES 1000
+/* When so much is spent, what is left of the table is not asked any more. A unit is about a microsecond. */
+#define EFFORT_ALL 600000
+
+/* pass_count 0: three or more, as many as are forced. */
+static const pp_copy_strategy strategies[] = {
+    {"of whole chunks", 1, true, pp_copy_propose_chunks},
+    {"of runs", 1, true, pp_copy_propose_runs},
+    {"in which ranks read together", 1, true, pp_copy_propose_together},
+    {"by the geometric mean", 2, false, pp_copy_propose_means},
+    {"with rounded chunks", 2, false, pp_copy_propose_rounded},
+    {"with shaped chunks", 2, false, pp_copy_propose_shaped},
+    {"with small chunks", 2, true, pp_copy_propose_small},
+    {"by the geometric mean", 3, false, pp_copy_propose_means},
+    {"with rounded chunks", 3, false, pp_copy_propose_rounded},
+    {"by the geometric mean", 0, false, pp_copy_propose_means},
+    {"with rounded chunks", 0, false, pp_copy_propose_rounded},
+    {"with small chunks", 0, true, pp_copy_propose_small},
+};
+#define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
+
+/* How many passes a strategy is asked for; 0: it is not asked. */
+static int parts_of(const pp_copy_strategy *strategy, int force_passes)
+{
+    if (force_passes >= 3)
+        return strategy->pass_count == 0 ? force_passes : 0;
+    return force_passes == 0 || strategy->pass_count == force_passes ? strategy->pass_count : 0;
+}
+
+static int64_t route_memory(const pp_copy_route *route)
+{
+    int64_t bytes = 0;
+    int i;
+    for (i = 0; i < route->pass_count; i++)
+        bytes = pp_max_i64(bytes, route->passes[i].memory.memory_bytes);
+    return bytes;
+}
+
+static double route_seconds(const pp_copy_route *route)
+{
+    double seconds = 0;
+    int i;
+    for (i = 0; i < route->pass_count; i++)
+        seconds += route->passes[i].seconds;
+    return seconds;
+}
+
+/* The route of least memory of all; of two with the same, the one of fewer passes. */
+static int64_t find_least(const pp_copy_problem *problem, pp_copy_route *least)
+{
+    int64_t spent = 0;
+    pp_copy_aim aim = {.problem = problem, .seeks_least = true, .effort = EFFORT_PASSES, .spent = &spent};
+    pp_copy_route route;
+    int i, parts;
+    least->pass_count = 0;
+    for (i = 0; i < STRATEGY_COUNT; i++) {
+        parts = parts_of(&strategies[i], problem->force_passes);
+        if (parts == 0 || !strategies[i].is_frugal || !strategies[i].propose(&aim, parts, &route))
+            continue;
+        if (least->pass_count == 0 || route_memory(&route) < route_memory(least))
+            *least = route;
+    }
+    return route_memory(least);
+}
+
+static void record(pp_copy_plan *plan, int pass_count, const char *how, const pp_copy_route *route)
+{
+    static const char *const words[] = {"no", "one", "two", "three", "four", "five", "six", "seven", "eight"};
+    pp_copy_candidate *candidate = &plan->candidates[plan->candidate_count++];
+    int i;
+    *candidate = (pp_copy_candidate){.pass_count = pass_count, .is_feasible = route != NULL};
+    (void)snprintf(candidate->name, sizeof candidate->name, "%s pass%s %s", words[pass_count],
+                   pass_count == 1 ? "" : "es", how);
+    for (i = 0; route != NULL && i < pass_count; i++) {
+        candidate->read_bytes = pp_add_saturating(candidate->read_bytes, route->passes[i].counts.decoded_bytes);
+        candidate->written_bytes = pp_add_saturating(candidate->written_bytes, route->passes[i].counts.written_bytes);
+    }
+    if (route != NULL) {
+        candidate->memory_bytes = route_memory(route);
+        candidate->seconds = route_seconds(route);
+    }
+}
+
+/* Records a route and takes it if it is the fastest so far. */
+static void offer(pp_copy_plan *plan, const char *how, const pp_copy_route *route, int *chosen)
+{
+    int i;
+    record(plan, route->pass_count, how, route);
+    if (*chosen >= 0 && route_seconds(route) >= plan->candidates[*chosen].seconds)
+        return;
+    *chosen = plan->candidate_count - 1;
+    plan->pass_count = route->pass_count;
+    for (i = 0; i < route->pass_count; i++)
+        plan->passes[i] = route->passes[i];
+}
+
+/* The route of least memory, with as much more as there is. */
+static void offer_least(const pp_copy_aim *aim, pp_copy_plan *plan, pp_copy_route *least, int *chosen)
+{
+    int i;
+    for (i = 0; i < least->pass_count; i++)
+        if (!pp_copy_weigh(aim, &least->passes[i]))
+            return;
+    offer(plan, "of least memory", least, chosen);
+}
+
+static void finish(pp_copy_plan *plan, int chosen)
+{
+    int i;
+    plan->candidates[chosen].is_chosen = true;
+    plan->memory_bytes = plan->candidates[chosen].memory_bytes;
+    plan->seconds = plan->candidates[chosen].seconds;
+    for (i = 0; i < plan->pass_count - 1; i++) {
+        const pp_copy_counts *counts = &plan->passes[i].counts;
+        plan->temporary_bytes = pp_add_saturating(plan->temporary_bytes, counts->written_bytes);
+        plan->temporary_files = pp_add_saturating(plan->temporary_files, counts->shards_written);
+    }
+}
+
+static parapet_status check(const pp_copy_problem *problem)
+{
+    if (problem->force_passes < 0 || problem->force_passes > PP_COPY_PASSES_MOST)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a copy takes 1 to %d passes, not %d; 0 lets them be chosen",
+                       PP_COPY_PASSES_MOST, problem->force_passes);
+    if (problem->force_reading == PP_COPY_RUNS && !problem->source.allows_runs)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "runs of the source cannot be read, because its chunks are compressed or "
+                       "have checksums; leave the way of reading open");
+    if (problem->force_reading == PP_COPY_RUNS && problem->force_cooperation == PP_COPY_TOGETHER)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "ranks that read together read whole chunks, not runs; leave one of both open");
+    if (problem->force_cooperation == PP_COPY_TOGETHER && problem->cooperation_bytes == 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "these ranks cannot read together; leave cooperation open");
+    return PARAPET_OK;
+}
+
+static parapet_status choose(const pp_copy_problem *problem, pp_copy_route *least, pp_copy_plan *plan)
+{
+    int64_t spent = 0;
+    pp_copy_aim aim = {.problem = problem, .limit_bytes = problem->memory_bytes, .spent = &spent};
+    pp_copy_route route;
+    int chosen = -1, i, parts;
+    for (i = 0; i < STRATEGY_COUNT && spent < EFFORT_ALL; i++) {
+        if ((parts = parts_of(&strategies[i], problem->force_passes)) == 0)
+            continue;
+        aim.effort = parts == 1 ? EFFORT_ONE_PASS : EFFORT_PASSES;
+        if (strategies[i].propose(&aim, parts, &route))
+            offer(plan, strategies[i].name, &route, &chosen);
+        else
+            record(plan, parts, strategies[i].name, NULL);
+    }
+    offer_least(&aim, plan, least, &chosen);
+    if (chosen < 0)
+        return pp_fail(PARAPET_ERR_INTERNAL, "no way to copy fits into %lld bytes, though %lld should do",
+                       (long long)problem->memory_bytes, (long long)plan->memory_least_bytes);
+    finish(plan, chosen);
+    return PARAPET_OK;
+}
+
+parapet_status pp_copy_plan_build(const pp_copy_problem *problem, pp_copy_plan *plan)
+{
+    pp_copy_problem given = *problem;
+    pp_copy_route least;
+    parapet_status status;
+    int d;
+    /* One rank that reads together with itself is every rank for itself. */
+    if (given.ranks == 1)
+        given.force_cooperation = PP_COPY_ALONE;
+    *plan = (pp_copy_plan){.ndim = given.ndim,
+                           .ranks = given.ranks,
+                           .threads = given.threads,
+                           .limit_bytes = given.memory_bytes,
+                           .unit_bytes = given.unit_bytes};
+    for (d = 0; d < given.ndim; d++)
+        plan->shape[d] = given.shape[d];
+    if ((status = check(&given)) != PARAPET_OK)
+        return status;
+    plan->memory_least_bytes = find_least(&given, &least);
+    if (given.memory_bytes < plan->memory_least_bytes)
+        return pp_fail(PARAPET_ERR_MEMORY,
+                       "copying needs at least %lld bytes (%.1f MiB) of memory per rank, but the limit is %lld",
+                       (long long)plan->memory_least_bytes, (double)plan->memory_least_bytes / 1048576.0,
+                       (long long)given.memory_bytes);
+    return choose(&given, &least, plan);
+}

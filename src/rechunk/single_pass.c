@@ -1,0 +1,158 @@
+#include <string.h>
+
+#include "base/checked.h"
+#include "rechunk/block.h"
+#include "rechunk/strategy.h"
+
+/* All orders of so many dimensions are tried. */
+#define PERMUTED_MOST 4
+#define ORDERS_MOST 24
+/* And of more, so many that promise something. */
+#define ORDERS_CHOSEN 8
+
+typedef struct orders {
+    int ndim, count;
+    int order[ORDERS_MOST][PARAPET_MAX_NDIM];
+} orders;
+
+/* Dimensions that have a part in the order: with many, only those along which there is more than one source chunk. */
+static int list_visited(const pp_copy_problem *problem, const pp_copy_side *source, int *visited, int *rest)
+{
+    int count = 0, rest_count = 0, d;
+    for (d = 0; d < problem->ndim; d++)
+        if (problem->ndim < PERMUTED_MOST ||
+            source->origin[d] % source->chunk[d] + problem->shape[d] > source->chunk[d])
+            visited[count++] = d;
+        else
+            rest[rest_count++] = d;
+    return count;
+}
+
+/* The next permutation in C order; false after the last. */
+static bool permute(int *order, int count)
+{
+    int i = count - 1, j = count - 1, kept;
+    while (i > 0 && order[i - 1] >= order[i])
+        i--;
+    if (i <= 0)
+        return false;
+    while (order[j] <= order[i - 1])
+        j--;
+    kept = order[i - 1];
+    order[i - 1] = order[j];
+    order[j] = kept;
+    for (j = count - 1; i < j; i++, j--) {
+        kept = order[i];
+        order[i] = order[j];
+        order[j] = kept;
+    }
+    return true;
+}
+
+static void orders_add(orders *list, const int *order)
+{
+    size_t bytes = (size_t)list->ndim * sizeof order[0];
+    int i;
+    for (i = 0; i < list->count; i++)
+        if (memcmp(list->order[i], order, bytes) == 0)
+            return;
+    memcpy(list->order[list->count++], order, bytes);
+}
+
+/* The order for a template by the bounds of block.h, and turned round so that each dimension is slowest once. */
+static void orders_suggest(orders *list, const pp_blocks *blocks, const int64_t *template_shape)
+{
+    int fastest_first[PARAPET_MAX_NDIM], order[PARAPET_MAX_NDIM], turn, d;
+    pp_blocks_order(blocks, template_shape, PP_MAX_BLOCK_USEFUL, fastest_first);
+    for (turn = 0; turn < list->ndim && list->count < ORDERS_CHOSEN; turn++) {
+        for (d = 0; d < list->ndim; d++)
+            order[d] = fastest_first[list->ndim - 1 - (d + turn) % list->ndim];
+        orders_add(list, order);
+    }
+}
+
+/* Each dimension slowest once: more does not matter for one chunk at a time. */
+static void orders_turn(orders *list)
+{
+    int order[PARAPET_MAX_NDIM], first, d;
+    for (first = 0; first < list->ndim && list->count < ORDERS_MOST; first++) {
+        for (d = 0; d < list->ndim; d++)
+            order[d] = (first + d) % list->ndim;
+        orders_add(list, order);
+    }
+    if (list->ndim == 0)
+        list->count = 1;
+}
+
+static void orders_init(orders *list, const pp_copy_aim *aim, const pp_copy_leg *leg)
+{
+    const pp_copy_problem *problem = aim->problem;
+    int order[PARAPET_MAX_NDIM], rest[PARAPET_MAX_NDIM], visited_count, d;
+    int64_t source[PARAPET_MAX_NDIM];
+    pp_blocks blocks;
+    *list = (orders){.ndim = problem->ndim};
+    if (aim->seeks_least) {
+        orders_turn(list);
+        return;
+    }
+    visited_count = list_visited(problem, &leg->source, order, rest);
+    memcpy(order + visited_count, rest, (size_t)(problem->ndim - visited_count) * sizeof rest[0]);
+    if (visited_count <= PERMUTED_MOST) {
+        do
+            orders_add(list, order);
+        while (permute(order, visited_count));
+        return;
+    }
+    for (d = 0; d < problem->ndim; d++)
+        source[d] = pp_min_i64(leg->source.chunk[d], pp_max_i64(1, problem->shape[d]));
+    orders_add(list, order);
+    pp_blocks_init(&blocks, problem->ndim, source, leg->target.chunk);
+    orders_suggest(list, &blocks, problem->shape);
+    orders_suggest(list, &blocks, leg->target.chunk);
+}
+
+static bool weigh_orders(pp_copy_search *search)
+{
+    const orders *list = search->variants;
+    bool fits = false;
+    int i;
+    for (i = 0; i < list->count; i++) {
+        memcpy(search->trial.order, list->order[i], (size_t)list->ndim * sizeof(int));
+        fits = pp_copy_search_try(search) || fits;
+    }
+    return fits;
+}
+
+bool pp_copy_search_alone(const pp_copy_aim *aim, const pp_copy_leg *leg, bool reads_runs, pp_copy_pass *pass)
+{
+    orders list;
+    pp_copy_search search = {.aim = aim, .leg = leg, .weigh = weigh_orders, .variants = &list};
+    orders_init(&list, aim, leg);
+    search.variant_count = list.count;
+    search.trial = (pp_copy_pass){.source = leg->source, .target = leg->target, .reads_runs = reads_runs};
+    if (!pp_copy_search_run(&search))
+        return false;
+    *pass = search.best;
+    return true;
+}
+
+static bool propose(const pp_copy_aim *aim, bool reads_runs, pp_copy_route *route)
+{
+    pp_copy_leg leg = {.source = aim->problem->source, .target = aim->problem->target};
+    route->pass_count = 1;
+    return pp_copy_search_alone(aim, &leg, reads_runs, &route->passes[0]);
+}
+
+bool pp_copy_propose_chunks(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+{
+    (void)parts;
+    return aim->problem->force_reading != PP_COPY_RUNS && aim->problem->force_cooperation != PP_COPY_TOGETHER &&
+           propose(aim, false, route);
+}
+
+bool pp_copy_propose_runs(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+{
+    (void)parts;
+    return aim->problem->force_reading != PP_COPY_CHUNKS && aim->problem->force_cooperation != PP_COPY_TOGETHER &&
+           aim->problem->source.allows_runs && propose(aim, true, route);
+}

@@ -1,0 +1,145 @@
+/* group.c - the document of the group: what says that it is a series, and how many steps are committed.
+ *
+ *     "_parapet": {"series": {"dimension": "time", "arrays": ["u", "v"], "steps": 12}}
+ *
+ * No "steps": its creation did not come to its end. "uncertain": true: shards of the last row may hold steps that
+ * were not committed. */
+#include <string.h>
+
+#include "series/series.h"
+
+static parapet_status print_mark(const parapet_series *series, int64_t steps, pp_json **mark)
+{
+    pp_text text = {0};
+    parapet_status status;
+    int i;
+    pp_text_add(&text, "{\"series\": {\"dimension\": ");
+    pp_json_print_string(series->dimension, &text);
+    pp_text_add(&text, ", \"arrays\": [");
+    for (i = 0; i < series->count; i++) {
+        pp_text_add(&text, "%s", i > 0 ? ", " : "");
+        pp_json_print_string(series->names[i], &text);
+    }
+    pp_text_add(&text, "]");
+    if (steps >= 0)
+        pp_text_add(&text, ", \"steps\": %lld", (long long)steps);
+    if (series->is_uncertain)
+        pp_text_add(&text, ", \"uncertain\": true");
+    pp_text_add(&text, "}}");
+    if ((status = text.status) == PARAPET_OK)
+        status = pp_json_parse(mark, text.data, text.bytes);
+    pp_text_free(&text);
+    return status;
+}
+
+static parapet_status set_given(void *attributes, const char *name, pp_json *value)
+{
+    return pp_json_set(attributes, name, pp_json_share(value));
+}
+
+/* The attributes that the group has, with what is given and what says that it is a series. */
+static parapet_status renew_attributes(const parapet_series *series, int64_t steps, pp_json *given,
+                                       pp_group_document *document)
+{
+    pp_json *attributes = NULL, *mark = NULL;
+    parapet_status status;
+    if ((status = pp_json_copy(document->attributes, &attributes)) == PARAPET_OK && given != NULL)
+        status = pp_json_each(given, set_given, attributes);
+    if (status == PARAPET_OK && (status = print_mark(series, steps, &mark)) == PARAPET_OK)
+        status = pp_json_set(attributes, PP_RESERVED_ATTRIBUTE, mark);
+    if (status != PARAPET_OK) {
+        pp_json_free(attributes);
+        return status;
+    }
+    pp_json_free(document->attributes);
+    document->attributes = attributes;
+    return PARAPET_OK;
+}
+
+static parapet_status load_document(parapet_series *series, pp_group_document *document)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(series->store, series->path, &node);
+    if (status == PARAPET_OK && node.kind != PARAPET_NODE_GROUP)
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is an array, not a series", series->path);
+    if (status == PARAPET_OK && (node.is_implicit || node.zarr_format != 3))
+        status = pp_fail(PARAPET_ERR_NOT_FOUND, "\"%s\" is a group without a zarr.json, not a series", series->path);
+    if (status == PARAPET_OK)
+        status = pp_group_document_parse(document, node.json);
+    pp_node_clear(&node);
+    return status;
+}
+
+/* As others are told, too: from the documents as they are stored. */
+parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_json *attributes)
+{
+    pp_group_document document = {0};
+    pp_text text = {0};
+    parapet_status status = load_document(series, &document);
+    if (status == PARAPET_OK && (status = renew_attributes(series, steps, attributes, &document)) == PARAPET_OK) {
+        pp_json_free(document.consolidated_metadata);
+        document.consolidated_metadata = NULL;
+        if (steps >= 0)
+            status = pp_metadata_gather(series->store, series->path, true, &document.consolidated_metadata);
+    }
+    if (status == PARAPET_OK && (status = pp_group_document_print(&document, &text)) == PARAPET_OK &&
+        (status = text.status) == PARAPET_OK)
+        status =
+            pp_node_write(series->store, series->path, PARAPET_NODE_GROUP, text.data, text.bytes, PP_PUBLISH_REPLACE);
+    pp_text_free(&text);
+    pp_group_document_clear(&document);
+    return status;
+}
+
+static parapet_status take_text(pp_json *json, char **text)
+{
+    const char *found;
+    size_t bytes;
+    if (!pp_json_get_text(json, &found, &bytes) || strlen(found) != bytes || strchr(found, '/') != NULL ||
+        pp_path_check(found) != PARAPET_OK)
+        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series has a name that is none");
+    return pp_copy_text(text, found);
+}
+
+static parapet_status take_names(parapet_series *series, pp_json *names)
+{
+    size_t count = pp_json_length(names);
+    parapet_status status;
+    if (count < 1 || count > INT32_MAX - 1)
+        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series has no arrays");
+    if ((status = pp_allocate_array(&series->names, count, sizeof series->names[0])) != PARAPET_OK)
+        return status;
+    for (series->count = 0; (size_t)series->count < count && status == PARAPET_OK;)
+        if ((status = take_text(pp_json_element(names, (size_t)series->count), &series->names[series->count])) ==
+            PARAPET_OK)
+            series->count++;
+    return status;
+}
+
+static parapet_status take_mark(parapet_series *series, pp_json *mark)
+{
+    parapet_status status;
+    series->steps_committed = -1;
+    if (pp_json_kind_of(mark) != PP_JSON_OBJECT)
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "the group \"%s\" is no series", series->path);
+    if ((status = take_text(pp_json_member(mark, "dimension"), &series->dimension)) != PARAPET_OK ||
+        (status = take_names(series, pp_json_member(mark, "arrays"))) != PARAPET_OK)
+        return status;
+    if (pp_json_has(mark, "steps") &&
+        (!pp_json_get_i64(pp_json_member(mark, "steps"), &series->steps_committed) || series->steps_committed < 0))
+        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series.steps is no number of steps");
+    if (pp_json_has(mark, "uncertain") && !pp_json_get_bool(pp_json_member(mark, "uncertain"), &series->is_uncertain))
+        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series.uncertain is neither true nor false");
+    return PARAPET_OK;
+}
+
+parapet_status pp_series_read_group(parapet_series *series)
+{
+    pp_group_document document = {0};
+    parapet_status status = load_document(series, &document);
+    if (status == PARAPET_OK)
+        status =
+            take_mark(series, pp_json_member(pp_json_member(document.attributes, PP_RESERVED_ATTRIBUTE), "series"));
+    pp_group_document_clear(&document);
+    return status;
+}

@@ -1,0 +1,247 @@
+/* open.c - making a series, finding one again, and putting right what a crash left of it. */
+#include <string.h>
+
+#include "series/series.h"
+
+parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
+                                     char ***paths)
+{
+    parapet_status status = pp_allocate_array(paths, (size_t)count + 1, sizeof(*paths)[0]);
+    int i;
+    for (i = 0; i <= count && status == PARAPET_OK; i++)
+        status = pp_path_join(path, i < count ? names[i] : dimension, &(*paths)[i]);
+    return status;
+}
+
+parapet_status pp_series_remove_logs(const parapet_series *series)
+{
+    char *prefix = NULL;
+    parapet_status status = pp_path_join(series->path, "__parapet/open", &prefix);
+    if (status == PARAPET_OK)
+        status = pp_store_remove_prefix(series->store->backend, prefix);
+    pp_free(prefix);
+    return status;
+}
+
+static void spoil(void *subject)
+{
+    parapet_series *series = subject;
+    series->is_broken = true;
+}
+
+parapet_status pp_series_lead(parapet_series *series, const char *phase, pp_node_work work, const void *argument)
+{
+    pp_lead lead = {.subject = series, .argument = argument, .work = work, .spoil = spoil};
+    return pp_lead_run(series->store->comm, phase, &lead);
+}
+
+parapet_status pp_series_finish(parapet_series **series, parapet_status status)
+{
+    pp_failure failure = {0};
+    if (status == PARAPET_OK)
+        return PARAPET_OK;
+    pp_failure_take(&failure, status);
+    (void)pp_series_free(*series);
+    *series = NULL;
+    return pp_failure_put(&failure);
+}
+
+/* ---- What rank 0 finds in the group ---- */
+
+static parapet_status read_group(void *subject, const void *argument)
+{
+    parapet_series *series = subject;
+    parapet_status status = pp_series_read_group(series);
+    (void)argument;
+    if (status == PARAPET_OK && series->steps_committed < 0)
+        status =
+            pp_fail(PARAPET_ERR_NOT_FOUND, "making \"%s\" was interrupted; it has to be made again", series->path);
+    return status;
+}
+
+static parapet_status print_found(void *subject, pp_text *bytes)
+{
+    const parapet_series *series = subject;
+    int i;
+    pp_bytes_add_u64(bytes, (uint64_t)series->steps_committed);
+    pp_bytes_add_u64(bytes, series->is_uncertain);
+    pp_bytes_add_u64(bytes, (uint64_t)series->count);
+    pp_bytes_add_block(bytes, series->dimension, strlen(series->dimension) + 1);
+    for (i = 0; i < series->count; i++)
+        pp_bytes_add_block(bytes, series->names[i], strlen(series->names[i]) + 1);
+    return PARAPET_OK;
+}
+
+static parapet_status adopt_name(pp_cursor *bytes, char **name)
+{
+    size_t length;
+    const char *text = pp_cursor_block(bytes, &length);
+    parapet_status status = pp_cursor_finish(bytes);
+    return status == PARAPET_OK ? pp_copy_text(name, text) : status;
+}
+
+static parapet_status adopt_found(void *subject, pp_cursor *bytes)
+{
+    parapet_series *series = subject;
+    size_t count;
+    parapet_status status;
+    series->steps_committed = (int64_t)pp_cursor_u64(bytes);
+    series->is_uncertain = pp_cursor_u64(bytes) != 0;
+    count = (size_t)pp_cursor_u64(bytes);
+    if ((status = adopt_name(bytes, &series->dimension)) != PARAPET_OK ||
+        (status = pp_allocate_array(&series->names, count, sizeof series->names[0])) != PARAPET_OK)
+        return status;
+    while ((size_t)series->count < count && (status = adopt_name(bytes, &series->names[series->count])) == PARAPET_OK)
+        series->count++;
+    return status;
+}
+
+/* ---- The arrays ---- */
+
+/* [collective] */
+static parapet_status open_arrays(parapet_series *series)
+{
+    char **paths = NULL;
+    parapet_status status = pp_allocate_array(&series->arrays, (size_t)series->count + 1, sizeof series->arrays[0]);
+    if (status == PARAPET_OK)
+        status = pp_series_paths_build(series->path, (const char *const *)series->names, series->count,
+                                       series->dimension, &paths);
+    if ((status = pp_comm_agree(series->store->comm, "opening a series", status)) == PARAPET_OK)
+        status = parapet_arrays_open(series->arrays, series->store, (const char *const *)paths, series->count + 1);
+    pp_paths_free(paths, (size_t)series->count + 1);
+    return status;
+}
+
+static parapet_status check_array(const parapet_series *series, int index)
+{
+    const parapet_array *array = series->arrays[index];
+    const pp_array_document *document = &array->document;
+    parapet_status status = pp_array_check_writable(array);
+    if (status == PARAPET_OK && array->layout_failure.status != PARAPET_OK)
+        status = pp_failure_put(&array->layout_failure);
+    if (status != PARAPET_OK)
+        return status;
+    if (document->ndim < 1 ||
+        (index == series->count && (document->ndim != 1 || document->type.id != PARAPET_FLOAT64)))
+        return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" is no array of a series", array->path);
+    if (index < series->count && document->grid_shape[0] != series->arrays[0]->document.grid_shape[0])
+        return pp_fail(PARAPET_ERR_FORMAT, "shards of \"%s\" have other steps than those of \"%s\"", array->path,
+                       series->arrays[0]->path);
+    return PARAPET_OK;
+}
+
+/* All ranks know the same of the arrays, and find the same. */
+static parapet_status take_arrays(parapet_series *series)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i <= series->count && status == PARAPET_OK; i++) {
+        status = check_array(series, i);
+        series->arrays[i]->is_apart = true;
+    }
+    series->steps_per_row = series->arrays[0]->document.grid_shape[0];
+    series->steps = series->steps_committed;
+    return status;
+}
+
+/* ---- What a crash left ---- */
+
+/* Shards of a row that no step was committed of: a step that has holes must not show what lies there. */
+static parapet_status remove_row(const parapet_array *array, int64_t row)
+{
+    pp_store *backend = array->store->backend;
+    pp_text key = {0};
+    parapet_status status;
+    if (array->layout.keys.is_v2 || array->layout.keys.separator != '/')
+        return PARAPET_OK;
+    pp_text_add(&key, "%s%sc/%lld", array->path, array->path[0] != '\0' ? "/" : "", (long long)row);
+    if ((status = key.status) == PARAPET_OK)
+        status =
+            array->document.ndim > 1 ? pp_store_remove_prefix(backend, key.data) : pp_store_remove(backend, key.data);
+    pp_text_free(&key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status repair_array(const parapet_series *series, parapet_array *array)
+{
+    int64_t shape[PARAPET_MAX_NDIM], steps = series->steps_committed;
+    int64_t row_steps = array->document.grid_shape[0];
+    parapet_status status;
+    if ((status = pp_seal_break(array)) != PARAPET_OK || (status = pp_resize_finish(array)) != PARAPET_OK)
+        return status;
+    memcpy(shape, array->document.shape, sizeof shape);
+    shape[0] = steps;
+    if (series->is_uncertain && array->document.shape[0] <= steps)
+        array->document.shape[0] = steps + 1; /* so that what lies in shards beyond the last step is trimmed */
+    if (array->document.shape[0] != steps && (status = pp_resize_apply(array, shape)) != PARAPET_OK)
+        return status;
+    return remove_row(array, steps / row_steps + (steps % row_steps != 0));
+}
+
+static parapet_status repair(void *subject, const void *argument)
+{
+    parapet_series *series = subject;
+    parapet_status status;
+    int i;
+    (void)argument;
+    if ((status = pp_node_prepare_ancestors(series->store, series->path)) != PARAPET_OK ||
+        (status = pp_series_remove_logs(series)) != PARAPET_OK)
+        return status;
+    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
+        if ((status = repair_array(series, series->arrays[i])) != PARAPET_OK)
+            status = pp_fail_within(status, "cannot go on with array \"%s\"", series->arrays[i]->path);
+    series->is_uncertain = false;
+    return status == PARAPET_OK ? pp_series_write_group(series, series->steps_committed, NULL) : status;
+}
+
+static parapet_status print_repaired(void *subject, pp_text *bytes)
+{
+    const parapet_series *series = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
+        status = pp_array_state_print(series->arrays[i], bytes);
+    return status;
+}
+
+static parapet_status adopt_repaired(void *subject, pp_cursor *bytes)
+{
+    parapet_series *series = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
+        status = pp_array_state_adopt(series->arrays[i], bytes);
+    series->is_uncertain = false;
+    return status;
+}
+
+/* [collective] */
+static parapet_status open_series(parapet_series *series)
+{
+    pp_comm *comm = series->store->comm;
+    pp_lead reading = {.subject = series, .work = read_group, .print = print_found, .adopt = adopt_found};
+    pp_lead repairing = {.subject = series, .work = repair, .print = print_repaired, .adopt = adopt_repaired};
+    parapet_status status;
+    if ((status = pp_lead_run(comm, "reading a series", &reading)) != PARAPET_OK ||
+        (status = open_arrays(series)) != PARAPET_OK || (status = take_arrays(series)) != PARAPET_OK)
+        return status;
+    return pp_lead_run(comm, "repairing a series", &repairing);
+}
+
+parapet_status parapet_series_open(parapet_series **series, parapet_store *store, const char *path)
+{
+    parapet_status status;
+    pp_call call;
+    if (series != NULL)
+        *series = NULL;
+    if (series == NULL || store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs a store and a place for its handle");
+    pp_call_init(&call, "series_open(%s)", path != NULL ? path : "");
+    if ((status = pp_series_build(series, store, path)) == PARAPET_OK)
+        status = pp_store_check_writable(store);
+    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
+        status = open_series(*series);
+    status = pp_series_finish(series, status);
+    return status == PARAPET_OK ? status
+                                : pp_fail_within(status, "cannot open series \"%s\"", path != NULL ? path : "");
+}

@@ -1,0 +1,281 @@
+/* row.c - writing the steps of a row: all of it as one transfer, or, where it does not fit in memory, some
+ * shards after the other; every shard once. */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "series/series.h"
+
+/* How the shards of a row are shared out. */
+typedef struct row_sharing {
+    uint64_t count; /* shares */
+    uint64_t shards;
+} row_sharing;
+
+/* One transfer's share of a row. */
+typedef struct row_share {
+    const row_sharing *sharing; /* NULL: it is all of it */
+    uint64_t number;
+    parapet_array_parts *list;
+    parapet_part *parts;
+    int64_t (*strides)[PARAPET_MAX_NDIM];
+    pp_buffer memory; /* staged: its pieces */
+} row_share;
+
+/* Neighbouring shards are mostly of one rank: they are spread, so that all ranks have something in every share. */
+static uint64_t share_of(uint64_t shard, const row_sharing *sharing)
+{
+    if (sharing->count >= sharing->shards)
+        return shard;
+    return (shard * UINT64_C(0x9E3779B97F4A7C15) >> 32) % sharing->count;
+}
+
+static size_t piece_bytes(const pp_series_piece *piece)
+{
+    return piece->bytes * (size_t)piece->box.count[0];
+}
+
+static uint64_t count_shards(const parapet_series *series)
+{
+    uint64_t total = 0;
+    int i, d;
+    for (i = 0; i < series->count; i++) {
+        const pp_grid *shards = &series->arrays[i]->layout.shards;
+        uint64_t count = 1;
+        for (d = 1; d < shards->ndim; d++)
+            count *= (uint64_t)shards->cells[d];
+        total += count;
+    }
+    return total > 0 ? total : 1;
+}
+
+/* The most bytes of a share on this rank. */
+static parapet_status largest_share(const parapet_series *series, const row_sharing *sharing, int64_t *largest)
+{
+    const pp_series_pieces *pieces = &series->arena.pieces;
+    int64_t *bytes = NULL;
+    parapet_status status = pp_allocate_array(&bytes, (size_t)sharing->count, sizeof bytes[0]);
+    size_t i;
+    *largest = 0;
+    for (i = 0; i < pieces->count && status == PARAPET_OK; i++) {
+        int64_t *sum = &bytes[share_of(pieces->list[i].shard, sharing)];
+        *sum += (int64_t)piece_bytes(&pieces->list[i]);
+        *largest = pp_max_i64(*largest, *sum);
+    }
+    pp_free(bytes);
+    return status;
+}
+
+/* [collective] Chooses so many shares that each fits in memory on every rank. */
+static parapet_status share_out(const parapet_series *series, row_sharing *sharing)
+{
+    int64_t limit = (int64_t)pp_series_limit_bytes(series), largest, fits;
+    int64_t wanted = -1 - (int64_t)(series->arena.used_bytes / (uint64_t)limit);
+    pp_comm *comm = series->store->comm;
+    parapet_status status = pp_comm_agree_least(comm, "sharing out a row", PARAPET_OK, &wanted);
+    sharing->shards = count_shards(series);
+    for (sharing->count = (uint64_t)-wanted; status == PARAPET_OK; sharing->count += 1 + sharing->count / 4) {
+        sharing->count = pp_min_u64(sharing->count, sharing->shards);
+        status = largest_share(series, sharing, &largest);
+        fits = largest <= limit;
+        if ((status = pp_comm_agree_least(comm, "sharing out a row", status, &fits)) != PARAPET_OK || fits)
+            return status;
+        if (sharing->count == sharing->shards)
+            return pp_fail(PARAPET_ERR_MEMORY,
+                           "memory_bytes is too small: what a rank has of one shard must fit in half of it");
+    }
+    return status;
+}
+
+static void clear_share(row_share *share)
+{
+    pp_buffer_free(&share->memory);
+    pp_free(share->list);
+    pp_free(share->parts);
+    pp_free(share->strides);
+}
+
+static bool has_piece(const row_share *share, const pp_series_piece *piece)
+{
+    return share->sharing == NULL || share_of(piece->shard, share->sharing) == share->number;
+}
+
+static parapet_status build_share(row_share *share, const parapet_series *series)
+{
+    const pp_series_arena *arena = &series->arena;
+    size_t count = 0, bytes = 0, i;
+    parapet_status status;
+    for (i = 0; i < arena->pieces.count; i++)
+        if (has_piece(share, &arena->pieces.list[i])) {
+            count++;
+            bytes += piece_bytes(&arena->pieces.list[i]);
+        }
+    if ((status = pp_allocate_array(&share->list, (size_t)series->count, sizeof share->list[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&share->parts, count, sizeof share->parts[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&share->strides, count, sizeof share->strides[0])) != PARAPET_OK)
+        return status;
+    return arena->is_staged && bytes > 0 ? pp_buffer_init(&share->memory, &series->store->budget, bytes, "open steps")
+                                         : PARAPET_OK;
+}
+
+/* The steps of a piece one behind the other. */
+static parapet_status read_piece(pp_reader *reader, const pp_series_piece *piece, unsigned char *target)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t i;
+    for (i = 0; i < piece->box.count[0] && status == PARAPET_OK; i++)
+        status = pp_reader_read(reader, piece->offset + (uint64_t)i * piece->stride_bytes, piece->bytes,
+                                target + (size_t)i * piece->bytes);
+    return status;
+}
+
+/* Where the pieces of a share are, as parts of the arrays. */
+static parapet_status place_pieces(row_share *share, const parapet_series *series, pp_reader *reader)
+{
+    const pp_series_arena *arena = &series->arena;
+    size_t next = 0, filled = 0, i;
+    parapet_status status = PARAPET_OK;
+    int array;
+    for (array = 0; array < series->count; array++) {
+        parapet_array_parts *entry = &share->list[array];
+        *entry = (parapet_array_parts){.array = series->arrays[array], .parts = share->parts + next};
+        for (i = 0; i < arena->pieces.count && status == PARAPET_OK; i++) {
+            const pp_series_piece *piece = &arena->pieces.list[i];
+            unsigned char *data = share->memory.data + filled;
+            int64_t *strides = share->strides[next];
+            if (piece->array != array || !has_piece(share, piece))
+                continue;
+            pp_strides_c_order(piece->box.ndim, piece->box.count, entry->array->layout.element_bytes, strides);
+            if (reader != NULL) {
+                status = read_piece(reader, piece, data);
+                filled += piece_bytes(piece);
+            } else {
+                data = arena->memory.data + piece->offset;
+                strides[0] = (int64_t)piece->stride_bytes;
+            }
+            share->parts[next++] = (parapet_part){
+                .start = piece->box.start, .count = piece->box.count, .data = data, .strides_bytes = strides};
+            entry->part_count++;
+        }
+    }
+    return status;
+}
+
+static parapet_status fill_share(row_share *share, const parapet_series *series)
+{
+    const pp_series_arena *arena = &series->arena;
+    pp_reader *reader = NULL;
+    parapet_status status = build_share(share, series);
+    if (status == PARAPET_OK && arena->is_staged && arena->used_bytes > 0)
+        status = pp_store_open_object(series->store->backend, arena->key, &reader);
+    if (status == PARAPET_OK)
+        status = place_pieces(share, series, reader);
+    pp_reader_free(reader);
+    return status;
+}
+
+/* [collective] */
+static parapet_status write_list(parapet_series *series, const parapet_array_parts *list)
+{
+    int64_t before = series->store->counters.shards_owned;
+    parapet_status status = parapet_arrays_write(list, series->count);
+    int i;
+    series->shards_written += series->store->counters.shards_owned - before;
+    for (i = 0; i < series->count; i++) {
+        pp_shard_notes_clear(&series->arrays[i]->notes); /* nobody seals with this handle; they would only grow */
+        /* All of the row is still here, and no document speaks of it: what was published in part is written again. */
+        if (!pp_comm_is_lost(series->store->comm))
+            series->arrays[i]->is_broken = false;
+    }
+    return status;
+}
+
+/* [collective] sharing NULL: all at once. */
+static parapet_status write_share(parapet_series *series, const row_sharing *sharing, uint64_t number)
+{
+    row_share share = {.sharing = sharing, .number = number};
+    parapet_status status = pp_comm_agree(series->store->comm, "preparing a row", fill_share(&share, series));
+    if (status == PARAPET_OK)
+        status = write_list(series, share.list);
+    clear_share(&share);
+    return status;
+}
+
+/* [collective] */
+static parapet_status write_shares(parapet_series *series, const row_sharing *sharing)
+{
+    uint64_t number;
+    parapet_status status = PARAPET_OK;
+    for (number = 0; number < sharing->count && status == PARAPET_OK; number++)
+        status = write_share(series, sharing, number);
+    return status;
+}
+
+/* [collective] Shares of half of the limit may leave too little to write large chunks: smaller ones leave more. */
+static parapet_status write_staged(parapet_series *series)
+{
+    row_sharing sharing = {0};
+    parapet_status status;
+    pp_buffer_free(&series->arena.memory);
+    if ((status = share_out(series, &sharing)) != PARAPET_OK)
+        return status;
+    while ((status = write_shares(series, &sharing)) == PARAPET_ERR_MEMORY && sharing.count < sharing.shards)
+        sharing.count = pp_min_u64(2 * sharing.count, sharing.shards);
+    return status;
+}
+
+/* [collective] A row in memory that leaves too little to write it goes to the logs first: its steps were taken. */
+static parapet_status write_kept(parapet_series *series)
+{
+    parapet_status status;
+    if (!series->arena.is_staged) {
+        if ((status = write_share(series, NULL, 0)) != PARAPET_ERR_MEMORY ||
+            (status = pp_series_stage(series, PARAPET_OK)) != PARAPET_OK)
+            return status;
+    }
+    return write_staged(series);
+}
+
+/* [collective] What could not be committed is, in memory too, as if it had not been written. */
+static parapet_status finish(parapet_series *series, parapet_status status)
+{
+    if (status == PARAPET_OK)
+        status = pp_series_commit(series);
+    if (status != PARAPET_OK) {
+        pp_failure failure = {0};
+        pp_failure_take(&failure, status);
+        (void)pp_series_set_steps(series, series->steps_committed); /* as it was before: cannot fail */
+        return pp_failure_put(&failure);
+    }
+    if (series->steps % series->steps_per_row == 0)
+        pp_series_arena_reset(series);
+    return PARAPET_OK;
+}
+
+parapet_status pp_series_write_row(parapet_series *series)
+{
+    parapet_status status;
+    if ((status = pp_series_announce(series)) == PARAPET_OK &&
+        (status = pp_series_set_steps(series, series->steps)) == PARAPET_OK)
+        status = write_kept(series);
+    return finish(series, status);
+}
+
+parapet_status pp_series_write_step(parapet_series *series, const pp_series_step *step)
+{
+    parapet_array_parts *list = NULL;
+    parapet_status status = pp_allocate_array(&list, (size_t)series->count, sizeof list[0]);
+    int i;
+    for (i = 0; i < series->count && status == PARAPET_OK; i++)
+        list[i] = (parapet_array_parts){
+            .array = series->arrays[i], .parts = step->given[i], .part_count = step->parts[i].count};
+    status = pp_comm_agree(series->store->comm, "preparing a step", status);
+    if (status == PARAPET_OK && (status = pp_series_set_steps(series, series->steps + 1)) == PARAPET_OK)
+        status = write_list(series, list);
+    series->steps++;
+    status = finish(series, status);
+    if (status != PARAPET_OK)
+        series->steps--;
+    pp_free(list);
+    return status;
+}

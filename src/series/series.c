@@ -1,0 +1,224 @@
+/* series.c - steps that append: see series.h. */
+#include "series/series.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path)
+{
+    pp_text name = {0};
+    parapet_status status = pp_allocate(series, sizeof **series);
+    if (status != PARAPET_OK)
+        return status;
+    (*series)->store = store;
+    (*series)->arena.memory.budget = &store->budget;
+    if ((status = pp_path_normalize(path, &(*series)->path)) != PARAPET_OK ||
+        (status = pp_comm_build_alone(&(*series)->alone)) != PARAPET_OK)
+        return status;
+    pp_text_add(&name, "__parapet/open/%d", pp_comm_rank(store->comm));
+    if ((status = name.status) == PARAPET_OK)
+        status = pp_path_join((*series)->path, name.data, &(*series)->arena.key);
+    pp_text_free(&name);
+    return status;
+}
+
+parapet_status pp_series_free(parapet_series *series)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    if (series == NULL)
+        return PARAPET_OK;
+    pp_series_arena_clear(series);
+    if (series->arrays != NULL)
+        status = parapet_arrays_close(series->arrays, series->count + 1);
+    for (i = 0; i < series->count; i++)
+        pp_free(series->names[i]);
+    pp_free(series->names);
+    pp_free(series->arrays);
+    pp_free(series->coordinates);
+    pp_free(series->dimension);
+    pp_free(series->path);
+    pp_comm_free(series->alone);
+    pp_free(series);
+    return status;
+}
+
+size_t pp_series_limit_bytes(const parapet_series *series)
+{
+    return (size_t)series->store->options.memory_bytes / 2;
+}
+
+int64_t pp_series_row_start(const parapet_series *series)
+{
+    int64_t last = series->steps > 0 ? series->steps - 1 : 0;
+    return last - last % series->steps_per_row;
+}
+
+/* Only the grid of shards depends on the shape. */
+static parapet_status set_steps(parapet_array *array, int64_t steps)
+{
+    int64_t shape[PARAPET_MAX_NDIM];
+    pp_grid shards;
+    parapet_status status;
+    memcpy(shape, array->document.shape, sizeof shape);
+    shape[0] = steps;
+    if ((status = pp_grid_init(&shards, array->document.ndim, shape, array->document.grid_shape)) != PARAPET_OK)
+        return pp_fail_within(status, "array \"%s\"", array->path);
+    array->document.shape[0] = steps;
+    array->layout.shards = shards;
+    return PARAPET_OK;
+}
+
+parapet_status pp_series_set_steps(parapet_series *series, int64_t steps)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
+        status = set_steps(series->arrays[i], steps);
+    return status;
+}
+
+static parapet_status check_usable(const parapet_series *series)
+{
+    parapet_status status = pp_store_check_writable(series->store);
+    int i;
+    if (series->is_broken)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "series \"%s\": a change failed half-way before; close it, and open it again to go on behind "
+                       "the last step that was committed",
+                       series->path);
+    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
+        status = pp_array_check_usable(series->arrays[i]);
+    return status;
+}
+
+static parapet_status reserve_coordinate(parapet_series *series)
+{
+    size_t needed = (size_t)(series->steps - series->steps_committed) + 1, capacity;
+    parapet_status status;
+    if (needed <= series->coordinate_capacity)
+        return PARAPET_OK;
+    capacity = pp_max_size(needed, 2 * series->coordinate_capacity);
+    if ((status = pp_reallocate(&series->coordinates, capacity * sizeof series->coordinates[0])) == PARAPET_OK)
+        series->coordinate_capacity = capacity;
+    return status;
+}
+
+static bool is_row_complete(const parapet_series *series)
+{
+    return series->steps > series->steps_committed && series->steps % series->steps_per_row == 0;
+}
+
+/* [collective] */
+static parapet_status append(parapet_series *series, double coordinate, const pp_series_step *step)
+{
+    parapet_status status;
+    if (is_row_complete(series) && (status = pp_series_write_row(series)) != PARAPET_OK)
+        return status; /* it failed before, and fails again */
+    series->coordinates[series->steps - series->steps_committed] = coordinate;
+    if (series->steps_per_row == 1)
+        return pp_series_write_step(series, step);
+    if ((status = pp_series_keep(series, step)) != PARAPET_OK)
+        return status;
+    series->steps++;
+    return is_row_complete(series) ? pp_series_write_row(series) : PARAPET_OK;
+}
+
+parapet_status parapet_series_append(parapet_series *series, double coordinate, const parapet_step *steps)
+{
+    pp_series_step step = {0};
+    parapet_status status;
+    pp_call call;
+    if (series == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_append needs a series");
+    pp_call_init(&call, "series_append(%s)", series->path);
+    pp_call_add(&call, &coordinate, sizeof coordinate);
+    pp_call_add(&call, &series->steps, sizeof series->steps);
+    if ((status = check_usable(series)) == PARAPET_OK && (status = reserve_coordinate(series)) == PARAPET_OK)
+        status = pp_series_step_init(&step, series, steps);
+    if ((status = pp_comm_begin(series->store->comm, &call, status)) == PARAPET_OK)
+        status = append(series, coordinate, &step);
+    pp_series_step_clear(&step);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot append to series \"%s\"", series->path);
+}
+
+/* [collective] */
+static parapet_status flush(parapet_series *series)
+{
+    return series->steps > series->steps_committed ? pp_series_write_row(series) : PARAPET_OK;
+}
+
+parapet_status parapet_series_flush(parapet_series *series)
+{
+    parapet_status status;
+    pp_call call;
+    if (series == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_flush needs a series");
+    pp_call_init(&call, "series_flush(%s)", series->path);
+    if ((status = pp_comm_begin(series->store->comm, &call, check_usable(series))) == PARAPET_OK)
+        status = flush(series);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot flush series \"%s\"", series->path);
+}
+
+static parapet_status remove_logs(void *series, const void *argument)
+{
+    (void)argument;
+    return pp_series_remove_logs(series);
+}
+
+/* [collective] What is left of the logs after a failure goes when the series is opened again. */
+static parapet_status flush_at_close(parapet_series *series)
+{
+    pp_failure failure = {0};
+    parapet_status status = check_usable(series);
+    if (series->steps == series->steps_committed)
+        status = PARAPET_OK;
+    else if (status == PARAPET_OK)
+        status = flush(series);
+    pp_failure_take(&failure, status);
+    pp_series_arena_reset(series);
+    if (series->was_staged && !pp_comm_is_lost(series->store->comm))
+        (void)pp_series_lead(series, "removing logs", remove_logs, NULL);
+    return pp_failure_put(&failure);
+}
+
+parapet_status parapet_series_close(parapet_series **series)
+{
+    parapet_status status = PARAPET_OK, closed;
+    pp_failure failure = {0};
+    pp_comm *comm;
+    pp_call call;
+    if (series == NULL || *series == NULL)
+        return PARAPET_OK;
+    comm = (*series)->store->comm;
+    pp_call_init(&call, "series_close(%s)", (*series)->path);
+    if (!pp_comm_is_lost(comm))
+        status = pp_comm_begin(comm, &call, PARAPET_OK);
+    if (status == PARAPET_ERR_ARGUMENT)
+        return status; /* the ranks called different things: nobody closes */
+    if (status == PARAPET_OK)
+        status = flush_at_close(*series);
+    pp_failure_take(&failure, status);
+    closed = pp_series_free(*series);
+    *series = NULL;
+    return status == PARAPET_OK ? closed : pp_failure_put(&failure);
+}
+
+parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info)
+{
+    if (series == NULL || info == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_get_info needs a series and a place for the answer");
+    *info = (parapet_series_info){
+        .path = series->path,
+        .dimension = series->dimension,
+        .count = series->count,
+        .names = (const char *const *)series->names,
+        .steps = series->steps,
+        .steps_committed = series->steps_committed,
+        .steps_per_row = series->steps_per_row,
+        .shards_written = series->shards_written,
+        .is_staged = series->arena.is_staged,
+    };
+    return PARAPET_OK;
+}

@@ -1,0 +1,187 @@
+/* series.h - arrays that grow together along their first dimension: what the files of series share.
+ *
+ *     <path>/zarr.json                the group: {"_parapet": {"series": {...}}} and consolidated metadata
+ *     <path>/<name>/, <path>/time/    the arrays and the coordinate, which nobody but the series changes
+ *     <path>/__parapet/open/<rank>    steps of the row that is open, where memory is too small for them
+ *
+ * Replacing the group's document is the commit of a step.
+ *
+ * A row is what one layer of shards covers: steps_per_row steps. Its steps are kept, packed and cut at the bounds of
+ * shards, until it is full; then every shard is written once. After a flush in mid-row they stay, so that the full
+ * row is written without reading anything back. */
+#ifndef PARAPET_SERIES_SERIES_H
+#define PARAPET_SERIES_SERIES_H
+
+#include "array/internal.h"
+
+/* The same box of one shard in one or more steps that follow each other. */
+typedef struct pp_series_piece {
+    int array;
+    uint64_t shard;        /* counted through the shards of one row of all arrays */
+    pp_box box;            /* in the array; dimension 0 has the steps */
+    size_t bytes;          /* of one step */
+    uint64_t offset;       /* of its first step in the arena, */
+    uint64_t stride_bytes; /* and from there to the next */
+} pp_series_piece;
+
+typedef struct pp_series_pieces {
+    pp_series_piece *list;
+    size_t count, capacity;
+    size_t last; /* those from here on have the step that was appended last */
+} pp_series_pieces;
+
+/* Where the steps of the open row are kept on this rank: in memory, or in a log. */
+typedef struct pp_series_arena {
+    bool is_staged;      /* in a log; the same on all ranks */
+    pp_buffer memory;    /* of the steps; staged: what they pass through */
+    char *key;           /* of the log */
+    pp_log *log;         /* NULL: not open now */
+    uint64_t used_bytes; /* by steps that are kept */
+    int64_t step_count;  /* how many those are */
+    pp_series_pieces pieces;
+} pp_series_arena;
+
+struct parapet_series {
+    parapet_store *store;
+    pp_comm *alone; /* this rank: for what rank 0 writes by itself */
+    char *path, *dimension;
+    int count;              /* arrays, the coordinate not counted */
+    char **names;           /* count of them */
+    parapet_array **arrays; /* count of them, and the coordinate behind */
+    int64_t steps, steps_committed, steps_per_row;
+    int64_t shards_written;
+    double *coordinates; /* of the steps that are not committed */
+    size_t coordinate_capacity;
+    bool is_uncertain; /* shards of the open row may hold more than was committed, and the stored group says so */
+    bool is_in_doubt;  /* a commit failed, perhaps after it could be seen */
+    bool was_staged;   /* some row was */
+    bool is_broken;    /* ranks may know different things: only close is left */
+    pp_series_arena arena;
+};
+
+/* An empty handle. Free it also after a failure. */
+parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path);
+
+/* [collective] Closes the arrays; takes NULL. */
+parapet_status pp_series_free(parapet_series *series);
+
+/* The most memory that open steps may take: the rest is for writing them. */
+size_t pp_series_limit_bytes(const parapet_series *series);
+
+/* The step that the open row begins with. */
+int64_t pp_series_row_start(const parapet_series *series);
+
+/* Gives the arrays and the coordinate that many steps, in memory only. */
+parapet_status pp_series_set_steps(parapet_series *series, int64_t steps);
+
+/* ---- spec.c: what is created ---- */
+
+/* Paths and specs of the arrays, and of the coordinate behind them. */
+typedef struct pp_series_making {
+    const parapet_series_spec *spec;
+    const char *dimension;
+    char **paths;
+    parapet_array_spec *specs;
+    const char *(*dimension_names)[PARAPET_MAX_NDIM];
+    char fallbacks[PARAPET_MAX_NDIM][16]; /* "dim_1", ... */
+    int64_t steps_per_row;
+    bool replaces; /* what an earlier creation left, which did not come to its end */
+} pp_series_making;
+
+/* Checks the spec. Clear it also after a failure. */
+parapet_status pp_series_making_init(pp_series_making *making, const parapet_store *store, const char *path,
+                                     const parapet_series_spec *spec);
+void pp_series_making_clear(pp_series_making *making);
+
+/* Everything that must be equal on all ranks; the spec need not be sound. */
+void pp_series_spec_add(const parapet_series_spec *spec, pp_call *call);
+
+/* ---- group.c: the group's document; on rank 0 alone ---- */
+
+/* Writes the group's document with this number of committed steps and consolidated metadata, and makes everything
+ * before it durable. steps < 0: the series is not complete yet. attributes are set on top of those it has; NULL:
+ * none. */
+parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_json *attributes);
+
+/* Reads dimension, names, steps_committed and is_uncertain. steps_committed is -1 when the series was never
+ * completed. PARAPET_ERR_NOT_FOUND: it is no series. */
+parapet_status pp_series_read_group(parapet_series *series);
+
+/* ---- commit.c ---- */
+
+/* [collective] Makes the steps whose shards are durable visible. */
+parapet_status pp_series_commit(parapet_series *series);
+
+/* [collective] Says in the store that shards with committed steps are about to be replaced by some with more. */
+parapet_status pp_series_announce(parapet_series *series);
+
+/* ---- open.c ---- */
+
+/* [collective] Frees the series and sets it to NULL unless status is PARAPET_OK; returns status. */
+parapet_status pp_series_finish(parapet_series **series, parapet_status status);
+
+/* [collective] A lead whose failure leaves the series to be closed. */
+parapet_status pp_series_lead(parapet_series *series, const char *phase, pp_node_work work, const void *argument);
+
+/* "path/name" of the arrays and of the coordinate behind them; free with pp_paths_free. */
+parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
+                                     char ***paths);
+
+/* Removes what ranks of an earlier run have kept of open steps. */
+parapet_status pp_series_remove_logs(const parapet_series *series);
+
+/* ---- step.c: the parts of one step ---- */
+
+/* The caller's parts with the first dimension before their own. */
+typedef struct pp_series_step {
+    int count;            /* arrays */
+    parapet_part **given; /* of each array */
+    int64_t **numbers;    /* starts, counts and strides of those */
+    pp_parts *parts;
+} pp_series_step;
+
+/* Checks the parts and refers to their memory. Clear it also after a failure. */
+parapet_status pp_series_step_init(pp_series_step *step, const parapet_series *series, const parapet_step *steps);
+void pp_series_step_clear(pp_series_step *step);
+
+/* A piece on its way into the arena. */
+typedef struct pp_series_cut {
+    pp_series_piece piece;
+    const pp_box *box; /* of the part that it is cut from */
+    const pp_part_memory *memory;
+} pp_series_cut;
+
+typedef struct pp_series_cuts {
+    pp_series_cut *list;
+    size_t count, capacity;
+    uint64_t bytes; /* of all; offsets count from 0 */
+} pp_series_cuts;
+
+/* Cuts a step at the bounds of shards. Clear it also after a failure. */
+parapet_status pp_series_cuts_init(pp_series_cuts *cuts, const parapet_series *series, const pp_series_step *step);
+void pp_series_cuts_clear(pp_series_cuts *cuts);
+
+/* Packs a piece. */
+void pp_series_cut_copy(const pp_series_cut *cut, size_t element_bytes, unsigned char *target);
+
+/* ---- arena.c ---- */
+
+/* [collective] Keeps the step; part of a call that has begun. After a failure it is not kept on any rank. */
+parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step);
+
+/* [collective] Moves the open row from memory to the logs of all ranks, unless status is a failure on one of them. */
+parapet_status pp_series_stage(parapet_series *series, parapet_status status);
+
+/* Forgets the open row. */
+void pp_series_arena_reset(parapet_series *series);
+void pp_series_arena_clear(parapet_series *series);
+
+/* ---- row.c ---- */
+
+/* [collective] Writes the steps that are kept, and commits. */
+parapet_status pp_series_write_row(parapet_series *series);
+
+/* [collective] Writes a step that is a row by itself from the caller's memory, and commits. */
+parapet_status pp_series_write_step(parapet_series *series, const pp_series_step *step);
+
+#endif

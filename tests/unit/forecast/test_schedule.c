@@ -1,0 +1,341 @@
+#include "support.h"
+
+#include "forecast/schedule.h"
+#include "plan/owner.h"
+#include "plan/pieces.h"
+
+enum { NDIM_MOST = 3, RANKS_MOST = 64 };
+
+typedef struct problem {
+    pp_distribution distribution;
+    pp_grid shards, chunks;
+    pp_schedule_case by;
+} problem;
+
+/* What the claims of all ranks give, asked of the modules that the transfer itself uses. */
+typedef struct expectation {
+    pp_server_share servers[RANKS_MOST];
+    pp_share ranks[RANKS_MOST];
+} expectation;
+
+static void init_distribution(problem *made, test_random *random, int ndim)
+{
+    int64_t shape[NDIM_MOST], mesh[NDIM_MOST], block[NDIM_MOST];
+    parapet_spread spread[NDIM_MOST];
+    parapet_distribution given = {.ndim = ndim, .shape = shape, .mesh = mesh, .spread = spread, .block = block};
+    int d;
+    for (d = 0; d < ndim; d++) {
+        shape[d] = test_random_between(random, test_random_between(random, 0, 19) == 0 ? 0 : 1, ndim == 1 ? 60 : 17);
+        spread[d] = (parapet_spread)test_random_between(random, 0, 2);
+        mesh[d] = spread[d] == PARAPET_WHOLE ? 1 : test_random_between(random, 1, 4);
+        block[d] = test_random_between(random, 1, 4);
+    }
+    assert_ok(pp_distribution_init(&made->distribution, &given, NULL));
+}
+
+static void init_problem(problem *made, test_random *random)
+{
+    int ndim = (int)test_random_between(random, 1, NDIM_MOST), d;
+    int64_t chunk[NDIM_MOST], shard[NDIM_MOST];
+    init_distribution(made, random, ndim);
+    for (d = 0; d < ndim; d++) {
+        chunk[d] = test_random_between(random, 1, 5);
+        shard[d] = chunk[d] * test_random_between(random, 1, 4);
+    }
+    assert_ok(pp_grid_init(&made->shards, ndim, made->distribution.shape, shard));
+    assert_ok(pp_grid_init(&made->chunks, ndim, shard, chunk));
+    made->by = (pp_schedule_case){
+        .distribution = &made->distribution,
+        .shards = &made->shards,
+        .chunks = &made->chunks,
+        .element_bytes = (size_t)test_random_between(random, 1, 8),
+        .window_chunks = (int)test_random_between(random, 1, test_random_between(random, 0, 1) == 0 ? 1 : 5),
+        .fragment_bytes = (size_t)test_random_between(random, 8, test_random_between(random, 0, 1) == 0 ? 60 : 2000),
+        .server_count = (int)test_random_between(random, 1, made->distribution.rank_count),
+        .ownership = test_random_between(random, 1, 2),
+    };
+}
+
+static void claim_everything(const problem *made, pp_claims *claims)
+{
+    int64_t words[PP_CLAIM_GEOMETRY + 3 * NDIM_MOST], strides[NDIM_MOST] = {0}, rank, index;
+    pp_box box;
+    for (rank = 0; rank < made->distribution.rank_count; rank++)
+        for (index = 0; index < pp_distribution_box_count(&made->distribution, rank); index++) {
+            pp_distribution_box(&made->distribution, rank, index, &box);
+            pp_claim_write(words, box.ndim, 0, (int)rank, index, &box, NULL, strides);
+            assert_ok(pp_claims_add(claims, words));
+        }
+}
+
+static int64_t server_rank(const problem *made, int server)
+{
+    return server * made->distribution.rank_count / made->by.server_count;
+}
+
+typedef struct home_filter {
+    const pp_target *target;
+    int home, server_count;
+} home_filter;
+
+static bool is_of_home(void *context, int target, int64_t shard)
+{
+    const home_filter *filter = context;
+    (void)target;
+    return pp_home_of(filter->target, shard, filter->server_count) == filter->home;
+}
+
+static void count_group(const problem *made, const pp_plan *plan, const pp_worklist *list, size_t first, size_t end,
+                        int owner, expectation *expected)
+{
+    pp_server_share *server = &expected->servers[owner];
+    pp_window window = {.shard = list->work[first].shard};
+    int64_t cell[NDIM_MOST], fragments, bytes;
+    pp_box inside;
+    size_t rank_end;
+    bool more;
+    server->shards++;
+    server->others.boxes += (int64_t)(end - first);
+    pp_target_chunks_inside(plan->targets, window.shard, &inside);
+    for (more = pp_box_first(&inside, cell); more;) {
+        window.chunk_count = 0;
+        for (; more && window.chunk_count < made->by.window_chunks; more = pp_box_next(&inside, cell))
+            window.chunks[window.chunk_count++] = pp_grid_cell_number(&made->chunks, cell);
+        for (size_t at = first; at < end; at = rank_end) {
+            int32_t rank = list->work[at].rank;
+            pp_pieces pieces;
+            rank_end = pp_worklist_rank_end(list, at, end);
+            pp_pieces_init(&pieces, plan, list, &window, at, rank_end, made->by.fragment_bytes);
+            pp_pieces_count(&pieces, &fragments, &bytes);
+            if (rank == server_rank(made, owner)) {
+                server->own.bytes += bytes;
+                continue;
+            }
+            pp_share_add(&server->others, &(pp_share){fragments > 0, fragments, bytes, 0}, 1);
+            pp_share_add(&expected->ranks[rank], &(pp_share){fragments > 0, fragments, bytes, 0}, 1);
+        }
+    }
+}
+
+static void expect_home(const problem *made, const pp_plan *plan, int home, pp_budget *budget, expectation *expected)
+{
+    home_filter filter = {plan->targets, home, made->by.server_count};
+    int ranks[RANKS_MOST], *owners, group = 0, server;
+    pp_owner_case owner_case = {.plan = plan, .servers = ranks, .server_count = made->by.server_count, .home = home};
+    pp_worklist list;
+    size_t first, end;
+    for (server = 0; server < made->by.server_count; server++)
+        ranks[server] = (int)server_rank(made, server);
+    assert_ok(pp_worklist_build(&list, plan, is_of_home, &filter, budget));
+    owner_case.list = &list;
+    owners = calloc(list.count + 1, sizeof *owners);
+    assert_ok(pp_owner_strategy_of(made->by.ownership)->choose(&owner_case, owners));
+    for (first = 0; first < list.count; first = end, group++) {
+        end = pp_worklist_group_end(&list, first);
+        count_group(made, plan, &list, first, end, owners[group], expected);
+    }
+    free(owners);
+    pp_worklist_clear(&list);
+}
+
+static void expect(const problem *made, expectation *expected)
+{
+    pp_target target = {.shards = &made->shards, .chunks = &made->chunks, .element_bytes = made->by.element_bytes};
+    pp_claims claims;
+    pp_plan plan = {.targets = &target, .target_count = 1, .claims = &claims};
+    pp_budget budget;
+    int home;
+    *expected = (expectation){0};
+    pp_budget_init(&budget, (size_t)1 << 30);
+    pp_claims_init(&claims, made->shards.ndim, &budget);
+    claim_everything(made, &claims);
+    for (home = 0; home < made->by.server_count; home++)
+        expect_home(made, &plan, home, &budget, expected);
+    pp_claims_clear(&claims);
+}
+
+static int64_t total_of(const int64_t *first, size_t step_bytes, int64_t count, int64_t *most)
+{
+    int64_t total = 0, i;
+    *most = INT64_MIN;
+    for (i = 0; i < count; i++) {
+        int64_t value = *(const int64_t *)(const void *)((const char *)first + (size_t)i * step_bytes);
+        total += value;
+        *most = value > *most ? value : *most;
+    }
+    return total;
+}
+
+#define assert_spread(spread, first, step, count)                                                                    \
+    do {                                                                                                             \
+        int64_t most_, total_ = total_of(&(first), sizeof(step), (count), &most_);                                   \
+        assert_int_equal((spread).total, total_);                                                                    \
+        assert_int_equal((spread).most, most_);                                                                      \
+    } while (0)
+
+static void check_summary(pp_schedule *schedule, const problem *made, const expectation *expected)
+{
+    const pp_server_share *servers = expected->servers;
+    const pp_share *ranks = expected->ranks;
+    int64_t rank_count = made->distribution.rank_count, server_count = made->by.server_count;
+    pp_schedule_summary summary;
+    assert_ok(pp_schedule_summarise(schedule, &summary));
+    assert_spread(summary.server_shards, servers->shards, *servers, server_count);
+    assert_spread(summary.server_requests, servers->others.requests, *servers, server_count);
+    assert_spread(summary.server_fragments, servers->others.fragments, *servers, server_count);
+    assert_spread(summary.server_message_bytes, servers->others.bytes, *servers, server_count);
+    assert_spread(summary.server_own_bytes, servers->own.bytes, *servers, server_count);
+    assert_spread(summary.rank_requests, ranks->requests, *ranks, rank_count);
+    assert_spread(summary.rank_fragments, ranks->fragments, *ranks, rank_count);
+    assert_spread(summary.rank_message_bytes, ranks->bytes, *ranks, rank_count);
+    assert_int_equal(summary.rank_sent_writing.total, summary.rank_fragments.total + summary.server_requests.total);
+    assert_int_equal(summary.rank_sent_reading.total,
+                     2 * summary.rank_fragments.total + summary.server_requests.total);
+}
+
+static void check_servers(pp_schedule *schedule, const problem *made, const expectation *expected)
+{
+    pp_schedule_summary summary;
+    int64_t most_listed = 0;
+    int server;
+    for (server = 0; server < made->by.server_count; server++) {
+        const pp_server_share *wanted = &expected->servers[server];
+        pp_server_share got;
+        assert_int_equal(pp_schedule_server_rank(schedule, server), server_rank(made, server));
+        assert_ok(pp_schedule_server(schedule, server, &got));
+        assert_int_equal(got.shards, wanted->shards);
+        assert_int_equal(got.others.requests, wanted->others.requests);
+        assert_int_equal(got.others.fragments, wanted->others.fragments);
+        assert_int_equal(got.others.bytes, wanted->others.bytes);
+        assert_int_equal(got.own.bytes, wanted->own.bytes);
+        assert_int_equal(got.others.boxes + got.own.boxes, wanted->others.boxes);
+        assert_true(got.listed >= wanted->others.boxes);
+        most_listed = got.listed > most_listed ? got.listed : most_listed;
+    }
+    assert_ok(pp_schedule_summarise(schedule, &summary));
+    assert_int_equal(summary.most_listed, most_listed);
+}
+
+static void test_schedule__counts_what_the_claims_of_all_ranks_give(void **state)
+{
+    test_random random = test_random_start();
+    static expectation expected;
+    int i;
+    (void)state;
+    for (i = 0; i < 2000; i++) {
+        pp_schedule *schedule;
+        problem made;
+        init_problem(&made, &random);
+        expect(&made, &expected);
+        assert_ok(pp_schedule_build(&schedule, &made.by));
+        check_servers(schedule, &made, &expected);
+        check_summary(schedule, &made, &expected);
+        pp_schedule_free(schedule);
+    }
+    assert_int_equal(pp_memory_live_count(), 0);
+}
+
+/* Larger chunks and several dimensions, so that the fast ways of counting are all taken. */
+static void test_share__fast_ways_equal_the_walk_through_all_pieces(void **state)
+{
+    test_random random = test_random_start();
+    int i, d;
+    (void)state;
+    for (i = 0; i < 1500; i++) {
+        pp_crossing crossings[NDIM_MOST];
+        int32_t encounters[NDIM_MOST];
+        pp_share fast, slow;
+        problem made;
+        init_problem(&made, &random);
+        pp_share_case share_case = {.crossings = crossings,
+                                    .shards = &made.shards,
+                                    .chunks = &made.chunks,
+                                    .element_bytes = made.by.element_bytes,
+                                    .window_chunks = made.by.window_chunks,
+                                    .fragment_bytes = made.by.fragment_bytes};
+        for (d = 0; d < made.shards.ndim; d++)
+            assert_ok(pp_crossing_init(&crossings[d], &made.distribution, &made.shards, &made.chunks, d));
+        for (int pick = 0; pick < 10 && made.shards.cell_count > 0; pick++) {
+            for (d = 0; d < made.shards.ndim; d++)
+                encounters[d] = (int32_t)test_random_between(&random, 0, (int64_t)crossings[d].encounter_count - 1);
+            assert_ok(pp_share_count(&share_case, encounters, &fast));
+            assert_ok(pp_share_count_by_pieces(&share_case, encounters, &slow));
+            assert_memory_equal(&fast, &slow, sizeof fast);
+        }
+        for (d = 0; d < made.shards.ndim; d++)
+            pp_crossing_clear(&crossings[d]);
+    }
+}
+
+static void test_schedule__a_scalar_goes_to_its_one_owner_without_a_message(void **state)
+{
+    parapet_distribution given = {0};
+    problem made;
+    pp_schedule *schedule;
+    pp_server_share share;
+    (void)state;
+    assert_ok(pp_distribution_init(&made.distribution, &given, NULL));
+    assert_ok(pp_grid_init(&made.shards, 0, NULL, NULL));
+    assert_ok(pp_grid_init(&made.chunks, 0, NULL, NULL));
+    made.by = (pp_schedule_case){.distribution = &made.distribution,
+                                 .shards = &made.shards,
+                                 .chunks = &made.chunks,
+                                 .element_bytes = 8,
+                                 .window_chunks = 1,
+                                 .fragment_bytes = 4,
+                                 .server_count = 1,
+                                 .ownership = 1};
+    assert_ok(pp_schedule_build(&schedule, &made.by));
+    assert_ok(pp_schedule_server(schedule, 0, &share));
+    assert_int_equal(share.shards, 1);
+    assert_int_equal(share.own.bytes, 8);
+    assert_int_equal(share.others.requests, 0);
+    pp_schedule_free(schedule);
+}
+
+/* Numbers that can be worked out by hand: 4 ranks hold rows of blocks, 2 shards cut across them. */
+static void test_schedule__two_shards_across_four_ranks(void **state)
+{
+    int64_t shape[2] = {8, 8}, mesh[2] = {4, 1}, shard[2] = {8, 4}, chunk[2] = {4, 4};
+    parapet_distribution given = {.ndim = 2, .shape = shape, .mesh = mesh};
+    problem made;
+    pp_schedule *schedule;
+    pp_schedule_summary summary;
+    (void)state;
+    assert_ok(pp_distribution_init(&made.distribution, &given, NULL));
+    assert_ok(pp_grid_init(&made.shards, 2, shape, shard));
+    assert_ok(pp_grid_init(&made.chunks, 2, shard, chunk));
+    made.by = (pp_schedule_case){.distribution = &made.distribution,
+                                 .shards = &made.shards,
+                                 .chunks = &made.chunks,
+                                 .element_bytes = 8,
+                                 .window_chunks = 1,
+                                 .fragment_bytes = 32,
+                                 .server_count = 2,
+                                 .ownership = 1};
+    assert_ok(pp_schedule_build(&schedule, &made.by));
+    assert_ok(pp_schedule_summarise(schedule, &summary));
+    /* Each shard has 2 x 4 elements, 64 bytes, of every rank, in one chunk: 2 messages of 32. Servers are ranks 0, 2.
+     */
+    assert_int_equal(summary.server_shards.total, 2);
+    assert_int_equal(summary.server_requests.least, 3);
+    assert_int_equal(summary.server_fragments.most, 6);
+    assert_int_equal(summary.server_message_bytes.total, 2 * 3 * 64);
+    assert_int_equal(summary.server_own_bytes.total, 2 * 64);
+    assert_int_equal(summary.rank_fragments.least, 2);
+    assert_int_equal(summary.rank_fragments.most, 4);
+    assert_int_equal(summary.rank_sent_writing.most, 5);
+    assert_int_equal(summary.rank_sent_reading.most, 11);
+    pp_schedule_free(schedule);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_schedule__counts_what_the_claims_of_all_ranks_give),
+        cmocka_unit_test(test_share__fast_ways_equal_the_walk_through_all_pieces),
+        cmocka_unit_test(test_schedule__a_scalar_goes_to_its_one_owner_without_a_message),
+        cmocka_unit_test(test_schedule__two_shards_across_four_ranks),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
