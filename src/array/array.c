@@ -88,15 +88,15 @@ static parapet_status adopt_arrays(void *subject, pp_cursor *bytes)
     return status;
 }
 
-parapet_status pp_arrays_lead(const pp_arrays *arrays, const pp_call *call, parapet_status mine, pp_node_work work,
-                              const void *argument)
+parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, parapet_status mine,
+                                  pp_node_work work, const void *argument)
 {
     pp_arrays subject = *arrays;
-    pp_lead lead = {
+    pp_rank0_task task = {
         .subject = &subject, .argument = argument, .work = work, .print = print_arrays, .adopt = adopt_arrays};
     parapet_status status = pp_comm_begin(arrays->store->comm, call, mine);
     if (status == PARAPET_OK)
-        status = pp_lead_run(arrays->store->comm, "opening", &lead);
+        status = pp_rank0_do(arrays->store->comm, "opening", &task);
     return finish_handles(arrays, status);
 }
 
@@ -154,7 +154,7 @@ parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store,
     if (store == NULL)
         return status;
     pp_arrays_call(&call, "open", paths, count);
-    return pp_arrays_lead(&made, &call, status, load_arrays, NULL);
+    return pp_arrays_rank0_do(&made, &call, status, load_arrays, NULL);
 }
 
 parapet_status parapet_array_open(parapet_array **array, parapet_store *store, const char *path)
@@ -284,7 +284,7 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
 }
 
 /* By way of the text: a document is small, and so nothing is ever shared by two handles. */
-parapet_status pp_array_document_copy(const pp_array_document *document, pp_array_document *copy)
+parapet_status pp_array_document_duplicate(const pp_array_document *document, pp_array_document *copy)
 {
     pp_text text = {0};
     pp_json *json = NULL;
@@ -351,7 +351,7 @@ static parapet_status set_attribute(void *node, const void *argument)
     parapet_status status = pp_attributes_changed(array->document.attributes, attribute, &attributes);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_array_document_copy(&array->document, &changed)) != PARAPET_OK) {
+    if ((status = pp_array_document_duplicate(&array->document, &changed)) != PARAPET_OK) {
         pp_json_free(attributes);
         pp_array_document_clear(&changed);
         return status;
@@ -372,7 +372,7 @@ parapet_status parapet_array_attribute_set(parapet_array *array, const char *nam
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return status;
-    return pp_array_lead(array, "setting an attribute", set_attribute, &attribute);
+    return pp_array_rank0_do(array, "setting an attribute", set_attribute, &attribute);
 }
 
 parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json)

@@ -48,7 +48,7 @@ parapet_status pp_attributes_changed(pp_json *attributes, const pp_attribute *at
         return status;
     if (json != NULL && (status = parse_given(json, &value)) != PARAPET_OK)
         return pp_fail_within(status, "the value of attribute \"%s\" is not JSON", name);
-    if ((status = pp_json_copy(attributes, changed)) != PARAPET_OK) {
+    if ((status = pp_json_duplicate(attributes, changed)) != PARAPET_OK) {
         pp_json_free(value);
         return status;
     }
@@ -67,7 +67,7 @@ parapet_status pp_attributes_changed(pp_json *attributes, const pp_attribute *at
 static parapet_status print_all(pp_json *attributes, pp_text *text)
 {
     pp_json *visible = NULL;
-    parapet_status status = pp_json_copy(attributes, &visible);
+    parapet_status status = pp_json_duplicate(attributes, &visible);
     if (status == PARAPET_OK) {
         pp_json_remove(visible, PP_RESERVED_ATTRIBUTE);
         pp_json_print(visible, false, text);

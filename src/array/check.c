@@ -214,7 +214,7 @@ parapet_status parapet_array_check(parapet_array *array, parapet_depth depth, pa
                                    parapet_check_summary *summary)
 {
     check_job job = {.array = array, .depth = depth, .report = report, .report_context = context, .summary = summary};
-    pp_lead lead = {.subject = &job, .work = run_check, .print = print_summary, .adopt = adopt_summary};
+    pp_rank0_task task = {.subject = &job, .work = run_check, .print = print_summary, .adopt = adopt_summary};
     pp_call call;
     parapet_status status;
     if (array == NULL)
@@ -223,5 +223,5 @@ parapet_status parapet_array_check(parapet_array *array, parapet_depth depth, pa
     pp_call_add(&call, &depth, sizeof depth);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(&job))) != PARAPET_OK)
         return status;
-    return pp_lead_run(array->store->comm, "checking", &lead);
+    return pp_rank0_do(array->store->comm, "checking", &task);
 }

@@ -12,7 +12,7 @@ static parapet_status add_name(void *context, const pp_listed *listed)
             return status;
         list->capacity = capacity;
     }
-    if ((status = pp_copy_text(&list->names[list->count], listed->name)) == PARAPET_OK)
+    if ((status = pp_text_duplicate(&list->names[list->count], listed->name)) == PARAPET_OK)
         list->count++;
     return status;
 }

@@ -102,5 +102,5 @@ parapet_status parapet_group_consolidate(parapet_group *group)
     pp_call_init(&call, "consolidate(%s)", group->path);
     if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
         return status;
-    return pp_group_lead(group, "consolidating", consolidate, NULL);
+    return pp_group_rank0_do(group, "consolidating", consolidate, NULL);
 }

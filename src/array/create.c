@@ -14,7 +14,7 @@ static parapet_status name_dimension(const parapet_array_spec *spec, int d, char
         if (strcmp(given, spec->dimension_names[i]) == 0)
             return pp_fail(PARAPET_ERR_ARGUMENT, "dimension_names[%d] and [%d] are both \"%s\"", i, d, given);
     (void)snprintf(fallback, sizeof fallback, "dim_%d", d);
-    return pp_copy_text(name, given != NULL ? given : fallback);
+    return pp_text_duplicate(name, given != NULL ? given : fallback);
 }
 
 static parapet_status set_names(const parapet_array_spec *spec, pp_array_document *document)
@@ -238,7 +238,7 @@ parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, co
         arrays[i]->is_apart = is_apart;
     if (status == PARAPET_OK)
         status = pp_store_check_writable(store);
-    return pp_arrays_lead(&made, &call, status, create_arrays, specs);
+    return pp_arrays_rank0_do(&made, &call, status, create_arrays, specs);
 }
 
 parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,

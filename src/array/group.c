@@ -70,7 +70,7 @@ parapet_status parapet_group_open(parapet_group **group, parapet_store *store, c
         return status;
     pp_call_init(&call, "group_open(%s)", path != NULL ? path : "");
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
-        status = pp_group_lead(*group, "opening a group", load_group, NULL);
+        status = pp_group_rank0_do(*group, "opening a group", load_group, NULL);
     return finish_handle(group, status);
 }
 
@@ -116,7 +116,7 @@ parapet_status parapet_group_create(parapet_group **group, parapet_store *store,
     if (status == PARAPET_OK)
         status = pp_store_check_writable(store);
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
-        status = pp_group_lead(*group, "creating a group", create_group, attributes);
+        status = pp_group_rank0_do(*group, "creating a group", create_group, attributes);
     return finish_handle(group, status);
 }
 
@@ -213,7 +213,7 @@ parapet_status parapet_group_attribute_set(parapet_group *group, const char *nam
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
         return status;
-    return pp_group_lead(group, "setting an attribute", set_attribute, &attribute);
+    return pp_group_rank0_do(group, "setting an attribute", set_attribute, &attribute);
 }
 
 parapet_status parapet_group_attribute_get(parapet_group *group, const char *name, char **json)

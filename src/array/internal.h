@@ -51,27 +51,28 @@ struct parapet_array {
     bool is_broken; /* a publish failed, or ranks may know different things: only close is left */
 };
 
-/* lead.c: rank 0 alone touches storage for metadata; the others learn what came of it. */
+/* task.c: rank 0 alone touches storage for metadata; the others learn what came of it. */
 
 /* Something that rank 0 does to the subject, of which every rank has one. */
-typedef struct pp_lead {
+typedef struct pp_rank0_task {
     void *subject;
     const void *argument;
     parapet_status (*work)(void *subject, const void *argument); /* on rank 0 only */
-    /* What the other ranks need to know then; NULL: nothing. After a failure of work too, if there is a spoil. */
+    /* What the other ranks need to know then; NULL: nothing. After a failure of work too, if there is a mark_broken.
+     */
     parapet_status (*print)(void *subject, pp_text *bytes);
     parapet_status (*adopt)(void *subject, pp_cursor *bytes);
     /* Ranks may know different things now. NULL: nobody uses the subject after a failure. */
-    void (*spoil)(void *subject);
-} pp_lead;
+    void (*mark_broken)(void *subject);
+} pp_rank0_task;
 
 /* [collective] Same status on every rank. */
-parapet_status pp_lead_run(pp_comm *comm, const char *phase, const pp_lead *lead);
+parapet_status pp_rank0_do(pp_comm *comm, const char *phase, const pp_rank0_task *task);
 
 /* [collective] Changes a node that is open. Whether it fails or not, all ranks know the same of it afterwards. */
 typedef parapet_status (*pp_node_work)(void *node, const void *argument);
-parapet_status pp_array_lead(parapet_array *array, const char *phase, pp_node_work work, const void *argument);
-parapet_status pp_group_lead(parapet_group *group, const char *phase, pp_node_work work, const void *argument);
+parapet_status pp_array_rank0_do(parapet_array *array, const char *phase, pp_node_work work, const void *argument);
+parapet_status pp_group_rank0_do(parapet_group *group, const char *phase, pp_node_work work, const void *argument);
 
 /* state.c: all that a handle knows of its node, as bytes. What adopt cannot do leaves the handle as it was. */
 parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes);
@@ -212,8 +213,8 @@ typedef struct pp_arrays {
     parapet_array **arrays;
     int count;
 } pp_arrays;
-parapet_status pp_arrays_lead(const pp_arrays *arrays, const pp_call *call, parapet_status mine, pp_node_work work,
-                              const void *argument);
+parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, parapet_status mine,
+                                  pp_node_work work, const void *argument);
 /* The words "verb(path)" and a digest of all paths. */
 void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, int count);
 
@@ -224,7 +225,7 @@ parapet_status pp_array_check_writable(const parapet_array *array);
 void pp_array_free(parapet_array *array);
 
 /* How the ranks of a store work together in a transfer. */
-pp_crew pp_store_crew(const parapet_store *store, bool writes);
+pp_team pp_store_team(const parapet_store *store, bool writes);
 
 /* Everything a transfer of this array needs; fails when the array cannot be read. */
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context);
@@ -234,7 +235,7 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
 parapet_status pp_array_replace_document(parapet_array *array, pp_array_document *document);
 
 /* A copy of the document that may be changed. */
-parapet_status pp_array_document_copy(const pp_array_document *document, pp_array_document *copy);
+parapet_status pp_array_document_duplicate(const pp_array_document *document, pp_array_document *copy);
 
 /* resize.c: completes a shrinking that was interrupted. */
 parapet_status pp_resize_finish(parapet_array *array);
@@ -262,7 +263,7 @@ parapet_status pp_seal_remove_head(parapet_array *array);
 parapet_status pp_seal_break(parapet_array *array);
 /* The steps of sealing. First what an earlier seal or a shrinking has left is done away with; then the pages of the
  * head, which takes in their digests; last the head and the document, which is what seals. */
-parapet_status pp_seal_clear_way(parapet_array *array);
+parapet_status pp_seal_remove_stale(parapet_array *array);
 uint32_t pp_seal_page_records(const pp_manifest_head *head, int64_t page);
 parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_shard_record *records);
 parapet_status pp_seal_mark(parapet_array *array);

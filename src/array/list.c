@@ -71,7 +71,7 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
         job->kinds[list->count] = (parapet_node)pp_cursor_u64(bytes);
         name = pp_cursor_block(bytes, &length);
         if ((status = pp_cursor_finish(bytes)) == PARAPET_OK &&
-            (status = pp_copy_text(&list->names[list->count], name)) == PARAPET_OK)
+            (status = pp_text_duplicate(&list->names[list->count], name)) == PARAPET_OK)
             list->count++;
     }
     return status;
@@ -80,7 +80,7 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
 parapet_status parapet_group_list(parapet_group *group, parapet_child child, void *context)
 {
     listing job = {.group = group};
-    pp_lead lead = {.subject = &job, .work = list_nodes, .print = print_listing, .adopt = adopt_listing};
+    pp_rank0_task task = {.subject = &job, .work = list_nodes, .print = print_listing, .adopt = adopt_listing};
     pp_call call;
     parapet_status status;
     size_t i;
@@ -90,7 +90,7 @@ parapet_status parapet_group_list(parapet_group *group, parapet_child child, voi
     status = child != NULL ? pp_group_check_usable(group)
                            : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a function");
     if ((status = pp_comm_begin(group->store->comm, &call, status)) == PARAPET_OK)
-        status = pp_lead_run(group->store->comm, "listing", &lead);
+        status = pp_rank0_do(group->store->comm, "listing", &task);
     for (i = 0; i < job.children.count && status == PARAPET_OK; i++)
         if (child(context, job.children.names[i], job.kinds[i]) != 0)
             break;

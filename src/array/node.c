@@ -11,7 +11,7 @@ parapet_status pp_path_normalize(const char *path, char **normal)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the path is NULL; the root is \"\"");
     while (path[0] == '/')
         path++;
-    if ((status = pp_copy_text(normal, path)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(normal, path)) != PARAPET_OK)
         return status;
     length = strlen(*normal);
     while (length > 0 && (*normal)[length - 1] == '/')
@@ -141,7 +141,7 @@ parapet_status pp_node_write(parapet_store *store, const char *path, parapet_nod
     if (kind == PARAPET_NODE_ARRAY)
         status = pp_path_join(path, "__parapet/tmp", &staging);
     else
-        status = pp_copy_text(&staging, path);
+        status = pp_text_duplicate(&staging, path);
     if (status == PARAPET_OK)
         status = pp_store_write_all(
             store->backend,
@@ -222,7 +222,7 @@ static parapet_status prepare_ancestors(parapet_store *store, const char *path, 
     if (path[0] == '\0')
         return PARAPET_OK;
     if ((status = prepare_group(store, "", creates)) != PARAPET_OK ||
-        (status = pp_copy_text(&ancestor, path)) != PARAPET_OK)
+        (status = pp_text_duplicate(&ancestor, path)) != PARAPET_OK)
         return status;
     for (i = 0; path[i] != '\0' && status == PARAPET_OK; i++) {
         if (path[i] != '/')

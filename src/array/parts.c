@@ -95,9 +95,9 @@ static parapet_status list_items(batch *all)
 }
 
 /* With a deadline, ranks may return while others still work: then nobody may write to their memory any more. */
-pp_crew pp_store_crew(const parapet_store *store, bool writes)
+pp_team pp_store_team(const parapet_store *store, bool writes)
 {
-    return (pp_crew){
+    return (pp_team){
         .comm = store->comm,
         .servers = store->servers,
         .server_count = store->server_count,
@@ -125,7 +125,7 @@ static parapet_status unseal_batch(const batch *all)
         parapet_array *array = all->list[i].array;
         if (array->is_sealed || array->has_head || array->is_mark_ignored ||
             pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE))
-            status = pp_array_lead(array, "unsealing", clear_marks, NULL);
+            status = pp_array_rank0_do(array, "unsealing", clear_marks, NULL);
     }
     return status;
 }
@@ -168,12 +168,12 @@ static parapet_status check_presence(const parapet_store *store)
 
 static parapet_status write_batch(batch *all)
 {
-    pp_crew crew = pp_store_crew(all->store, true);
+    pp_team team = pp_store_team(all->store, true);
     pp_staged staged = {0};
     parapet_status status = begin_batch(all, "write");
     if (status == PARAPET_OK && (status = unseal_batch(all)) == PARAPET_OK &&
         (status = list_items(all)) == PARAPET_OK &&
-        (status = pp_transfer_stage(&crew, all->items, all->count, &staged)) == PARAPET_OK &&
+        (status = pp_transfer_stage(&team, all->items, all->count, &staged)) == PARAPET_OK &&
         (status = check_presence(all->store)) == PARAPET_OK)
         status = publish_batch(all, &staged);
     pp_staged_clear(&staged);
@@ -184,10 +184,10 @@ static parapet_status write_batch(batch *all)
 
 static parapet_status read_batch(batch *all)
 {
-    pp_crew crew = pp_store_crew(all->store, false);
+    pp_team team = pp_store_team(all->store, false);
     parapet_status status = begin_batch(all, "read");
     if (status == PARAPET_OK && (status = list_items(all)) == PARAPET_OK)
-        status = pp_transfer_read(&crew, all->items, all->count);
+        status = pp_transfer_read(&team, all->items, all->count);
     clear_batch(all);
     return status == PARAPET_OK ? status
                                 : pp_fail_within(status, "cannot read array \"%s\"", all->list[0].array->path);

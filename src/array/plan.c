@@ -20,7 +20,7 @@ typedef struct plan_job {
     parapet_store *store; /* in memory, for the array to be made in as any other */
     parapet_array *array;
     pp_distribution distribution;
-    pp_plan_facts facts;
+    pp_forecast_facts facts;
     pp_schedule_summary summary;
     pp_server_share share; /* of the one server that is asked for */
 } plan_job;
@@ -81,7 +81,7 @@ static parapet_status init_facts(plan_job *job)
     const parapet_array *array = job->array;
     const parapet_options *options = &job->store->options;
     const pp_layout *layout = &array->layout;
-    pp_plan_facts *facts = &job->facts;
+    pp_forecast_facts *facts = &job->facts;
     if (array->layout_failure.status != PARAPET_OK)
         return pp_failure_put(&array->layout_failure);
     facts->is_read = job->request->is_read != 0;
@@ -109,7 +109,7 @@ static parapet_status init_facts(plan_job *job)
 /* Counts messages with windows of the size that facts->by says. */
 static parapet_status count(plan_job *job)
 {
-    pp_plan_facts *facts = &job->facts;
+    pp_forecast_facts *facts = &job->facts;
     parapet_status status;
     pp_schedule_free(facts->schedule);
     facts->schedule = NULL;
@@ -150,7 +150,7 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
 {
     const pp_layout *layout = &job->array->layout;
     const parapet_options *options = &job->store->options;
-    pp_plan_facts *facts = &job->facts;
+    pp_forecast_facts *facts = &job->facts;
     pp_memory_case memory = {
         .threads = (int)options->threads,
         .has_threads = options->io_thread != 2,
@@ -196,12 +196,12 @@ static parapet_status print(const plan_job *job, pp_text *text)
 {
     int server = (int)job->request->server;
     if (server >= 0)
-        return job->is_json ? pp_plan_print_server_json(&job->facts, server, &job->share, text)
-                            : pp_plan_print_server(&job->facts, server, &job->share, text);
+        return job->is_json ? pp_forecast_print_server_json(&job->facts, server, &job->share, text)
+                            : pp_forecast_print_server(&job->facts, server, &job->share, text);
     if (job->is_json)
-        pp_plan_print_summary_json(&job->facts, &job->summary, text);
+        pp_forecast_print_summary_json(&job->facts, &job->summary, text);
     else
-        pp_plan_print_summary(&job->facts, &job->summary, text);
+        pp_forecast_print_summary(&job->facts, &job->summary, text);
     return PARAPET_OK;
 }
 
@@ -215,7 +215,7 @@ static parapet_status deliver(const plan_job *job, char **text, char **svg)
     }
     if ((status = pp_text_finish(&words, text)) != PARAPET_OK || svg == NULL)
         return status;
-    pp_plan_draw(&job->facts, &drawing);
+    pp_forecast_draw(&job->facts, &drawing);
     if ((status = pp_text_finish(&drawing, svg)) != PARAPET_OK) {
         pp_free(*text);
         *text = NULL;

@@ -82,7 +82,7 @@ parapet_status pp_resize_finish(parapet_array *array)
         (status = pp_walk_objects(array->store, array->path, remove_if_outside, array)) != PARAPET_OK ||
         (status = trim_edge(array, is_shrunk)) != PARAPET_OK)
         return status;
-    if ((status = pp_array_document_copy(&array->document, &unmarked)) != PARAPET_OK) {
+    if ((status = pp_array_document_duplicate(&array->document, &unmarked)) != PARAPET_OK) {
         pp_array_document_clear(&unmarked);
         return status;
     }
@@ -103,7 +103,7 @@ parapet_status pp_resize_apply(parapet_array *array, const int64_t *shape)
         is_shrunk[d] = shape[d] < array->document.shape[d];
         shrinks = shrinks || is_shrunk[d];
     }
-    if ((status = pp_array_document_copy(&array->document, &changed)) == PARAPET_OK && shrinks)
+    if ((status = pp_array_document_duplicate(&array->document, &changed)) == PARAPET_OK && shrinks)
         status = set_mark(&changed, is_shrunk);
     if (status != PARAPET_OK) {
         pp_array_document_clear(&changed);
@@ -145,7 +145,7 @@ parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
         pp_call_add(&call, shape, (size_t)array->document.ndim * sizeof shape[0]);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(array, shape))) == PARAPET_OK) {
         pp_shard_notes_clear(&array->notes); /* shards get other numbers, and some are trimmed */
-        status = pp_array_lead(array, "resizing", resize, shape);
+        status = pp_array_rank0_do(array, "resizing", resize, shape);
     }
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot resize array \"%s\"", array->path);
 }

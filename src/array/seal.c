@@ -272,7 +272,7 @@ static parapet_status mark_document(const parapet_array *array, pp_array_documen
 static parapet_status switch_document(parapet_array *array, bool is_sealed)
 {
     pp_array_document marked = {0};
-    parapet_status status = pp_array_document_copy(&array->document, &marked);
+    parapet_status status = pp_array_document_duplicate(&array->document, &marked);
     if (status == PARAPET_OK)
         status = mark_document(array, &marked, is_sealed);
     if (status != PARAPET_OK) {
@@ -285,7 +285,7 @@ static parapet_status switch_document(parapet_array *array, bool is_sealed)
     return status;
 }
 
-parapet_status pp_seal_clear_way(parapet_array *array)
+parapet_status pp_seal_remove_stale(parapet_array *array)
 {
     parapet_status status = pp_resize_finish(array);
     return status == PARAPET_OK && array->has_head ? pp_seal_remove_head(array) : status;
@@ -318,7 +318,7 @@ static parapet_status drop_leftover(parapet_array *array)
         return status;
     if (!array->is_mark_ignored)
         return PARAPET_OK;
-    if ((status = pp_array_document_copy(&array->document, &unmarked)) != PARAPET_OK) {
+    if ((status = pp_array_document_duplicate(&array->document, &unmarked)) != PARAPET_OK) {
         pp_array_document_clear(&unmarked);
         return status;
     }
@@ -364,5 +364,5 @@ parapet_status parapet_array_unseal(parapet_array *array)
     pp_call_init(&call, "unseal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return status;
-    return pp_array_lead(array, "unsealing", unseal, NULL);
+    return pp_array_rank0_do(array, "unsealing", unseal, NULL);
 }

@@ -1,8 +1,8 @@
 /* seal_many.c - sealing many arrays as one.
  *
- * All pages of all arrays stand in one line, each as heavy as its records and a file. The line is cut into lots of
- * about equal weight, dealt to the servers in turn, one to each in a round. So all of them have work, whether there
- * are many small arrays or one large one, and none holds more than two pages' worth of records.
+ * All pages of all arrays stand in one line, each as heavy as its records and a file. The line is cut into batches of
+ * pages of about equal weight, dealt to the servers in turn, one to each in a round. So all of them have work,
+ * whether there are many small arrays or one large one, and none holds more than two pages' worth of records.
  *
  * In a round every rank sends what it knows of shards to those that make the pages. What nobody knows is read. */
 #include <string.h>
@@ -19,7 +19,7 @@ typedef struct line_page {
     int array;
     int64_t page;
     uint32_t record_count;
-    int64_t lot;
+    int64_t batch;
 } line_page;
 
 /* A place in the line. */
@@ -53,7 +53,7 @@ typedef struct sealing {
     parapet_array *const *arrays;
     int count;
     parapet_store *store;
-    int64_t lot_weight;
+    int64_t batch_weight;
     pp_failure failure; /* the first on this rank, until the next agreement */
     bool is_parted;     /* the ranks do not hear each other any more */
 
@@ -102,7 +102,7 @@ static bool take_page(const sealing *job, line_place *place, line_page *page)
         .array = place->array,
         .page = place->page,
         .record_count = (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, array->layout.shards.cell_count - before),
-        .lot = place->weight / job->lot_weight,
+        .batch = place->weight / job->batch_weight,
     };
     place->page++;
     place->weight += page->record_count + PAGE_WEIGHT;
@@ -111,14 +111,14 @@ static bool take_page(const sealing *job, line_place *place, line_page *page)
 
 static int64_t round_of(const sealing *job)
 {
-    return job->round_start.weight / job->lot_weight / job->store->server_count;
+    return job->round_start.weight / job->batch_weight / job->store->server_count;
 }
 
 /* The same, within this round. */
 static bool take_page_of_round(const sealing *job, line_place *place, line_page *page)
 {
     line_place next = *place;
-    if (!take_page(job, &next, page) || page->lot / job->store->server_count > round_of(job))
+    if (!take_page(job, &next, page) || page->batch / job->store->server_count > round_of(job))
         return false;
     *place = next;
     return true;
@@ -126,7 +126,7 @@ static bool take_page_of_round(const sealing *job, line_place *place, line_page 
 
 static int owner_of(const sealing *job, const line_page *page)
 {
-    return job->store->servers[page->lot % job->store->server_count];
+    return job->store->servers[page->batch % job->store->server_count];
 }
 
 static bool is_own(const sealing *job, const line_page *page)
@@ -152,9 +152,9 @@ static parapet_status measure(sealing *job)
                            (long long)array->layout.shards.cell_count);
         weight += array->layout.shards.cell_count + PAGE_WEIGHT * pages_of(array);
     }
-    job->lot_weight =
+    job->batch_weight =
         pp_min_i64(PP_MANIFEST_PAGE_RECORDS + PAGE_WEIGHT, pp_divide_up(weight, job->store->server_count));
-    job->lot_weight = pp_max_i64(job->lot_weight, 1);
+    job->batch_weight = pp_max_i64(job->batch_weight, 1);
     return PARAPET_OK;
 }
 
@@ -456,10 +456,10 @@ static parapet_status do_to_unsealed(const sealing *job, parapet_status (*step)(
     return status;
 }
 
-static parapet_status clear_way(void *subject, const void *argument)
+static parapet_status remove_stale(void *subject, const void *argument)
 {
     (void)argument;
-    return do_to_unsealed(subject, pp_seal_clear_way);
+    return do_to_unsealed(subject, pp_seal_remove_stale);
 }
 
 static parapet_status mark(void *subject, const void *argument)
@@ -488,7 +488,7 @@ static parapet_status adopt_states(void *subject, pp_cursor *bytes)
     return status;
 }
 
-static void spoil_arrays(void *subject)
+static void mark_arrays_broken(void *subject)
 {
     const sealing *job = subject;
     int i;
@@ -496,16 +496,18 @@ static void spoil_arrays(void *subject)
         job->arrays[i]->is_broken = true;
 }
 
-static parapet_status lead(sealing *job, pp_node_work work)
+static parapet_status rank0_do(sealing *job, pp_node_work work)
 {
-    return pp_lead_run(
-        job->store->comm, "sealing",
-        &(pp_lead){
-            .subject = job, .work = work, .print = print_states, .adopt = adopt_states, .spoil = spoil_arrays});
+    return pp_rank0_do(job->store->comm, "sealing",
+                       &(pp_rank0_task){.subject = job,
+                                        .work = work,
+                                        .print = print_states,
+                                        .adopt = adopt_states,
+                                        .mark_broken = mark_arrays_broken});
 }
 
 /* All ranks know the same of this. */
-static bool is_way_clear(const sealing *job)
+static bool has_no_stale_seal(const sealing *job)
 {
     int i;
     for (i = 0; i < job->count; i++) {
@@ -542,10 +544,10 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
     if (is_all_sealed(&job))
         return PARAPET_OK;
     if ((status = measure(&job)) != PARAPET_OK ||
-        (!is_way_clear(&job) && (status = lead(&job, clear_way)) != PARAPET_OK))
+        (!has_no_stale_seal(&job) && (status = rank0_do(&job, remove_stale)) != PARAPET_OK))
         return status;
     if ((status = pp_comm_agree(job.store->comm, "sealing", write_pages(&job))) == PARAPET_OK)
-        status = lead(&job, mark);
+        status = rank0_do(&job, mark);
     else
         forget_heads(&job);
     for (i = 0; i < count; i++) /* used once: what happens to shards later is not known here */

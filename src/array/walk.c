@@ -44,7 +44,7 @@ static parapet_status walk_prefix(const walk *job, const char *prefix, int depth
     parapet_status status;
     if (depth > WALK_DEPTH_MOST)
         return PARAPET_OK;
-    status = prefix[0] != '\0' ? pp_path_join(job->path, prefix, &whole) : pp_copy_text(&whole, job->path);
+    status = prefix[0] != '\0' ? pp_path_join(job->path, prefix, &whole) : pp_text_duplicate(&whole, job->path);
     if (status == PARAPET_OK)
         status = pp_store_list(job->store->backend, whole, visit_listed, &level);
     pp_free(whole);

@@ -93,7 +93,7 @@ void pp_free_pages(void *memory, size_t bytes)
     pp_free(memory);
 }
 
-parapet_status pp_copy_bytes(void *copy, const void *source, size_t bytes)
+parapet_status pp_bytes_duplicate(void *copy, const void *source, size_t bytes)
 {
     void *fresh;
     parapet_status status = pp_allocate(&fresh, bytes);
@@ -103,9 +103,9 @@ parapet_status pp_copy_bytes(void *copy, const void *source, size_t bytes)
     return status;
 }
 
-parapet_status pp_copy_text(char **copy, const char *text)
+parapet_status pp_text_duplicate(char **copy, const char *text)
 {
-    return pp_copy_bytes(copy, text, strlen(text) + 1);
+    return pp_bytes_duplicate(copy, text, strlen(text) + 1);
 }
 
 void pp_memory_hook_set(pp_memory_hook decide, void *context)

@@ -36,8 +36,8 @@ void pp_free(void *memory);
 void pp_free_pages(void *memory, size_t bytes);
 
 /* A copy of text; of the first bytes of text. */
-parapet_status pp_copy_text(char **copy, const char *text);
-parapet_status pp_copy_bytes(void *copy, const void *source, size_t bytes);
+parapet_status pp_text_duplicate(char **copy, const char *text);
+parapet_status pp_bytes_duplicate(void *copy, const void *source, size_t bytes);
 
 /* For tests: decide returns nonzero to refuse an allocation. NULL removes the hook. */
 typedef int (*pp_memory_hook)(void *context, size_t bytes);

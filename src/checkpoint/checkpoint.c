@@ -6,7 +6,7 @@
 #define KEEP_DEFAULT 2
 /* Directories left by crashes at one and the same generation. */
 #define ATTEMPTS_MOST 10000
-/* Claims that other jobs may spoil by removing the directory meanwhile. */
+/* Claims that other jobs may mark_broken by removing the directory meanwhile. */
 #define TRIES_MOST 5
 
 void pp_checkpoint_free(parapet_checkpoint *checkpoint)
@@ -77,8 +77,8 @@ static parapet_status ignore(void *context, const pp_listed *listed)
     return PARAPET_OK;
 }
 
-/* Whether a claim failed because another job, which gives up the same name, removed the directory meanwhile. The
- * sentence of the failure stays. */
+/* Whether a reservation failed because another job, which gives up the same name, removed the directory meanwhile.
+ * The sentence of the failure stays. */
 static bool is_directory_gone(const parapet_checkpoint *checkpoint, parapet_status status)
 {
     pp_failure failure = {0};
@@ -94,7 +94,7 @@ static bool is_directory_gone(const parapet_checkpoint *checkpoint, parapet_stat
     return is_gone;
 }
 
-static parapet_status claim_directory(parapet_checkpoint *checkpoint, int attempt, bool *is_gone)
+static parapet_status reserve_directory(parapet_checkpoint *checkpoint, int attempt, bool *is_gone)
 {
     static const char words[] = "a checkpoint in the making, or made\n";
     parapet_store *store = checkpoint->store;
@@ -125,13 +125,13 @@ done:
     return status;
 }
 
-static parapet_status claim_any_directory(parapet_checkpoint *checkpoint, bool *is_gone)
+static parapet_status reserve_any_directory(parapet_checkpoint *checkpoint, bool *is_gone)
 {
     parapet_status status;
     int attempt = 0;
     *is_gone = false;
     do
-        status = claim_directory(checkpoint, attempt++, is_gone);
+        status = reserve_directory(checkpoint, attempt++, is_gone);
     while (status == PARAPET_ERR_EXISTS && attempt < ATTEMPTS_MOST);
     return status;
 }
@@ -148,7 +148,7 @@ static parapet_status begin_generation(void *subject, const void *wanted)
     for (tries = 0; is_gone && tries < TRIES_MOST; tries++) {
         if ((status = choose_number(checkpoint, *(const int64_t *)wanted)) != PARAPET_OK)
             return status;
-        status = claim_any_directory(checkpoint, &is_gone);
+        status = reserve_any_directory(checkpoint, &is_gone);
     }
     return status;
 }
@@ -170,7 +170,7 @@ static parapet_status adopt_generation(void *subject, pp_cursor *bytes)
     checkpoint->commit.generation = (int64_t)pp_cursor_u64(bytes);
     group = pp_cursor_block(bytes, &length);
     if ((status = pp_cursor_finish(bytes)) != PARAPET_OK ||
-        (status = pp_copy_text(&checkpoint->commit.group, group)) != PARAPET_OK)
+        (status = pp_text_duplicate(&checkpoint->commit.group, group)) != PARAPET_OK)
         return status;
     return pp_path_join(checkpoint->path, group, &checkpoint->group_path);
 }
@@ -200,14 +200,14 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
     if (status == PARAPET_OK && (status = check_options(&given)) == PARAPET_OK)
         status = pp_store_check_writable(store);
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK) {
-        pp_lead lead = {.subject = *checkpoint,
-                        .argument = &given.generation,
-                        .work = begin_generation,
-                        .print = print_generation,
-                        .adopt = adopt_generation};
+        pp_rank0_task task = {.subject = *checkpoint,
+                              .argument = &given.generation,
+                              .work = begin_generation,
+                              .print = print_generation,
+                              .adopt = adopt_generation};
         (*checkpoint)->keep = given.keep == 0 ? KEEP_DEFAULT : given.keep;
         (*checkpoint)->commit.is_durable = store->options.durability != 2;
-        status = pp_lead_run(store->comm, "beginning a checkpoint", &lead);
+        status = pp_rank0_do(store->comm, "beginning a checkpoint", &task);
     }
     if (status == PARAPET_OK) {
         store->handle_count++;
@@ -463,10 +463,10 @@ static parapet_status erase_own(void *subject, const void *argument)
 }
 
 /* [collective] */
-static parapet_status lead_on(parapet_checkpoint *checkpoint, const char *phase, pp_node_work work)
+static parapet_status rank0_do(parapet_checkpoint *checkpoint, const char *phase, pp_node_work work)
 {
-    pp_lead lead = {.subject = checkpoint, .work = work};
-    return pp_lead_run(checkpoint->store->comm, phase, &lead);
+    pp_rank0_task task = {.subject = checkpoint, .work = work};
+    return pp_rank0_do(checkpoint->store->comm, phase, &task);
 }
 
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
@@ -478,7 +478,7 @@ parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
             (void)erase_own(checkpoint, NULL);
         return check_sound(checkpoint);
     }
-    status = lead_on(checkpoint, "committing a checkpoint", commit_generation);
+    status = rank0_do(checkpoint, "committing a checkpoint", commit_generation);
     /* Nobody waits for that. */
     if (status == PARAPET_OK && is_first)
         tidy_up(checkpoint);
@@ -523,7 +523,7 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
         return status;
     if (!is_lost && status == PARAPET_OK)
-        status = lead_on(*checkpoint, "giving up a checkpoint", erase_own);
+        status = rank0_do(*checkpoint, "giving up a checkpoint", erase_own);
     pp_checkpoint_drop(checkpoint);
     return status;
 }

@@ -1,6 +1,6 @@
 /* checkpoint.h - generations of a checkpoint: where they are, and what the files of checkpoints share.
  *
- *     <path>/g00000007/                    a generation: a Zarr group. "g00000007-1" if the name was claimed before
+ *     <path>/g00000007/                    a generation: a Zarr group. "g00000007-1" if the name was reserved before
  *     <path>/g00000007/__parapet/claim     published exclusively: whose directory this is
  *     <path>/g00000007/<array>/            sealed
  *     <path>/g00000007/zarr.json           written when all arrays are

@@ -157,7 +157,7 @@ static parapet_status find_folder(void *context, const pp_listed *listed)
     return PARAPET_OK;
 }
 
-/* Returns whether there was ever a checkpoint, if it is a group: records and claims are all that groups have
+/* Returns whether there was ever a checkpoint, if it is a group: records and reservations are all that groups have
  * temporary objects of in there. */
 static bool collect_own(collecting *self, const char *path)
 {
@@ -200,26 +200,26 @@ static parapet_status discard_if_left(void *context, const pp_listed *listed)
     return PARAPET_OK;
 }
 
-static parapet_status look_for_claim(const place *where, const char *group, bool *has_claim)
+static parapet_status look_for_reservation(const place *where, const char *group, bool *has_reservation)
 {
     char *path = NULL, *key = NULL;
     pp_reader *reader = NULL;
     parapet_status status = pp_path_join(where->prefix, group, &path);
     if (status == PARAPET_OK && (status = pp_path_join(path, "__parapet/claim", &key)) == PARAPET_OK)
         status = pp_store_open_object(where->self->store->backend, key, &reader);
-    *has_claim = status == PARAPET_OK;
+    *has_reservation = status == PARAPET_OK;
     pp_reader_free(reader);
     pp_free(key);
     pp_free(path);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-/* Where nobody ever began a checkpoint, a directory without a claim is only named like a generation. */
+/* Where nobody ever began a checkpoint, a directory without a reservation is only named like a generation. */
 static parapet_status discard_generation(void *context, const char *group, int64_t number)
 {
     const place *where = context;
     bool is_ours = where->has_checkpoints;
-    parapet_status status = is_ours ? PARAPET_OK : look_for_claim(where, group, &is_ours);
+    parapet_status status = is_ours ? PARAPET_OK : look_for_reservation(where, group, &is_ours);
     (void)number;
     if (is_ours)
         discard(where->self, where->prefix, group, REASON_GENERATION);
@@ -316,7 +316,7 @@ static parapet_status adopt_removed(void *subject, pp_cursor *bytes)
         next->why = (reason)pp_cursor_u64(bytes);
         key = pp_cursor_block(bytes, &length);
         if ((status = pp_cursor_finish(bytes)) == PARAPET_OK &&
-            (status = pp_copy_text(&next->key, key)) == PARAPET_OK)
+            (status = pp_text_duplicate(&next->key, key)) == PARAPET_OK)
             self->count++;
     }
     return status;
@@ -356,7 +356,7 @@ parapet_status parapet_collect(parapet_store *store, const char *path, int dry_r
                                void *context)
 {
     collecting self = {.store = store, .is_dry = dry_run != 0};
-    pp_lead lead = {.subject = &self, .work = collect, .print = print_removed, .adopt = adopt_removed};
+    pp_rank0_task task = {.subject = &self, .work = collect, .print = print_removed, .adopt = adopt_removed};
     parapet_status status;
     pp_call call;
     if (store == NULL)
@@ -364,7 +364,7 @@ parapet_status parapet_collect(parapet_store *store, const char *path, int dry_r
     pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
     pp_call_add(&call, &self.is_dry, sizeof self.is_dry);
     if ((status = pp_comm_begin(store->comm, &call, check_call(&self, path))) == PARAPET_OK &&
-        (status = pp_lead_run(store->comm, "collecting", &lead)) == PARAPET_OK) {
+        (status = pp_rank0_do(store->comm, "collecting", &task)) == PARAPET_OK) {
         tell(&self, removal, context);
         status = pp_comm_agree(store->comm, "collecting", pp_failure_put(&self.failure));
     }

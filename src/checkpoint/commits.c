@@ -234,7 +234,8 @@ parapet_status pp_generation_name(int64_t number, int attempt, char **group)
     return pp_text_finish(&text, group);
 }
 
-/* All but the claim: once that is gone, another job may take the name, and nothing may be left to remove then. */
+/* All but the reservation: once that is gone, another job may take the name, and nothing may be left to remove then.
+ */
 static parapet_status remove_children(parapet_store *store, const char *group_path)
 {
     pp_children list = {0};
@@ -296,7 +297,7 @@ static parapet_status is_named(parapet_store *store, const char *path, const cha
     return status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_CORRUPT ? PARAPET_OK : status;
 }
 
-/* A group that somebody else made, and only named like one of ours, has a document and no claim. */
+/* A group that somebody else made, and only named like one of ours, has a document and no reservation. */
 static parapet_status is_ours(parapet_store *store, const char *path, const char *group, bool *ours)
 {
     static const char *const signs[] = {"zarr.json", "__parapet/claim"};

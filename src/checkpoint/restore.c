@@ -242,14 +242,14 @@ static parapet_status search_generations(search *self)
     pp_comm *comm = checkpoint->store->comm;
     pp_failure failure = {0};
     pp_call call;
-    pp_lead lead = {.subject = self,
-                    .argument = &failure,
-                    .work = find_candidate,
-                    .print = print_candidate,
-                    .adopt = adopt_candidate};
+    pp_rank0_task task = {.subject = self,
+                          .argument = &failure,
+                          .work = find_candidate,
+                          .print = print_candidate,
+                          .adopt = adopt_candidate};
     parapet_status status;
     for (;;) {
-        if ((status = pp_lead_run(comm, "looking for a checkpoint", &lead)) != PARAPET_OK ||
+        if ((status = pp_rank0_do(comm, "looking for a checkpoint", &task)) != PARAPET_OK ||
             (status = verify_candidate(checkpoint)) == PARAPET_OK || !is_of_the_generation(status) ||
             self->wanted != 0)
             return status;
@@ -405,7 +405,7 @@ static parapet_status name_group(listing *job, size_t i)
     if (status == PARAPET_OK)
         status = pp_path_join(job->path, commit.group, &job->groups[i]);
     else if (is_of_the_generation(status))
-        status = pp_copy_text(&job->groups[i], "");
+        status = pp_text_duplicate(&job->groups[i], "");
     pp_commit_clear(&commit);
     return status;
 }
@@ -449,7 +449,7 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
         job->numbers[i] = (int64_t)pp_cursor_u64(bytes);
         group = pp_cursor_block(bytes, &length);
         if ((status = pp_cursor_finish(bytes)) == PARAPET_OK)
-            status = pp_copy_text(&job->groups[i], group);
+            status = pp_text_duplicate(&job->groups[i], group);
     }
     return status;
 }
@@ -458,7 +458,7 @@ parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, p
                                        void *context)
 {
     listing job = {.store = store};
-    pp_lead lead = {.subject = &job, .work = list_generations, .print = print_listing, .adopt = adopt_listing};
+    pp_rank0_task task = {.subject = &job, .work = list_generations, .print = print_listing, .adopt = adopt_listing};
     parapet_status status;
     pp_call call;
     size_t i;
@@ -468,7 +468,7 @@ parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, p
     if ((status = pp_path_normalize(path, &job.path)) == PARAPET_OK && generation == NULL)
         status = pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_list needs somebody to tell");
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
-        status = pp_lead_run(store->comm, "listing checkpoints", &lead);
+        status = pp_rank0_do(store->comm, "listing checkpoints", &task);
     for (i = 0; status == PARAPET_OK && i < job.count; i++)
         if (generation(context, job.numbers[i], job.groups[i]) != 0)
             break;

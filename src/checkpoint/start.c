@@ -67,13 +67,13 @@ static parapet_status build_job(pp_checkpoint_job **made, parapet_checkpoint *ch
 static void copy_elements(const pp_box *box, const pp_part_memory *memory, size_t element_bytes, kept_part *kept)
 {
     pp_strides_c_order(box->ndim, box->count, element_bytes, kept->strides);
-    pp_copy_run(&(pp_copy){.ndim = box->ndim,
-                           .element_bytes = element_bytes,
-                           .count = box->count,
-                           .target = kept->copy.data,
-                           .target_strides = kept->strides,
-                           .source = memory->data,
-                           .source_strides = memory->strides});
+    pp_strided_copy(&(pp_strided){.ndim = box->ndim,
+                                  .element_bytes = element_bytes,
+                                  .count = box->count,
+                                  .target = kept->copy.data,
+                                  .target_strides = kept->strides,
+                                  .source = memory->data,
+                                  .source_strides = memory->strides});
 }
 
 static parapet_status keep_part(parapet_array *array, const pp_box *box, const pp_part_memory *memory,

@@ -119,7 +119,7 @@ static parapet_status context_build(void **memory, const pp_stage *stage, pp_bud
     return PARAPET_OK;
 }
 
-static pp_copy copy_into_place(const pp_stage_run *run, int64_t number)
+static pp_strided copy_into_place(const pp_stage_run *run, int64_t number)
 {
     const shard_plan *plan = run->stage->plan;
     int64_t cell[PARAPET_MAX_NDIM], offset = 0;
@@ -127,7 +127,7 @@ static pp_copy copy_into_place(const pp_stage_run *run, int64_t number)
     pp_grid_cell_position(&plan->grid, number, cell);
     for (i = 0; i < plan->grid.ndim; i++)
         offset += cell[i] * plan->grid.cell_shape[i] * plan->shard_strides[i];
-    return (pp_copy){
+    return (pp_strided){
         .ndim = plan->grid.ndim,
         .element_bytes = run->stage->before.format.element_bytes,
         .count = plan->grid.cell_shape,
@@ -141,19 +141,19 @@ static parapet_status decode_chunk(const pp_stage_run *run, const pp_chunk_entry
 {
     const shard_plan *plan = run->stage->plan;
     shard_context *context = run->context;
-    pp_copy copy = copy_into_place(run, number);
+    pp_strided copy = copy_into_place(run, number);
     pp_bytes encoded, decoded;
     parapet_status status;
     if (pp_chunk_is_absent(entry)) {
         copy.source = run->stage->before.format.fill_value;
-        pp_copy_fill(&copy);
+        pp_strided_fill(&copy);
         return PARAPET_OK;
     }
     encoded = (pp_bytes){run->input.data + entry->offset, (size_t)entry->bytes};
     if ((status = pp_chain_decode(plan->chain, context->scratch, encoded, &decoded)) != PARAPET_OK)
         return pp_fail_within(status, "chunk %lld of a shard", (long long)number);
     copy.source = decoded.data;
-    pp_copy_run(&copy);
+    pp_strided_copy(&copy);
     return PARAPET_OK;
 }
 

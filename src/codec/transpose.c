@@ -57,7 +57,7 @@ static parapet_status move(pp_stage_run *run, bool is_encoding)
 {
     const pp_chunk_format *before = &run->stage->before.format;
     int64_t decoded[PARAPET_MAX_NDIM], encoded[PARAPET_MAX_NDIM];
-    pp_copy copy = {
+    pp_strided copy = {
         .ndim = before->ndim,
         .element_bytes = before->element_bytes,
         .count = before->shape,
@@ -70,7 +70,7 @@ static parapet_status move(pp_stage_run *run, bool is_encoding)
     if (run->output == NULL)
         return PARAPET_OK;
     find_strides(run->stage, decoded, encoded);
-    pp_copy_run(&copy);
+    pp_strided_copy(&copy);
     run->result.data = run->output;
     return PARAPET_OK;
 }

@@ -33,9 +33,9 @@ int pp_comm_size(const pp_comm *comm)
     return comm->size;
 }
 
-pp_station *pp_comm_station(pp_comm *comm)
+pp_endpoint *pp_comm_endpoint(pp_comm *comm)
 {
-    return &comm->station;
+    return &comm->endpoint;
 }
 
 void pp_comm_set_deadline(pp_comm *comm, double seconds)
@@ -86,13 +86,13 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
 static void join(pp_comm *comm, const char *phase, parapet_status mine, int64_t least)
 {
     pp_verdict verdict = make_verdict(comm, phase, mine, least);
-    pp_station_join(&comm->station, &verdict);
+    pp_endpoint_join(&comm->endpoint, &verdict);
     comm->joined_at = pp_clock_seconds();
 }
 
 static parapet_status status_of(pp_comm *comm)
 {
-    const pp_verdict *verdict = &comm->station.verdict;
+    const pp_verdict *verdict = &comm->endpoint.verdict;
     /* A rank that refuses its own arguments may have been unable to tell which they are. */
     bool explains = verdict->failed_rank >= 0 && strcmp(verdict->call, verdict->differing_call) == 0;
     if (verdict->failed_rank >= 0 && verdict->status == PARAPET_ERR_TIMEOUT)
@@ -111,18 +111,18 @@ static parapet_status status_of(pp_comm *comm)
 static void check_deadline(pp_comm *comm)
 {
     double waited = pp_clock_seconds() - comm->joined_at, allowed = comm->deadline_seconds;
-    const pp_station *station = &comm->station;
-    int whom = pp_station_waits_for(station);
+    const pp_endpoint *endpoint = &comm->endpoint;
+    int whom = pp_endpoint_waits_for(endpoint);
     char sentence[PP_MESSAGE_BYTES];
     if (allowed <= 0 || whom < 0)
         return;
-    allowed *= whom > comm->rank ? 1 + 0.2 * (pp_station_height(station, comm->rank) - 1)
-                                 : 1.6 + 0.2 * pp_station_height(station, 0);
+    allowed *= whom > comm->rank ? 1 + 0.2 * (pp_endpoint_height(endpoint, comm->rank) - 1)
+                                 : 1.6 + 0.2 * pp_endpoint_height(endpoint, 0);
     if (waited <= allowed)
         return;
     (void)snprintf(sentence, sizeof sentence, "rank %d did not arrive at %s within %g s (deadline_seconds)", whom,
-                   comm->station.verdict.call, comm->deadline_seconds);
-    pp_station_give_up(&comm->station, PARAPET_ERR_TIMEOUT, sentence);
+                   comm->endpoint.verdict.call, comm->deadline_seconds);
+    pp_endpoint_give_up(&comm->endpoint, PARAPET_ERR_TIMEOUT, sentence);
 }
 
 static parapet_status refuse_lost(void)
@@ -136,17 +136,17 @@ void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine)
     if (comm->size > 1 && !comm->is_lost)
         join(comm, phase, mine, 0);
     else
-        comm->station.verdict.status = (int32_t)mine;
+        comm->endpoint.verdict.status = (int32_t)mine;
 }
 
 bool pp_comm_is_agreed(pp_comm *comm, parapet_status *status)
 {
     if (comm->size == 1 || comm->is_lost) {
-        *status = comm->is_lost ? refuse_lost() : (parapet_status)comm->station.verdict.status;
+        *status = comm->is_lost ? refuse_lost() : (parapet_status)comm->endpoint.verdict.status;
         return true;
     }
-    (void)pp_station_progress(&comm->station);
-    if (!pp_station_is_agreed(&comm->station)) {
+    (void)pp_endpoint_progress(&comm->endpoint);
+    if (!pp_endpoint_is_agreed(&comm->endpoint)) {
         check_deadline(comm);
         return false;
     }
@@ -166,7 +166,7 @@ static parapet_status agree(pp_comm *comm, const char *phase, parapet_status min
     while (!pp_comm_is_agreed(comm, &status))
         pp_wait_briefly(&wait);
     if (least != NULL)
-        *least = comm->station.verdict.least;
+        *least = comm->endpoint.verdict.least;
     return status;
 }
 
@@ -190,15 +190,15 @@ parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_sta
 void pp_comm_abort(pp_comm *comm)
 {
     if (comm->size > 1)
-        pp_station_abort(&comm->station);
+        pp_endpoint_abort(&comm->endpoint);
 }
 
 bool pp_comm_is_aborted(pp_comm *comm)
 {
     if (comm->size == 1)
         return false;
-    (void)pp_station_progress(&comm->station);
-    return pp_station_is_aborted(&comm->station);
+    (void)pp_endpoint_progress(&comm->endpoint);
+    return pp_endpoint_is_aborted(&comm->endpoint);
 }
 
 /* The values pass through a buffer of the communicator: if a deadline passes, MPI may still use it. */

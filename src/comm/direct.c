@@ -84,18 +84,18 @@ uint64_t pp_comm_digest_node(const pp_comm *comm)
     return name.digest;
 }
 
-pp_direct_card pp_direct_card_of(const pp_comm *comm)
+pp_identity_proof pp_identity_proof_of(const pp_comm *comm)
 {
-    return (pp_direct_card){
+    return (pp_identity_proof){
         .node = comm->node, .process = getpid(), .nonce_address = (uintptr_t)&comm->nonce, .nonce = comm->nonce};
 }
 
-bool pp_direct_works(const pp_comm *comm, const pp_direct_card *card)
+bool pp_direct_works(const pp_comm *comm, const pp_identity_proof *proof)
 {
-    uint64_t found = ~card->nonce;
+    uint64_t found = ~proof->nonce;
     pp_direct_copy probe = {
-        .process = card->process, .element_bytes = sizeof found, .local = &found, .remote = card->nonce_address};
-    return card->node == comm->node && pp_direct_read(&probe) && found == card->nonce;
+        .process = proof->process, .element_bytes = sizeof found, .local = &found, .remote = proof->nonce_address};
+    return proof->node == comm->node && pp_direct_read(&probe) && found == proof->nonce;
 }
 
 /* The order of elements is free in a copy: loops run forwards here, and the largest steps are outermost. */

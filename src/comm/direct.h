@@ -1,26 +1,27 @@
 /* direct.h - one copy between processes of one node: the system copies straight between the memories of two
  * processes (process_vm_readv, process_vm_writev), where it allows that.
  *
- * A rank tells the others its card. Whoever holds a card tries it once: the nonce at the address in the card must be
- * the one in the card, because the same process number may mean another process in another container. Every call can
- * still be refused later; the caller then sends messages instead. Safe to use from several threads. */
+ * A rank tells the others its identity proof. Whoever holds an identity proof tries it once: the nonce at the address
+ * in the proof must be the one found there, because the same process number may mean another
+ * process in another container. Every call can still be refused later; the caller then sends messages instead. Safe
+ * to use from several threads. */
 #ifndef PARAPET_COMM_DIRECT_H
 #define PARAPET_COMM_DIRECT_H
 
 #include "comm/comm.h"
 
-typedef struct pp_direct_card {
+typedef struct pp_identity_proof {
     uint64_t node; /* digest of what names the node; ranks of different nodes never try */
     int64_t process;
     uint64_t nonce_address;
     uint64_t nonce;
-} pp_direct_card;
+} pp_identity_proof;
 
-/* [local] The card of this rank. Its nonce lives as long as the communicator. */
-pp_direct_card pp_direct_card_of(const pp_comm *comm);
+/* [local] The identity proof of this rank. Its nonce lives as long as the communicator. */
+pp_identity_proof pp_identity_proof_of(const pp_comm *comm);
 
-/* [local] Whether this rank can copy from and to the process behind a card. */
-bool pp_direct_works(const pp_comm *comm, const pp_direct_card *card);
+/* [local] Whether this rank can copy from and to the process behind an identity proof. */
+bool pp_direct_works(const pp_comm *comm, const pp_identity_proof *proof);
 
 /* A box in this process and the same box in another one; strides in bytes, any sign. */
 typedef struct pp_direct_copy {

@@ -3,8 +3,8 @@
 #define PARAPET_COMM_INTERNAL_H
 
 #include "comm/comm.h"
+#include "comm/endpoint.h"
 #include "comm/exchange.h"
-#include "comm/station.h"
 #include "comm/wait.h"
 
 /* Bytes of one step of pp_comm_share. */
@@ -40,7 +40,7 @@ struct pp_comm {
     pp_call call;     /* that began last */
     double joined_at; /* the agreement under way, by pp_clock_seconds */
     pp_wire *wire;    /* NULL for one rank */
-    pp_station station;
+    pp_endpoint endpoint;
     unsigned char shared[PP_SHARE_BYTES]; /* on its way in pp_comm_share */
     int64_t sums[PP_SUMS_MOST];           /* in pp_comm_agree_sums */
 };

@@ -74,8 +74,8 @@ static void leave(pp_comm *comm)
     for (tries = 0; tries < 1000; tries++) {
         bool is_quiet = true;
         for (i = 0; i <= PP_TREE_WIDTH; i++)
-            is_quiet = comm->wire->ops->is_over(comm->wire, &comm->station.neighbours[i].verdict.request) &&
-                       comm->wire->ops->is_over(comm->wire, &comm->station.neighbours[i].abort.request) && is_quiet;
+            is_quiet = comm->wire->ops->is_over(comm->wire, &comm->endpoint.neighbours[i].verdict.request) &&
+                       comm->wire->ops->is_over(comm->wire, &comm->endpoint.neighbours[i].abort.request) && is_quiet;
         if (is_quiet)
             return;
         pp_wait_briefly(&wait);
@@ -87,7 +87,7 @@ static void free_parts(pp_comm *comm)
     if (comm == NULL)
         return;
     pp_mpi_wire_free(comm->wire);
-    pp_station_clear(&comm->station);
+    pp_endpoint_clear(&comm->endpoint);
     pp_free(comm);
 }
 
@@ -100,7 +100,7 @@ static void free_over_mpi(pp_comm *comm)
     if (comm->is_lost && comm->wire != NULL) {
         /* What this rank has sent may still be on its way: its memory, and the duplicate, stay. */
         pp_mpi_wire_free(comm->wire);
-        pp_station_clear(&comm->station);
+        pp_endpoint_clear(&comm->endpoint);
         return;
     }
     if (comm->wire != NULL)
@@ -150,7 +150,7 @@ static parapet_status build_parts(pp_comm **made, MPI_Comm duplicate)
     if (comm->size == 1)
         return PARAPET_OK;
     if ((status = pp_mpi_wire_build(&comm->wire, duplicate)) == PARAPET_OK)
-        pp_station_init(&comm->station, comm->wire);
+        pp_endpoint_init(&comm->endpoint, comm->wire);
     return status;
 }
 

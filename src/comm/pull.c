@@ -15,13 +15,13 @@ typedef struct answer {
 } answer;
 
 struct pp_pull {
-    pp_station *station;
+    pp_endpoint *endpoint;
     pp_wire *wire;
     size_t fragment_bytes;
     pp_pull_client client;
     answer answers[PP_PULL_ANSWERS];
-    pp_leg *oldest; /* legs that wait or are under way, in the order asked */
-    pp_leg **end;
+    pp_delivery *oldest; /* deliveries that wait or are under way, in the order asked */
+    pp_delivery **end;
     unsigned char *credits; /* requests under way with each rank */
     pp_pull_figures figures;
 };
@@ -29,10 +29,10 @@ struct pp_pull {
 static void take_grant(void *context, int source, int tag)
 {
     pp_pull *pull = context;
-    pp_leg *leg;
-    for (leg = pull->oldest; leg != NULL; leg = leg->following)
-        if (leg->rank == source && leg->tag == tag && leg->is_offer && leg->state == PP_LEG_ASKED)
-            leg->granted++;
+    pp_delivery *delivery;
+    for (delivery = pull->oldest; delivery != NULL; delivery = delivery->following)
+        if (delivery->rank == source && delivery->tag == tag && delivery->is_offer && delivery->state == PP_LEG_ASKED)
+            delivery->granted++;
 }
 
 parapet_status pp_pull_build(pp_pull **pull, const pp_pull_options *options)
@@ -41,8 +41,8 @@ parapet_status pp_pull_build(pp_pull **pull, const pp_pull_options *options)
     int i;
     if (status != PARAPET_OK)
         return status;
-    (*pull)->station = options->station;
-    (*pull)->wire = options->station->wire;
+    (*pull)->endpoint = options->endpoint;
+    (*pull)->wire = options->endpoint->wire;
     (*pull)->fragment_bytes = options->fragment_bytes;
     (*pull)->client = options->client;
     (*pull)->end = &(*pull)->oldest;
@@ -55,8 +55,8 @@ parapet_status pp_pull_build(pp_pull **pull, const pp_pull_options *options)
         *pull = NULL;
         return status;
     }
-    options->station->on_grant = take_grant;
-    options->station->grant_context = *pull;
+    options->endpoint->on_grant = take_grant;
+    options->endpoint->grant_context = *pull;
     return PARAPET_OK;
 }
 
@@ -65,7 +65,7 @@ void pp_pull_free(pp_pull *pull)
     int i;
     if (pull == NULL)
         return;
-    pull->station->on_grant = NULL;
+    pull->endpoint->on_grant = NULL;
     for (i = 0; i < PP_PULL_ANSWERS; i++)
         pp_buffer_free(&pull->answers[i].buffer);
     pp_free(pull->credits);
@@ -157,7 +157,7 @@ static bool progress_client(pp_pull *pull)
     bool is_any = false;
     int i;
     for (i = 0; i < PP_PULL_ANSWERS; i++) {
-        if (!pull->answers[i].is_busy && pp_station_next_request(pull->station, &request)) {
+        if (!pull->answers[i].is_busy && pp_endpoint_next_request(pull->endpoint, &request)) {
             begin_answer(pull, i, &request);
             is_any = true;
         }
@@ -169,92 +169,92 @@ static bool progress_client(pp_pull *pull)
 
 /* ---- The server ---- */
 
-void pp_pull_ask(pp_pull *pull, pp_leg *leg)
+void pp_pull_ask(pp_pull *pull, pp_delivery *delivery)
 {
-    leg->state = PP_LEG_WAITS;
-    leg->moved = 0;
-    leg->granted = 0;
-    leg->is_cancelled = false;
-    leg->following = NULL;
-    *pull->end = leg;
-    pull->end = &leg->following;
+    delivery->state = PP_LEG_WAITS;
+    delivery->moved = 0;
+    delivery->granted = 0;
+    delivery->is_cancelled = false;
+    delivery->following = NULL;
+    *pull->end = delivery;
+    pull->end = &delivery->following;
 }
 
-static void start_leg(pp_pull *pull, pp_leg *leg)
+static void start_delivery(pp_pull *pull, pp_delivery *delivery)
 {
     int i;
-    pull->credits[leg->rank]++;
-    leg->state = PP_LEG_ASKED;
-    for (i = 0; i < leg->fragment_count && !leg->is_offer; i++)
-        pull->wire->ops->receive(pull->wire, leg->rank, leg->tag, leg->fragments[i].data, leg->fragments[i].bytes,
-                                 &leg->moves[i]);
-    leg->message.control.kind = leg->is_offer ? PP_CONTROL_OFFER : PP_CONTROL_REQUEST;
-    leg->message.control.tag = leg->tag;
-    memcpy(leg->message.control.of.words, leg->request.words, sizeof leg->request.words);
-    pull->wire->ops->send_control(pull->wire, leg->rank, &leg->message);
+    pull->credits[delivery->rank]++;
+    delivery->state = PP_LEG_ASKED;
+    for (i = 0; i < delivery->fragment_count && !delivery->is_offer; i++)
+        pull->wire->ops->receive(pull->wire, delivery->rank, delivery->tag, delivery->fragments[i].data,
+                                 delivery->fragments[i].bytes, &delivery->moves[i]);
+    delivery->message.control.kind = delivery->is_offer ? PP_CONTROL_OFFER : PP_CONTROL_REQUEST;
+    delivery->message.control.tag = delivery->tag;
+    memcpy(delivery->message.control.of.words, delivery->request.words, sizeof delivery->request.words);
+    pull->wire->ops->send_control(pull->wire, delivery->rank, &delivery->message);
     pull->figures.control_messages++;
 }
 
 /* Sends as many fragments as the client has granted, one behind the other. */
-static bool progress_offer(pp_pull *pull, pp_leg *leg)
+static bool progress_offer(pp_pull *pull, pp_delivery *delivery)
 {
     bool is_any = false;
-    while (leg->moved < leg->granted && leg->moved < leg->fragment_count) {
-        const pp_fragment *fragment = &leg->fragments[leg->moved];
-        pull->wire->ops->send(pull->wire, leg->rank, leg->tag, fragment->data, fragment->bytes,
-                              &leg->moves[leg->moved]);
+    while (delivery->moved < delivery->granted && delivery->moved < delivery->fragment_count) {
+        const pp_fragment *fragment = &delivery->fragments[delivery->moved];
+        pull->wire->ops->send(pull->wire, delivery->rank, delivery->tag, fragment->data, fragment->bytes,
+                              &delivery->moves[delivery->moved]);
         count_data(pull, fragment->bytes);
-        leg->moved++;
+        delivery->moved++;
         is_any = true;
     }
     return is_any;
 }
 
-static bool is_leg_over(pp_pull *pull, pp_leg *leg)
+static bool is_delivery_over(pp_pull *pull, pp_delivery *delivery)
 {
     int i;
-    if (leg->is_offer && (leg->moved < leg->fragment_count || leg->granted == 0))
+    if (delivery->is_offer && (delivery->moved < delivery->fragment_count || delivery->granted == 0))
         return false;
-    for (i = 0; i < leg->fragment_count; i++)
-        if (!is_over(pull, &leg->moves[i]))
+    for (i = 0; i < delivery->fragment_count; i++)
+        if (!is_over(pull, &delivery->moves[i]))
             return false;
-    return is_over(pull, &leg->message.request);
+    return is_over(pull, &delivery->message.request);
 }
 
-static bool progress_leg(pp_pull *pull, pp_leg *leg)
+static bool progress_delivery(pp_pull *pull, pp_delivery *delivery)
 {
     bool is_any = false;
-    if (leg->state == PP_LEG_WAITS) {
-        if (pp_station_is_aborted(pull->station)) {
-            leg->is_cancelled = true;
-            leg->state = PP_LEG_DONE;
+    if (delivery->state == PP_LEG_WAITS) {
+        if (pp_endpoint_is_aborted(pull->endpoint)) {
+            delivery->is_cancelled = true;
+            delivery->state = PP_LEG_DONE;
             return true;
         }
-        if (pull->credits[leg->rank] >= PP_PULL_CREDITS)
+        if (pull->credits[delivery->rank] >= PP_PULL_CREDITS)
             return false;
-        start_leg(pull, leg);
+        start_delivery(pull, delivery);
         return true;
     }
-    if (leg->is_offer)
-        is_any = progress_offer(pull, leg);
-    if (!is_leg_over(pull, leg))
+    if (delivery->is_offer)
+        is_any = progress_offer(pull, delivery);
+    if (!is_delivery_over(pull, delivery))
         return is_any;
-    pull->credits[leg->rank]--;
-    leg->state = PP_LEG_DONE;
+    pull->credits[delivery->rank]--;
+    delivery->state = PP_LEG_DONE;
     return true;
 }
 
 static bool progress_server(pp_pull *pull)
 {
-    pp_leg **link = &pull->oldest;
+    pp_delivery **link = &pull->oldest;
     bool is_any = false;
     while (*link != NULL) {
-        pp_leg *leg = *link;
-        is_any = progress_leg(pull, leg) || is_any;
-        if (leg->state == PP_LEG_DONE)
-            *link = leg->following;
+        pp_delivery *delivery = *link;
+        is_any = progress_delivery(pull, delivery) || is_any;
+        if (delivery->state == PP_LEG_DONE)
+            *link = delivery->following;
         else
-            link = &leg->following;
+            link = &delivery->following;
     }
     pull->end = link;
     return is_any;
@@ -262,19 +262,19 @@ static bool progress_server(pp_pull *pull)
 
 bool pp_pull_progress(pp_pull *pull)
 {
-    bool is_any = pp_station_progress(pull->station);
+    bool is_any = pp_endpoint_progress(pull->endpoint);
     is_any = progress_client(pull) || is_any;
     return progress_server(pull) || is_any;
 }
 
 bool pp_pull_is_aborted(const pp_pull *pull)
 {
-    return pp_station_is_aborted(pull->station);
+    return pp_endpoint_is_aborted(pull->endpoint);
 }
 
 void pp_pull_abort(pp_pull *pull)
 {
-    pp_station_abort(pull->station);
+    pp_endpoint_abort(pull->endpoint);
 }
 
 bool pp_pull_is_idle(const pp_pull *pull)

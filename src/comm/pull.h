@@ -1,6 +1,6 @@
 /* pull.h - the protocol of a collective transfer: servers ask, clients answer, until all agree that it is over.
  *
- * Knows ranks, requests and fragments of bytes; nothing of arrays. Runs over a station (station.h), and so over MPI
+ * Knows ranks, requests and fragments of bytes; nothing of arrays. Runs over a endpoint (endpoint.h), and so over MPI
  * or the simulator that the tests drive through random interleavings.
  *
  *   writing   server: posts receives for all fragments, then REQUEST --> client packs fragment after fragment
@@ -19,7 +19,7 @@
 #define PARAPET_COMM_PULL_H
 
 #include "base/budget.h"
-#include "comm/station.h"
+#include "comm/endpoint.h"
 
 #define PP_PULL_CREDITS 4
 #define PP_PULL_ANSWERS 4 /* requests that a client works on at a time, each with one fragment buffer */
@@ -52,7 +52,7 @@ typedef struct pp_pull_client {
 } pp_pull_client;
 
 typedef struct pp_pull_options {
-    pp_station *station;
+    pp_endpoint *endpoint;
     pp_budget *budget;
     size_t fragment_bytes; /* equal on all ranks */
     pp_pull_client client;
@@ -63,45 +63,46 @@ parapet_status pp_pull_build(pp_pull **pull, const pp_pull_options *options);
 void pp_pull_free(pp_pull *pull); /* takes NULL */
 
 /* What one server and one client have to do with each other for one window: lives in the server's window. */
-typedef enum pp_leg_state { PP_LEG_IDLE, PP_LEG_WAITS, PP_LEG_ASKED, PP_LEG_DONE } pp_leg_state;
+typedef enum pp_delivery_state { PP_LEG_IDLE, PP_LEG_WAITS, PP_LEG_ASKED, PP_LEG_DONE } pp_delivery_state;
 
-typedef struct pp_leg {
+typedef struct pp_delivery {
     int rank;
-    int tag;       /* of its data: below PP_PULL_TAGS, and not in use by another leg with the same rank */
+    int tag;       /* of its data: below PP_PULL_TAGS, and not in use by another delivery with the same rank */
     bool is_offer; /* reading */
     pp_pull_request request;
     pp_fragment *fragments; /* of the server: targets or sources */
     int fragment_count;
-    pp_leg_state state;
+    pp_delivery_state state;
     /* For the protocol. */
     bool is_cancelled;      /* another rank failed before this was asked for: no data came */
     int moved, granted;     /* reading: fragments sent, fragments that the client waits for */
     pp_wire_request *moves; /* one per fragment: memory of the caller */
     pp_wire_message message;
-    struct pp_leg *following;
-} pp_leg;
+    struct pp_delivery *following;
+} pp_delivery;
 
 #define PP_PULL_TAGS 4096
 
-/* Server: asks, as soon as there is credit with that client. The leg must stay until its state is PP_LEG_DONE. */
-void pp_pull_ask(pp_pull *pull, pp_leg *leg);
+/* Server: asks, as soon as there is credit with that client. The delivery must stay until its state is PP_LEG_DONE.
+ */
+void pp_pull_ask(pp_pull *pull, pp_delivery *delivery);
 
 /* Moves everything on that can be moved without waiting; true: something happened. */
 bool pp_pull_progress(pp_pull *pull);
 
-/* Another rank has failed: ask for nothing more. Legs that are asked already still complete. */
+/* Another rank has failed: ask for nothing more. Deliveries that are asked already still complete. */
 bool pp_pull_is_aborted(const pp_pull *pull);
 
 /* This rank's server fails: tells the others. Once is enough; more does no harm. */
 void pp_pull_abort(pp_pull *pull);
 
-/* No leg is under way. */
+/* No delivery is under way. */
 bool pp_pull_is_idle(const pp_pull *pull);
 
 /* The client is in the middle of an answer: its buffers are in use. */
 bool pp_pull_is_answering(const pp_pull *pull);
 
-/* The rank of some leg that is under way, for the message of a deadline; -1: none. */
+/* The rank of some delivery that is under way, for the message of a deadline; -1: none. */
 int pp_pull_waits_for(const pp_pull *pull);
 
 typedef struct pp_pull_figures {

@@ -178,7 +178,7 @@ static parapet_status choose(pp_comm *comm, topology *all, int wanted, int **ser
     share_servers(all, comm->size, wanted);
     *server_count = mark_servers(all);
     if (comm->size > 1 &&
-        (status = pp_station_allow_requests(&comm->station, (size_t)*server_count * PP_PULL_CREDITS)) != PARAPET_OK)
+        (status = pp_endpoint_allow_requests(&comm->endpoint, (size_t)*server_count * PP_PULL_CREDITS)) != PARAPET_OK)
         return status;
     return list_servers(all, comm->size, servers, *server_count);
 }

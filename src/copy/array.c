@@ -238,7 +238,7 @@ static parapet_status version_source(pp_copy_task *task)
 
 static parapet_status plan_copy(pp_copy_task *task, bool probes)
 {
-    pp_copy_problem problem;
+    pp_rechunk_problem problem;
     const parapet_copy_request *request = task->request;
     pp_copy_means means = {
         .memory_bytes = (int64_t)task->budget.limit_bytes,
@@ -253,12 +253,12 @@ static parapet_status plan_copy(pp_copy_task *task, bool probes)
     pp_copy_problem_init(&problem, &task->source->layout, &task->target->layout, &task->view, &means);
     if (probes && (status = pp_copy_probe(task, &problem)) != PARAPET_OK)
         return status;
-    return pp_copy_plan_build(&problem, task->plan);
+    return pp_rechunk_plan_build(&problem, task->plan);
 }
 
 /* What rank 0 finds out and decides, for all. */
 typedef struct decision {
-    pp_copy_plan plan;
+    pp_rechunk_plan plan;
     int first_pass;
     bool is_complete, has_holes;
 } decision;
@@ -384,7 +384,7 @@ typedef struct copy_end {
     pp_transfer_context context;
 } copy_end;
 
-static parapet_status lay_out_between(const pp_copy_task *task, const pp_copy_side *side, copy_end *end)
+static parapet_status lay_out_between(const pp_copy_task *task, const pp_rechunk_side *side, copy_end *end)
 {
     const pp_array_document *target = &task->target->document;
     pp_sharding_spec *sharding;
@@ -550,17 +550,17 @@ static parapet_status prepare_pass(copy_run *run, int pass, copy_end *ends, pp_c
 static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *progress, parapet_copy_result *result)
 {
     parapet_store *reads = pass == 0 ? task->source_store : task->temporary_store;
-    pp_crew crew = pp_store_crew(reads, false);
+    pp_team team = pp_store_team(reads, false);
     copy_run run = {.task = task, .progress = progress};
     copy_end ends[3] = {{.path = NULL}, {.path = NULL}, {.path = NULL}};
     pp_copy_view whole;
     pp_copy_job origin;
     int64_t missing = atomic_load(&reads->counters.chunks_missing);
     parapet_status status;
-    crew.fragment_bytes = PP_COPY_MESSAGE_BYTES;
+    team.fragment_bytes = PP_COPY_MESSAGE_BYTES;
     run.job = (pp_copy_job){
         .pass = &task->plan->passes[pass],
-        .crew = &crew,
+        .team = &team,
         .rank = pp_comm_rank(comm_of(task)),
         .rank_count = pp_comm_size(comm_of(task)),
         .tick = report,
@@ -574,7 +574,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
         status = look_for_holes(&run, atomic_load(&reads->counters.chunks_missing) - missing);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "ending a pass", leads(task) ? leave_pass(task, pass) : PARAPET_OK);
-    progress->done_bytes += pp_copy_plan_array_bytes(task->plan);
+    progress->done_bytes += pp_rechunk_plan_array_bytes(task->plan);
     pp_free((char *)(uintptr_t)run.job.state);
     close_end(&ends[0]);
     close_end(&ends[1]);
@@ -608,7 +608,7 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
 {
     parapet_status status = PARAPET_OK;
     int pass;
-    progress->done_bytes += task->first_pass * pp_copy_plan_array_bytes(task->plan);
+    progress->done_bytes += task->first_pass * pp_rechunk_plan_array_bytes(task->plan);
     for (pass = task->first_pass; pass < task->plan->pass_count && status == PARAPET_OK && !task->is_complete; pass++)
         status = run_pass(task, pass, progress, result);
     if (status == PARAPET_OK)
@@ -623,7 +623,7 @@ static void note_result(const pp_copy_task *task, parapet_copy_result *result)
 {
     result->arrays += 1;
     result->passes = pp_max_i64(result->passes, task->plan->pass_count);
-    result->array_bytes += pp_copy_plan_array_bytes(task->plan);
+    result->array_bytes += pp_rechunk_plan_array_bytes(task->plan);
     result->planned_seconds += task->plan->seconds;
     result->memory_planned_bytes = pp_max_i64(result->memory_planned_bytes, task->plan->memory_bytes);
     result->memory_peak_bytes = pp_max_i64(result->memory_peak_bytes, (int64_t)pp_budget_peak(&task->budget));
@@ -639,7 +639,7 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
         (status = decide(&task, true)) == PARAPET_OK) {
         progress->total_bytes =
             pp_max_i64(progress->total_bytes,
-                       progress->done_bytes + task.plan->pass_count * pp_copy_plan_array_bytes(task.plan));
+                       progress->done_bytes + task.plan->pass_count * pp_rechunk_plan_array_bytes(task.plan));
         start = pp_clock_seconds();
         status = run_passes(&task, progress, result);
         result->seconds += pp_clock_seconds() - start;
@@ -685,7 +685,7 @@ parapet_status pp_copy_array_survey(const parapet_copy_request *request, const c
                                pp_copy_changes_parse(&wishes, &request->changes, &task.source->document, true));
     if (status == PARAPET_OK) {
         *is_touched = wishes.is_touched;
-        *bytes = pp_copy_plan_array_bytes(task.plan);
+        *bytes = pp_rechunk_plan_array_bytes(task.plan);
     }
     if (task.source != NULL)
         close_task(&task);

@@ -43,10 +43,10 @@ int64_t pp_copy_unit_bytes(int64_t given, int64_t memory_bytes);
 
 /* What the ranks of a copy may use, and what they are told to do. */
 typedef struct pp_copy_means {
-    int64_t memory_bytes, unit_bytes, cooperation_bytes; /* as in pp_copy_problem */
+    int64_t memory_bytes, unit_bytes, cooperation_bytes; /* as in pp_rechunk_problem */
     int threads, ranks;
     int passes, reading, cooperation; /* 0: chosen; as in parapet_copy_request */
-    pp_copy_machine machine;
+    pp_rechunk_machine machine;
 } pp_copy_means;
 
 /* problem.c */
@@ -61,14 +61,14 @@ parapet_status pp_copy_means_force(pp_copy_means *means, int64_t passes, int64_t
 int64_t pp_copy_cooperation_bytes(const pp_layout *source, int ranks);
 
 /* What the planner has to know of two layouts. */
-void pp_copy_problem_init(pp_copy_problem *problem, const pp_layout *source, const pp_layout *target,
+void pp_copy_problem_init(pp_rechunk_problem *problem, const pp_layout *source, const pp_layout *target,
                           const pp_copy_view *view, const pp_copy_means *means);
 
 /* plan.c: a plan, and what it is about. */
 typedef struct pp_copy_planned {
     const pp_array_document *source, *target;
     const pp_copy_view *view;
-    const pp_copy_plan *plan;
+    const pp_rechunk_plan *plan;
 } pp_copy_planned;
 
 parapet_status pp_copy_planned_print(const pp_copy_planned *planned, bool is_json, pp_text *text);
@@ -98,7 +98,7 @@ typedef struct pp_copy_task {
     pp_copy_view view;
     pp_budget budget; /* of everything that this copy keeps in memory */
     char *state;      /* "<path>/__parapet/copy" */
-    pp_copy_plan *plan;
+    pp_rechunk_plan *plan;
     pp_copy_tree *tree;     /* NULL: one array alone */
     int64_t source_version; /* of all its objects */
     bool is_noted;          /* the tree's log has it */
@@ -128,7 +128,7 @@ parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass);
 parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, int pass, char **path);
 
 /* probe.c: [collective] What storage, codecs and memory do here; the same on every rank. */
-parapet_status pp_copy_probe(pp_copy_task *task, pp_copy_problem *problem);
+parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem);
 
 /* array.c: [collective] One array; result gets what this rank has done. tree NULL: it is alone. */
 typedef struct pp_copy_progress {

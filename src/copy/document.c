@@ -36,10 +36,10 @@ static parapet_status copy_elements(const pp_array_document *source, pp_array_do
     target->type.element_bytes = source->type.element_bytes;
     target->type.swap_bytes = source->type.swap_bytes;
     target->is_fill_defined = source->is_fill_defined;
-    if ((status = pp_copy_text(&target->type.name, source->type.name)) != PARAPET_OK ||
-        (status = pp_copy_text(&target->type.json, source->type.json)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(&target->type.name, source->type.name)) != PARAPET_OK ||
+        (status = pp_text_duplicate(&target->type.json, source->type.json)) != PARAPET_OK)
         return status;
-    return pp_copy_bytes(&target->fill_value, source->fill_value, source->type.element_bytes);
+    return pp_bytes_duplicate(&target->fill_value, source->fill_value, source->type.element_bytes);
 }
 
 static parapet_status copy_names(const pp_array_document *source, const pp_copy_view *view, pp_array_document *target)
@@ -50,7 +50,7 @@ static parapet_status copy_names(const pp_array_document *source, const pp_copy_
     for (d = 0; d < view->ndim && status == PARAPET_OK; d++) {
         target->shape[d] = view->shape[d];
         if (source->dimension_names[view->axis[d]] != NULL)
-            status = pp_copy_text(&target->dimension_names[d], source->dimension_names[view->axis[d]]);
+            status = pp_text_duplicate(&target->dimension_names[d], source->dimension_names[view->axis[d]]);
     }
     return status;
 }
@@ -60,8 +60,8 @@ static parapet_status copy_names(const pp_array_document *source, const pp_copy_
 static parapet_status copy_attributes(const pp_array_document *source, pp_array_document *target)
 {
     parapet_status status;
-    if ((status = pp_json_copy(source->attributes, &target->attributes)) != PARAPET_OK ||
-        (status = pp_json_copy(source->extra, &target->extra)) != PARAPET_OK)
+    if ((status = pp_json_duplicate(source->attributes, &target->attributes)) != PARAPET_OK ||
+        (status = pp_json_duplicate(source->extra, &target->extra)) != PARAPET_OK)
         return status;
     pp_json_remove(target->attributes, PP_RESERVED_ATTRIBUTE);
     if (source->zarr_format == 2 && source->has_dimension_names)

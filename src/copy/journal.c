@@ -26,26 +26,26 @@ static parapet_status name_of(char **key, const char *state, const char *kind, i
     return pp_text_finish(&text, key);
 }
 
-/* ---- Finished lots ---- */
+/* ---- Finished work units ---- */
 
-static void mark_done(pp_done_lots *lots, int64_t lot)
+static void mark_done(pp_done_units *work_units, int64_t work_unit)
 {
-    int64_t own = lot / lots->rank_count;
-    if (lot < 0 || lot % lots->rank_count != lots->rank || own >= lots->count)
+    int64_t own = work_unit / work_units->rank_count;
+    if (work_unit < 0 || work_unit % work_units->rank_count != work_units->rank || own >= work_units->count)
         return;
-    lots->bits[own / 8] = (unsigned char)(lots->bits[own / 8] | 1u << own % 8);
+    work_units->bits[own / 8] = (unsigned char)(work_units->bits[own / 8] | 1u << own % 8);
 }
 
-bool pp_done_lots_has(const pp_done_lots *lots, int64_t lot)
+bool pp_done_units_has(const pp_done_units *work_units, int64_t work_unit)
 {
-    int64_t own = lot / lots->rank_count;
-    return (lots->bits[own / 8] >> own % 8 & 1) != 0;
+    int64_t own = work_unit / work_units->rank_count;
+    return (work_units->bits[own / 8] >> own % 8 & 1) != 0;
 }
 
-void pp_done_lots_clear(pp_done_lots *lots)
+void pp_done_units_clear(pp_done_units *work_units)
 {
-    pp_free(lots->bits);
-    *lots = (pp_done_lots){0};
+    pp_free(work_units->bits);
+    *work_units = (pp_done_units){0};
 }
 
 static bool is_done_record(const unsigned char *record)
@@ -53,7 +53,7 @@ static bool is_done_record(const unsigned char *record)
     return pp_load_u32le(record + 12) == pp_crc32c(0, record, 12);
 }
 
-static parapet_status read_done(pp_done_lots *lots, pp_reader *reader)
+static parapet_status read_done(pp_done_units *work_units, pp_reader *reader)
 {
     unsigned char records[256 * DONE_BYTES];
     uint64_t offset = 0, whole = reader->bytes - reader->bytes % DONE_BYTES;
@@ -64,14 +64,14 @@ static parapet_status read_done(pp_done_lots *lots, pp_reader *reader)
             return status;
         for (i = 0; i < bytes; i += DONE_BYTES)
             if (is_done_record(records + i))
-                mark_done(lots, (int64_t)pp_load_u64le(records + i));
+                mark_done(work_units, (int64_t)pp_load_u64le(records + i));
         offset += bytes;
     }
     return status;
 }
 
 typedef struct done_visit {
-    pp_done_lots *lots;
+    pp_done_units *work_units;
     pp_store *store;
     const char *state;
 } done_visit;
@@ -88,19 +88,20 @@ static parapet_status visit_done(void *context, const pp_listed *listed)
     pp_text_add(&text, "%s/%s", visit->state, listed->name);
     if ((status = pp_text_finish(&text, &key)) == PARAPET_OK &&
         (status = pp_store_open_object(visit->store, key, &reader)) == PARAPET_OK)
-        status = read_done(visit->lots, reader);
+        status = read_done(visit->work_units, reader);
     pp_reader_free(reader);
     pp_free(key);
     return status;
 }
 
-parapet_status pp_done_lots_load(pp_done_lots *lots, pp_store *store, const char *state, int64_t lot_count, int rank,
-                                 int rank_count)
+parapet_status pp_done_units_load(pp_done_units *work_units, pp_store *store, const char *state,
+                                  int64_t work_unit_count, int rank, int rank_count)
 {
-    done_visit visit = {.lots = lots, .store = store, .state = state};
+    done_visit visit = {.work_units = work_units, .store = store, .state = state};
     parapet_status status;
-    *lots = (pp_done_lots){.count = pp_divide_up(lot_count, rank_count), .rank = rank, .rank_count = rank_count};
-    if ((status = pp_allocate(&lots->bits, (size_t)lots->count / 8 + 1)) != PARAPET_OK)
+    *work_units =
+        (pp_done_units){.count = pp_divide_up(work_unit_count, rank_count), .rank = rank, .rank_count = rank_count};
+    if ((status = pp_allocate(&work_units->bits, (size_t)work_units->count / 8 + 1)) != PARAPET_OK)
         return status;
     status = pp_store_list(store, state, visit_done, &visit);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
@@ -129,15 +130,15 @@ parapet_status pp_done_log_open(pp_log **log, pp_store *store, const char *state
     return status;
 }
 
-parapet_status pp_done_log_add(pp_log *log, int64_t lot)
+parapet_status pp_done_log_add(pp_log *log, int64_t work_unit)
 {
     unsigned char record[DONE_BYTES] = {0};
-    pp_store_u64le(record, (uint64_t)lot);
+    pp_store_u64le(record, (uint64_t)work_unit);
     pp_store_u32le(record + 12, pp_crc32c(0, record, 12));
     return pp_log_append(log, record, sizeof record);
 }
 
-/* ---- Writing the journal of a lot ---- */
+/* ---- Writing the journal of a work unit ---- */
 
 static parapet_status make_room(pp_journal_record *record, size_t bytes)
 {
@@ -211,20 +212,20 @@ void pp_journal_record_free(pp_journal_record *record)
     *record = (pp_journal_record){0};
 }
 
-parapet_status pp_journal_open(pp_log **log, pp_store *store, const char *state, int64_t lot, uint64_t bytes)
+parapet_status pp_journal_open(pp_log **log, pp_store *store, const char *state, int64_t work_unit, uint64_t bytes)
 {
     char *key = NULL;
-    parapet_status status = name_of(&key, state, "lot", lot);
+    parapet_status status = name_of(&key, state, "lot", work_unit);
     if (status == PARAPET_OK)
         status = pp_store_open_log(store, key, bytes, log);
     pp_free(key);
     return status;
 }
 
-parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t lot)
+parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t work_unit)
 {
     char *key = NULL;
-    parapet_status status = name_of(&key, state, "lot", lot);
+    parapet_status status = name_of(&key, state, "lot", work_unit);
     if (status == PARAPET_OK)
         status = pp_store_remove(store, key);
     pp_free(key);
@@ -331,12 +332,12 @@ static parapet_status tell_records(pp_reader *object, const pp_journal_reader *r
     return status;
 }
 
-parapet_status pp_journal_read(pp_store *store, const char *state, int64_t lot, const pp_journal_reader *reader,
+parapet_status pp_journal_read(pp_store *store, const char *state, int64_t work_unit, const pp_journal_reader *reader,
                                int64_t *template_count, uint64_t *bytes)
 {
     pp_reader *object = NULL;
     char *key = NULL;
-    parapet_status status = name_of(&key, state, "lot", lot);
+    parapet_status status = name_of(&key, state, "lot", work_unit);
     *template_count = 0;
     *bytes = 0;
     if (status == PARAPET_OK && (status = pp_store_open_object(store, key, &object)) == PARAPET_OK)

@@ -1,9 +1,9 @@
-/* journal.h - what a copy has done so far, kept where a crash cannot take it: which lots are finished, and how far
- * the unfinished ones are.
+/* journal.h - what a copy has done so far, kept where a crash cannot take it: which work units are finished, and how
+ * far the unfinished ones are.
  *
- *     <state>/done-<rank>    one record per finished lot; every rank appends to its own, everybody reads all
- *     <state>/lot-<number>   one record per finished template of a lot that is under way; gone when the lot is
- * finished
+ *     <state>/done-<rank>    one record per finished work unit; every rank appends to its own, everybody reads all
+ *     <state>/lot-<number>   one record per finished template of a work unit that is under way; gone when the work
+ * unit is finished
  *
  * A record carries its length and a CRC-32C. What is behind the last whole record was being written when the crash
  * came, and is dropped. Records are written after the data they tell of is durable. */
@@ -13,21 +13,22 @@
 #include "codec/shard_index.h"
 #include "store/store.h"
 
-/* Lots that are finished, of those that one rank is to do: lot l is number l / rank_count of rank l % rank_count. */
-typedef struct pp_done_lots {
+/* Work units that are finished, of those that one rank is to do: work unit l is number l / rank_count of rank l %
+ * rank_count. */
+typedef struct pp_done_units {
     unsigned char *bits;
     int64_t count;
     int rank, rank_count;
-} pp_done_lots;
+} pp_done_units;
 
-parapet_status pp_done_lots_load(pp_done_lots *lots, pp_store *store, const char *state, int64_t lot_count, int rank,
-                                 int rank_count);
-bool pp_done_lots_has(const pp_done_lots *lots, int64_t lot);
-void pp_done_lots_clear(pp_done_lots *lots);
+parapet_status pp_done_units_load(pp_done_units *work_units, pp_store *store, const char *state,
+                                  int64_t work_unit_count, int rank, int rank_count);
+bool pp_done_units_has(const pp_done_units *work_units, int64_t work_unit);
+void pp_done_units_clear(pp_done_units *work_units);
 
-/* Opens the log of this rank's finished lots. */
+/* Opens the log of this rank's finished work units. */
 parapet_status pp_done_log_open(pp_log **log, pp_store *store, const char *state, int rank);
-parapet_status pp_done_log_add(pp_log *log, int64_t lot);
+parapet_status pp_done_log_add(pp_log *log, int64_t work_unit);
 
 /* One chunk that a template brought to a shard. */
 typedef struct pp_journal_chunk {
@@ -58,20 +59,20 @@ parapet_status pp_journal_record_add_chunk(pp_journal_record *record, const pp_j
 parapet_status pp_journal_record_write(pp_journal_record *record, pp_log *log);
 void pp_journal_record_free(pp_journal_record *record);
 
-/* What a reader of a lot's journal is told, in the order of the records. */
+/* What a reader of a work unit's journal is told, in the order of the records. */
 typedef struct pp_journal_reader {
     void *context;
     parapet_status (*shard)(void *context, int64_t template_number, const pp_journal_shard *shard);
     parapet_status (*chunk)(void *context, const pp_journal_shard *shard, const pp_journal_chunk *chunk);
 } pp_journal_reader;
 
-/* Reads the journal of a lot. Templates are numbered from 0 without a gap: *template_count is how many are finished,
- * *bytes how long the whole records are. No journal: both are 0. */
-parapet_status pp_journal_read(pp_store *store, const char *state, int64_t lot, const pp_journal_reader *reader,
+/* Reads the journal of a work unit. Templates are numbered from 0 without a gap: *template_count is how many are
+ * finished, *bytes how long the whole records are. No journal: both are 0. */
+parapet_status pp_journal_read(pp_store *store, const char *state, int64_t work_unit, const pp_journal_reader *reader,
                                int64_t *template_count, uint64_t *bytes);
 
-/* Opens the journal of a lot behind its whole records. */
-parapet_status pp_journal_open(pp_log **log, pp_store *store, const char *state, int64_t lot, uint64_t bytes);
-parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t lot);
+/* Opens the journal of a work unit behind its whole records. */
+parapet_status pp_journal_open(pp_log **log, pp_store *store, const char *state, int64_t work_unit, uint64_t bytes);
+parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t work_unit);
 
 #endif

@@ -1,6 +1,6 @@
-/* pass.c - one rank alone: lots, templates, and inside a template the visit of the source chunks.
+/* pass.c - one rank alone: work units, templates, and inside a template the visit of the source chunks.
  *
- *     next (storage thread)     locates the next source chunk and takes slots for the target chunks it touches
+ *     next (storage thread)     locates the next source chunk and takes open chunks for the target chunks it touches
  *     fetch (storage thread)    reads it
  *     deliver (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
  *     behind (a thread)         writes them */
@@ -23,8 +23,8 @@ typedef struct copy_engine {
     pp_copy_job *job;
     pp_copy_source source;
     pp_copy_target target;
-    pp_copy_slots slots;
-    pp_copy_behind behind;          /* not running where there are no threads */
+    pp_open_chunks open_chunks;
+    pp_write_behind behind;         /* not running where there are no threads */
     pp_box box;                     /* of the template at work */
     int64_t cell[PARAPET_MAX_NDIM]; /* the next source chunk */
     bool is_visited;                /* all of them */
@@ -50,11 +50,11 @@ static void advance(copy_engine *engine)
 /* How many source chunks of the template have some of a target chunk. */
 static int64_t count_visits(const copy_engine *engine, const int64_t *cell)
 {
-    const pp_copy_side *side = &engine->source.side;
+    const pp_rechunk_side *side = &engine->source.side;
     int64_t count = 1;
     pp_box box;
     int d;
-    pp_copy_slots_box(&engine->slots, cell, &box);
+    pp_open_chunks_box(&engine->open_chunks, cell, &box);
     (void)pp_box_intersect(&box, &engine->box, &box);
     for (d = 0; d < box.ndim; d++) {
         int64_t first = box.start[d] + side->origin[d], last = first + box.count[d] - 1;
@@ -64,14 +64,14 @@ static int64_t count_visits(const copy_engine *engine, const int64_t *cell)
 }
 
 /* False: something has failed meanwhile. */
-static bool take_slots(copy_engine *engine, const pp_copy_visit *visit)
+static bool take_open_chunks(copy_engine *engine, const pp_copy_visit *visit)
 {
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box chunks;
     bool more;
     pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
-        if (!pp_copy_slots_take(&engine->slots, cell, count_visits(engine, cell)))
+        if (!pp_open_chunks_take(&engine->open_chunks, cell, count_visits(engine, cell)))
             return false;
     return true;
 }
@@ -85,17 +85,17 @@ static parapet_status next_visit(void *context, void *item, bool *is_end)
     if (engine->is_visited)
         return PARAPET_OK;
     /* Given up, others still use what is open of this slab. */
-    if (pp_copy_source_leaves_slab(&engine->source, engine->cell) && !pp_copy_slots_drain(&engine->slots)) {
+    if (pp_copy_source_leaves_slab(&engine->source, engine->cell) && !pp_open_chunks_drain(&engine->open_chunks)) {
         *is_end = true;
         return PARAPET_OK;
     }
     if ((status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, visit)) != PARAPET_OK)
         return status;
-    if (!take_slots(engine, visit)) {
+    if (!take_open_chunks(engine, visit)) {
         *is_end = true;
         return PARAPET_OK;
     }
-    pp_copy_slots_enter(&engine->slots);
+    pp_open_chunks_enter(&engine->open_chunks);
     advance(engine);
     return PARAPET_OK;
 }
@@ -106,7 +106,7 @@ static parapet_status fetch(void *context, int worker, void *item)
     parapet_status status = pp_copy_source_fetch(&engine->source, item);
     (void)worker;
     if (status != PARAPET_OK)
-        pp_copy_slots_give_up(&engine->slots);
+        pp_open_chunks_give_up(&engine->open_chunks);
     return status;
 }
 
@@ -130,74 +130,75 @@ static parapet_status decode(const copy_engine *engine, const copy_worker *worke
     return PARAPET_OK;
 }
 
-/* Hands an encoded chunk over to be written, in the buffer of its slot: its elements are not needed any more. */
-static void write_behind(copy_engine *engine, pp_copy_slot *slot, pp_bytes encoded)
+/* Hands an encoded chunk over to be written, in the buffer of its open chunk: its elements are not needed any more.
+ */
+static void write_behind(copy_engine *engine, pp_open_chunk *open_chunk, pp_bytes encoded)
 {
-    if (encoded.data != slot->buffer.data)
-        memcpy(slot->buffer.data, encoded.data, encoded.bytes);
-    pp_copy_behind_put(&engine->behind, slot, (pp_bytes){slot->buffer.data, encoded.bytes});
+    if (encoded.data != open_chunk->buffer.data)
+        memcpy(open_chunk->buffer.data, encoded.data, encoded.bytes);
+    pp_write_behind_put(&engine->behind, open_chunk, (pp_bytes){open_chunk->buffer.data, encoded.bytes});
 }
 
-static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker, pp_copy_slot *slot,
+static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker, pp_open_chunk *open_chunk,
                                   const int64_t *cell)
 {
     const pp_transfer_context *context = engine->job->target;
     pp_bytes encoded;
     parapet_status status;
     bool goes_behind;
-    pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
+    pp_chain_scratch_exchange(worker->encoder, &open_chunk->buffer);
     context->counters->chunks_encoded += 1;
     status = pp_chain_encode(context->layout->chain, worker->encoder, &encoded);
     goes_behind = status == PARAPET_OK && engine->behind.is_running &&
                   encoded.bytes <= pp_chain_chunk_capacity(context->layout->chain);
     if (status == PARAPET_OK && !goes_behind)
         status = pp_copy_target_append(&engine->target, cell, encoded);
-    pp_chain_scratch_exchange(worker->encoder, &slot->buffer);
+    pp_chain_scratch_exchange(worker->encoder, &open_chunk->buffer);
     if (goes_behind)
-        write_behind(engine, slot, encoded);
+        write_behind(engine, open_chunk, encoded);
     else
-        pp_copy_slots_give_back(&engine->slots, slot);
+        pp_open_chunks_give_back(&engine->open_chunks, open_chunk);
     return status;
 }
 
-static parapet_status finish_chunk(copy_engine *engine, const copy_worker *worker, pp_copy_slot *slot)
+static parapet_status finish_chunk(copy_engine *engine, const copy_worker *worker, pp_open_chunk *open_chunk)
 {
     const pp_transfer_context *context = engine->job->target;
-    bool is_stored = atomic_load(&slot->has_data) || engine->job->is_target_whole;
+    bool is_stored = atomic_load(&open_chunk->has_data) || engine->job->is_target_whole;
     int64_t cell[PARAPET_MAX_NDIM];
     parapet_status status = PARAPET_OK;
-    pp_copy_slots_cell(&engine->slots, slot->chunk, cell);
+    pp_open_chunks_cell(&engine->open_chunks, open_chunk->chunk, cell);
     if (is_stored && context->elides_fill && context->layout->is_sharded)
-        is_stored = !pp_layout_is_all_fill(context->layout, slot->buffer.data);
+        is_stored = !pp_layout_is_all_fill(context->layout, open_chunk->buffer.data);
     if (is_stored)
         status = pp_copy_target_wants(&engine->target, cell, &is_stored);
     if (status == PARAPET_OK && is_stored)
-        return store_chunk(engine, worker, slot, cell);
-    pp_copy_slots_give_back(&engine->slots, slot);
+        return store_chunk(engine, worker, open_chunk, cell);
+    pp_open_chunks_give_back(&engine->open_chunks, open_chunk);
     return status;
 }
 
-/* Brings what a visit has of one target chunk into its slot. */
-static void scatter(const copy_engine *engine, const pp_copy_visit *visit, const pp_copy *from, const int64_t *cell,
-                    pp_copy_slot *slot)
+/* Brings what a visit has of one target chunk into its open chunk. */
+static void scatter(const copy_engine *engine, const pp_copy_visit *visit, const pp_strided *from,
+                    const int64_t *cell, pp_open_chunk *open_chunk)
 {
     int64_t strides[PARAPET_MAX_NDIM];
-    pp_copy copy = *from;
+    pp_strided copy = *from;
     pp_box whole, common;
-    pp_copy_slots_box(&engine->slots, cell, &whole);
+    pp_open_chunks_box(&engine->open_chunks, cell, &whole);
     (void)pp_box_intersect(&whole, &visit->box, &common);
     pp_strides_c_order(whole.ndim, whole.count, copy.element_bytes, strides);
     copy.count = common.count;
-    copy.target = slot->buffer.data + pp_strides_offset(&whole, strides, common.start);
+    copy.target = open_chunk->buffer.data + pp_strides_offset(&whole, strides, common.start);
     copy.target_strides = strides;
     if (!visit->is_stored) {
-        pp_copy_fill(&copy);
+        pp_strided_fill(&copy);
         return;
     }
     copy.source =
         (const unsigned char *)copy.source + pp_strides_offset(&visit->box, copy.source_strides, common.start);
-    pp_copy_run(&copy);
-    atomic_store(&slot->has_data, true);
+    pp_strided_copy(&copy);
+    atomic_store(&open_chunk->has_data, true);
 }
 
 static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker, const pp_copy_visit *visit)
@@ -205,7 +206,7 @@ static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker
     const pp_layout *layout = engine->job->target->layout;
     int64_t strides[PARAPET_MAX_NDIM] = {0}, cell[PARAPET_MAX_NDIM];
     const unsigned char *decoded = NULL;
-    pp_copy copy = {.ndim = visit->box.ndim, .element_bytes = layout->element_bytes, .source = layout->fill_value};
+    pp_strided copy = {.ndim = visit->box.ndim, .element_bytes = layout->element_bytes, .source = layout->fill_value};
     parapet_status status = PARAPET_OK;
     pp_box chunks;
     bool more;
@@ -216,10 +217,10 @@ static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker
     copy.source_strides = strides;
     pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell)) {
-        pp_copy_slot *slot = pp_copy_slots_find(&engine->slots, cell);
-        scatter(engine, visit, &copy, cell, slot);
-        if (atomic_fetch_sub(&slot->missing, 1) == 1)
-            status = finish_chunk(engine, worker, slot);
+        pp_open_chunk *open_chunk = pp_open_chunks_find(&engine->open_chunks, cell);
+        scatter(engine, visit, &copy, cell, open_chunk);
+        if (atomic_fetch_sub(&open_chunk->missing, 1) == 1)
+            status = finish_chunk(engine, worker, open_chunk);
     }
     return status;
 }
@@ -233,8 +234,8 @@ static parapet_status deliver(void *context, int worker, void *item)
     atomic_fetch_add(&engine->job->done_bytes,
                      pp_box_element_count(&visit->box) * (int64_t)engine->job->target->layout->element_bytes);
     if (status != PARAPET_OK)
-        pp_copy_slots_give_up(&engine->slots);
-    pp_copy_slots_leave(&engine->slots);
+        pp_open_chunks_give_up(&engine->open_chunks);
+    pp_open_chunks_leave(&engine->open_chunks);
     return status;
 }
 
@@ -243,18 +244,18 @@ static parapet_status tick(void *context)
     copy_engine *engine = context;
     parapet_status status = engine->job->tick != NULL ? engine->job->tick(engine->job->tick_context) : PARAPET_OK;
     if (status != PARAPET_OK)
-        pp_copy_slots_give_up(&engine->slots);
+        pp_open_chunks_give_up(&engine->open_chunks);
     return status;
 }
 
-/* ---- Templates and lots ---- */
+/* ---- Templates and work units ---- */
 
 static void release_visits(copy_engine *engine)
 {
     int64_t i;
     for (i = 0; i < engine->job->pass->memory.items; i++)
         pp_copy_visit_release(&engine->visits[i]);
-    engine->slots.pending = 0;
+    engine->open_chunks.pending = 0;
 }
 
 static parapet_status run_template(copy_engine *engine)
@@ -277,11 +278,11 @@ static parapet_status run_template(copy_engine *engine)
     pp_failure failure = {0};
     if (status != PARAPET_OK)
         return status;
-    pp_copy_slots_begin(&engine->slots, &engine->box);
+    pp_open_chunks_begin(&engine->open_chunks, &engine->box);
     memcpy(engine->cell, engine->source.visits.start, sizeof engine->cell);
     engine->is_visited = false;
     pp_failure_take(&failure, pp_pipeline_run(&pipeline));
-    pp_failure_take(&failure, pp_copy_behind_drain(&engine->behind));
+    pp_failure_take(&failure, pp_write_behind_drain(&engine->behind));
     release_visits(engine);
     return pp_failure_put(&failure);
 }
@@ -291,14 +292,14 @@ static int64_t box_bytes(const copy_engine *engine, const pp_box *box)
     return pp_box_element_count(box) * (int64_t)engine->job->target->layout->element_bytes;
 }
 
-static parapet_status run_templates(copy_engine *engine, int64_t lot)
+static parapet_status run_templates(copy_engine *engine, int64_t work_unit)
 {
     const pp_copy_view *view = engine->job->view;
-    const pp_copy_pass *pass = engine->job->pass;
-    int64_t i, count = pp_copy_lot_template_count(view->ndim, view->shape, pass, lot);
+    const pp_rechunk_pass *pass = engine->job->pass;
+    int64_t i, count = pp_rechunk_work_unit_template_count(view->ndim, view->shape, pass, work_unit);
     parapet_status status = PARAPET_OK;
     for (i = 0; i < count && status == PARAPET_OK; i++) {
-        pp_copy_template_box(view->ndim, view->shape, pass, lot, i, &engine->box);
+        pp_rechunk_template_box(view->ndim, view->shape, pass, work_unit, i, &engine->box);
         if (i < engine->target.templates_done)
             atomic_fetch_add(&engine->job->done_bytes, box_bytes(engine, &engine->box));
         else if ((status = run_template(engine)) == PARAPET_OK && i + 1 < count)
@@ -307,47 +308,47 @@ static parapet_status run_templates(copy_engine *engine, int64_t lot)
     return status == PARAPET_OK ? pp_copy_target_finish(&engine->target) : status;
 }
 
-static parapet_status run_lot(copy_engine *engine, int64_t lot, pp_log *log)
+static parapet_status run_work_unit(copy_engine *engine, int64_t work_unit, pp_log *log)
 {
     pp_copy_job *job = engine->job;
-    parapet_status status = pp_copy_target_open(&engine->target, job, lot);
-    if (status == PARAPET_OK && (status = run_templates(engine, lot)) == PARAPET_OK &&
-        (status = pp_done_log_add(log, lot)) == PARAPET_OK && engine->target.templates_done > 0)
-        status = pp_journal_remove(job->target->store, job->state, lot);
+    parapet_status status = pp_copy_target_open(&engine->target, job, work_unit);
+    if (status == PARAPET_OK && (status = run_templates(engine, work_unit)) == PARAPET_OK &&
+        (status = pp_done_log_add(log, work_unit)) == PARAPET_OK && engine->target.templates_done > 0)
+        status = pp_journal_remove(job->target->store, job->state, work_unit);
     pp_copy_target_close(&engine->target);
     return status;
 }
 
-static void skip_lot(copy_engine *engine, int64_t lot)
+static void skip_work_unit(copy_engine *engine, int64_t work_unit)
 {
     const pp_copy_view *view = engine->job->view;
     pp_box box;
-    pp_copy_lot_box(view->ndim, view->shape, engine->job->pass, lot, &box);
+    pp_rechunk_work_unit_box(view->ndim, view->shape, engine->job->pass, work_unit, &box);
     atomic_fetch_add(&engine->job->done_bytes, box_bytes(engine, &box));
     engine->job->done.templates_resumed +=
-        pp_copy_lot_template_count(view->ndim, view->shape, engine->job->pass, lot);
+        pp_rechunk_work_unit_template_count(view->ndim, view->shape, engine->job->pass, work_unit);
 }
 
-static parapet_status run_lots(copy_engine *engine)
+static parapet_status run_work_units(copy_engine *engine)
 {
     pp_copy_job *job = engine->job;
-    int64_t lot, lot_count = pp_copy_lot_count(job->view->ndim, job->view->shape, job->pass);
-    pp_done_lots done = {0};
+    int64_t work_unit, work_unit_count = pp_rechunk_work_unit_count(job->view->ndim, job->view->shape, job->pass);
+    pp_done_units done = {0};
     pp_log *log = NULL;
     parapet_status status =
-        pp_done_lots_load(&done, job->target->store, job->state, lot_count, job->rank, job->rank_count);
-    for (lot = job->rank; lot < lot_count && status == PARAPET_OK; lot += job->rank_count) {
-        if (pp_done_lots_has(&done, lot)) {
-            skip_lot(engine, lot);
+        pp_done_units_load(&done, job->target->store, job->state, work_unit_count, job->rank, job->rank_count);
+    for (work_unit = job->rank; work_unit < work_unit_count && status == PARAPET_OK; work_unit += job->rank_count) {
+        if (pp_done_units_has(&done, work_unit)) {
+            skip_work_unit(engine, work_unit);
             continue;
         }
         if (log == NULL)
             status = pp_done_log_open(&log, job->target->store, job->state, job->rank);
         if (status == PARAPET_OK)
-            status = run_lot(engine, lot, log);
+            status = run_work_unit(engine, work_unit, log);
     }
     pp_log_close(log);
-    pp_done_lots_clear(&done);
+    pp_done_units_clear(&done);
     return status;
 }
 
@@ -357,8 +358,9 @@ static parapet_status prepare(copy_engine *engine)
 {
     const pp_copy_job *job = engine->job;
     int i;
-    parapet_status status = pp_copy_slots_init(&engine->slots, job->target, job->pass->memory.slots,
-                                               pp_copy_template_chunks(job->view->ndim, job->view->shape, job->pass));
+    parapet_status status =
+        pp_open_chunks_init(&engine->open_chunks, job->target, job->pass->memory.open_chunks,
+                            pp_rechunk_template_chunks(job->view->ndim, job->view->shape, job->pass));
     if (status != PARAPET_OK ||
         (status = pp_allocate_array(&engine->visits, (size_t)job->pass->memory.items, sizeof engine->visits[0])) !=
             PARAPET_OK ||
@@ -377,7 +379,7 @@ static void clear_engine(copy_engine *engine)
 {
     int64_t i;
     pp_copy_source_close(&engine->source);
-    pp_copy_slots_free(&engine->slots);
+    pp_open_chunks_free(&engine->open_chunks);
     for (i = 0; engine->visits != NULL && i < engine->job->pass->memory.items; i++)
         pp_buffer_free(&engine->visits[i].buffer);
     for (i = 0; engine->workers != NULL && i < engine->job->target->threads; i++) {
@@ -395,10 +397,10 @@ static parapet_status run_alone(pp_copy_job *job)
     pp_copy_source_init(&engine.source, job);
     pp_counters_plan(job->target->counters, (size_t)job->pass->memory.memory_bytes);
     if ((status = prepare(&engine)) == PARAPET_OK && job->target->has_storage_thread)
-        status = pp_copy_behind_start(&engine.behind, &engine.slots, &engine.target);
+        status = pp_write_behind_start(&engine.behind, &engine.open_chunks, &engine.target);
     if (status == PARAPET_OK)
-        status = run_lots(&engine);
-    pp_copy_behind_stop(&engine.behind);
+        status = run_work_units(&engine);
+    pp_write_behind_stop(&engine.behind);
     clear_engine(&engine);
     return status;
 }

@@ -1,7 +1,8 @@
 /* pass.h - runs one pass of a copy on this rank: source chunks in, target shards out, within the pass's plan.
  *
- * A rank does whole lots, one after the other. What it has done is durable after every template and written into the
- * journal of the lot (journal.h), so that whoever takes the lot up after a crash goes on from there. */
+ * A rank does whole work units, one after the other. What it has done is durable after every template and written
+ * into the journal of the work unit (journal.h), so that whoever takes the work unit up after a crash goes on from
+ * there. */
 #ifndef PARAPET_COPY_PASS_H
 #define PARAPET_COPY_PASS_H
 
@@ -25,7 +26,7 @@ void pp_copy_view_init(pp_copy_view *view, int ndim, const int64_t *shape);
 void pp_copy_view_box(const pp_copy_view *view, const pp_box *target, pp_box *source);
 
 /* The grid of a layout of the source, seen through the view: chunk, shard, origin and stored_order of side. */
-void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_copy_side *side);
+void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_rechunk_side *side);
 
 /* What a rank has done of a pass. */
 typedef struct pp_copy_done {
@@ -37,10 +38,10 @@ typedef struct pp_copy_done {
 typedef struct pp_copy_job {
     const pp_transfer_context *source, *target; /* the target's budget pays for everything */
     const pp_copy_view *view;
-    const pp_copy_pass *pass;
+    const pp_rechunk_pass *pass;
     const char *state;    /* where journals and unfinished shards are kept: a prefix in the target's store */
-    const pp_crew *crew;  /* cooperating: of the source's ranks; else NULL */
-    int rank, rank_count; /* lot l is done by rank l modulo rank_count */
+    const pp_team *team;  /* cooperating: of the source's ranks; else NULL */
+    int rank, rank_count; /* work unit l is done by rank l modulo rank_count */
     /* An array between two passes is stored whole, so that a chunk of it which is gone is not taken for a hole. */
     bool is_source_whole, is_target_whole;
     /* What was copied by earlier passes: a target chunk of which nothing is stored there stays absent, although the

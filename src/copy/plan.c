@@ -9,7 +9,7 @@
 
 /* What a plan of numbers is about; the texts are owned. */
 typedef struct copy_words {
-    pp_copy_labels labels;
+    pp_rechunk_labels labels;
     char *source_codecs, *target_codecs, *permutation;
 } copy_words;
 
@@ -71,7 +71,7 @@ static parapet_status init_words(copy_words *words, const pp_copy_planned *plann
         (status = print_codecs(planned->target, &words->target_codecs)) != PARAPET_OK ||
         (status = print_permutation(planned->source, planned->view, &words->permutation)) != PARAPET_OK)
         return status;
-    words->labels = (pp_copy_labels){
+    words->labels = (pp_rechunk_labels){
         .type_name = planned->target->type.name,
         .dimension_names =
             planned->target->has_dimension_names ? (const char *const *)planned->target->dimension_names : NULL,
@@ -87,8 +87,8 @@ parapet_status pp_copy_planned_print(const pp_copy_planned *planned, bool is_jso
     copy_words words;
     parapet_status status = init_words(&words, planned);
     if (status == PARAPET_OK)
-        status = is_json ? pp_copy_print_json(planned->plan, &words.labels, text)
-                         : pp_copy_print(planned->plan, &words.labels, text);
+        status = is_json ? pp_rechunk_print_json(planned->plan, &words.labels, text)
+                         : pp_rechunk_print(planned->plan, &words.labels, text);
     clear_words(&words);
     return status;
 }
@@ -98,7 +98,7 @@ parapet_status pp_copy_planned_draw(const pp_copy_planned *planned, pp_text *svg
     copy_words words;
     parapet_status status = init_words(&words, planned);
     if (status == PARAPET_OK)
-        status = pp_copy_draw(planned->plan, &words.labels, svg);
+        status = pp_rechunk_draw(planned->plan, &words.labels, svg);
     clear_words(&words);
     return status;
 }
@@ -111,7 +111,7 @@ typedef struct plan_job {
     pp_layout source_layout, target_layout;
     pp_copy_view view;
     pp_copy_means means;
-    pp_copy_plan plan;
+    pp_rechunk_plan plan;
 } plan_job;
 
 static void clear_job(plan_job *job)
@@ -163,7 +163,7 @@ static parapet_status choose_means(plan_job *job, parapet_options *options)
 
 static parapet_status compute(plan_job *job)
 {
-    pp_copy_problem problem;
+    pp_rechunk_problem problem;
     parapet_options options;
     parapet_status status;
     if ((status = choose_means(job, &options)) != PARAPET_OK ||
@@ -176,7 +176,7 @@ static parapet_status compute(plan_job *job)
         return status;
     job->means.cooperation_bytes = pp_copy_cooperation_bytes(&job->source_layout, job->means.ranks);
     pp_copy_problem_init(&problem, &job->source_layout, &job->target_layout, &job->view, &job->means);
-    return pp_copy_plan_build(&problem, &job->plan);
+    return pp_rechunk_plan_build(&problem, &job->plan);
 }
 
 static parapet_status deliver(const plan_job *job, char **text, char **svg)

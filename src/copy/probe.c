@@ -54,7 +54,7 @@ static parapet_status append_pieces(probe *self, pp_writer *writer, double *seco
 }
 
 /* The best of a few attempts: what disturbs a disk only makes it slower. */
-static parapet_status time_appends(probe *self, pp_writer *writer, pp_copy_machine *machine)
+static parapet_status time_appends(probe *self, pp_writer *writer, pp_rechunk_machine *machine)
 {
     double start = pp_clock_seconds(), seconds;
     parapet_status status = PARAPET_OK;
@@ -82,7 +82,7 @@ static parapet_status choose_folder(const pp_copy_task *task, char **folder)
 }
 
 /* One object as a shard is written, and then a record as a journal is. */
-static parapet_status measure_writing(probe *self, pp_copy_machine *machine)
+static parapet_status measure_writing(probe *self, pp_rechunk_machine *machine)
 {
     pp_store *store = self->task->target_store->backend;
     char *folder = NULL;
@@ -250,14 +250,14 @@ static parapet_status prepare(probe *self)
 }
 
 /* What a piece took beside its bytes. */
-static double beside_bytes(const pp_copy_machine *machine, double seconds)
+static double beside_bytes(const pp_rechunk_machine *machine, double seconds)
 {
     double beside = seconds - (double)PIECE_BYTES / machine->read_rate;
     return beside > LEAST_REQUEST_SECONDS ? beside : LEAST_REQUEST_SECONDS;
 }
 
 /* A request takes some time, and its bytes take some more: two sizes tell both. */
-static void conclude_reading(const probe *self, pp_copy_machine *machine)
+static void conclude_reading(const probe *self, pp_rechunk_machine *machine)
 {
     double small, large, bytes;
     if (self->read_seconds <= 0)
@@ -276,9 +276,9 @@ static void conclude_reading(const probe *self, pp_copy_machine *machine)
         machine->run_seconds = beside_bytes(machine, self->run_seconds / (double)self->runs);
 }
 
-static void conclude(const probe *self, pp_copy_problem *problem)
+static void conclude(const probe *self, pp_rechunk_problem *problem)
 {
-    pp_copy_machine *machine = &problem->machine;
+    pp_rechunk_machine *machine = &problem->machine;
     conclude_reading(self, machine);
     machine->read_limit = SHARED_GAIN * machine->read_rate;
     machine->write_limit = SHARED_GAIN * machine->write_rate;
@@ -294,7 +294,7 @@ static void conclude(const probe *self, pp_copy_problem *problem)
 }
 
 /* A machine that cannot be measured within the memory there is, is an ordinary one. */
-static parapet_status measure(pp_copy_task *task, pp_copy_problem *problem)
+static parapet_status measure(pp_copy_task *task, pp_rechunk_problem *problem)
 {
     probe self = {.task = task, .may_run = problem->source.allows_runs};
     parapet_status status;
@@ -311,11 +311,11 @@ static parapet_status measure(pp_copy_task *task, pp_copy_problem *problem)
 
 /* What rank 0 has found out. */
 typedef struct findings {
-    pp_copy_machine machine;
+    pp_rechunk_machine machine;
     double source_rate, source_ratio, target_rate, target_ratio;
 } findings;
 
-parapet_status pp_copy_probe(pp_copy_task *task, pp_copy_problem *problem)
+parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem)
 {
     pp_comm *comm = task->target_store->comm;
     findings own, *found = &own;

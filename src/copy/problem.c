@@ -30,7 +30,7 @@ static parapet_status check_choice(const char *name, int64_t value, int64_t most
 parapet_status pp_copy_means_force(pp_copy_means *means, int64_t passes, int64_t reading, int64_t cooperation)
 {
     parapet_status status;
-    if ((status = check_choice("passes", passes, PP_COPY_PASSES_MOST)) != PARAPET_OK ||
+    if ((status = check_choice("passes", passes, PP_RECHUNK_PASSES_MOST)) != PARAPET_OK ||
         (status = check_choice("reading", reading, 2)) != PARAPET_OK ||
         (status = check_choice("cooperation", cooperation, 2)) != PARAPET_OK)
         return status;
@@ -50,12 +50,12 @@ int64_t pp_copy_cooperation_bytes(const pp_layout *source, int ranks)
     return (int64_t)(CHUNKS_UNDER_WAY * chunk + SHARDS_OPEN * index + MESSAGES_UNDER_WAY * messages + LIST_BYTES);
 }
 
-static void describe(const pp_layout *layout, const pp_copy_view *view, pp_copy_side *side)
+static void describe(const pp_layout *layout, const pp_copy_view *view, pp_rechunk_side *side)
 {
     pp_copy_view_side(view, layout, side);
     side->element_bytes = (int64_t)layout->element_bytes;
     side->encoded_bytes = (int64_t)pp_chain_encoded_bound(layout->chain);
-    side->slot_bytes = (int64_t)pp_chain_chunk_capacity(layout->chain);
+    side->chunk_buffer_bytes = (int64_t)pp_chain_chunk_capacity(layout->chain);
     side->is_sharded = layout->is_sharded;
     side->allows_runs = pp_chain_is_plain(layout->chain);
 }
@@ -68,11 +68,11 @@ static int64_t lookup_bytes(const pp_layout *source)
     return (int64_t)(entries + stored);
 }
 
-void pp_copy_problem_init(pp_copy_problem *problem, const pp_layout *source, const pp_layout *target,
+void pp_copy_problem_init(pp_rechunk_problem *problem, const pp_layout *source, const pp_layout *target,
                           const pp_copy_view *view, const pp_copy_means *means)
 {
     pp_copy_view whole;
-    *problem = (pp_copy_problem){
+    *problem = (pp_rechunk_problem){
         .ndim = view->ndim,
         .memory_bytes = means->memory_bytes,
         .unit_bytes = means->unit_bytes,

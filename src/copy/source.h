@@ -9,10 +9,10 @@
 
 typedef struct pp_copy_source {
     pp_copy_job *job;
-    pp_copy_side side; /* the source's grid in the target's index space */
-    pp_box visits;     /* chunks of the template, as positions in that grid */
-    pp_box slab;       /* shards of the template at one place in the slowest dimension */
-    pp_shard *shards;  /* of the slab; a key of NULL: not opened yet */
+    pp_rechunk_side side; /* the source's grid in the target's index space */
+    pp_box visits;        /* chunks of the template, as positions in that grid */
+    pp_box slab;          /* shards of the template at one place in the slowest dimension */
+    pp_shard *shards;     /* of the slab; a key of NULL: not opened yet */
     int64_t shard_count;
     bool keeps_readers; /* false: there are too many to keep their objects open beside their indexes */
 } pp_copy_source;

@@ -214,7 +214,7 @@ parapet_status pp_copy_state_read(pp_copy_task *task)
     parapet_status status = read_job(task);
     if (status != PARAPET_OK)
         return status;
-    if (task->plan->pass_count < 1 || task->plan->pass_count > PP_COPY_PASSES_MOST ||
+    if (task->plan->pass_count < 1 || task->plan->pass_count > PP_RECHUNK_PASSES_MOST ||
         task->plan->ndim != task->view.ndim)
         return refuse_job();
     if ((size_t)task->plan->memory_bytes > task->budget.limit_bytes)

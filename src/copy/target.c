@@ -72,15 +72,15 @@ static pp_copy_shard *find_shard(pp_copy_target *target, int64_t number)
     return &target->shards[index];
 }
 
-/* ---- Taking up a lot ---- */
+/* ---- Taking up a work unit ---- */
 
 static parapet_status refuse_journal(const pp_copy_target *target)
 {
     return pp_fail(
         PARAPET_ERR_CORRUPT,
-        "the journal of lot %lld tells of chunks that are not there; start again with overwrite instead of "
+        "the journal of work unit %lld tells of chunks that are not there; start again with overwrite instead of "
         "resume",
-        (long long)target->lot);
+        (long long)target->work_unit);
 }
 
 static parapet_status adopt_shard(void *context, int64_t template_number, const pp_journal_shard *told)
@@ -121,7 +121,7 @@ static parapet_status is_visible(const pp_copy_target *target, const pp_copy_sha
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-/* The crash may have come between making one shard of the lot visible and the next. */
+/* The crash may have come between making one shard of the work unit visible and the next. */
 static parapet_status resume_shard(const pp_copy_target *target, pp_copy_shard *shard)
 {
     parapet_status status;
@@ -139,7 +139,7 @@ static parapet_status take_up(pp_copy_target *target)
 {
     pp_journal_reader reader = {.context = target, .shard = adopt_shard, .chunk = adopt_chunk};
     pp_copy_job *job = target->job;
-    parapet_status status = pp_journal_read(context_of(target)->store, job->state, target->lot, &reader,
+    parapet_status status = pp_journal_read(context_of(target)->store, job->state, target->work_unit, &reader,
                                             &target->templates_done, &target->journal_bytes);
     int64_t i;
     for (i = 0; keeps_shards(target) && i < target->shard_count && status == PARAPET_OK; i++)
@@ -148,16 +148,16 @@ static parapet_status take_up(pp_copy_target *target)
     return status;
 }
 
-parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t lot)
+parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t work_unit)
 {
     const pp_layout *layout = job->target->layout;
     parapet_status status = PARAPET_OK;
     pp_box box;
-    *target = (pp_copy_target){.job = job, .lot = lot};
+    *target = (pp_copy_target){.job = job, .work_unit = work_unit};
     (void)pthread_mutex_init(&target->lock, NULL);
     target->has_holes = job->origin != NULL;
     pp_copy_source_init(&target->origin, job->origin != NULL ? job->origin : job);
-    pp_copy_lot_box(layout->shards.ndim, layout->shards.shape, job->pass, lot, &box);
+    pp_rechunk_work_unit_box(layout->shards.ndim, layout->shards.shape, job->pass, work_unit, &box);
     pp_grid_cells_of_box(&layout->shards, &box, &target->cells);
     target->shard_count = pp_box_element_count(&target->cells);
     if (keeps_shards(target))
@@ -329,7 +329,8 @@ parapet_status pp_copy_target_record(pp_copy_target *target, const pp_box *box)
     if (status == PARAPET_OK && !keeps_shards(target))
         status = pp_store_settle(store);
     if (status == PARAPET_OK && target->journal == NULL)
-        status = pp_journal_open(&target->journal, store, target->job->state, target->lot, target->journal_bytes);
+        status =
+            pp_journal_open(&target->journal, store, target->job->state, target->work_unit, target->journal_bytes);
     if (status == PARAPET_OK && (status = pp_journal_record_write(&target->record, target->journal)) == PARAPET_OK)
         target->templates_done += 1;
     return status;

@@ -1,4 +1,4 @@
-/* target.h - where a copy writes to: the shards of one lot, from its first template to its last.
+/* target.h - where a copy writes to: the shards of one work unit, from its first template to its last.
  *
  * Chunks are appended in the order in which they are complete, by any thread. After every template what was appended
  * is made durable and recorded; after the last, the shards get their indexes and become visible. */
@@ -11,7 +11,7 @@
 #include "copy/source.h"
 #include "transfer/shard_build.h"
 
-/* One shard of the lot. */
+/* One shard of the work unit. */
 typedef struct pp_copy_shard {
     pp_shard_build *build;
     uint32_t *checksums; /* CRC-32C of every encoded chunk */
@@ -21,8 +21,8 @@ typedef struct pp_copy_shard {
 
 typedef struct pp_copy_target {
     pp_copy_job *job;
-    int64_t lot;
-    pp_box cells; /* the shards of the lot, as positions */
+    int64_t work_unit;
+    pp_box cells; /* the shards of the work unit, as positions */
     pp_copy_shard *shards;
     int64_t shard_count;
     size_t reserved_bytes;
@@ -35,8 +35,8 @@ typedef struct pp_copy_target {
     pp_copy_source origin; /* where that is looked up: what earlier passes copied, or the source of this one */
 } pp_copy_target;
 
-/* Takes up a lot where the journal says that it was left. Close it also after a failure. */
-parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t lot);
+/* Takes up a work unit where the journal says that it was left. Close it also after a failure. */
+parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t work_unit);
 
 /* Whether the chunk at that position has to be stored: with holes, only if something of it is stored at the origin.
  */
@@ -48,10 +48,10 @@ parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell
 /* The template with that box is complete: makes it durable and records it. */
 parapet_status pp_copy_target_record(pp_copy_target *target, const pp_box *box);
 
-/* The last template is complete: makes the shards of the lot visible. */
+/* The last template is complete: makes the shards of the work unit visible. */
 parapet_status pp_copy_target_finish(pp_copy_target *target);
 
-/* What is not visible stays where it is, for whoever takes the lot up again. */
+/* What is not visible stays where it is, for whoever takes the work unit up again. */
 void pp_copy_target_close(pp_copy_target *target);
 
 #endif

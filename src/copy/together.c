@@ -5,28 +5,28 @@
 #include "copy/target.h"
 #include "geometry/strided.h"
 
-/* A rank's end of the work on one group of lots. */
+/* A rank's end of the work on one group of work units. */
 typedef struct together {
     pp_copy_job *job;
-    pp_done_lots done;
+    pp_done_units done;
     pp_log *log;
     pp_copy_target target;
     pp_buffer buffer; /* the template, dense, in the target's order */
     pp_chain_scratch *encoder;
-    pp_box lots;      /* of the group, as positions in the grid of lots */
-    pp_box steps;     /* templates of a whole lot, as positions in it */
-    int64_t lot;      /* that this rank does of them; -1: none */
-    int64_t own_next; /* the first step that this rank has not done yet */
+    pp_box work_units; /* of the group, as positions in the grid of work units */
+    pp_box steps;      /* templates of a whole work unit, as positions in it */
+    int64_t work_unit; /* that this rank does of them; -1: none */
+    int64_t own_next;  /* the first step that this rank has not done yet */
 } together;
 
-static const pp_copy_pass *pass_of(const together *all)
+static const pp_rechunk_pass *pass_of(const together *all)
 {
     return all->job->pass;
 }
 
-static int64_t lots_along(const together *all, int d)
+static int64_t work_unit_along(const together *all, int d)
 {
-    return pp_divide_up(all->job->view->shape[d], pass_of(all)->lot_shape[d]);
+    return pp_divide_up(all->job->view->shape[d], pass_of(all)->work_unit_shape[d]);
 }
 
 static int64_t step_count(const together *all)
@@ -34,42 +34,43 @@ static int64_t step_count(const together *all)
     return pp_box_element_count(&all->steps);
 }
 
-/* The member of the group that this rank does in a wave, as the number of a lot. */
-static int64_t choose_lot(const together *all, int64_t wave)
+/* The member of the group that this rank does in a wave, as the number of a work unit. */
+static int64_t choose_work_unit(const together *all, int64_t wave)
 {
     int64_t member = wave * all->job->rank_count + all->job->rank, number = 0, inside[PARAPET_MAX_NDIM];
     int d;
-    if (member >= pp_box_element_count(&all->lots))
+    if (member >= pp_box_element_count(&all->work_units))
         return -1;
-    for (d = all->lots.ndim - 1; d >= 0; d--) {
-        inside[d] = member % all->lots.count[d];
-        member /= all->lots.count[d];
+    for (d = all->work_units.ndim - 1; d >= 0; d--) {
+        inside[d] = member % all->work_units.count[d];
+        member /= all->work_units.count[d];
     }
-    for (d = 0; d < all->lots.ndim; d++)
-        number = number * lots_along(all, d) + all->lots.start[d] + inside[d];
+    for (d = 0; d < all->work_units.ndim; d++)
+        number = number * work_unit_along(all, d) + all->work_units.start[d] + inside[d];
     return number;
 }
 
-/* The template of a step in this rank's lot: its box, and its number there; false: a lot at the edge has no such. */
+/* The template of a step in this rank's work unit: its box, and its number there; false: a work unit at the edge has
+ * no such. */
 static bool find_template(const together *all, int64_t step, int64_t *number, pp_box *box)
 {
     int64_t inside[PARAPET_MAX_NDIM], count[PARAPET_MAX_NDIM];
-    pp_box lot;
+    pp_box work_unit;
     int d;
-    if (all->lot < 0)
+    if (all->work_unit < 0)
         return false;
-    pp_copy_lot_box(all->job->view->ndim, all->job->view->shape, pass_of(all), all->lot, &lot);
-    for (d = lot.ndim - 1; d >= 0; d--) {
+    pp_rechunk_work_unit_box(all->job->view->ndim, all->job->view->shape, pass_of(all), all->work_unit, &work_unit);
+    for (d = work_unit.ndim - 1; d >= 0; d--) {
         inside[d] = step % all->steps.count[d];
         step /= all->steps.count[d];
-        count[d] = pp_divide_up(lot.count[d], pass_of(all)->template_shape[d]);
+        count[d] = pp_divide_up(work_unit.count[d], pass_of(all)->template_shape[d]);
         if (inside[d] >= count[d])
             return false;
     }
     *number = 0;
-    for (d = 0; d < lot.ndim; d++)
+    for (d = 0; d < work_unit.ndim; d++)
         *number = *number * count[d] + inside[d];
-    pp_copy_template_box(all->job->view->ndim, all->job->view->shape, pass_of(all), all->lot, *number, box);
+    pp_rechunk_template_box(all->job->view->ndim, all->job->view->shape, pass_of(all), all->work_unit, *number, box);
     return true;
 }
 
@@ -103,7 +104,7 @@ static parapet_status read_templates(together *all, const pp_box *box)
     parapet_status status;
     if (box != NULL)
         describe_part(all, box, &source_box, &memory);
-    status = pp_transfer_read(all->job->crew, &item, 1);
+    status = pp_transfer_read(all->job->team, &item, 1);
     before = atomic_load(&source->counters->chunks_decoded) - before;
     all->job->done.chunk_reads += before;
     all->job->done.decoded_bytes += before * (int64_t)pp_chain_decoded_bytes(source->layout->chain);
@@ -128,13 +129,13 @@ static void gather_chunk(const together *all, const pp_box *box, const int64_t *
         pp_fill_elements(chunk, pp_box_element_count(&whole), layout->element_bytes, layout->fill_value);
     pp_strides_c_order(box->ndim, whole.count, layout->element_bytes, strides);
     pp_strides_c_order(box->ndim, box->count, layout->element_bytes, from);
-    pp_copy_run(&(pp_copy){.ndim = box->ndim,
-                           .element_bytes = layout->element_bytes,
-                           .count = common.count,
-                           .target = chunk + pp_strides_offset(&whole, strides, common.start),
-                           .target_strides = strides,
-                           .source = all->buffer.data + pp_strides_offset(box, from, common.start),
-                           .source_strides = from});
+    pp_strided_copy(&(pp_strided){.ndim = box->ndim,
+                                  .element_bytes = layout->element_bytes,
+                                  .count = common.count,
+                                  .target = chunk + pp_strides_offset(&whole, strides, common.start),
+                                  .target_strides = strides,
+                                  .source = all->buffer.data + pp_strides_offset(box, from, common.start),
+                                  .source_strides = from});
 }
 
 static parapet_status write_chunk(together *all, const pp_box *box, const int64_t *cell)
@@ -174,14 +175,15 @@ static parapet_status write_template(together *all, const pp_box *box)
 static parapet_status record(together *all, int64_t number, const pp_box *box)
 {
     pp_copy_job *job = all->job;
-    int64_t count = pp_copy_lot_template_count(job->view->ndim, job->view->shape, job->pass, all->lot);
+    int64_t count = pp_rechunk_work_unit_template_count(job->view->ndim, job->view->shape, job->pass, all->work_unit);
     parapet_status status;
     if (number + 1 < count)
         return pp_copy_target_record(&all->target, box);
     if ((status = pp_copy_target_finish(&all->target)) != PARAPET_OK ||
-        (status = pp_done_log_add(all->log, all->lot)) != PARAPET_OK)
+        (status = pp_done_log_add(all->log, all->work_unit)) != PARAPET_OK)
         return status;
-    return all->target.templates_done > 0 ? pp_journal_remove(job->target->store, job->state, all->lot) : PARAPET_OK;
+    return all->target.templates_done > 0 ? pp_journal_remove(job->target->store, job->state, all->work_unit)
+                                          : PARAPET_OK;
 }
 
 /* [collective] One template of every rank that has one. */
@@ -195,7 +197,7 @@ static parapet_status run_step(together *all, int64_t step)
     if (status != PARAPET_OK)
         return status;
     is_complete = atomic_load(&source->counters->chunks_missing) == missing;
-    if ((status = pp_comm_agree_least(all->job->crew->comm, "reading", PARAPET_OK, &is_complete)) != PARAPET_OK)
+    if ((status = pp_comm_agree_least(all->job->team->comm, "reading", PARAPET_OK, &is_complete)) != PARAPET_OK)
         return status;
     if (!is_complete && all->job->is_source_whole)
         return pp_fail(PARAPET_ERR_MISSING,
@@ -206,7 +208,7 @@ static parapet_status run_step(together *all, int64_t step)
         status = record(all, number, &box);
     if (status == PARAPET_OK && all->job->tick != NULL)
         status = all->job->tick(all->job->tick_context);
-    return pp_comm_agree(all->job->crew->comm, "copying", status);
+    return pp_comm_agree(all->job->team->comm, "copying", status);
 }
 
 /* The step at which this rank goes on. */
@@ -214,7 +216,7 @@ static int64_t first_step(const together *all)
 {
     int64_t step, number;
     pp_box box;
-    if (all->lot < 0 || pp_done_lots_has(&all->done, all->lot))
+    if (all->work_unit < 0 || pp_done_units_has(&all->done, all->work_unit))
         return step_count(all);
     for (step = 0; step < step_count(all); step++)
         if (find_template(all, step, &number, &box) && number >= all->target.templates_done)
@@ -222,34 +224,35 @@ static int64_t first_step(const together *all)
     return step;
 }
 
-static void skip_lot(together *all)
+static void skip_work_unit(together *all)
 {
     pp_copy_job *job = all->job;
     pp_box box;
-    pp_copy_lot_box(job->view->ndim, job->view->shape, job->pass, all->lot, &box);
+    pp_rechunk_work_unit_box(job->view->ndim, job->view->shape, job->pass, all->work_unit, &box);
     atomic_fetch_add(&job->done_bytes, pp_box_element_count(&box) * (int64_t)job->target->layout->element_bytes);
-    job->done.templates_resumed += pp_copy_lot_template_count(job->view->ndim, job->view->shape, job->pass, all->lot);
+    job->done.templates_resumed +=
+        pp_rechunk_work_unit_template_count(job->view->ndim, job->view->shape, job->pass, all->work_unit);
 }
 
-static parapet_status open_lot(together *all, int64_t wave)
+static parapet_status open_work_unit(together *all, int64_t wave)
 {
-    all->lot = choose_lot(all, wave);
+    all->work_unit = choose_work_unit(all, wave);
     all->target = (pp_copy_target){0};
-    if (all->lot < 0)
+    if (all->work_unit < 0)
         return PARAPET_OK;
-    if (!pp_done_lots_has(&all->done, all->lot))
-        return pp_copy_target_open(&all->target, all->job, all->lot);
-    skip_lot(all);
+    if (!pp_done_units_has(&all->done, all->work_unit))
+        return pp_copy_target_open(&all->target, all->job, all->work_unit);
+    skip_work_unit(all);
     return PARAPET_OK;
 }
 
 static parapet_status run_wave(together *all, int64_t wave)
 {
     int64_t step;
-    parapet_status status = open_lot(all, wave);
+    parapet_status status = open_work_unit(all, wave);
     all->own_next = status == PARAPET_OK ? first_step(all) : 0;
     step = all->own_next;
-    status = pp_comm_agree_least(all->job->crew->comm, "opening lots", status, &step);
+    status = pp_comm_agree_least(all->job->team->comm, "opening work units", status, &step);
     for (; step < step_count(all) && status == PARAPET_OK; step++)
         status = run_step(all, step);
     if (all->target.job != NULL)
@@ -265,18 +268,20 @@ static parapet_status run_groups(together *all)
     pp_box groups = {.ndim = view->ndim};
     bool more;
     int d;
-    all->lots.ndim = all->steps.ndim = view->ndim;
+    all->work_units.ndim = all->steps.ndim = view->ndim;
     for (d = 0; d < view->ndim; d++) {
-        groups.count[d] = pp_divide_up(lots_along(all, d), pass_of(all)->group[d]);
-        all->steps.count[d] = pp_divide_up(pass_of(all)->lot_shape[d], pass_of(all)->template_shape[d]);
+        groups.count[d] = pp_divide_up(work_unit_along(all, d), pass_of(all)->group[d]);
+        all->steps.count[d] = pp_divide_up(pass_of(all)->work_unit_shape[d], pass_of(all)->template_shape[d]);
     }
     for (more = pp_box_first(&groups, position); more && status == PARAPET_OK;
          more = pp_box_next(&groups, position)) {
         for (d = 0; d < view->ndim; d++) {
-            all->lots.start[d] = position[d] * pass_of(all)->group[d];
-            all->lots.count[d] = pp_min_i64(pass_of(all)->group[d], lots_along(all, d) - all->lots.start[d]);
+            all->work_units.start[d] = position[d] * pass_of(all)->group[d];
+            all->work_units.count[d] =
+                pp_min_i64(pass_of(all)->group[d], work_unit_along(all, d) - all->work_units.start[d]);
         }
-        for (wave = 0; wave * all->job->rank_count < pp_box_element_count(&all->lots) && status == PARAPET_OK; wave++)
+        for (wave = 0; wave * all->job->rank_count < pp_box_element_count(&all->work_units) && status == PARAPET_OK;
+             wave++)
             status = run_wave(all, wave);
     }
     return status;
@@ -285,12 +290,13 @@ static parapet_status run_groups(together *all)
 static parapet_status prepare(together *all)
 {
     const pp_copy_job *job = all->job;
-    int64_t elements = 1, lot_count = pp_copy_lot_count(job->view->ndim, job->view->shape, job->pass);
+    int64_t elements = 1, work_unit_count = pp_rechunk_work_unit_count(job->view->ndim, job->view->shape, job->pass);
     parapet_status status;
     int d;
     for (d = 0; d < job->view->ndim; d++)
         elements *= pp_min_i64(job->pass->template_shape[d], job->view->shape[d]);
-    if ((status = pp_done_lots_load(&all->done, job->target->store, job->state, lot_count, 0, 1)) != PARAPET_OK ||
+    if ((status = pp_done_units_load(&all->done, job->target->store, job->state, work_unit_count, 0, 1)) !=
+            PARAPET_OK ||
         (status = pp_done_log_open(&all->log, job->target->store, job->state, job->rank)) != PARAPET_OK ||
         (status = pp_buffer_init(&all->buffer, job->target->budget,
                                  (size_t)elements * job->target->layout->element_bytes, "a template")) != PARAPET_OK)
@@ -301,12 +307,12 @@ static parapet_status prepare(together *all)
 parapet_status pp_copy_run_together(pp_copy_job *job)
 {
     together all = {.job = job};
-    parapet_status status = pp_comm_agree(job->crew->comm, "preparing", prepare(&all));
+    parapet_status status = pp_comm_agree(job->team->comm, "preparing", prepare(&all));
     if (status == PARAPET_OK)
         status = run_groups(&all);
     pp_chain_scratch_free(all.encoder);
     pp_buffer_free(&all.buffer);
     pp_log_close(all.log);
-    pp_done_lots_clear(&all.done);
+    pp_done_units_clear(&all.done);
     return status;
 }

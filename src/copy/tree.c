@@ -143,7 +143,7 @@ static int add_child(void *context, const char *name, parapet_node kind)
     child_list *list = context;
     if ((list->status = pp_reallocate(&list->names, (list->count + 1) * sizeof list->names[0])) != PARAPET_OK ||
         (list->status = pp_reallocate(&list->kinds, (list->count + 1) * sizeof list->kinds[0])) != PARAPET_OK ||
-        (list->status = pp_copy_text(&list->names[list->count], name)) != PARAPET_OK)
+        (list->status = pp_text_duplicate(&list->names[list->count], name)) != PARAPET_OK)
         return 1;
     list->kinds[list->count++] = kind;
     return 0;
@@ -198,7 +198,7 @@ static parapet_status make_group(const tree_walk *walk, const parapet_group *sou
     pp_children_clear(&children);
     pp_node_clear(&node);
     if (status == PARAPET_OK && (status = pp_node_prepare_ancestors(store, target)) == PARAPET_OK &&
-        (status = pp_copy_text(&group.path, target)) == PARAPET_OK)
+        (status = pp_text_duplicate(&group.path, target)) == PARAPET_OK)
         status = pp_group_write(&group, &document, PP_PUBLISH_REPLACE);
     pp_free(group.path);
     return status;

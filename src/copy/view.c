@@ -32,7 +32,7 @@ static int64_t origin_of(const pp_copy_view *view, int d, int64_t shard)
     return (shard - (view->start[d] + view->shape[d]) % shard) % shard;
 }
 
-void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_copy_side *side)
+void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_rechunk_side *side)
 {
     int d;
     for (d = 0; d < view->ndim; d++) {

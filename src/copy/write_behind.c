@@ -1,50 +1,50 @@
 #include "copy/write_behind.h"
 
-static void write_slot(pp_copy_behind *behind, pp_copy_slot *slot)
+static void write_open_chunk(pp_write_behind *behind, pp_open_chunk *open_chunk)
 {
     int64_t cell[PARAPET_MAX_NDIM];
     parapet_status status;
-    pp_copy_slots_cell(behind->slots, slot->chunk, cell);
-    status = pp_copy_target_append(behind->target, cell, slot->encoded);
+    pp_open_chunks_cell(behind->open_chunks, open_chunk->chunk, cell);
+    status = pp_copy_target_append(behind->target, cell, open_chunk->encoded);
     if (status != PARAPET_OK) {
         (void)pthread_mutex_lock(&behind->lock);
         pp_failure_take(&behind->failure, status);
         (void)pthread_mutex_unlock(&behind->lock);
-        pp_copy_slots_give_up(behind->slots);
+        pp_open_chunks_give_up(behind->open_chunks);
     }
-    pp_copy_slots_give_back(behind->slots, slot);
+    pp_open_chunks_give_back(behind->open_chunks, open_chunk);
 }
 
-/* The slot that has waited longest; NULL: the end. */
-static pp_copy_slot *take(pp_copy_behind *behind)
+/* The open chunk that has waited longest; NULL: the end. */
+static pp_open_chunk *take(pp_write_behind *behind)
 {
-    pp_copy_slot *slot;
+    pp_open_chunk *open_chunk;
     (void)pthread_mutex_lock(&behind->lock);
     behind->is_writing = false;
     (void)pthread_cond_broadcast(&behind->changed);
     while (behind->first == NULL && !behind->is_ended)
         (void)pthread_cond_wait(&behind->changed, &behind->lock);
-    slot = behind->first;
-    if (slot != NULL) {
-        behind->first = slot->following;
+    open_chunk = behind->first;
+    if (open_chunk != NULL) {
+        behind->first = open_chunk->following;
         behind->is_writing = true;
     }
     (void)pthread_mutex_unlock(&behind->lock);
-    return slot;
+    return open_chunk;
 }
 
 static void *run(void *argument)
 {
-    pp_copy_behind *behind = argument;
-    pp_copy_slot *slot;
-    while ((slot = take(behind)) != NULL)
-        write_slot(behind, slot);
+    pp_write_behind *behind = argument;
+    pp_open_chunk *open_chunk;
+    while ((open_chunk = take(behind)) != NULL)
+        write_open_chunk(behind, open_chunk);
     return NULL;
 }
 
-parapet_status pp_copy_behind_start(pp_copy_behind *behind, pp_copy_slots *slots, pp_copy_target *target)
+parapet_status pp_write_behind_start(pp_write_behind *behind, pp_open_chunks *open_chunks, pp_copy_target *target)
 {
-    *behind = (pp_copy_behind){.slots = slots, .target = target};
+    *behind = (pp_write_behind){.open_chunks = open_chunks, .target = target};
     (void)pthread_mutex_init(&behind->lock, NULL);
     (void)pthread_cond_init(&behind->changed, NULL);
     if (pthread_create(&behind->thread, NULL, run, behind) != 0)
@@ -53,21 +53,21 @@ parapet_status pp_copy_behind_start(pp_copy_behind *behind, pp_copy_slots *slots
     return PARAPET_OK;
 }
 
-void pp_copy_behind_put(pp_copy_behind *behind, pp_copy_slot *slot, pp_bytes encoded)
+void pp_write_behind_put(pp_write_behind *behind, pp_open_chunk *open_chunk, pp_bytes encoded)
 {
-    slot->encoded = encoded;
-    slot->following = NULL;
+    open_chunk->encoded = encoded;
+    open_chunk->following = NULL;
     (void)pthread_mutex_lock(&behind->lock);
     if (behind->first == NULL)
-        behind->first = slot;
+        behind->first = open_chunk;
     else
-        behind->last->following = slot;
-    behind->last = slot;
+        behind->last->following = open_chunk;
+    behind->last = open_chunk;
     (void)pthread_cond_broadcast(&behind->changed);
     (void)pthread_mutex_unlock(&behind->lock);
 }
 
-parapet_status pp_copy_behind_drain(pp_copy_behind *behind)
+parapet_status pp_write_behind_drain(pp_write_behind *behind)
 {
     parapet_status status;
     if (!behind->is_running)
@@ -80,9 +80,9 @@ parapet_status pp_copy_behind_drain(pp_copy_behind *behind)
     return status;
 }
 
-void pp_copy_behind_stop(pp_copy_behind *behind)
+void pp_write_behind_stop(pp_write_behind *behind)
 {
-    if (behind->slots == NULL)
+    if (behind->open_chunks == NULL)
         return;
     if (behind->is_running) {
         (void)pthread_mutex_lock(&behind->lock);
@@ -93,5 +93,5 @@ void pp_copy_behind_stop(pp_copy_behind *behind)
     }
     (void)pthread_cond_destroy(&behind->changed);
     (void)pthread_mutex_destroy(&behind->lock);
-    *behind = (pp_copy_behind){0};
+    *behind = (pp_write_behind){0};
 }

@@ -1,6 +1,6 @@
 /* write_behind.h - writes finished chunks on a thread of its own, while others are put together: write-behind.
  *
- * A slot is handed over with the encoded chunk in its buffer, and given back when that is written. One thread
+ * A open chunk is handed over with the encoded chunk in its buffer, and given back when that is written. One thread
  * appends, so the order in a shard is that in which chunks were put. */
 #ifndef PARAPET_COPY_WRITE_BEHIND_H
 #define PARAPET_COPY_WRITE_BEHIND_H
@@ -8,26 +8,26 @@
 #include "copy/open_chunks.h"
 #include "copy/target.h"
 
-typedef struct pp_copy_behind {
-    pp_copy_slots *slots;
+typedef struct pp_write_behind {
+    pp_open_chunks *open_chunks;
     pp_copy_target *target;
     pthread_t thread;
     bool is_running, is_ended, is_writing;
-    pp_copy_slot *first, *last; /* that wait to be written */
+    pp_open_chunk *first, *last; /* that wait to be written */
     pp_failure failure;
     pthread_mutex_t lock;
     pthread_cond_t changed;
-} pp_copy_behind;
+} pp_write_behind;
 
 /* Starts the thread. Stop it also after a failure. */
-parapet_status pp_copy_behind_start(pp_copy_behind *behind, pp_copy_slots *slots, pp_copy_target *target);
+parapet_status pp_write_behind_start(pp_write_behind *behind, pp_open_chunks *open_chunks, pp_copy_target *target);
 
-/* Takes a slot whose chunk is encoded. */
-void pp_copy_behind_put(pp_copy_behind *behind, pp_copy_slot *slot, pp_bytes encoded);
+/* Takes a open chunk whose chunk is encoded. */
+void pp_write_behind_put(pp_write_behind *behind, pp_open_chunk *open_chunk, pp_bytes encoded);
 
 /* Waits until everything is written; the first failure. */
-parapet_status pp_copy_behind_drain(pp_copy_behind *behind);
+parapet_status pp_write_behind_drain(pp_write_behind *behind);
 
-void pp_copy_behind_stop(pp_copy_behind *behind);
+void pp_write_behind_stop(pp_write_behind *behind);
 
 #endif

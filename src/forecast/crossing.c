@@ -98,11 +98,11 @@ static parapet_status table_init(number_table *table, size_t most)
 static parapet_status find_encounter(pp_crossing *crossing, number_table *table, pp_encounter *wanted,
                                      int32_t *number)
 {
-    size_t slot = (size_t)hash_of(wanted) & table->mask;
+    size_t index = (size_t)hash_of(wanted) & table->mask;
     parapet_status status;
-    for (; table->numbers[slot] != 0; slot = (slot + 1) & table->mask)
-        if (is_same_meeting(&crossing->encounters[table->numbers[slot] - 1], wanted)) {
-            *number = table->numbers[slot] - 1;
+    for (; table->numbers[index] != 0; index = (index + 1) & table->mask)
+        if (is_same_meeting(&crossing->encounters[table->numbers[index] - 1], wanted)) {
+            *number = table->numbers[index] - 1;
             return PARAPET_OK;
         }
     status = make_room(&crossing->encounters, &crossing->encounter_capacity, crossing->encounter_count,
@@ -112,7 +112,7 @@ static parapet_status find_encounter(pp_crossing *crossing, number_table *table,
     measure(crossing, wanted);
     crossing->encounters[crossing->encounter_count] = *wanted;
     *number = (int32_t)crossing->encounter_count++;
-    table->numbers[slot] = *number + 1;
+    table->numbers[index] = *number + 1;
     return PARAPET_OK;
 }
 
@@ -254,19 +254,19 @@ static parapet_status find_kind(pp_kinds *kinds, number_table *table, pp_tally *
 {
     uint64_t hash = 1;
     parapet_status status;
-    size_t i, slot;
+    size_t i, index;
     count = merge_tallies(tallies, count);
     for (i = 0; i < count; i++)
         hash = mix(mix(hash, tallies[i].encounter), tallies[i].count);
-    for (slot = (size_t)hash & table->mask; table->numbers[slot] != 0; slot = (slot + 1) & table->mask)
-        if (is_same_kind(kinds, &kinds->kinds[table->numbers[slot] - 1], tallies, count)) {
-            *number = table->numbers[slot] - 1;
+    for (index = (size_t)hash & table->mask; table->numbers[index] != 0; index = (index + 1) & table->mask)
+        if (is_same_kind(kinds, &kinds->kinds[table->numbers[index] - 1], tallies, count)) {
+            *number = table->numbers[index] - 1;
             return PARAPET_OK;
         }
     if ((status = append_kind(kinds, tallies, count)) != PARAPET_OK)
         return status;
     *number = (int32_t)kinds->count - 1;
-    table->numbers[slot] = *number + 1;
+    table->numbers[index] = *number + 1;
     return PARAPET_OK;
 }
 

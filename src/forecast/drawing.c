@@ -20,7 +20,7 @@
 #define LEGEND_WIDTH 250.0
 
 typedef struct sketch {
-    const pp_plan_facts *facts;
+    const pp_forecast_facts *facts;
     pp_sketch page;
     int64_t rows, columns;   /* of shards, drawn */
     int legend[LEGEND_MOST]; /* servers that are named */
@@ -30,12 +30,12 @@ typedef struct sketch {
 
 /* ---- What is drawn ---- */
 
-static bool is_cut(const pp_plan_facts *facts, int d)
+static bool is_cut(const pp_forecast_facts *facts, int d)
 {
     return facts->by.shards->cells[d] > 1 || facts->by.distribution->mesh[d] > 1;
 }
 
-static int next_dimension(const pp_plan_facts *facts, int from, bool wants_cut)
+static int next_dimension(const pp_forecast_facts *facts, int from, bool wants_cut)
 {
     int d;
     for (d = from; d < facts->by.shards->ndim; d++)
@@ -47,7 +47,7 @@ static int next_dimension(const pp_plan_facts *facts, int from, bool wants_cut)
 /* The first two dimensions that are cut; of those that are not, the last ones, which lie closest in memory. */
 static void choose_dimensions(sketch *drawing)
 {
-    const pp_plan_facts *facts = drawing->facts;
+    const pp_forecast_facts *facts = drawing->facts;
     int ndim = facts->by.shards->ndim, first = next_dimension(facts, 0, true);
     int second = first < 0 ? -1 : next_dimension(facts, first + 1, true);
     if (first < 0)
@@ -64,7 +64,7 @@ static void choose_dimensions(sketch *drawing)
 }
 
 /* Returns how many shards are drawn along the side. */
-static int64_t measure_side(const pp_plan_facts *facts, pp_sketch_side *side)
+static int64_t measure_side(const pp_forecast_facts *facts, pp_sketch_side *side)
 {
     const pp_grid *shards = facts->by.shards;
     int64_t drawn;
@@ -156,7 +156,7 @@ typedef struct fineness {
 static fineness draw_grids(const sketch *drawing)
 {
     const pp_sketch_side *sides[2] = {&drawing->page.down, &drawing->page.across};
-    const pp_plan_facts *facts = drawing->facts;
+    const pp_forecast_facts *facts = drawing->facts;
     fineness seen = {true, true};
     int i;
     for (i = 0; i < 2; i++)
@@ -244,7 +244,7 @@ static void add_seen(const sketch *drawing, pp_text *text)
 
 static void draw_title(const sketch *drawing)
 {
-    const pp_plan_facts *facts = drawing->facts;
+    const pp_forecast_facts *facts = drawing->facts;
     pp_text *svg = drawing->page.svg;
     pp_text_add(svg, "<text x=\"%.1f\" y=\"36\" class=\"title\">%s of ", LEFT, facts->is_read ? "Read" : "Write");
     pp_shape_print(facts->by.shards->ndim, facts->by.shards->shape, svg);
@@ -299,7 +299,7 @@ static const char style[] = ".owner{font-size:9px;fill:#444;text-anchor:end}.ran
                             ".rank{stroke:#1a1a1a;stroke-width:2.4}.shard{stroke:#777;stroke-width:1}"
                             ".chunk{stroke:#777;stroke-opacity:.45;stroke-width:.5}.key{stroke-opacity:1}";
 
-void pp_plan_draw(const pp_plan_facts *facts, pp_text *svg)
+void pp_forecast_draw(const pp_forecast_facts *facts, pp_text *svg)
 {
     sketch drawing = {.facts = facts, .page.svg = svg};
     double width, height;

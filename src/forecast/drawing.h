@@ -5,6 +5,6 @@
 
 #include "forecast/print.h"
 
-void pp_plan_draw(const pp_plan_facts *facts, pp_text *svg);
+void pp_forecast_draw(const pp_forecast_facts *facts, pp_text *svg);
 
 #endif

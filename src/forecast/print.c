@@ -8,12 +8,12 @@
 /* Shards that are shown one by one to people. */
 #define LINES_MOST 1000
 
-static double bytes_of_cell(const pp_plan_facts *facts, const pp_grid *grid)
+static double bytes_of_cell(const pp_forecast_facts *facts, const pp_grid *grid)
 {
     return (double)pp_grid_cell_elements(grid) * (double)facts->by.element_bytes;
 }
 
-static double bytes_of_array(const pp_plan_facts *facts)
+static double bytes_of_array(const pp_forecast_facts *facts)
 {
     double bytes = (double)facts->by.element_bytes;
     int d;
@@ -23,7 +23,7 @@ static double bytes_of_array(const pp_plan_facts *facts)
 }
 
 /* "block", "cyclic:4" or "*". */
-static void format_spread(const pp_plan_facts *facts, int d, char text[32])
+static void format_spread(const pp_forecast_facts *facts, int d, char text[32])
 {
     const pp_distribution *distribution = facts->by.distribution;
     parapet_spread spread = distribution->mesh[d] > 1 ? PARAPET_BLOCK : PARAPET_WHOLE;
@@ -35,7 +35,7 @@ static void format_spread(const pp_plan_facts *facts, int d, char text[32])
         (void)snprintf(text, 32, "%s", spread == PARAPET_BLOCK ? "block" : "*");
 }
 
-static void print_ranks(const pp_plan_facts *facts, pp_text *text)
+static void print_ranks(const pp_forecast_facts *facts, pp_text *text)
 {
     const pp_distribution *distribution = facts->by.distribution;
     char spread[32];
@@ -53,7 +53,7 @@ static void print_ranks(const pp_plan_facts *facts, pp_text *text)
     pp_text_add(text, "\n");
 }
 
-static void print_servers(const pp_plan_facts *facts, pp_text *text)
+static void print_servers(const pp_forecast_facts *facts, pp_text *text)
 {
     int64_t ranks = facts->by.distribution->rank_count;
     int servers = facts->by.server_count;
@@ -69,7 +69,7 @@ static void print_servers(const pp_plan_facts *facts, pp_text *text)
     pp_text_add(text, "; owners by %s\n", facts->ownership);
 }
 
-static void print_heading(const pp_plan_facts *facts, pp_text *text)
+static void print_heading(const pp_forecast_facts *facts, pp_text *text)
 {
     const pp_grid *shards = facts->by.shards, *chunks = facts->by.chunks;
     pp_text_add(text, "%s of %s, ", facts->is_read ? "read" : "write", facts->type_name);
@@ -111,7 +111,7 @@ static void print_row(const char *name, const pp_spread_of *spread, bool is_byte
     pp_text_add(text, "\n");
 }
 
-static void print_memory(const pp_plan_facts *facts, pp_text *text)
+static void print_memory(const pp_forecast_facts *facts, pp_text *text)
 {
     pp_text_add(text, "  memory    at most ");
     pp_bytes_print((double)facts->server_bytes, text);
@@ -131,12 +131,12 @@ static double balance_of(const pp_schedule_summary *summary)
     return mean > 0 ? (double)summary->server_bytes.most / mean : 1;
 }
 
-static const pp_spread_of *sent_of(const pp_plan_facts *facts, const pp_schedule_summary *summary)
+static const pp_spread_of *sent_of(const pp_forecast_facts *facts, const pp_schedule_summary *summary)
 {
     return facts->is_read ? &summary->rank_sent_reading : &summary->rank_sent_writing;
 }
 
-void pp_plan_print_summary(const pp_plan_facts *facts, const pp_schedule_summary *summary, pp_text *text)
+void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text)
 {
     const char *request = facts->is_read ? "offers" : "requests";
     char name[64];
@@ -162,7 +162,8 @@ void pp_plan_print_summary(const pp_plan_facts *facts, const pp_schedule_summary
     print_memory(facts, text);
 }
 
-static void print_shard_line(const pp_plan_facts *facts, int64_t shard, const pp_shard_share *share, pp_text *text)
+static void print_shard_line(const pp_forecast_facts *facts, int64_t shard, const pp_shard_share *share,
+                             pp_text *text)
 {
     int64_t cell[PARAPET_MAX_NDIM];
     char others[32], own[32];
@@ -180,7 +181,8 @@ static void print_shard_line(const pp_plan_facts *facts, int64_t shard, const pp
     pp_text_free(&where);
 }
 
-static void print_server_totals(const pp_plan_facts *facts, int server, const pp_server_share *share, pp_text *text)
+static void print_server_totals(const pp_forecast_facts *facts, int server, const pp_server_share *share,
+                                pp_text *text)
 {
     print_heading(facts, text);
     pp_text_add(text, "  server %d on rank %" PRId64 " owns %" PRId64 " shard%s, ", server,
@@ -199,8 +201,8 @@ static void print_server_totals(const pp_plan_facts *facts, int server, const pp
                 "box");
 }
 
-parapet_status pp_plan_print_server(const pp_plan_facts *facts, int server, const pp_server_share *share,
-                                    pp_text *text)
+parapet_status pp_forecast_print_server(const pp_forecast_facts *facts, int server, const pp_server_share *share,
+                                        pp_text *text)
 {
     int64_t shard, lines = 0;
     parapet_status status;

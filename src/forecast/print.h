@@ -6,7 +6,7 @@
 #include "forecast/schedule.h"
 
 /* All that is said about a plan, besides what the schedule itself knows. */
-typedef struct pp_plan_facts {
+typedef struct pp_forecast_facts {
     bool is_read;
     const char *type_name;
     const char *codecs;           /* in words */
@@ -18,16 +18,17 @@ typedef struct pp_plan_facts {
     int64_t server_bytes; /* the most that a server takes of it */
     int64_t list_bytes;   /* of these: claims and lists of shards */
     int64_t client_bytes; /* what a rank takes that is no server */
-} pp_plan_facts;
+} pp_forecast_facts;
 
 /* The summary of all servers and ranks. */
-void pp_plan_print_summary(const pp_plan_facts *facts, const pp_schedule_summary *summary, pp_text *text);
-void pp_plan_print_summary_json(const pp_plan_facts *facts, const pp_schedule_summary *summary, pp_text *text);
+void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text);
+void pp_forecast_print_summary_json(const pp_forecast_facts *facts, const pp_schedule_summary *summary,
+                                    pp_text *text);
 
 /* What one server does, shard by shard. */
-parapet_status pp_plan_print_server(const pp_plan_facts *facts, int server, const pp_server_share *share,
-                                    pp_text *text);
-parapet_status pp_plan_print_server_json(const pp_plan_facts *facts, int server, const pp_server_share *share,
-                                         pp_text *text);
+parapet_status pp_forecast_print_server(const pp_forecast_facts *facts, int server, const pp_server_share *share,
+                                        pp_text *text);
+parapet_status pp_forecast_print_server_json(const pp_forecast_facts *facts, int server, const pp_server_share *share,
+                                             pp_text *text);
 
 #endif

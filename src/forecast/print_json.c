@@ -23,7 +23,7 @@ static void add_spread(const char *key, const pp_spread_of *spread, const char *
 }
 
 /* Names of types, codecs and strategies are words of our own, in which nothing has to be escaped. */
-static void add_heading(const pp_plan_facts *facts, pp_text *text)
+static void add_heading(const pp_forecast_facts *facts, pp_text *text)
 {
     const pp_grid *shards = facts->by.shards, *chunks = facts->by.chunks;
     pp_text_add(text, "{\n  \"direction\": \"%s\",\n  \"type\": \"%s\",\n", facts->is_read ? "read" : "write",
@@ -46,7 +46,7 @@ static void add_heading(const pp_plan_facts *facts, pp_text *text)
     add_integer("memory_client_bytes", facts->client_bytes, text);
 }
 
-void pp_plan_print_summary_json(const pp_plan_facts *facts, const pp_schedule_summary *summary, pp_text *text)
+void pp_forecast_print_summary_json(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text)
 {
     double mean = (double)summary->server_bytes.total / (double)summary->servers;
     add_heading(facts, text);
@@ -74,8 +74,8 @@ static void add_share(const pp_share *others, const pp_share *own, pp_text *text
                 others->bytes + own->bytes, own->bytes, others->bytes, others->requests, others->fragments);
 }
 
-parapet_status pp_plan_print_server_json(const pp_plan_facts *facts, int server, const pp_server_share *share,
-                                         pp_text *text)
+parapet_status pp_forecast_print_server_json(const pp_forecast_facts *facts, int server, const pp_server_share *share,
+                                             pp_text *text)
 {
     const char *comma = "";
     parapet_status status;

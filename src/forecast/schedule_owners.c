@@ -73,7 +73,7 @@ static parapet_status choose_for_home(owners_job *job)
     int64_t shard = job->home, count = pp_divide_up(job->by->shards->cell_count - job->home, job->by->server_count);
     pp_claims claims;
     pp_worklist list = {0};
-    pp_plan plan = {.targets = &job->target, .target_count = 1, .claims = &claims};
+    pp_claim_set plan = {.targets = &job->target, .target_count = 1, .claims = &claims};
     pp_owner_case owner_case = {.plan = &plan,
                                 .list = &list,
                                 .servers = job->servers,

@@ -27,7 +27,7 @@ typedef struct one_shard {
     pp_budget budget;
     pp_claims claims;
     pp_worklist list;
-    pp_plan plan;
+    pp_claim_set plan;
 } one_shard;
 
 static void sample_clear(one_shard *sample)
@@ -81,7 +81,7 @@ static parapet_status sample_init(one_shard *sample, const pp_share_case *share_
         extent[d] = encounter_of(share_case, encounters, d)->extent;
     sample->target = (pp_target){
         .shards = &sample->shards, .chunks = share_case->chunks, .element_bytes = share_case->element_bytes};
-    sample->plan = (pp_plan){.targets = &sample->target, .target_count = 1, .claims = &sample->claims};
+    sample->plan = (pp_claim_set){.targets = &sample->target, .target_count = 1, .claims = &sample->claims};
     if ((status = check_box_count(share_case, encounters)) != PARAPET_OK ||
         (status = pp_grid_init(&sample->shards, ndim, extent, share_case->shards->cell_shape)) != PARAPET_OK ||
         (status = add_boxes(sample, share_case, encounters)) != PARAPET_OK)

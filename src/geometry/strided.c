@@ -74,7 +74,7 @@ static void merge_loops(nest *loops)
 }
 
 /* Returns false when there is nothing to copy. A fill is a copy whose source stays where it is. */
-static bool build_nest(nest *loops, const pp_copy *copy, bool is_fill)
+static bool build_nest(nest *loops, const pp_strided *copy, bool is_fill)
 {
     int d;
     loops->ndim = 0;
@@ -217,7 +217,7 @@ static void run_nest(nest *loops)
     while (next_place(loops, ndim - 2, position, &at));
 }
 
-void pp_copy_run(const pp_copy *copy)
+void pp_strided_copy(const pp_strided *copy)
 {
     nest loops;
     if (!build_nest(&loops, copy, false))
@@ -253,7 +253,7 @@ static void fill_dense_rows(const nest *loops)
         fill_with_pattern(rest, pattern, inner->count);
 }
 
-void pp_copy_fill(const pp_copy *fill)
+void pp_strided_fill(const pp_strided *fill)
 {
     nest loops;
     if (!build_nest(&loops, fill, true))
@@ -267,7 +267,7 @@ void pp_copy_fill(const pp_copy *fill)
 void pp_fill_elements(void *target, int64_t count, size_t element_bytes, const void *value)
 {
     const int64_t stride = (int64_t)element_bytes;
-    pp_copy_fill(&(pp_copy){
+    pp_strided_fill(&(pp_strided){
         .ndim = 1,
         .element_bytes = element_bytes,
         .count = &count,

@@ -10,7 +10,7 @@
 
 #include "geometry/box.h"
 
-typedef struct pp_copy {
+typedef struct pp_strided {
     int ndim;
     size_t element_bytes;
     const int64_t *count;
@@ -18,13 +18,13 @@ typedef struct pp_copy {
     const int64_t *target_strides;
     const void *source;
     const int64_t *source_strides;
-} pp_copy;
+} pp_strided;
 
 /* Target and source must not overlap. */
-void pp_copy_run(const pp_copy *copy);
+void pp_strided_copy(const pp_strided *copy);
 
 /* Sets every element of target to the one at source; source_strides is not used. */
-void pp_copy_fill(const pp_copy *fill);
+void pp_strided_fill(const pp_strided *fill);
 
 /* Sets count densely packed elements to the one at value. */
 void pp_fill_elements(void *target, int64_t count, size_t element_bytes, const void *value);

@@ -203,7 +203,7 @@ static parapet_status check_region(const overlap_search *search, const int64_t *
     return check_region(search, claims + before, count - before);
 }
 
-static parapet_status check_group(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end,
+static parapet_status check_group(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
                                   overlap_search *search)
 {
     const pp_grid *shards = plan->targets[list->work[first].target].shards;
@@ -228,7 +228,7 @@ static size_t largest_group(const pp_worklist *list)
     return largest;
 }
 
-static parapet_status check_groups(const pp_worklist *list, const pp_plan *plan, overlap_search *search)
+static parapet_status check_groups(const pp_worklist *list, const pp_claim_set *plan, overlap_search *search)
 {
     parapet_status status = PARAPET_OK;
     size_t first, end;
@@ -240,7 +240,7 @@ static parapet_status check_groups(const pp_worklist *list, const pp_plan *plan,
     return status;
 }
 
-parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_plan *plan, int size)
+parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_claim_set *plan, int size)
 {
     const int64_t *few[PAIRWISE_MOST];
     overlap_search search = {.claims = few, .size = size};

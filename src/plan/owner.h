@@ -14,7 +14,7 @@ int pp_home_of(const pp_target *target, int64_t shard, int server_count);
 
 /* What a home decides from. */
 typedef struct pp_owner_case {
-    const pp_plan *plan;
+    const pp_claim_set *plan;
     const pp_worklist *list; /* the shards of this home, with all claims on them */
     const int *servers;      /* ranks in ascending order */
     int server_count;

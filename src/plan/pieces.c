@@ -6,7 +6,7 @@
 
 #define WINDOW_BYTES ((size_t)1 << 20)
 
-void pp_pieces_init(pp_pieces *pieces, const pp_plan *plan, const pp_worklist *list, const pp_window *window,
+void pp_pieces_init(pp_pieces *pieces, const pp_claim_set *plan, const pp_worklist *list, const pp_window *window,
                     size_t first, size_t end, size_t fragment_bytes)
 {
     *pieces = (pp_pieces){
@@ -30,7 +30,7 @@ static bool open_piece(pp_pieces *pieces)
 {
     const pp_work *work = &pieces->list->work[pieces->work];
     const pp_claims *claims = pieces->plan->claims;
-    int64_t chunk = pieces->window->chunks[pieces->slot];
+    int64_t chunk = pieces->window->chunks[pieces->index];
     pp_box claimed;
     if (work->claim == PP_NO_CLAIM || chunk < work->first_chunk || chunk > work->last_chunk)
         return false;
@@ -48,12 +48,12 @@ static void pass_record(pp_pieces *pieces)
     if (pieces->work < pieces->end)
         return;
     pieces->work = pieces->first;
-    pieces->slot++;
+    pieces->index++;
 }
 
 static bool find_piece(pp_pieces *pieces)
 {
-    while (!pieces->is_piece_open && pieces->first < pieces->end && pieces->slot < pieces->window->chunk_count) {
+    while (!pieces->is_piece_open && pieces->first < pieces->end && pieces->index < pieces->window->chunk_count) {
         pieces->is_piece_open = open_piece(pieces);
         if (!pieces->is_piece_open)
             pass_record(pieces);
@@ -98,7 +98,7 @@ bool pp_pieces_next(pp_pieces *pieces, pp_piece *piece)
     if (!find_piece(pieces))
         return false;
     cut = find_cut(&pieces->whole, target_of(pieces)->element_bytes, pieces->fragment_bytes, &rows);
-    *piece = (pp_piece){.slot = pieces->slot, .work = (int64_t)pieces->work, .box = pieces->whole};
+    *piece = (pp_piece){.index = pieces->index, .work = (int64_t)pieces->work, .box = pieces->whole};
     for (d = 0; d <= cut; d++) {
         int64_t left = pieces->whole.start[d] + pieces->whole.count[d] - pieces->slice_cell[d];
         piece->box.start[d] = pieces->slice_cell[d];

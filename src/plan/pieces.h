@@ -20,18 +20,18 @@ typedef struct pp_window {
 
 /* A slice of what a claim and a chunk have in common. */
 typedef struct pp_piece {
-    int slot;     /* which chunk of the window */
+    int index;    /* which chunk of the window */
     int64_t work; /* which record of the worklist */
     pp_box box;
 } pp_piece;
 
 typedef struct pp_pieces {
-    const pp_plan *plan;
+    const pp_claim_set *plan;
     const pp_worklist *list;
     const pp_window *window;
     size_t first, end;     /* the records of one rank for the shard */
     size_t fragment_bytes; /* the most that a fragment has; at least one element */
-    int slot;              /* where the walk is */
+    int index;             /* where the walk is */
     size_t work;
     bool is_piece_open; /* slices of `whole` are being handed out */
     pp_box whole;
@@ -40,7 +40,7 @@ typedef struct pp_pieces {
 } pp_pieces;
 
 /* All slices of the window for records first to end: of one rank, or of all. */
-void pp_pieces_init(pp_pieces *pieces, const pp_plan *plan, const pp_worklist *list, const pp_window *window,
+void pp_pieces_init(pp_pieces *pieces, const pp_claim_set *plan, const pp_worklist *list, const pp_window *window,
                     size_t first, size_t end, size_t fragment_bytes);
 
 /* The next slice; false: no more. Fragments are left aside. */

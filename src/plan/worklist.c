@@ -8,24 +8,24 @@
 
 /* What a build goes by. */
 typedef struct list_case {
-    const pp_plan *plan;
+    const pp_claim_set *plan;
     pp_shard_filter owns;
     void *context;
 } list_case;
 
-static const pp_target *claim_target(const pp_plan *plan, size_t claim)
+static const pp_target *claim_target(const pp_claim_set *plan, size_t claim)
 {
     return &plan->targets[pp_claims_at(plan->claims, claim)[PP_CLAIM_TARGET]];
 }
 
-static void claim_box(const pp_plan *plan, size_t claim, pp_box *box)
+static void claim_box(const pp_claim_set *plan, size_t claim, pp_box *box)
 {
     pp_claim_box(pp_claims_at(plan->claims, claim), plan->claims->ndim_most, claim_target(plan, claim)->shards->ndim,
                  box);
 }
 
 /* Shards that claims touch, whether or not they belong in the list: known without visiting them. */
-static parapet_status count_touched(const pp_plan *plan, size_t *total)
+static parapet_status count_touched(const pp_claim_set *plan, size_t *total)
 {
     int64_t sum = 0;
     size_t i;
@@ -149,7 +149,7 @@ static parapet_status reserve_work(pp_worklist *list, size_t count, pp_budget *b
     return status;
 }
 
-parapet_status pp_worklist_build(pp_worklist *list, const pp_plan *plan, pp_shard_filter owns, void *context,
+parapet_status pp_worklist_build(pp_worklist *list, const pp_claim_set *plan, pp_shard_filter owns, void *context,
                                  pp_budget *budget)
 {
     list_case by = {plan, owns, context};
@@ -289,15 +289,15 @@ bool pp_worklist_find(const pp_worklist *list, int target, int64_t shard, size_t
     return *first < *end;
 }
 
-static int64_t covered_by(const pp_plan *plan, const pp_work *work, const pp_box *box)
+static int64_t covered_by(const pp_claim_set *plan, const pp_work *work, const pp_box *box)
 {
     pp_box common;
     claim_box(plan, (size_t)work->claim, &common);
     return pp_box_intersect(&common, box, &common) ? pp_box_element_count(&common) : 0;
 }
 
-int64_t pp_worklist_covered(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end, int64_t chunk,
-                            const pp_box *box)
+int64_t pp_worklist_covered(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
+                            int64_t chunk, const pp_box *box)
 {
     int64_t covered = 0;
     size_t i;
@@ -309,7 +309,7 @@ int64_t pp_worklist_covered(const pp_worklist *list, const pp_plan *plan, size_t
     return covered;
 }
 
-int64_t pp_worklist_covered_shard(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end,
+int64_t pp_worklist_covered_shard(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
                                   const pp_box *box)
 {
     int64_t covered = 0;

@@ -27,17 +27,17 @@ typedef struct pp_worklist {
 } pp_worklist;
 
 /* What the functions below work on. */
-typedef struct pp_plan {
+typedef struct pp_claim_set {
     const pp_target *targets;
     int target_count;
     const pp_claims *claims;
-} pp_plan;
+} pp_claim_set;
 
 /* Says whether a shard belongs in the list. */
 typedef bool (*pp_shard_filter)(void *context, int target, int64_t shard);
 
 /* All shards that claims touch and owns accepts (NULL: all); empty boxes touch nothing. */
-parapet_status pp_worklist_build(pp_worklist *list, const pp_plan *plan, pp_shard_filter owns, void *context,
+parapet_status pp_worklist_build(pp_worklist *list, const pp_claim_set *plan, pp_shard_filter owns, void *context,
                                  pp_budget *budget);
 
 /* The shards of one grid that reach beyond the array in one of the marked dimensions; their claim is PP_NO_CLAIM. */
@@ -57,14 +57,14 @@ bool pp_worklist_find(const pp_worklist *list, int target, int64_t shard, size_t
 
 /* Refuses claims that overlap, naming both and the box they share: "part 0 of rank 2 and part 1 of rank 5 overlap in
  * [0:4, 2:8]"; on one rank (size 1) only the parts. About n log n in the claims of a shard unless they overlap. */
-parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_plan *plan, int size);
+parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_claim_set *plan, int size);
 
 /* Elements of chunk `chunk`, whose clipped box is box, that the claims of a group cover, if they do not overlap. */
-int64_t pp_worklist_covered(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end, int64_t chunk,
-                            const pp_box *box);
+int64_t pp_worklist_covered(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
+                            int64_t chunk, const pp_box *box);
 
 /* Elements of the box of a whole shard that the claims of a group cover, if they do not overlap. */
-int64_t pp_worklist_covered_shard(const pp_worklist *list, const pp_plan *plan, size_t first, size_t end,
+int64_t pp_worklist_covered_shard(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
                                   const pp_box *box);
 
 #endif

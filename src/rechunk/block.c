@@ -105,16 +105,16 @@ double pp_blocks_io_cost(const pp_blocks *blocks, const int64_t *template_shape)
     return 1 + reads;
 }
 
-/* A number of up to PP_COPY_PASSES_MOST factors of 64 bits, lowest word first. */
+/* A number of up to PP_RECHUNK_PASSES_MOST factors of 64 bits, lowest word first. */
 typedef struct wide {
-    uint64_t words[PP_COPY_PASSES_MOST];
+    uint64_t words[PP_RECHUNK_PASSES_MOST];
 } wide;
 
 static void multiply_wide(wide *number, int64_t factor)
 {
     uint64_t carry = 0;
     int i;
-    for (i = 0; i < PP_COPY_PASSES_MOST; i++) {
+    for (i = 0; i < PP_RECHUNK_PASSES_MOST; i++) {
         unsigned __int128 product = (unsigned __int128)number->words[i] * (uint64_t)factor + carry;
         number->words[i] = (uint64_t)product;
         carry = (uint64_t)(product >> 64);
@@ -134,7 +134,7 @@ static wide powers_of(int64_t a, int i, int64_t b, int j)
 
 static bool is_larger(const wide *a, const wide *b)
 {
-    int i = PP_COPY_PASSES_MOST - 1;
+    int i = PP_RECHUNK_PASSES_MOST - 1;
     while (i > 0 && a->words[i] == b->words[i])
         i--;
     return a->words[i] > b->words[i];
@@ -159,7 +159,7 @@ static int64_t root_between(int64_t s, int64_t t, int i, int parts)
 void pp_blocks_between(int ndim, const int64_t *source, const int64_t *target, int i, int parts, int64_t *between)
 {
     int d;
-    assert(parts >= 1 && parts <= PP_COPY_PASSES_MOST && i >= 0 && i <= parts);
+    assert(parts >= 1 && parts <= PP_RECHUNK_PASSES_MOST && i >= 0 && i <= parts);
     for (d = 0; d < ndim; d++)
         between[d] = root_between(source[d], target[d], i, parts);
 }

@@ -44,7 +44,7 @@ bool pp_blocks_search(const pp_blocks *blocks, int64_t memory_elements, pp_max_b
                       int *order);
 
 /* Intermediate blocks: source^((parts - i) / parts) * target^(i / parts), rounded down, in integers: 1 of 2 is the
- * geometric mean, 1 and 2 of 3 are the two-thirds intermediates. parts is at most PP_COPY_PASSES_MOST. */
+ * geometric mean, 1 and 2 of 3 are the two-thirds intermediates. parts is at most PP_RECHUNK_PASSES_MOST. */
 void pp_blocks_between(int ndim, const int64_t *source, const int64_t *target, int i, int parts, int64_t *between);
 
 /* Figure 7: every way to take P target blocks as a box so that, dealt out in turn, each goes to another of P ranks.

@@ -18,7 +18,7 @@
 #define BOX_SECONDS 3e-7
 /* Reading, working and writing at the same time still wait for each other: fitted to copies of 2 GiB. */
 #define OVERLAP_LOSS 0.75
-/* So many lots for each rank are looked at one by one. */
+/* So many work units for each rank are looked at one by one. */
 #define LOTS_LOOKED_AT 16
 
 static double known_or(double value, double otherwise)
@@ -31,9 +31,9 @@ static double least(double a, double b)
     return a < b ? a : b;
 }
 
-static pp_copy_machine complete(const pp_copy_machine *given)
+static pp_rechunk_machine complete(const pp_rechunk_machine *given)
 {
-    pp_copy_machine machine = *given;
+    pp_rechunk_machine machine = *given;
     machine.read_rate = known_or(given->read_rate, READ_RATE);
     machine.write_rate = known_or(given->write_rate, WRITE_RATE);
     machine.read_limit = known_or(given->read_limit, machine.read_rate);
@@ -54,33 +54,33 @@ typedef struct pass_share {
     double readers, writers;
 } pass_share;
 
-/* Lots one after the other on the busiest rank. */
-static double count_rounds(const pp_copy_problem *problem, const pp_copy_pass *pass)
+/* Work units one after the other on the busiest rank. */
+static double count_rounds(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
     double rounds = 1;
     int d;
     if (!pass->cooperates)
-        return (double)pp_divide_up(pass->counts.lots, problem->ranks);
+        return (double)pp_divide_up(pass->counts.work_units, problem->ranks);
     for (d = 0; d < problem->ndim; d++)
-        rounds *=
-            (double)pp_divide_up(pp_divide_up(problem->shape[d], pass->lot_shape[d]), pp_max_i64(pass->group[d], 1));
+        rounds *= (double)pp_divide_up(pp_divide_up(problem->shape[d], pass->work_unit_shape[d]),
+                                       pp_max_i64(pass->group[d], 1));
     return rounds;
 }
 
-/* What part of the array the busiest rank has, when lots are dealt out in turn: those at the edge are smaller. Beyond
- * a few lots for each rank that evens out. */
-static double busiest_part(const pp_copy_problem *problem, const pp_copy_pass *pass)
+/* What part of the array the busiest rank has, when work units are dealt out in turn: those at the edge are smaller.
+ * Beyond a few work units for each rank that evens out. */
+static double busiest_part(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
-    int64_t rank, lot, elements, most_elements = 0, all = 0;
+    int64_t rank, work_unit, elements, most_elements = 0, all = 0;
     pp_box box;
     if (problem->ranks == 1)
         return 1;
-    if (pass->cooperates || pass->counts.lots > LOTS_LOOKED_AT * (int64_t)problem->ranks)
-        return count_rounds(problem, pass) / (double)pass->counts.lots;
+    if (pass->cooperates || pass->counts.work_units > LOTS_LOOKED_AT * (int64_t)problem->ranks)
+        return count_rounds(problem, pass) / (double)pass->counts.work_units;
     for (rank = 0; rank < problem->ranks; rank++) {
         elements = 0;
-        for (lot = rank; lot < pass->counts.lots; lot += problem->ranks) {
-            pp_copy_lot_box(problem->ndim, problem->shape, pass, lot, &box);
+        for (work_unit = rank; work_unit < pass->counts.work_units; work_unit += problem->ranks) {
+            pp_rechunk_work_unit_box(problem->ndim, problem->shape, pass, work_unit, &box);
             elements += pp_box_element_count(&box);
         }
         most_elements = pp_max_i64(most_elements, elements);
@@ -89,11 +89,11 @@ static double busiest_part(const pp_copy_problem *problem, const pp_copy_pass *p
     return all > 0 ? (double)most_elements / (double)all : 1;
 }
 
-static pass_share share_of(const pp_copy_problem *problem, const pp_copy_pass *pass)
+static pass_share share_of(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
-    double ranks = (double)problem->ranks, lots = (double)pass->counts.lots;
+    double ranks = (double)problem->ranks, work_units = (double)pass->counts.work_units;
     double part = busiest_part(problem, pass);
-    pass_share share = {.reading = part, .writing = part, .readers = least(ranks, lots), .writers = 1 / part};
+    pass_share share = {.reading = part, .writing = part, .readers = least(ranks, work_units), .writers = 1 / part};
     if (!pass->cooperates)
         share.writers = share.readers;
     else {
@@ -103,7 +103,7 @@ static pass_share share_of(const pp_copy_problem *problem, const pp_copy_pass *p
     return share;
 }
 
-static double read_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine, const pass_share *share)
+static double read_seconds(const pp_rechunk_pass *pass, const pp_rechunk_machine *machine, const pass_share *share)
 {
     double rate = least(machine->read_rate, machine->read_limit / share->readers);
     double each = pass->reads_runs && !pass->cooperates ? machine->run_seconds : machine->request_seconds;
@@ -113,7 +113,7 @@ static double read_seconds(const pp_copy_pass *pass, const pp_copy_machine *mach
     return share->reading * (requests + bytes / rate);
 }
 
-static double array_bytes(const pp_copy_problem *problem, const pp_copy_pass *pass)
+static double array_bytes(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
     double bytes = (double)pass->source.element_bytes;
     int d;
@@ -123,12 +123,12 @@ static double array_bytes(const pp_copy_problem *problem, const pp_copy_pass *pa
 }
 
 /* Workers of a rank that have a core when `ranks` work at the same time. */
-static double workers_of(const pp_copy_problem *problem, const pp_copy_machine *machine, double ranks)
+static double workers_of(const pp_rechunk_problem *problem, const pp_rechunk_machine *machine, double ranks)
 {
     return least(problem->threads, machine->cores / ranks);
 }
 
-static double codec_seconds(const pp_copy_side *side, int64_t bytes)
+static double codec_seconds(const pp_rechunk_side *side, int64_t bytes)
 {
     return side->codec_rate > 0 ? (double)bytes / side->codec_rate : 0;
 }
@@ -142,7 +142,7 @@ static double count_pieces(int64_t extent, int64_t source, int64_t target)
 }
 
 /* Boxes that a source chunk and a target chunk have in common. */
-static double count_boxes(const pp_copy_problem *problem, const pp_copy_pass *pass)
+static double count_boxes(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
     double boxes = 1;
     int d;
@@ -154,7 +154,8 @@ static double count_boxes(const pp_copy_problem *problem, const pp_copy_pass *pa
 
 /* Elements move in rows, as long as source and target chunk have in common, if both store the same dimension densely;
  * else one by one. */
-static double scatter_rate(const pp_copy_problem *problem, const pp_copy_pass *pass, const pp_copy_machine *machine)
+static double scatter_rate(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass,
+                           const pp_rechunk_machine *machine)
 {
     int last = problem->ndim - 1;
     double element_bytes = (double)pass->target.element_bytes, row;
@@ -166,8 +167,8 @@ static double scatter_rate(const pp_copy_problem *problem, const pp_copy_pass *p
     return row > 0 ? row / (row / machine->copy_rate + ROW_SECONDS) : machine->copy_rate;
 }
 
-static double processor_seconds(const pp_copy_problem *problem, const pp_copy_pass *pass,
-                                const pp_copy_machine *machine, const pass_share *share)
+static double processor_seconds(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass,
+                                const pp_rechunk_machine *machine, const pass_share *share)
 {
     double decode = share->reading * codec_seconds(&pass->source, pass->counts.decoded_bytes);
     double scatter = share->writing * (array_bytes(problem, pass) / scatter_rate(problem, pass, machine) +
@@ -178,7 +179,7 @@ static double processor_seconds(const pp_copy_problem *problem, const pp_copy_pa
 }
 
 /* A shard is made durable when it is complete, and the journal after every template. */
-static double write_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine, const pass_share *share)
+static double write_seconds(const pp_rechunk_pass *pass, const pp_rechunk_machine *machine, const pass_share *share)
 {
     double rate = least(machine->write_rate, machine->write_limit / share->writers);
     double flushes = (double)pass->counts.shards_written + (double)pass->counts.templates;
@@ -187,8 +188,8 @@ static double write_seconds(const pp_copy_pass *pass, const pp_copy_machine *mac
 }
 
 /* What the busiest rank receives of others. */
-static double exchange_seconds(const pp_copy_problem *problem, const pp_copy_pass *pass,
-                               const pp_copy_machine *machine, const pass_share *share)
+static double exchange_seconds(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass,
+                               const pp_rechunk_machine *machine, const pass_share *share)
 {
     double foreign = 1 - 1 / (double)problem->ranks;
     return share->writing * foreign * array_bytes(problem, pass) / machine->exchange_rate;
@@ -200,7 +201,7 @@ static double most(double a, double b)
 }
 
 /* What the storage itself needs for everything that all ranks read and write. */
-static double storage_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine)
+static double storage_seconds(const pp_rechunk_pass *pass, const pp_rechunk_machine *machine)
 {
     double read = (double)pass->counts.decoded_bytes * known_or(pass->source.stored_ratio, 1);
     double written = (double)pass->counts.written_bytes * known_or(pass->target.stored_ratio, 1);
@@ -208,7 +209,7 @@ static double storage_seconds(const pp_copy_pass *pass, const pp_copy_machine *m
 }
 
 /* What does not overlap: at the beginning of a template nothing is complete, at its end nothing is left to read. */
-static double edge_seconds(const pp_copy_pass *pass, const pp_copy_machine *machine, const pass_share *share)
+static double edge_seconds(const pp_rechunk_pass *pass, const pp_rechunk_machine *machine, const pass_share *share)
 {
     double bytes = (double)pass->memory.open_chunks * (double)pass->target.encoded_bytes;
     return share->writing * (double)pass->counts.templates * bytes *
@@ -221,13 +222,13 @@ static double overlapped(double read, double processor, double write)
     return longest + OVERLAP_LOSS * (read + processor + write - longest);
 }
 
-void pp_copy_predict(const pp_copy_problem *problem, pp_copy_pass *pass)
+void pp_rechunk_predict(const pp_rechunk_problem *problem, pp_rechunk_pass *pass)
 {
-    pp_copy_machine machine = complete(&problem->machine);
+    pp_rechunk_machine machine = complete(&problem->machine);
     pass_share share;
     double read, processor, write;
     pass->seconds = 0;
-    if (pass->counts.lots == 0)
+    if (pass->counts.work_units == 0)
         return;
     share = share_of(problem, pass);
     read = read_seconds(pass, &machine, &share);
@@ -235,7 +236,7 @@ void pp_copy_predict(const pp_copy_problem *problem, pp_copy_pass *pass)
     write = write_seconds(pass, &machine, &share);
     if (pass->cooperates)
         pass->seconds = read + processor + write + exchange_seconds(problem, pass, &machine, &share);
-    else if (pass->memory.items >= 2 && pass->memory.slots > pass->memory.open_chunks)
+    else if (pass->memory.items >= 2 && pass->memory.chunk_buffers > pass->memory.open_chunks)
         pass->seconds = least(read + processor + write,
                               edge_seconds(pass, &machine, &share) +
                                   most(overlapped(read, processor, write), storage_seconds(pass, &machine)));

@@ -1,9 +1,9 @@
 /* count.h - what a pass reads, writes and holds, counted exactly from its shapes: no formula is a bound here
  * unless its comment says so.
  *
- * All counts are products over the dimensions, because templates, lots and chunks are boxes. Along a dimension the
- * templates repeat themselves: what one touches of the source depends only on where in a source chunk it starts, and
- * how long it is. Counts that 63 bits cannot hold are INT64_MAX. */
+ * All counts are products over the dimensions, because templates, work units and chunks are boxes. Along a dimension
+ * the templates repeat themselves: what one touches of the source depends only on where in a source chunk it starts,
+ * and how long it is. Counts that 63 bits cannot hold are INT64_MAX. */
 #ifndef PARAPET_RECHUNK_COUNT_H
 #define PARAPET_RECHUNK_COUNT_H
 
@@ -27,58 +27,58 @@ static inline int64_t pp_multiply_saturating(int64_t a, int64_t b)
 int64_t pp_greatest_common_divisor(int64_t a, int64_t b);
 
 /* One dimension of a pass, against the source's chunks or its shards. */
-typedef struct pp_copy_axis {
-    int64_t extent, lot, template_extent;
+typedef struct pp_rechunk_axis {
+    int64_t extent, work_unit, template_extent;
     int64_t cell;  /* of the source's grid */
     int64_t phase; /* where element 0 lies in its cell */
-} pp_copy_axis;
+} pp_rechunk_axis;
 
 /* Templates along an axis that start at the same place of a cell and are equally long. */
-typedef struct pp_copy_slice {
+typedef struct pp_rechunk_slice {
     int64_t phase; /* where the first element lies in its cell */
     int64_t count; /* elements */
     int64_t times; /* templates like this */
-} pp_copy_slice;
+} pp_rechunk_slice;
 
-pp_copy_axis pp_copy_axis_of_chunks(const int64_t *shape, const pp_copy_pass *pass, int d);
-pp_copy_axis pp_copy_axis_of_shards(const int64_t *shape, const pp_copy_pass *pass, int d);
+pp_rechunk_axis pp_rechunk_axis_of_chunks(const int64_t *shape, const pp_rechunk_pass *pass, int d);
+pp_rechunk_axis pp_rechunk_axis_of_shards(const int64_t *shape, const pp_rechunk_pass *pass, int d);
 
 /* Calls visit for slices that together are all templates along the axis; no more calls than templates, and fewer when
  * they repeat. The same slice may come twice. */
-void pp_copy_axis_walk(const pp_copy_axis *axis, void (*visit)(void *context, const pp_copy_slice *slice),
-                       void *context);
+void pp_rechunk_axis_walk(const pp_rechunk_axis *axis, void (*visit)(void *context, const pp_rechunk_slice *slice),
+                          void *context);
 
 /* Cells of the source that a slice touches. */
-int64_t pp_copy_slice_cells(const pp_copy_axis *axis, const pp_copy_slice *slice);
+int64_t pp_rechunk_slice_cells(const pp_rechunk_axis *axis, const pp_rechunk_slice *slice);
 
 /* The most cells that any template along the axis touches; 0 when there is none. */
-int64_t pp_copy_axis_cells_most(const pp_copy_axis *axis);
+int64_t pp_rechunk_axis_cells_most(const pp_rechunk_axis *axis);
 
 /* Target chunks of the largest template. */
-int64_t pp_copy_template_chunks(int ndim, const int64_t *shape, const pp_copy_pass *pass);
+int64_t pp_rechunk_template_chunks(int ndim, const int64_t *shape, const pp_rechunk_pass *pass);
 
-/* Fills pass->lot_shape from template and shard. */
-void pp_copy_set_lot(int ndim, const int64_t *shape, pp_copy_pass *pass);
+/* Fills pass->work_unit_shape from template and shard. */
+void pp_rechunk_set_work_unit(int ndim, const int64_t *shape, pp_rechunk_pass *pass);
 
-/* Fills pass->counts for all ranks; with pass->cooperates, what one group of lots reads together counts once.
- * The template, lot, order, reads_runs and group must be set. Ranks that cooperate read whole chunks: reads_runs is
- * then not looked at. A source without shards has no index to read. */
-void pp_copy_count(int ndim, const int64_t *shape, int ranks, pp_copy_pass *pass);
+/* Fills pass->counts for all ranks; with pass->cooperates, what one group of work units reads together counts once.
+ * The template, work unit, order, reads_runs and group must be set. Ranks that cooperate read whole chunks:
+ * reads_runs is then not looked at. A source without shards has no index to read. */
+void pp_rechunk_count(int ndim, const int64_t *shape, int ranks, pp_rechunk_pass *pass);
 
 /* The most target chunks that are open at once when the source chunks of any template are visited in pass->order.
  * A chunk opens with the visit of the first source chunk that has some of it, and closes after the last.
  * Exact, unless the search for the worst place is cut short: after a million places, with more than 4096 combinations
  * of lengths that templates have along the dimensions (no fewer than eight dimensions have so many), or without
  * memory for the search. Then an upper bound. */
-int64_t pp_copy_open_chunks(int ndim, const int64_t *shape, const pp_copy_pass *pass);
+int64_t pp_rechunk_open_chunks(int ndim, const int64_t *shape, const pp_rechunk_pass *pass);
 
-/* Sizes pass->memory: the least that works, then, as far as limit_bytes allows, more items and slots for overlap and
- * larger write buffers. False: even the least does not fit; memory.memory_bytes is then that least. The larger the
- * limit, the larger memory_bytes. */
-bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp_copy_pass *pass);
+/* Sizes pass->memory: the least that works, then, as far as limit_bytes allows, more items and chunk buffers for
+ * overlap and larger write buffers. False: even the least does not fit; memory.memory_bytes is then that least. The
+ * larger the limit, the larger memory_bytes. */
+bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_bytes, pp_rechunk_pass *pass);
 
 /* What the machine needs for the pass, in seconds; fills pass->seconds. Counts and memory must be there. The busiest
- * rank decides, the one that does most lots:
+ * rank decides, the one that does most work units:
  *     read  = requests * request_seconds (or run_seconds) + stored bytes / read rate
  *     work  = (decode + scatter + encode) / workers that have a core
  *     write = stored bytes / write rate + flushes
@@ -88,6 +88,6 @@ bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp
  *     and no less than the storage needs for what all ranks read and write.
  * Ranks that work at the same time share the limits of the disk and the cores. Cooperating ranks read equal parts,
  * then exchange, then write: nothing overlaps. */
-void pp_copy_predict(const pp_copy_problem *problem, pp_copy_pass *pass);
+void pp_rechunk_predict(const pp_rechunk_problem *problem, pp_rechunk_pass *pass);
 
 #endif

@@ -32,9 +32,9 @@ typedef struct panel_side {
 } panel_side;
 
 typedef struct panel {
-    const pp_copy_plan *plan;
-    const pp_copy_labels *labels;
-    const pp_copy_pass *pass;
+    const pp_rechunk_plan *plan;
+    const pp_rechunk_labels *labels;
+    const pp_rechunk_pass *pass;
     int number;
     pp_sketch page;
     panel_side down, across;
@@ -48,15 +48,15 @@ typedef struct panel {
 /* ---- What is drawn ---- */
 
 /* How much the chunks of source and target differ along a dimension: 0 not at all. */
-static double difference(const pp_copy_plan *plan, int d)
+static double difference(const pp_rechunk_plan *plan, int d)
 {
-    const pp_copy_side *source = &plan->passes[0].source, *target = &plan->passes[plan->pass_count - 1].target;
+    const pp_rechunk_side *source = &plan->passes[0].source, *target = &plan->passes[plan->pass_count - 1].target;
     int64_t extent = pp_max_i64(plan->shape[d], 1);
     return fabs(log((double)pp_min_i64(source->chunk[d], extent) / (double)pp_min_i64(target->chunk[d], extent)));
 }
 
 /* The dimension that differs most, without one of them; of equals the last. -1: none. */
-static int most_different(const pp_copy_plan *plan, int without)
+static int most_different(const pp_rechunk_plan *plan, int without)
 {
     int d, most = -1;
     for (d = 0; d < plan->ndim; d++)
@@ -65,7 +65,7 @@ static int most_different(const pp_copy_plan *plan, int without)
     return most;
 }
 
-static void choose_dimensions(const pp_copy_plan *plan, pp_sketch *page)
+static void choose_dimensions(const pp_rechunk_plan *plan, pp_sketch *page)
 {
     int first = most_different(plan, -1), second = plan->ndim > 1 ? most_different(plan, first) : -1;
     page->across.d = first > second ? first : second;
@@ -75,7 +75,7 @@ static void choose_dimensions(const pp_copy_plan *plan, pp_sketch *page)
 /* The template and a quarter more, unless its chunks would be too small to be seen; but a whole chunk of both. */
 static void measure_side(const panel *of, pp_sketch_side *side, panel_side *measured)
 {
-    const pp_copy_pass *pass = of->pass;
+    const pp_rechunk_pass *pass = of->pass;
     int64_t shape, extent, smaller, larger, wanted;
     side->elements = 1;
     *measured = (panel_side){.source = 1, .target = 1, .template_elements = 1, .visits = 1, .chunks = 1};
@@ -98,7 +98,7 @@ static void measure_side(const panel *of, pp_sketch_side *side, panel_side *meas
     measured->chunks = pp_divide_up(measured->template_elements, measured->target);
 }
 
-static bool is_slower(const pp_copy_plan *plan, const pp_copy_pass *pass, int d, int other)
+static bool is_slower(const pp_rechunk_plan *plan, const pp_rechunk_pass *pass, int d, int other)
 {
     int i;
     for (i = 0; i < plan->ndim; i++)
@@ -107,7 +107,7 @@ static bool is_slower(const pp_copy_plan *plan, const pp_copy_pass *pass, int d,
     return false;
 }
 
-static void init_panel(panel *of, const pp_copy_plan *plan, const pp_copy_labels *labels, int number)
+static void init_panel(panel *of, const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, int number)
 {
     *of = (panel){.plan = plan, .labels = labels, .pass = &plan->passes[number], .number = number};
     choose_dimensions(plan, &of->page);
@@ -322,7 +322,7 @@ static void add_seen(const panel *of, pp_text *svg)
 
 static void draw_caption(const panel *of, double top)
 {
-    const pp_copy_plan *plan = of->plan;
+    const pp_rechunk_plan *plan = of->plan;
     pp_text *svg = of->page.svg;
     pp_text_add(svg, "<text x=\"%.1f\" y=\"%.1f\" class=\"heading\">Pass %d of %d: chunks ", LEFT, top + 14,
                 of->number + 1, plan->pass_count);
@@ -382,7 +382,7 @@ static void draw_panel(panel *of, double top)
     draw_legend(of);
 }
 
-static void draw_title(const pp_copy_plan *plan, const pp_copy_labels *labels, pp_text *svg)
+static void draw_title(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *svg)
 {
     pp_text_add(svg,
                 "<defs><marker id=\"to\" viewBox=\"0 0 8 8\" refX=\"6\" refY=\"4\" markerWidth=\"6\" "
@@ -393,7 +393,7 @@ static void draw_title(const pp_copy_plan *plan, const pp_copy_labels *labels, p
     if (labels->type_name != NULL)
         pp_text_add(svg, " %s", labels->type_name);
     pp_text_add(svg, ", ");
-    pp_bytes_print((double)pp_copy_plan_array_bytes(plan), svg);
+    pp_bytes_print((double)pp_rechunk_plan_array_bytes(plan), svg);
     pp_text_add(svg, "</text>\n<text x=\"%.1f\" y=\"58\" class=\"note\">", LEFT);
     if (labels->permutation != NULL) {
         pp_sketch_escape(svg, labels->permutation);
@@ -413,9 +413,9 @@ static const char style[] =
     ".visit{stroke:#1a1a1a;stroke-width:1.4;marker-end:url(#to)}.back{stroke:#1a1a1a;stroke-width:.6;"
     "stroke-dasharray:2 3}.head{fill:#1a1a1a}";
 
-parapet_status pp_copy_draw(const pp_copy_plan *plan, const pp_copy_labels *labels, pp_text *svg)
+parapet_status pp_rechunk_draw(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *svg)
 {
-    static const pp_copy_labels none = {0};
+    static const pp_rechunk_labels none = {0};
     double height = TOP, top = TOP;
     panel of;
     int i;

@@ -7,6 +7,6 @@
 #include "rechunk/print.h"
 
 /* labels may be NULL. Fails only when there is no memory for the text. */
-parapet_status pp_copy_draw(const pp_copy_plan *plan, const pp_copy_labels *labels, pp_text *svg);
+parapet_status pp_rechunk_draw(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *svg);
 
 #endif

@@ -15,11 +15,11 @@ typedef struct ladder {
     int64_t chunk_steps, steps;
 } ladder;
 
-static void ladder_init(ladder *rungs, const pp_copy_leg *leg, int64_t shape, int d)
+static void ladder_init(ladder *rungs, const pp_rechunk_ends *ends, int64_t shape, int d)
 {
-    int64_t source = leg->source.chunk[d], chunk = leg->target.chunk[d], shard = leg->target.shard[d];
+    int64_t source = ends->source.chunk[d], chunk = ends->target.chunk[d], shard = ends->target.shard[d];
     shape = pp_max_i64(shape, 1);
-    if (leg->is_between || shard >= shape)
+    if (ends->is_between || shard >= shape)
         shard = pp_multiply_saturating(pp_divide_up(shape, chunk), chunk);
     *rungs = (ladder){.shape = shape,
                       .chunk = chunk,
@@ -42,13 +42,13 @@ static int64_t ladder_below(const ladder *rungs, int64_t value)
     return pp_min_i64(rungs->steps, value / rungs->shard - 1 + rungs->chunk_steps) - 1;
 }
 
-static void extents_add(pp_copy_extents *extents, const ladder *rungs, int64_t value)
+static void extents_add(pp_rechunk_extents *extents, const ladder *rungs, int64_t value)
 {
     int64_t extent = ladder_at(rungs, ladder_below(rungs, value));
     int i = extents->count;
     while (i > 0 && extents->extent[i - 1] > extent)
         i--;
-    if (extents->count == PP_COPY_EXTENTS_MOST || (i > 0 && extents->extent[i - 1] == extent))
+    if (extents->count == PP_RECHUNK_EXTENTS_MOST || (i > 0 && extents->extent[i - 1] == extent))
         return;
     memmove(&extents->extent[i + 1], &extents->extent[i], (size_t)(extents->count - i) * sizeof extents->extent[0]);
     extents->extent[i] = extent;
@@ -74,7 +74,7 @@ static int64_t series_ratio(int64_t steps, int64_t most)
 
 /* Few of many: in geometric steps, each also as the smallest with the same number of templates, and in whole
  * periods of the two grids, where nothing lies across a border. */
-static void extents_choose(pp_copy_extents *extents, const ladder *rungs, int most)
+static void extents_choose(pp_rechunk_extents *extents, const ladder *rungs, int most)
 {
     int64_t last = ladder_at(rungs, rungs->steps - 1), eighths = series_ratio(last / rungs->chunk, most / 4);
     int64_t times, value, even;
@@ -91,11 +91,11 @@ static void extents_choose(pp_copy_extents *extents, const ladder *rungs, int mo
     }
 }
 
-void pp_copy_extents_init(pp_copy_extents *extents, const pp_copy_leg *leg, int d, int64_t shape, int most)
+void pp_rechunk_extents_init(pp_rechunk_extents *extents, const pp_rechunk_ends *ends, int d, int64_t shape, int most)
 {
     ladder rungs;
     int64_t step;
-    ladder_init(&rungs, leg, shape, d);
+    ladder_init(&rungs, ends, shape, d);
     extents->count = 0;
     if (rungs.steps > most) {
         extents_choose(extents, &rungs, most);

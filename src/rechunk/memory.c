@@ -26,10 +26,10 @@
 #define SLOTS_MANY_PER_THREAD 4
 
 typedef struct memory_case {
-    const pp_copy_problem *problem;
-    pp_copy_pass *pass;
+    const pp_rechunk_problem *problem;
+    pp_rechunk_pass *pass;
     int64_t limit_bytes;
-    int64_t slots_most, items_most; /* more are of no use */
+    int64_t chunk_buffers_most, items_most; /* more are of no use */
     int64_t writer_bytes_most;
 } memory_case;
 
@@ -50,7 +50,7 @@ static int64_t multiply(int64_t a, int64_t b)
     return pp_multiply_saturating(a, b);
 }
 
-static int64_t count_shard_chunks(const pp_copy_side *side, int ndim)
+static int64_t count_shard_chunks(const pp_rechunk_side *side, int ndim)
 {
     int64_t chunks = 1;
     int d;
@@ -60,21 +60,22 @@ static int64_t count_shard_chunks(const pp_copy_side *side, int ndim)
 }
 
 /* A shard's index as it is stored, while it is read or written. */
-static int64_t stored_index_bytes(const pp_copy_side *side, int ndim)
+static int64_t stored_index_bytes(const pp_rechunk_side *side, int ndim)
 {
     return align(add(multiply(INDEX_ENTRY_BYTES, count_shard_chunks(side, ndim)), INDEX_CHECKSUM_BYTES));
 }
 
 /* Open target chunks, each with its elements and what encoding in place adds. */
-static int64_t slots_bytes(const memory_case *memory)
+static int64_t chunk_buffers_bytes(const memory_case *memory)
 {
-    return multiply(memory->pass->memory.slots, add(align(memory->pass->target.slot_bytes), SLOT_BYTES));
+    return multiply(memory->pass->memory.chunk_buffers,
+                    add(align(memory->pass->target.chunk_buffer_bytes), SLOT_BYTES));
 }
 
 /* A part of a chunk that is read in runs: no more of it than lies in a template. */
 static int64_t run_item_bytes(const memory_case *memory)
 {
-    const pp_copy_pass *pass = memory->pass;
+    const pp_rechunk_pass *pass = memory->pass;
     int64_t bytes = pass->source.element_bytes;
     int d;
     for (d = 0; d < memory->problem->ndim; d++)
@@ -85,7 +86,7 @@ static int64_t run_item_bytes(const memory_case *memory)
 /* Source chunks on their way from storage to a worker: whole pages around the stored bytes, for direct I/O. */
 static int64_t items_bytes(const memory_case *memory)
 {
-    const pp_copy_pass *pass = memory->pass;
+    const pp_rechunk_pass *pass = memory->pass;
     int64_t item =
         pass->reads_runs ? run_item_bytes(memory) : align(add(pass->source.encoded_bytes, 2 * PP_PAGE_BYTES));
     return multiply(pass->memory.items, item);
@@ -94,7 +95,7 @@ static int64_t items_bytes(const memory_case *memory)
 /* What each worker needs to decode and to encode. Cooperating, the collective read brings its own. */
 static int64_t scratch_bytes(const memory_case *memory)
 {
-    const pp_copy_pass *pass = memory->pass;
+    const pp_rechunk_pass *pass = memory->pass;
     int64_t decode = pass->cooperates ? 0 : pass->source.scratch_bytes;
     return multiply(memory->problem->threads, add(decode, pass->target.scratch_bytes));
 }
@@ -103,8 +104,8 @@ static int64_t scratch_bytes(const memory_case *memory)
  * shards, where each item lies. Cooperating, the collective read has its own. */
 static int64_t source_indexes_bytes(const memory_case *memory)
 {
-    const pp_copy_pass *pass = memory->pass;
-    const pp_copy_side *source = &pass->source;
+    const pp_rechunk_pass *pass = memory->pass;
+    const pp_rechunk_side *source = &pass->source;
     int64_t shards = 1;
     int i;
     if (pass->cooperates)
@@ -112,24 +113,25 @@ static int64_t source_indexes_bytes(const memory_case *memory)
     if (!source->is_sharded)
         return multiply(INDEX_ENTRY_BYTES, pass->memory.items);
     for (i = 1; i < memory->problem->ndim; i++) {
-        pp_copy_axis axis = pp_copy_axis_of_shards(memory->problem->shape, pass, pass->order[i]);
-        shards = multiply(shards, pp_copy_axis_cells_most(&axis));
+        pp_rechunk_axis axis = pp_rechunk_axis_of_shards(memory->problem->shape, pass, pass->order[i]);
+        shards = multiply(shards, pp_rechunk_axis_cells_most(&axis));
     }
     return add(multiply(shards, multiply(INDEX_ENTRY_BYTES, count_shard_chunks(source, memory->problem->ndim))),
                stored_index_bytes(source, memory->problem->ndim));
 }
 
-/* Shards that are written at the same time: those of a lot. Chunks without shards are written one after the other. */
+/* Shards that are written at the same time: those of a work unit. Chunks without shards are written one after the
+ * other. */
 static int64_t count_writers(const memory_case *memory)
 {
-    const pp_copy_pass *pass = memory->pass;
+    const pp_rechunk_pass *pass = memory->pass;
     int64_t writers = 1;
     int d;
     if (!pass->target.is_sharded)
         return 1;
     for (d = 0; d < memory->problem->ndim; d++)
-        writers = multiply(
-            writers, pp_divide_up(pp_min_i64(pass->lot_shape[d], memory->problem->shape[d]), pass->target.shard[d]));
+        writers = multiply(writers, pp_divide_up(pp_min_i64(pass->work_unit_shape[d], memory->problem->shape[d]),
+                                                 pass->target.shard[d]));
     return writers;
 }
 
@@ -137,10 +139,10 @@ static int64_t count_writers(const memory_case *memory)
  * the open chunks of a template are. */
 static int64_t target_indexes_bytes(const memory_case *memory)
 {
-    const pp_copy_side *target = &memory->pass->target;
+    const pp_rechunk_side *target = &memory->pass->target;
     int ndim = memory->problem->ndim;
     int64_t entries = multiply(memory->pass->memory.writers, count_shard_chunks(target, ndim));
-    int64_t chunks = pp_copy_template_chunks(ndim, memory->problem->shape, memory->pass);
+    int64_t chunks = pp_rechunk_template_chunks(ndim, memory->problem->shape, memory->pass);
     int64_t bytes = multiply(INDEX_ENTRY_BYTES, entries);
     if (target->is_sharded) {
         bytes = add(multiply(NEW_ENTRY_BYTES, entries), stored_index_bytes(target, ndim));
@@ -153,7 +155,7 @@ static int64_t target_indexes_bytes(const memory_case *memory)
 /* The most that a stored shard takes: no buffer needs to be larger. */
 static int64_t shard_bytes_most(const memory_case *memory)
 {
-    const pp_copy_side *target = &memory->pass->target;
+    const pp_rechunk_side *target = &memory->pass->target;
     int64_t chunks = count_shard_chunks(target, memory->problem->ndim);
     int64_t bytes = multiply(target->encoded_bytes, chunks);
     if (!target->is_sharded)
@@ -165,20 +167,20 @@ static int64_t shard_bytes_most(const memory_case *memory)
  * what that read takes. */
 static int64_t cooperation_bytes(const memory_case *memory)
 {
-    const pp_copy_pass *pass = memory->pass;
-    int64_t bytes = multiply(pass->memory.slots, pass->target.element_bytes);
+    const pp_rechunk_pass *pass = memory->pass;
+    int64_t bytes = multiply(pass->memory.chunk_buffers, pass->target.element_bytes);
     int d;
     for (d = 0; d < memory->problem->ndim; d++)
         bytes = multiply(bytes, pass->target.chunk[d]);
-    bytes = add(align(bytes), align(pass->target.slot_bytes));
+    bytes = add(align(bytes), align(pass->target.chunk_buffer_bytes));
     return add(bytes, memory->problem->cooperation_bytes);
 }
 
 static int64_t total_bytes(const memory_case *memory)
 {
-    const pp_copy_memory *sizes = &memory->pass->memory;
+    const pp_rechunk_memory *sizes = &memory->pass->memory;
     int64_t bytes =
-        memory->pass->cooperates ? cooperation_bytes(memory) : add(slots_bytes(memory), items_bytes(memory));
+        memory->pass->cooperates ? cooperation_bytes(memory) : add(chunk_buffers_bytes(memory), items_bytes(memory));
     bytes = add(bytes, scratch_bytes(memory));
     bytes = add(bytes, add(sizes->source_indexes, sizes->target_indexes));
     return add(bytes, multiply(sizes->writers, sizes->writer_bytes));
@@ -195,31 +197,32 @@ static int64_t count_visits(const memory_case *memory)
     int64_t visits = 1;
     int d;
     for (d = 0; d < memory->problem->ndim; d++) {
-        pp_copy_axis axis = pp_copy_axis_of_chunks(memory->problem->shape, memory->pass, d);
-        visits = multiply(visits, pp_copy_axis_cells_most(&axis));
+        pp_rechunk_axis axis = pp_rechunk_axis_of_chunks(memory->problem->shape, memory->pass, d);
+        visits = multiply(visits, pp_rechunk_axis_cells_most(&axis));
     }
     return visits;
 }
 
 static void set_least(memory_case *memory)
 {
-    const pp_copy_problem *problem = memory->problem;
-    pp_copy_pass *pass = memory->pass;
-    int64_t chunks = pp_copy_template_chunks(problem->ndim, problem->shape, pass);
-    int64_t open = pass->cooperates ? chunks : pp_copy_open_chunks(problem->ndim, problem->shape, pass);
+    const pp_rechunk_problem *problem = memory->problem;
+    pp_rechunk_pass *pass = memory->pass;
+    int64_t chunks = pp_rechunk_template_chunks(problem->ndim, problem->shape, pass);
+    int64_t open = pass->cooperates ? chunks : pp_rechunk_open_chunks(problem->ndim, problem->shape, pass);
     int64_t shard_bytes = shard_bytes_most(memory);
-    pass->memory = (pp_copy_memory){.open_chunks = open, .slots = open, .items = 1, .writers = count_writers(memory)};
+    pass->memory =
+        (pp_rechunk_memory){.open_chunks = open, .chunk_buffers = open, .items = 1, .writers = count_writers(memory)};
     pass->memory.writer_bytes = align(pp_min_i64(WRITER_BYTES_LEAST, shard_bytes));
     pass->memory.target_indexes = target_indexes_bytes(memory);
     pass->memory.source_indexes = source_indexes_bytes(memory);
     memory->writer_bytes_most = align(pp_min_i64(WRITER_BYTES_MOST, shard_bytes));
-    memory->slots_most = pass->cooperates ? chunks : add(chunks, problem->threads);
+    memory->chunk_buffers_most = pass->cooperates ? chunks : add(chunks, problem->threads);
     memory->items_most = pass->cooperates ? 1 : count_visits(memory);
     set_total(memory);
 }
 
 /* Takes the sizes back if they do not fit. */
-static bool keep_if_fitting(const memory_case *memory, const pp_copy_memory *before)
+static bool keep_if_fitting(const memory_case *memory, const pp_rechunk_memory *before)
 {
     set_total(memory);
     if (memory->pass->memory.memory_bytes <= memory->limit_bytes)
@@ -230,7 +233,7 @@ static bool keep_if_fitting(const memory_case *memory, const pp_copy_memory *bef
 
 static void grow_items(const memory_case *memory, int64_t most)
 {
-    pp_copy_memory *sizes = &memory->pass->memory, before = *sizes;
+    pp_rechunk_memory *sizes = &memory->pass->memory, before = *sizes;
     for (; sizes->items < pp_min_i64(most, memory->items_most); before = *sizes) {
         sizes->items++;
         if (!memory->pass->source.is_sharded)
@@ -242,9 +245,9 @@ static void grow_items(const memory_case *memory, int64_t most)
 
 static void grow_slots(const memory_case *memory, int64_t most)
 {
-    pp_copy_memory *sizes = &memory->pass->memory, before = *sizes;
-    for (; sizes->slots < pp_min_i64(most, memory->slots_most); before = *sizes) {
-        sizes->slots++;
+    pp_rechunk_memory *sizes = &memory->pass->memory, before = *sizes;
+    for (; sizes->chunk_buffers < pp_min_i64(most, memory->chunk_buffers_most); before = *sizes) {
+        sizes->chunk_buffers++;
         if (!keep_if_fitting(memory, &before))
             return;
     }
@@ -252,7 +255,7 @@ static void grow_slots(const memory_case *memory, int64_t most)
 
 static void grow_writers(const memory_case *memory)
 {
-    pp_copy_memory *sizes = &memory->pass->memory, before = *sizes;
+    pp_rechunk_memory *sizes = &memory->pass->memory, before = *sizes;
     for (; sizes->writer_bytes < memory->writer_bytes_most; before = *sizes) {
         sizes->writer_bytes = pp_min_i64(2 * sizes->writer_bytes, memory->writer_bytes_most);
         if (!keep_if_fitting(memory, &before))
@@ -260,7 +263,7 @@ static void grow_writers(const memory_case *memory)
     }
 }
 
-bool pp_copy_size_memory(const pp_copy_problem *problem, int64_t limit_bytes, pp_copy_pass *pass)
+bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_bytes, pp_rechunk_pass *pass)
 {
     memory_case memory = {.problem = problem, .pass = pass, .limit_bytes = limit_bytes};
     int64_t open;

@@ -22,7 +22,7 @@
 typedef int64_t shape_of[PARAPET_MAX_NDIM];
 
 /* An intermediate layout of these chunks. */
-static void between_init(pp_copy_side *side, const pp_copy_problem *problem, const int64_t *chunk)
+static void between_init(pp_rechunk_side *side, const pp_rechunk_problem *problem, const int64_t *chunk)
 {
     int64_t bytes;
     int d;
@@ -35,13 +35,13 @@ static void between_init(pp_copy_side *side, const pp_copy_problem *problem, con
         side->stored_order[d] = d;
         bytes = pp_multiply_saturating(bytes, chunk[d]);
     }
-    side->encoded_bytes = side->slot_bytes = pp_min_i64(bytes, INT64_MAX - CHECKSUM_BYTES) + CHECKSUM_BYTES;
+    side->encoded_bytes = side->chunk_buffer_bytes = pp_min_i64(bytes, INT64_MAX - CHECKSUM_BYTES) + CHECKSUM_BYTES;
     side->is_sharded = true;
     side->allows_runs = false;
 }
 
 /* Whether so much is read twice that ranks which read together may save something. */
-static bool is_wasteful(const pp_copy_problem *problem, const pp_copy_pass *pass)
+static bool is_wasteful(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
     double bytes = (double)pass->source.element_bytes;
     int d;
@@ -50,22 +50,22 @@ static bool is_wasteful(const pp_copy_problem *problem, const pp_copy_pass *pass
     return (double)pass->counts.decoded_bytes > WASTE * bytes;
 }
 
-bool pp_copy_search_any(const pp_copy_aim *aim, const pp_copy_leg *leg, pp_copy_pass *pass)
+bool pp_rechunk_search_any(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass)
 {
-    const pp_copy_problem *problem = aim->problem;
-    bool may_run = leg->source.allows_runs && problem->force_reading != PP_COPY_CHUNKS, found;
-    bool must_run = may_run && problem->force_reading == PP_COPY_RUNS;
-    pp_copy_pass other;
-    if (problem->force_cooperation == PP_COPY_TOGETHER)
-        return pp_copy_search_together(aim, leg, pass);
-    found = !must_run && pp_copy_search_alone(aim, leg, false, pass);
-    if (may_run && pp_copy_search_alone(aim, leg, true, &other) &&
-        (!found || pp_copy_pass_is_better(aim, &other, pass))) {
+    const pp_rechunk_problem *problem = aim->problem;
+    bool may_run = ends->source.allows_runs && problem->force_reading != PP_RECHUNK_CHUNKS, found;
+    bool must_run = may_run && problem->force_reading == PP_RECHUNK_RUNS;
+    pp_rechunk_pass other;
+    if (problem->force_cooperation == PP_RECHUNK_TOGETHER)
+        return pp_rechunk_search_together(aim, ends, pass);
+    found = !must_run && pp_rechunk_search_alone(aim, ends, false, pass);
+    if (may_run && pp_rechunk_search_alone(aim, ends, true, &other) &&
+        (!found || pp_rechunk_pass_is_better(aim, &other, pass))) {
         *pass = other;
         found = true;
     }
-    if (!must_run && (!found || is_wasteful(problem, pass)) && pp_copy_search_together(aim, leg, &other) &&
-        (!found || pp_copy_pass_is_better(aim, &other, pass))) {
+    if (!must_run && (!found || is_wasteful(problem, pass)) && pp_rechunk_search_together(aim, ends, &other) &&
+        (!found || pp_rechunk_pass_is_better(aim, &other, pass))) {
         *pass = other;
         found = true;
     }
@@ -73,27 +73,27 @@ bool pp_copy_search_any(const pp_copy_aim *aim, const pp_copy_leg *leg, pp_copy_
 }
 
 /* The passes through these intermediate chunks, one fewer than passes. */
-static bool chain(const pp_copy_aim *aim, shape_of *chunks, int parts, pp_copy_route *route)
+static bool chain(const pp_rechunk_aim *aim, shape_of *chunks, int parts, pp_rechunk_route *route)
 {
-    const pp_copy_problem *problem = aim->problem;
-    pp_copy_leg leg = {.source = problem->source};
+    const pp_rechunk_problem *problem = aim->problem;
+    pp_rechunk_ends ends = {.source = problem->source};
     int i;
     route->pass_count = parts;
     for (i = 0; i < parts; i++) {
-        leg.is_between = i < parts - 1;
-        if (leg.is_between)
-            between_init(&leg.target, problem, chunks[i]);
+        ends.is_between = i < parts - 1;
+        if (ends.is_between)
+            between_init(&ends.target, problem, chunks[i]);
         else
-            leg.target = problem->target;
-        if (!pp_copy_search_any(aim, &leg, &route->passes[i]))
+            ends.target = problem->target;
+        if (!pp_rechunk_search_any(aim, &ends, &route->passes[i]))
             return false;
-        leg.source = route->passes[i].target;
+        ends.source = route->passes[i].target;
     }
     return true;
 }
 
 /* Chunks as far as they lie inside the array. */
-static void clip(const pp_copy_problem *problem, const int64_t *chunk, int64_t *clipped)
+static void clip(const pp_rechunk_problem *problem, const int64_t *chunk, int64_t *clipped)
 {
     int d;
     for (d = 0; d < problem->ndim; d++)
@@ -106,7 +106,7 @@ static bool are_equal(int ndim, const int64_t *a, const int64_t *b)
 }
 
 /* A pass that ends where it begins is none, unless so many passes are asked for. */
-static bool are_distinct(const pp_copy_problem *problem, shape_of *chunks, int parts)
+static bool are_distinct(const pp_rechunk_problem *problem, shape_of *chunks, int parts)
 {
     int64_t before[PARAPET_MAX_NDIM], target[PARAPET_MAX_NDIM];
     int i;
@@ -122,10 +122,10 @@ static bool are_distinct(const pp_copy_problem *problem, shape_of *chunks, int p
     return !are_equal(problem->ndim, before, target);
 }
 
-bool pp_copy_propose_means(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+bool pp_rechunk_propose_means(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
-    const pp_copy_problem *problem = aim->problem;
-    shape_of source, target, chunks[PP_COPY_PASSES_MOST];
+    const pp_rechunk_problem *problem = aim->problem;
+    shape_of source, target, chunks[PP_RECHUNK_PASSES_MOST];
     int i;
     clip(problem, problem->source.chunk, source);
     clip(problem, problem->target.chunk, target);
@@ -154,10 +154,10 @@ static void round_shape(int ndim, const int64_t *source, const int64_t *target, 
         chunk[d] = round_between(pp_min_i64(source[d], target[d]), pp_max_i64(source[d], target[d]), wish[d]);
 }
 
-bool pp_copy_propose_rounded(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+bool pp_rechunk_propose_rounded(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
-    const pp_copy_problem *problem = aim->problem;
-    shape_of before, target, wish, chunks[PP_COPY_PASSES_MOST];
+    const pp_rechunk_problem *problem = aim->problem;
+    shape_of before, target, wish, chunks[PP_RECHUNK_PASSES_MOST];
     int i;
     clip(problem, problem->source.chunk, before);
     clip(problem, problem->target.chunk, target);
@@ -169,7 +169,7 @@ bool pp_copy_propose_rounded(const pp_copy_aim *aim, int parts, pp_copy_route *r
     return are_distinct(problem, chunks, parts) && chain(aim, chunks, parts, route);
 }
 
-static int64_t volume_bytes(const pp_copy_problem *problem, const int64_t *chunk)
+static int64_t volume_bytes(const pp_rechunk_problem *problem, const int64_t *chunk)
 {
     int64_t bytes = problem->target.element_bytes;
     int d;
@@ -194,7 +194,7 @@ static int narrowest(int ndim, const int64_t *chunk, const int64_t *most)
 }
 
 /* A chunk of an intermediate that is smaller than this is absurd. */
-static int64_t small_bytes(const pp_copy_problem *problem)
+static int64_t small_bytes(const pp_rechunk_problem *problem)
 {
     shape_of source, target;
     clip(problem, problem->source.chunk, source);
@@ -204,7 +204,7 @@ static int64_t small_bytes(const pp_copy_problem *problem)
 }
 
 /* What source and target chunk have in common, made larger as far as it has to be. */
-static void small_shape(const pp_copy_problem *problem, int64_t *chunk)
+static void small_shape(const pp_rechunk_problem *problem, int64_t *chunk)
 {
     shape_of source, target, most;
     int64_t least = small_bytes(problem);
@@ -219,9 +219,9 @@ static void small_shape(const pp_copy_problem *problem, int64_t *chunk)
         chunk[d] = pp_min_i64(2 * chunk[d], most[d]);
 }
 
-bool pp_copy_propose_small(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+bool pp_rechunk_propose_small(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
-    shape_of chunks[PP_COPY_PASSES_MOST];
+    shape_of chunks[PP_RECHUNK_PASSES_MOST];
     int i;
     for (i = 0; i < parts - 1; i++)
         small_shape(aim->problem, chunks[i]);
@@ -230,7 +230,7 @@ bool pp_copy_propose_small(const pp_copy_aim *aim, int parts, pp_copy_route *rou
 
 /* A walk through the shapes of one intermediate's chunks, always to a better one. */
 typedef struct walk {
-    pp_copy_aim aim;
+    pp_rechunk_aim aim;
     shape_of common; /* of source and target chunk, the smaller */
     int64_t least_bytes, spent_most;
     shape_of seen[SHAPES_MOST];
@@ -241,8 +241,8 @@ typedef struct walk {
 
 static bool walk_try(walk *by, const int64_t *chunk)
 {
-    const pp_copy_problem *problem = by->aim.problem;
-    pp_copy_route route;
+    const pp_rechunk_problem *problem = by->aim.problem;
+    pp_rechunk_route route;
     shape_of chunks[1];
     double seconds;
     int i;
@@ -307,7 +307,7 @@ static void walk_on(walk *by)
 /* From the mean, and from what source and target have in common. */
 static void walk_between(walk *by, const int64_t *source, const int64_t *target)
 {
-    const pp_copy_problem *problem = by->aim.problem;
+    const pp_rechunk_problem *problem = by->aim.problem;
     shape_of chunk;
     pp_blocks_between(problem->ndim, source, target, 1, 2, chunk);
     round_shape(problem->ndim, source, target, chunk, chunk);
@@ -322,7 +322,7 @@ static void walk_between(walk *by, const int64_t *source, const int64_t *target)
  * arrays are small. */
 static void walk_outside(walk *by, const int64_t *source, const int64_t *target)
 {
-    const pp_copy_problem *problem = by->aim.problem;
+    const pp_rechunk_problem *problem = by->aim.problem;
     shape_of enclosing, whole;
     bool found;
     int d;
@@ -337,9 +337,9 @@ static void walk_outside(walk *by, const int64_t *source, const int64_t *target)
         walk_on(by);
 }
 
-bool pp_copy_propose_shaped(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+bool pp_rechunk_propose_shaped(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
-    const pp_copy_problem *problem = aim->problem;
+    const pp_rechunk_problem *problem = aim->problem;
     walk by = {.aim = *aim, .least_bytes = small_bytes(problem)};
     shape_of source, target, chunks[1];
     int d;

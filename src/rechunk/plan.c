@@ -11,31 +11,31 @@
 #define EFFORT_ALL 600000
 
 /* pass_count 0: three or more, as many as are forced. */
-static const pp_copy_strategy strategies[] = {
-    {"of whole chunks", 1, true, pp_copy_propose_chunks},
-    {"of runs", 1, true, pp_copy_propose_runs},
-    {"in which ranks read together", 1, true, pp_copy_propose_together},
-    {"by the geometric mean", 2, false, pp_copy_propose_means},
-    {"with rounded chunks", 2, false, pp_copy_propose_rounded},
-    {"with shaped chunks", 2, false, pp_copy_propose_shaped},
-    {"with small chunks", 2, true, pp_copy_propose_small},
-    {"by the geometric mean", 3, false, pp_copy_propose_means},
-    {"with rounded chunks", 3, false, pp_copy_propose_rounded},
-    {"by the geometric mean", 0, false, pp_copy_propose_means},
-    {"with rounded chunks", 0, false, pp_copy_propose_rounded},
-    {"with small chunks", 0, true, pp_copy_propose_small},
+static const pp_rechunk_strategy strategies[] = {
+    {"of whole chunks", 1, true, pp_rechunk_propose_chunks},
+    {"of runs", 1, true, pp_rechunk_propose_runs},
+    {"in which ranks read together", 1, true, pp_rechunk_propose_together},
+    {"by the geometric mean", 2, false, pp_rechunk_propose_means},
+    {"with rounded chunks", 2, false, pp_rechunk_propose_rounded},
+    {"with shaped chunks", 2, false, pp_rechunk_propose_shaped},
+    {"with small chunks", 2, true, pp_rechunk_propose_small},
+    {"by the geometric mean", 3, false, pp_rechunk_propose_means},
+    {"with rounded chunks", 3, false, pp_rechunk_propose_rounded},
+    {"by the geometric mean", 0, false, pp_rechunk_propose_means},
+    {"with rounded chunks", 0, false, pp_rechunk_propose_rounded},
+    {"with small chunks", 0, true, pp_rechunk_propose_small},
 };
 #define STRATEGY_COUNT ((int)(sizeof strategies / sizeof strategies[0]))
 
 /* How many passes a strategy is asked for; 0: it is not asked. */
-static int parts_of(const pp_copy_strategy *strategy, int force_passes)
+static int parts_of(const pp_rechunk_strategy *strategy, int force_passes)
 {
     if (force_passes >= 3)
         return strategy->pass_count == 0 ? force_passes : 0;
     return force_passes == 0 || strategy->pass_count == force_passes ? strategy->pass_count : 0;
 }
 
-static int64_t route_memory(const pp_copy_route *route)
+static int64_t route_memory(const pp_rechunk_route *route)
 {
     int64_t bytes = 0;
     int i;
@@ -44,7 +44,7 @@ static int64_t route_memory(const pp_copy_route *route)
     return bytes;
 }
 
-static double route_seconds(const pp_copy_route *route)
+static double route_seconds(const pp_rechunk_route *route)
 {
     double seconds = 0;
     int i;
@@ -54,11 +54,11 @@ static double route_seconds(const pp_copy_route *route)
 }
 
 /* The route of least memory of all; of two with the same, the one of fewer passes. */
-static int64_t find_least(const pp_copy_problem *problem, pp_copy_route *least)
+static int64_t find_least(const pp_rechunk_problem *problem, pp_rechunk_route *least)
 {
     int64_t spent = 0;
-    pp_copy_aim aim = {.problem = problem, .seeks_least = true, .effort = EFFORT_PASSES, .spent = &spent};
-    pp_copy_route route;
+    pp_rechunk_aim aim = {.problem = problem, .seeks_least = true, .effort = EFFORT_PASSES, .spent = &spent};
+    pp_rechunk_route route;
     int i, parts;
     least->pass_count = 0;
     for (i = 0; i < STRATEGY_COUNT; i++) {
@@ -71,12 +71,12 @@ static int64_t find_least(const pp_copy_problem *problem, pp_copy_route *least)
     return route_memory(least);
 }
 
-static void record(pp_copy_plan *plan, int pass_count, const char *how, const pp_copy_route *route)
+static void record(pp_rechunk_plan *plan, int pass_count, const char *how, const pp_rechunk_route *route)
 {
     static const char *const words[] = {"no", "one", "two", "three", "four", "five", "six", "seven", "eight"};
-    pp_copy_candidate *candidate = &plan->candidates[plan->candidate_count++];
+    pp_rechunk_candidate *candidate = &plan->candidates[plan->candidate_count++];
     int i;
-    *candidate = (pp_copy_candidate){.pass_count = pass_count, .is_feasible = route != NULL};
+    *candidate = (pp_rechunk_candidate){.pass_count = pass_count, .is_feasible = route != NULL};
     (void)snprintf(candidate->name, sizeof candidate->name, "%s pass%s %s", words[pass_count],
                    pass_count == 1 ? "" : "es", how);
     for (i = 0; route != NULL && i < pass_count; i++) {
@@ -90,7 +90,7 @@ static void record(pp_copy_plan *plan, int pass_count, const char *how, const pp
 }
 
 /* Records a route and takes it if it is the fastest so far. */
-static void offer(pp_copy_plan *plan, const char *how, const pp_copy_route *route, int *chosen)
+static void offer(pp_rechunk_plan *plan, const char *how, const pp_rechunk_route *route, int *chosen)
 {
     int i;
     record(plan, route->pass_count, how, route);
@@ -103,50 +103,50 @@ static void offer(pp_copy_plan *plan, const char *how, const pp_copy_route *rout
 }
 
 /* The route of least memory, with as much more as there is. */
-static void offer_least(const pp_copy_aim *aim, pp_copy_plan *plan, pp_copy_route *least, int *chosen)
+static void offer_least(const pp_rechunk_aim *aim, pp_rechunk_plan *plan, pp_rechunk_route *least, int *chosen)
 {
     int i;
     for (i = 0; i < least->pass_count; i++)
-        if (!pp_copy_weigh(aim, &least->passes[i]))
+        if (!pp_rechunk_weigh(aim, &least->passes[i]))
             return;
     offer(plan, "of least memory", least, chosen);
 }
 
-static void finish(pp_copy_plan *plan, int chosen)
+static void finish(pp_rechunk_plan *plan, int chosen)
 {
     int i;
     plan->candidates[chosen].is_chosen = true;
     plan->memory_bytes = plan->candidates[chosen].memory_bytes;
     plan->seconds = plan->candidates[chosen].seconds;
     for (i = 0; i < plan->pass_count - 1; i++) {
-        const pp_copy_counts *counts = &plan->passes[i].counts;
+        const pp_rechunk_counts *counts = &plan->passes[i].counts;
         plan->temporary_bytes = pp_add_saturating(plan->temporary_bytes, counts->written_bytes);
         plan->temporary_files = pp_add_saturating(plan->temporary_files, counts->shards_written);
     }
 }
 
-static parapet_status check(const pp_copy_problem *problem)
+static parapet_status check(const pp_rechunk_problem *problem)
 {
-    if (problem->force_passes < 0 || problem->force_passes > PP_COPY_PASSES_MOST)
+    if (problem->force_passes < 0 || problem->force_passes > PP_RECHUNK_PASSES_MOST)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a copy takes 1 to %d passes, not %d; 0 lets them be chosen",
-                       PP_COPY_PASSES_MOST, problem->force_passes);
-    if (problem->force_reading == PP_COPY_RUNS && !problem->source.allows_runs)
+                       PP_RECHUNK_PASSES_MOST, problem->force_passes);
+    if (problem->force_reading == PP_RECHUNK_RUNS && !problem->source.allows_runs)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "runs of the source cannot be read, because its chunks are compressed or "
                        "have checksums; leave the way of reading open");
-    if (problem->force_reading == PP_COPY_RUNS && problem->force_cooperation == PP_COPY_TOGETHER)
+    if (problem->force_reading == PP_RECHUNK_RUNS && problem->force_cooperation == PP_RECHUNK_TOGETHER)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "ranks that read together read whole chunks, not runs; leave one of both open");
-    if (problem->force_cooperation == PP_COPY_TOGETHER && problem->cooperation_bytes == 0)
+    if (problem->force_cooperation == PP_RECHUNK_TOGETHER && problem->cooperation_bytes == 0)
         return pp_fail(PARAPET_ERR_ARGUMENT, "these ranks cannot read together; leave cooperation open");
     return PARAPET_OK;
 }
 
-static parapet_status choose(const pp_copy_problem *problem, pp_copy_route *least, pp_copy_plan *plan)
+static parapet_status choose(const pp_rechunk_problem *problem, pp_rechunk_route *least, pp_rechunk_plan *plan)
 {
     int64_t spent = 0;
-    pp_copy_aim aim = {.problem = problem, .limit_bytes = problem->memory_bytes, .spent = &spent};
-    pp_copy_route route;
+    pp_rechunk_aim aim = {.problem = problem, .limit_bytes = problem->memory_bytes, .spent = &spent};
+    pp_rechunk_route route;
     int chosen = -1, i, parts;
     for (i = 0; i < STRATEGY_COUNT && spent < EFFORT_ALL; i++) {
         if ((parts = parts_of(&strategies[i], problem->force_passes)) == 0)
@@ -165,20 +165,20 @@ static parapet_status choose(const pp_copy_problem *problem, pp_copy_route *leas
     return PARAPET_OK;
 }
 
-parapet_status pp_copy_plan_build(const pp_copy_problem *problem, pp_copy_plan *plan)
+parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechunk_plan *plan)
 {
-    pp_copy_problem given = *problem;
-    pp_copy_route least;
+    pp_rechunk_problem given = *problem;
+    pp_rechunk_route least;
     parapet_status status;
     int d;
     /* One rank that reads together with itself is every rank for itself. */
     if (given.ranks == 1)
-        given.force_cooperation = PP_COPY_ALONE;
-    *plan = (pp_copy_plan){.ndim = given.ndim,
-                           .ranks = given.ranks,
-                           .threads = given.threads,
-                           .limit_bytes = given.memory_bytes,
-                           .unit_bytes = given.unit_bytes};
+        given.force_cooperation = PP_RECHUNK_ALONE;
+    *plan = (pp_rechunk_plan){.ndim = given.ndim,
+                              .ranks = given.ranks,
+                              .threads = given.threads,
+                              .limit_bytes = given.memory_bytes,
+                              .unit_bytes = given.unit_bytes};
     for (d = 0; d < given.ndim; d++)
         plan->shape[d] = given.shape[d];
     if ((status = check(&given)) != PARAPET_OK)

@@ -7,7 +7,7 @@
 #include "base/shape_text.h"
 #include "rechunk/count.h"
 
-static int64_t box_bytes(const pp_copy_plan *plan, const int64_t *extents, int64_t element_bytes)
+static int64_t box_bytes(const pp_rechunk_plan *plan, const int64_t *extents, int64_t element_bytes)
 {
     int64_t bytes = element_bytes;
     int d;
@@ -16,12 +16,12 @@ static int64_t box_bytes(const pp_copy_plan *plan, const int64_t *extents, int64
     return bytes;
 }
 
-int64_t pp_copy_plan_array_bytes(const pp_copy_plan *plan)
+int64_t pp_rechunk_plan_array_bytes(const pp_rechunk_plan *plan)
 {
     return plan->pass_count == 0 ? 0 : box_bytes(plan, plan->shape, plan->passes[0].target.element_bytes);
 }
 
-int64_t pp_copy_plan_redone_bytes(const pp_copy_plan *plan)
+int64_t pp_rechunk_plan_redone_bytes(const pp_rechunk_plan *plan)
 {
     int64_t most = 0;
     int i;
@@ -36,15 +36,16 @@ static int64_t align_to_page(int64_t bytes)
     return pp_multiply_saturating(pp_divide_up(bytes, PP_PAGE_BYTES), PP_PAGE_BYTES);
 }
 
-pp_copy_parts pp_copy_memory_parts(const pp_copy_pass *pass)
+pp_rechunk_parts pp_rechunk_memory_parts(const pp_rechunk_pass *pass)
 {
-    const pp_copy_memory *memory = &pass->memory;
-    pp_copy_parts parts = {.rest = memory->memory_bytes};
+    const pp_rechunk_memory *memory = &pass->memory;
+    pp_rechunk_parts parts = {.rest = memory->memory_bytes};
     if (!pass->cooperates)
-        parts.slots = pp_multiply_saturating(memory->slots, align_to_page(pass->target.slot_bytes));
+        parts.chunk_buffers =
+            pp_multiply_saturating(memory->chunk_buffers, align_to_page(pass->target.chunk_buffer_bytes));
     parts.indexes = pp_add_saturating(memory->source_indexes, memory->target_indexes);
     parts.writers = pp_multiply_saturating(memory->writers, memory->writer_bytes);
-    parts.rest -= pp_min_i64(parts.rest, parts.slots);
+    parts.rest -= pp_min_i64(parts.rest, parts.chunk_buffers);
     parts.rest -= pp_min_i64(parts.rest, parts.indexes);
     parts.rest -= pp_min_i64(parts.rest, parts.writers);
     return parts;
@@ -57,7 +58,7 @@ static void print_name(const char *name, pp_text *text)
         pp_text_add(text, "%c", (unsigned char)*name < 0x20 || *name == 0x7f ? '?' : *name);
 }
 
-void pp_copy_print_dimension(const pp_copy_labels *labels, int d, pp_text *text)
+void pp_rechunk_print_dimension(const pp_rechunk_labels *labels, int d, pp_text *text)
 {
     if (labels != NULL && labels->dimension_names != NULL && labels->dimension_names[d] != NULL)
         print_name(labels->dimension_names[d], text);
@@ -102,7 +103,7 @@ static void print_count(int64_t count, const char *one, pp_text *text)
     pp_text_add(text, "%" PRId64 " %s%s", count, one, count == 1 ? "" : "s");
 }
 
-static void print_layout(const pp_copy_plan *plan, const pp_copy_side *side, pp_text *text)
+static void print_layout(const pp_rechunk_plan *plan, const pp_rechunk_side *side, pp_text *text)
 {
     pp_shape_print(plan->ndim, side->chunk, text);
     if (side->is_sharded) {
@@ -111,7 +112,7 @@ static void print_layout(const pp_copy_plan *plan, const pp_copy_side *side, pp_
     }
 }
 
-static void print_side(const pp_copy_plan *plan, const char *name, const pp_copy_side *side, const char *codecs,
+static void print_side(const pp_rechunk_plan *plan, const char *name, const pp_rechunk_side *side, const char *codecs,
                        pp_text *text)
 {
     double bytes = (double)side->element_bytes;
@@ -128,13 +129,13 @@ static void print_side(const pp_copy_plan *plan, const char *name, const pp_copy
     pp_text_add(text, "\n");
 }
 
-static void print_heading(const pp_copy_plan *plan, const pp_copy_labels *labels, pp_text *text)
+static void print_heading(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *text)
 {
     pp_text_add(text, "copy of %s%s", labels->type_name != NULL ? labels->type_name : "",
                 labels->type_name != NULL ? ", " : "");
     pp_shape_print(plan->ndim, plan->shape, text);
     pp_text_add(text, ", ");
-    pp_bytes_print((double)pp_copy_plan_array_bytes(plan), text);
+    pp_bytes_print((double)pp_rechunk_plan_array_bytes(plan), text);
     if (labels->permutation != NULL) {
         pp_text_add(text, ", ");
         print_name(labels->permutation, text);
@@ -151,40 +152,40 @@ static void print_heading(const pp_copy_plan *plan, const pp_copy_labels *labels
     pp_text_add(text, "\n");
 }
 
-static void print_template(const pp_copy_plan *plan, const pp_copy_pass *pass, pp_text *text)
+static void print_template(const pp_rechunk_plan *plan, const pp_rechunk_pass *pass, pp_text *text)
 {
     pp_text_add(text, "  template  ");
     pp_shape_print(plan->ndim, pass->template_shape, text);
     pp_text_add(text, ", ");
     pp_bytes_print((double)box_bytes(plan, pass->template_shape, pass->target.element_bytes), text);
     pp_text_add(text, "; %" PRId64 " in ", pass->counts.templates);
-    print_count(pass->counts.lots, "lot", text);
+    print_count(pass->counts.work_units, "work unit", text);
     if (pass->cooperates) {
         pp_text_add(text, ", all ranks read together for ");
         pp_shape_print(plan->ndim, pass->group, text);
-        pp_text_add(text, " lots at a time\n");
+        pp_text_add(text, " work units at a time\n");
     } else {
         pp_text_add(text, ", each done by one rank alone\n");
     }
 }
 
-static void print_visit(const pp_copy_plan *plan, const pp_copy_labels *labels, const pp_copy_pass *pass,
+static void print_visit(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, const pp_rechunk_pass *pass,
                         pp_text *text)
 {
     int i;
     pp_text_add(text, "  visit     ");
     for (i = plan->ndim - 1; i >= 0; i--) {
         pp_text_add(text, "%s", i == plan->ndim - 1 ? "along " : ", then ");
-        pp_copy_print_dimension(labels, pass->order[i], text);
+        pp_rechunk_print_dimension(labels, pass->order[i], text);
     }
     pp_text_add(text, "%s%s\n", plan->ndim > 0 ? "; " : "",
                 pass->reads_runs ? "runs of chunks, only what a template needs" : "whole chunks");
 }
 
-static void print_reads(const pp_copy_plan *plan, const pp_copy_pass *pass, pp_text *text)
+static void print_reads(const pp_rechunk_plan *plan, const pp_rechunk_pass *pass, pp_text *text)
 {
-    const pp_copy_counts *counts = &pass->counts;
-    int64_t array_bytes = pp_copy_plan_array_bytes(plan);
+    const pp_rechunk_counts *counts = &pass->counts;
+    int64_t array_bytes = pp_rechunk_plan_array_bytes(plan);
     double ratio = pass->source.stored_ratio;
     pp_text_add(text, "  reads     ");
     pp_bytes_print((double)counts->decoded_bytes, text);
@@ -201,7 +202,7 @@ static void print_reads(const pp_copy_plan *plan, const pp_copy_pass *pass, pp_t
     pp_text_add(text, "\n");
 }
 
-static void print_writes(const pp_copy_pass *pass, pp_text *text)
+static void print_writes(const pp_rechunk_pass *pass, pp_text *text)
 {
     pp_text_add(text, "  writes    ");
     pp_bytes_print((double)pass->counts.written_bytes, text);
@@ -212,18 +213,19 @@ static void print_writes(const pp_copy_pass *pass, pp_text *text)
     pp_text_add(text, "\n");
 }
 
-static void print_pass_memory(const pp_copy_pass *pass, pp_text *text)
+static void print_pass_memory(const pp_rechunk_pass *pass, pp_text *text)
 {
-    const pp_copy_memory *memory = &pass->memory;
-    pp_copy_parts parts = pp_copy_memory_parts(pass);
+    const pp_rechunk_memory *memory = &pass->memory;
+    pp_rechunk_parts parts = pp_rechunk_memory_parts(pass);
     pp_text_add(text, "  memory    ");
     pp_bytes_print((double)memory->memory_bytes, text);
     pp_text_add(text, " a rank: ");
     if (pass->cooperates) {
-        pp_text_add(text, "%" PRId64 " chunks of a template and the common read ", memory->slots);
+        pp_text_add(text, "%" PRId64 " chunks of a template and the common read ", memory->chunk_buffers);
     } else {
-        pp_text_add(text, "%" PRId64 " open chunks in %" PRId64 " slots ", memory->open_chunks, memory->slots);
-        pp_bytes_print((double)parts.slots, text);
+        pp_text_add(text, "%" PRId64 " open chunks in %" PRId64 " buffers ", memory->open_chunks,
+                    memory->chunk_buffers);
+        pp_bytes_print((double)parts.chunk_buffers, text);
         pp_text_add(text, ", ");
         print_count(memory->items, "item", text);
         pp_text_add(text, " and coding ");
@@ -238,9 +240,9 @@ static void print_pass_memory(const pp_copy_pass *pass, pp_text *text)
     pp_text_add(text, "\n");
 }
 
-static void print_pass(const pp_copy_plan *plan, const pp_copy_labels *labels, int number, pp_text *text)
+static void print_pass(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, int number, pp_text *text)
 {
-    const pp_copy_pass *pass = &plan->passes[number];
+    const pp_rechunk_pass *pass = &plan->passes[number];
     pp_text_add(text, "pass %d of %d: ", number + 1, plan->pass_count);
     print_layout(plan, &pass->source, text);
     pp_text_add(text, " -> ");
@@ -258,7 +260,7 @@ static void print_pass(const pp_copy_plan *plan, const pp_copy_labels *labels, i
     pp_text_add(text, "\n");
 }
 
-static void print_temporary(const pp_copy_plan *plan, pp_text *text)
+static void print_temporary(const pp_rechunk_plan *plan, pp_text *text)
 {
     pp_text_add(text, "  temporary ");
     if (plan->temporary_files == 0) {
@@ -271,7 +273,7 @@ static void print_temporary(const pp_copy_plan *plan, pp_text *text)
     pp_text_add(text, "\n");
 }
 
-static void print_total(const pp_copy_plan *plan, pp_text *text)
+static void print_total(const pp_rechunk_plan *plan, pp_text *text)
 {
     pp_text_add(text, "in all\n");
     print_temporary(plan, text);
@@ -287,15 +289,15 @@ static void print_total(const pp_copy_plan *plan, pp_text *text)
     pp_text_add(text, "; the smallest limit that would do is ");
     pp_bytes_print((double)plan->memory_least_bytes, text);
     pp_text_add(text, "\n  kill      at most ");
-    pp_bytes_print((double)pp_copy_plan_redone_bytes(plan), text);
+    pp_bytes_print((double)pp_rechunk_plan_redone_bytes(plan), text);
     pp_text_add(text, " a rank is done again: one template\n  time      ");
     print_seconds(plan->seconds, text);
     pp_text_add(text, " predicted");
-    print_rate(", ", pp_copy_plan_array_bytes(plan), plan->seconds, text);
+    print_rate(", ", pp_rechunk_plan_array_bytes(plan), plan->seconds, text);
     pp_text_add(text, "\n");
 }
 
-static void print_verdict(const pp_copy_plan *plan, const pp_copy_candidate *candidate, pp_text *text)
+static void print_verdict(const pp_rechunk_plan *plan, const pp_rechunk_candidate *candidate, pp_text *text)
 {
     if (candidate->is_chosen) {
         pp_text_add(text, "chosen");
@@ -312,7 +314,7 @@ static void print_verdict(const pp_copy_plan *plan, const pp_copy_candidate *can
     pp_text_add(text, "\n");
 }
 
-static void print_candidate(const pp_copy_plan *plan, const pp_copy_candidate *candidate, pp_text *text)
+static void print_candidate(const pp_rechunk_plan *plan, const pp_rechunk_candidate *candidate, pp_text *text)
 {
     char read[32] = "-", written[32] = "-", memory[32] = "-", time[32] = "-";
     if (candidate->read_bytes > 0)
@@ -327,9 +329,9 @@ static void print_candidate(const pp_copy_plan *plan, const pp_copy_candidate *c
     print_verdict(plan, candidate, text);
 }
 
-parapet_status pp_copy_print(const pp_copy_plan *plan, const pp_copy_labels *labels, pp_text *text)
+parapet_status pp_rechunk_print(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *text)
 {
-    static const pp_copy_labels none = {0};
+    static const pp_rechunk_labels none = {0};
     int i;
     labels = labels != NULL ? labels : &none;
     print_heading(plan, labels, text);

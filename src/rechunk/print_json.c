@@ -95,7 +95,7 @@ static void add_words(json_lines *json, const char *key, const char *words)
         add_quoted(json, words);
 }
 
-static void add_names(json_lines *json, const pp_copy_plan *plan, const pp_copy_labels *labels)
+static void add_names(json_lines *json, const pp_rechunk_plan *plan, const pp_rechunk_labels *labels)
 {
     int d;
     if (labels->dimension_names == NULL)
@@ -106,7 +106,7 @@ static void add_names(json_lines *json, const pp_copy_plan *plan, const pp_copy_
     close_group(json, ']');
 }
 
-static void add_side(json_lines *json, const char *key, int ndim, const pp_copy_side *side, const char *codecs)
+static void add_side(json_lines *json, const char *key, int ndim, const pp_rechunk_side *side, const char *codecs)
 {
     open_group(json, key, '{');
     add_list(json, "chunks", ndim, side->chunk);
@@ -116,7 +116,7 @@ static void add_side(json_lines *json, const char *key, int ndim, const pp_copy_
     add_dimensions(json, "stored_order", ndim, side->stored_order);
     add_integer(json, "element_bytes", side->element_bytes);
     add_integer(json, "encoded_bytes", side->encoded_bytes);
-    add_integer(json, "slot_bytes", side->slot_bytes);
+    add_integer(json, "chunk_buffer_bytes", side->chunk_buffer_bytes);
     add_integer(json, "scratch_bytes", side->scratch_bytes);
     add_real(json, "codec_rate", side->codec_rate);
     add_real(json, "stored_ratio", side->stored_ratio);
@@ -125,9 +125,9 @@ static void add_side(json_lines *json, const char *key, int ndim, const pp_copy_
     close_group(json, '}');
 }
 
-static void add_counts(json_lines *json, const pp_copy_counts *counts)
+static void add_counts(json_lines *json, const pp_rechunk_counts *counts)
 {
-    add_integer(json, "lots", counts->lots);
+    add_integer(json, "work_units", counts->work_units);
     add_integer(json, "templates", counts->templates);
     add_integer(json, "chunk_reads", counts->chunk_reads);
     add_integer(json, "read_requests", counts->read_requests);
@@ -138,32 +138,32 @@ static void add_counts(json_lines *json, const pp_copy_counts *counts)
     add_integer(json, "written_bytes", counts->written_bytes);
 }
 
-static void add_memory(json_lines *json, const pp_copy_pass *pass)
+static void add_memory(json_lines *json, const pp_rechunk_pass *pass)
 {
-    const pp_copy_memory *memory = &pass->memory;
-    pp_copy_parts parts = pp_copy_memory_parts(pass);
+    const pp_rechunk_memory *memory = &pass->memory;
+    pp_rechunk_parts parts = pp_rechunk_memory_parts(pass);
     open_group(json, "memory", '{');
     add_integer(json, "memory_bytes", memory->memory_bytes);
     add_integer(json, "open_chunks", memory->open_chunks);
-    add_integer(json, "slots", memory->slots);
+    add_integer(json, "chunk_buffers", memory->chunk_buffers);
     add_integer(json, "items", memory->items);
     add_integer(json, "writers", memory->writers);
     add_integer(json, "writer_bytes", memory->writer_bytes);
     add_integer(json, "source_indexes_bytes", memory->source_indexes);
     add_integer(json, "target_indexes_bytes", memory->target_indexes);
-    add_integer(json, "all_slots_bytes", parts.slots);
+    add_integer(json, "all_chunk_buffers_bytes", parts.chunk_buffers);
     add_integer(json, "all_writers_bytes", parts.writers);
     add_integer(json, "items_and_coding_bytes", parts.rest);
     close_group(json, '}');
 }
 
-static void add_pass(json_lines *json, const pp_copy_plan *plan, const pp_copy_pass *pass)
+static void add_pass(json_lines *json, const pp_rechunk_plan *plan, const pp_rechunk_pass *pass)
 {
     open_group(json, NULL, '{');
     add_side(json, "source", plan->ndim, &pass->source, NULL);
     add_side(json, "target", plan->ndim, &pass->target, NULL);
     add_list(json, "template", plan->ndim, pass->template_shape);
-    add_list(json, "lot", plan->ndim, pass->lot_shape);
+    add_list(json, "work_unit", plan->ndim, pass->work_unit_shape);
     add_dimensions(json, "order_slowest_first", plan->ndim, pass->order);
     add_bool(json, "reads_runs", pass->reads_runs);
     add_bool(json, "cooperates", pass->cooperates);
@@ -175,7 +175,7 @@ static void add_pass(json_lines *json, const pp_copy_plan *plan, const pp_copy_p
     close_group(json, '}');
 }
 
-static void add_candidate(json_lines *json, const pp_copy_candidate *candidate)
+static void add_candidate(json_lines *json, const pp_rechunk_candidate *candidate)
 {
     open_group(json, NULL, '{');
     add_words(json, "name", candidate->name);
@@ -189,7 +189,7 @@ static void add_candidate(json_lines *json, const pp_copy_candidate *candidate)
     close_group(json, '}');
 }
 
-static void add_heading(json_lines *json, const pp_copy_plan *plan, const pp_copy_labels *labels)
+static void add_heading(json_lines *json, const pp_rechunk_plan *plan, const pp_rechunk_labels *labels)
 {
     if (labels->type_name != NULL)
         add_words(json, "type", labels->type_name);
@@ -197,9 +197,9 @@ static void add_heading(json_lines *json, const pp_copy_plan *plan, const pp_cop
     add_names(json, plan, labels);
     if (labels->permutation != NULL)
         add_words(json, "permutation", labels->permutation);
-    add_integer(json, "array_bytes", pp_copy_plan_array_bytes(plan));
+    add_integer(json, "array_bytes", pp_rechunk_plan_array_bytes(plan));
     if (plan->pass_count > 0) {
-        const pp_copy_pass *last = &plan->passes[plan->pass_count - 1];
+        const pp_rechunk_pass *last = &plan->passes[plan->pass_count - 1];
         add_side(json, "source", plan->ndim, &plan->passes[0].source, labels->source_codecs);
         add_side(json, "target", plan->ndim, &last->target, labels->target_codecs);
     }
@@ -210,15 +210,15 @@ static void add_heading(json_lines *json, const pp_copy_plan *plan, const pp_cop
     add_integer(json, "memory_bytes", plan->memory_bytes);
     add_integer(json, "memory_least_bytes", plan->memory_least_bytes);
     add_integer(json, "unit_bytes", plan->unit_bytes);
-    add_integer(json, "redone_bytes", pp_copy_plan_redone_bytes(plan));
+    add_integer(json, "redone_bytes", pp_rechunk_plan_redone_bytes(plan));
     add_integer(json, "temporary_bytes", plan->temporary_bytes);
     add_integer(json, "temporary_files", plan->temporary_files);
     add_real(json, "seconds", plan->seconds);
 }
 
-parapet_status pp_copy_print_json(const pp_copy_plan *plan, const pp_copy_labels *labels, pp_text *text)
+parapet_status pp_rechunk_print_json(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *text)
 {
-    static const pp_copy_labels none = {0};
+    static const pp_rechunk_labels none = {0};
     json_lines json = {.text = text, .depth = 1, .is_first = true};
     int i;
     pp_text_add(text, "{");

@@ -8,8 +8,8 @@
  *     pass       reads one layout, writes another; one suffices, or intermediate layouts lie between several
  *     template   a box of whole target chunks; nothing is kept from one to the next, so what lies across its
  *                border is read again
- *     lot        whole target shards and whole templates; one rank does a lot from its beginning to its end, so
- *                every shard has one writer. Templates start anew in every lot
+ *     work unit        whole target shards and whole templates; one rank does a work unit from its beginning to its
+ * end, so every shard has one writer. Templates start anew in every work unit
  *
  * Inside a template the source chunks are visited one after the other, each read and decoded once; their elements go
  * straight to the target chunks that need them. A target chunk takes memory from its first element to its last: how
@@ -19,27 +19,27 @@
 
 #include "geometry/box.h"
 
-#define PP_COPY_PASSES_MOST 8
-#define PP_COPY_CANDIDATES_MOST 16
+#define PP_RECHUNK_PASSES_MOST 8
+#define PP_RECHUNK_CANDIDATES_MOST 16
 
 /* One layout: of the source, of the target, or between two passes. */
-typedef struct pp_copy_side {
+typedef struct pp_rechunk_side {
     int64_t chunk[PARAPET_MAX_NDIM];    /* elements */
     int64_t shard[PARAPET_MAX_NDIM];    /* a multiple of chunk; equal to it when there are no shards */
     int64_t origin[PARAPET_MAX_NDIM];   /* where element 0 lies in its shard: 0 <= origin < shard; targets have 0 */
     int stored_order[PARAPET_MAX_NDIM]; /* dimensions as a chunk stores them, slowest first: what runs follow */
     int64_t element_bytes;
-    int64_t encoded_bytes; /* the most that a stored chunk takes */
-    int64_t slot_bytes;    /* an open target chunk: its elements, and what encoding adds in place */
-    int64_t scratch_bytes; /* of one worker, to decode (source) or to encode (target) */
-    bool is_sharded;       /* a shard has an index, which is read when it is opened */
-    bool allows_runs;      /* stored as it is in memory and without checksum: parts of a chunk can be read */
-    double codec_rate;     /* bytes of elements per second that one worker decodes or encodes; 0: not known */
-    double stored_ratio;   /* stored bytes per byte of elements; 0: 1 */
-} pp_copy_side;
+    int64_t encoded_bytes;      /* the most that a stored chunk takes */
+    int64_t chunk_buffer_bytes; /* an open target chunk: its elements, and what encoding adds in place */
+    int64_t scratch_bytes;      /* of one worker, to decode (source) or to encode (target) */
+    bool is_sharded;            /* a shard has an index, which is read when it is opened */
+    bool allows_runs;           /* stored as it is in memory and without checksum: parts of a chunk can be read */
+    double codec_rate;          /* bytes of elements per second that one worker decodes or encodes; 0: not known */
+    double stored_ratio;        /* stored bytes per byte of elements; 0: 1 */
+} pp_rechunk_side;
 
 /* What the machine does; zero in any field means "an ordinary disk". */
-typedef struct pp_copy_machine {
+typedef struct pp_rechunk_machine {
     double read_rate, write_rate;   /* bytes per second of one rank alone */
     double read_limit, write_limit; /* of all ranks together */
     double request_seconds;         /* each ranged read of a whole chunk, beside its bytes */
@@ -48,96 +48,98 @@ typedef struct pp_copy_machine {
     double copy_rate;               /* bytes per second that one worker scatters into chunks */
     double exchange_rate;           /* bytes per second between ranks, of one rank */
     int cores;                      /* that all ranks share */
-} pp_copy_machine;
+} pp_rechunk_machine;
 
-typedef struct pp_copy_problem {
+typedef struct pp_rechunk_problem {
     int ndim;
     int64_t shape[PARAPET_MAX_NDIM]; /* of the target */
-    pp_copy_side source, target;
-    pp_copy_side between; /* for intermediate layouts: what does not depend on the chunk (element_bytes, rates) */
-    int64_t memory_bytes; /* limit of one rank; INT64_MAX: none */
-    int64_t unit_bytes;   /* most bytes of elements of a template, unless one target chunk has more; 0: no cap */
+    pp_rechunk_side source, target;
+    pp_rechunk_side between; /* for intermediate layouts: what does not depend on the chunk (element_bytes, rates) */
+    int64_t memory_bytes;    /* limit of one rank; INT64_MAX: none */
+    int64_t unit_bytes;      /* most bytes of elements of a template, unless one target chunk has more; 0: no cap */
     int64_t cooperation_bytes; /* what a collective read takes beside the template; 0: ranks cannot cooperate */
     int threads;               /* workers of a rank, >= 1 */
     int ranks;
-    pp_copy_machine machine;
+    pp_rechunk_machine machine;
     int force_passes;      /* 0: chosen; else exactly so many */
     int force_reading;     /* 0: chosen, 1: whole chunks, 2: runs */
     int force_cooperation; /* 0: chosen, 1: every rank for itself, 2: all ranks read together */
-} pp_copy_problem;
+} pp_rechunk_problem;
 
 /* What a pass does, counted exactly: over all ranks. */
-typedef struct pp_copy_counts {
-    int64_t lots, templates;
+typedef struct pp_rechunk_counts {
+    int64_t work_units, templates;
     int64_t chunk_reads;   /* visits of source chunks: decoded, or read in runs */
     int64_t read_requests; /* ranged reads of chunks: chunk_reads, or the runs */
     int64_t index_reads;   /* shards opened, each with one request for its index; 0 without shards */
     int64_t decoded_bytes; /* elements read: whole chunks, or exactly the runs */
     int64_t chunks_written, shards_written;
     int64_t written_bytes; /* elements of whole target chunks */
-} pp_copy_counts;
+} pp_rechunk_counts;
 
 /* What a pass takes of the memory of one rank; the sum is memory_bytes. */
-typedef struct pp_copy_memory {
-    int64_t open_chunks; /* the most at a time, exact */
-    int64_t slots;       /* open_chunks and some more, for overlap; cooperating: all chunks of a template */
-    int64_t items;       /* source chunks on their way, >= 1 */
+typedef struct pp_rechunk_memory {
+    int64_t open_chunks;   /* the most at a time, exact */
+    int64_t chunk_buffers; /* open_chunks and some more, for overlap; cooperating: all chunks of a template */
+    int64_t items;         /* source chunks on their way, >= 1 */
     int64_t source_indexes, target_indexes; /* bytes */
     int64_t writers, writer_bytes;          /* shards open for writing, and the buffer of each */
     int64_t memory_bytes;
-} pp_copy_memory;
+} pp_rechunk_memory;
 
-typedef struct pp_copy_pass {
-    pp_copy_side source, target;
+typedef struct pp_rechunk_pass {
+    pp_rechunk_side source, target;
     int64_t
         template_shape[PARAPET_MAX_NDIM]; /* whole target chunks; per dimension at most a shard, or whole shards */
-    int64_t lot_shape[PARAPET_MAX_NDIM];  /* the larger of shard and template */
-    int order[PARAPET_MAX_NDIM];          /* dimensions in which source chunks are visited, slowest first */
-    bool reads_runs;                      /* parts of chunks, as contiguous runs */
-    bool cooperates;                      /* all ranks read together, each for a lot of its own */
-    int64_t group[PARAPET_MAX_NDIM];      /* cooperating: lots done at a time, their product is <= ranks */
-    pp_copy_counts counts;
-    pp_copy_memory memory;
+    int64_t work_unit_shape[PARAPET_MAX_NDIM]; /* the larger of shard and template */
+    int order[PARAPET_MAX_NDIM];               /* dimensions in which source chunks are visited, slowest first */
+    bool reads_runs;                           /* parts of chunks, as contiguous runs */
+    bool cooperates;                           /* all ranks read together, each for a work unit of its own */
+    int64_t group[PARAPET_MAX_NDIM];           /* cooperating: work units done at a time, their product is <= ranks */
+    pp_rechunk_counts counts;
+    pp_rechunk_memory memory;
     double seconds;
-} pp_copy_pass;
+} pp_rechunk_pass;
 
 /* Something that was weighed and how it did; for people. */
-typedef struct pp_copy_candidate {
+typedef struct pp_rechunk_candidate {
     char name[48]; /* "one pass", "two passes by the geometric mean", ... */
     int pass_count;
     int64_t read_bytes, written_bytes; /* elements, over all passes */
     int64_t memory_bytes;
     double seconds; /* 0 when it does not fit */
     bool is_feasible, is_chosen;
-} pp_copy_candidate;
+} pp_rechunk_candidate;
 
-typedef struct pp_copy_plan {
+typedef struct pp_rechunk_plan {
     int ndim;
     int64_t shape[PARAPET_MAX_NDIM];
     int ranks, threads;
     int64_t limit_bytes; /* the problem's */
     int64_t unit_bytes;
     int pass_count;
-    pp_copy_pass passes[PP_COPY_PASSES_MOST];
+    pp_rechunk_pass passes[PP_RECHUNK_PASSES_MOST];
     int64_t memory_bytes;                     /* of one rank: the most of all passes */
     int64_t memory_least_bytes;               /* the smallest limit for which a plan exists */
     int64_t temporary_bytes, temporary_files; /* of all intermediates together */
     double seconds;
     int candidate_count;
-    pp_copy_candidate candidates[PP_COPY_CANDIDATES_MOST];
-} pp_copy_plan;
+    pp_rechunk_candidate candidates[PP_RECHUNK_CANDIDATES_MOST];
+} pp_rechunk_plan;
 
 /* Weighs one pass with whole chunks, with runs, more passes, and cooperation, and takes the one of least predicted
  * time that fits. PARAPET_ERR_MEMORY names the smallest limit that would do. Deterministic: the same problem gives
  * the same plan. */
-parapet_status pp_copy_plan_build(const pp_copy_problem *problem, pp_copy_plan *plan);
+parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechunk_plan *plan);
 
-/* The lots of a pass and the templates of a lot are numbered in C order; a template's box, in elements, clipped to
- * the array. */
-int64_t pp_copy_lot_count(int ndim, const int64_t *shape, const pp_copy_pass *pass);
-int64_t pp_copy_lot_template_count(int ndim, const int64_t *shape, const pp_copy_pass *pass, int64_t lot);
-void pp_copy_lot_box(int ndim, const int64_t *shape, const pp_copy_pass *pass, int64_t lot, pp_box *box);
-void pp_copy_template_box(int ndim, const int64_t *shape, const pp_copy_pass *pass, int64_t lot, int64_t number,
-                          pp_box *box);
+/* The work units of a pass and the templates of a work unit are numbered in C order; a template's box, in elements,
+ * clipped to the array. */
+int64_t pp_rechunk_work_unit_count(int ndim, const int64_t *shape, const pp_rechunk_pass *pass);
+int64_t pp_rechunk_work_unit_template_count(int ndim, const int64_t *shape, const pp_rechunk_pass *pass,
+                                            int64_t work_unit);
+void pp_rechunk_work_unit_box(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t work_unit,
+                              pp_box *box);
+void pp_rechunk_template_box(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t work_unit,
+                             int64_t number, pp_box *box);
 
 #endif

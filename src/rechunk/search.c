@@ -20,22 +20,22 @@
 #define EFFORT_GRID 8
 #define EFFORT_WHOLE 16
 
-static bool size_and_time(const pp_copy_aim *aim, pp_copy_pass *pass)
+static bool size_and_time(const pp_rechunk_aim *aim, pp_rechunk_pass *pass)
 {
-    bool fits = pp_copy_size_memory(aim->problem, aim->seeks_least ? 0 : aim->limit_bytes, pass);
-    pp_copy_predict(aim->problem, pass);
+    bool fits = pp_rechunk_size_memory(aim->problem, aim->seeks_least ? 0 : aim->limit_bytes, pass);
+    pp_rechunk_predict(aim->problem, pass);
     return fits || aim->seeks_least;
 }
 
-bool pp_copy_weigh(const pp_copy_aim *aim, pp_copy_pass *pass)
+bool pp_rechunk_weigh(const pp_rechunk_aim *aim, pp_rechunk_pass *pass)
 {
-    const pp_copy_problem *problem = aim->problem;
-    pp_copy_set_lot(problem->ndim, problem->shape, pass);
-    pp_copy_count(problem->ndim, problem->shape, problem->ranks, pass);
+    const pp_rechunk_problem *problem = aim->problem;
+    pp_rechunk_set_work_unit(problem->ndim, problem->shape, pass);
+    pp_rechunk_count(problem->ndim, problem->shape, problem->ranks, pass);
     return size_and_time(aim, pass);
 }
 
-static int compare_extents(int ndim, const pp_copy_pass *a, const pp_copy_pass *b)
+static int compare_extents(int ndim, const pp_rechunk_pass *a, const pp_rechunk_pass *b)
 {
     int d;
     for (d = 0; d < ndim; d++)
@@ -52,7 +52,7 @@ static int compare(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-bool pp_copy_pass_is_better(const pp_copy_aim *aim, const pp_copy_pass *pass, const pp_copy_pass *than)
+bool pp_rechunk_pass_is_better(const pp_rechunk_aim *aim, const pp_rechunk_pass *pass, const pp_rechunk_pass *than)
 {
     int memory = compare(pass->memory.memory_bytes, than->memory.memory_bytes), order;
     if (aim->seeks_least && memory != 0)
@@ -75,9 +75,9 @@ static int64_t shard_templates(int64_t templates, int64_t others, int64_t files_
 
 /* The shard of an intermediate: whole templates, more along the dimensions that come first in the order, so that
  * there are few files but work for all ranks, and an index that takes little of the memory. */
-static void grow_shard(const pp_copy_aim *aim, pp_copy_pass *pass)
+static void grow_shard(const pp_rechunk_aim *aim, pp_rechunk_pass *pass)
 {
-    const pp_copy_problem *problem = aim->problem;
+    const pp_rechunk_problem *problem = aim->problem;
     int64_t files_most = pp_max_i64(FILES_LEAST, FILES_PER_RANK * (int64_t)problem->ranks), files = 1, chunks = 1;
     int64_t chunks_most = aim->limit_bytes / INDEX_SHARE / INDEX_ENTRY_BYTES, templates, times;
     int i, d;
@@ -100,7 +100,7 @@ static void grow_shard(const pp_copy_aim *aim, pp_copy_pass *pass)
 }
 
 /* No more bytes of elements inside the array than the unit, unless it is one chunk. */
-static bool template_is_allowed(const pp_copy_problem *problem, const pp_copy_pass *pass)
+static bool template_is_allowed(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
     int64_t bytes = pass->target.element_bytes;
     bool is_chunk = true;
@@ -118,16 +118,17 @@ static int64_t gcd_of(int64_t a, int64_t b)
 }
 
 /* Fewer reads and flushes than there can be, without looking at how templates lie in the grid. */
-static void bound_counts(const pp_copy_problem *problem, pp_copy_pass *trial)
+static void bound_counts(const pp_rechunk_problem *problem, pp_rechunk_pass *trial)
 {
-    pp_copy_counts *counts = &trial->counts;
+    pp_rechunk_counts *counts = &trial->counts;
     int64_t bytes = trial->source.element_bytes, templates, cells;
     int d;
-    *counts = (pp_copy_counts){.lots = 1, .templates = 1, .chunk_reads = 1, .shards_written = 1};
+    *counts = (pp_rechunk_counts){.work_units = 1, .templates = 1, .chunk_reads = 1, .shards_written = 1};
     for (d = 0; d < problem->ndim; d++) {
         templates = pp_divide_up(problem->shape[d], trial->template_shape[d]);
         cells = pp_divide_up(problem->shape[d], trial->source.chunk[d]);
-        counts->lots = pp_multiply_saturating(counts->lots, pp_divide_up(problem->shape[d], trial->lot_shape[d]));
+        counts->work_units =
+            pp_multiply_saturating(counts->work_units, pp_divide_up(problem->shape[d], trial->work_unit_shape[d]));
         counts->shards_written =
             pp_multiply_saturating(counts->shards_written, pp_divide_up(problem->shape[d], trial->target.shard[d]));
         counts->templates = pp_multiply_saturating(counts->templates, templates);
@@ -143,17 +144,17 @@ static void bound_counts(const pp_copy_problem *problem, pp_copy_pass *trial)
 }
 
 /* Whether the trial is too slow by these counts, even with all the memory that it can use. */
-static bool is_hopeless(const pp_copy_search *search, pp_copy_pass *trial)
+static bool is_hopeless(const pp_rechunk_search *search, pp_rechunk_pass *trial)
 {
     if (!search->has_best || search->aim->seeks_least)
         return false;
-    trial->memory = (pp_copy_memory){.items = 2, .slots = 1};
-    pp_copy_predict(search->aim->problem, trial);
+    trial->memory = (pp_rechunk_memory){.items = 2, .chunk_buffers = 1};
+    pp_rechunk_predict(search->aim->problem, trial);
     return trial->seconds > search->best.seconds;
 }
 
 /* How many templates that lie differently in the grid are looked at to count what a pass does. */
-static int64_t count_slices(const pp_copy_problem *problem, const pp_copy_pass *trial)
+static int64_t count_slices(const pp_rechunk_problem *problem, const pp_rechunk_pass *trial)
 {
     int64_t slices = 0, templates, cell;
     int d;
@@ -167,7 +168,7 @@ static int64_t count_slices(const pp_copy_problem *problem, const pp_copy_pass *
 }
 
 /* How many source chunks that lie differently in the target's are looked at to count what is open. */
-static int64_t count_places(const pp_copy_problem *problem, const pp_copy_pass *trial)
+static int64_t count_places(const pp_rechunk_problem *problem, const pp_rechunk_pass *trial)
 {
     int64_t places = 0, templates, cell, chunk, extent;
     int d;
@@ -184,46 +185,46 @@ static int64_t count_places(const pp_copy_problem *problem, const pp_copy_pass *
     return places;
 }
 
-void pp_copy_search_set_shard(pp_copy_search *search)
+void pp_rechunk_search_set_shard(pp_rechunk_search *search)
 {
-    if (search->leg->is_between)
+    if (search->ends->is_between)
         grow_shard(search->aim, &search->trial);
 }
 
 /* Most trials are slow: they are told by ever better counts, and what they hold open, which takes longest to find
  * out, is only looked at for the rest. */
-static bool try_shard(pp_copy_search *search)
+static bool try_shard(pp_rechunk_search *search)
 {
-    const pp_copy_problem *problem = search->aim->problem;
-    pp_copy_pass *trial = &search->trial;
+    const pp_rechunk_problem *problem = search->aim->problem;
+    pp_rechunk_pass *trial = &search->trial;
     int64_t slices;
-    pp_copy_set_lot(problem->ndim, problem->shape, trial);
+    pp_rechunk_set_work_unit(problem->ndim, problem->shape, trial);
     search->spent += 1 + problem->ndim / 4;
     bound_counts(problem, trial);
     if (is_hopeless(search, trial))
         return true;
     slices = count_slices(problem, trial);
     search->spent += slices / SLICES_PER_COST;
-    pp_copy_count(problem->ndim, problem->shape, problem->ranks, trial);
+    pp_rechunk_count(problem->ndim, problem->shape, problem->ranks, trial);
     if (is_hopeless(search, trial))
         return true;
     search->spent += 3 * problem->ndim + (slices + count_places(problem, trial)) / SLICES_PER_COST;
     if (!size_and_time(search->aim, trial))
         return false;
-    if (!search->has_best || pp_copy_pass_is_better(search->aim, trial, &search->best))
+    if (!search->has_best || pp_rechunk_pass_is_better(search->aim, trial, &search->best))
         search->best = *trial;
     search->has_best = true;
     return true;
 }
 
-bool pp_copy_search_try(pp_copy_search *search)
+bool pp_rechunk_search_try(pp_rechunk_search *search)
 {
-    pp_copy_pass *trial = &search->trial;
+    pp_rechunk_pass *trial = &search->trial;
     size_t bytes = (size_t)search->aim->problem->ndim * sizeof trial->template_shape[0];
-    pp_copy_search_set_shard(search);
+    pp_rechunk_search_set_shard(search);
     if (try_shard(search))
         return true;
-    if (!search->leg->is_between || memcmp(trial->target.shard, trial->template_shape, bytes) == 0)
+    if (!search->ends->is_between || memcmp(trial->target.shard, trial->template_shape, bytes) == 0)
         return false;
     /* The index of a smaller shard may fit. */
     memcpy(trial->target.shard, trial->template_shape, bytes);
@@ -231,7 +232,7 @@ bool pp_copy_search_try(pp_copy_search *search)
 }
 
 /* Weighs the template whose extents have these numbers. */
-static bool weigh_at(pp_copy_search *search, const int *index)
+static bool weigh_at(pp_rechunk_search *search, const int *index)
 {
     int d;
     for (d = 0; d < search->aim->problem->ndim; d++)
@@ -239,14 +240,14 @@ static bool weigh_at(pp_copy_search *search, const int *index)
     return template_is_allowed(search->aim->problem, &search->trial) && search->weigh(search);
 }
 
-static bool has_effort(const pp_copy_search *search, int64_t times)
+static bool has_effort(const pp_rechunk_search *search, int64_t times)
 {
     return search->spent < pp_multiply_saturating(times, search->aim->effort);
 }
 
 /* Some of the extents of every dimension, evenly spread, so that all their combinations are within effort; all of
  * them if that is possible. */
-static void grid_init(const pp_copy_search *search, int *points)
+static void grid_init(const pp_rechunk_search *search, int *points)
 {
     int ndim = search->aim->problem->ndim, d, widest;
     int64_t total;
@@ -266,7 +267,7 @@ static void grid_init(const pp_copy_search *search, int *points)
 }
 
 /* Whether everything there is was weighed. */
-static bool weigh_grid(pp_copy_search *search)
+static bool weigh_grid(pp_rechunk_search *search)
 {
     int ndim = search->aim->problem->ndim, points[PARAPET_MAX_NDIM], index[PARAPET_MAX_NDIM], d;
     int64_t cell[PARAPET_MAX_NDIM];
@@ -288,7 +289,7 @@ static bool weigh_grid(pp_copy_search *search)
     return is_all && !more;
 }
 
-static void index_of(const pp_copy_search *search, const int64_t *template_shape, int *index)
+static void index_of(const pp_rechunk_search *search, const int64_t *template_shape, int *index)
 {
     int d;
     for (d = 0; d < search->aim->problem->ndim; d++)
@@ -298,16 +299,16 @@ static void index_of(const pp_copy_search *search, const int64_t *template_shape
 }
 
 /* The template that the bounds of block.h recommend, made smaller until it fits. */
-static void weigh_block(pp_copy_search *search)
+static void weigh_block(pp_rechunk_search *search)
 {
-    const pp_copy_problem *problem = search->aim->problem;
+    const pp_rechunk_problem *problem = search->aim->problem;
     int64_t source[PARAPET_MAX_NDIM], template_shape[PARAPET_MAX_NDIM];
-    int64_t elements = search->aim->limit_bytes / pp_max_i64(1, search->leg->target.element_bytes);
+    int64_t elements = search->aim->limit_bytes / pp_max_i64(1, search->ends->target.element_bytes);
     int index[PARAPET_MAX_NDIM], order[PARAPET_MAX_NDIM], d, largest;
     pp_blocks blocks;
     for (d = 0; d < problem->ndim; d++)
-        source[d] = pp_min_i64(search->leg->source.chunk[d], pp_max_i64(1, problem->shape[d]));
-    pp_blocks_init(&blocks, problem->ndim, source, search->leg->target.chunk);
+        source[d] = pp_min_i64(search->ends->source.chunk[d], pp_max_i64(1, problem->shape[d]));
+    pp_blocks_init(&blocks, problem->ndim, source, search->ends->target.chunk);
     if (!pp_blocks_search(&blocks, elements, PP_MAX_BLOCK_USEFUL, template_shape, order))
         return;
     index_of(search, template_shape, index);
@@ -321,7 +322,7 @@ static void weigh_block(pp_copy_search *search)
 }
 
 /* The largest extent of dimension b that fits, given the others: memory grows with it, nearly always. */
-static void weigh_border(pp_copy_search *search, int *index, int b)
+static void weigh_border(pp_rechunk_search *search, int *index, int b)
 {
     int fits = -1, fails = search->extents[b].count, kept = index[b];
     while (fails - fits > 1) {
@@ -335,7 +336,7 @@ static void weigh_border(pp_copy_search *search, int *index, int b)
 }
 
 /* Every extent of dimension a, alone and with every other dimension as large as fits. */
-static void vary(pp_copy_search *search, int a)
+static void vary(pp_rechunk_search *search, int a)
 {
     int ndim = search->aim->problem->ndim, index[PARAPET_MAX_NDIM], kept, b;
     index_of(search, search->best.template_shape, index);
@@ -349,19 +350,19 @@ static void vary(pp_copy_search *search, int a)
                 weigh_border(search, index, b);
 }
 
-static void improve(pp_copy_search *search)
+static void improve(pp_rechunk_search *search)
 {
-    pp_copy_pass before;
+    pp_rechunk_pass before;
     int a;
     do {
         before = search->best;
         for (a = 0; a < search->aim->problem->ndim; a++)
             if (search->extents[a].count > 1)
                 vary(search, a);
-    } while (has_effort(search, EFFORT_WHOLE) && pp_copy_pass_is_better(search->aim, &search->best, &before));
+    } while (has_effort(search, EFFORT_WHOLE) && pp_rechunk_pass_is_better(search->aim, &search->best, &before));
 }
 
-static void search_templates(pp_copy_search *search)
+static void search_templates(pp_rechunk_search *search)
 {
     static const int smallest[PARAPET_MAX_NDIM] = {0};
     if (search->aim->seeks_least) {
@@ -375,12 +376,12 @@ static void search_templates(pp_copy_search *search)
         improve(search);
 }
 
-bool pp_copy_search_run(pp_copy_search *search)
+bool pp_rechunk_search_run(pp_rechunk_search *search)
 {
-    const pp_copy_problem *problem = search->aim->problem;
-    int most = problem->ndim <= 2 ? PP_COPY_EXTENTS_MOST : problem->ndim == 3 ? 40 : 24, d;
+    const pp_rechunk_problem *problem = search->aim->problem;
+    int most = problem->ndim <= 2 ? PP_RECHUNK_EXTENTS_MOST : problem->ndim == 3 ? 40 : 24, d;
     for (d = 0; d < problem->ndim; d++)
-        pp_copy_extents_init(&search->extents[d], search->leg, d, problem->shape[d], most);
+        pp_rechunk_extents_init(&search->extents[d], search->ends, d, problem->shape[d], most);
     search_templates(search);
     *search->aim->spent += search->spent;
     return search->has_best;

@@ -16,7 +16,7 @@ typedef struct orders {
 } orders;
 
 /* Dimensions that have a part in the order: with many, only those along which there is more than one source chunk. */
-static int list_visited(const pp_copy_problem *problem, const pp_copy_side *source, int *visited, int *rest)
+static int list_visited(const pp_rechunk_problem *problem, const pp_rechunk_side *source, int *visited, int *rest)
 {
     int count = 0, rest_count = 0, d;
     for (d = 0; d < problem->ndim; d++)
@@ -84,9 +84,9 @@ static void orders_turn(orders *list)
         list->count = 1;
 }
 
-static void orders_init(orders *list, const pp_copy_aim *aim, const pp_copy_leg *leg)
+static void orders_init(orders *list, const pp_rechunk_aim *aim, const pp_rechunk_ends *ends)
 {
-    const pp_copy_problem *problem = aim->problem;
+    const pp_rechunk_problem *problem = aim->problem;
     int order[PARAPET_MAX_NDIM], rest[PARAPET_MAX_NDIM], visited_count, d;
     int64_t source[PARAPET_MAX_NDIM];
     pp_blocks blocks;
@@ -95,7 +95,7 @@ static void orders_init(orders *list, const pp_copy_aim *aim, const pp_copy_leg 
         orders_turn(list);
         return;
     }
-    visited_count = list_visited(problem, &leg->source, order, rest);
+    visited_count = list_visited(problem, &ends->source, order, rest);
     memcpy(order + visited_count, rest, (size_t)(problem->ndim - visited_count) * sizeof rest[0]);
     if (visited_count <= PERMUTED_MOST) {
         do
@@ -104,55 +104,57 @@ static void orders_init(orders *list, const pp_copy_aim *aim, const pp_copy_leg 
         return;
     }
     for (d = 0; d < problem->ndim; d++)
-        source[d] = pp_min_i64(leg->source.chunk[d], pp_max_i64(1, problem->shape[d]));
+        source[d] = pp_min_i64(ends->source.chunk[d], pp_max_i64(1, problem->shape[d]));
     orders_add(list, order);
-    pp_blocks_init(&blocks, problem->ndim, source, leg->target.chunk);
+    pp_blocks_init(&blocks, problem->ndim, source, ends->target.chunk);
     orders_suggest(list, &blocks, problem->shape);
-    orders_suggest(list, &blocks, leg->target.chunk);
+    orders_suggest(list, &blocks, ends->target.chunk);
 }
 
-static bool weigh_orders(pp_copy_search *search)
+static bool weigh_orders(pp_rechunk_search *search)
 {
     const orders *list = search->variants;
     bool fits = false;
     int i;
     for (i = 0; i < list->count; i++) {
         memcpy(search->trial.order, list->order[i], (size_t)list->ndim * sizeof(int));
-        fits = pp_copy_search_try(search) || fits;
+        fits = pp_rechunk_search_try(search) || fits;
     }
     return fits;
 }
 
-bool pp_copy_search_alone(const pp_copy_aim *aim, const pp_copy_leg *leg, bool reads_runs, pp_copy_pass *pass)
+bool pp_rechunk_search_alone(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, bool reads_runs,
+                             pp_rechunk_pass *pass)
 {
     orders list;
-    pp_copy_search search = {.aim = aim, .leg = leg, .weigh = weigh_orders, .variants = &list};
-    orders_init(&list, aim, leg);
+    pp_rechunk_search search = {.aim = aim, .ends = ends, .weigh = weigh_orders, .variants = &list};
+    orders_init(&list, aim, ends);
     search.variant_count = list.count;
-    search.trial = (pp_copy_pass){.source = leg->source, .target = leg->target, .reads_runs = reads_runs};
-    if (!pp_copy_search_run(&search))
+    search.trial = (pp_rechunk_pass){.source = ends->source, .target = ends->target, .reads_runs = reads_runs};
+    if (!pp_rechunk_search_run(&search))
         return false;
     *pass = search.best;
     return true;
 }
 
-static bool propose(const pp_copy_aim *aim, bool reads_runs, pp_copy_route *route)
+static bool propose(const pp_rechunk_aim *aim, bool reads_runs, pp_rechunk_route *route)
 {
-    pp_copy_leg leg = {.source = aim->problem->source, .target = aim->problem->target};
+    pp_rechunk_ends ends = {.source = aim->problem->source, .target = aim->problem->target};
     route->pass_count = 1;
-    return pp_copy_search_alone(aim, &leg, reads_runs, &route->passes[0]);
+    return pp_rechunk_search_alone(aim, &ends, reads_runs, &route->passes[0]);
 }
 
-bool pp_copy_propose_chunks(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+bool pp_rechunk_propose_chunks(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
     (void)parts;
-    return aim->problem->force_reading != PP_COPY_RUNS && aim->problem->force_cooperation != PP_COPY_TOGETHER &&
+    return aim->problem->force_reading != PP_RECHUNK_RUNS && aim->problem->force_cooperation != PP_RECHUNK_TOGETHER &&
            propose(aim, false, route);
 }
 
-bool pp_copy_propose_runs(const pp_copy_aim *aim, int parts, pp_copy_route *route)
+bool pp_rechunk_propose_runs(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
     (void)parts;
-    return aim->problem->force_reading != PP_COPY_CHUNKS && aim->problem->force_cooperation != PP_COPY_TOGETHER &&
-           aim->problem->source.allows_runs && propose(aim, true, route);
+    return aim->problem->force_reading != PP_RECHUNK_CHUNKS &&
+           aim->problem->force_cooperation != PP_RECHUNK_TOGETHER && aim->problem->source.allows_runs &&
+           propose(aim, true, route);
 }

@@ -11,98 +11,100 @@
 #include "rechunk/rechunk.h"
 
 /* Values of force_reading and force_cooperation. */
-enum { PP_COPY_CHUNKS = 1, PP_COPY_RUNS = 2 };
-enum { PP_COPY_ALONE = 1, PP_COPY_TOGETHER = 2 };
+enum { PP_RECHUNK_CHUNKS = 1, PP_RECHUNK_RUNS = 2 };
+enum { PP_RECHUNK_ALONE = 1, PP_RECHUNK_TOGETHER = 2 };
 
 /* What is sought, and how hard. */
-typedef struct pp_copy_aim {
-    const pp_copy_problem *problem;
+typedef struct pp_rechunk_aim {
+    const pp_rechunk_problem *problem;
     int64_t limit_bytes;
     bool seeks_least; /* the least memory, however long it takes; limit_bytes does not count */
     int64_t effort;   /* about how many passes one search may weigh */
     int64_t *spent;   /* by all searches so far */
-} pp_copy_aim;
+} pp_rechunk_aim;
 
 /* The passes that a strategy proposes, from the source of the problem to its target. */
-typedef struct pp_copy_route {
+typedef struct pp_rechunk_route {
     int pass_count;
-    pp_copy_pass passes[PP_COPY_PASSES_MOST];
-} pp_copy_route;
+    pp_rechunk_pass passes[PP_RECHUNK_PASSES_MOST];
+} pp_rechunk_route;
 
 /* Fills route; false: nothing fits, or the strategy has nothing to say about this problem. */
-typedef bool (*pp_copy_propose)(const pp_copy_aim *aim, int parts, pp_copy_route *route);
+typedef bool (*pp_rechunk_propose)(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
 
-typedef struct pp_copy_strategy {
+typedef struct pp_rechunk_strategy {
     const char *name;
     int pass_count;
     bool is_frugal; /* also asked for the least memory */
-    pp_copy_propose propose;
-} pp_copy_strategy;
+    pp_rechunk_propose propose;
+} pp_rechunk_strategy;
 
-bool pp_copy_propose_chunks(const pp_copy_aim *aim, int parts, pp_copy_route *route);
-bool pp_copy_propose_runs(const pp_copy_aim *aim, int parts, pp_copy_route *route);
-bool pp_copy_propose_together(const pp_copy_aim *aim, int parts, pp_copy_route *route);
-bool pp_copy_propose_means(const pp_copy_aim *aim, int parts, pp_copy_route *route);
-bool pp_copy_propose_rounded(const pp_copy_aim *aim, int parts, pp_copy_route *route);
-bool pp_copy_propose_shaped(const pp_copy_aim *aim, int parts, pp_copy_route *route);
-bool pp_copy_propose_small(const pp_copy_aim *aim, int parts, pp_copy_route *route);
+bool pp_rechunk_propose_chunks(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
+bool pp_rechunk_propose_runs(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
+bool pp_rechunk_propose_together(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
+bool pp_rechunk_propose_means(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
+bool pp_rechunk_propose_rounded(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
+bool pp_rechunk_propose_shaped(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
+bool pp_rechunk_propose_small(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
 
 /* One pass to be found: from where to where. */
-typedef struct pp_copy_leg {
-    pp_copy_side source, target;
+typedef struct pp_rechunk_ends {
+    pp_rechunk_side source, target;
     bool is_between; /* the target is an intermediate: its shards follow the template */
-} pp_copy_leg;
+} pp_rechunk_ends;
 
 /* The best template, order and so on of one pass, in which every rank reads for itself, in whole chunks or in runs;
  * or in which all read together. False: nothing fits. */
-bool pp_copy_search_alone(const pp_copy_aim *aim, const pp_copy_leg *leg, bool reads_runs, pp_copy_pass *pass);
-bool pp_copy_search_together(const pp_copy_aim *aim, const pp_copy_leg *leg, pp_copy_pass *pass);
+bool pp_rechunk_search_alone(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, bool reads_runs,
+                             pp_rechunk_pass *pass);
+bool pp_rechunk_search_together(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass);
 
 /* The best of these that the problem allows. */
-bool pp_copy_search_any(const pp_copy_aim *aim, const pp_copy_leg *leg, pp_copy_pass *pass);
+bool pp_rechunk_search_any(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass);
 
 /* Counts, sizes and times a pass whose sides, template, order and so on are set. False: it does not fit. With
  * seeks_least everything fits. */
-bool pp_copy_weigh(const pp_copy_aim *aim, pp_copy_pass *pass);
+bool pp_rechunk_weigh(const pp_rechunk_aim *aim, pp_rechunk_pass *pass);
 
 /* Whether pass is to be preferred: less time, then fewer bytes, less memory, fewer templates, a template earlier in
  * C order, an order earlier in C order; with seeks_least, memory comes first. */
-bool pp_copy_pass_is_better(const pp_copy_aim *aim, const pp_copy_pass *pass, const pp_copy_pass *than);
+bool pp_rechunk_pass_is_better(const pp_rechunk_aim *aim, const pp_rechunk_pass *pass, const pp_rechunk_pass *than);
 
-#define PP_COPY_EXTENTS_MOST 128
+#define PP_RECHUNK_EXTENTS_MOST 128
 
 /* The extents that a template may have along one dimension, ascending: all of them if they are few, else those that
  * promise something. */
-typedef struct pp_copy_extents {
+typedef struct pp_rechunk_extents {
     int count;
-    int64_t extent[PP_COPY_EXTENTS_MOST];
-} pp_copy_extents;
+    int64_t extent[PP_RECHUNK_EXTENTS_MOST];
+} pp_rechunk_extents;
 
 /* For dimension d, of which the array has so many elements; most: what is few. */
-void pp_copy_extents_init(pp_copy_extents *extents, const pp_copy_leg *leg, int d, int64_t shape, int most);
+void pp_rechunk_extents_init(pp_rechunk_extents *extents, const pp_rechunk_ends *ends, int d, int64_t shape,
+                             int most);
 
 /* The search for a template: the same for every rank alone and for all together, which differ in what else there is
  * to choose for a template. */
-typedef struct pp_copy_search {
-    const pp_copy_aim *aim;
-    const pp_copy_leg *leg;
-    bool (*weigh)(struct pp_copy_search *search); /* trial's template in all variants; whether one may fit */
+typedef struct pp_rechunk_search {
+    const pp_rechunk_aim *aim;
+    const pp_rechunk_ends *ends;
+    bool (*weigh)(struct pp_rechunk_search *search); /* trial's template in all variants; whether one may fit */
     const void *variants;
     int64_t variant_count; /* about */
-    pp_copy_extents extents[PARAPET_MAX_NDIM];
-    pp_copy_pass trial, best;
+    pp_rechunk_extents extents[PARAPET_MAX_NDIM];
+    pp_rechunk_pass trial, best;
     bool has_best;
     int64_t spent; /* of the effort */
-} pp_copy_search;
+} pp_rechunk_search;
 
 /* Weighs templates with search->weigh until effort is spent; with seeks_least, only the smallest template. */
-bool pp_copy_search_run(pp_copy_search *search);
+bool pp_rechunk_search_run(pp_rechunk_search *search);
 
 /* Fits the shard of an intermediate to trial's template. */
-void pp_copy_search_set_shard(pp_copy_search *search);
+void pp_rechunk_search_set_shard(pp_rechunk_search *search);
 
 /* Weighs trial as it is and keeps it if it is the best. False: it does not fit; whether one fits that would be slow
  * is not looked at. */
-bool pp_copy_search_try(pp_copy_search *search);
+bool pp_rechunk_search_try(pp_rechunk_search *search);
 
 #endif

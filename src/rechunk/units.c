@@ -15,61 +15,63 @@ static int64_t product_of(int ndim, const int64_t *factors)
 {
     int64_t product = 1;
     int d;
-    /* Lots and templates have elements of their own, and those of an array can be counted. */
+    /* Work units and templates have elements of their own, and those of an array can be counted. */
     for (d = 0; d < ndim; d++)
         product *= factors[d];
     return product;
 }
 
-static void count_lots(int ndim, const int64_t *shape, const pp_copy_pass *pass, int64_t *counts)
+static void count_work_units(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t *counts)
 {
     int d;
     for (d = 0; d < ndim; d++)
-        counts[d] = pp_divide_up(shape[d], pass->lot_shape[d]);
+        counts[d] = pp_divide_up(shape[d], pass->work_unit_shape[d]);
 }
 
-static void count_templates(const pp_box *lot, const pp_copy_pass *pass, int64_t *counts)
+static void count_templates(const pp_box *work_unit, const pp_rechunk_pass *pass, int64_t *counts)
 {
     int d;
-    for (d = 0; d < lot->ndim; d++)
-        counts[d] = pp_divide_up(lot->count[d], pass->template_shape[d]);
+    for (d = 0; d < work_unit->ndim; d++)
+        counts[d] = pp_divide_up(work_unit->count[d], pass->template_shape[d]);
 }
 
-int64_t pp_copy_lot_count(int ndim, const int64_t *shape, const pp_copy_pass *pass)
+int64_t pp_rechunk_work_unit_count(int ndim, const int64_t *shape, const pp_rechunk_pass *pass)
 {
     int64_t counts[PARAPET_MAX_NDIM];
-    count_lots(ndim, shape, pass, counts);
+    count_work_units(ndim, shape, pass, counts);
     return product_of(ndim, counts);
 }
 
-void pp_copy_lot_box(int ndim, const int64_t *shape, const pp_copy_pass *pass, int64_t lot, pp_box *box)
+void pp_rechunk_work_unit_box(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t work_unit,
+                              pp_box *box)
 {
     int64_t counts[PARAPET_MAX_NDIM], position[PARAPET_MAX_NDIM];
     int d;
-    count_lots(ndim, shape, pass, counts);
-    position_of(ndim, counts, lot, position);
+    count_work_units(ndim, shape, pass, counts);
+    position_of(ndim, counts, work_unit, position);
     *box = (pp_box){.ndim = ndim};
     for (d = 0; d < ndim; d++) {
-        box->start[d] = position[d] * pass->lot_shape[d];
-        box->count[d] = pp_min_i64(pass->lot_shape[d], shape[d] - box->start[d]);
+        box->start[d] = position[d] * pass->work_unit_shape[d];
+        box->count[d] = pp_min_i64(pass->work_unit_shape[d], shape[d] - box->start[d]);
     }
 }
 
-int64_t pp_copy_lot_template_count(int ndim, const int64_t *shape, const pp_copy_pass *pass, int64_t lot)
+int64_t pp_rechunk_work_unit_template_count(int ndim, const int64_t *shape, const pp_rechunk_pass *pass,
+                                            int64_t work_unit)
 {
     int64_t counts[PARAPET_MAX_NDIM];
     pp_box box;
-    pp_copy_lot_box(ndim, shape, pass, lot, &box);
+    pp_rechunk_work_unit_box(ndim, shape, pass, work_unit, &box);
     count_templates(&box, pass, counts);
     return product_of(ndim, counts);
 }
 
-void pp_copy_template_box(int ndim, const int64_t *shape, const pp_copy_pass *pass, int64_t lot, int64_t number,
-                          pp_box *box)
+void pp_rechunk_template_box(int ndim, const int64_t *shape, const pp_rechunk_pass *pass, int64_t work_unit,
+                             int64_t number, pp_box *box)
 {
     int64_t counts[PARAPET_MAX_NDIM], position[PARAPET_MAX_NDIM];
     int d;
-    pp_copy_lot_box(ndim, shape, pass, lot, box);
+    pp_rechunk_work_unit_box(ndim, shape, pass, work_unit, box);
     count_templates(box, pass, counts);
     position_of(ndim, counts, number, position);
     for (d = 0; d < ndim; d++) {

@@ -23,7 +23,7 @@
 /* A first or last position, or the only one, lies on one of two lines each; one between them on one of eight: starts
  * and ends of chunks in it are s / t, rounded down or up, and a start may coincide with an end of it. */
 #define LINES_MOST 16
-/* Templates are whole, or the last of a lot, or the last of the array. */
+/* Templates are whole, or the last of a work unit, or the last of the array. */
 #define LENGTHS_MOST 3
 #define COMBINATIONS_MOST 4096
 #define SEARCH_MOST (1 << 20)
@@ -52,7 +52,7 @@ typedef struct place_set {
 } place_set;
 
 typedef struct axis_places {
-    pp_copy_axis axis;
+    pp_rechunk_axis axis;
     int64_t chunk;  /* of the target */
     int64_t period; /* positions after which starts and ends of chunks lie in them as before */
     int set_count;
@@ -125,12 +125,12 @@ static void add_places_between(const axis_places *places, place_set *set, int64_
     }
 }
 
-static void add_slice(void *context, const pp_copy_slice *slice)
+static void add_slice(void *context, const pp_rechunk_slice *slice)
 {
     axis_places *places = context;
     int64_t chunk = places->chunk, cell = places->axis.cell, first = cell - slice->phase;
     int64_t chunks = pp_divide_up(slice->count, chunk);
-    int64_t between = pp_copy_slice_cells(&places->axis, slice) - 2, some, last;
+    int64_t between = pp_rechunk_slice_cells(&places->axis, slice) - 2, some, last;
     place_set *set = set_of(places, chunks);
     if (between < 0) {
         /* The most frequent one by far where there are many templates. */
@@ -149,14 +149,14 @@ static void add_slice(void *context, const pp_copy_slice *slice)
     add_places_between(places, set, last - some * cell, some);
 }
 
-static void find_places(axis_places *places, const int64_t *shape, const pp_copy_pass *pass, int d)
+static void find_places(axis_places *places, const int64_t *shape, const pp_rechunk_pass *pass, int d)
 {
     int64_t chunk = pass->target.chunk[d];
-    places->axis = pp_copy_axis_of_chunks(shape, pass, d);
+    places->axis = pp_rechunk_axis_of_chunks(shape, pass, d);
     places->chunk = chunk;
     places->period = chunk / pp_greatest_common_divisor(chunk, places->axis.cell);
     places->set_count = 0;
-    pp_copy_axis_walk(&places->axis, add_slice, places);
+    pp_rechunk_axis_walk(&places->axis, add_slice, places);
 }
 
 /* Templates with a certain number of chunks along each dimension, slowest first. */
@@ -258,9 +258,9 @@ static int64_t search_combinations(const axis_places *places, int ndim, int64_t 
     return most;
 }
 
-int64_t pp_copy_open_chunks(int ndim, const int64_t *shape, const pp_copy_pass *pass)
+int64_t pp_rechunk_open_chunks(int ndim, const int64_t *shape, const pp_rechunk_pass *pass)
 {
-    int64_t most = pp_copy_template_chunks(ndim, shape, pass);
+    int64_t most = pp_rechunk_template_chunks(ndim, shape, pass);
     axis_places *places = NULL;
     int i;
     /* Nothing, or more than anybody has memory for and the search can count. */

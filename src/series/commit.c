@@ -12,7 +12,7 @@ static parapet_status write_coordinate(parapet_series *series)
     parapet_array *array = series->arrays[series->count];
     int64_t start = series->steps_committed, count = series->steps - series->steps_committed;
     parapet_part part = {.start = &start, .count = &count, .data = series->coordinates};
-    pp_crew crew = {.comm = series->alone,
+    pp_team team = {.comm = series->alone,
                     .servers = servers,
                     .server_count = 1,
                     .fragment_bytes = pp_memory_fragment_bytes(series->store->least_memory_bytes),
@@ -26,7 +26,7 @@ static parapet_status write_coordinate(parapet_series *series)
         (status = pp_parts_init(&parts, &part, 1, &array->layout, PARAPET_FLOAT64)) != PARAPET_OK)
         return status;
     context.progress = NULL;
-    if ((status = pp_transfer_stage(&crew, &item, 1, &staged)) == PARAPET_OK)
+    if ((status = pp_transfer_stage(&team, &item, 1, &staged)) == PARAPET_OK)
         status = pp_staged_publish(&context, &staged);
     pp_staged_clear(&staged);
     pp_parts_clear(&parts);
@@ -78,7 +78,7 @@ static parapet_status commit(void *subject, const void *argument)
 
 parapet_status pp_series_commit(parapet_series *series)
 {
-    parapet_status status = pp_series_lead(series, "committing", commit, NULL);
+    parapet_status status = pp_series_rank0_do(series, "committing", commit, NULL);
     series->is_in_doubt = status != PARAPET_OK;
     if (status != PARAPET_OK)
         return pp_fail_within(status, "cannot commit step %lld of \"%s\"", (long long)series->steps - 1,
@@ -104,7 +104,7 @@ parapet_status pp_series_announce(parapet_series *series)
     parapet_status status;
     if (series->is_uncertain || (!series->is_in_doubt && pp_series_row_start(series) >= series->steps_committed))
         return PARAPET_OK;
-    status = pp_series_lead(series, "announcing", announce, NULL);
+    status = pp_series_rank0_do(series, "announcing", announce, NULL);
     series->is_uncertain = status == PARAPET_OK;
     return status;
 }

@@ -88,8 +88,8 @@ static parapet_status complete(void *subject, const void *argument)
 static parapet_status create(parapet_series *series, pp_series_making *making)
 {
     preparation job = {.series = series, .making = making};
-    pp_lead lead = {.subject = &job, .work = prepare_place, .print = print_place, .adopt = adopt_place};
-    parapet_status status = pp_lead_run(series->store->comm, "making room for a series", &lead);
+    pp_rank0_task task = {.subject = &job, .work = prepare_place, .print = print_place, .adopt = adopt_place};
+    parapet_status status = pp_rank0_do(series->store->comm, "making room for a series", &task);
     int i;
     if (status != PARAPET_OK)
         return status;
@@ -98,7 +98,7 @@ static parapet_status create(parapet_series *series, pp_series_making *making)
     if ((status = pp_arrays_create(series->arrays, series->store, (const char *const *)making->paths, making->specs,
                                    series->count + 1, true)) != PARAPET_OK)
         return status;
-    return pp_series_lead(series, "completing a series", complete, NULL);
+    return pp_series_rank0_do(series, "completing a series", complete, NULL);
 }
 
 static parapet_status take_names(parapet_series *series, const pp_series_making *making)
@@ -106,12 +106,13 @@ static parapet_status take_names(parapet_series *series, const pp_series_making 
     size_t count = (size_t)making->spec->count;
     parapet_status status;
     series->steps_per_row = making->steps_per_row;
-    if ((status = pp_copy_text(&series->dimension, making->dimension)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&series->dimension, making->dimension)) != PARAPET_OK ||
         (status = pp_allocate_array(&series->arrays, count + 1, sizeof series->arrays[0])) != PARAPET_OK ||
         (status = pp_allocate_array(&series->names, count, sizeof series->names[0])) != PARAPET_OK)
         return status;
     while ((size_t)series->count < count &&
-           (status = pp_copy_text(&series->names[series->count], making->spec->names[series->count])) == PARAPET_OK)
+           (status = pp_text_duplicate(&series->names[series->count], making->spec->names[series->count])) ==
+               PARAPET_OK)
         series->count++;
     return status;
 }

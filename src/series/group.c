@@ -43,7 +43,7 @@ static parapet_status renew_attributes(const parapet_series *series, int64_t ste
 {
     pp_json *attributes = NULL, *mark = NULL;
     parapet_status status;
-    if ((status = pp_json_copy(document->attributes, &attributes)) == PARAPET_OK && given != NULL)
+    if ((status = pp_json_duplicate(document->attributes, &attributes)) == PARAPET_OK && given != NULL)
         status = pp_json_each(given, set_given, attributes);
     if (status == PARAPET_OK && (status = print_mark(series, steps, &mark)) == PARAPET_OK)
         status = pp_json_set(attributes, PP_RESERVED_ATTRIBUTE, mark);
@@ -98,7 +98,7 @@ static parapet_status take_text(pp_json *json, char **text)
     if (!pp_json_get_text(json, &found, &bytes) || strlen(found) != bytes || strchr(found, '/') != NULL ||
         pp_path_check(found) != PARAPET_OK)
         return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series has a name that is none");
-    return pp_copy_text(text, found);
+    return pp_text_duplicate(text, found);
 }
 
 static parapet_status take_names(parapet_series *series, pp_json *names)

@@ -23,16 +23,16 @@ parapet_status pp_series_remove_logs(const parapet_series *series)
     return status;
 }
 
-static void spoil(void *subject)
+static void mark_broken(void *subject)
 {
     parapet_series *series = subject;
     series->is_broken = true;
 }
 
-parapet_status pp_series_lead(parapet_series *series, const char *phase, pp_node_work work, const void *argument)
+parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_node_work work, const void *argument)
 {
-    pp_lead lead = {.subject = series, .argument = argument, .work = work, .spoil = spoil};
-    return pp_lead_run(series->store->comm, phase, &lead);
+    pp_rank0_task task = {.subject = series, .argument = argument, .work = work, .mark_broken = mark_broken};
+    return pp_rank0_do(series->store->comm, phase, &task);
 }
 
 parapet_status pp_series_finish(parapet_series **series, parapet_status status)
@@ -77,7 +77,7 @@ static parapet_status adopt_name(pp_cursor *bytes, char **name)
     size_t length;
     const char *text = pp_cursor_block(bytes, &length);
     parapet_status status = pp_cursor_finish(bytes);
-    return status == PARAPET_OK ? pp_copy_text(name, text) : status;
+    return status == PARAPET_OK ? pp_text_duplicate(name, text) : status;
 }
 
 static parapet_status adopt_found(void *subject, pp_cursor *bytes)
@@ -219,13 +219,13 @@ static parapet_status adopt_repaired(void *subject, pp_cursor *bytes)
 static parapet_status open_series(parapet_series *series)
 {
     pp_comm *comm = series->store->comm;
-    pp_lead reading = {.subject = series, .work = read_group, .print = print_found, .adopt = adopt_found};
-    pp_lead repairing = {.subject = series, .work = repair, .print = print_repaired, .adopt = adopt_repaired};
+    pp_rank0_task reading = {.subject = series, .work = read_group, .print = print_found, .adopt = adopt_found};
+    pp_rank0_task repairing = {.subject = series, .work = repair, .print = print_repaired, .adopt = adopt_repaired};
     parapet_status status;
-    if ((status = pp_lead_run(comm, "reading a series", &reading)) != PARAPET_OK ||
+    if ((status = pp_rank0_do(comm, "reading a series", &reading)) != PARAPET_OK ||
         (status = open_arrays(series)) != PARAPET_OK || (status = take_arrays(series)) != PARAPET_OK)
         return status;
-    return pp_lead_run(comm, "repairing a series", &repairing);
+    return pp_rank0_do(comm, "repairing a series", &repairing);
 }
 
 parapet_status parapet_series_open(parapet_series **series, parapet_store *store, const char *path)

@@ -179,7 +179,7 @@ static parapet_status flush_at_close(parapet_series *series)
     pp_failure_take(&failure, status);
     pp_series_arena_reset(series);
     if (series->was_staged && !pp_comm_is_lost(series->store->comm))
-        (void)pp_series_lead(series, "removing logs", remove_logs, NULL);
+        (void)pp_series_rank0_do(series, "removing logs", remove_logs, NULL);
     return pp_failure_put(&failure);
 }
 

@@ -120,8 +120,8 @@ parapet_status pp_series_announce(parapet_series *series);
 /* [collective] Frees the series and sets it to NULL unless status is PARAPET_OK; returns status. */
 parapet_status pp_series_finish(parapet_series **series, parapet_status status);
 
-/* [collective] A lead whose failure leaves the series to be closed. */
-parapet_status pp_series_lead(parapet_series *series, const char *phase, pp_node_work work, const void *argument);
+/* [collective] A task whose failure leaves the series to be closed. */
+parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_node_work work, const void *argument);
 
 /* "path/name" of the arrays and of the coordinate behind them; free with pp_paths_free. */
 parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,

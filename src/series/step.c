@@ -206,12 +206,12 @@ void pp_series_cut_copy(const pp_series_cut *cut, size_t element_bytes, unsigned
     const pp_box *box = &cut->piece.box;
     int64_t strides[PARAPET_MAX_NDIM];
     pp_strides_c_order(box->ndim, box->count, element_bytes, strides);
-    pp_copy_run(
-        &(pp_copy){.ndim = box->ndim,
-                   .element_bytes = element_bytes,
-                   .count = box->count,
-                   .target = target,
-                   .target_strides = strides,
-                   .source = cut->memory->data + pp_strides_offset(cut->box, cut->memory->strides, box->start),
-                   .source_strides = cut->memory->strides});
+    pp_strided_copy(
+        &(pp_strided){.ndim = box->ndim,
+                      .element_bytes = element_bytes,
+                      .count = box->count,
+                      .target = target,
+                      .target_strides = strides,
+                      .source = cut->memory->data + pp_strides_offset(cut->box, cut->memory->strides, box->start),
+                      .source_strides = cut->memory->strides});
 }

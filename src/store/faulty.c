@@ -94,7 +94,7 @@ static parapet_status faulty_open(pp_store *store, const char *key, pp_reader **
         return inject(&injected);
     if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
         return status;
-    if ((status = pp_copy_text(&self->key, key)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&self->key, key)) != PARAPET_OK ||
         (status = conclude(&injected, pp_store_open_object(inner_of(store), key, &self->inner))) != PARAPET_OK) {
         faulty_close_reader(&self->reader);
         return status;
@@ -136,7 +136,7 @@ static parapet_status faulty_begin(pp_store *store, const pp_write_request *requ
     if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
         return status;
     self->writer.store = store;
-    if ((status = pp_copy_text(&self->key, request->key)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&self->key, request->key)) != PARAPET_OK ||
         (status = conclude(&injected, pp_store_begin(inner_of(store), request, &self->inner))) != PARAPET_OK) {
         faulty_free_writer(&self->writer);
         return status;
@@ -165,7 +165,7 @@ static parapet_status faulty_resume(pp_store *store, const pp_write_request *req
     if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
         return status;
     self->writer.store = store;
-    if ((status = pp_copy_text(&self->key, request->key)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&self->key, request->key)) != PARAPET_OK ||
         (status = conclude(&injected, pp_store_resume(inner_of(store), request, bytes, &self->inner))) !=
             PARAPET_OK) {
         faulty_suspend(&self->writer);
@@ -234,7 +234,7 @@ static parapet_status faulty_open_log(pp_store *store, const char *key, uint64_t
     if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
         return status;
     self->log.store = store;
-    if ((status = pp_copy_text(&self->key, key)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&self->key, key)) != PARAPET_OK ||
         (status = conclude(&injected, pp_store_open_log(inner_of(store), key, keep_bytes, &self->inner))) !=
             PARAPET_OK) {
         faulty_close_log(&self->log);

@@ -79,7 +79,7 @@ parapet_status pp_posix_fail_write(int error_number, const char *action, const c
 /* Refuses to change a store that is open for reading. */
 parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *key);
 
-/* Notes that a directory changed. Takes the path, from pp_copy_text, which must be made before the change: this
+/* Notes that a directory changed. Takes the path, from pp_text_duplicate, which must be made before the change: this
  * call needs no memory. Flushes early when it cannot remember more. */
 parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path);
 parapet_status pp_posix_settle(pp_store *store);

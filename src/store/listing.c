@@ -22,7 +22,7 @@ parapet_status pp_listing_add(pp_listing *listing, const char *name, bool is_pre
 {
     char *copy;
     parapet_status status = make_room(listing);
-    if (status != PARAPET_OK || (status = pp_copy_text(&copy, name)) != PARAPET_OK)
+    if (status != PARAPET_OK || (status = pp_text_duplicate(&copy, name)) != PARAPET_OK)
         return status;
     listing->children[listing->count++] = (pp_listed){.name = copy, .is_prefix = is_prefix, .bytes = bytes};
     return PARAPET_OK;

@@ -152,7 +152,7 @@ static parapet_status build_writer(memory_writer **writer, pp_store *store, cons
     if (status != PARAPET_OK)
         return status;
     self->writer.store = store;
-    if ((status = pp_copy_text(&self->key, request->key)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&self->key, request->key)) != PARAPET_OK ||
         (request->name != NULL &&
          (status = join_key(&self->temporary, request->staging, request->name)) != PARAPET_OK)) {
         memory_suspend(&self->writer);
@@ -280,7 +280,7 @@ static parapet_status memory_open_log(pp_store *store, const char *key, uint64_t
     if (status != PARAPET_OK)
         return status;
     self->log.store = store;
-    if ((status = pp_copy_text(&self->key, key)) == PARAPET_OK) {
+    if ((status = pp_text_duplicate(&self->key, key)) == PARAPET_OK) {
         lock(shared);
         status = pp_memory_space_renew(shared, key, keep_bytes, &self->content);
         unlock(shared);

@@ -111,7 +111,7 @@ static parapet_status insert(pp_memory_space *shared, size_t i, const char *key)
 {
     parapet_status status = make_room(shared);
     char *copy;
-    if (status != PARAPET_OK || (status = pp_copy_text(&copy, key)) != PARAPET_OK)
+    if (status != PARAPET_OK || (status = pp_text_duplicate(&copy, key)) != PARAPET_OK)
         return status;
     memmove(shared->objects + i + 1, shared->objects + i, (shared->count - i) * sizeof shared->objects[0]);
     shared->objects[i] = (pp_memory_object){.key = copy};
@@ -180,7 +180,7 @@ static parapet_status space_build(pp_memory_space **shared, const char *name)
     parapet_status status = pp_allocate(shared, sizeof **shared);
     if (status != PARAPET_OK)
         return status;
-    if (name != NULL && (status = pp_copy_text(&(*shared)->name, name)) != PARAPET_OK) {
+    if (name != NULL && (status = pp_text_duplicate(&(*shared)->name, name)) != PARAPET_OK) {
         pp_free(*shared);
         return status;
     }

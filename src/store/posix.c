@@ -55,7 +55,7 @@ static parapet_status parent_of_root(const char *root, char **parent)
     while (bytes > 1 && root[bytes - 1] == '/')
         bytes--;
     if (bytes == 0)
-        return pp_copy_text(parent, ".");
+        return pp_text_duplicate(parent, ".");
     if ((status = pp_allocate(parent, bytes + 1)) == PARAPET_OK)
         memcpy(*parent, root, bytes);
     return status;

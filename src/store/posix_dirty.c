@@ -65,7 +65,7 @@ parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path
     parapet_status status;
     if (store->options.not_durable)
         return PARAPET_OK;
-    if ((status = pp_copy_text(&changed, path)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&changed, path)) != PARAPET_OK ||
         (status = pp_posix_mark_dirty(store, changed)) != PARAPET_OK)
         return status;
     return pp_posix_settle(&store->store);

@@ -79,7 +79,7 @@ parapet_status pp_posix_open_log(pp_store *base, const char *key, uint64_t keep_
     self->log.store = base;
     self->descriptor = -1;
     self->is_durable = !store->options.not_durable;
-    if ((status = pp_copy_text(&self->key, key)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&self->key, key)) != PARAPET_OK ||
         (status = keep_bytes > 0 ? open_file(store, key, &self->descriptor)
                                  : create_file(store, key, &self->descriptor)) != PARAPET_OK ||
         (status = cut(self, keep_bytes)) != PARAPET_OK || (status = settle_way(store, key)) != PARAPET_OK) {

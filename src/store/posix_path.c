@@ -89,7 +89,7 @@ static parapet_status make_directory(pp_posix_store *store, int parent, const ch
     char *changed;
     parapet_status status;
     pp_posix_locate(&place, path);
-    if ((status = pp_copy_text(&changed, place.parent)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(&changed, place.parent)) != PARAPET_OK)
         return status;
     if (mkdirat(parent, place.name, 0777) == 0)
         return pp_posix_mark_dirty(store, changed);

@@ -62,7 +62,7 @@ parapet_status pp_posix_open_reader(pp_store *base, const char *key, pp_reader *
         return pp_posix_fail_read(errno, "open", key);
     if ((status = pp_posix_check_plain(descriptor, key, &found)) != PARAPET_OK ||
         (status = pp_allocate(&self, sizeof *self)) != PARAPET_OK ||
-        (status = pp_copy_text(&self->key, key)) != PARAPET_OK)
+        (status = pp_text_duplicate(&self->key, key)) != PARAPET_OK)
         goto done;
     self->reader = (pp_reader){.store = base, .bytes = (uint64_t)found.st_size, .version = version_of(&found)};
     self->descriptor = descriptor;

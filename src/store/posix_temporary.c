@@ -21,19 +21,19 @@ static parapet_status choose_name(pp_posix_temporary *temporary)
     for (i = 0; i < RANDOM_BYTES; i++)
         (void)snprintf(hex + 2 * i, 3, "%02x", random[i]);
     (void)snprintf(name, sizeof name, ".parapet-%s.tmp", hex);
-    return pp_copy_text(&temporary->name, name);
+    return pp_text_duplicate(&temporary->name, name);
 }
 
 parapet_status pp_posix_temporary_init(pp_posix_temporary *temporary, pp_posix_store *store,
                                        const pp_write_request *request)
 {
-    parapet_status status = pp_copy_text(&temporary->staging, request->staging);
+    parapet_status status = pp_text_duplicate(&temporary->staging, request->staging);
     temporary->store = store;
     temporary->key = request->key;
     temporary->is_named = request->name != NULL;
     if (status != PARAPET_OK)
         return status;
-    return temporary->is_named ? pp_copy_text(&temporary->name, request->name) : choose_name(temporary);
+    return temporary->is_named ? pp_text_duplicate(&temporary->name, request->name) : choose_name(temporary);
 }
 
 /* Not emptied but removed: after a crash while publishing, it may be the object itself under a second name. What is

@@ -96,7 +96,7 @@ static parapet_status open_parent(pp_posix_store *store, const char *key, int *p
         return status;
     if ((*parent = pp_posix_open(store, place.parent, O_PATH | O_DIRECTORY)) < 0)
         return pp_posix_fail_read(errno, "remove", key);
-    if ((status = pp_copy_text(changed, place.parent)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(changed, place.parent)) != PARAPET_OK)
         (void)close(*parent);
     return status;
 }
@@ -167,7 +167,7 @@ static parapet_status empty_root(pp_posix_store *store)
     char *changed;
     parapet_status status = pp_posix_check_writable(store, "the root of the store");
     int directory;
-    if (status != PARAPET_OK || (status = pp_copy_text(&changed, "")) != PARAPET_OK)
+    if (status != PARAPET_OK || (status = pp_text_duplicate(&changed, "")) != PARAPET_OK)
         return status;
     if ((directory = pp_posix_open(store, "", O_RDONLY | O_DIRECTORY)) < 0)
         status = pp_posix_fail_write(errno, "list", "the root of the store");

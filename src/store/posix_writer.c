@@ -33,7 +33,7 @@ static parapet_status build_writer(posix_writer **writer, pp_store *base, const 
     if (status != PARAPET_OK || (status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
         return status;
     self->writer.store = base;
-    if ((status = pp_copy_text(&self->key, request->key)) == PARAPET_OK) {
+    if ((status = pp_text_duplicate(&self->key, request->key)) == PARAPET_OK) {
         own.key = self->key;
         status = pp_posix_temporary_init(&self->temporary, store, &own);
     }
@@ -211,8 +211,8 @@ parapet_status pp_posix_publish(pp_writer *writer, pp_publish_mode mode)
     if (!self->has_temporary)
         return pp_fail(PARAPET_ERR_INTERNAL, "%s was published before", self->key);
     pp_posix_locate(&place, self->key);
-    if ((status = pp_copy_text(&parent, place.parent)) != PARAPET_OK ||
-        (status = pp_copy_text(&staging, self->temporary.staging)) != PARAPET_OK ||
+    if ((status = pp_text_duplicate(&parent, place.parent)) != PARAPET_OK ||
+        (status = pp_text_duplicate(&staging, self->temporary.staging)) != PARAPET_OK ||
         (status = rename_into_place(self, place.parent, mode)) != PARAPET_OK)
         goto done;
     status = pp_posix_mark_dirty(store, parent);

@@ -95,7 +95,7 @@ static bool find_run(const pp_client *client, const pp_client_answer *answer, si
     pp_pieces walk = answer->pieces;
     pp_piece piece;
     pp_move move;
-    if (client->session->crew->has_deadline || !pp_pieces_next_in_fragment(&walk, &piece))
+    if (client->session->team->has_deadline || !pp_pieces_next_in_fragment(&walk, &piece))
         return false;
     move = move_of(client, answer, &piece, NULL);
     *data = (void *)(uintptr_t)pp_move_address(&move);
@@ -170,10 +170,10 @@ parapet_status pp_messages_build(pp_messages *messages, const pp_session *sessio
     if ((status = pp_allocate(&messages->client, sizeof *messages->client)) != PARAPET_OK)
         return status;
     messages->client->session = session;
-    messages->client->fragment_bytes = session->crew->fragment_bytes;
-    return pp_pull_build(&messages->pull, &(pp_pull_options){.station = pp_comm_station(session->crew->comm),
+    messages->client->fragment_bytes = session->team->fragment_bytes;
+    return pp_pull_build(&messages->pull, &(pp_pull_options){.endpoint = pp_comm_endpoint(session->team->comm),
                                                              .budget = session->budget,
-                                                             .fragment_bytes = session->crew->fragment_bytes,
+                                                             .fragment_bytes = session->team->fragment_bytes,
                                                              .client = pp_client_functions(messages->client)});
 }
 

@@ -18,16 +18,16 @@ static bool ask_for(driver *self, void *item)
 {
     if (item == NULL)
         return false;
-    pp_legs_ask(self->drive->legs_of(item), self->drive->pull);
+    pp_deliveries_ask(self->drive->deliveries_of(item), self->drive->pull);
     self->outside[self->outside_count++] = item;
     return true;
 }
 
-static bool was_cancelled(const pp_legs *legs)
+static bool was_cancelled(const pp_deliveries *deliveries)
 {
     int i;
-    for (i = 0; i < legs->count; i++)
-        if (legs->legs[i].leg.is_cancelled)
+    for (i = 0; i < deliveries->count; i++)
+        if (deliveries->deliveries[i].delivery.is_cancelled)
             return true;
     return false;
 }
@@ -39,14 +39,14 @@ static bool take_back(driver *self)
     int i = 0;
     while (i < self->outside_count) {
         void *item = self->outside[i];
-        pp_legs *legs = self->drive->legs_of(item);
-        if (!pp_legs_are_done(legs)) {
+        pp_deliveries *deliveries = self->drive->deliveries_of(item);
+        if (!pp_deliveries_are_done(deliveries)) {
             i++;
             continue;
         }
         self->outside[i] = self->outside[--self->outside_count];
         is_any = true;
-        if (was_cancelled(legs))
+        if (was_cancelled(deliveries))
             continue;
         self->drive->arrived(item);
         if (self->drive->job->wants_send != NULL)
@@ -163,7 +163,7 @@ static parapet_status give_up(driver *self, bool *is_abandoned)
 
 parapet_status pp_drive_run(const pp_drive *drive, bool *is_abandoned)
 {
-    driver self = {.drive = drive, .comm = drive->session->crew->comm};
+    driver self = {.drive = drive, .comm = drive->session->team->comm};
     double last = pp_clock_seconds();
     pp_wait wait = {0};
     parapet_status agreed = PARAPET_OK;

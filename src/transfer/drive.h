@@ -7,7 +7,7 @@
 #ifndef PARAPET_TRANSFER_DRIVE_H
 #define PARAPET_TRANSFER_DRIVE_H
 
-#include "transfer/legs.h"
+#include "transfer/deliveries.h"
 #include "transfer/pipeline.h"
 
 typedef struct pp_drive {
@@ -15,8 +15,8 @@ typedef struct pp_drive {
     pp_pull *pull;
     const pp_pipeline_job *job; /* NULL: this rank only answers */
     const char *phase;
-    pp_legs *(*legs_of)(void *item); /* of an item at an outside station */
-    void (*arrived)(void *item);     /* its legs are done */
+    pp_deliveries *(*deliveries_of)(void *item); /* of an item at an outside station */
+    void (*arrived)(void *item);                 /* its deliveries are done */
 } pp_drive;
 
 /* [collective] Same status on every rank. *is_abandoned: a deadline has passed while messages were under way; buffers

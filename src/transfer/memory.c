@@ -3,7 +3,7 @@
 #include "base/checked.h"
 #include "comm/pull.h"
 #include "plan/pieces.h"
-#include "transfer/legs.h"
+#include "transfer/deliveries.h"
 #include "transfer/shard_build.h"
 
 /* Windows under way: four per thread keep everybody busy while storage lags. */
@@ -30,11 +30,12 @@ size_t pp_memory_fragment_bytes(int64_t least_memory_bytes)
 
 /* What the list of messages of a window takes. Of two messages of data that follow each other one is more than half
  * full, except the last of a rank. */
-static size_t legs_bytes(const pp_memory_case *memory, size_t window_bytes)
+static size_t deliveries_bytes(const pp_memory_case *memory, size_t window_bytes)
 {
     size_t ranks = (size_t)memory->rank_most,
            fragments = 2 * ranks + 2 * window_bytes / pp_max_size(memory->fragment_bytes, 1);
-    return pp_align_up(ranks * sizeof(pp_window_leg) + fragments * (sizeof(pp_fragment) + sizeof(pp_wire_request)),
+    return pp_align_up(ranks * sizeof(pp_window_delivery) +
+                           fragments * (sizeof(pp_fragment) + sizeof(pp_wire_request)),
                        PP_PAGE_BYTES);
 }
 
@@ -66,7 +67,7 @@ static size_t sieve_of(const pp_memory_case *memory)
 static size_t write_staging(const pp_layout *layout, const pp_memory_case *memory, int window_most)
 {
     size_t bytes = (size_t)window_of(layout, window_most) * pp_chain_decoded_bytes(layout->chain);
-    return pp_align_up(bytes, PP_PAGE_BYTES) + legs_bytes(memory, bytes);
+    return pp_align_up(bytes, PP_PAGE_BYTES) + deliveries_bytes(memory, bytes);
 }
 
 static size_t write_slot(const pp_layout *layout, const pp_memory_case *memory, int window_most)
@@ -147,7 +148,7 @@ static size_t read_staging(const pp_layout *layout, const pp_memory_case *memory
     size_t chunk = pp_chain_decoded_bytes(layout->chain);
     size_t most = pp_max_size(
         chunk, pp_min_size(batch, (size_t)pp_min_i64(PP_WINDOW_CHUNKS, layout->chunks.cell_count) * chunk));
-    return pp_align_up(most, PP_PAGE_BYTES) + legs_bytes(memory, most);
+    return pp_align_up(most, PP_PAGE_BYTES) + deliveries_bytes(memory, most);
 }
 
 /* The parts of a read's budget that do not depend on how many requests are under way. */

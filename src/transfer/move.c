@@ -22,7 +22,7 @@ static void copy_box(const pp_move *move, pp_direction direction, void *there, c
     int64_t chunk_strides[PARAPET_MAX_NDIM];
     unsigned char *in_chunk = place_in_chunk(move, chunk_strides);
     bool gathers = direction == PP_GATHER;
-    pp_copy_run(&(pp_copy){
+    pp_strided_copy(&(pp_strided){
         .ndim = move->box->ndim,
         .element_bytes = move->element_bytes,
         .count = move->box->count,
@@ -64,7 +64,7 @@ bool pp_move_direct(const pp_move *move, pp_direction direction, int64_t process
 
 void pp_move_fill(const pp_move *move, const void *value)
 {
-    pp_copy_fill(&(pp_copy){
+    pp_strided_fill(&(pp_strided){
         .ndim = move->box->ndim,
         .element_bytes = move->element_bytes,
         .count = move->box->count,

@@ -32,7 +32,7 @@ parapet_status pp_peers_init(pp_peers *peers)
     return status;
 }
 
-parapet_status pp_peers_add(pp_peers *peers, int rank, const pp_direct_card *card)
+parapet_status pp_peers_add(pp_peers *peers, int rank, const pp_identity_proof *proof)
 {
     parapet_status status;
     pp_peer *peer;
@@ -46,7 +46,7 @@ parapet_status pp_peers_add(pp_peers *peers, int rank, const pp_direct_card *car
     }
     peer = &peers->peers[peers->count++];
     peer->rank = rank;
-    peer->card = *card;
+    peer->proof = *proof;
     atomic_init(&peer->is_direct, false);
     return PARAPET_OK;
 }
@@ -56,7 +56,7 @@ parapet_status pp_peers_append(pp_peers *peers, const pp_peers *others)
     parapet_status status = PARAPET_OK;
     size_t i;
     for (i = 0; i < others->count && status == PARAPET_OK; i++)
-        status = pp_peers_add(peers, others->peers[i].rank, &others->peers[i].card);
+        status = pp_peers_add(peers, others->peers[i].rank, &others->peers[i].proof);
     return status;
 }
 
@@ -92,7 +92,7 @@ void pp_peers_try(pp_peers *peers, const pp_comm *comm, bool uses_direct)
     size_t i;
     for (i = 0; i < peers->count; i++)
         atomic_store(&peers->peers[i].is_direct, uses_direct && peers->peers[i].rank != pp_comm_rank(comm) &&
-                                                     pp_direct_works(comm, &peers->peers[i].card));
+                                                     pp_direct_works(comm, &peers->peers[i].proof));
 }
 
 void pp_peers_clear(pp_peers *peers)

@@ -10,7 +10,7 @@
 
 typedef struct pp_peer {
     int rank;
-    pp_direct_card card;
+    pp_identity_proof proof;
     atomic_bool is_direct;
 } pp_peer;
 
@@ -25,7 +25,7 @@ typedef struct pp_peers {
 parapet_status pp_peers_init(pp_peers *peers);
 
 /* Appends; pp_peers_sort must follow before anybody is looked for. */
-parapet_status pp_peers_add(pp_peers *peers, int rank, const pp_direct_card *card);
+parapet_status pp_peers_add(pp_peers *peers, int rank, const pp_identity_proof *proof);
 
 parapet_status pp_peers_append(pp_peers *peers, const pp_peers *others);
 void pp_peers_sort(pp_peers *peers);
@@ -36,7 +36,7 @@ pp_peer *pp_peers_find(const pp_peers *peers, int rank);
 /* The system refuses to copy: from now on messages. */
 void pp_peers_refuse(const pp_peers *peers, int rank);
 
-/* Tries the card of every peer but this rank. */
+/* Tries the identity proof of every peer but this rank. */
 void pp_peers_try(pp_peers *peers, const pp_comm *comm, bool uses_direct);
 void pp_peers_clear(pp_peers *peers);
 

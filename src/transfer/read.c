@@ -37,7 +37,7 @@ typedef struct read_item {
     uint64_t offset;
     size_t bytes;
     pp_buffer buffer;
-    pp_legs legs; /* what goes to other ranks by messages */
+    pp_deliveries deliveries; /* what goes to other ranks by messages */
 } read_item;
 
 typedef struct read_worker {
@@ -269,7 +269,7 @@ static bool take_item(read_job *job, read_shard *shard, read_item *item)
     if (shard == NULL)
         return false;
     item->shard = shard;
-    item->legs.count = 0;
+    item->deliveries.count = 0;
     item->wanted_count = 0;
     item->window.target = shard->target;
     item->window.shard = shard->shard.number;
@@ -320,9 +320,9 @@ static parapet_status fetch(void *context, int worker, void *item_pointer)
 
 /* ---- Delivering ---- */
 
-static pp_legs_case legs_case_of(const read_job *job, const read_item *item)
+static pp_delivery_case delivery_case_of(const read_job *job, const read_item *item)
 {
-    return (pp_legs_case){
+    return (pp_delivery_case){
         .session = job->session,
         .window = &item->window,
         .first = item->shard->first,
@@ -333,11 +333,11 @@ static pp_legs_case legs_case_of(const read_job *job, const read_item *item)
     };
 }
 
-static parapet_status find_legs(const read_job *job, read_item *item)
+static parapet_status find_deliveries(const read_job *job, read_item *item)
 {
-    pp_legs_case legs_case;
+    pp_delivery_case delivery_case;
     int64_t i;
-    item->legs.count = 0;
+    item->deliveries.count = 0;
     if (job->session->is_alone)
         return PARAPET_OK;
     if (item->news == PP_WINDOW_DATA) {
@@ -345,13 +345,13 @@ static parapet_status find_legs(const read_job *job, read_item *item)
         for (i = 0; i < item->wanted_count; i++)
             item->window.chunks[i] = item->shard->wanted[item->first_wanted + i];
     }
-    legs_case = legs_case_of(job, item);
-    return pp_legs_build(&item->legs, &legs_case);
+    delivery_case = delivery_case_of(job, item);
+    return pp_deliveries_build(&item->deliveries, &delivery_case);
 }
 
 static bool is_own(const read_job *job, const pp_work *work)
 {
-    return job->session->is_alone || work->rank == pp_comm_rank(job->session->crew->comm);
+    return job->session->is_alone || work->rank == pp_comm_rank(job->session->team->comm);
 }
 
 static pp_move move_of(const read_job *job, const read_shard *shard, size_t work, const pp_box *common)
@@ -440,12 +440,12 @@ static bool scatter_piece(const read_job *job, read_worker *worker, const read_i
         pp_move_own(move, PP_SCATTER);
         return true;
     }
-    if (pp_legs_has(&item->legs, work->rank))
+    if (pp_deliveries_has(&item->deliveries, work->rank))
         return true;
     peer = pp_peers_find(&job->session->peers, work->rank);
     pp_layout_shard_box(context_of(job, work->target)->layout, work->shard, &shard_box);
     if (!pp_sieve_scatter(&worker->sieve, &(pp_sieve_piece){.move = move,
-                                                            .process = peer->card.process,
+                                                            .process = peer->proof.process,
                                                             .work = (int64_t)record,
                                                             .shard_box = &shard_box})) {
         refuse_direct(job, item);
@@ -476,9 +476,9 @@ static bool scatter(read_job *job, read_worker *worker, read_item *item, int slo
             return false;
         job->done_bytes += pp_box_element_count(&common) * (int64_t)layout->element_bytes;
     }
-    if (item->legs.count > 0) {
-        pp_legs_case legs_case = legs_case_of(job, item);
-        pp_legs_move(&item->legs, &legs_case, slot, &whole, (void *)(uintptr_t)elements, PP_SCATTER);
+    if (item->deliveries.count > 0) {
+        pp_delivery_case delivery_case = delivery_case_of(job, item);
+        pp_deliveries_move(&item->deliveries, &delivery_case, slot, &whole, (void *)(uintptr_t)elements, PP_SCATTER);
     }
     return true;
 }
@@ -517,7 +517,7 @@ static parapet_status deliver_run(read_job *job, read_worker *worker, read_item 
     bool is_whole;
     int64_t i;
     do {
-        if ((status = find_legs(job, item)) != PARAPET_OK)
+        if ((status = find_deliveries(job, item)) != PARAPET_OK)
             return status;
         is_whole = true;
         for (i = 0; i < item->wanted_count && is_whole && status == PARAPET_OK; i++)
@@ -542,7 +542,7 @@ static parapet_status deliver(void *context, int worker, void *item_pointer)
         status = deliver_run(job, self, item);
     } else if (status == PARAPET_OK) {
         fill_absent(job, item);
-        status = find_legs(job, item);
+        status = find_deliveries(job, item);
     }
     atomic_fetch_sub(&item->shard->pending, 1);
     return status;
@@ -551,17 +551,17 @@ static parapet_status deliver(void *context, int worker, void *item_pointer)
 static bool wants_send(void *context, const void *item)
 {
     (void)context;
-    return ((const read_item *)item)->legs.count > 0;
+    return ((const read_item *)item)->deliveries.count > 0;
 }
 
-static pp_legs *legs_of(void *item)
+static pp_deliveries *deliveries_of(void *item)
 {
-    return &((read_item *)item)->legs;
+    return &((read_item *)item)->deliveries;
 }
 
 static void pieces_left(void *item)
 {
-    ((read_item *)item)->legs.count = 0;
+    ((read_item *)item)->deliveries.count = 0;
 }
 
 static parapet_status report_progress(void *context)
@@ -604,7 +604,7 @@ static parapet_status plan_memory(read_job *job)
         .uses_direct = !job->session->is_alone && pp_session_uses_direct(job->session),
         .shard_count = pp_session_shard_count(job->session),
         .rank_most = job->session->is_alone ? 0 : pp_session_rank_most(job->session),
-        .fragment_bytes = job->session->is_alone ? 0 : job->session->crew->fragment_bytes,
+        .fragment_bytes = job->session->is_alone ? 0 : job->session->team->fragment_bytes,
     };
     int i, count = job->session->item_count;
     parapet_status status;
@@ -652,7 +652,7 @@ static void clear_job(read_job *job)
     }
     for (i = 0; job->items != NULL && i < job->memory.slot_count; i++) {
         pp_buffer_free(&job->items[i].buffer);
-        pp_legs_free(&job->items[i].legs);
+        pp_deliveries_free(&job->items[i].deliveries);
     }
     for (i = 0; job->workers != NULL && i < context_of(job, 0)->threads; i++) {
         pp_chain_scratch_free(job->workers[i].scratch);
@@ -694,21 +694,21 @@ static parapet_status run_together(read_job *job, pp_pull *pull, bool *is_abando
                                     .pull = pull,
                                     .job = job->view->list.count > 0 ? &pipeline : NULL,
                                     .phase = "reading",
-                                    .legs_of = legs_of,
+                                    .deliveries_of = deliveries_of,
                                     .arrived = pieces_left},
                         is_abandoned);
 }
 
-parapet_status pp_transfer_read(const pp_crew *crew, const pp_transfer_item *items, int item_count)
+parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_item *items, int item_count)
 {
     pp_session session;
     pp_messages messages = {0};
-    parapet_status status = pp_session_build(&session, crew, items, item_count);
+    parapet_status status = pp_session_build(&session, team, items, item_count);
     read_job job = {.session = &session, .view = pp_session_served(&session)};
     bool is_abandoned = false;
     if (status == PARAPET_OK && (status = pp_messages_build(&messages, &session)) == PARAPET_OK)
         status = prepare(&job);
-    status = pp_comm_agree(crew->comm, "planning", status);
+    status = pp_comm_agree(team->comm, "planning", status);
     if (status == PARAPET_OK)
         status = session.is_alone ? run_alone(&job) : run_together(&job, messages.pull, &is_abandoned);
     if (is_abandoned)

@@ -41,14 +41,15 @@ static parapet_status list_targets(pp_session *session)
 static void init_view(pp_session *session, pp_view *view, int ndim)
 {
     pp_claims_init(&view->claims, ndim, session->budget);
-    view->plan = (pp_plan){.targets = session->targets, .target_count = session->item_count, .claims = &view->claims};
+    view->plan =
+        (pp_claim_set){.targets = session->targets, .target_count = session->item_count, .claims = &view->claims};
 }
 
 /* What this rank holds, as claims. */
 static parapet_status claim_parts(pp_session *session)
 {
     int64_t words[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM];
-    int rank = pp_comm_rank(session->crew->comm), ndim = session->own.claims.ndim_most, target, part;
+    int rank = pp_comm_rank(session->team->comm), ndim = session->own.claims.ndim_most, target, part;
     parapet_status status = PARAPET_OK;
     for (target = 0; target < session->item_count; target++) {
         const pp_parts *parts = session->items[target].parts;
@@ -75,8 +76,9 @@ typedef struct letter {
     int64_t index; /* of the claim, or of the first record of the shard */
 } letter;
 
-/* An entry of a parcel is the kind, the card of the rank that holds the claim, and the words of the claim. */
-enum { CARD_WORDS = sizeof(pp_direct_card) / sizeof(int64_t), ENTRY_HEAD_WORDS = 1 + CARD_WORDS };
+/* An entry of a parcel is the kind, the identity proof of the rank that holds the claim, and the words of the claim.
+ */
+enum { CARD_WORDS = sizeof(pp_identity_proof) / sizeof(int64_t), ENTRY_HEAD_WORDS = 1 + CARD_WORDS };
 
 typedef struct mail {
     pp_session *session;
@@ -131,7 +133,7 @@ static void write_entry(const mail *post, const letter *one, int64_t *entry)
 {
     const pp_view *from = post->from;
     size_t words = pp_claim_word_count(from->claims.ndim_most);
-    pp_direct_card card = {0};
+    pp_identity_proof proof = {0};
     const int64_t *claim;
     const pp_peer *peer;
     entry[0] = one->kind;
@@ -143,8 +145,8 @@ static void write_entry(const mail *post, const letter *one, int64_t *entry)
     }
     claim = pp_claims_at(&from->claims, (size_t)one->index);
     peer = pp_peers_find(&post->session->peers, (int)claim[PP_CLAIM_RANK]);
-    card = peer != NULL ? peer->card : pp_direct_card_of(post->session->crew->comm);
-    memcpy(entry + 1, &card, sizeof card);
+    proof = peer != NULL ? peer->proof : pp_identity_proof_of(post->session->team->comm);
+    memcpy(entry + 1, &proof, sizeof proof);
     memcpy(entry + ENTRY_HEAD_WORDS, claim, words * sizeof claim[0]);
 }
 
@@ -159,7 +161,7 @@ static bool next_parcel(void *context, int *rank, void *parcel, size_t *bytes)
     server = post->letters[post->next].server;
     while (count < most && post->next < post->count && post->letters[post->next].server == server)
         write_entry(post, &post->letters[post->next++], (int64_t *)parcel + count++ * words);
-    *rank = post->session->crew->servers[server];
+    *rank = post->session->team->servers[server];
     *bytes = count * words * sizeof(int64_t);
     return true;
 }
@@ -183,12 +185,12 @@ static parapet_status keep_entry(mail *post, const int64_t *entry)
 {
     pp_session *session = post->session;
     const int64_t *claim = entry + ENTRY_HEAD_WORDS;
-    pp_direct_card card;
+    pp_identity_proof proof;
     parapet_status status;
     if (entry[0] == MAIL_SHARD)
         return keep_owned(&session->owned, claim[0], claim[1]);
-    memcpy(&card, entry + 1, sizeof card);
-    if ((status = pp_peers_add(&post->arrived, (int)claim[PP_CLAIM_RANK], &card)) != PARAPET_OK)
+    memcpy(&proof, entry + 1, sizeof proof);
+    if ((status = pp_peers_add(&post->arrived, (int)claim[PP_CLAIM_RANK], &proof)) != PARAPET_OK)
         return status;
     return pp_claims_add(&session->served.claims, claim);
 }
@@ -210,7 +212,7 @@ static parapet_status run_mail(mail *post, parapet_status before)
     pp_failure_take(&post->failure, before);
     if (before != PARAPET_OK)
         post->count = 0;
-    status = pp_comm_exchange(post->session->crew->comm,
+    status = pp_comm_exchange(post->session->team->comm,
                               &(pp_exchange){.context = post, .next = next_parcel, .receive = receive_parcel});
     pp_failure_take(&post->failure, status);
     pp_failure_take(&post->failure, pp_peers_append(&post->session->peers, &post->arrived));
@@ -230,7 +232,7 @@ static parapet_status describe(pp_session *session, parapet_status before)
     if (status == PARAPET_OK && (status = reserve_letters(&post, list->count)) == PARAPET_OK) {
         for (i = 0; i < list->count; i++)
             post.letters[i] = (letter){.server = pp_home_of(&session->targets[list->work[i].target],
-                                                            list->work[i].shard, session->crew->server_count),
+                                                            list->work[i].shard, session->team->server_count),
                                        .kind = MAIL_CLAIM,
                                        .index = list->work[i].claim};
         post.count = list->count;
@@ -241,9 +243,9 @@ static parapet_status describe(pp_session *session, parapet_status before)
 
 static int own_server(const pp_session *session)
 {
-    int i, rank = pp_comm_rank(session->crew->comm);
-    for (i = 0; i < session->crew->server_count; i++)
-        if (session->crew->servers[i] == rank)
+    int i, rank = pp_comm_rank(session->team->comm);
+    for (i = 0; i < session->team->server_count; i++)
+        if (session->team->servers[i] == rank)
             return i;
     return -1;
 }
@@ -256,7 +258,7 @@ typedef struct home_filter {
 static bool is_home(void *context, int target, int64_t shard)
 {
     const home_filter *filter = context;
-    return pp_home_of(&filter->session->targets[target], shard, filter->session->crew->server_count) ==
+    return pp_home_of(&filter->session->targets[target], shard, filter->session->team->server_count) ==
            filter->server;
 }
 
@@ -308,14 +310,14 @@ static parapet_status choose_owners(const pp_session *session, const pp_view *ho
     pp_owner_case owner_case = {
         .plan = &home->plan,
         .list = &home->list,
-        .servers = session->crew->servers,
-        .server_count = session->crew->server_count,
+        .servers = session->team->servers,
+        .server_count = session->team->server_count,
         .home = own_server(session),
     };
     int *owners = NULL;
     parapet_status status = pp_allocate_array(&owners, pp_worklist_group_count(&home->list), sizeof owners[0]);
     if (status == PARAPET_OK && home->list.count > 0)
-        status = session->crew->ownership->choose(&owner_case, owners);
+        status = session->team->ownership->choose(&owner_case, owners);
     if (status == PARAPET_OK)
         status = write_letters(post, owners);
     pp_free(owners);
@@ -345,17 +347,17 @@ static parapet_status hand_over(pp_session *session, parapet_status before)
                              session->budget);
 }
 
-parapet_status pp_session_build(pp_session *session, const pp_crew *crew, const pp_transfer_item *items,
+parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_item *items,
                                 int item_count)
 {
     int ndim = ndim_most(items, item_count);
     parapet_status status;
     *session = (pp_session){
-        .crew = crew,
+        .team = team,
         .items = items,
         .item_count = item_count,
         .budget = items[0].context->budget,
-        .is_alone = pp_comm_size(crew->comm) == 1,
+        .is_alone = pp_comm_size(team->comm) == 1,
     };
     status = list_targets(session);
     if (status == PARAPET_OK)
@@ -368,10 +370,10 @@ parapet_status pp_session_build(pp_session *session, const pp_crew *crew, const 
         return status;
     if ((status = describe(session, status)) == PARAPET_OK)
         status = list_homes(session);
-    if (crew->ownership->moves)
+    if (team->ownership->moves)
         status = hand_over(session, status);
     if (status == PARAPET_OK)
-        pp_peers_try(&session->peers, crew->comm, crew->uses_direct);
+        pp_peers_try(&session->peers, team->comm, team->uses_direct);
     return status;
 }
 
@@ -396,7 +398,7 @@ bool pp_session_has_remote(const pp_session *session)
 {
     size_t i;
     for (i = 0; i < session->peers.count; i++)
-        if (session->peers.peers[i].rank != pp_comm_rank(session->crew->comm))
+        if (session->peers.peers[i].rank != pp_comm_rank(session->team->comm))
             return true;
     return false;
 }
@@ -418,7 +420,7 @@ int64_t pp_session_shard_count(const pp_session *session)
 int64_t pp_session_rank_most(const pp_session *session)
 {
     const pp_worklist *list = &pp_session_served(session)->list;
-    int own = pp_comm_rank(session->crew->comm);
+    int own = pp_comm_rank(session->team->comm);
     int64_t most = 0;
     size_t first, end, rank;
     for (first = 0; first < list->count; first = end) {

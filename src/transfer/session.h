@@ -10,7 +10,7 @@
 typedef struct pp_view {
     pp_claims claims;
     pp_worklist list;
-    pp_plan plan; /* of the claims */
+    pp_claim_set plan; /* of the claims */
 } pp_view;
 
 typedef struct pp_owned {
@@ -19,7 +19,7 @@ typedef struct pp_owned {
 } pp_owned;
 
 typedef struct pp_session {
-    const pp_crew *crew;
+    const pp_team *team;
     const pp_transfer_item *items;
     int item_count;
     pp_budget *budget;
@@ -33,7 +33,7 @@ typedef struct pp_session {
 
 /* [collective] Describes the parts, fixes owners. Every rank must take part to the end; the status is this rank's
  * own. Clear it also after a failure. */
-parapet_status pp_session_build(pp_session *session, const pp_crew *crew, const pp_transfer_item *items,
+parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_item *items,
                                 int item_count);
 void pp_session_clear(pp_session *session);
 

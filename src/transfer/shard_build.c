@@ -107,7 +107,7 @@ static parapet_status place_temporary(const pp_shard_build *build, const pp_tran
         pp_text_add(&text, "%s%s__parapet/tmp", context->path, context->path[0] != '\0' ? "/" : "");
         return pp_text_finish(&text, staging);
     }
-    if ((status = pp_copy_text(staging, build->staging)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(staging, build->staging)) != PARAPET_OK)
         return status;
     return pp_shard_build_name(build, name);
 }

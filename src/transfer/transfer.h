@@ -19,7 +19,7 @@
 #include "transfer/shard_notes.h"
 
 /* The ranks of a store, and how they work together; the same on every rank. */
-typedef struct pp_crew {
+typedef struct pp_team {
     pp_comm *comm;
     const int *servers; /* ranks in ascending order */
     int server_count;
@@ -27,7 +27,7 @@ typedef struct pp_crew {
     const pp_owner_strategy *ownership;
     bool has_deadline; /* ranks may leave while others still work: nothing of theirs may be in use then */
     bool uses_direct;  /* ranks of a node copy from each other's memory, where the system allows it */
-} pp_crew;
+} pp_team;
 
 /* One array of a transfer. */
 typedef struct pp_transfer_item {
@@ -37,7 +37,7 @@ typedef struct pp_transfer_item {
 } pp_transfer_item;
 
 /* [collective] Fills the parts. Chunks that are not stored give the fill value. Same status on every rank. */
-parapet_status pp_transfer_read(const pp_crew *crew, const pp_transfer_item *items, int item_count);
+parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_item *items, int item_count);
 
 /* What a seal would record of a new shard. */
 typedef struct pp_staged_note {
@@ -56,7 +56,7 @@ typedef struct pp_staged {
 
 /* [collective] Writes the parts, which must not overlap, into new shards; chunks that no part touches are taken over
  * from the old shard in encoded form. Same status on every rank. */
-parapet_status pp_transfer_stage(const pp_crew *crew, const pp_transfer_item *items, int item_count,
+parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_item *items, int item_count,
                                  pp_staged *staged);
 
 /* [local] After the array shrank in the marked dimensions: builds new versions of the shards at its new edge in which

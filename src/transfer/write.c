@@ -28,11 +28,11 @@ typedef struct write_item {
     pp_window window;
     write_chunk chunks[PP_WINDOW_CHUNKS];
     pp_chain_scratch *scratch;
-    const pp_chain *chain; /* that the scratch is for */
-    pp_buffer input;       /* old encoded bytes */
-    pp_buffer output;      /* encoded chunks of a window of several */
-    pp_legs legs;          /* pieces that come as messages */
-    bool has_pieces;       /* and have come */
+    const pp_chain *chain;    /* that the scratch is for */
+    pp_buffer input;          /* old encoded bytes */
+    pp_buffer output;         /* encoded chunks of a window of several */
+    pp_deliveries deliveries; /* pieces that come as messages */
+    bool has_pieces;          /* and have come */
 } write_item;
 
 typedef struct write_job {
@@ -175,10 +175,10 @@ static parapet_status ensure_scratch(const write_job *job, write_item *item)
 
 /* ---- Pieces of other ranks ---- */
 
-static pp_legs_case legs_case_of(const write_job *job, const write_item *item, pp_box *chunk_box)
+static pp_delivery_case delivery_case_of(const write_job *job, const write_item *item, pp_box *chunk_box)
 {
     bool is_one = item->window.chunk_count == 1 && item->chunks[0].fate == CHUNK_NEW && item->chunks[0].is_covered;
-    pp_legs_case legs_case = {
+    pp_delivery_case delivery_case = {
         .session = job->session,
         .window = &item->window,
         .first = item->build->first,
@@ -188,34 +188,34 @@ static pp_legs_case legs_case_of(const write_job *job, const write_item *item, p
     if (is_one) {
         pp_layout_chunk_whole_box(context_of(job, item->build)->layout, item->build->number, item->window.chunks[0],
                                   chunk_box);
-        legs_case.chunk = pp_chain_scratch_chunk(item->scratch);
-        legs_case.chunk_box = chunk_box;
+        delivery_case.chunk = pp_chain_scratch_chunk(item->scratch);
+        delivery_case.chunk_box = chunk_box;
     }
-    return legs_case;
+    return delivery_case;
 }
 
-static parapet_status find_legs(const write_job *job, write_item *item)
+static parapet_status find_deliveries(const write_job *job, write_item *item)
 {
     pp_box chunk_box;
-    pp_legs_case legs_case;
+    pp_delivery_case delivery_case;
     item->has_pieces = false;
-    item->legs.count = 0;
+    item->deliveries.count = 0;
     if (job->session == NULL || job->session->is_alone)
         return PARAPET_OK;
-    legs_case = legs_case_of(job, item, &chunk_box);
-    return pp_legs_build(&item->legs, &legs_case);
+    delivery_case = delivery_case_of(job, item, &chunk_box);
+    return pp_deliveries_build(&item->deliveries, &delivery_case);
 }
 
 static bool wants_fetch(void *context, const void *item_pointer)
 {
     const write_item *item = item_pointer;
     (void)context;
-    return item->legs.count > 0 && !item->has_pieces;
+    return item->deliveries.count > 0 && !item->has_pieces;
 }
 
-static pp_legs *legs_of(void *item)
+static pp_deliveries *deliveries_of(void *item)
 {
-    return &((write_item *)item)->legs;
+    return &((write_item *)item)->deliveries;
 }
 
 static void pieces_arrived(void *item)
@@ -238,7 +238,7 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
             return status;
     }
     item->build = job->current;
-    item->legs.count = 0;
+    item->deliveries.count = 0;
     take_window(job, item);
     item->is_last = !job->is_chunk_pending;
     if (item->is_last)
@@ -247,7 +247,7 @@ static parapet_status next_item(void *context, void *item_pointer, bool *is_end)
         return PARAPET_OK;
     if ((status = ensure_scratch(job, item)) != PARAPET_OK)
         return status;
-    return find_legs(job, item);
+    return find_deliveries(job, item);
 }
 
 /* ---- Chunks ---- */
@@ -294,7 +294,7 @@ static void fill_outside(const pp_layout *layout, const pp_box *whole, const pp_
         int64_t kept = inside->count[d];
         outside.start[d] = whole->start[d] + kept;
         outside.count[d] = whole->count[d] - kept;
-        pp_copy_fill(&(pp_copy){
+        pp_strided_fill(&(pp_strided){
             .ndim = whole->ndim,
             .element_bytes = layout->element_bytes,
             .count = outside.count,
@@ -324,16 +324,16 @@ static bool gather_piece(const chunk_task *task, size_t record, const pp_move *m
     const pp_session *session = job->session;
     pp_box shard_box;
     pp_peer *peer;
-    if (session->is_alone || work->rank == pp_comm_rank(session->crew->comm)) {
+    if (session->is_alone || work->rank == pp_comm_rank(session->team->comm)) {
         pp_move_own(move, PP_GATHER);
         return true;
     }
-    if (pp_legs_has(&task->item->legs, work->rank))
+    if (pp_deliveries_has(&task->item->deliveries, work->rank))
         return true;
     peer = pp_peers_find(&session->peers, work->rank);
     pp_layout_shard_box(job->contexts[work->target]->layout, work->shard, &shard_box);
     if (!pp_sieve_gather(&job->sieves[task->worker], &(pp_sieve_piece){.move = move,
-                                                                       .process = peer->card.process,
+                                                                       .process = peer->proof.process,
                                                                        .work = (int64_t)record,
                                                                        .shard_box = &shard_box})) {
         pp_peers_refuse(&session->peers, work->rank);
@@ -366,10 +366,10 @@ static bool gather(const chunk_task *task)
         if (pp_box_intersect(&common, &task->inside, &common) && !gather_piece(task, i, &move))
             return false;
     }
-    if (item->legs.count > 0) {
+    if (item->deliveries.count > 0) {
         pp_box chunk_box;
-        pp_legs_case legs_case = legs_case_of(task->job, item, &chunk_box);
-        pp_legs_move(&task->item->legs, &legs_case, task->slot, &task->whole, move.chunk, PP_GATHER);
+        pp_delivery_case delivery_case = delivery_case_of(task->job, item, &chunk_box);
+        pp_deliveries_move(&task->item->deliveries, &delivery_case, task->slot, &task->whole, move.chunk, PP_GATHER);
     }
     return true;
 }
@@ -477,7 +477,7 @@ static parapet_status encode(void *context, int worker, void *item_pointer)
         if ((status = encode_chunk(&task, &is_whole)) != PARAPET_OK)
             return status;
         if (!is_whole)
-            return find_legs(job, item); /* and once more from the start, when they have come */
+            return find_deliveries(job, item); /* and once more from the start, when they have come */
         if (!item->chunks[slot].is_elided)
             status = keep_encoded(job, item, slot, &used);
     }
@@ -540,7 +540,7 @@ static parapet_status plan_memory(write_job *job, const pp_layout *const *layout
         .uses_direct = !is_alone && pp_session_uses_direct(job->session),
         .shard_count = (int64_t)pp_worklist_group_count(&job->view->list),
         .rank_most = is_alone ? 0 : pp_session_rank_most(job->session),
-        .fragment_bytes = is_alone ? 0 : job->session->crew->fragment_bytes,
+        .fragment_bytes = is_alone ? 0 : job->session->team->fragment_bytes,
     };
     parapet_status status;
     pp_counters_plan(context->counters, memory.used_bytes);
@@ -605,7 +605,7 @@ static void clear_job(write_job *job)
         pp_chain_scratch_free(job->items[i].scratch);
         pp_buffer_free(&job->items[i].input);
         pp_buffer_free(&job->items[i].output);
-        pp_legs_free(&job->items[i].legs);
+        pp_deliveries_free(&job->items[i].deliveries);
     }
     for (i = 0; job->sieves != NULL && i < job->contexts[0]->threads; i++)
         pp_sieve_free(&job->sieves[i]);
@@ -648,7 +648,7 @@ static parapet_status run_together(write_job *job, pp_pull *pull, bool *is_aband
                                     .pull = pull,
                                     .job = job->view->list.count > 0 ? &pipeline : NULL,
                                     .phase = "writing",
-                                    .legs_of = legs_of,
+                                    .deliveries_of = deliveries_of,
                                     .arrived = pieces_arrived},
                         is_abandoned);
 }
@@ -699,7 +699,7 @@ static parapet_status prepare(write_job *job)
         status = check_writable(session->items[i].context->layout);
     if (status != PARAPET_OK ||
         (status = pp_worklist_check_disjoint(&job->view->list, &job->view->plan,
-                                             pp_comm_size(session->crew->comm))) != PARAPET_OK)
+                                             pp_comm_size(session->team->comm))) != PARAPET_OK)
         return status;
     job->total_bytes = claimed_bytes(job);
     if ((status = reserve_notes(job)) != PARAPET_OK || (status = build_slots(job)) != PARAPET_OK)
@@ -716,18 +716,18 @@ static parapet_status list_contexts(write_job *job, const pp_transfer_item *item
     return status;
 }
 
-parapet_status pp_transfer_stage(const pp_crew *crew, const pp_transfer_item *items, int item_count,
+parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_item *items, int item_count,
                                  pp_staged *staged)
 {
     pp_session session;
     pp_messages messages = {0};
-    parapet_status status = pp_session_build(&session, crew, items, item_count);
+    parapet_status status = pp_session_build(&session, team, items, item_count);
     write_job job = {.session = &session, .view = pp_session_served(&session), .staged = staged};
     bool is_abandoned = false;
     if (status == PARAPET_OK && (status = pp_messages_build(&messages, &session)) == PARAPET_OK &&
         (status = list_contexts(&job, items, item_count)) == PARAPET_OK)
         status = prepare(&job);
-    status = pp_comm_agree(crew->comm, "planning", status);
+    status = pp_comm_agree(team->comm, "planning", status);
     if (status == PARAPET_OK)
         status = session.is_alone ? run_alone(&job) : run_together(&job, messages.pull, &is_abandoned);
     if (is_abandoned)

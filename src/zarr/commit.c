@@ -29,7 +29,7 @@ parapet_status pp_commit_add(pp_commit *commit, const char *name, const unsigned
             return status;
     }
     added = &commit->arrays[commit->array_count];
-    if ((status = pp_copy_text(&added->name, name)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(&added->name, name)) != PARAPET_OK)
         return status;
     memcpy(added->document, document, PP_SHA256_BYTES);
     commit->array_count++;

@@ -107,7 +107,7 @@ static parapet_status take_dimension_names(pp_array_document *document)
         const char *name = "";
         size_t bytes;
         (void)pp_json_get_text(pp_json_element(names, (size_t)i), &name, &bytes);
-        status = pp_copy_text(&document->dimension_names[i], name);
+        status = pp_text_duplicate(&document->dimension_names[i], name);
     }
     return status;
 }

@@ -151,7 +151,7 @@ static parapet_status parse_dimension_name(pp_array_document *document, int dime
     if (!pp_json_get_text(json, &name, &bytes) || strlen(name) != bytes || bytes > PP_MAX_NAME_BYTES)
         return pp_fail(PARAPET_ERR_FORMAT, "dimension_names: entry %d must be a string of at most %d bytes, not %s",
                        dimension, PP_MAX_NAME_BYTES, pp_json_words(json, words));
-    return pp_copy_text(&document->dimension_names[dimension], name);
+    return pp_text_duplicate(&document->dimension_names[dimension], name);
 }
 
 static parapet_status parse_dimension_names(pp_array_document *document, pp_json *json)

@@ -232,7 +232,7 @@ void pp_json_remove(pp_json *object, const char *name)
         json_object_object_del(object, name);
 }
 
-parapet_status pp_json_copy(pp_json *json, pp_json **copy)
+parapet_status pp_json_duplicate(pp_json *json, pp_json **copy)
 {
     *copy = NULL;
     if (json == NULL || json_object_deep_copy(json, copy, NULL) == 0)

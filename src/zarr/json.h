@@ -71,7 +71,7 @@ parapet_status pp_json_set(pp_json *object, const char *name, pp_json *value);
 void pp_json_remove(pp_json *object, const char *name);
 
 /* A copy that shares nothing with json, so that it may be changed. */
-parapet_status pp_json_copy(pp_json *json, pp_json **copy);
+parapet_status pp_json_duplicate(pp_json *json, pp_json **copy);
 
 bool pp_json_equals(pp_json *a, pp_json *b);
 

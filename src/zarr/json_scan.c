@@ -15,11 +15,11 @@
 #define ELEMENT_BYTES 16
 #define VALUE_BYTES 64
 
-typedef struct key_slot {
+typedef struct key_bucket {
     uint64_t hash;
-    uint32_t offset; /* of the key's first byte; 0 is an empty slot, since no key starts a document */
+    uint32_t offset; /* of the key's first byte; 0 is an empty bucket, since no key starts a document */
     uint32_t object;
-} key_slot;
+} key_bucket;
 
 typedef struct scanner {
     const unsigned char *text;
@@ -32,8 +32,8 @@ typedef struct scanner {
     pp_json_span span;    /* where it was found */
     uint64_t seed;
     uint32_t object_count;
-    key_slot *slots; /* open addressing; a power of two */
-    size_t slot_count;
+    key_bucket *buckets; /* open addressing; a power of two */
+    size_t bucket_count;
     size_t key_count;
 } scanner;
 
@@ -280,24 +280,24 @@ static uint64_t mix(uint64_t value)
     return value ^ value >> 33;
 }
 
-static parapet_status grow_slots(scanner *scan)
+static parapet_status grow_buckets(scanner *scan)
 {
-    size_t count = scan->slot_count > 0 ? scan->slot_count * 2 : 256, i;
-    key_slot *fresh;
+    size_t count = scan->bucket_count > 0 ? scan->bucket_count * 2 : 256, i;
+    key_bucket *fresh;
     parapet_status status = pp_allocate_array(&fresh, count, sizeof *fresh);
     if (status != PARAPET_OK)
         return status;
-    for (i = 0; i < scan->slot_count; i++) {
-        size_t place = scan->slots[i].hash & (count - 1);
-        if (scan->slots[i].offset == 0)
+    for (i = 0; i < scan->bucket_count; i++) {
+        size_t place = scan->buckets[i].hash & (count - 1);
+        if (scan->buckets[i].offset == 0)
             continue;
         while (fresh[place].offset != 0)
             place = (place + 1) & (count - 1);
-        fresh[place] = scan->slots[i];
+        fresh[place] = scan->buckets[i];
     }
-    pp_free(scan->slots);
-    scan->slots = fresh;
-    scan->slot_count = count;
+    pp_free(scan->buckets);
+    scan->buckets = fresh;
+    scan->bucket_count = count;
     return PARAPET_OK;
 }
 
@@ -322,16 +322,16 @@ static parapet_status remember_key(scanner *scan, size_t offset, uint32_t object
     }
     if (scan->is_excepted)
         return PARAPET_OK;
-    if (scan->key_count * 2 >= scan->slot_count && (status = grow_slots(scan)) != PARAPET_OK)
+    if (scan->key_count * 2 >= scan->bucket_count && (status = grow_buckets(scan)) != PARAPET_OK)
         return status;
-    for (place = hash & (scan->slot_count - 1); scan->slots[place].offset != 0;
-         place = (place + 1) & (scan->slot_count - 1)) {
-        const key_slot *slot = &scan->slots[place];
-        if (slot->hash == hash && slot->object == object &&
-            keys_equal(scan->text + slot->offset, scan->text + offset))
+    for (place = hash & (scan->bucket_count - 1); scan->buckets[place].offset != 0;
+         place = (place + 1) & (scan->bucket_count - 1)) {
+        const key_bucket *bucket = &scan->buckets[place];
+        if (bucket->hash == hash && bucket->object == object &&
+            keys_equal(scan->text + bucket->offset, scan->text + offset))
             return refuse_repeated(scan, offset, scan->at - 1);
     }
-    scan->slots[place] = (key_slot){hash, (uint32_t)offset, object};
+    scan->buckets[place] = (key_bucket){hash, (uint32_t)offset, object};
     scan->key_count++;
     return PARAPET_OK;
 }
@@ -463,7 +463,7 @@ parapet_status pp_json_scan_except(const char *text, size_t bytes, const char *m
         if (scan.at < bytes)
             status = refuse(&scan, "text after the end of the value");
     }
-    pp_free(scan.slots);
+    pp_free(scan.buckets);
     *span = scan.span;
     return status;
 }

@@ -121,8 +121,8 @@ parapet_status pp_type_set(pp_type *type, parapet_type id, size_t element_bytes,
 {
     parapet_status status;
     *type = (pp_type){.id = id, .element_bytes = element_bytes, .swap_bytes = swap_bytes};
-    if ((status = pp_copy_text(&type->name, text.name)) == PARAPET_OK)
-        status = pp_copy_text(&type->json, text.json);
+    if ((status = pp_text_duplicate(&type->name, text.name)) == PARAPET_OK)
+        status = pp_text_duplicate(&type->json, text.json);
     if (status != PARAPET_OK)
         pp_type_clear(type);
     return status;

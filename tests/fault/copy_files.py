@@ -69,17 +69,17 @@ class Pass:
     """The geometry of one pass, as the plan tells it."""
 
     def __init__(self, shape, told):
-        self.shape, self.lot, self.template = shape, told["lot"], told["template"]
+        self.shape, self.work_unit, self.template = shape, told["work_unit"], told["template"]
         self.chunk, self.shard = told["target"]["chunks"], told["target"].get("shards", told["target"]["chunks"])
         self.element_bytes = told["target"]["element_bytes"]
-        self.boxes = [self.split(self.box_of(lot)) for lot in self.cells(shape, self.lot)]
+        self.boxes = [self.split(self.box_of(lot)) for lot in self.cells(shape, self.work_unit)]
 
     @staticmethod
     def cells(extent, step):
         return itertools.product(*(range(-(-a // b)) for a, b in zip(extent, step)))
 
     def box_of(self, cell):
-        return [(i * b, min(b, s - i * b)) for i, b, s in zip(cell, self.lot, self.shape)]
+        return [(i * b, min(b, s - i * b)) for i, b, s in zip(cell, self.work_unit, self.shape)]
 
     def split(self, lot):
         """The templates of a lot: how many chunks each has."""
@@ -94,13 +94,13 @@ class Pass:
 
     def lot_of_shard(self, number):
         grid = [-(-a // b) for a, b in zip(self.shape, self.shard)]
-        lots = [-(-a // b) for a, b in zip(self.shape, self.lot)]
+        work_units = [-(-a // b) for a, b in zip(self.shape, self.work_unit)]
         cell = []
         for extent in reversed(grid):
             cell.insert(0, number % extent)
             number //= extent
         lot = 0
-        for position, shard, step, extent in zip(cell, self.shard, self.lot, lots):
+        for position, shard, step, extent in zip(cell, self.shard, self.work_unit, work_units):
             lot = lot * extent + position * shard // step
         return lot
 
@@ -112,13 +112,13 @@ class Pass:
         return most * (chunk + chunk // 128 + 1024) + most * (16 * in_shard + 4)
 
 
-def finished_lots(state):
-    lots = set()
+def finished_work_units(state):
+    work_units = set()
     for log in state.glob("done-*"):
         data = log.read_bytes()
         for at in range(0, len(data) - 15, 16):
-            lots.add(struct.unpack_from("<Q", data, at)[0])
-    return lots
+            work_units.add(struct.unpack_from("<Q", data, at)[0])
+    return work_units
 
 
 def journal(path):
@@ -153,14 +153,14 @@ def work_left(array, plan, workers):
     if first == len(passes):
         return 0, 0
     one, folder, resumed, under_way = passes[first], state / f"pass-{first}", 0, {}
-    done = finished_lots(folder)
+    done = finished_work_units(folder)
     journals = {int(path.name[4:]): journal(path) for path in folder.glob("lot-*")}
     for shard in folder.glob("shard-*"):
         number = int(shard.name[6:])
         lot = one.lot_of_shard(number)
         known = journals.get(lot, (0, {}))[1].get(number, 0)
         under_way[lot] = under_way.get(lot, 0) + max(0, shard.stat().st_size - known)
-    assert len(set(under_way) - done) <= workers, f"{len(under_way)} lots were under way on {workers} ranks"
+    assert len(set(under_way) - done) <= workers, f"{len(under_way)} work_units were under way on {workers} ranks"
     for lot, excess in under_way.items():
         assert excess <= one.template_bytes_most(), f"lot {lot}: {excess} bytes are to be written again"
     for lot, templates in enumerate(one.boxes):

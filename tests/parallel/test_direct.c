@@ -17,7 +17,7 @@ static unsigned char source_arena[ARENA_BYTES], target_arena[ARENA_BYTES], expec
 
 /* What a rank tells the others. */
 typedef struct address {
-    pp_direct_card card;
+    pp_identity_proof proof;
     uint64_t source, target;
 } address;
 
@@ -108,7 +108,7 @@ static void copy_naively(const problem *of, unsigned char *to, const layout *to_
 
 static pp_direct_copy copy_of(const problem *of, int peer, unsigned char *local, uint64_t remote)
 {
-    return (pp_direct_copy){.process = addresses[peer].card.process,
+    return (pp_direct_copy){.process = addresses[peer].proof.process,
                             .ndim = of->ndim,
                             .element_bytes = of->element_bytes,
                             .count = of->count,
@@ -188,28 +188,28 @@ static void check_beyond_two_gib(void)
 
 static void check_refusals(pp_comm *comm, int peer)
 {
-    pp_direct_card card = addresses[peer].card;
+    pp_identity_proof proof = addresses[peer].proof;
     unsigned char byte[16384];
     size_t page = (size_t)sysconf(_SC_PAGESIZE);
     unsigned char *pages = mmap(NULL, 2 * page, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     int64_t count = 1, stride = 1;
-    pp_direct_copy copy = {card.process, 1, 1, &count, byte, &stride, 16, &stride};
+    pp_direct_copy copy = {proof.process, 1, 1, &count, byte, &stride, 16, &stride};
     expect(!pp_direct_read(&copy) && !pp_direct_write(&copy), "no copy at a bad address");
     copy.process = INT64_C(0x3fffffff); /* beyond the largest number that Linux gives */
     copy.remote = addresses[peer].source;
     expect(!pp_direct_read(&copy) && !pp_direct_write(&copy), "no copy with a process that is not there");
 
-    card.nonce++;
-    expect(!pp_direct_works(comm, &card), "a wrong nonce is seen");
-    card = addresses[peer].card;
-    card.process = INT64_C(0x3fffffff);
-    expect(!pp_direct_works(comm, &card), "a missing process is seen");
-    card = addresses[peer].card;
-    card.nonce_address = 16;
-    expect(!pp_direct_works(comm, &card), "a bad address is seen");
-    card = addresses[peer].card;
-    card.node++;
-    expect(!pp_direct_works(comm, &card), "another node is not tried");
+    proof.nonce++;
+    expect(!pp_direct_works(comm, &proof), "a wrong nonce is seen");
+    proof = addresses[peer].proof;
+    proof.process = INT64_C(0x3fffffff);
+    expect(!pp_direct_works(comm, &proof), "a missing process is seen");
+    proof = addresses[peer].proof;
+    proof.nonce_address = 16;
+    expect(!pp_direct_works(comm, &proof), "a bad address is seen");
+    proof = addresses[peer].proof;
+    proof.node++;
+    expect(!pp_direct_works(comm, &proof), "another node is not tried");
 
     /* The first page is there, the second is not. */
     expect(pages != MAP_FAILED && munmap(pages + page, page) == 0, "pages");
@@ -238,11 +238,11 @@ static void check_made_to_fail(void)
 }
 
 /* Whether the system lets us look into that process at all, asked without the code under test. */
-static bool is_allowed(const pp_direct_card *card)
+static bool is_allowed(const pp_identity_proof *proof)
 {
     uint64_t found = 0;
-    struct iovec here = {&found, sizeof found}, there = {(void *)(uintptr_t)card->nonce_address, sizeof found};
-    return process_vm_readv((pid_t)card->process, &here, 1, &there, 1, 0) == (ssize_t)sizeof found;
+    struct iovec here = {&found, sizeof found}, there = {(void *)(uintptr_t)proof->nonce_address, sizeof found};
+    return process_vm_readv((pid_t)proof->process, &here, 1, &there, 1, 0) == (ssize_t)sizeof found;
 }
 
 static void check(pp_comm *comm)
@@ -250,14 +250,15 @@ static void check(pp_comm *comm)
     uint64_t seed = test_random_start().state, round;
     int rank = pp_comm_rank(comm), size = pp_comm_size(comm), peer;
     int64_t is_any_allowed = 1;
-    address mine = {pp_direct_card_of(comm), (uintptr_t)source_arena, (uintptr_t)target_arena};
+    address mine = {pp_identity_proof_of(comm), (uintptr_t)source_arena, (uintptr_t)target_arena};
     fill(source_arena, rank);
     MPI_Allgather(&mine, sizeof mine, MPI_BYTE, addresses, sizeof mine, MPI_BYTE, MPI_COMM_WORLD);
     for (peer = 0; peer < size; peer++) {
-        bool works = pp_direct_works(comm, &addresses[peer].card);
-        expect(works == is_allowed(&addresses[peer].card), "with rank %d %s", peer, works ? "works" : "does not");
+        bool works = pp_direct_works(comm, &addresses[peer].proof);
+        expect(works == is_allowed(&addresses[peer].proof), "with rank %d %s", peer, works ? "works" : "does not");
         is_any_allowed = is_any_allowed && works;
-        expect(peer == rank || addresses[peer].card.nonce != mine.card.nonce, "rank %d has a nonce of its own", peer);
+        expect(peer == rank || addresses[peer].proof.nonce != mine.proof.nonce, "rank %d has a nonce of its own",
+               peer);
     }
     check_made_to_fail();
     if (rank == 0)

@@ -100,7 +100,7 @@ static void bed_close(bed *used)
 
 static int64_t count_rounds(const parapet_store *store)
 {
-    return store->comm->station.round;
+    return store->comm->endpoint.round;
 }
 
 /* Shards for what seals, shrinks and checks, by a program of one rank. */

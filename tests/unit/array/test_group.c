@@ -212,7 +212,7 @@ static void assert_consolidated_equals(parapet_store *store, pp_json *metadata, 
     text = stored_get(store, key, &bytes);
     assert_non_null(text);
     assert_ok(pp_json_parse(&own, text, bytes));
-    assert_ok(pp_json_copy(pp_json_member(metadata, name), &copy));
+    assert_ok(pp_json_duplicate(pp_json_member(metadata, name), &copy));
     pp_json_remove(own, "consolidated_metadata");
     assert_true(pp_json_equals(own, copy));
     pp_json_free(own);

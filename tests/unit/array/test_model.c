@@ -110,7 +110,7 @@ static void copy_region(const model *m, const region *r, bool to_model)
     int64_t strides[8] = {0};
     pp_box whole;
     unsigned char *in_model;
-    pp_copy copy = {.ndim = m->ndim, .element_bytes = m->element_bytes, .count = r->count};
+    pp_strided copy = {.ndim = m->ndim, .element_bytes = m->element_bytes, .count = r->count};
     (void)pp_box_init(&whole, m->ndim, NULL, m->shape);
     pp_strides_c_order(m->ndim, m->shape, m->element_bytes, strides);
     in_model = m->elements + pp_strides_offset(&whole, strides, r->start);
@@ -118,7 +118,7 @@ static void copy_region(const model *m, const region *r, bool to_model)
     copy.target_strides = to_model ? strides : r->strides;
     copy.source = to_model ? r->data : in_model;
     copy.source_strides = to_model ? r->strides : strides;
-    pp_copy_run(&copy);
+    pp_strided_copy(&copy);
 }
 
 static void write_region(test_random *random, model *m, parapet_array *array)

@@ -46,7 +46,7 @@ static void test_memory__no_bytes_give_a_valid_pointer(void **state)
     assert_ok(pp_allocate(&memory[0], 0));
     assert_ok(pp_allocate_array(&memory[1], 0, 8));
     assert_ok(pp_allocate_pages(&memory[2], 0));
-    assert_ok(pp_copy_bytes(&memory[3], NULL, 0));
+    assert_ok(pp_bytes_duplicate(&memory[3], NULL, 0));
     for (i = 0; i < 4; i++) {
         assert_non_null(memory[i]);
         pp_free(memory[i]);
@@ -93,8 +93,8 @@ static void test_memory__copies_are_equal_and_separate(void **state)
     char original[] = "density", *copy;
     unsigned char *bytes;
     (void)state;
-    assert_ok(pp_copy_text(&copy, original));
-    assert_ok(pp_copy_bytes(&bytes, original, 3));
+    assert_ok(pp_text_duplicate(&copy, original));
+    assert_ok(pp_bytes_duplicate(&bytes, original, 3));
     original[0] = 'X';
     assert_string_equal(copy, "density");
     assert_memory_equal(bytes, "den", 3);
@@ -119,10 +119,10 @@ static void test_memory__a_refused_allocation_fails_and_gives_nothing(void **sta
     assert_fails(pp_allocate_pages(&memory, 5000), PARAPET_ERR_MEMORY, "5000");
     assert_null(memory);
     memory = &memory;
-    assert_fails(pp_copy_bytes(&memory, "abc", 3), PARAPET_ERR_MEMORY, "3");
+    assert_fails(pp_bytes_duplicate(&memory, "abc", 3), PARAPET_ERR_MEMORY, "3");
     assert_null(memory);
     text = (char *)&text;
-    assert_fails(pp_copy_text(&text, "abcd"), PARAPET_ERR_MEMORY, "5");
+    assert_fails(pp_text_duplicate(&text, "abcd"), PARAPET_ERR_MEMORY, "5");
     assert_null(text);
 }
 
@@ -131,7 +131,7 @@ static void test_memory__a_refused_reallocation_leaves_the_old_memory(void **sta
     char *memory, *before;
     size_t asked = 0;
     (void)state;
-    assert_ok(pp_copy_text(&memory, "kept"));
+    assert_ok(pp_text_duplicate(&memory, "kept"));
     before = memory;
     pp_memory_hook_set(refuse_all, &asked);
     assert_fails(pp_reallocate(&memory, 1000), PARAPET_ERR_MEMORY, "1000");
@@ -147,7 +147,7 @@ static void test_memory__live_count_follows_what_is_taken_and_given_back(void **
     (void)state;
     assert_ok(pp_allocate(&memory[0], 1));
     assert_ok(pp_allocate_pages(&memory[1], 1));
-    assert_ok(pp_copy_bytes(&memory[2], "a", 1));
+    assert_ok(pp_bytes_duplicate(&memory[2], "a", 1));
     assert_int_equal(pp_memory_live_count(), before + 3);
     assert_ok(pp_reallocate(&memory[0], 100));
     assert_int_equal(pp_memory_live_count(), before + 3);

@@ -1,4 +1,4 @@
-/* The protocol of a collective transfer, station.c and pull.c as they are, over a simulated wire: a few ranks in one
+/* The protocol of a collective transfer, endpoint.c and pull.c as they are, over a simulated wire: a few ranks in one
  * process run through random interleavings, each step one rank or one message.
  *
  *     unit_comm_protocol [COUNT | soak]         100,000 interleavings when nothing is said; soak: 1,000,000
@@ -42,7 +42,7 @@ typedef struct window {
 
 typedef struct slot {
     window *of; /* NULL: free */
-    pp_leg legs[MOST_LEGS];
+    pp_delivery deliveries[MOST_LEGS];
     pp_fragment fragments[MOST_LEGS][MOST_FRAGMENTS];
     pp_wire_request moves[MOST_LEGS][MOST_FRAGMENTS];
     unsigned char data[MOST_LEGS][MOST_FRAGMENTS][FRAGMENT_BYTES];
@@ -61,7 +61,7 @@ typedef struct person {
     phase phase;
     int transfer;
     bool is_server, is_slow;
-    pp_station station;
+    pp_endpoint endpoint;
     pp_budget budget;
     pp_pull *pull;
     reply replies[PP_PULL_ANSWERS];
@@ -251,35 +251,35 @@ static void ask_window(person *who, slot *in, window *of)
     in->of = of;
     for (i = 0; i < of->leg_count; i++) {
         deal *wanted = &of->deals[i];
-        pp_leg *leg = &in->legs[i];
-        leg->rank = wanted->client;
+        pp_delivery *delivery = &in->deliveries[i];
+        delivery->rank = wanted->client;
         /* A tag means one direction: data to a rank as its client and as its server must not meet. */
-        leg->tag = wanted->tag = (s * MOST_LEGS + i) * 2 + wanted->is_offer;
-        leg->is_offer = wanted->is_offer;
-        leg->request.words[0] = who->transfer;
-        leg->request.words[1] = who->rank;
-        leg->request.words[2] = of - world.parts[who->rank].windows;
-        leg->request.words[3] = i;
-        leg->request.words[PP_REQUEST_WORDS - 1] = ~leg->request.words[0];
-        leg->fragments = in->fragments[i];
-        leg->fragment_count = wanted->fragment_count;
-        leg->moves = in->moves[i];
+        delivery->tag = wanted->tag = (s * MOST_LEGS + i) * 2 + wanted->is_offer;
+        delivery->is_offer = wanted->is_offer;
+        delivery->request.words[0] = who->transfer;
+        delivery->request.words[1] = who->rank;
+        delivery->request.words[2] = of - world.parts[who->rank].windows;
+        delivery->request.words[3] = i;
+        delivery->request.words[PP_REQUEST_WORDS - 1] = ~delivery->request.words[0];
+        delivery->fragments = in->fragments[i];
+        delivery->fragment_count = wanted->fragment_count;
+        delivery->moves = in->moves[i];
         for (f = 0; f < wanted->fragment_count; f++) {
             in->fragments[i][f] = (pp_fragment){in->data[i][f], fragment_bytes(wanted, f)};
             if (wanted->is_offer)
                 make_fragment(wanted, f, in->data[i][f]);
         }
         wanted->is_asked = true;
-        pp_pull_ask(who->pull, leg);
+        pp_pull_ask(who->pull, delivery);
     }
 }
 
-static void check_leg(const pp_leg *leg, deal *wanted, slot *in, int number)
+static void check_delivery(const pp_delivery *delivery, deal *wanted, slot *in, int number)
 {
     int f;
     wanted->is_done = true;
-    wanted->is_cancelled = leg->is_cancelled;
-    for (f = 0; f < wanted->fragment_count && !leg->is_cancelled && !wanted->is_offer; f++)
+    wanted->is_cancelled = delivery->is_cancelled;
+    for (f = 0; f < wanted->fragment_count && !delivery->is_cancelled && !wanted->is_offer; f++)
         demand(is_fragment(wanted, f, in->data[number][f]), "a server gets wrong bytes");
 }
 
@@ -287,10 +287,10 @@ static bool finish_window(slot *in)
 {
     int i;
     for (i = 0; i < in->of->leg_count; i++)
-        if (in->legs[i].state != PP_LEG_DONE)
+        if (in->deliveries[i].state != PP_LEG_DONE)
             return false;
     for (i = 0; i < in->of->leg_count; i++)
-        check_leg(&in->legs[i], &in->of->deals[i], in, i);
+        check_delivery(&in->deliveries[i], &in->of->deals[i], in, i);
     in->of = NULL;
     return true;
 }
@@ -344,7 +344,7 @@ static bool has_served(const person *who)
 
 static void join(person *who, parapet_status status)
 {
-    pp_verdict *mine = &who->verdicts[who->station.round % 2];
+    pp_verdict *mine = &who->verdicts[who->endpoint.round % 2];
     mine->least = draw(-5, 5);
     mine->digest = draw_one_in(20) ? 2 : 1;
     mine->failed_rank = status != PARAPET_OK ? who->rank : -1;
@@ -353,14 +353,14 @@ static void join(person *who, parapet_status status)
     mine->call_rank = who->rank;
     mine->call[0] = (char)('a' + who->rank);
     mine->sentence[0] = (char)('A' + who->rank);
-    pp_station_join(&who->station, mine);
+    pp_endpoint_join(&who->endpoint, mine);
 }
 
 /* Everybody has said something; some may have begun to say the next thing. */
-static void check_verdict(const pp_station *station)
+static void check_verdict(const pp_endpoint *endpoint)
 {
-    const pp_verdict *all = &station->verdict;
-    int rank, failed = -1, differing = -1, round = (int)((station->round - 1) % 2);
+    const pp_verdict *all = &endpoint->verdict;
+    int rank, failed = -1, differing = -1, round = (int)((endpoint->round - 1) % 2);
     int64_t least = INT64_MAX;
     for (rank = world.size - 1; rank >= 0; rank--) {
         const pp_verdict *said = &world.persons[rank].verdicts[round];
@@ -385,7 +385,7 @@ static void check_deal(const deal *of, int64_t *fragments, int64_t *controls)
         return;
     world.deals++;
     world.cancelled += of->is_cancelled;
-    demand(of->is_done, "a leg never ends");
+    demand(of->is_done, "a delivery never ends");
     demand(of->begun == (of->is_cancelled ? 0 : 1), "a request is lost or doubled");
     demand(of->moved == (of->is_cancelled ? 0 : of->fragment_count), "a fragment is lost or doubled");
     if (of->is_cancelled)
@@ -404,7 +404,7 @@ static void check_transfer(bool has_failed)
         for (w = 0; w < of->window_count; w++)
             for (i = 0; i < of->windows[w].leg_count; i++) {
                 demand(has_failed || (of->windows[w].deals[i].is_asked && !of->windows[w].deals[i].is_cancelled),
-                       "a leg was cancelled and nobody failed");
+                       "a delivery was cancelled and nobody failed");
                 check_deal(&of->windows[w].deals[i], &fragments, &controls);
             }
     }
@@ -430,7 +430,7 @@ static void check_was_told(const person *who)
 
 static void start_transfer(person *who)
 {
-    pp_pull_options options = {&who->station, &who->budget, FRAGMENT_BYTES, {who, begin, pack, place, unpack}};
+    pp_pull_options options = {&who->endpoint, &who->budget, FRAGMENT_BYTES, {who, begin, pack, place, unpack}};
     assert_ok(pp_pull_build(&who->pull, &options));
     who->slot_count = (int)draw(1, MOST_SLOTS);
     who->next_window = 0;
@@ -450,7 +450,7 @@ static void leave_transfer(person *who, bool has_failed)
         demand(pp_budget_peak(&who->budget) <= BUDGET_BYTES && pp_budget_used(&who->budget) == 0,
                "a budget is exceeded, or not given back");
     }
-    demand(who->station.request_count == 0, "a request still waits after the end");
+    demand(who->endpoint.request_count == 0, "a request still waits after the end");
     who->transfer++;
     who->phase = ASLEEP;
     world.awake_count--;
@@ -471,8 +471,8 @@ static void wake(person *who)
 
 static void finish_begin(person *who)
 {
-    check_verdict(&who->station);
-    if (who->station.verdict.failed_rank >= 0)
+    check_verdict(&who->endpoint);
+    if (who->endpoint.verdict.failed_rank >= 0)
         leave_transfer(who, true);
     else
         start_transfer(who);
@@ -483,15 +483,15 @@ static void step_agreement(person *who)
     if (who->pull != NULL)
         (void)pp_pull_progress(who->pull);
     else
-        (void)pp_station_progress(&who->station);
-    who->was_aborted |= pp_station_is_aborted(&who->station);
-    if (!pp_station_is_agreed(&who->station))
+        (void)pp_endpoint_progress(&who->endpoint);
+    who->was_aborted |= pp_endpoint_is_aborted(&who->endpoint);
+    if (!pp_endpoint_is_agreed(&who->endpoint))
         return;
     world.network.calls++;
     if (who->phase == BEGINS) {
         finish_begin(who);
     } else {
-        check_verdict(&who->station);
+        check_verdict(&who->endpoint);
         if (who->phase == ENDS)
             check_was_told(who);
         world.gone_count += who->phase == LEAVES;
@@ -502,7 +502,7 @@ static void step_agreement(person *who)
 static void step_server(person *who)
 {
     (void)pp_pull_progress(who->pull);
-    who->was_aborted |= pp_station_is_aborted(&who->station);
+    who->was_aborted |= pp_endpoint_is_aborted(&who->endpoint);
     if (serve(who))
         world.network.calls++;
     if (!has_served(who))
@@ -520,14 +520,14 @@ static void step_drain(person *who)
     if (pp_pull_is_answering(who->pull))
         return;
     world.network.calls++;
-    leave_transfer(who, who->station.verdict.failed_rank >= 0);
+    leave_transfer(who, who->endpoint.verdict.failed_rank >= 0);
 }
 
 static void note_late_aborts(const person *who)
 {
     int i;
     for (i = 0; i <= PP_TREE_WIDTH; i++)
-        world.has_late_abort |= who->station.neighbours[i].wants_abort;
+        world.has_late_abort |= who->endpoint.neighbours[i].wants_abort;
 }
 
 static void step_rank(person *who)
@@ -548,7 +548,8 @@ static void step_rank(person *who)
     case GONE:
         return;
     }
-    demand(who->station.request_count <= who->station.request_capacity, "more requests wait than there is room for");
+    demand(who->endpoint.request_count <= who->endpoint.request_capacity,
+           "more requests wait than there is room for");
     note_late_aborts(who);
 }
 
@@ -561,10 +562,12 @@ static void watch_control(int source, int target, const pp_control *control)
     int s, i, under_way = 0;
     if (control->kind != PP_CONTROL_REQUEST && control->kind != PP_CONTROL_OFFER)
         return;
-    demand(!who->was_aborted && !pp_station_is_aborted(&who->station), "a rank asks although it knows of a failure");
+    demand(!who->was_aborted && !pp_endpoint_is_aborted(&who->endpoint),
+           "a rank asks although it knows of a failure");
     for (s = 0; s < who->slot_count; s++)
         for (i = 0; who->slots[s].of != NULL && i < who->slots[s].of->leg_count; i++)
-            under_way += who->slots[s].legs[i].rank == target && who->slots[s].legs[i].state == PP_LEG_ASKED;
+            under_way +=
+                who->slots[s].deliveries[i].rank == target && who->slots[s].deliveries[i].state == PP_LEG_ASKED;
     demand(under_way <= PP_PULL_CREDITS, "more requests with one client than there are credits");
 }
 
@@ -577,8 +580,8 @@ static void start_rank(int rank)
     who->is_slow = draw_one_in(6);
     who->is_server = rank < world.server_count;
     pp_budget_init(&who->budget, BUDGET_BYTES);
-    pp_station_init(&who->station, &world.network.wires[rank].wire);
-    assert_ok(pp_station_allow_requests(&who->station, (size_t)world.server_count * PP_PULL_CREDITS));
+    pp_endpoint_init(&who->endpoint, &world.network.wires[rank].wire);
+    assert_ok(pp_endpoint_allow_requests(&who->endpoint, (size_t)world.server_count * PP_PULL_CREDITS));
 }
 
 static void start_world(uint64_t seed)
@@ -642,14 +645,14 @@ static void end_world(void)
         sim_move(&world.network, &world.random);
     for (rank = 0; rank < world.size; rank++) {
         person *who = &world.persons[rank];
-        pp_wire *wire = who->station.wire;
+        pp_wire *wire = who->endpoint.wire;
         for (i = 0; i <= PP_TREE_WIDTH; i++) {
-            pp_neighbour *next = &who->station.neighbours[i];
+            pp_neighbour *next = &who->endpoint.neighbours[i];
             demand(wire->ops->is_over(wire, &next->verdict.request) && wire->ops->is_over(wire, &next->abort.request),
                    "a message of an agreement never leaves");
         }
         demand(world.network.wires[rank].arrived.first == NULL, "a message is left after the last agreement");
-        pp_station_clear(&who->station);
+        pp_endpoint_clear(&who->endpoint);
     }
     demand(world.network.send_count == 0 && world.network.receive_count == 0, "something is under way after the end");
 }
@@ -683,16 +686,17 @@ static void test_protocol__any_interleaving_ends_and_loses_nothing(void **state)
         run_world(seed + (uint64_t)i);
         steps += world.steps;
     }
-    printf("%lld interleavings, %lld steps, %lld legs (%lld cancelled), %lld failed transfers, %lld late aborts\n",
-           (long long)i, (long long)steps, (long long)world.deals, (long long)world.cancelled,
-           (long long)world.failures, (long long)world.late_aborts);
+    printf(
+        "%lld interleavings, %lld steps, %lld deliveries (%lld cancelled), %lld failed transfers, %lld late aborts\n",
+        (long long)i, (long long)steps, (long long)world.deals, (long long)world.cancelled, (long long)world.failures,
+        (long long)world.late_aborts);
     demand(run_count < 1000 || (world.cancelled > 0 && world.failures > 0), "nothing ever failed");
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
 /* ---- What chance seldom shows: an ABORT that MPI holds back for long ---- */
 
-static pp_station pair[2];
+static pp_endpoint pair[2];
 
 static void watch_nothing(int source, int target, const pp_control *control)
 {
@@ -707,7 +711,7 @@ static void start_pair(void)
     sim_init(&world.network, broken, watch_nothing);
     sim_restart(&world.network, 2, 0);
     for (rank = 0; rank < 2; rank++)
-        pp_station_init(&pair[rank], &world.network.wires[rank].wire);
+        pp_endpoint_init(&pair[rank], &world.network.wires[rank].wire);
 }
 
 /* Everything arrives; everything but ABORT is acknowledged too. */
@@ -728,12 +732,12 @@ static void agree_pair(void)
     static const pp_verdict fine = {.failed_rank = -1, .differing_rank = -1};
     int rank, tries, agreed = 0;
     for (rank = 0; rank < 2; rank++)
-        pp_station_join(&pair[rank], &fine);
+        pp_endpoint_join(&pair[rank], &fine);
     for (tries = 0; tries < 8 && agreed != 3; tries++)
         for (rank = 0; rank < 2; rank++) {
             move_all();
-            (void)pp_station_progress(&pair[rank]);
-            agreed |= pp_station_is_agreed(&pair[rank]) << rank;
+            (void)pp_endpoint_progress(&pair[rank]);
+            agreed |= pp_endpoint_is_agreed(&pair[rank]) << rank;
         }
     assert_int_equal(agreed, 3);
 }
@@ -742,13 +746,13 @@ static void test_station__an_abort_is_not_sent_after_its_round(void **state)
 {
     (void)state;
     start_pair();
-    pp_station_abort(&pair[1]);
+    pp_endpoint_abort(&pair[1]);
     agree_pair();
-    pp_station_abort(&pair[1]); /* has to wait for the one before */
+    pp_endpoint_abort(&pair[1]); /* has to wait for the one before */
     agree_pair();
     assert_int_equal(world.network.pending_count, 1);
     sim_acknowledge(&world.network, world.network.pending[0]);
-    (void)pp_station_progress(&pair[1]);
+    (void)pp_endpoint_progress(&pair[1]);
     assert_int_equal(world.network.pending_count, 0);
 }
 
@@ -758,17 +762,17 @@ static void test_station__an_abort_of_an_old_round_undoes_nothing(void **state)
     (void)state;
     start_pair();
     agree_pair();
-    pp_station_abort(&pair[0]);
+    pp_endpoint_abort(&pair[0]);
     late.control.kind = PP_CONTROL_ABORT;
     late.control.round = 1;
     late.request.is_active = false;
     sim_send_control(pair[1].wire, 0, &late);
     move_all();
-    assert_true(pp_station_progress(&pair[0]));
-    assert_true(pp_station_is_aborted(&pair[0]));
-    assert_false(pp_station_is_aborted(&pair[1])); /* nobody has told it yet */
-    assert_true(pp_station_progress(&pair[1]));
-    assert_true(pp_station_is_aborted(&pair[1]));
+    assert_true(pp_endpoint_progress(&pair[0]));
+    assert_true(pp_endpoint_is_aborted(&pair[0]));
+    assert_false(pp_endpoint_is_aborted(&pair[1])); /* nobody has told it yet */
+    assert_true(pp_endpoint_progress(&pair[1]));
+    assert_true(pp_endpoint_is_aborted(&pair[1]));
 }
 
 int main(int argc, char **argv)

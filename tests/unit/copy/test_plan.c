@@ -9,7 +9,7 @@ typedef struct problem_case {
     pp_layout source_layout, target_layout;
     pp_copy_view view;
     pp_copy_means means;
-    pp_copy_problem problem;
+    pp_rechunk_problem problem;
 } problem_case;
 
 static void case_init(problem_case *of, const parapet_array_spec *spec, const parapet_copy_changes *changes)
@@ -84,7 +84,7 @@ static void test_copy_problem__only_plain_chunks_can_be_read_in_runs(void **stat
     assert_int_equal(of.problem.between.element_bytes, 4);
     assert_false(of.problem.target.allows_runs);
     assert_true(of.problem.target.scratch_bytes > of.problem.target.encoded_bytes);
-    assert_true(of.problem.target.slot_bytes >= 10 * 20 * 5 * 4);
+    assert_true(of.problem.target.chunk_buffer_bytes >= 10 * 20 * 5 * 4);
     case_clear(&of);
     spec.no_checksum = 0;
     case_init(&of, &spec, &changes);

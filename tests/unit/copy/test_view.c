@@ -10,7 +10,7 @@ typedef struct viewed {
     pp_layout layout;
     int64_t shape[PARAPET_MAX_NDIM]; /* of the source */
     pp_copy_view view;
-    pp_copy_side side;
+    pp_rechunk_side side;
 } viewed;
 
 static void make_random(test_random *random, viewed *made)
@@ -87,7 +87,7 @@ static void check_borders(const viewed *made, int d)
 {
     int a = made->view.axis[d];
     int64_t shard = made->layout.shards.cell_shape[a], chunk = made->layout.chunks.cell_shape[a], i;
-    const pp_copy_side *side = &made->side;
+    const pp_rechunk_side *side = &made->side;
     int64_t first[PARAPET_MAX_NDIM] = {0}, next[PARAPET_MAX_NDIM] = {0}, from[PARAPET_MAX_NDIM], to[PARAPET_MAX_NDIM];
     assert_true(side->origin[d] >= 0 && side->origin[d] < side->shard[d]);
     for (i = 0; i + 1 < made->view.shape[d]; i++) {

@@ -85,8 +85,8 @@ static bool is_of_home(void *context, int target, int64_t shard)
     return pp_home_of(filter->target, shard, filter->server_count) == filter->home;
 }
 
-static void count_group(const problem *made, const pp_plan *plan, const pp_worklist *list, size_t first, size_t end,
-                        int owner, expectation *expected)
+static void count_group(const problem *made, const pp_claim_set *plan, const pp_worklist *list, size_t first,
+                        size_t end, int owner, expectation *expected)
 {
     pp_server_share *server = &expected->servers[owner];
     pp_window window = {.shard = list->work[first].shard};
@@ -117,7 +117,8 @@ static void count_group(const problem *made, const pp_plan *plan, const pp_workl
     }
 }
 
-static void expect_home(const problem *made, const pp_plan *plan, int home, pp_budget *budget, expectation *expected)
+static void expect_home(const problem *made, const pp_claim_set *plan, int home, pp_budget *budget,
+                        expectation *expected)
 {
     home_filter filter = {plan->targets, home, made->by.server_count};
     int ranks[RANKS_MOST], *owners, group = 0, server;
@@ -142,7 +143,7 @@ static void expect(const problem *made, expectation *expected)
 {
     pp_target target = {.shards = &made->shards, .chunks = &made->chunks, .element_bytes = made->by.element_bytes};
     pp_claims claims;
-    pp_plan plan = {.targets = &target, .target_count = 1, .claims = &claims};
+    pp_claim_set plan = {.targets = &target, .target_count = 1, .claims = &claims};
     pp_budget budget;
     int home;
     *expected = (expectation){0};

@@ -82,7 +82,7 @@ static int64_t offset_of(int ndim, const int64_t *count, const int64_t *strides,
 }
 
 /* Element by element, into expected; a copy without source_strides is a fill. */
-static void copy_naively(const pp_copy *copy, unsigned char *expected)
+static void copy_naively(const pp_strided *copy, unsigned char *expected)
 {
     int64_t elements = product(copy->ndim, copy->count), i;
     for (i = 0; i < elements; i++) {
@@ -104,7 +104,7 @@ static void check_case(test_random *random, int ndim, const int64_t *count, size
     assert_non_null(expected);
     memcpy(expected, target.data, target.bytes);
     for (fills = 0; fills < 2; fills++) {
-        pp_copy copy = {
+        pp_strided copy = {
             .ndim = ndim,
             .element_bytes = element_bytes,
             .count = count,
@@ -115,9 +115,9 @@ static void check_case(test_random *random, int ndim, const int64_t *count, size
         };
         copy_naively(&copy, expected + target.origin);
         if (fills)
-            pp_copy_fill(&copy);
+            pp_strided_fill(&copy);
         else
-            pp_copy_run(&copy);
+            pp_strided_copy(&copy);
         if (memcmp(expected, target.data, target.bytes) != 0)
             fail_msg("a %s of %d dimensions with %zu-byte elements differs", fills ? "fill" : "copy", ndim,
                      element_bytes);
@@ -207,7 +207,7 @@ static void test_copy__repeats_a_source_whose_stride_is_zero(void **state)
     uint16_t target[12];
     int i;
     (void)state;
-    pp_copy_run(&(pp_copy){2, 2, count, target, target_strides, row, source_strides});
+    pp_strided_copy(&(pp_strided){2, 2, count, target, target_strides, row, source_strides});
     for (i = 0; i < 12; i++)
         assert_int_equal(target[i], row[i % 3]);
 }
@@ -218,9 +218,9 @@ static void test_copy__of_no_elements_touches_nothing(void **state)
     const unsigned char source[1] = {1};
     unsigned char target[1] = {9};
     (void)state;
-    pp_copy_run(&(pp_copy){3, 1, count, target, strides, source, strides});
-    pp_copy_fill(&(pp_copy){3, 1, count, target, strides, source, NULL});
-    pp_copy_run(&(pp_copy){3, 1, count, NULL, strides, NULL, strides});
+    pp_strided_copy(&(pp_strided){3, 1, count, target, strides, source, strides});
+    pp_strided_fill(&(pp_strided){3, 1, count, target, strides, source, NULL});
+    pp_strided_copy(&(pp_strided){3, 1, count, NULL, strides, NULL, strides});
     pp_fill_elements(NULL, 0, 8, source);
     assert_int_equal(target[0], 9);
 }
@@ -229,10 +229,10 @@ static void test_copy__of_no_dimensions_is_one_element(void **state)
 {
     double source = 2.5, target[3] = {0, 0, 0};
     (void)state;
-    pp_copy_run(&(pp_copy){0, 8, NULL, &target[1], NULL, &source, NULL});
+    pp_strided_copy(&(pp_strided){0, 8, NULL, &target[1], NULL, &source, NULL});
     assert_true(target[0] == 0 && target[1] == 2.5 && target[2] == 0);
     source = 3.5;
-    pp_copy_fill(&(pp_copy){0, 8, NULL, &target[1], NULL, &source, NULL});
+    pp_strided_fill(&(pp_strided){0, 8, NULL, &target[1], NULL, &source, NULL});
     assert_true(target[0] == 0 && target[1] == 3.5 && target[2] == 0);
 }
 
@@ -316,8 +316,9 @@ static void test_copy__blocks_with_halos_make_an_array_and_get_it_back(void **st
     for (i = 0; i < 4; i++) {
         make_block(&part, i / 2, i % 2);
         visit_block(&part, &part.inside, true);
-        pp_copy_run(&(pp_copy){2, 4, part.inside.count, whole + pp_strides_offset(&array, strides, part.inside.start),
-                               strides, element_of(&part, part.inside.start), part.strides});
+        pp_strided_copy(&(pp_strided){2, 4, part.inside.count,
+                                      whole + pp_strides_offset(&array, strides, part.inside.start), strides,
+                                      element_of(&part, part.inside.start), part.strides});
     }
     for (i = 0; i < 63; i++)
         assert_memory_equal(whole + 4 * i, &i, 4);
@@ -326,8 +327,8 @@ static void test_copy__blocks_with_halos_make_an_array_and_get_it_back(void **st
         make_block(&part, i / 2, i % 2);
         memset(part.data, 0xff, sizeof part.data);
         assert_true(pp_box_intersect(&part.with_halo, &array, &common));
-        pp_copy_run(&(pp_copy){2, 4, common.count, element_of(&part, common.start), part.strides,
-                               whole + pp_strides_offset(&array, strides, common.start), strides});
+        pp_strided_copy(&(pp_strided){2, 4, common.count, element_of(&part, common.start), part.strides,
+                                      whole + pp_strides_offset(&array, strides, common.start), strides});
         visit_block(&part, &array, false);
     }
 }

@@ -18,7 +18,7 @@ typedef struct test_scene {
     pp_grid shards[SCENE_TARGETS], chunks[SCENE_TARGETS];
     pp_target targets[SCENE_TARGETS];
     pp_claims claims;
-    pp_plan plan;
+    pp_claim_set plan;
     int64_t part_count[SCENE_RANKS];
     int64_t part_mix; /* parts of a rank are not claimed in their order */
 } test_scene;
@@ -42,7 +42,7 @@ static inline void scene_open(test_scene *scene, int ndim_most)
     memset(scene, 0, sizeof *scene);
     pp_budget_init(&scene->budget, SCENE_BUDGET_BYTES);
     pp_claims_init(&scene->claims, ndim_most, &scene->budget);
-    scene->plan = (pp_plan){scene->targets, 0, &scene->claims};
+    scene->plan = (pp_claim_set){scene->targets, 0, &scene->claims};
 }
 
 /* Everything that was taken has been given back. */

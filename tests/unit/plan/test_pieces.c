@@ -43,7 +43,7 @@ static void mark(const one_exchange *exchange, const pp_piece *piece)
     assert_false(pp_box_is_empty(&piece->box));
     for (more = pp_box_first(&piece->box, position); more; more = pp_box_next(&piece->box, position)) {
         assert_int_equal(scene_shard_of(target, position, &chunk), exchange->window->shard);
-        assert_int_equal(chunk, exchange->window->chunks[piece->slot]);
+        assert_int_equal(chunk, exchange->window->chunks[piece->index]);
         seen[claim][scene_element_of(target, position)]++;
     }
 }
@@ -52,8 +52,8 @@ static void mark(const one_exchange *exchange, const pp_piece *piece)
 static void assert_later(const pp_piece *before, const pp_piece *after)
 {
     int d = 0;
-    if (before->slot != after->slot || before->work != after->work) {
-        assert_true(before->slot < after->slot || (before->slot == after->slot && before->work < after->work));
+    if (before->index != after->index || before->work != after->work) {
+        assert_true(before->index < after->index || (before->index == after->index && before->work < after->work));
         return;
     }
     while (d < after->box.ndim && before->box.start[d] == after->box.start[d])
@@ -65,7 +65,7 @@ static void assert_later(const pp_piece *before, const pp_piece *after)
 static void check_fragments(const one_exchange *exchange)
 {
     pp_pieces walk = pieces_of(exchange), plain = walk;
-    pp_piece piece, same, before = {.slot = -1};
+    pp_piece piece, same, before = {.index = -1};
     int64_t fragments, bytes, fragment_count = 0, byte_count = 0;
     size_t announced, last = 0;
     pp_pieces_count(&walk, &fragments, &bytes);
@@ -75,7 +75,7 @@ static void check_fragments(const one_exchange *exchange)
             assert_true(sum > 0 || last + bytes_of(exchange, &piece) > exchange->fragment_bytes ||
                         fragment_count == 0);
             assert_true(pp_pieces_next(&plain, &same));
-            assert_true(same.slot == piece.slot && same.work == piece.work && pp_box_equals(&same.box, &piece.box));
+            assert_true(same.index == piece.index && same.work == piece.work && pp_box_equals(&same.box, &piece.box));
             assert_later(&before, &piece);
             before = piece;
             sum += bytes_of(exchange, &piece);
@@ -120,7 +120,7 @@ static void check_client(const one_exchange *owner)
     ours = pieces_of(&own);
     while (pp_pieces_next(&ours, &mine)) {
         assert_true(pp_pieces_next(&theirs, &other));
-        assert_true(mine.slot == other.slot && pp_box_equals(&mine.box, &other.box));
+        assert_true(mine.index == other.index && pp_box_equals(&mine.box, &other.box));
         assert_int_equal(list.work[mine.work].part, owner->list->work[other.work].part);
     }
     assert_false(pp_pieces_next(&theirs, &other));
@@ -296,13 +296,13 @@ static void test_pieces__beginning_a_fragment_passes_over_the_rest_of_the_last(v
     pp_pieces_init(&pieces, &scene.plan, &list, &window, 0, 1, 20);
     assert_int_equal(pp_pieces_begin_fragment(&pieces), 20);
     assert_true(pp_pieces_next_in_fragment(&pieces, &piece));
-    assert_int_equal(piece.slot, 0);
+    assert_int_equal(piece.index, 0);
     pp_pieces_count(&pieces, &fragments, &bytes);
     assert_int_equal(fragments, 1);
     assert_int_equal(bytes, 10);
     assert_int_equal(pp_pieces_begin_fragment(&pieces), 10);
     assert_true(pp_pieces_next_in_fragment(&pieces, &piece));
-    assert_int_equal(piece.slot, 2);
+    assert_int_equal(piece.index, 2);
     assert_false(pp_pieces_next_in_fragment(&pieces, &piece));
     assert_int_equal(pp_pieces_begin_fragment(&pieces), 0);
     assert_false(pp_pieces_next_in_fragment(&pieces, &piece));

@@ -13,7 +13,7 @@
 typedef struct copy_case {
     int ndim;
     int64_t shape[CASE_NDIM];
-    pp_copy_pass pass;
+    pp_rechunk_pass pass;
 } copy_case;
 
 static inline void case_shuffle(test_random *random, int ndim, int *order)
@@ -28,7 +28,7 @@ static inline void case_shuffle(test_random *random, int ndim, int *order)
 
 static inline void case_choose_dimension(copy_case *its, test_random *random, int d, int64_t longest)
 {
-    pp_copy_pass *pass = &its->pass;
+    pp_rechunk_pass *pass = &its->pass;
     int64_t chunks_in_shard = pass->target.is_sharded ? test_random_between(random, 1, 4) : 1;
     its->shape[d] = test_random_between(random, 1, longest);
     pass->source.chunk[d] = test_random_between(random, 1, test_random_between(random, 1, longest + 2));
@@ -56,7 +56,7 @@ static inline void case_choose(copy_case *its, test_random *random)
         case_choose_dimension(its, random, d, longest[its->ndim]);
     case_shuffle(random, its->ndim, its->pass.order);
     case_shuffle(random, its->ndim, its->pass.source.stored_order);
-    pp_copy_set_lot(its->ndim, its->shape, &its->pass);
+    pp_rechunk_set_work_unit(its->ndim, its->shape, &its->pass);
 }
 
 /* A box, element by element in the order of the dimensions, no function of the library: false after the last. */
@@ -80,16 +80,16 @@ static inline int64_t case_product(int ndim, const int64_t *factors)
     return product;
 }
 
-/* The templates along a dimension one after the other, by element: which lot and which template of it has element x.
- * Both are counted from 0, the template within its lot. */
-static inline void case_template_of(const copy_case *its, int d, int64_t x, int64_t *lot, int64_t *number)
+/* The templates along a dimension one after the other, by element: which work unit and which template of it has
+ * element x. Both are counted from 0, the template within its work unit. */
+static inline void case_template_of(const copy_case *its, int d, int64_t x, int64_t *work_unit, int64_t *number)
 {
-    *lot = x / its->pass.lot_shape[d];
-    *number = x % its->pass.lot_shape[d] / its->pass.template_shape[d];
+    *work_unit = x / its->pass.work_unit_shape[d];
+    *number = x % its->pass.work_unit_shape[d] / its->pass.template_shape[d];
 }
 
 typedef struct case_interval {
-    int64_t lot, number; /* of the template within the lot */
+    int64_t work_unit, number; /* of the template within the work unit */
     int64_t low, high;
 } case_interval;
 
@@ -100,8 +100,9 @@ static inline int case_intervals(const copy_case *its, int d, case_interval *int
     int64_t x;
     for (x = 0; x < its->shape[d]; x++) {
         case_interval next = {.low = x, .high = x + 1};
-        case_template_of(its, d, x, &next.lot, &next.number);
-        if (count > 0 && intervals[count - 1].lot == next.lot && intervals[count - 1].number == next.number)
+        case_template_of(its, d, x, &next.work_unit, &next.number);
+        if (count > 0 && intervals[count - 1].work_unit == next.work_unit &&
+            intervals[count - 1].number == next.number)
             intervals[count - 1].high++;
         else
             intervals[count++] = next;

@@ -5,44 +5,45 @@
 
 #define CLOSE 1e-9
 
-/* A GB read in 1000 requests and written as 100 shards of 10 lots and 50 templates; every rate is a round number. */
-static void open_problem(pp_copy_problem *problem, pp_copy_pass *pass)
+/* A GB read in 1000 requests and written as 100 shards of 10 work units and 50 templates; every rate is a round
+ * number. */
+static void open_problem(pp_rechunk_problem *problem, pp_rechunk_pass *pass)
 {
-    *problem = (pp_copy_problem){.ndim = 1, .shape = {1000000}, .threads = 1, .ranks = 1};
-    problem->machine = (pp_copy_machine){.read_rate = 1e9,
-                                         .write_rate = 5e8,
-                                         .read_limit = 2e9,
-                                         .write_limit = 1e9,
-                                         .request_seconds = 1e-3,
-                                         .flush_seconds = 1e-2,
-                                         .copy_rate = 2e9,
-                                         .exchange_rate = 1e9,
-                                         .cores = 64};
-    *pass = (pp_copy_pass){.source = {.element_bytes = 1000, .codec_rate = 4e9, .stored_ratio = 0.5},
-                           .target = {.element_bytes = 1000, .codec_rate = 1e9, .stored_ratio = 0.25},
-                           .lot_shape = {100000},
-                           .template_shape = {20000},
-                           .group = {1}};
+    *problem = (pp_rechunk_problem){.ndim = 1, .shape = {1000000}, .threads = 1, .ranks = 1};
+    problem->machine = (pp_rechunk_machine){.read_rate = 1e9,
+                                            .write_rate = 5e8,
+                                            .read_limit = 2e9,
+                                            .write_limit = 1e9,
+                                            .request_seconds = 1e-3,
+                                            .flush_seconds = 1e-2,
+                                            .copy_rate = 2e9,
+                                            .exchange_rate = 1e9,
+                                            .cores = 64};
+    *pass = (pp_rechunk_pass){.source = {.element_bytes = 1000, .codec_rate = 4e9, .stored_ratio = 0.5},
+                              .target = {.element_bytes = 1000, .codec_rate = 1e9, .stored_ratio = 0.25},
+                              .work_unit_shape = {100000},
+                              .template_shape = {20000},
+                              .group = {1}};
     pass->source.chunk[0] = pass->target.chunk[0] = 1000000;
-    pass->counts = (pp_copy_counts){.lots = 10,
-                                    .templates = 50,
-                                    .chunk_reads = 900,
-                                    .read_requests = 900,
-                                    .index_reads = 100,
-                                    .decoded_bytes = 2000000000,
-                                    .chunks_written = 1000,
-                                    .shards_written = 100,
-                                    .written_bytes = 1000000000};
-    pass->memory = (pp_copy_memory){.open_chunks = 5, .slots = 5, .items = 1};
+    pass->counts = (pp_rechunk_counts){.work_units = 10,
+                                       .templates = 50,
+                                       .chunk_reads = 900,
+                                       .read_requests = 900,
+                                       .index_reads = 100,
+                                       .decoded_bytes = 2000000000,
+                                       .chunks_written = 1000,
+                                       .shards_written = 100,
+                                       .written_bytes = 1000000000};
+    pass->memory = (pp_rechunk_memory){.open_chunks = 5, .chunk_buffers = 5, .items = 1};
 }
 
-static double predict(const pp_copy_problem *problem, pp_copy_pass *pass)
+static double predict(const pp_rechunk_problem *problem, pp_rechunk_pass *pass)
 {
-    pp_copy_predict(problem, pass);
+    pp_rechunk_predict(problem, pass);
     return pass->seconds;
 }
 
-static void assert_seconds(const pp_copy_problem *problem, pp_copy_pass *pass, double expected)
+static void assert_seconds(const pp_rechunk_problem *problem, pp_rechunk_pass *pass, double expected)
 {
     double seconds = predict(problem, pass);
     if (seconds < expected - CLOSE || seconds > expected + CLOSE)
@@ -62,8 +63,8 @@ static void assert_seconds(const pp_copy_problem *problem, pp_copy_pass *pass, d
 
 static void test_copy_cost__of_one_rank_is_the_sum_of_what_it_does(void **state)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     assert_seconds(&problem, &pass, READ + DECODE + SCATTER + ENCODE + WRITE);
@@ -75,13 +76,13 @@ static void test_copy_cost__of_one_rank_is_the_sum_of_what_it_does(void **state)
 
 static void test_copy_cost__with_memory_for_it_overlaps_reading_and_work(void **state)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     pass.memory.items = 2;
     assert_seconds(&problem, &pass, READ + DECODE + SCATTER + ENCODE + WRITE);
-    pass.memory.slots = 6;
+    pass.memory.chunk_buffers = 6;
     assert_seconds(&problem, &pass, DECODE + SCATTER + ENCODE + 0.75 * (READ + WRITE));
     pass.counts.decoded_bytes *= 10;
     assert_seconds(&problem, &pass, 11 + 0.75 * (10 * DECODE + SCATTER + ENCODE + WRITE));
@@ -92,12 +93,12 @@ static void test_copy_cost__with_memory_for_it_overlaps_reading_and_work(void **
 
 static void test_copy_cost__is_never_less_than_the_storage_needs(void **state)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     pass.memory.items = 2;
-    pass.memory.slots = 6;
+    pass.memory.chunk_buffers = 6;
     problem.machine.read_limit = problem.machine.write_limit = 1e12;
     assert_seconds(&problem, &pass, DECODE + SCATTER + ENCODE + 0.75 * (READ + WRITE));
     problem.machine.read_limit = 5e8;
@@ -112,8 +113,8 @@ static void test_copy_cost__is_never_less_than_the_storage_needs(void **state)
 static double scatter_seconds(int64_t rows, int64_t source_columns, int64_t target_rows, int64_t target_columns,
                               bool is_transposed)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     double whole;
     open_problem(&problem, &pass);
     pass.source.element_bytes = pass.target.element_bytes = 4;
@@ -150,14 +151,14 @@ static void test_copy_cost__of_small_boxes_is_that_of_their_number(void **state)
 
 static void test_copy_cost__of_several_ranks_is_that_of_the_busiest(void **state)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     problem.ranks = 2;
     assert_seconds(&problem, &pass, (READ + DECODE + SCATTER + ENCODE + WRITE) / 2);
     problem.ranks = 9;
-    pass.counts.lots = 10;
+    pass.counts.work_units = 10;
     problem.machine.read_limit = problem.machine.write_limit = 1e12;
     assert_seconds(&problem, &pass, (READ + DECODE + SCATTER + ENCODE + WRITE) / 5);
     problem.ranks = 1000;
@@ -166,8 +167,8 @@ static void test_copy_cost__of_several_ranks_is_that_of_the_busiest(void **state
 
 static void test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them(void **state)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     problem.ranks = 10;
@@ -178,15 +179,15 @@ static void test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_t
 
 static void test_copy_cost__of_ranks_that_cooperate_adds_the_exchange(void **state)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     problem.ranks = 2;
     pass.cooperates = true;
     pass.group[0] = 2;
     pass.memory.items = 9;
-    pass.memory.slots = 9;
+    pass.memory.chunk_buffers = 9;
     /* Half of a rank's half of 1 GB comes from the other. */
     assert_seconds(&problem, &pass, (READ + DECODE + SCATTER + ENCODE + WRITE) / 2 + 0.25);
     pass.group[0] = 1;
@@ -195,22 +196,22 @@ static void test_copy_cost__of_ranks_that_cooperate_adds_the_exchange(void **sta
 
 static void test_copy_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk(void **state)
 {
-    pp_copy_problem problem, ordinary;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem, ordinary;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     problem.threads = problem.ranks = 3;
     ordinary = problem;
-    problem.machine = (pp_copy_machine){0};
-    ordinary.machine = (pp_copy_machine){.read_rate = 1.5e9,
-                                         .write_rate = 1e9,
-                                         .read_limit = 1.5e9,
-                                         .write_limit = 1e9,
-                                         .request_seconds = 1e-4,
-                                         .flush_seconds = 5e-3,
-                                         .copy_rate = 3e9,
-                                         .exchange_rate = 3e9,
-                                         .cores = 2};
+    problem.machine = (pp_rechunk_machine){0};
+    ordinary.machine = (pp_rechunk_machine){.read_rate = 1.5e9,
+                                            .write_rate = 1e9,
+                                            .read_limit = 1.5e9,
+                                            .write_limit = 1e9,
+                                            .request_seconds = 1e-4,
+                                            .flush_seconds = 5e-3,
+                                            .copy_rate = 3e9,
+                                            .exchange_rate = 3e9,
+                                            .cores = 2};
     assert_seconds(&problem, &pass, predict(&ordinary, &pass));
     pass.source.codec_rate = pass.target.codec_rate = 0;
     pass.source.stored_ratio = pass.target.stored_ratio = 0;
@@ -219,12 +220,12 @@ static void test_copy_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk(vo
 
 static void test_copy_cost__of_an_empty_array_is_nothing(void **state)
 {
-    pp_copy_problem problem;
-    pp_copy_pass pass;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
     (void)state;
     open_problem(&problem, &pass);
     problem.shape[0] = 0;
-    pass.counts = (pp_copy_counts){0};
+    pass.counts = (pp_rechunk_counts){0};
     assert_seconds(&problem, &pass, 0);
 }
 

@@ -36,7 +36,7 @@ static const case_interval *interval_of(const template_walk *walk, int d)
 /* Elements of a chunk inside the template, per dimension. */
 static void cover_of(const template_walk *walk, const int64_t *chunk, int64_t *cover)
 {
-    const pp_copy_side *source = &walk->its->pass.source;
+    const pp_rechunk_side *source = &walk->its->pass.source;
     int64_t x;
     int d;
     for (d = 0; d < walk->its->ndim; d++) {
@@ -49,7 +49,7 @@ static void cover_of(const template_walk *walk, const int64_t *chunk, int64_t *c
 /* Reads a chunk's elements in stored order and counts where one does not follow the one before. */
 static int64_t runs_slowly(const copy_case *its, const int64_t *cover)
 {
-    const pp_copy_side *source = &its->pass.source;
+    const pp_rechunk_side *source = &its->pass.source;
     int64_t zero[CASE_NDIM] = {0}, counts[CASE_NDIM], position[CASE_NDIM] = {0}, last = -2, runs = 0;
     int i;
     for (i = 0; i < its->ndim; i++)
@@ -73,7 +73,7 @@ static void cells_of(const template_walk *walk, const int64_t *cell, int64_t *lo
     }
 }
 
-static void count_template_slowly(const template_walk *walk, pp_copy_counts *counts)
+static void count_template_slowly(const template_walk *walk, pp_rechunk_counts *counts)
 {
     const copy_case *its = walk->its;
     int64_t low[CASE_NDIM] = {0}, high[CASE_NDIM] = {0}, chunk[CASE_NDIM], cover[CASE_NDIM] = {0};
@@ -94,7 +94,7 @@ static void count_template_slowly(const template_walk *walk, pp_copy_counts *cou
     } while (case_next(its->ndim, low, high, chunk));
 }
 
-/* Lots and written things are counted by their first elements. */
+/* Work units and written things are counted by their first elements. */
 static bool is_first_of(const copy_case *its, const int64_t *position, const int64_t *cell)
 {
     int d;
@@ -104,11 +104,11 @@ static bool is_first_of(const copy_case *its, const int64_t *position, const int
     return true;
 }
 
-static void count_writes_slowly(const copy_case *its, pp_copy_counts *counts)
+static void count_writes_slowly(const copy_case *its, pp_rechunk_counts *counts)
 {
     int64_t zero[CASE_NDIM] = {0}, position[CASE_NDIM] = {0};
     do {
-        counts->lots += is_first_of(its, position, its->pass.lot_shape);
+        counts->work_units += is_first_of(its, position, its->pass.work_unit_shape);
         counts->chunks_written += is_first_of(its, position, its->pass.target.chunk);
         counts->shards_written += is_first_of(its, position, its->pass.target.shard);
     } while (case_next(its->ndim, zero, its->shape, position));
@@ -116,9 +116,9 @@ static void count_writes_slowly(const copy_case *its, pp_copy_counts *counts)
         counts->chunks_written * case_product(its->ndim, its->pass.target.chunk) * its->pass.target.element_bytes;
 }
 
-static pp_copy_counts count_slowly(const copy_case *its)
+static pp_rechunk_counts count_slowly(const copy_case *its)
 {
-    pp_copy_counts counts = {0};
+    pp_rechunk_counts counts = {0};
     template_walk walk;
     start_walk(&walk, its);
     do {
@@ -129,12 +129,12 @@ static pp_copy_counts count_slowly(const copy_case *its)
     return counts;
 }
 
-static void assert_same_counts(const pp_copy_counts *got, const pp_copy_counts *expected, int number)
+static void assert_same_counts(const pp_rechunk_counts *got, const pp_rechunk_counts *expected, int number)
 {
     if (memcmp(got, expected, sizeof *got) == 0)
         return;
     print_message("case %d\n", number);
-    assert_int_equal(got->lots, expected->lots);
+    assert_int_equal(got->work_units, expected->work_units);
     assert_int_equal(got->templates, expected->templates);
     assert_int_equal(got->chunk_reads, expected->chunk_reads);
     assert_int_equal(got->read_requests, expected->read_requests);
@@ -150,12 +150,12 @@ static void check_random_cases(bool reads_runs)
     test_random random = test_random_start();
     int i;
     for (i = 0; i < CASES; i++) {
-        pp_copy_counts expected;
+        pp_rechunk_counts expected;
         copy_case its;
         case_choose(&its, &random);
         its.pass.reads_runs = reads_runs;
         expected = count_slowly(&its);
-        pp_copy_count(its.ndim, its.shape, 1, &its.pass);
+        pp_rechunk_count(its.ndim, its.shape, 1, &its.pass);
         assert_same_counts(&its.pass.counts, &expected, i);
     }
 }
@@ -176,7 +176,7 @@ static bool is_in_step(const template_walk *walk, const int64_t *group, const in
 {
     int d;
     for (d = 0; d < walk->its->ndim; d++)
-        if (interval_of(walk, d)->lot / walk->its->pass.group[d] != group[d] ||
+        if (interval_of(walk, d)->work_unit / walk->its->pass.group[d] != group[d] ||
             interval_of(walk, d)->number != number[d])
             return false;
     return true;
@@ -219,8 +219,8 @@ static int64_t count_shared_slowly(template_walk *walk, const int64_t *cell)
     int64_t zero[2 * CASE_NDIM] = {0}, most[2 * CASE_NDIM], step[2 * CASE_NDIM] = {0}, cells = 0;
     int d;
     for (d = 0; d < its->ndim; d++) {
-        most[d] = (its->shape[d] - 1) / its->pass.lot_shape[d] / its->pass.group[d] + 1;
-        most[its->ndim + d] = (its->pass.lot_shape[d] - 1) / its->pass.template_shape[d] + 1;
+        most[d] = (its->shape[d] - 1) / its->pass.work_unit_shape[d] / its->pass.group[d] + 1;
+        most[its->ndim + d] = (its->pass.work_unit_shape[d] - 1) / its->pass.template_shape[d] + 1;
     }
     do
         cells += count_union_slowly(walk, step, step + its->ndim, cell);
@@ -242,15 +242,15 @@ static void test_copy_count__of_ranks_that_cooperate_has_each_chunk_of_a_group_o
     while (done < 5000) {
         copy_case its;
         template_walk walk;
-        pp_copy_counts alone;
+        pp_rechunk_counts alone;
         case_choose(&its, &random);
         start_walk(&walk, &its);
         if (!is_small(&walk))
             continue;
-        pp_copy_count(its.ndim, its.shape, 1, &its.pass);
+        pp_rechunk_count(its.ndim, its.shape, 1, &its.pass);
         alone = its.pass.counts;
         its.pass.cooperates = true;
-        pp_copy_count(its.ndim, its.shape, 81, &its.pass);
+        pp_rechunk_count(its.ndim, its.shape, 81, &its.pass);
         assert_int_equal(its.pass.counts.chunk_reads, count_shared_slowly(&walk, its.pass.source.chunk));
         assert_int_equal(its.pass.counts.index_reads,
                          its.pass.source.is_sharded ? count_shared_slowly(&walk, its.pass.source.shard) : 0);
@@ -267,7 +267,7 @@ static void set_dimension(copy_case *its, int d, int64_t extent, int64_t source,
     its->shape[d] = extent;
     its->pass.source.chunk[d] = its->pass.source.shard[d] = source;
     its->pass.target.chunk[d] = its->pass.target.shard[d] = target;
-    its->pass.template_shape[d] = its->pass.lot_shape[d] = template;
+    its->pass.template_shape[d] = its->pass.work_unit_shape[d] = template;
     its->pass.order[d] = its->pass.source.stored_order[d] = d;
     its->pass.group[d] = 1;
 }
@@ -280,7 +280,7 @@ static void test_copy_count__of_a_century_of_maps_is_instant(void **state)
     set_dimension(&its, 0, 350640, 1, 350640, 350640);
     set_dimension(&its, 1, 721, 721, 10, 10);
     set_dimension(&its, 2, 1440, 1440, 10, 10);
-    pp_copy_count(3, its.shape, 1, &its.pass);
+    pp_rechunk_count(3, its.shape, 1, &its.pass);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < TEST_SLOWNESS * SECONDS_MOST);
     assert_int_equal(its.pass.counts.templates, 73 * 144);
     assert_int_equal(its.pass.counts.chunk_reads, INT64_C(350640) * 73 * 144);
@@ -295,10 +295,10 @@ static void test_copy_count__of_a_million_templates_along_a_dimension_is_quick(v
     (void)state;
     set_dimension(&its, 0, 7000000, 6999999, 7, 7);
     its.pass.reads_runs = true;
-    pp_copy_count(1, its.shape, 1, &its.pass);
+    pp_rechunk_count(1, its.shape, 1, &its.pass);
     its.pass.cooperates = true;
     its.pass.group[0] = 3;
-    pp_copy_count(1, its.shape, 3, &its.pass);
+    pp_rechunk_count(1, its.shape, 3, &its.pass);
     assert_true((double)(clock() - start) / CLOCKS_PER_SEC < 2 * TEST_SLOWNESS * SECONDS_MOST);
     assert_int_equal(its.pass.counts.templates, 1000000);
     assert_int_equal(its.pass.counts.chunk_reads, 333334 + 1);
@@ -310,7 +310,7 @@ static void test_copy_count__that_does_not_fit_is_the_largest_number(void **stat
     (void)state;
     set_dimension(&its, 0, INT64_C(1) << 30, INT64_C(1) << 30, 1, 1 << 10);
     set_dimension(&its, 1, INT64_C(1) << 30, INT64_C(1) << 30, 1, 1 << 10);
-    pp_copy_count(2, its.shape, 1, &its.pass);
+    pp_rechunk_count(2, its.shape, 1, &its.pass);
     assert_int_equal(its.pass.counts.chunk_reads, INT64_C(1) << 40);
     assert_int_equal(its.pass.counts.decoded_bytes, INT64_MAX);
     assert_int_equal(its.pass.counts.written_bytes, INT64_MAX);
@@ -318,16 +318,16 @@ static void test_copy_count__that_does_not_fit_is_the_largest_number(void **stat
 
 static void test_copy_count__of_an_empty_array_is_nothing(void **state)
 {
-    static const pp_copy_counts nothing;
+    static const pp_rechunk_counts nothing;
     copy_case its = {.ndim = 2, .pass = {.source.element_bytes = 8, .target.element_bytes = 8}};
     (void)state;
     set_dimension(&its, 0, 5, 2, 3, 3);
     set_dimension(&its, 1, 0, 2, 3, 3);
-    its.pass.counts.lots = 9;
-    pp_copy_count(2, its.shape, 1, &its.pass);
+    its.pass.counts.work_units = 9;
+    pp_rechunk_count(2, its.shape, 1, &its.pass);
     assert_memory_equal(&its.pass.counts, &nothing, sizeof nothing);
     its.pass.reads_runs = true;
-    pp_copy_count(2, its.shape, 1, &its.pass);
+    pp_rechunk_count(2, its.shape, 1, &its.pass);
     assert_memory_equal(&its.pass.counts, &nothing, sizeof nothing);
 }
 

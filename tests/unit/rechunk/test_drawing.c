@@ -7,11 +7,11 @@
 #include "rechunk/count.h"
 #include "rechunk/drawing.h"
 
-static char *drawn(const pp_copy_plan *plan, const pp_copy_labels *labels)
+static char *drawn(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels)
 {
     pp_text text = {0};
     char *result = NULL;
-    assert_ok(pp_copy_draw(plan, labels, &text));
+    assert_ok(pp_rechunk_draw(plan, labels, &text));
     assert_ok(pp_text_finish(&text, &result));
     return result;
 }
@@ -52,7 +52,7 @@ static void assert_is_svg(const char *text)
 
 static void test_copy_drawing__has_a_panel_for_each_pass(void **state)
 {
-    pp_copy_plan plan = copied_plan();
+    pp_rechunk_plan plan = copied_plan();
     char *svg = drawn(&plan, &copied_labels);
     (void)state;
     assert_is_svg(svg);
@@ -67,10 +67,10 @@ static void test_copy_drawing__has_a_panel_for_each_pass(void **state)
     parapet_free(svg);
 }
 
-static pp_copy_plan plan_of_two(const int64_t *shape, const int64_t *source, const int64_t *target)
+static pp_rechunk_plan plan_of_two(const int64_t *shape, const int64_t *source, const int64_t *target)
 {
-    pp_copy_plan plan = {.ndim = 2, .ranks = 1, .threads = 1, .pass_count = 1};
-    pp_copy_pass *pass = &plan.passes[0];
+    pp_rechunk_plan plan = {.ndim = 2, .ranks = 1, .threads = 1, .pass_count = 1};
+    pp_rechunk_pass *pass = &plan.passes[0];
     int d;
     for (d = 0; d < 2; d++) {
         plan.shape[d] = shape[d];
@@ -80,7 +80,7 @@ static pp_copy_plan plan_of_two(const int64_t *shape, const int64_t *source, con
         pass->order[d] = d;
     }
     pass->source.element_bytes = pass->target.element_bytes = 8;
-    pp_copy_set_lot(2, plan.shape, pass);
+    pp_rechunk_set_work_unit(2, plan.shape, pass);
     return plan;
 }
 
@@ -92,8 +92,8 @@ static void test_copy_drawing__shades_as_many_chunks_as_are_counted(void **state
     (void)state;
     for (round = 0; round < 300; round++) {
         int64_t shape[2], source[2], target[2];
-        pp_copy_plan plan;
-        pp_copy_pass *pass = &plan.passes[0];
+        pp_rechunk_plan plan;
+        pp_rechunk_pass *pass = &plan.passes[0];
         char words[128], *svg;
         for (d = 0; d < 2; d++) {
             shape[d] = test_random_between(&random, 1, 30);
@@ -105,7 +105,7 @@ static void test_copy_drawing__shades_as_many_chunks_as_are_counted(void **state
             pass->source.origin[d] = test_random_between(&random, 0, source[d] - 1);
             pass->order[d] = round % 2 ? d : 1 - d;
         }
-        pass->memory.open_chunks = pp_copy_open_chunks(2, plan.shape, pass);
+        pass->memory.open_chunks = pp_rechunk_open_chunks(2, plan.shape, pass);
         svg = drawn(&plan, NULL);
         assert_is_svg(svg);
         (void)snprintf(words, sizeof words, "At most %d target chunks are open at once, up to %d in what is drawn",
@@ -118,7 +118,7 @@ static void test_copy_drawing__shades_as_many_chunks_as_are_counted(void **state
 static void test_copy_drawing__strokes_go_along_the_dimension_that_is_visited_first(void **state)
 {
     int64_t shape[2] = {60, 60}, source[2] = {20, 30}, target[2] = {60, 10};
-    pp_copy_plan plan = plan_of_two(shape, source, target);
+    pp_rechunk_plan plan = plan_of_two(shape, source, target);
     char *svg = drawn(&plan, NULL);
     (void)state;
     assert_int_equal(count_of(svg, "class=\"back\""), 2);
@@ -138,11 +138,11 @@ static void test_copy_drawing__stays_small_for_huge_arrays_and_many_passes(void 
     (void)state;
     for (i = 0; i < 4; i++)
         for (j = 0; j < 4; j++) {
-            pp_copy_plan plan = plan_of_two(shape, chunks[i], chunks[j]);
+            pp_rechunk_plan plan = plan_of_two(shape, chunks[i], chunks[j]);
             char *svg;
             plan.passes[0].template_shape[0] = chunks[j][0] * 3;
             plan.passes[0].template_shape[1] = chunks[j][1] * 1000;
-            for (plan.pass_count = 1; plan.pass_count < PP_COPY_PASSES_MOST; plan.pass_count++)
+            for (plan.pass_count = 1; plan.pass_count < PP_RECHUNK_PASSES_MOST; plan.pass_count++)
                 plan.passes[plan.pass_count] = plan.passes[0];
             svg = drawn(&plan, NULL);
             assert_is_svg(svg);
@@ -155,7 +155,7 @@ static void test_copy_drawing__stays_small_for_huge_arrays_and_many_passes(void 
 
 static void test_copy_drawing__of_one_dimension_of_none_and_of_nothing(void **state)
 {
-    pp_copy_plan plan = copied_plan();
+    pp_rechunk_plan plan = copied_plan();
     char *svg;
     (void)state;
     for (plan.ndim = 0; plan.ndim < 2; plan.ndim++) {
@@ -178,7 +178,7 @@ static void test_copy_drawing__of_one_dimension_of_none_and_of_nothing(void **st
 static void test_copy_drawing__of_cooperation_shades_the_whole_template(void **state)
 {
     int64_t shape[2] = {40, 40}, source[2] = {10, 10}, target[2] = {20, 20};
-    pp_copy_plan plan = plan_of_two(shape, source, target);
+    pp_rechunk_plan plan = plan_of_two(shape, source, target);
     char *svg;
     (void)state;
     plan.passes[0].cooperates = true;
@@ -192,8 +192,8 @@ static void test_copy_drawing__of_cooperation_shades_the_whole_template(void **s
 static void test_copy_drawing__names_cannot_break_it(void **state)
 {
     const char *names[3] = {"<a>", "b&c", "d\x01"};
-    pp_copy_labels labels = {.dimension_names = names, .permutation = "</text>"};
-    pp_copy_plan plan = copied_plan();
+    pp_rechunk_labels labels = {.dimension_names = names, .permutation = "</text>"};
+    pp_rechunk_plan plan = copied_plan();
     char *svg = drawn(&plan, &labels);
     (void)state;
     assert_is_svg(svg);
@@ -205,7 +205,7 @@ static void test_copy_drawing__names_cannot_break_it(void **state)
 static void test_copy_drawing__failed_allocations_are_reported(void **state)
 {
     (void)state;
-    assert_reports_failed_allocations(pp_copy_draw);
+    assert_reports_failed_allocations(pp_rechunk_draw);
 }
 
 int main(void)

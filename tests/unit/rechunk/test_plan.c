@@ -26,16 +26,17 @@ static int64_t product_of(int ndim, const int64_t *factors)
 }
 
 /* A layout of chunks stored as they are, with a checksum; shard NULL: each is an object of its own. */
-static void init_side(pp_copy_side *side, int ndim, const int64_t *chunk, const int64_t *shard, int64_t element_bytes)
+static void init_side(pp_rechunk_side *side, int ndim, const int64_t *chunk, const int64_t *shard,
+                      int64_t element_bytes)
 {
     int d;
-    *side = (pp_copy_side){.element_bytes = element_bytes, .is_sharded = shard != NULL};
+    *side = (pp_rechunk_side){.element_bytes = element_bytes, .is_sharded = shard != NULL};
     for (d = 0; d < ndim; d++) {
         side->chunk[d] = chunk[d];
         side->shard[d] = shard == NULL ? chunk[d] : shard[d];
         side->stored_order[d] = d;
     }
-    side->encoded_bytes = side->slot_bytes = product_of(ndim, chunk) * element_bytes + 4;
+    side->encoded_bytes = side->chunk_buffer_bytes = product_of(ndim, chunk) * element_bytes + 4;
 }
 
 /* Shape, chunks of the source and chunks of the target of a problem that is known. */
@@ -47,16 +48,16 @@ typedef struct known_case {
     int ranks;
 } known_case;
 
-static void init_known(pp_copy_problem *problem, const known_case *known)
+static void init_known(pp_rechunk_problem *problem, const known_case *known)
 {
     int d;
-    *problem = (pp_copy_problem){.ndim = known->ndim,
-                                 .memory_bytes = known->memory_bytes,
-                                 .unit_bytes = 1 << 30,
-                                 .cooperation_bytes = 16 * MIB,
-                                 .threads = 1,
-                                 .ranks = known->ranks,
-                                 .machine = {.cores = known->ranks}};
+    *problem = (pp_rechunk_problem){.ndim = known->ndim,
+                                    .memory_bytes = known->memory_bytes,
+                                    .unit_bytes = 1 << 30,
+                                    .cooperation_bytes = 16 * MIB,
+                                    .threads = 1,
+                                    .ranks = known->ranks,
+                                    .machine = {.cores = known->ranks}};
     for (d = 0; d < known->ndim; d++)
         problem->shape[d] = known->shape[d];
     init_side(&problem->source, known->ndim, known->source, NULL, known->element_bytes);
@@ -65,13 +66,13 @@ static void init_known(pp_copy_problem *problem, const known_case *known)
     problem->between.element_bytes = known->element_bytes;
 }
 
-static double array_bytes(const pp_copy_problem *problem)
+static double array_bytes(const pp_rechunk_problem *problem)
 {
     return (double)product_of(problem->ndim, problem->shape) * (double)problem->target.element_bytes;
 }
 
 /* Bytes read by all passes, in multiples of the array. */
-static double reads_of(const pp_copy_problem *problem, const pp_copy_plan *plan)
+static double reads_of(const pp_rechunk_problem *problem, const pp_rechunk_plan *plan)
 {
     double bytes = 0;
     int i;
@@ -88,14 +89,15 @@ static void print_shape(const char *word, int ndim, const int64_t *shape)
         printf("%s%lld", d == 0 ? "" : "x", (long long)shape[d]);
 }
 
-static void print_plan(const char *name, const pp_copy_problem *problem, const pp_copy_plan *plan, double seconds)
+static void print_plan(const char *name, const pp_rechunk_problem *problem, const pp_rechunk_plan *plan,
+                       double seconds)
 {
     int i;
     printf("%s: planned in %.3f s, %d passes, reads %.3f times, %.1f of %.1f MiB (least %.1f), %.1f s\n", name,
            seconds, plan->pass_count, reads_of(problem, plan), (double)plan->memory_bytes / MIB,
            (double)plan->limit_bytes / MIB, (double)plan->memory_least_bytes / MIB, plan->seconds);
     for (i = 0; i < plan->pass_count; i++) {
-        const pp_copy_pass *pass = &plan->passes[i];
+        const pp_rechunk_pass *pass = &plan->passes[i];
         printf("   ");
         print_shape("from", plan->ndim, pass->source.chunk);
         print_shape("to", plan->ndim, pass->target.chunk);
@@ -106,17 +108,17 @@ static void print_plan(const char *name, const pp_copy_problem *problem, const p
     }
 }
 
-static void build_known(const known_case *known, pp_copy_problem *problem, pp_copy_plan *plan)
+static void build_known(const known_case *known, pp_rechunk_problem *problem, pp_rechunk_plan *plan)
 {
     double start = clock_seconds(), seconds;
-    assert_ok(pp_copy_plan_build(problem, plan));
+    assert_ok(pp_rechunk_plan_build(problem, plan));
     seconds = clock_seconds() - start;
     print_plan(known->name, problem, plan, seconds);
     assert_true(seconds < 2 * TEST_SLOWNESS);
     assert_true(plan->memory_bytes <= problem->memory_bytes);
 }
 
-static void assert_pass_is_sound(const pp_copy_problem *problem, const pp_copy_pass *pass)
+static void assert_pass_is_sound(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
     int64_t group = 1, elements = 1;
     bool is_chunk = true, seen[PARAPET_MAX_NDIM] = {false};
@@ -126,7 +128,7 @@ static void assert_pass_is_sound(const pp_copy_problem *problem, const pp_copy_p
         assert_int_equal(shard % chunk, 0);
         assert_int_equal(extent % chunk, 0);
         assert_true(extent > 0 && (extent <= shard || extent % shard == 0));
-        assert_int_equal(pass->lot_shape[d], pp_max_i64(extent, shard));
+        assert_int_equal(pass->work_unit_shape[d], pp_max_i64(extent, shard));
         assert_true(pass->order[d] >= 0 && pass->order[d] < problem->ndim && !seen[pass->order[d]]);
         seen[pass->order[d]] = true;
         is_chunk = is_chunk && extent == chunk;
@@ -140,23 +142,23 @@ static void assert_pass_is_sound(const pp_copy_problem *problem, const pp_copy_p
 }
 
 /* What holds for every plan: passes that follow each other from source to target, each within its rules. */
-static void assert_plan_is_sound(const pp_copy_problem *problem, const pp_copy_plan *plan)
+static void assert_plan_is_sound(const pp_rechunk_problem *problem, const pp_rechunk_plan *plan)
 {
     int64_t memory = 0, temporary = 0, files = 0;
     double seconds = 0;
     int i;
-    assert_in_range(plan->pass_count, 1, PP_COPY_PASSES_MOST);
+    assert_in_range(plan->pass_count, 1, PP_RECHUNK_PASSES_MOST);
     assert_memory_equal(&plan->passes[0].source, &problem->source, sizeof problem->source);
     assert_memory_equal(&plan->passes[plan->pass_count - 1].target, &problem->target, sizeof problem->target);
     for (i = 0; i < plan->pass_count; i++) {
-        const pp_copy_pass *pass = &plan->passes[i];
-        pp_copy_pass again = *pass;
+        const pp_rechunk_pass *pass = &plan->passes[i];
+        pp_rechunk_pass again = *pass;
         assert_pass_is_sound(problem, pass);
         if (i > 0)
             assert_memory_equal(&pass->source, &plan->passes[i - 1].target, sizeof pass->source);
-        assert_true(pp_copy_size_memory(problem, problem->memory_bytes, &again));
-        pp_copy_count(problem->ndim, problem->shape, problem->ranks, &again);
-        pp_copy_predict(problem, &again);
+        assert_true(pp_rechunk_size_memory(problem, problem->memory_bytes, &again));
+        pp_rechunk_count(problem->ndim, problem->shape, problem->ranks, &again);
+        pp_rechunk_predict(problem, &again);
         assert_memory_equal(&again.counts, &pass->counts, sizeof again.counts);
         assert_memory_equal(&again.memory, &pass->memory, sizeof again.memory);
         assert_true(again.seconds == pass->seconds);
@@ -173,11 +175,11 @@ static void assert_plan_is_sound(const pp_copy_problem *problem, const pp_copy_p
 }
 
 /* The chosen candidate is the plan, and none is faster. */
-static void assert_choice_is_the_fastest(const pp_copy_plan *plan)
+static void assert_choice_is_the_fastest(const pp_rechunk_plan *plan)
 {
     int i, chosen = 0;
     for (i = 0; i < plan->candidate_count; i++) {
-        const pp_copy_candidate *candidate = &plan->candidates[i];
+        const pp_rechunk_candidate *candidate = &plan->candidates[i];
         assert_true(strlen(candidate->name) > 0);
         if (candidate->is_feasible)
             assert_true(candidate->seconds >= plan->seconds);
@@ -191,7 +193,7 @@ static void assert_choice_is_the_fastest(const pp_copy_plan *plan)
     assert_int_equal(chosen, 1);
 }
 
-static void init_random_machine(pp_copy_machine *machine, test_random *random)
+static void init_random_machine(pp_rechunk_machine *machine, test_random *random)
 {
     static const double rates[] = {1e5, 1e7, 1e9}, delays[] = {1e-7, 1e-5, 1e-3};
     machine->read_rate = rates[test_random_between(random, 0, 2)];
@@ -201,7 +203,8 @@ static void init_random_machine(pp_copy_machine *machine, test_random *random)
     machine->cores = (int)test_random_between(random, 1, 4);
 }
 
-static void init_random_side(pp_copy_side *side, test_random *random, const pp_copy_problem *problem, bool is_source)
+static void init_random_side(pp_rechunk_side *side, test_random *random, const pp_rechunk_problem *problem,
+                             bool is_source)
 {
     static const int64_t sizes[] = {1, 2, 4, 8, 100, 1000, 4096};
     int64_t chunk[NDIM_MOST], shard[NDIM_MOST], element_bytes = problem->source.element_bytes;
@@ -225,10 +228,10 @@ static void init_random_side(pp_copy_side *side, test_random *random, const pp_c
 }
 
 /* Small, with every kind of grid; extents_most keeps what is tried by force short. */
-static void init_random(pp_copy_problem *problem, test_random *random, int ndim, int64_t extents_most)
+static void init_random(pp_rechunk_problem *problem, test_random *random, int ndim, int64_t extents_most)
 {
     int d;
-    *problem = (pp_copy_problem){.ndim = ndim, .memory_bytes = INT64_MAX, .ranks = 1, .threads = 1};
+    *problem = (pp_rechunk_problem){.ndim = ndim, .memory_bytes = INT64_MAX, .ranks = 1, .threads = 1};
     for (d = 0; d < ndim; d++)
         problem->shape[d] =
             test_random_between(random, test_random_between(random, 0, 19) == 0 ? 0 : 1, extents_most);
@@ -244,11 +247,11 @@ static void init_random(pp_copy_problem *problem, test_random *random, int ndim,
 }
 
 /* A limit between the smallest that works and what is used when there is none; sometimes none. */
-static void limit_at_random(pp_copy_problem *problem, test_random *random)
+static void limit_at_random(pp_rechunk_problem *problem, test_random *random)
 {
-    static pp_copy_plan plan;
+    static pp_rechunk_plan plan;
     problem->memory_bytes = INT64_MAX;
-    assert_ok(pp_copy_plan_build(problem, &plan));
+    assert_ok(pp_rechunk_plan_build(problem, &plan));
     switch (test_random_between(random, 0, 5)) {
     case 0:
         return;
@@ -264,8 +267,8 @@ static void limit_at_random(pp_copy_problem *problem, test_random *random)
 
 /* The best single pass, found by trying everything: no candidates, no bounds, nothing left out. */
 typedef struct force {
-    const pp_copy_problem *problem;
-    pp_copy_pass pass;
+    const pp_rechunk_problem *problem;
+    pp_rechunk_pass pass;
     double seconds;
     bool is_found;
     int64_t least_bytes;
@@ -273,15 +276,15 @@ typedef struct force {
 
 static void force_weigh(force *by)
 {
-    const pp_copy_problem *problem = by->problem;
-    pp_copy_pass *pass = &by->pass;
-    pp_copy_set_lot(problem->ndim, problem->shape, pass);
-    pp_copy_count(problem->ndim, problem->shape, problem->ranks, pass);
-    if (!pp_copy_size_memory(problem, problem->memory_bytes, pass)) {
+    const pp_rechunk_problem *problem = by->problem;
+    pp_rechunk_pass *pass = &by->pass;
+    pp_rechunk_set_work_unit(problem->ndim, problem->shape, pass);
+    pp_rechunk_count(problem->ndim, problem->shape, problem->ranks, pass);
+    if (!pp_rechunk_size_memory(problem, problem->memory_bytes, pass)) {
         by->least_bytes = pp_min_i64(by->least_bytes, pass->memory.memory_bytes);
         return;
     }
-    pp_copy_predict(problem, pass);
+    pp_rechunk_predict(problem, pass);
     if (!by->is_found || pass->seconds < by->seconds)
         by->seconds = pass->seconds;
     by->is_found = true;
@@ -318,7 +321,7 @@ static bool is_within_unit(const force *by)
 
 static void force_templates(force *by, int d)
 {
-    const pp_copy_problem *problem = by->problem;
+    const pp_rechunk_problem *problem = by->problem;
     int64_t chunk, shard, extent;
     if (d == problem->ndim) {
         if (is_within_unit(by))
@@ -338,7 +341,7 @@ static void force_templates(force *by, int d)
     }
 }
 
-static force force_one_pass(const pp_copy_problem *problem)
+static force force_one_pass(const pp_rechunk_problem *problem)
 {
     force by = {.problem = problem, .least_bytes = INT64_MAX};
     by.pass.source = problem->source;
@@ -350,17 +353,17 @@ static force force_one_pass(const pp_copy_problem *problem)
 static void test_copy_plan__one_pass_is_the_best_of_all_templates_and_orders(void **state)
 {
     test_random random = test_random_start();
-    static pp_copy_plan plan;
+    static pp_rechunk_plan plan;
     int i, limited = 0;
     (void)state;
     for (i = 0; i < 1200; i++) {
         int ndim = (int)test_random_between(&random, 1, NDIM_MOST);
-        pp_copy_problem problem;
+        pp_rechunk_problem problem;
         force best;
         init_random(&problem, &random, ndim, ndim == 3 ? 8 : 24);
         problem.force_passes = 1;
         limit_at_random(&problem, &random);
-        assert_ok(pp_copy_plan_build(&problem, &plan));
+        assert_ok(pp_rechunk_plan_build(&problem, &plan));
         best = force_one_pass(&problem);
         assert_true(best.is_found);
         if (plan.seconds != best.seconds)
@@ -375,11 +378,11 @@ static void test_copy_plan__one_pass_is_the_best_of_all_templates_and_orders(voi
 static void test_copy_plan__smallest_memory_is_exact(void **state)
 {
     test_random random = test_random_start();
-    static pp_copy_plan plan;
+    static pp_rechunk_plan plan;
     int i, below_one_pass = 0;
     (void)state;
     for (i = 0; i < 300; i++) {
-        pp_copy_problem problem;
+        pp_rechunk_problem problem;
         int64_t least;
         char words[64];
         init_random(&problem, &random, (int)test_random_between(&random, 1, NDIM_MOST), 12);
@@ -387,15 +390,15 @@ static void test_copy_plan__smallest_memory_is_exact(void **state)
         problem.force_passes = (int)test_random_between(&random, 0, 3);
         problem.memory_bytes = 0;
         (void)snprintf(words, sizeof words, "needs at least");
-        assert_fails(pp_copy_plan_build(&problem, &plan), PARAPET_ERR_MEMORY, words);
+        assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_MEMORY, words);
         least = plan.memory_least_bytes;
         problem.memory_bytes = least - 1;
         (void)snprintf(words, sizeof words, "at least %lld bytes", (long long)least);
-        assert_fails(pp_copy_plan_build(&problem, &plan), PARAPET_ERR_MEMORY, words);
+        assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_MEMORY, words);
         assert_true(force_one_pass(&problem).least_bytes >= least || problem.force_passes > 1);
         below_one_pass += force_one_pass(&problem).least_bytes > least;
         problem.memory_bytes = least;
-        assert_ok(pp_copy_plan_build(&problem, &plan));
+        assert_ok(pp_rechunk_plan_build(&problem, &plan));
         assert_int_equal(plan.memory_least_bytes, least);
         assert_plan_is_sound(&problem, &plan);
         assert_choice_is_the_fastest(&plan);
@@ -405,12 +408,12 @@ static void test_copy_plan__smallest_memory_is_exact(void **state)
 }
 
 /* The best two passes, over every shape of the chunks between them; for each pass all templates and orders. */
-static double force_two_passes(const pp_copy_problem *problem)
+static double force_two_passes(const pp_rechunk_problem *problem)
 {
     int64_t spent = 0;
-    pp_copy_aim aim = {
+    pp_rechunk_aim aim = {
         .problem = problem, .limit_bytes = problem->memory_bytes, .effort = INT64_MAX / 4, .spent = &spent};
-    pp_copy_leg first = {.source = problem->source, .is_between = true}, second = {.target = problem->target};
+    pp_rechunk_ends first = {.source = problem->source, .is_between = true}, second = {.target = problem->target};
     int64_t chunk[PARAPET_MAX_NDIM];
     pp_box shapes = {.ndim = problem->ndim};
     double best = -1;
@@ -421,12 +424,12 @@ static double force_two_passes(const pp_copy_problem *problem)
         shapes.count[d] = problem->shape[d];
     }
     for (more = pp_box_first(&shapes, chunk); more; more = pp_box_next(&shapes, chunk)) {
-        pp_copy_pass passes[2];
+        pp_rechunk_pass passes[2];
         init_side(&first.target, problem->ndim, chunk, chunk, problem->target.element_bytes);
-        if (!pp_copy_search_any(&aim, &first, &passes[0]))
+        if (!pp_rechunk_search_any(&aim, &first, &passes[0]))
             continue;
         second.source = passes[0].target;
-        if (!pp_copy_search_any(&aim, &second, &passes[1]))
+        if (!pp_rechunk_search_any(&aim, &second, &passes[1]))
             continue;
         if (best < 0 || passes[0].seconds + passes[1].seconds < best)
             best = passes[0].seconds + passes[1].seconds;
@@ -437,18 +440,18 @@ static double force_two_passes(const pp_copy_problem *problem)
 static void test_copy_plan__two_passes_are_near_the_best_of_all_shapes_between(void **state)
 {
     test_random random = test_random_start();
-    static pp_copy_plan plan;
+    static pp_rechunk_plan plan;
     double ratio, worst = 1, sum = 0;
     int i, near = 0, equal = 0, count = 0;
     (void)state;
     for (i = 0; i < 120; i++) {
         int ndim = (int)test_random_between(&random, 1, NDIM_MOST);
-        pp_copy_problem problem;
+        pp_rechunk_problem problem;
         double best;
         init_random(&problem, &random, ndim, ndim == 1 ? 24 : ndim == 2 ? 10 : 4);
         problem.force_passes = 2;
         limit_at_random(&problem, &random);
-        assert_ok(pp_copy_plan_build(&problem, &plan));
+        assert_ok(pp_rechunk_plan_build(&problem, &plan));
         assert_int_equal(plan.pass_count, 2);
         assert_plan_is_sound(&problem, &plan);
         assert_choice_is_the_fastest(&plan);
@@ -477,8 +480,8 @@ static void test_copy_plan__pancakes_become_pencils_in_two_passes_that_read_ever
                         .element_bytes = 8,
                         .memory_bytes = 128 * MIB,
                         .ranks = 1};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
     build_known(&known, &problem, &plan);
@@ -500,8 +503,8 @@ static void test_copy_plan__pancakes_become_squares_in_one_pass(void **state)
                         .element_bytes = 8,
                         .memory_bytes = 128 * MIB,
                         .ranks = 1};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
     build_known(&known, &problem, &plan);
@@ -522,8 +525,8 @@ static void test_copy_plan__runs_or_two_passes_where_whole_chunks_are_read_again
                         .element_bytes = 8,
                         .memory_bytes = 128 * MIB,
                         .ranks = 1};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
     problem.source.allows_runs = true;
@@ -544,8 +547,8 @@ static void test_copy_plan__forty_years_of_maps_become_series(void **state)
                         .element_bytes = 4,
                         .memory_bytes = 1000000000,
                         .ranks = 1};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
     build_known(&known, &problem, &plan);
@@ -561,7 +564,8 @@ static void test_copy_plan__forty_years_of_maps_become_series(void **state)
     assert_in_range(plan.temporary_files, 64, 256);
 }
 
-/* A target shard of pencils is a lot; every pancake crosses all of them. Alone, every rank with a lot reads them all.
+/* A target shard of pencils is a work unit; every pancake crosses all of them. Alone, every rank with a work unit
+ * reads them all.
  */
 static void test_copy_plan__ranks_read_together_what_all_of_them_need(void **state)
 {
@@ -574,8 +578,8 @@ static void test_copy_plan__ranks_read_together_what_all_of_them_need(void **sta
                         .element_bytes = 8,
                         .memory_bytes = 64 * MIB,
                         .ranks = 16};
-    static pp_copy_plan plan, alone;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan, alone;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
     problem.force_passes = 1;
@@ -584,8 +588,8 @@ static void test_copy_plan__ranks_read_together_what_all_of_them_need(void **sta
     assert_true(plan.passes[0].cooperates);
     assert_true(reads_of(&problem, &plan) <= 1.0);
     assert_int_equal(plan.passes[0].group[1], 16);
-    problem.force_cooperation = PP_COPY_ALONE;
-    assert_ok(pp_copy_plan_build(&problem, &alone));
+    problem.force_cooperation = PP_RECHUNK_ALONE;
+    assert_ok(pp_rechunk_plan_build(&problem, &alone));
     assert_false(alone.passes[0].cooperates);
     assert_true(alone.seconds > plan.seconds);
     assert_true(reads_of(&problem, &alone) > 1.5);
@@ -601,30 +605,30 @@ static void test_copy_plan__what_is_forced_is_done(void **state)
                         .element_bytes = 8,
                         .memory_bytes = 8 * MIB,
                         .ranks = 2};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     int passes, i;
     (void)state;
     init_known(&problem, &known);
     problem.cooperation_bytes = MIB;
-    for (passes = 1; passes <= PP_COPY_PASSES_MOST; passes++) {
+    for (passes = 1; passes <= PP_RECHUNK_PASSES_MOST; passes++) {
         problem.force_passes = passes;
-        assert_ok(pp_copy_plan_build(&problem, &plan));
+        assert_ok(pp_rechunk_plan_build(&problem, &plan));
         assert_int_equal(plan.pass_count, passes);
         assert_plan_is_sound(&problem, &plan);
     }
     problem.force_passes = 2;
-    problem.force_cooperation = PP_COPY_TOGETHER;
-    assert_ok(pp_copy_plan_build(&problem, &plan));
+    problem.force_cooperation = PP_RECHUNK_TOGETHER;
+    assert_ok(pp_rechunk_plan_build(&problem, &plan));
     for (i = 0; i < plan.pass_count; i++)
         assert_true(plan.passes[i].cooperates);
     problem.force_cooperation = 0;
     problem.source.allows_runs = true;
-    problem.force_reading = PP_COPY_RUNS;
-    assert_ok(pp_copy_plan_build(&problem, &plan));
+    problem.force_reading = PP_RECHUNK_RUNS;
+    assert_ok(pp_rechunk_plan_build(&problem, &plan));
     assert_true(plan.passes[0].reads_runs && !plan.passes[1].reads_runs);
-    problem.force_reading = PP_COPY_CHUNKS;
-    assert_ok(pp_copy_plan_build(&problem, &plan));
+    problem.force_reading = PP_RECHUNK_CHUNKS;
+    assert_ok(pp_rechunk_plan_build(&problem, &plan));
     assert_false(plan.passes[0].reads_runs);
 }
 
@@ -632,35 +636,35 @@ static void test_copy_plan__what_cannot_be_forced_is_refused(void **state)
 {
     known_case known = {
         .ndim = 1, .shape = {64}, .source = {4}, .target = {8}, .element_bytes = 8, .memory_bytes = MIB, .ranks = 2};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
-    problem.force_passes = PP_COPY_PASSES_MOST + 1;
-    assert_fails(pp_copy_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "1 to 8 passes");
+    problem.force_passes = PP_RECHUNK_PASSES_MOST + 1;
+    assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "1 to 8 passes");
     problem.force_passes = 0;
-    problem.force_reading = PP_COPY_RUNS;
-    assert_fails(pp_copy_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "runs");
+    problem.force_reading = PP_RECHUNK_RUNS;
+    assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "runs");
     problem.source.allows_runs = true;
-    problem.force_cooperation = PP_COPY_TOGETHER;
-    assert_fails(pp_copy_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "together");
+    problem.force_cooperation = PP_RECHUNK_TOGETHER;
+    assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "together");
     problem.force_reading = 0;
     problem.cooperation_bytes = 0;
-    assert_fails(pp_copy_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "cannot read together");
+    assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "cannot read together");
     problem.ranks = 1;
-    assert_ok(pp_copy_plan_build(&problem, &plan));
+    assert_ok(pp_rechunk_plan_build(&problem, &plan));
 }
 
 static void test_copy_plan__nothing_is_copied_of_an_empty_array(void **state)
 {
     known_case known = {.ndim = 2, .source = {3, 3}, .target = {2, 4}, .element_bytes = 8, .ranks = 1};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     known.memory_bytes = MIB;
     known.shape[1] = 7;
     init_known(&problem, &known);
-    assert_ok(pp_copy_plan_build(&problem, &plan));
+    assert_ok(pp_rechunk_plan_build(&problem, &plan));
     assert_plan_is_sound(&problem, &plan);
     assert_int_equal(plan.pass_count, 1);
     assert_int_equal(plan.passes[0].counts.templates, 0);
@@ -670,11 +674,11 @@ static void test_copy_plan__nothing_is_copied_of_an_empty_array(void **state)
 static void test_copy_plan__a_scalar_is_one_chunk(void **state)
 {
     known_case known = {.ndim = 0, .element_bytes = 8, .memory_bytes = MIB, .ranks = 3};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
-    assert_ok(pp_copy_plan_build(&problem, &plan));
+    assert_ok(pp_rechunk_plan_build(&problem, &plan));
     assert_plan_is_sound(&problem, &plan);
     assert_int_equal(plan.pass_count, 1);
     assert_int_equal(plan.passes[0].counts.chunk_reads, 1);
@@ -692,8 +696,8 @@ static void test_copy_plan__the_same_layout_streams_through_one_open_chunk(void 
                         .element_bytes = 4,
                         .memory_bytes = 12 * MIB,
                         .ranks = 1};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     (void)state;
     init_known(&problem, &known);
     build_known(&known, &problem, &plan);
@@ -706,14 +710,14 @@ static void test_copy_plan__the_same_layout_streams_through_one_open_chunk(void 
 static void test_copy_plan__many_dimensions_take_little_time(void **state)
 {
     static const int counts[] = {6, 32};
-    static pp_copy_plan plan;
-    pp_copy_problem problem;
+    static pp_rechunk_plan plan;
+    pp_rechunk_problem problem;
     double start;
     int i, d;
     (void)state;
     for (i = 0; i < 2; i++) {
         int64_t source[PARAPET_MAX_NDIM], target[PARAPET_MAX_NDIM];
-        problem = (pp_copy_problem){
+        problem = (pp_rechunk_problem){
             .ndim = counts[i], .memory_bytes = 64 * MIB, .ranks = 64, .threads = 2, .cooperation_bytes = MIB};
         for (d = 0; d < counts[i]; d++) {
             problem.shape[d] = counts[i] == 6 ? 20 : d < 12 ? 3 : 1 + d % 2;
@@ -724,7 +728,7 @@ static void test_copy_plan__many_dimensions_take_little_time(void **state)
         init_side(&problem.target, counts[i], target, NULL, 4);
         problem.between.element_bytes = 4;
         start = clock_seconds();
-        assert_ok(pp_copy_plan_build(&problem, &plan));
+        assert_ok(pp_rechunk_plan_build(&problem, &plan));
         printf("%d dimensions: planned in %.3f s\n", counts[i], clock_seconds() - start);
         assert_true(clock_seconds() - start < 2 * TEST_SLOWNESS);
         assert_plan_is_sound(&problem, &plan);
@@ -735,16 +739,16 @@ static void test_copy_plan__many_dimensions_take_little_time(void **state)
 static void test_copy_plan__the_same_problem_gives_the_same_plan(void **state)
 {
     test_random random = test_random_start();
-    static pp_copy_plan first, second;
+    static pp_rechunk_plan first, second;
     int i;
     (void)state;
     for (i = 0; i < 50; i++) {
-        pp_copy_problem problem;
+        pp_rechunk_problem problem;
         init_random(&problem, &random, (int)test_random_between(&random, 1, NDIM_MOST), 12);
         limit_at_random(&problem, &random);
-        assert_ok(pp_copy_plan_build(&problem, &first));
+        assert_ok(pp_rechunk_plan_build(&problem, &first));
         memset(&second, 0xff, sizeof second);
-        assert_ok(pp_copy_plan_build(&problem, &second));
+        assert_ok(pp_rechunk_plan_build(&problem, &second));
         assert_int_equal(first.pass_count, second.pass_count);
         assert_memory_equal(first.passes, second.passes, (size_t)first.pass_count * sizeof first.passes[0]);
         assert_int_equal(first.candidate_count, second.candidate_count);

@@ -1,4 +1,4 @@
-/* Lots and templates as boxes: they tile the array, in order, and never cut a target chunk or share a shard. */
+/* Work units and templates as boxes: they tile the array, in order, and never cut a target chunk or share a shard. */
 #include "copy_case.h"
 
 #define CASES 3000
@@ -65,14 +65,14 @@ static void assert_later(const copy_case *its, const pp_box *box, int64_t number
     *last = first;
 }
 
-static int64_t check_lot(const copy_case *its, int64_t lot, const pp_box *lot_box)
+static int64_t check_work_unit(const copy_case *its, int64_t work_unit, const pp_box *work_unit_box)
 {
-    int64_t number, templates = pp_copy_lot_template_count(its->ndim, its->shape, &its->pass, lot);
+    int64_t number, templates = pp_rechunk_work_unit_template_count(its->ndim, its->shape, &its->pass, work_unit);
     size_t last = 0;
     for (number = 0; number < templates; number++) {
         pp_box box;
-        pp_copy_template_box(its->ndim, its->shape, &its->pass, lot, number, &box);
-        assert_inside(lot_box, &box, its->pass.template_shape);
+        pp_rechunk_template_box(its->ndim, its->shape, &its->pass, work_unit, number, &box);
+        assert_inside(work_unit_box, &box, its->pass.template_shape);
         assert_whole_cells(its, &box, its->pass.target.chunk);
         assert_later(its, &box, number, &last);
         mark(its, &box);
@@ -87,20 +87,20 @@ static void test_copy_lots__and_their_templates_tile_the_array(void **state)
     (void)state;
     for (i = 0; i < CASES; i++) {
         copy_case its;
-        int64_t lot, lots, templates = 0;
+        int64_t work_unit, work_units, templates = 0;
         size_t last = 0;
         case_choose(&its, &random);
-        lots = pp_copy_lot_count(its.ndim, its.shape, &its.pass);
-        for (lot = 0; lot < lots; lot++) {
+        work_units = pp_rechunk_work_unit_count(its.ndim, its.shape, &its.pass);
+        for (work_unit = 0; work_unit < work_units; work_unit++) {
             pp_box box;
-            pp_copy_lot_box(its.ndim, its.shape, &its.pass, lot, &box);
+            pp_rechunk_work_unit_box(its.ndim, its.shape, &its.pass, work_unit, &box);
             assert_whole_cells(&its, &box, its.pass.target.shard);
-            assert_later(&its, &box, lot, &last);
-            templates += check_lot(&its, lot, &box);
+            assert_later(&its, &box, work_unit, &last);
+            templates += check_work_unit(&its, work_unit, &box);
         }
         assert_all_seen_once(&its);
-        pp_copy_count(its.ndim, its.shape, 1, &its.pass);
-        assert_int_equal(lots, its.pass.counts.lots);
+        pp_rechunk_count(its.ndim, its.shape, 1, &its.pass);
+        assert_int_equal(work_units, its.pass.counts.work_units);
         assert_int_equal(templates, its.pass.counts.templates);
     }
 }
@@ -114,11 +114,11 @@ static void test_copy_lots__cut_the_last_template_of_each_short(void **state)
     its.pass.target.chunk[0] = 2;
     its.pass.target.shard[0] = 6;
     its.pass.template_shape[0] = 4;
-    pp_copy_set_lot(1, its.shape, &its.pass);
-    assert_int_equal(pp_copy_lot_count(1, its.shape, &its.pass), 2);
+    pp_rechunk_set_work_unit(1, its.shape, &its.pass);
+    assert_int_equal(pp_rechunk_work_unit_count(1, its.shape, &its.pass), 2);
     for (i = 0; i < 4; i++) {
         pp_box box;
-        pp_copy_template_box(1, its.shape, &its.pass, i / 2, i % 2, &box);
+        pp_rechunk_template_box(1, its.shape, &its.pass, i / 2, i % 2, &box);
         assert_int_equal(box.start[0], starts[i]);
         assert_int_equal(box.count[0], counts[i]);
     }
@@ -128,9 +128,9 @@ static void test_copy_lots__of_an_empty_array_are_none(void **state)
 {
     copy_case its = {.ndim = 2, .shape = {3, 0}};
     (void)state;
-    its.pass.lot_shape[0] = its.pass.template_shape[0] = 1;
-    its.pass.lot_shape[1] = its.pass.template_shape[1] = 1;
-    assert_int_equal(pp_copy_lot_count(2, its.shape, &its.pass), 0);
+    its.pass.work_unit_shape[0] = its.pass.template_shape[0] = 1;
+    its.pass.work_unit_shape[1] = its.pass.template_shape[1] = 1;
+    assert_int_equal(pp_rechunk_work_unit_count(2, its.shape, &its.pass), 0);
 }
 
 int main(void)

@@ -23,7 +23,7 @@ typedef struct template_visit {
 
 static bool do_meet(const template_visit *visit, int d, int64_t source, int64_t chunk)
 {
-    const pp_copy_pass *pass = &visit->its->pass;
+    const pp_rechunk_pass *pass = &visit->its->pass;
     int64_t x;
     for (x = visit->low[d]; x < visit->high[d]; x++)
         if ((x + pass->source.origin[d]) / pass->source.chunk[d] == source &&
@@ -132,11 +132,11 @@ static void test_copy_open_chunks__are_those_of_a_visit(void **state)
         if (effort_of(&its) > 20000)
             continue;
         expected = most_open_slowly(&its);
-        got = pp_copy_open_chunks(its.ndim, its.shape, &its.pass);
+        got = pp_rechunk_open_chunks(its.ndim, its.shape, &its.pass);
         if (got != expected)
             print_message("case %d of %d dimensions\n", done, its.ndim);
         assert_int_equal(got, expected);
-        partial += expected < pp_copy_template_chunks(its.ndim, its.shape, &its.pass) && expected > 1;
+        partial += expected < pp_rechunk_template_chunks(its.ndim, its.shape, &its.pass) && expected > 1;
         done++;
     }
     assert_true(partial > CASES / 20);
@@ -147,7 +147,7 @@ static void set_dimension(copy_case *its, int d, int64_t extent, int64_t source,
     its->shape[d] = extent;
     its->pass.source.chunk[d] = its->pass.source.shard[d] = source;
     its->pass.target.chunk[d] = its->pass.target.shard[d] = target;
-    its->pass.template_shape[d] = its->pass.lot_shape[d] = template;
+    its->pass.template_shape[d] = its->pass.work_unit_shape[d] = template;
     its->pass.order[d] = d;
 }
 
@@ -156,7 +156,7 @@ static double seconds_of_many(const copy_case *its, int64_t *open)
     clock_t start = clock();
     int i;
     for (i = 0; i < 10; i++)
-        *open = pp_copy_open_chunks(its->ndim, its->shape, &its->pass);
+        *open = pp_rechunk_open_chunks(its->ndim, its->shape, &its->pass);
     return (double)(clock() - start) / CLOCKS_PER_SEC / 10;
 }
 
@@ -205,9 +205,9 @@ static void test_copy_open_chunks__without_memory_to_count_are_all_of_a_template
     (void)state;
     set_dimension(&its, 0, 100, 10, 10, 50);
     set_dimension(&its, 1, 100, 10, 10, 50);
-    assert_int_equal(pp_copy_open_chunks(2, its.shape, &its.pass), 1);
+    assert_int_equal(pp_rechunk_open_chunks(2, its.shape, &its.pass), 1);
     pp_memory_hook_set(refuse, NULL);
-    open = pp_copy_open_chunks(2, its.shape, &its.pass);
+    open = pp_rechunk_open_chunks(2, its.shape, &its.pass);
     pp_memory_hook_set(NULL, NULL);
     assert_int_equal(open, 25);
     assert_int_equal(pp_memory_live_count(), 0);
@@ -224,11 +224,11 @@ static void test_copy_open_chunks__of_many_odd_dimensions_are_bounded(void **sta
         its.pass.source.chunk[d] = its.pass.source.shard[d] = 5;
         its.pass.source.origin[d] = d % 5;
         its.pass.target.chunk[d] = 2;
-        its.pass.target.shard[d] = its.pass.lot_shape[d] = 14;
+        its.pass.target.shard[d] = its.pass.work_unit_shape[d] = 14;
         its.pass.template_shape[d] = 8;
         its.pass.order[d] = d;
     }
-    open = pp_copy_open_chunks(10, shape, &its.pass);
+    open = pp_rechunk_open_chunks(10, shape, &its.pass);
     assert_int_equal(open, 4 * 4 * 4 * 4 * 4 * 4 * 4 * 4 * 4 * 4);
 }
 
@@ -238,7 +238,7 @@ static void test_copy_open_chunks__of_an_empty_array_are_none(void **state)
     (void)state;
     set_dimension(&its, 0, 0, 10, 10, 50);
     set_dimension(&its, 1, 100, 10, 10, 50);
-    assert_int_equal(pp_copy_open_chunks(2, its.shape, &its.pass), 0);
+    assert_int_equal(pp_rechunk_open_chunks(2, its.shape, &its.pass), 0);
 }
 
 int main(void)

@@ -20,7 +20,7 @@ static void fill_commit(pp_commit *commit, int64_t generation, const char *const
     unsigned char digest[PP_SHA256_BYTES];
     size_t i;
     *commit = (pp_commit){.generation = generation, .is_durable = true};
-    assert_ok(pp_copy_text(&commit->group, "g00000007-1"));
+    assert_ok(pp_text_duplicate(&commit->group, "g00000007-1"));
     fill_digest(commit->document, 3);
     for (i = 0; i < count; i++) {
         fill_digest(digest, (unsigned char)(100 + i));

@@ -134,7 +134,7 @@ static void test_document__prints_its_keys_in_order(void **state)
     (void)state;
     assert_ok(parse_with(&document, "my_ext", "{\"must_understand\":false,\"x\":1e400}"));
     document.has_dimension_names = true;
-    assert_ok(pp_copy_text(&document.dimension_names[1], "x\"1"));
+    assert_ok(pp_text_duplicate(&document.dimension_names[1], "x\"1"));
     text = round_trip(&document);
     assert_string_equal(text, "{\n"
                               "  \"zarr_format\": 3,\n"

@@ -1,11 +1,11 @@
-/* station.h - one rank's end of the wire: takes every control message as it arrives and keeps it for whom it
+/* endpoint.h - one rank's end of the wire: takes every control message as it arrives and keeps it for whom it
  * concerns, and runs agreements. Pure: over any wire.
  *
  * An agreement is a tree: rank r reports to (r - 1) / 4 what it and all ranks below it say, and rank 0 sends the
  * result down again. So a rank knows whom it waits for, and a deadline can name it. One agreement after the other;
  * each has a number, its round. A rank below may be one round ahead, never more: it needs our result. */
-#ifndef PARAPET_COMM_STATION_H
-#define PARAPET_COMM_STATION_H
+#ifndef PARAPET_COMM_ENDPOINT_H
+#define PARAPET_COMM_ENDPOINT_H
 
 #include "comm/wire.h"
 
@@ -31,7 +31,7 @@ typedef struct pp_neighbour {
     pp_wire_message abort;
 } pp_neighbour;
 
-typedef struct pp_station {
+typedef struct pp_endpoint {
     pp_wire *wire;
     int64_t round; /* of the agreement that is under way or comes next */
     bool is_joined;
@@ -44,40 +44,40 @@ typedef struct pp_station {
     size_t request_capacity, request_first, request_count;
     void (*on_grant)(void *context, int source, int tag); /* NULL: nobody offers anything */
     void *grant_context;
-} pp_station;
+} pp_endpoint;
 
-/* The station of a communicator of several ranks. */
-pp_station *pp_comm_station(pp_comm *comm);
+/* The endpoint of a communicator of several ranks. */
+pp_endpoint *pp_comm_endpoint(pp_comm *comm);
 
-void pp_station_init(pp_station *station, pp_wire *wire);
-void pp_station_clear(pp_station *station);
+void pp_endpoint_init(pp_endpoint *endpoint, pp_wire *wire);
+void pp_endpoint_clear(pp_endpoint *endpoint);
 
 /* How many requests can ever wait: servers times credits. */
-parapet_status pp_station_allow_requests(pp_station *station, size_t request_capacity);
+parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_capacity);
 
 /* Joins the agreement that comes next with what this rank has to say. */
-void pp_station_join(pp_station *station, const pp_verdict *verdict);
+void pp_endpoint_join(pp_endpoint *endpoint, const pp_verdict *verdict);
 
-/* Moves the agreement on; true when it is complete: then station->verdict is of all ranks. */
-bool pp_station_is_agreed(pp_station *station);
+/* Moves the agreement on; true when it is complete: then endpoint->verdict is of all ranks. */
+bool pp_endpoint_is_agreed(pp_endpoint *endpoint);
 
 /* Takes all control messages that have arrived; true: there was one. */
-bool pp_station_progress(pp_station *station);
+bool pp_endpoint_progress(pp_endpoint *endpoint);
 
 /* Takes the request that has waited longest; false: none. */
-bool pp_station_next_request(pp_station *station, pp_waiting_request *request);
+bool pp_endpoint_next_request(pp_endpoint *endpoint, pp_waiting_request *request);
 
 /* Tells all ranks that what ends with the next agreement has failed here. */
-void pp_station_abort(pp_station *station);
-bool pp_station_is_aborted(const pp_station *station);
+void pp_endpoint_abort(pp_endpoint *endpoint);
+bool pp_endpoint_is_aborted(const pp_endpoint *endpoint);
 
 /* A rank below that has not reported, or else the one above; -1: nobody. */
-int pp_station_waits_for(const pp_station *station);
+int pp_endpoint_waits_for(const pp_endpoint *endpoint);
 
 /* Levels of the tree below a rank. */
-int pp_station_height(const pp_station *station, int rank);
+int pp_endpoint_height(const pp_endpoint *endpoint, int rank);
 
 /* Stops waiting for ranks below, or for the one above: this failure is the verdict unless there is one already. */
-void pp_station_give_up(pp_station *station, parapet_status status, const char *sentence);
+void pp_endpoint_give_up(pp_endpoint *endpoint, parapet_status status, const char *sentence);
 
 #endif

@@ -1,0 +1,283 @@
+#include "comm/endpoint.h"
+
+#include <string.h>
+
+static pp_neighbour *above(pp_endpoint *endpoint)
+{
+    return &endpoint->neighbours[0];
+}
+
+static pp_neighbour *find_neighbour(pp_endpoint *endpoint, int rank)
+{
+    int i;
+    for (i = 0; i <= PP_TREE_WIDTH; i++)
+        if (endpoint->neighbours[i].rank == rank)
+            return &endpoint->neighbours[i];
+    return NULL;
+}
+
+void pp_endpoint_init(pp_endpoint *endpoint, pp_wire *wire)
+{
+    int i;
+    memset(endpoint, 0, sizeof *endpoint);
+    endpoint->wire = wire;
+    endpoint->round = 1;
+    above(endpoint)->rank = wire->rank > 0 ? (wire->rank - 1) / PP_TREE_WIDTH : -1;
+    for (i = 1; i <= PP_TREE_WIDTH; i++) {
+        int64_t below = (int64_t)wire->rank * PP_TREE_WIDTH + i;
+        endpoint->neighbours[i].rank = below < wire->size ? (int)below : -1;
+    }
+}
+
+void pp_endpoint_clear(pp_endpoint *endpoint)
+{
+    pp_free(endpoint->requests);
+    endpoint->requests = NULL;
+}
+
+parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_capacity)
+{
+    pp_free(endpoint->requests);
+    endpoint->request_capacity = request_capacity;
+    return pp_allocate_array(&endpoint->requests, request_capacity, sizeof endpoint->requests[0]);
+}
+
+/* Keeps the lowest failing rank, the lowest rank whose call differs, and the smallest value. */
+static void merge(pp_verdict *into, const pp_verdict *from)
+{
+    int32_t differing = from->digest != into->digest ? from->call_rank : from->differing_rank;
+    if (from->least < into->least)
+        into->least = from->least;
+    if (from->failed_rank >= 0 && (into->failed_rank < 0 || from->failed_rank < into->failed_rank)) {
+        into->failed_rank = from->failed_rank;
+        into->status = from->status;
+        memcpy(into->sentence, from->sentence, sizeof into->sentence);
+    }
+    if (differing >= 0 && (into->differing_rank < 0 || differing < into->differing_rank)) {
+        into->differing_rank = differing;
+        memcpy(into->differing_call, differing == from->call_rank ? from->call : from->differing_call,
+               sizeof into->differing_call);
+    }
+}
+
+void pp_endpoint_join(pp_endpoint *endpoint, const pp_verdict *verdict)
+{
+    int i;
+    endpoint->verdict = *verdict;
+    endpoint->is_joined = true;
+    endpoint->has_reported = false;
+    endpoint->has_result = false;
+    for (i = 0; i <= PP_TREE_WIDTH; i++)
+        endpoint->neighbours[i].has_reported = false;
+}
+
+static void take_reports(pp_endpoint *endpoint)
+{
+    int i;
+    for (i = 1; i <= PP_TREE_WIDTH; i++) {
+        pp_neighbour *below = &endpoint->neighbours[i];
+        if (!below->is_report_waiting || below->report.round > endpoint->round)
+            continue;
+        below->is_report_waiting = false;
+        if (below->report.round < endpoint->round || below->has_reported)
+            continue; /* came after we had given it up */
+        merge(&endpoint->verdict, &below->report.of.verdict);
+        below->has_reported = true;
+    }
+}
+
+static bool has_all_reports(const pp_endpoint *endpoint)
+{
+    int i;
+    for (i = 1; i <= PP_TREE_WIDTH; i++)
+        if (endpoint->neighbours[i].rank >= 0 && !endpoint->neighbours[i].has_reported)
+            return false;
+    return true;
+}
+
+static void send_verdict(pp_endpoint *endpoint, pp_neighbour *to, pp_control_kind kind)
+{
+    to->verdict.control.kind = (int32_t)kind;
+    to->verdict.control.round = endpoint->round;
+    to->verdict.control.of.verdict = endpoint->verdict;
+    endpoint->wire->ops->send_control(endpoint->wire, to->rank, &to->verdict);
+}
+
+static bool have_verdicts_left(pp_endpoint *endpoint)
+{
+    int i;
+    for (i = 0; i <= PP_TREE_WIDTH; i++)
+        if (!endpoint->wire->ops->is_over(endpoint->wire, &endpoint->neighbours[i].verdict.request))
+            return false;
+    return true;
+}
+
+static void finish(pp_endpoint *endpoint)
+{
+    int i;
+    for (i = 1; i <= PP_TREE_WIDTH; i++)
+        if (endpoint->neighbours[i].rank >= 0)
+            send_verdict(endpoint, &endpoint->neighbours[i], PP_CONTROL_RESULT);
+    endpoint->is_joined = false;
+    endpoint->round++;
+}
+
+bool pp_endpoint_is_agreed(pp_endpoint *endpoint)
+{
+    if (!endpoint->is_joined)
+        return true;
+    take_reports(endpoint);
+    if (!endpoint->has_result) {
+        if (!has_all_reports(endpoint) || !have_verdicts_left(endpoint))
+            return false;
+        if (above(endpoint)->rank < 0) {
+            endpoint->has_result = true;
+        } else if (!endpoint->has_reported) {
+            send_verdict(endpoint, above(endpoint), PP_CONTROL_REPORT);
+            endpoint->has_reported = true;
+        }
+    }
+    if (!endpoint->has_result || !have_verdicts_left(endpoint))
+        return false;
+    finish(endpoint);
+    return true;
+}
+
+static void want_abort(pp_endpoint *endpoint, int64_t round, int source)
+{
+    int i;
+    if (round < endpoint->round || round == endpoint->aborted_round)
+        return;
+    endpoint->aborted_round = round;
+    for (i = 0; i <= PP_TREE_WIDTH; i++) {
+        pp_neighbour *to = &endpoint->neighbours[i];
+        if (to->rank < 0 || to->rank == source)
+            continue;
+        to->wants_abort = true;
+        to->abort_round = round;
+    }
+}
+
+static void send_aborts(pp_endpoint *endpoint)
+{
+    int i;
+    for (i = 0; i <= PP_TREE_WIDTH; i++) {
+        pp_neighbour *to = &endpoint->neighbours[i];
+        if (!to->wants_abort || !endpoint->wire->ops->is_over(endpoint->wire, &to->abort.request))
+            continue;
+        to->wants_abort = false;
+        if (to->abort_round < endpoint->round)
+            continue; /* too late: everybody has agreed meanwhile */
+        to->abort.control.kind = PP_CONTROL_ABORT;
+        to->abort.control.round = to->abort_round;
+        endpoint->wire->ops->send_control(endpoint->wire, to->rank, &to->abort);
+    }
+}
+
+void pp_endpoint_abort(pp_endpoint *endpoint)
+{
+    want_abort(endpoint, endpoint->round, -1);
+    send_aborts(endpoint);
+}
+
+bool pp_endpoint_is_aborted(const pp_endpoint *endpoint)
+{
+    return endpoint->aborted_round == endpoint->round;
+}
+
+static void keep_request(pp_endpoint *endpoint, const pp_control *control, int source)
+{
+    size_t place = (endpoint->request_first + endpoint->request_count) % endpoint->request_capacity;
+    pp_waiting_request *request = &endpoint->requests[place];
+    endpoint->request_count++;
+    request->source = source;
+    request->kind = control->kind;
+    request->tag = control->tag;
+    memcpy(request->words, control->of.words, sizeof request->words);
+}
+
+bool pp_endpoint_next_request(pp_endpoint *endpoint, pp_waiting_request *request)
+{
+    if (endpoint->request_count == 0)
+        return false;
+    *request = endpoint->requests[endpoint->request_first];
+    endpoint->request_first = (endpoint->request_first + 1) % endpoint->request_capacity;
+    endpoint->request_count--;
+    return true;
+}
+
+static void dispatch(pp_endpoint *endpoint, const pp_control *control, int source)
+{
+    pp_neighbour *from;
+    switch ((pp_control_kind)control->kind) {
+    case PP_CONTROL_REPORT:
+        from = find_neighbour(endpoint, source);
+        from->report = *control;
+        from->is_report_waiting = true;
+        break;
+    case PP_CONTROL_RESULT:
+        if (endpoint->is_joined && control->round == endpoint->round) {
+            endpoint->verdict = control->of.verdict;
+            endpoint->has_result = true;
+        }
+        break;
+    case PP_CONTROL_ABORT:
+        want_abort(endpoint, control->round, source);
+        break;
+    case PP_CONTROL_REQUEST:
+    case PP_CONTROL_OFFER:
+        keep_request(endpoint, control, source);
+        break;
+    case PP_CONTROL_GRANT:
+        if (endpoint->on_grant != NULL)
+            endpoint->on_grant(endpoint->grant_context, source, control->tag);
+        break;
+    }
+}
+
+bool pp_endpoint_progress(pp_endpoint *endpoint)
+{
+    pp_control control;
+    bool is_any = false;
+    int source;
+    while (endpoint->wire->ops->next_control(endpoint->wire, &control, &source)) {
+        dispatch(endpoint, &control, source);
+        is_any = true;
+    }
+    send_aborts(endpoint);
+    return is_any;
+}
+
+int pp_endpoint_waits_for(const pp_endpoint *endpoint)
+{
+    int i;
+    for (i = 1; i <= PP_TREE_WIDTH; i++)
+        if (endpoint->neighbours[i].rank >= 0 && !endpoint->neighbours[i].has_reported)
+            return endpoint->neighbours[i].rank;
+    return endpoint->neighbours[0].rank;
+}
+
+int pp_endpoint_height(const pp_endpoint *endpoint, int rank)
+{
+    int64_t below = (int64_t)rank * PP_TREE_WIDTH + 1;
+    int height = 0;
+    for (; below < endpoint->wire->size; below = below * PP_TREE_WIDTH + 1)
+        height++;
+    return height;
+}
+
+void pp_endpoint_give_up(pp_endpoint *endpoint, parapet_status status, const char *sentence)
+{
+    bool is_below = !has_all_reports(endpoint);
+    int i;
+    if (endpoint->verdict.failed_rank < 0 || endpoint->verdict.failed_rank == PP_RANK_UNKNOWN) {
+        endpoint->verdict.failed_rank = endpoint->wire->rank;
+        endpoint->verdict.status = (int32_t)status;
+        memset(endpoint->verdict.sentence, 0, sizeof endpoint->verdict.sentence);
+        strncpy(endpoint->verdict.sentence, sentence, sizeof endpoint->verdict.sentence - 1);
+    }
+    for (i = 1; i <= PP_TREE_WIDTH; i++)
+        endpoint->neighbours[i].has_reported = true;
+    if (!is_below)
+        endpoint->has_result = true; /* the one above is silent: this is all we will ever know */
+}

@@ -1,0 +1,53 @@
+/* deliveries.h - what a server exchanges by messages for one window: one delivery per rank that cannot be reached
+ * directly, its fragments lying one behind the other in a staging buffer, or, where a whole chunk comes from one
+ * rank, in the chunk itself. */
+#ifndef PARAPET_TRANSFER_DELIVERIES_H
+#define PARAPET_TRANSFER_DELIVERIES_H
+
+#include "transfer/client.h"
+
+/* One delivery, and how far the pieces in it have been moved to or from chunks. */
+typedef struct pp_window_delivery {
+    pp_delivery delivery;
+    pp_pieces pieces;
+    pp_piece pending;
+    bool has_pending;
+    bool is_in_place;
+    unsigned char *data; /* in the staging buffer: of the pending piece */
+} pp_window_delivery;
+
+typedef struct pp_deliveries {
+    pp_window_delivery *deliveries; /* in arena */
+    int count;
+    pp_buffer arena, staging;
+} pp_deliveries;
+
+/* What the deliveries of one window are made for. */
+typedef struct pp_delivery_case {
+    const pp_session *session;
+    const pp_window *window;
+    size_t first, end; /* the shard's records in what is served */
+    int tag;
+    bool is_offer;
+    pp_window_news news;
+    unsigned char *chunk;    /* writing: the memory of the one chunk of the window, if all of it is claimed */
+    const pp_box *chunk_box; /* and what it holds */
+} pp_delivery_case;
+
+/* Finds the ranks that need messages; their number may be 0. Takes buffers from the budget and keeps them. */
+parapet_status pp_deliveries_build(pp_deliveries *deliveries, const pp_delivery_case *delivery_case);
+void pp_deliveries_free(pp_deliveries *deliveries);
+
+/* Whether a rank's pieces go by messages. */
+bool pp_deliveries_has(const pp_deliveries *deliveries, int rank);
+
+/* On the thread that calls MPI: sets all deliveries going; and whether all have come to an end. */
+void pp_deliveries_ask(pp_deliveries *deliveries, pp_pull *pull);
+bool pp_deliveries_are_done(const pp_deliveries *deliveries);
+
+/* Moves the pieces of chunk number index of the window between its memory and the staging buffer. Indices in
+ * ascending order, each once. */
+void pp_deliveries_move(pp_deliveries *deliveries, const pp_delivery_case *delivery_case, int index,
+                        const pp_box *chunk_box, void *chunk, pp_direction direction);
+
+#endif
