@@ -64,7 +64,7 @@ typedef struct work_unit_walk {
     int64_t rest, rest_offset;       /* the last one if it is cut short */
 } work_unit_walk;
 
-static void set_lot_length(work_unit_walk *walk, int64_t count)
+static void set_work_unit_length(work_unit_walk *walk, int64_t count)
 {
     const pp_rechunk_axis *axis = walk->axis;
     walk->templates = count / axis->template_extent;
@@ -97,14 +97,14 @@ void pp_rechunk_axis_walk(const pp_rechunk_axis *axis, void (*visit)(void *conte
     int64_t period = period_of(axis, axis->work_unit), distinct = pp_min_i64(work_units, period), phase = axis->phase;
     work_unit_walk walk = {.axis = axis, .visit = visit, .context = context};
     int64_t i;
-    set_lot_length(&walk, axis->work_unit);
+    set_work_unit_length(&walk, axis->work_unit);
     for (i = 0; i < distinct; i++) {
         walk_work_unit(&walk, phase, repetitions(work_units, period, i));
         phase = advance(axis, phase, step);
     }
     if (rest == 0)
         return;
-    set_lot_length(&walk, rest);
+    set_work_unit_length(&walk, rest);
     walk_work_unit(&walk, advance(axis, axis->phase, (axis->extent - rest) % axis->cell), 1);
 }
 

@@ -21,9 +21,9 @@
 #define ITEMS_LEAST 2
 #define ITEMS_SOME 4
 #define ITEMS_MANY 8
-#define SLOTS_LEAST 1
-#define SLOTS_SOME 2
-#define SLOTS_MANY_PER_THREAD 4
+#define CHUNK_BUFFERS_LEAST 1
+#define CHUNK_BUFFERS_SOME 2
+#define CHUNK_BUFFERS_MANY_PER_THREAD 4
 
 typedef struct memory_case {
     const pp_rechunk_problem *problem;
@@ -243,7 +243,7 @@ static void grow_items(const memory_case *memory, int64_t most)
     }
 }
 
-static void grow_slots(const memory_case *memory, int64_t most)
+static void grow_chunk_buffers(const memory_case *memory, int64_t most)
 {
     pp_rechunk_memory *sizes = &memory->pass->memory, before = *sizes;
     for (; sizes->chunk_buffers < pp_min_i64(most, memory->chunk_buffers_most); before = *sizes) {
@@ -275,13 +275,13 @@ bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_byt
     open = pass->memory.open_chunks;
     /* The least that lets reading, work and writing overlap; then what makes them wait less. */
     grow_items(&memory, ITEMS_LEAST);
-    grow_slots(&memory, add(open, SLOTS_LEAST));
+    grow_chunk_buffers(&memory, add(open, CHUNK_BUFFERS_LEAST));
     grow_items(&memory, ITEMS_SOME);
-    grow_slots(&memory, add(open, SLOTS_SOME));
+    grow_chunk_buffers(&memory, add(open, CHUNK_BUFFERS_SOME));
     grow_writers(&memory);
     grow_items(&memory, ITEMS_MANY + problem->threads);
-    grow_slots(&memory, add(open, (int64_t)SLOTS_MANY_PER_THREAD * problem->threads));
+    grow_chunk_buffers(&memory, add(open, (int64_t)CHUNK_BUFFERS_MANY_PER_THREAD * problem->threads));
     /* Chunks complete in rows: while one row is written, the next is put together. */
-    grow_slots(&memory, multiply(2, open));
+    grow_chunk_buffers(&memory, multiply(2, open));
     return true;
 }
