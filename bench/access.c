@@ -35,9 +35,9 @@ static double now(void)
 
 static void open_array(job *j, const char *url, const char *memory)
 {
-    parapet_options options = {0};
+    parapet_store_options options = {0};
     parapet_array_info info;
-    if (parapet_options_set(&options, "memory_bytes", memory) != PARAPET_OK ||
+    if (parapet_store_options_set(&options, "memory_bytes", memory) != PARAPET_OK ||
         parapet_store_open(&j->store, MPI_COMM_NULL, url, PARAPET_READ, &options) != PARAPET_OK ||
         parapet_array_open(&j->array, j->store, j->path) != PARAPET_OK ||
         parapet_array_get_info(j->array, &info) != PARAPET_OK)

@@ -73,7 +73,7 @@ void bench_items_init(bench_items *items, const bench_case *c)
     }
 }
 
-parapet_store *bench_store_open(const bench_case *c, parapet_mode mode, const parapet_options *options)
+parapet_store *bench_store_open(const bench_case *c, parapet_mode mode, const parapet_store_options *options)
 {
     char path[BENCH_PATH_BYTES];
     parapet_store *store = NULL;
@@ -117,7 +117,7 @@ static void parapet_bench_write(const bench_case *c)
     bench_items items;
     bench_items_init(&items, c);
     bench_checkpoint_put(store, &items);
-    bench_must(parapet_store_statistics(store, &statistics), "statistics");
+    bench_must(parapet_store_get_statistics(store, &statistics), "statistics");
     crossed_bytes = statistics.message_bytes + statistics.direct_bytes;
     bench_must(parapet_store_close(&store), "closing the store");
 }

@@ -21,7 +21,7 @@ void bench_items_init(bench_items *items, const bench_case *c);
 /* Ends the program unless all is well. */
 void bench_must(parapet_status status, const char *what);
 
-parapet_store *bench_store_open(const bench_case *c, parapet_mode mode, const parapet_options *options);
+parapet_store *bench_store_open(const bench_case *c, parapet_mode mode, const parapet_store_options *options);
 
 /* One checkpoint, and the newest restored. */
 void bench_checkpoint_put(parapet_store *store, const bench_items *items);

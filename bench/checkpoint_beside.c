@@ -1,12 +1,12 @@
 /* A checkpoint beside a computation: sweeps of a 7-point stencil over a cube that each rank has for itself, as many
  * as take about as long as a checkpoint. Every round times, in an order that is rotated: the checkpoint alone, the
- * computation alone, and both at once with the memory lent and copied. The checkpoints follow each other in one
+ * computation alone, and both at once with the memory borrowed and copied. The checkpoints follow each other in one
  * store, so that each removes one that is not kept any more; two come before all clocks.
  *
  *   words: rounds=3
  *
- * Prints a line for each round: seconds of the checkpoint, the computation, both with the memory lent, start alone of
- * it, both with a copy, start alone of that. */
+ * Prints a line for each round: seconds of the checkpoint, the computation, both with the memory borrowed, start
+ * alone of it, both with a copy, start alone of that. */
 #include "checkpoint.h"
 
 #include <stdio.h>
@@ -16,7 +16,7 @@
 #define MOST_ROUNDS 16
 #define ROOM_BYTES (INT64_C(256) << 20) /* for the buffers of a transfer, beside the copy */
 
-typedef enum measure { ALONE, COMPUTING, LENT, LENT_START, COPIED, COPIED_START, MEASURE_COUNT } measure;
+typedef enum measure { ALONE, COMPUTING, BORROWED, BORROWED_START, COPIED, COPIED_START, MEASURE_COUNT } measure;
 
 static struct {
     parapet_store *store;
@@ -54,25 +54,25 @@ static void checkpoint_alone(const bench_case *c)
     bench_checkpoint_put(beside.store, &beside.items);
 }
 
-static void both(const bench_case *c, parapet_lending lending)
+static void both(const bench_case *c, parapet_buffering buffering)
 {
     parapet_checkpoint *checkpoint = NULL;
     double started = bench_now();
     bench_must(parapet_checkpoint_begin(&checkpoint, beside.store, BENCH_CHECKPOINT_PATH, NULL), "beginning");
-    bench_must(parapet_checkpoint_start(checkpoint, beside.items.items, BENCH_ARRAY_COUNT, lending), "starting");
+    bench_must(parapet_checkpoint_start(checkpoint, beside.items.items, BENCH_ARRAY_COUNT, buffering), "starting");
     beside.start_seconds = bench_now() - started;
     compute(c);
     bench_must(parapet_checkpoint_wait(&checkpoint, NULL), "waiting");
 }
 
-static void both_lent(const bench_case *c)
+static void both_borrowed(const bench_case *c)
 {
-    both(c, PARAPET_LENT);
+    both(c, PARAPET_BUFFERING_BORROW);
 }
 
 static void both_copied(const bench_case *c)
 {
-    both(c, PARAPET_COPIED);
+    both(c, PARAPET_BUFFERING_COPY);
 }
 
 static double start_seconds(void)
@@ -89,7 +89,7 @@ static void one_round(const bench_case *c, int number)
         int measure, start; /* start: -1 where nothing starts */
     } works[] = {{checkpoint_alone, ALONE, -1},
                  {compute, COMPUTING, -1},
-                 {both_lent, LENT, LENT_START},
+                 {both_borrowed, BORROWED, BORROWED_START},
                  {both_copied, COPIED, COPIED_START}};
     const int work_count = sizeof works / sizeof works[0];
     for (int i = 0; i < work_count; i++) {
@@ -112,7 +112,7 @@ static double *new_cube(void)
 
 static void prepare(const bench_case *c)
 {
-    const parapet_options options = {.memory_bytes = (int64_t)c->bytes + ROOM_BYTES};
+    const parapet_store_options options = {.memory_bytes = (int64_t)c->bytes + ROOM_BYTES};
     double checkpoint_seconds, sweep_seconds;
     beside.rounds = atoi(bench_option(c, "rounds", "3"));
     if (beside.rounds < 1 || beside.rounds > MOST_ROUNDS)

@@ -22,7 +22,7 @@ from collective import MESHES, Collective, Method, Selection, mpich, print_table
 # higher.
 FLOORS = {("ext4", "write"): 0.20, ("ext4", "read"): 0.12, ("tmpfs", "write"): 0.15, ("tmpfs", "read"): 0.08}
 LEAST_OF_BARE, LEAST_OF_HDF5 = 0.80, 1.5
-MEASURES = ("alone", "computing", "lent", "lent_start", "copied", "copied_start") # as checkpoint_beside.c prints them
+MEASURES = ("alone", "computing", "borrowed", "borrowed_start", "copied", "copied_start") # as checkpoint_beside.c prints them
 
 
 def peers():
@@ -101,15 +101,15 @@ class Checkpointing(Collective):
                                       for at in range(0, len(numbers), len(MEASURES))]
 
     @staticmethod
-    def hidden(seconds, lending):
-        return (seconds["alone"] + seconds["computing"] - seconds[lending]) / seconds["alone"]
+    def hidden(seconds, buffering):
+        return (seconds["alone"] + seconds["computing"] - seconds[buffering]) / seconds["alone"]
 
-    def beside_cells(self, ranks, lending):
+    def beside_cells(self, ranks, buffering):
         rounds = self.beside[ranks]
-        hidden = sorted(self.hidden(seconds, lending) for seconds in rounds)
+        hidden = sorted(self.hidden(seconds, buffering) for seconds in rounds)
         columns = [statistics.median(seconds[name] for seconds in rounds)
-                   for name in ("alone", "computing", lending, lending + "_start")]
-        return [str(ranks), lending] + [f"{value:.2f}" for value in columns] + [
+                   for name in ("alone", "computing", buffering, buffering + "_start")]
+        return [str(ranks), buffering] + [f"{value:.2f}" for value in columns] + [
             f"{100 * statistics.median(hidden):.0f} % ({100 * hidden[0]:.0f}-{100 * hidden[-1]:.0f})"]
 
     def report(self):
@@ -118,8 +118,8 @@ class Checkpointing(Collective):
             return
         heads = ["ranks", "memory", "checkpoint, s", "computation, s", "both, s", "start of it, s",
                  "hidden, median (range)"]
-        lines = [heads] + [self.beside_cells(ranks, lending) for ranks in self.beside for lending in
-                           ("lent", "copied")]
+        lines = [heads] + [self.beside_cells(ranks, buffering) for ranks in self.beside for buffering in
+                           ("borrowed", "copied")]
         print()
         print_table(lines)
         if self.options.markdown:

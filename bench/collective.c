@@ -36,7 +36,7 @@ static void must(parapet_status status, const char *what)
 }
 
 /* Every word that is not about the array is an option of the store. */
-static void set_options(const bench_case *c, parapet_options *options)
+static void set_options(const bench_case *c, parapet_store_options *options)
 {
     for (int i = 0; i < c->word_count; i++) {
         char name[64];
@@ -46,7 +46,7 @@ static void set_options(const bench_case *c, parapet_options *options)
         memcpy(name, c->words[i], length);
         name[length] = '\0';
         if (strcmp(name, "chunks") != 0 && strcmp(name, "shards") != 0)
-            must(parapet_options_set(options, name, c->words[i] + length + 1), "an option");
+            must(parapet_store_options_set(options, name, c->words[i] + length + 1), "an option");
     }
 }
 
@@ -54,7 +54,7 @@ static parapet_store *open_store(const bench_case *c, parapet_mode mode)
 {
     char path[BENCH_PATH_BYTES];
     parapet_store *store = NULL;
-    parapet_options options = {0};
+    parapet_store_options options = {0};
     set_options(c, &options);
     bench_path(c, "parapet.zarr", path);
     must(parapet_store_open(&store, MPI_COMM_WORLD, path, mode, &options), "opening the store");
@@ -71,7 +71,7 @@ static int64_t parapet_bench_crossed(void)
 static void count_crossed(parapet_store *store)
 {
     parapet_statistics statistics;
-    must(parapet_store_statistics(store, &statistics), "statistics");
+    must(parapet_store_get_statistics(store, &statistics), "statistics");
     crossed_bytes = statistics.message_bytes + statistics.direct_bytes;
 }
 

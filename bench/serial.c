@@ -85,7 +85,7 @@ static void bare_read(const job *j, int flags)
 static void open_store(const job *j, parapet_store **store, parapet_mode mode)
 {
     char path[4096];
-    parapet_options options = {.threads = j->threads};
+    parapet_store_options options = {.threads = j->threads};
     (void)snprintf(path, sizeof path, "%s/parapet.zarr", j->directory);
     if (parapet_store_open(store, MPI_COMM_NULL, path, mode, &options) != PARAPET_OK)
         die("open");

@@ -46,7 +46,7 @@ static void remove_store(const job *all)
 
 static void open_store(const job *all, parapet_store **store)
 {
-    parapet_options options = {.memory_bytes = INT64_C(2) << 30};
+    parapet_store_options options = {.memory_bytes = INT64_C(2) << 30};
     char path[4200];
     (void)snprintf(path, sizeof path, "%s/series.zarr", all->directory);
     must(parapet_store_open(store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options));

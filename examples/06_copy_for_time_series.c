@@ -53,11 +53,11 @@ static parapet_status read_series(parapet_store *store, const char *path, long l
     parapet_statistics before, after;
     parapet_array *array = NULL;
     parapet_status status;
-    parapet_store_statistics(store, &before);
+    parapet_store_get_statistics(store, &before);
     if ((status = parapet_array_open(&array, store, path)) == PARAPET_OK)
         status = parapet_array_read(array, &part, 1);
     parapet_array_close(&array);
-    parapet_store_statistics(store, &after);
+    parapet_store_get_statistics(store, &after);
     *chunks = (long long)(after.chunks_decoded - before.chunks_decoded);
     for (int i = 0; status == PARAPET_OK && i < TIMES; i++)
         if (series[i] < maps[i][17][42] || series[i] > maps[i][17][42])

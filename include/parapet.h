@@ -150,11 +150,11 @@ typedef enum parapet_mode {
 } parapet_mode;
 
 /* Reports progress of a long call: bytes done of bytes total. A return other than 0 cancels the call. */
-typedef int (*parapet_progress)(void *context, int64_t done_bytes, int64_t total_bytes);
+typedef int (*parapet_progress_callback)(void *context, int64_t done_bytes, int64_t total_bytes);
 
 /* What a store may be told. Zero in any field means "choose for me". Every numeric field can also be set by an
  * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB); a value given here wins. */
-typedef struct parapet_options {
+typedef struct parapet_store_options {
     int64_t memory_bytes;     /* limit on all buffers of this store on this rank; default 256 MiB */
     int64_t threads;          /* threads that encode and decode, this one included; default 1 */
     int64_t io_thread;        /* 1: storage calls on a helper thread (default), 2: no threads at all */
@@ -170,15 +170,15 @@ typedef struct parapet_options {
     int64_t transport; /* 1: ranks of a node copy from each other's memory where allowed (default), 2: messages */
     int64_t deadline_seconds; /* wait at most so long for another rank, then PARAPET_ERR_TIMEOUT; default: for ever */
     int64_t ranks_per_node;   /* pretend that so many ranks share a node; for tests */
-    parapet_progress progress;
+    parapet_progress_callback progress;
     void *progress_context;
     int64_t reserved[11];
-} parapet_options;
+} parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that lives in this
  * process. comm may be MPI_COMM_NULL: this process alone, MPI not needed. options may be NULL. */
 PARAPET_API parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url,
-                                              parapet_mode mode, const parapet_options *options);
+                                              parapet_mode mode, const parapet_store_options *options);
 
 /* [collective] Closes the store. While an array or group of it is open, it refuses and changes nothing. */
 PARAPET_API parapet_status parapet_store_close(parapet_store **store);
@@ -188,7 +188,8 @@ PARAPET_API parapet_status parapet_store_options_print(parapet_store *store, cha
 
 /* [local] Sets one option by name from text, as the environment variables and the tool's flags do.
  * A name that does not exist or a value out of range is an error that lists what is accepted. */
-PARAPET_API parapet_status parapet_options_set(parapet_options *options, const char *name, const char *value);
+PARAPET_API parapet_status parapet_store_options_set(parapet_store_options *options, const char *name,
+                                                     const char *value);
 
 /* What a store has done since it was opened, on this rank. */
 typedef struct parapet_statistics {
@@ -210,7 +211,7 @@ typedef struct parapet_statistics {
 } parapet_statistics;
 
 /* [local] */
-PARAPET_API parapet_status parapet_store_statistics(parapet_store *store, parapet_statistics *statistics);
+PARAPET_API parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statistics *statistics);
 
 /* ---- Groups ------------------------------------------------------------------------------------------- */
 
@@ -227,13 +228,13 @@ PARAPET_API parapet_status parapet_group_open(parapet_group **group, parapet_sto
 /* [collective] */
 PARAPET_API parapet_status parapet_group_close(parapet_group **group);
 
-typedef enum parapet_node { PARAPET_NODE_GROUP = 1, PARAPET_NODE_ARRAY = 2 } parapet_node;
+typedef enum parapet_node_kind { PARAPET_NODE_GROUP = 1, PARAPET_NODE_ARRAY = 2 } parapet_node_kind;
 
 /* Called for each child; a return other than 0 ends the listing. */
-typedef int (*parapet_child)(void *context, const char *name, parapet_node kind);
+typedef int (*parapet_child_visitor)(void *context, const char *name, parapet_node_kind kind);
 
 /* [collective] Lists the direct children of a group in the order of their names, Zarr v2 nodes included. */
-PARAPET_API parapet_status parapet_group_list(parapet_group *group, parapet_child child, void *context);
+PARAPET_API parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor child, void *context);
 
 /* [collective] Writes consolidated metadata of everything below into this group's zarr.json, so that readers
  * open it with one request. Any later change of metadata below through Parapet removes it again. */
@@ -392,22 +393,23 @@ PARAPET_API parapet_status parapet_distribution_box(const parapet_distribution *
                                                     int64_t index, int64_t *start, int64_t *count);
 
 /* What a transfer would look like, computed with no MPI and no storage. */
-typedef struct parapet_plan_request {
+typedef struct parapet_transfer_plan_request {
     int is_read;
     parapet_array_spec spec;
     parapet_distribution distribution; /* shape may be NULL: the spec's */
     int64_t servers;                   /* 0: one per 4 ranks at most 1024 */
     int64_t memory_bytes;              /* 0: the default of a store */
     int64_t threads;                   /* 0: 1 */
-    int64_t ownership;                 /* as in parapet_options */
+    int64_t ownership;                 /* as in parapet_store_options */
     int64_t server;                    /* -1: the summary of all; else what this server would do, shard by shard */
     int64_t as_json;                   /* 1: the text is a JSON object */
     int64_t reserved[7];
-} parapet_plan_request;
+} parapet_transfer_plan_request;
 
 /* [local] The plan in words, and, if svg is not NULL, as a drawing of ranks, shards and owners. Free both with
  * parapet_free. */
-PARAPET_API parapet_status parapet_plan_print(const parapet_plan_request *request, char **text, char **svg);
+PARAPET_API parapet_status parapet_transfer_plan_print(const parapet_transfer_plan_request *request, char **text,
+                                                       char **svg);
 
 /* ---- Copying ------------------------------------------------------------------------------------------ */
 
@@ -494,8 +496,8 @@ PARAPET_API parapet_status parapet_copy_plan_print(const parapet_copy_plan_reque
 
 /* [collective] The same for a copy as requested, with the machine measured first unless no_probe. svg may be NULL.
  * An array only; for a group, one text after the other. */
-PARAPET_API parapet_status parapet_copy_explain(const parapet_copy_request *request, int as_json, char **text,
-                                                char **svg);
+PARAPET_API parapet_status parapet_copy_request_plan_print(const parapet_copy_request *request, int as_json,
+                                                           char **text, char **svg);
 
 /* ---- Checkpoints -------------------------------------------------------------------------------------- */
 
@@ -554,11 +556,11 @@ PARAPET_API parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkp
 /* [collective] As if it had never begun; frees the handle. Takes NULL. */
 PARAPET_API parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint);
 
-typedef enum parapet_lending {
-    PARAPET_COPIED = 0, /* the memory of the parts is the caller's again when start returns; a copy is charged to
-                           memory_bytes */
-    PARAPET_LENT = 1    /* it must not be changed before wait returns */
-} parapet_lending;
+typedef enum parapet_buffering {
+    PARAPET_BUFFERING_COPY = 0, /* the memory of the parts is the caller's again when start returns; a copy is charged
+                           to memory_bytes */
+    PARAPET_BUFFERING_BORROW = 1 /* it must not be changed before wait returns */
+} parapet_buffering;
 
 /* [collective] Puts the items and commits, beside the computation: wait tells what came of it. Under
  * MPI_THREAD_MULTIPLE a thread of its own does everything, messages included; with less, start does it before it
@@ -566,7 +568,7 @@ typedef enum parapet_lending {
  * progress callback is called on that thread. If start fails, the handle stays, to be aborted. */
 PARAPET_API parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint,
                                                     const parapet_checkpoint_item *items, int count,
-                                                    parapet_lending lending);
+                                                    parapet_buffering buffering);
 
 /* [local] *is_done: wait would not wait. */
 PARAPET_API parapet_status parapet_checkpoint_test(parapet_checkpoint *checkpoint, int *is_done);
@@ -607,21 +609,21 @@ PARAPET_API parapet_status parapet_checkpoint_get_info(parapet_checkpoint *check
 PARAPET_API parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint);
 
 /* Called for each generation, the newest first; a return other than 0 ends the listing. path is that of its group. */
-typedef int (*parapet_generation)(void *context, int64_t generation, const char *path);
+typedef int (*parapet_generation_visitor)(void *context, int64_t generation, const char *path);
 
 /* [collective] The generations that are committed at path; they are not verified. A group that never had a
  * checkpoint has none. */
 PARAPET_API parapet_status parapet_checkpoint_list(parapet_store *store, const char *path,
-                                                   parapet_generation generation, void *context);
+                                                   parapet_generation_visitor generation, void *context);
 
 /* What was, or would be, removed. */
-typedef int (*parapet_removal)(void *context, const char *key, const char *reason);
+typedef int (*parapet_removal_visitor)(void *context, const char *key, const char *reason);
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, and temporary
  * objects; not those of a copy that can be resumed. Nobody else may write there meanwhile, and no array, group or
  * checkpoint of this store may be open. dry_run: only tells. removal may be NULL. */
-PARAPET_API parapet_status parapet_collect(parapet_store *store, const char *path, int dry_run,
-                                           parapet_removal removal, void *context);
+PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
+                                                 parapet_removal_visitor removal, void *context);
 
 /* ---- Series ------------------------------------------------------------------------------------------- */
 
@@ -710,7 +712,7 @@ typedef struct parapet_finding {
     const char *problem; /* one sentence */
 } parapet_finding;
 
-typedef int (*parapet_report)(void *context, const parapet_finding *finding);
+typedef int (*parapet_finding_visitor)(void *context, const parapet_finding *finding);
 
 /* What a check or survey has seen. */
 typedef struct parapet_check_summary {
@@ -724,16 +726,17 @@ typedef struct parapet_check_summary {
     int64_t reserved[8];
 } parapet_check_summary;
 
-typedef enum parapet_depth {
+typedef enum parapet_check_depth {
     PARAPET_CHECK_SURVEY = 0, /* list objects and sizes only */
     PARAPET_CHECK_INDEX = 1,  /* also read every index, and the manifest of a sealed array */
     PARAPET_CHECK_DATA = 2    /* also read and decode every chunk */
-} parapet_depth;
+} parapet_check_depth;
 
 /* [collective] Examines every stored object of an array within the memory limit. Findings go to report (may be
  * NULL) and are counted in summary; they are not errors of the call. ABSENT is not counted as a problem. */
-PARAPET_API parapet_status parapet_array_check(parapet_array *array, parapet_depth depth, parapet_report report,
-                                               void *context, parapet_check_summary *summary);
+PARAPET_API parapet_status parapet_array_check(parapet_array *array, parapet_check_depth depth,
+                                               parapet_finding_visitor report, void *context,
+                                               parapet_check_summary *summary);
 
 #ifdef __cplusplus
 }

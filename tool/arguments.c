@@ -145,7 +145,7 @@ static bool set_named_option(tool_request *request, const char *assignment)
         return false;
     }
     name = text_format("%.*s", (int)(equals - assignment), assignment);
-    is_set = parapet_options_set(&request->options, name, equals + 1) == PARAPET_OK;
+    is_set = parapet_store_options_set(&request->options, name, equals + 1) == PARAPET_OK;
     if (!is_set)
         report_failure("-o");
     free(name);
@@ -157,7 +157,7 @@ static bool set_option(tool_request *request, const tool_option_flag *flag, cons
     char *what;
     if (flag->option == NULL)
         return set_named_option(request, value);
-    if (parapet_options_set(&request->options, flag->option, value) == PARAPET_OK)
+    if (parapet_store_options_set(&request->options, flag->option, value) == PARAPET_OK)
         return true;
     what = text_format("--%s", flag->name);
     report_failure(what);

@@ -17,7 +17,7 @@ typedef struct tool_checking {
     const tool_request *request;
     parapet_store *store;
     tool_document *document; /* NULL: for people */
-    parapet_depth depth;
+    parapet_check_depth depth;
     tool_tree tree; /* what is below; empty for an array */
     parapet_check_summary total;
     int64_t absent;
@@ -42,7 +42,7 @@ static const char *name_of_kind(parapet_finding_kind kind)
     return "unknown";
 }
 
-static const char *name_of_depth(parapet_depth depth)
+static const char *name_of_depth(parapet_check_depth depth)
 {
     return depth == PARAPET_CHECK_SURVEY ? "survey" : depth == PARAPET_CHECK_INDEX ? "index" : "data";
 }

@@ -76,7 +76,7 @@ static bool open_target(tool_copying *copying, tool_progress *progress)
 {
     const tool_request *request = copying->request;
     const char *directory = request_value(request, "temp");
-    parapet_options options = copying->options;
+    parapet_store_options options = copying->options;
     options.progress = progress_report;
     options.progress_context = progress;
     copying->copy.target = place_open(&copying->target, request, &options, copying->node.array != NULL);
@@ -94,7 +94,7 @@ static bool explain(tool_copying *copying)
     const tool_request *request = copying->request;
     bool as_json = request->flags & TOOL_JSON;
     char *text = NULL;
-    parapet_status status = parapet_copy_explain(&copying->copy, as_json, &text, NULL);
+    parapet_status status = parapet_copy_request_plan_print(&copying->copy, as_json, &text, NULL);
     if (status != PARAPET_OK)
         report_failure("copy");
     else if (request->rank == 0)

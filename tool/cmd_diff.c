@@ -369,7 +369,7 @@ static bool share_memory(tool_request *shared)
     if (shared->options.memory_bytes == 0)
         return true;
     part = text_format("%" PRId64, shared->options.memory_bytes / 8 * STORE_EIGHTHS);
-    is_enough = parapet_options_set(&shared->options, "memory_bytes", part) == PARAPET_OK;
+    is_enough = parapet_store_options_set(&shared->options, "memory_bytes", part) == PARAPET_OK;
     if (!is_enough)
         report_error("--max-mem", "each of the two stores gets 3/8 of it: %s", parapet_error_message());
     free(part);

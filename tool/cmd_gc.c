@@ -47,7 +47,7 @@ static int take_removal(void *context, const char *key, const char *reason)
 static parapet_status collect(tool_collecting *collecting, parapet_store *store)
 {
     bool is_dry = collecting->request->flags & TOOL_DRY_RUN;
-    return parapet_collect(store, "", is_dry, take_removal, collecting);
+    return parapet_store_collect(store, "", is_dry, take_removal, collecting);
 }
 
 static parapet_status collect_for_programs(tool_collecting *collecting, parapet_store *store)

@@ -24,7 +24,7 @@ typedef struct tool_listing {
 typedef struct tool_line {
     const char *path; /* in the store */
     const char *name; /* as it is shown */
-    parapet_node kind;
+    parapet_node_kind kind;
     tool_node node;       /* of an array, where it is asked for */
     tool_holding holding; /* of a group */
     int64_t generation;   /* that it is; 0: none */
@@ -103,7 +103,7 @@ static void report_line(tool_listing *listing, const char *path)
     listing->failures++;
 }
 
-static void show(tool_listing *listing, const char *path, const char *name, parapet_node kind)
+static void show(tool_listing *listing, const char *path, const char *name, parapet_node_kind kind)
 {
     tool_line line = {.path = path, .name = name, .kind = kind, .generation = find_generation(listing, path)};
     bool is_detailed = listing->request->flags & TOOL_LONG;

@@ -30,8 +30,8 @@ typedef struct plan_arguments {
     int64_t mesh[PARAPET_MAX_NDIM], block[PARAPET_MAX_NDIM];
     parapet_spread spread[PARAPET_MAX_NDIM];
     int64_t ranks; /* 0: not given */
-    parapet_options options;
-    parapet_plan_request request;
+    parapet_store_options options;
+    parapet_transfer_plan_request request;
 } plan_arguments;
 
 static bool parse_spread_word(plan_arguments *arguments, int d, const char *word, size_t length)
@@ -205,7 +205,7 @@ static bool parse_ownership(const tool_request *request, plan_arguments *argumen
 static bool parse_memory(const tool_request *request, plan_arguments *arguments)
 {
     const char *text = request_value(request, "memory");
-    if (text != NULL && parapet_options_set(&arguments->options, "memory_bytes", text) != PARAPET_OK) {
+    if (text != NULL && parapet_store_options_set(&arguments->options, "memory_bytes", text) != PARAPET_OK) {
         report_failure("--memory");
         return false;
     }
@@ -248,7 +248,7 @@ static int run(const tool_request *request)
     int exit_code = TOOL_FAILED;
     if (!parse(request, &arguments))
         return TOOL_USAGE;
-    if (parapet_plan_print(&arguments.request, &text, path != NULL ? &svg : NULL) != PARAPET_OK)
+    if (parapet_transfer_plan_print(&arguments.request, &text, path != NULL ? &svg : NULL) != PARAPET_OK)
         report_failure("plan");
     else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;

@@ -192,9 +192,9 @@ static bool parse_means(plan_copy *job)
     const tool_request *request = job->request;
     const char *memory = request_value(request, "memory-target");
     parapet_copy_plan_request *plan = &job->plan;
-    parapet_options options = request->options;
+    parapet_store_options options = request->options;
     double unit = 0;
-    if (memory != NULL && parapet_options_set(&options, "memory_bytes", memory) != PARAPET_OK) {
+    if (memory != NULL && parapet_store_options_set(&options, "memory_bytes", memory) != PARAPET_OK) {
         report_failure("--memory-target");
         return false;
     }

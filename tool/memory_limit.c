@@ -110,7 +110,7 @@ static int64_t round_down(int64_t bytes)
     return power;
 }
 
-static void choose(const tool_request *request, parapet_options *options, char **origin)
+static void choose(const tool_request *request, parapet_store_options *options, char **origin)
 {
     int64_t free_bytes = available_bytes(), group_bytes = control_group_limit();
     bool is_group = group_bytes >= 0 && (free_bytes < 0 || group_bytes < free_bytes);
@@ -121,11 +121,11 @@ static void choose(const tool_request *request, parapet_options *options, char *
                           is_group ? "the control group of this job may use" : "is free on this machine");
 }
 
-bool memory_limit_choose(const tool_request *request, parapet_options *options, char **origin)
+bool memory_limit_choose(const tool_request *request, parapet_store_options *options, char **origin)
 {
     const char *alias = request_value(request, "memory-target"), *variable = getenv("PARAPET_MEMORY_BYTES");
     const char *text = alias != NULL ? alias : options->memory_bytes == 0 ? variable : NULL;
-    if (text != NULL && parapet_options_set(options, "memory_bytes", text) != PARAPET_OK) {
+    if (text != NULL && parapet_store_options_set(options, "memory_bytes", text) != PARAPET_OK) {
         report_failure(alias != NULL ? "--memory-target" : "PARAPET_MEMORY_BYTES");
         return false;
     }

@@ -205,7 +205,7 @@ static bool make_directory(tool_place *place, const tool_request *request)
     return is_there_now;
 }
 
-parapet_store *place_open(tool_place *place, const tool_request *request, const parapet_options *options,
+parapet_store *place_open(tool_place *place, const tool_request *request, const parapet_store_options *options,
                           bool is_array)
 {
     parapet_store *store = NULL;

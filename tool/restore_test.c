@@ -271,7 +271,7 @@ static bool share_memory(tool_request *shared, size_t *buffer_bytes)
     if (limit == 0)
         return true;
     rest = text_format("%" PRId64, limit - (int64_t)*buffer_bytes);
-    is_enough = parapet_options_set(&shared->options, "memory_bytes", rest) == PARAPET_OK;
+    is_enough = parapet_store_options_set(&shared->options, "memory_bytes", rest) == PARAPET_OK;
     if (!is_enough)
         report_error("--max-mem", "the store gets 7/8 of it: %s", parapet_error_message());
     free(rest);

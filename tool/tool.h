@@ -85,7 +85,7 @@ struct tool_request {
     int word_count;
     MPI_Comm comm;
     int rank, rank_count;
-    parapet_options options;
+    parapet_store_options options;
     unsigned flags;
     const char *operands[2];
     int operand_count;
@@ -262,7 +262,7 @@ parapet_status node_attributes(tool_node *node, char **json);
 
 typedef struct tool_tree_entry {
     char *path; /* relative to the store */
-    parapet_node kind;
+    parapet_node_kind kind;
 } tool_tree_entry;
 
 typedef struct tool_tree {
@@ -373,7 +373,7 @@ bool place_init_temporary(tool_place *place, const tool_request *request, const 
 
 /* [collective] Opens the store, and makes it if there is none: with a group at its root, unless an array is to be
  * there. NULL: it failed, already reported. */
-parapet_store *place_open(tool_place *place, const tool_request *request, const parapet_options *options,
+parapet_store *place_open(tool_place *place, const tool_request *request, const parapet_store_options *options,
                           bool is_array);
 
 /* Removes what this run has made, if nothing is in it. */
@@ -384,7 +384,7 @@ void changes_init(parapet_copy_changes *changes, const tool_request *request);
 
 /* [collective] Sets memory_bytes, unless it is given, to what one rank may take of this machine, the same on all
  * ranks, and says in words where the limit is from; free with free(). False: already reported. */
-bool memory_limit_choose(const tool_request *request, parapet_options *options, char **origin);
+bool memory_limit_choose(const tool_request *request, parapet_store_options *options, char **origin);
 
 /* SIGINT and SIGTERM from now on only leave their number. */
 void interrupt_watch(void);
@@ -400,7 +400,7 @@ typedef struct tool_progress {
 
 void progress_init(tool_progress *progress, bool is_shown);
 
-/* A parapet_progress; asks to stop when a signal came. */
+/* A parapet_progress_callback; asks to stop when a signal came. */
 int progress_report(void *context, int64_t done_bytes, int64_t total_bytes);
 
 /* Takes the line away. */
@@ -410,7 +410,7 @@ void progress_end(tool_progress *progress);
 typedef struct tool_copying {
     const tool_request *request;
     tool_place source, target, temporary;
-    parapet_options options;
+    parapet_store_options options;
     char *memory_origin;
     tool_node node; /* the source */
     parapet_copy_request copy;

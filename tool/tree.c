@@ -3,7 +3,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static void add_entry(tool_tree *tree, char *path, parapet_node kind)
+static void add_entry(tool_tree *tree, char *path, parapet_node_kind kind)
 {
     tree->entries = memory_grow(tree->entries, tree->count, sizeof *tree->entries);
     tree->entries[tree->count++] = (tool_tree_entry){.path = path, .kind = kind};
@@ -15,7 +15,7 @@ typedef struct tool_listing {
     const char *parent;
 } tool_listing;
 
-static int add_child(void *context, const char *name, parapet_node kind)
+static int add_child(void *context, const char *name, parapet_node_kind kind)
 {
     const tool_listing *listing = context;
     add_entry(listing->children, text_join_path(listing->parent, name), kind);

@@ -8,8 +8,8 @@
 typedef struct check_job {
     parapet_array *array;
     pp_transfer_context context;
-    parapet_depth depth;
-    parapet_report report;
+    parapet_check_depth depth;
+    parapet_finding_visitor report;
     void *report_context;
     parapet_check_summary *summary;
 } check_job;
@@ -210,8 +210,8 @@ static parapet_status check_arguments(check_job *job)
     return status == PARAPET_OK ? pp_array_transfer_context(job->array, &job->context) : status;
 }
 
-parapet_status parapet_array_check(parapet_array *array, parapet_depth depth, parapet_report report, void *context,
-                                   parapet_check_summary *summary)
+parapet_status parapet_array_check(parapet_array *array, parapet_check_depth depth, parapet_finding_visitor report,
+                                   void *context, parapet_check_summary *summary)
 {
     check_job job = {.array = array, .depth = depth, .report = report, .report_context = context, .summary = summary};
     pp_rank0_task task = {.subject = &job, .work = run_check, .print = print_summary, .adopt = adopt_summary};

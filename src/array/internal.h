@@ -13,8 +13,8 @@ struct parapet_store {
     pp_store *backend;
     bool is_backend_borrowed;
     parapet_mode mode;
-    parapet_options options; /* every field resolved */
-    parapet_options given;   /* as they came from the caller: tells the source of a value */
+    parapet_store_options options; /* every field resolved */
+    parapet_store_options given;   /* as they came from the caller: tells the source of a value */
     pp_budget budget;
     pp_counters counters;
     int handle_count; /* arrays and groups not closed yet */
@@ -97,7 +97,7 @@ void pp_derived_clear(pp_derived *derived);
 void pp_derived_adopt(pp_derived *derived, parapet_array *array);
 
 /* options.c: the options given, filled up from the environment and the defaults. */
-parapet_status pp_options_resolve(parapet_options *resolved, const parapet_options *given);
+parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet_store_options *given);
 
 /* node.c: documents in the store. */
 
@@ -115,7 +115,7 @@ bool pp_path_is_within(const char *inner, const char *outer);
 
 /* What lies at a path. */
 typedef struct pp_node {
-    parapet_node kind;
+    parapet_node_kind kind;
     int zarr_format;
     bool is_implicit;                      /* a group that is only a directory */
     pp_json *json;                         /* zarr.json, .zarray or .zgroup; owned */
@@ -128,7 +128,7 @@ parapet_status pp_node_load(parapet_store *store, const char *path, pp_node *nod
 void pp_node_clear(pp_node *node);
 
 /* Writes a document and makes it durable. */
-parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node kind, const char *text,
+parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
                              size_t bytes, pp_publish_mode mode);
 
 /* Makes the groups above path that do not exist, and takes stale consolidated metadata off those that do. */

@@ -6,7 +6,7 @@
 typedef struct listing {
     parapet_group *group;
     pp_children children;
-    parapet_node *kinds;
+    parapet_node_kind *kinds;
 } listing;
 
 /* Directories that hold nothing of Zarr are left out. */
@@ -68,7 +68,7 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
         return status;
     while (list->count < count && status == PARAPET_OK) {
         const char *name;
-        job->kinds[list->count] = (parapet_node)pp_cursor_u64(bytes);
+        job->kinds[list->count] = (parapet_node_kind)pp_cursor_u64(bytes);
         name = pp_cursor_block(bytes, &length);
         if ((status = pp_cursor_finish(bytes)) == PARAPET_OK &&
             (status = pp_text_duplicate(&list->names[list->count], name)) == PARAPET_OK)
@@ -77,7 +77,7 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
     return status;
 }
 
-parapet_status parapet_group_list(parapet_group *group, parapet_child child, void *context)
+parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor child, void *context)
 {
     listing job = {.group = group};
     pp_rank0_task task = {.subject = &job, .work = list_nodes, .print = print_listing, .adopt = adopt_listing};

@@ -131,7 +131,7 @@ void pp_node_clear(pp_node *node)
     *node = (pp_node){0};
 }
 
-parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node kind, const char *text,
+parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
                              size_t bytes, pp_publish_mode mode)
 {
     char *key = NULL, *staging = NULL;

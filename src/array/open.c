@@ -14,7 +14,7 @@ static parapet_status open_store(parapet_store **store, MPI_Comm mpi_comm, const
 }
 
 parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url, parapet_mode mode,
-                                  const parapet_options *options)
+                                  const parapet_store_options *options)
 {
     pp_opening how = {.url = url, .mode = mode, .options = options};
     parapet_status status = open_store(store, comm, &how);
@@ -24,7 +24,7 @@ parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const ch
 }
 
 parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,
-                                  const parapet_options *options)
+                                  const parapet_store_options *options)
 {
     pp_opening how = {.backend = backend, .mode = mode, .options = options};
     return open_store(store, comm, &how);

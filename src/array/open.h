@@ -7,6 +7,6 @@
 
 /* [collective] */
 parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,
-                                  const parapet_options *options);
+                                  const parapet_store_options *options);
 
 #endif

@@ -11,7 +11,7 @@ typedef struct pp_opening {
     const char *url;
     pp_store *backend;
     parapet_mode mode;
-    const parapet_options *options; /* as given; may be NULL */
+    const parapet_store_options *options; /* as given; may be NULL */
 } pp_opening;
 
 /* [collective] comm becomes the store's, or is freed. */

@@ -16,7 +16,7 @@ typedef struct option_row {
     const char *meaning;
 } option_row;
 
-#define OPTION(field) #field, offsetof(parapet_options, field)
+#define OPTION(field) #field, offsetof(parapet_store_options, field)
 
 static const option_row option_table[] = {
     {OPTION(memory_bytes), 1 << 20, INT64_MAX, 256 << 20, "limit on all buffers of a store on a rank"},
@@ -38,7 +38,7 @@ static const option_row option_table[] = {
 
 enum { OPTION_COUNT = sizeof option_table / sizeof option_table[0] };
 
-static int64_t *field_of(parapet_options *options, const option_row *row)
+static int64_t *field_of(parapet_store_options *options, const option_row *row)
 {
     return (int64_t *)(void *)((char *)options + row->offset);
 }
@@ -107,11 +107,11 @@ static parapet_status parse_value(const option_row *row, const char *text, int64
     return PARAPET_OK;
 }
 
-parapet_status parapet_options_set(parapet_options *options, const char *name, const char *value)
+parapet_status parapet_store_options_set(parapet_store_options *options, const char *name, const char *value)
 {
     const option_row *row;
     if (options == NULL || name == NULL || value == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_options_set needs options, a name and a value");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_options_set needs options, a name and a value");
     row = find_row(name);
     return row != NULL ? parse_value(row, value, field_of(options, row)) : refuse_name(name);
 }
@@ -124,7 +124,7 @@ static void name_variable(const option_row *row, char variable[64])
         variable[i] = (char)toupper((unsigned char)variable[i]);
 }
 
-static parapet_status resolve_row(parapet_options *resolved, const option_row *row)
+static parapet_status resolve_row(parapet_store_options *resolved, const option_row *row)
 {
     int64_t *field = field_of(resolved, row);
     char variable[64];
@@ -145,20 +145,21 @@ static parapet_status resolve_row(parapet_options *resolved, const option_row *r
     return PARAPET_OK;
 }
 
-static parapet_status check_reserved(const parapet_options *options)
+static parapet_status check_reserved(const parapet_store_options *options)
 {
     size_t i;
     for (i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++)
         if (options->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "the reserved words of parapet_options must be 0; start from {0}");
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "the reserved words of parapet_store_options must be 0; start from {0}");
     return PARAPET_OK;
 }
 
-parapet_status pp_options_resolve(parapet_options *resolved, const parapet_options *given)
+parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet_store_options *given)
 {
     parapet_status status;
     size_t i;
-    *resolved = given != NULL ? *given : (parapet_options){0};
+    *resolved = given != NULL ? *given : (parapet_store_options){0};
     if ((status = check_reserved(resolved)) != PARAPET_OK)
         return status;
     for (i = 0; i < OPTION_COUNT; i++)

@@ -14,7 +14,7 @@
 #define RANKS_PER_SERVER_BY_DEFAULT 4
 
 typedef struct plan_job {
-    const parapet_plan_request *request;
+    const parapet_transfer_plan_request *request;
     bool is_json;
     pp_store *backend;
     parapet_store *store; /* in memory, for the array to be made in as any other */
@@ -25,14 +25,14 @@ typedef struct plan_job {
     pp_server_share share; /* of the one server that is asked for */
 } plan_job;
 
-static parapet_status check_request(const parapet_plan_request *request)
+static parapet_status check_request(const parapet_transfer_plan_request *request)
 {
     size_t i;
     int d;
     for (i = 0; i < sizeof request->reserved / sizeof request->reserved[0]; i++)
         if (request->reserved[i] != 0)
             return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_plan_request must be 0; start from {0}");
+                           "the reserved words of parapet_transfer_plan_request must be 0; start from {0}");
     if (request->distribution.ndim != request->spec.ndim)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the array has %d dimensions, but the distribution %d",
                        request->spec.ndim, request->distribution.ndim);
@@ -47,9 +47,9 @@ static parapet_status check_request(const parapet_plan_request *request)
 
 static parapet_status make_array(plan_job *job)
 {
-    parapet_options options = {.memory_bytes = job->request->memory_bytes,
-                               .threads = job->request->threads,
-                               .ownership = job->request->ownership};
+    parapet_store_options options = {.memory_bytes = job->request->memory_bytes,
+                                     .threads = job->request->threads,
+                                     .ownership = job->request->ownership};
     pp_opening how = {.mode = PARAPET_CREATE, .options = &options};
     parapet_status status = pp_store_memory_build(&job->backend, NULL);
     if (status != PARAPET_OK)
@@ -79,7 +79,7 @@ static int choose_server_count(const plan_job *job)
 static parapet_status init_facts(plan_job *job)
 {
     const parapet_array *array = job->array;
-    const parapet_options *options = &job->store->options;
+    const parapet_store_options *options = &job->store->options;
     const pp_layout *layout = &array->layout;
     pp_forecast_facts *facts = &job->facts;
     if (array->layout_failure.status != PARAPET_OK)
@@ -149,7 +149,7 @@ static int window_of(const plan_job *job, const pp_memory_plan *memory)
 static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
 {
     const pp_layout *layout = &job->array->layout;
-    const parapet_options *options = &job->store->options;
+    const parapet_store_options *options = &job->store->options;
     pp_forecast_facts *facts = &job->facts;
     pp_memory_case memory = {
         .threads = (int)options->threads,
@@ -223,12 +223,12 @@ static parapet_status deliver(const plan_job *job, char **text, char **svg)
     return status;
 }
 
-parapet_status parapet_plan_print(const parapet_plan_request *request, char **text, char **svg)
+parapet_status parapet_transfer_plan_print(const parapet_transfer_plan_request *request, char **text, char **svg)
 {
     plan_job job = {.request = request};
     parapet_status status;
     if (request == NULL || text == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_plan_print needs a request and a place for the text");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_transfer_plan_print needs a request and a place for the text");
     *text = NULL;
     if (svg != NULL)
         *svg = NULL;

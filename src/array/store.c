@@ -12,8 +12,8 @@ typedef struct opening {
     const char *url;
     pp_store *backend;
     parapet_mode mode;
-    parapet_options options; /* every field resolved */
-    const parapet_options *given;
+    parapet_store_options options; /* every field resolved */
+    const parapet_store_options *given;
 } opening;
 
 static parapet_status open_backend(parapet_store *store, const opening *how)
@@ -88,7 +88,7 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     if (status != PARAPET_OK)
         return status;
     (*made)->mode = how->mode;
-    (*made)->given = how->given != NULL ? *how->given : (parapet_options){0};
+    (*made)->given = how->given != NULL ? *how->given : (parapet_store_options){0};
     (*made)->options = how->options;
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
@@ -98,7 +98,7 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
 /* Options that decide what the ranks do together, or what rank 0 does for all. */
 static void describe_opening(pp_call *call, const opening *how)
 {
-    const parapet_options *options = &how->options;
+    const parapet_store_options *options = &how->options;
     int64_t equal[] = {(int64_t)how->mode,        options->servers,        options->ownership,
                        options->transport,        options->ranks_per_node, options->deadline_seconds,
                        options->elide_fill,       options->require_sealed, options->ignore_seal,
@@ -197,11 +197,12 @@ parapet_status parapet_store_close(parapet_store **store)
     return status;
 }
 
-parapet_status parapet_store_statistics(parapet_store *store, parapet_statistics *statistics)
+parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statistics *statistics)
 {
     const pp_counters *counters;
     if (store == NULL || statistics == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_statistics needs a store and a place for the figures");
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "parapet_store_get_statistics needs a store and a place for the figures");
     counters = &store->counters;
     *statistics = (parapet_statistics){
         .read_bytes = counters->read_bytes,

@@ -335,7 +335,7 @@ static parapet_status check_call(collecting *self, const char *path)
     return PARAPET_OK;
 }
 
-static void tell(const collecting *self, parapet_removal removal, void *context)
+static void tell(const collecting *self, parapet_removal_visitor removal, void *context)
 {
     size_t i;
     for (i = 0; removal != NULL && i < self->count; i++)
@@ -352,15 +352,15 @@ static void clear(collecting *self)
     pp_free(self->path);
 }
 
-parapet_status parapet_collect(parapet_store *store, const char *path, int dry_run, parapet_removal removal,
-                               void *context)
+parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
+                                     parapet_removal_visitor removal, void *context)
 {
     collecting self = {.store = store, .is_dry = dry_run != 0};
     pp_rank0_task task = {.subject = &self, .work = collect, .print = print_removed, .adopt = adopt_removed};
     parapet_status status;
     pp_call call;
     if (store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_collect needs a store");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_collect needs a store");
     pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
     pp_call_add(&call, &self.is_dry, sizeof self.is_dry);
     if ((status = pp_comm_begin(store->comm, &call, check_call(&self, path))) == PARAPET_OK &&

@@ -454,7 +454,7 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
     return status;
 }
 
-parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, parapet_generation generation,
+parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, parapet_generation_visitor generation,
                                        void *context)
 {
     listing job = {.store = store};

@@ -77,7 +77,7 @@ static void copy_elements(const pp_box *box, const pp_part_memory *memory, size_
 }
 
 static parapet_status keep_part(parapet_array *array, const pp_box *box, const pp_part_memory *memory,
-                                parapet_lending lending, kept_part *kept, parapet_part *part)
+                                parapet_buffering buffering, kept_part *kept, parapet_part *part)
 {
     size_t element_bytes = array->layout.element_bytes;
     parapet_status status;
@@ -89,7 +89,7 @@ static parapet_status keep_part(parapet_array *array, const pp_box *box, const p
     }
     *part = (parapet_part){.start = kept->start, .count = kept->count, .data = memory->data};
     part->strides_bytes = kept->strides;
-    if (lending == PARAPET_LENT || pp_box_element_count(box) == 0)
+    if (buffering == PARAPET_BUFFERING_BORROW || pp_box_element_count(box) == 0)
         return PARAPET_OK;
     status = pp_buffer_init(&kept->copy, &array->store->budget, (size_t)pp_box_element_count(box) * element_bytes,
                             "a copy of what a checkpoint is given");
@@ -102,7 +102,7 @@ static parapet_status keep_part(parapet_array *array, const pp_box *box, const p
 
 /* Everything of the caller's that the thread will need; checked as a write would. */
 static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_checkpoint_item *item,
-                                parapet_lending lending)
+                                parapet_buffering buffering)
 {
     parapet_array *array = job->arrays[i];
     pp_parts parts = {0};
@@ -114,7 +114,7 @@ static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_che
         (status = pp_allocate_array(&job->kept[i], (size_t)parts.count, sizeof job->kept[i][0])) == PARAPET_OK)
         job->list[i] = (parapet_array_parts){.array = array, .parts = job->parts[i], .part_count = parts.count};
     for (part = 0; part < parts.count && status == PARAPET_OK; part++)
-        status = keep_part(array, &parts.boxes[part], &parts.memory[part], lending, &job->kept[i][part],
+        status = keep_part(array, &parts.boxes[part], &parts.memory[part], buffering, &job->kept[i][part],
                            &job->parts[i][part]);
     pp_parts_clear(&parts);
     return status;
@@ -157,7 +157,7 @@ static parapet_status run_beside(pp_checkpoint_job *job)
     return PARAPET_OK;
 }
 
-static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_item *items, parapet_lending lending)
+static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_item *items, parapet_buffering buffering)
 {
     parapet_checkpoint *checkpoint = job->checkpoint;
     pp_failure failure = {0};
@@ -167,7 +167,7 @@ static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_ite
     if (status != PARAPET_OK)
         return status;
     for (i = 0; i < job->count && status == PARAPET_OK; i++)
-        status = keep_item(job, i, &items[i], lending);
+        status = keep_item(job, i, &items[i], buffering);
     pp_checkpoint_call(&call, "start", checkpoint);
     checkpoint->job = job;
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK &&
@@ -180,7 +180,7 @@ static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_ite
 }
 
 parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
-                                        int count, parapet_lending lending)
+                                        int count, parapet_buffering buffering)
 {
     pp_checkpoint_job *job = NULL;
     pp_call call;
@@ -193,7 +193,7 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
     pp_call_add(&call, &count, sizeof count);
     status = build_job(&job, checkpoint, count);
     if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK &&
-        (status = start(job, items, lending)) != PARAPET_OK)
+        (status = start(job, items, buffering)) != PARAPET_OK)
         checkpoint->is_failed = true;
     if (status != PARAPET_OK)
         free_job(job);

@@ -456,7 +456,7 @@ typedef struct copy_run {
 static parapet_status report(void *context)
 {
     copy_run *run = context;
-    const parapet_options *options = &run->task->target_store->options;
+    const parapet_store_options *options = &run->task->target_store->options;
     pp_comm *comm = comm_of(run->task);
     int64_t done = run->progress->done_bytes + atomic_load(&run->job.done_bytes) * pp_comm_size(comm);
     if (pp_comm_is_aborted(comm)) {

@@ -46,7 +46,7 @@ static void describe_call(const parapet_copy_request *request, const char *verb,
 }
 
 /* [collective] What lies at the source's path. */
-static parapet_status find_kind(const parapet_copy_request *request, parapet_node *kind)
+static parapet_status find_kind(const parapet_copy_request *request, parapet_node_kind *kind)
 {
     pp_comm *comm = request->target->comm;
     pp_node node = {0};
@@ -59,13 +59,13 @@ static parapet_status find_kind(const parapet_copy_request *request, parapet_nod
     pp_node_clear(&node);
     pp_free(path);
     status = pp_comm_agree_least(comm, "looking at the source", status, &number);
-    *kind = (parapet_node)number;
+    *kind = (parapet_node_kind)number;
     return status;
 }
 
 /* [collective] */
 static parapet_status begin(const parapet_copy_request *request, const char *verb, parapet_status mine,
-                            parapet_node *kind)
+                            parapet_node_kind *kind)
 {
     parapet_status status;
     pp_call call;
@@ -80,7 +80,7 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
 }
 
 /* [collective] Ranks work for hours between two agreements: a deadline would only name whoever works longest. */
-static parapet_status copy_without_deadline(const parapet_copy_request *request, parapet_node kind,
+static parapet_status copy_without_deadline(const parapet_copy_request *request, parapet_node_kind kind,
                                             parapet_copy_result *result)
 {
     const parapet_store *stores[] = {request->target, request->source, request->temporary};
@@ -124,7 +124,7 @@ static parapet_status add_up(const parapet_copy_request *request, parapet_status
 parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result)
 {
     parapet_copy_result own = {0};
-    parapet_node kind;
+    parapet_node_kind kind;
     parapet_status status = begin(request, "copy", PARAPET_OK, &kind);
     if (status != PARAPET_OK)
         return status;
@@ -137,13 +137,14 @@ parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_re
 static parapet_status check_place(char **text)
 {
     return text != NULL ? PARAPET_OK
-                        : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_explain needs a place for the text");
+                        : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_request_plan_print needs a place for the text");
 }
 
-parapet_status parapet_copy_explain(const parapet_copy_request *request, int as_json, char **text, char **svg)
+parapet_status parapet_copy_request_plan_print(const parapet_copy_request *request, int as_json, char **text,
+                                               char **svg)
 {
     pp_text words = {0};
-    parapet_node kind;
+    parapet_node_kind kind;
     parapet_status status = begin(request, "copy_explain", check_place(text), &kind);
     if (text != NULL)
         *text = NULL;

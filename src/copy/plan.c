@@ -141,10 +141,10 @@ static parapet_status check_request(const parapet_copy_plan_request *request)
 }
 
 /* Options are filled up as those of a store are. */
-static parapet_status choose_means(plan_job *job, parapet_options *options)
+static parapet_status choose_means(plan_job *job, parapet_store_options *options)
 {
     const parapet_copy_plan_request *request = job->request;
-    parapet_options given = {.memory_bytes = request->memory_bytes, .threads = request->threads};
+    parapet_store_options given = {.memory_bytes = request->memory_bytes, .threads = request->threads};
     parapet_status status = pp_options_resolve(options, &given);
     job->means = (pp_copy_means){
         .memory_bytes = options->memory_bytes,
@@ -164,7 +164,7 @@ static parapet_status choose_means(plan_job *job, parapet_options *options)
 static parapet_status compute(plan_job *job)
 {
     pp_rechunk_problem problem;
-    parapet_options options;
+    parapet_store_options options;
     parapet_status status;
     if ((status = choose_means(job, &options)) != PARAPET_OK ||
         (status = pp_document_from_spec(&job->source, &job->request->source, options.expected_servers)) !=

@@ -133,12 +133,12 @@ static void clear_tree(pp_copy_tree *tree)
 /* The children of a group, on every rank. */
 typedef struct child_list {
     char **names;
-    parapet_node *kinds;
+    parapet_node_kind *kinds;
     size_t count;
     parapet_status status;
 } child_list;
 
-static int add_child(void *context, const char *name, parapet_node kind)
+static int add_child(void *context, const char *name, parapet_node_kind kind)
 {
     child_list *list = context;
     if ((list->status = pp_reallocate(&list->names, (list->count + 1) * sizeof list->names[0])) != PARAPET_OK ||
@@ -172,7 +172,7 @@ typedef struct tree_walk {
     char **svg;
 } tree_walk;
 
-static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node kind);
+static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node_kind kind);
 
 /* Rank 0: the group of the target, with the source's attributes. One that exists is only taken when told so, or when
  * it is the empty root that every new store has. */
@@ -253,7 +253,7 @@ static parapet_status survey_array(tree_walk *walk, const char *source, const ch
     return status;
 }
 
-static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node kind)
+static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node_kind kind)
 {
     if (kind == PARAPET_NODE_GROUP)
         return copy_group(walk, source, target);

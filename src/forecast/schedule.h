@@ -17,7 +17,7 @@ typedef struct pp_schedule_case {
     int window_chunks;
     size_t fragment_bytes;
     int server_count;
-    int64_t ownership; /* as in parapet_options: 1 round_robin, 2 locality */
+    int64_t ownership; /* as in parapet_store_options: 1 round_robin, 2 locality */
 } pp_schedule_case;
 
 typedef struct pp_schedule pp_schedule;

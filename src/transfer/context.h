@@ -31,7 +31,7 @@ typedef struct pp_transfer_context {
     int threads;
     bool has_storage_thread;
     bool elides_fill;
-    parapet_progress progress;
+    parapet_progress_callback progress;
     void *progress_context;
     pp_seal_lookup seal; /* NULL: the array is not sealed */
     void *seal_context;

@@ -55,7 +55,7 @@ parapet_status pp_group_document_parse_v2(pp_group_document *document, pp_json *
 parapet_status pp_group_document_print(const pp_group_document *document, pp_text *text);
 
 /* "array", "group" or an error for a zarr.json that is neither, or a draft of Zarr v3 from before 2023. */
-parapet_status pp_document_node_type(pp_json *json, parapet_node *kind);
+parapet_status pp_document_node_type(pp_json *json, parapet_node_kind *kind);
 
 /* The key of a stored object below its array: "c/1/2". cell has ndim positions. */
 void pp_key_print(const pp_key_encoding *keys, int ndim, const int64_t *cell, pp_text *text);

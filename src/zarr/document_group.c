@@ -32,7 +32,7 @@ static parapet_status take_member(void *context, const char *name, pp_json *valu
 
 parapet_status pp_group_document_parse(pp_group_document *document, pp_json *json)
 {
-    parapet_node kind = PARAPET_NODE_GROUP;
+    parapet_node_kind kind = PARAPET_NODE_GROUP;
     parapet_status status;
     *document = (pp_group_document){.zarr_format = 3};
     if ((status = pp_document_node_type(json, &kind)) != PARAPET_OK)

@@ -36,7 +36,7 @@ static parapet_status check_format(pp_json *json)
     return PARAPET_OK;
 }
 
-parapet_status pp_document_node_type(pp_json *json, parapet_node *kind)
+parapet_status pp_document_node_type(pp_json *json, parapet_node_kind *kind)
 {
     char words[PP_JSON_WORDS_BYTES];
     pp_json *node_type;
@@ -192,7 +192,7 @@ static parapet_status take_unknown(void *context, const char *name, pp_json *val
 
 parapet_status pp_array_document_parse(pp_array_document *document, pp_json *json)
 {
-    parapet_node kind = PARAPET_NODE_ARRAY;
+    parapet_node_kind kind = PARAPET_NODE_ARRAY;
     parapet_status status;
     *document = (pp_array_document){.zarr_format = 3};
     if ((status = pp_document_node_type(json, &kind)) != PARAPET_OK)

@@ -79,7 +79,7 @@ typedef struct opened_array {
 
 /* Opens the array at folder/path: in the store that is the folder, or in one whose root it is. */
 static parapet_status open_case(opened_array *opened, const char *folder, const char *path, bool is_root,
-                                const parapet_options *options)
+                                const parapet_store_options *options)
 {
     char url[3 * NAME_BYTES];
     parapet_status status;
@@ -137,7 +137,7 @@ static const char *find_wrong_info(parapet_array *array, const expected_values *
 }
 
 static bool reads_exactly(const case_folder *folder, const char *name, const expected_values *wanted, bool is_root,
-                          const parapet_options *options)
+                          const parapet_store_options *options)
 {
     int failures_before = failure_count;
     int zarr_format = folder->zarr_format != 0 ? folder->zarr_format : strstr(name, "_v2_") != NULL ? 2 : 3;
@@ -238,7 +238,7 @@ static void check_refusals(case_folder *folder)
 
 static void check_without_checksums(case_folder *folder)
 {
-    const parapet_options options = {.ignore_checksums = 1};
+    const parapet_store_options options = {.ignore_checksums = 1};
     expected_values wanted;
     int i;
     for (i = 0; i < readable_without_checksums_count; i++) {
@@ -299,7 +299,7 @@ typedef struct group_listing {
     bool is_right;
 } group_listing;
 
-static int check_child(void *context, const char *name, parapet_node kind)
+static int check_child(void *context, const char *name, parapet_node_kind kind)
 {
     group_listing *listing = context;
     const char *wanted = listing->count < 4 ? listing->wanted->children[listing->count] : NULL;

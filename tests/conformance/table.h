@@ -53,7 +53,7 @@ typedef struct group_case {
     const char *folder;
     const char *path;
     const char *children[4];
-    parapet_node kind;
+    parapet_node_kind kind;
     const char *title;
     const char *same_as;
 } group_case;

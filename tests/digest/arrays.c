@@ -381,7 +381,7 @@ static void make_sealed_in(const digest_bed *bed, const char *name, const char *
 /* Chunks that equal the fill value are not stored. */
 static void make_elided(const digest_bed *bed)
 {
-    parapet_options options = plain_options(bed);
+    parapet_store_options options = plain_options(bed);
     parapet_array_spec spec = wide_spec(true, "none");
     int32_t *fill = malloc((size_t)(wide[0] * wide[1]) * sizeof fill[0]);
     static const int64_t start[2] = {0, 0};

@@ -20,13 +20,13 @@ void require_true(bool is_true, const char *sentence)
     exit(1);
 }
 
-parapet_options plain_options(const digest_bed *bed)
+parapet_store_options plain_options(const digest_bed *bed)
 {
-    return (parapet_options){
+    return (parapet_store_options){
         .memory_bytes = 64 << 20, .threads = 1, .io_thread = bed->is_alone ? 2 : 1, .direct_io = 2, .durability = 2};
 }
 
-parapet_store *open_store_with(const digest_bed *bed, const char *name, const parapet_options *options)
+parapet_store *open_store_with(const digest_bed *bed, const char *name, const parapet_store_options *options)
 {
     parapet_store *store = NULL;
     char url[2000];
@@ -37,7 +37,7 @@ parapet_store *open_store_with(const digest_bed *bed, const char *name, const pa
 
 parapet_store *open_store(const digest_bed *bed, const char *name)
 {
-    parapet_options options = plain_options(bed);
+    parapet_store_options options = plain_options(bed);
     return open_store_with(bed, name, &options);
 }
 

@@ -22,10 +22,10 @@ void require(parapet_status status);
 void require_true(bool is_true, const char *sentence);
 
 /* Options under which nothing depends on threads or the machine. */
-parapet_options plain_options(const digest_bed *bed);
+parapet_store_options plain_options(const digest_bed *bed);
 
 parapet_store *open_store(const digest_bed *bed, const char *name);
-parapet_store *open_store_with(const digest_bed *bed, const char *name, const parapet_options *options);
+parapet_store *open_store_with(const digest_bed *bed, const char *name, const parapet_store_options *options);
 
 /* A box of an array; extents beyond ndim are not looked at. */
 typedef struct digest_box {

@@ -66,13 +66,13 @@ static void commit(const digest_bed *bed, parapet_store *store, const char *path
 }
 
 static void start(const digest_bed *bed, parapet_store *store, const char *path, const char *codec,
-                  parapet_lending lending)
+                  parapet_buffering buffering)
 {
     parapet_checkpoint *checkpoint = NULL;
     digest_state state;
     build_state(bed, codec, 40, &state);
     require(parapet_checkpoint_begin(&checkpoint, store, path, NULL));
-    require(parapet_checkpoint_start(checkpoint, state.items, ITEMS, lending));
+    require(parapet_checkpoint_start(checkpoint, state.items, ITEMS, buffering));
     require(parapet_checkpoint_wait(&checkpoint, NULL));
     clear_state(&state);
 }
@@ -90,8 +90,8 @@ static void make_checkpoints_in(const digest_bed *bed, const char *name, const c
     require(parapet_checkpoint_abort(&aborted));
     commit(bed, store, "one", codec, (parapet_checkpoint_options){.keep = 1});
     commit(bed, store, "one", codec, (parapet_checkpoint_options){.generation = 1000000000, .keep = 1});
-    start(bed, store, "started", codec, PARAPET_COPIED);
-    start(bed, store, "started", codec, PARAPET_LENT);
+    start(bed, store, "started", codec, PARAPET_BUFFERING_COPY);
+    start(bed, store, "started", codec, PARAPET_BUFFERING_BORROW);
     require(parapet_store_close(&store));
 }
 

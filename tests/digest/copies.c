@@ -201,7 +201,7 @@ static void write_copy(const digest_bed *bed, parapet_copy_request *request)
 
 static void copy_foreign(const digest_bed *bed, const char *name, parapet_store *target)
 {
-    parapet_options options = plain_options(bed);
+    parapet_store_options options = plain_options(bed);
     parapet_copy_request request = {.source_path = "", .target = target, .no_probe = 1};
     char url[2000];
     (void)snprintf(url, sizeof url, "%s/%s", bed->cases, name);
@@ -235,7 +235,7 @@ static int stop_at(void *context, int64_t done_bytes, int64_t total_bytes)
 static void interrupt(const digest_bed *bed, parapet_store *source, const char *name, parapet_copy_request request,
                       int64_t thousandths)
 {
-    parapet_options options = plain_options(bed);
+    parapet_store_options options = plain_options(bed);
     options.memory_bytes = 1 << 20;
     options.progress = stop_at;
     options.progress_context = &thousandths;
@@ -248,7 +248,7 @@ static void interrupt(const digest_bed *bed, parapet_store *source, const char *
 
 static void resume(const digest_bed *bed, parapet_store *source, const char *name, parapet_copy_request request)
 {
-    parapet_options options = plain_options(bed);
+    parapet_store_options options = plain_options(bed);
     options.memory_bytes = 1 << 20;
     request.source = source;
     request.target = open_store_with(bed, name, &options);

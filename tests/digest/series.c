@@ -112,7 +112,7 @@ static void append_large(const digest_series *to, int first, int end)
 
 static void abandon_staged(const digest_bed *bed)
 {
-    parapet_options options = plain_options(bed);
+    parapet_store_options options = plain_options(bed);
     parapet_series_info info = {0};
     digest_series made = {0};
     parapet_store *store;

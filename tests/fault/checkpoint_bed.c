@@ -106,7 +106,7 @@ static parapet_status make_one(checkpoint_bed *used, parapet_store *store)
 
 static parapet_status open_store(pp_store *backend, parapet_store **store)
 {
-    parapet_options options = {.io_thread = 2, .threads = 1, .memory_bytes = 8 << 20};
+    parapet_store_options options = {.io_thread = 2, .threads = 1, .memory_bytes = 8 << 20};
     return pp_store_open_over(store, MPI_COMM_NULL, backend, PARAPET_CREATE, &options);
 }
 
@@ -172,7 +172,7 @@ parapet_status checkpoint_bed_recover(checkpoint_bed *used)
     if (status != PARAPET_OK)
         return status;
     if ((status = restore(store, 0, &newest, &is_whole)) == PARAPET_OK &&
-        (status = parapet_collect(store, "", 0, NULL, NULL)) == PARAPET_OK)
+        (status = parapet_store_collect(store, "", 0, NULL, NULL)) == PARAPET_OK)
         status = make_one(used, store);
     return close_store(&store, status);
 }
@@ -312,7 +312,7 @@ bool checkpoint_bed_check_collected(checkpoint_bed *used)
     image seen;
     size_t i;
     assert_ok(open_store(used->inner, &store));
-    assert_ok(parapet_collect(store, "", 0, NULL, NULL));
+    assert_ok(parapet_store_collect(store, "", 0, NULL, NULL));
     assert_ok(parapet_checkpoint_list(store, PLACE, add_listed, &list));
     image_take(&seen, used->inner);
     for (i = 0; i < seen.count && is_right; i++)

@@ -55,7 +55,7 @@ static void arguments_init(arguments *made, kill_state *state)
 
 static parapet_store *open_store(parapet_mode mode)
 {
-    parapet_options options = {.memory_bytes = 8 << 20};
+    parapet_store_options options = {.memory_bytes = 8 << 20};
     parapet_store *store = NULL;
     char path[600];
     (void)snprintf(path, sizeof path, "%s/store", folder);
@@ -198,7 +198,7 @@ static void collect(void)
 {
     parapet_store *store = open_store(PARAPET_UPDATE);
     int64_t removed = 0;
-    require(parapet_collect(store, "", 0, count_removal, &removed));
+    require(parapet_store_collect(store, "", 0, count_removal, &removed));
     if (kill_rank == 0)
         printf("{\"removed\": %" PRId64 "}\n", removed);
     require(parapet_store_close(&store));

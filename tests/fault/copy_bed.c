@@ -140,7 +140,7 @@ static void write_source(copy_bed *made)
                                .shards = shards,
                                .codec = "zstd:1",
                                .attributes = "{\"units\": \"K\"}"};
-    parapet_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = 2};
     parapet_group *group;
     parapet_store *store;
     assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, made->faulty[COPY_SOURCE], PARAPET_CREATE, &options));
@@ -171,12 +171,12 @@ parapet_copy_request copy_subject_request(const copy_subject *of)
 
 static parapet_status open_stores(copy_bed *used, parapet_copy_request *request)
 {
-    parapet_options options = {.io_thread = used->threads > 1 ? 1 : 2,
-                               .threads = used->threads,
-                               .elide_fill = used->of->elides_fill,
-                               .memory_bytes = 8 << 20,
-                               .progress = used->progress,
-                               .progress_context = used->progress_context};
+    parapet_store_options options = {.io_thread = used->threads > 1 ? 1 : 2,
+                                     .threads = used->threads,
+                                     .elide_fill = used->of->elides_fill,
+                                     .memory_bytes = 8 << 20,
+                                     .progress = used->progress,
+                                     .progress_context = used->progress_context};
     parapet_mode mode = used->of->target_path[0] == '\0' ? PARAPET_UPDATE : PARAPET_CREATE;
     parapet_status status;
     if ((status = pp_store_open_over(&request->source, MPI_COMM_NULL, used->faulty[COPY_SOURCE], PARAPET_READ,
@@ -246,7 +246,7 @@ static void explain(copy_reference *made, copy_bed *used)
     parapet_copy_request request = copy_subject_request(used->of);
     char *plan = NULL;
     assert_ok(open_stores(used, &request));
-    assert_ok(parapet_copy_explain(&request, 1, &plan, NULL));
+    assert_ok(parapet_copy_request_plan_print(&request, 1, &plan, NULL));
     study_plan(made, plan);
     parapet_free(plan);
     (void)parapet_store_close(&request.temporary);

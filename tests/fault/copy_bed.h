@@ -34,7 +34,7 @@ typedef struct copy_bed {
     pp_store *faulty[COPY_STORES]; /* around them */
     pp_fault_plan plan;            /* of all of them; only operations of the copy itself are counted */
     int64_t threads;
-    parapet_progress progress; /* may be NULL */
+    parapet_progress_callback progress; /* may be NULL */
     void *progress_context;
     char folder[64]; /* of a directory */
 } copy_bed;

@@ -54,7 +54,7 @@ static const copy_kind *find_kind(const char *name)
 
 static parapet_store *open_store(const char *name, parapet_mode mode)
 {
-    parapet_options options = {.memory_bytes = 8 << 20};
+    parapet_store_options options = {.memory_bytes = 8 << 20};
     parapet_store *store = NULL;
     char path[600];
     (void)snprintf(path, sizeof path, "%s/%s", folder, name);
@@ -125,7 +125,7 @@ static void plan(const copy_kind *kind)
 {
     parapet_copy_request request = request_of(kind, "planned");
     char *text = NULL;
-    require(parapet_copy_explain(&request, 1, &text, NULL));
+    require(parapet_copy_request_plan_print(&request, 1, &text, NULL));
     if (rank == 0)
         fputs(text, stdout);
     parapet_free(text);

@@ -270,13 +270,13 @@ static parapet_status run_options_print(bed *used)
 
 static parapet_status run_options_set(bed *used)
 {
-    return parapet_options_set(&used->options, "memory_bytes", "64MiB");
+    return parapet_store_options_set(&used->options, "memory_bytes", "64MiB");
 }
 
 static parapet_status run_statistics(bed *used)
 {
     parapet_statistics statistics;
-    return parapet_store_statistics(used->store, &statistics);
+    return parapet_store_get_statistics(used->store, &statistics);
 }
 
 static parapet_status run_group_create(bed *used)
@@ -289,7 +289,7 @@ static parapet_status run_group_open(bed *used)
     return parapet_group_open(&used->group, used->store, "g");
 }
 
-static int count_child(void *context, const char *name, parapet_node kind)
+static int count_child(void *context, const char *name, parapet_node_kind kind)
 {
     (void)name;
     (void)kind;

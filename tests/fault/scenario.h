@@ -14,7 +14,7 @@ typedef struct bed {
     pp_store *inner;  /* where the objects are */
     pp_store *faulty; /* around it */
     pp_fault_plan plan;
-    parapet_options options;
+    parapet_store_options options;
     parapet_mode mode;
     parapet_store *store;
     parapet_group *group;

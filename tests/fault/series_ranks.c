@@ -71,7 +71,7 @@ static int32_t value_of(int array, int64_t step, int64_t i, int64_t j)
 
 static parapet_store *open_store(parapet_mode mode, int64_t memory_bytes)
 {
-    parapet_options options = {.memory_bytes = memory_bytes};
+    parapet_store_options options = {.memory_bytes = memory_bytes};
     parapet_store *store = NULL;
     char path[600];
     (void)snprintf(path, sizeof path, "%s/store", folder);

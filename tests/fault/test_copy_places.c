@@ -53,7 +53,7 @@ static int free_reference(void **context)
 
 static parapet_store *open_over(pp_store *backend, parapet_mode mode)
 {
-    parapet_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = 2};
     parapet_store *store;
     assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, backend, mode, &options));
     return store;
@@ -228,7 +228,7 @@ static void put_sealed(copy_bed *work, image *stored)
 
 static void expect_sealed(copy_bed *work, const image *stored, const char *after)
 {
-    parapet_options options = {.io_thread = 2, .require_sealed = 1};
+    parapet_store_options options = {.io_thread = 2, .require_sealed = 1};
     parapet_check_summary summary;
     parapet_store *store;
     parapet_array *array;
@@ -579,7 +579,7 @@ static void put_twin(copy_bed *work)
 static void refuse_own_places(copy_bed *work, const char *source_url, const char *target_url)
 {
     parapet_copy_request request = {.overwrite = 1, .no_probe = 1};
-    parapet_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = 2};
     image before, after;
     int i;
     assert_ok(parapet_store_open(&request.source, MPI_COMM_NULL, source_url, PARAPET_READ, &options));

@@ -114,7 +114,7 @@ static parapet_status act_on_array(parapet_array *array, const char *action)
     return PARAPET_OK;
 }
 
-static int join_name(void *context, const char *name, parapet_node kind)
+static int join_name(void *context, const char *name, parapet_node_kind kind)
 {
     char *names = context;
     size_t used = strlen(names);
@@ -136,7 +136,7 @@ static parapet_status list_root(parapet_store *store, char names[1024])
 static parapet_status act(const char *root, const char *action, char names[1024])
 {
     bool changes = strncmp(action, "write", 5) == 0 || strcmp(action, "unseal") == 0;
-    parapet_options options = {.ignore_seal = strcmp(action, "unseal") == 0};
+    parapet_store_options options = {.ignore_seal = strcmp(action, "unseal") == 0};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     parapet_status status =

@@ -191,7 +191,7 @@ static bool is_outside_whole(const tally *count)
 
 static bool race(long swaps, tally *count)
 {
-    const parapet_options options = {.durability = 2, .io_thread = 2};
+    const parapet_store_options options = {.durability = 2, .io_thread = 2};
     parapet_store *store = NULL;
     int wait_status = 0;
     bool is_sound = true, is_over = false;

@@ -350,7 +350,7 @@ static void consolidate_group(driver *session, char *argument)
     (void)parapet_group_close(&group);
 }
 
-static int print_child(void *context, const char *name, parapet_node kind)
+static int print_child(void *context, const char *name, parapet_node_kind kind)
 {
     fprintf(context, "%s %s\n", kind == PARAPET_NODE_GROUP ? "group" : "array", name);
     return 0;

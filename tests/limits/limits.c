@@ -98,7 +98,7 @@ static void finish(bed *self, const char *what)
     parapet_statistics statistics;
     double seconds = now_s() - self->start_s;
     int64_t growth = status_bytes("VmHWM") - self->before_bytes;
-    assert_ok(parapet_store_statistics(self->store, &statistics));
+    assert_ok(parapet_store_get_statistics(self->store, &statistics));
     printf("FIGURE | %s | %.1f | %.1f | %.1f | %.0f |\n", what, seconds,
            (double)statistics.memory_peak_bytes / (double)MIB, (double)growth / (double)MIB,
            (double)self->limit_bytes / (double)MIB);
@@ -128,7 +128,7 @@ static int remove_scratch(void **state)
 
 static void open_store(bed *self, int64_t limit_bytes)
 {
-    const parapet_options options = {.memory_bytes = limit_bytes, .durability = 2};
+    const parapet_store_options options = {.memory_bytes = limit_bytes, .durability = 2};
     *self = (bed){.limit_bytes = limit_bytes};
     assert_ok(parapet_store_open(&self->store, MPI_COMM_NULL, ROOT, PARAPET_CREATE, &options));
 }
@@ -566,7 +566,7 @@ static void test_limits__a_million_chunks_in_one_shard(void **state)
 
 static parapet_status try_transfer(int64_t limit_bytes, bool writes, const parapet_part *part)
 {
-    const parapet_options options = {.memory_bytes = limit_bytes, .durability = 2};
+    const parapet_store_options options = {.memory_bytes = limit_bytes, .durability = 2};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     parapet_statistics statistics;
@@ -574,7 +574,7 @@ static parapet_status try_transfer(int64_t limit_bytes, bool writes, const parap
     assert_ok(parapet_store_open(&store, MPI_COMM_NULL, ROOT, PARAPET_UPDATE, &options));
     assert_ok(parapet_array_open(&array, store, "a"));
     status = writes ? parapet_array_write(array, part, 1) : parapet_array_read(array, part, 1);
-    assert_ok(parapet_store_statistics(store, &statistics));
+    assert_ok(parapet_store_get_statistics(store, &statistics));
     assert_true(statistics.memory_peak_bytes <= limit_bytes);
     if (status != PARAPET_OK) /* refused before anything was read or written of the array's data */
         assert_int_equal(statistics.chunks_encoded + statistics.chunks_decoded + statistics.chunks_copied, 0);

@@ -2,9 +2,9 @@
 
 #include <stdio.h>
 
-parapet_options settings_draw(draw *from, int ranks)
+parapet_store_options settings_draw(draw *from, int ranks)
 {
-    parapet_options options = {
+    parapet_store_options options = {
         .memory_bytes = draw_chance(from, 70) ? (int64_t)1 << draw_between(from, 20, 23) : 0,
         .threads = draw_between(from, 1, 3),
         .io_thread = draw_between(from, 1, 2),
@@ -20,7 +20,7 @@ parapet_options settings_draw(draw *from, int ranks)
     return options;
 }
 
-void settings_print(const parapet_options *options, char *text, size_t bytes)
+void settings_print(const parapet_store_options *options, char *text, size_t bytes)
 {
     (void)snprintf(text, bytes,
                    "servers %lld ownership %lld transport %lld ranks_per_node %lld memory %lld threads %lld "

@@ -9,8 +9,8 @@
 #include "draw.h"
 
 /* Where options have to be the same on all ranks, they are. */
-parapet_options settings_draw(draw *from, int ranks);
+parapet_store_options settings_draw(draw *from, int ranks);
 
-void settings_print(const parapet_options *options, char *text, size_t bytes);
+void settings_print(const parapet_store_options *options, char *text, size_t bytes);
 
 #endif

@@ -290,7 +290,7 @@ static parapet_status checkpoint_start(bed *used)
         return status;
     checkpoint_deal(&parts, ranks, rank);
     many_fill(&parts.dealt, 2);
-    status = parapet_checkpoint_start(checkpoint, parts.items, TEAM_MANY, PARAPET_COPIED);
+    status = parapet_checkpoint_start(checkpoint, parts.items, TEAM_MANY, PARAPET_BUFFERING_COPY);
     if (status == PARAPET_OK)
         return parapet_checkpoint_wait(&checkpoint, NULL);
     return checkpoint_give_up(&checkpoint, status);
@@ -341,7 +341,7 @@ static parapet_status checkpoint_list(bed *used)
 
 static parapet_status collect(bed *used)
 {
-    return parapet_collect(used->store, "", 0, NULL, NULL);
+    return parapet_store_collect(used->store, "", 0, NULL, NULL);
 }
 
 static void prepare_checkpoint(bed *used)
@@ -578,7 +578,7 @@ static void take_series(team_state *seen, parapet_store *store)
 
 void team_state_take(team_state *seen, pp_store *backend)
 {
-    parapet_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = 2};
     parapet_store *store;
     memset(seen, 0, sizeof *seen);
     state_take(&seen->main, backend);
@@ -638,7 +638,7 @@ bool team_state_is_between(const team_state *seen, const team_state *old, const 
 
 /* ---- the bed of all ranks ---- */
 
-void team_build(team *made, const launch *run, const image *before, const parapet_options *options)
+void team_build(team *made, const launch *run, const image *before, const parapet_store_options *options)
 {
     static long number;
     pp_posix_options posix = {.not_durable = true, .direct_io = PP_DIRECT_NEVER};

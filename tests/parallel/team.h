@@ -49,7 +49,7 @@ bool team_state_is_between(const team_state *seen, const team_state *old, const 
                            char problem[256]);
 
 /* [collective] A fresh directory with the objects of the image, and a bed around it on every rank. */
-void team_build(team *made, const launch *run, const image *before, const parapet_options *options);
+void team_build(team *made, const launch *run, const image *before, const parapet_store_options *options);
 /* [collective] Closes what is open, frees everything, removes the directory. Something left under a temporary name
  * is told on rank 0. */
 void team_free(team *used, const launch *run, bool *has_leftover);

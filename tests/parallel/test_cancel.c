@@ -106,11 +106,11 @@ static void test_settings(int64_t transport, int64_t ownership, int64_t servers)
 {
     static int number;
     callback own = {.stop_at = -1};
-    parapet_options options = {.transport = transport,
-                               .ownership = ownership,
-                               .servers = servers,
-                               .progress = report,
-                               .progress_context = &own};
+    parapet_store_options options = {.transport = transport,
+                                     .ownership = ownership,
+                                     .servers = servers,
+                                     .progress = report,
+                                     .progress_context = &own};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     char path[600];

@@ -25,7 +25,7 @@ typedef struct bed {
 static void bed_open(bed *made, launch *run, const char *name)
 {
     static uint64_t number;
-    parapet_options options = {.durability = 2};
+    parapet_store_options options = {.durability = 2};
     *made = (bed){.run = run};
     launch_case_begin(run, ++number);
     (void)snprintf(made->folder, sizeof made->folder, "%s/%s", run->folder, name);

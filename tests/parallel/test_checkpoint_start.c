@@ -1,4 +1,4 @@
-/* Checkpoints beside the computation: memory that was copied may be changed at once, memory that was lent is read
+/* Checkpoints beside the computation: memory that was copied may be changed at once, memory that was borrowed is read
  * until the end, and wait tells all ranks the same.
  *
  *     test_checkpoint_start multiple|funneled
@@ -25,7 +25,7 @@ typedef struct bed {
 static void bed_open(bed *made, launch *run, const char *name)
 {
     static uint64_t number;
-    parapet_options options = {.durability = 2};
+    parapet_store_options options = {.durability = 2};
     *made = (bed){.run = run};
     launch_case_begin(run, ++number);
     (void)snprintf(made->folder, sizeof made->folder, "%s/%s", run->folder, name);
@@ -57,20 +57,20 @@ static void compute_until_done(launch *run, parapet_checkpoint *checkpoint)
     launch_expect(run, is_done, "a checkpoint that is done");
 }
 
-static void check_lending(launch *run, parapet_lending lending)
+static void check_buffering(launch *run, parapet_buffering buffering)
 {
     parapet_checkpoint *checkpoint = NULL;
     int64_t generation;
     marked state;
     bed all;
     int turn;
-    bed_open(&all, run, lending == PARAPET_LENT ? "lent" : "copied");
+    bed_open(&all, run, buffering == PARAPET_BUFFERING_BORROW ? "borrowed" : "copied");
     for (turn = 1; turn <= TURNS; turn++) {
         marked_fill(&state, run->rank, run->ranks, 100 + turn);
         (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
         (void)LAUNCH_OK(run, parapet_checkpoint_attribute_set(checkpoint, "step", "1"));
-        (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, lending));
-        if (lending == PARAPET_COPIED)
+        (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, buffering));
+        if (buffering == PARAPET_BUFFERING_COPY)
             memset(&state, 0xff, sizeof state); /* the lists of parts too */
         if (turn > 1)
             expect_restores(&all, turn - 1, 100 + turn - 1); /* another store goes on meanwhile */
@@ -81,7 +81,7 @@ static void check_lending(launch *run, parapet_lending lending)
         launch_expect(run, checkpoint == NULL && generation == turn, "the number of the generation");
         expect_restores(&all, 0, 100 + turn);
     }
-    bed_close(&all, lending == PARAPET_LENT ? "memory that is lent" : "memory that is copied");
+    bed_close(&all, buffering == PARAPET_BUFFERING_BORROW ? "memory that is borrowed" : "memory that is copied");
 }
 
 /* The same failure on all ranks, with this word in its sentence. */
@@ -110,7 +110,7 @@ static void check_bad_part(launch *run)
     (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
     if (run->rank == run->ranks - 1)
         state.start[1][0] = MARKED_LENGTH;
-    expect_fails(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_COPIED),
+    expect_fails(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_BUFFERING_COPY),
                  PARAPET_ERR_ARGUMENT, "reaches");
     launch_expect(run, parapet_checkpoint_wait(&checkpoint, NULL) == PARAPET_ERR_ARGUMENT, "nothing to wait for");
     (void)LAUNCH_OK(run, parapet_checkpoint_abort(&checkpoint));
@@ -136,7 +136,7 @@ static void check_overtaken(launch *run)
     marked_fill(&state, run->rank, run->ranks, 1);
     (void)LAUNCH_OK(run, marked_commit(&state, all.beside, GROUP, NULL, NULL));
     marked_fill(&state, run->rank, run->ranks, 2);
-    (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_LENT));
+    (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_BUFFERING_BORROW));
     expect_fails(run, parapet_checkpoint_wait(&checkpoint, &generation), PARAPET_ERR_EXISTS, GROUP);
     launch_expect(run, checkpoint == NULL && generation == 0, "no generation");
     expect_restores(&all, 0, 1);
@@ -148,8 +148,8 @@ int main(int argc, char **argv)
     bool is_multiple = argc > 1 && strcmp(argv[1], "multiple") == 0;
     launch run;
     launch_start(&run, &argc, &argv, is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED);
-    check_lending(&run, PARAPET_COPIED);
-    check_lending(&run, PARAPET_LENT);
+    check_buffering(&run, PARAPET_BUFFERING_COPY);
+    check_buffering(&run, PARAPET_BUFFERING_BORROW);
     check_bad_part(&run);
     check_overtaken(&run);
     return launch_finish(&run);

@@ -126,7 +126,7 @@ static void check_statistics(parapet_store *store, int64_t transport)
 {
     parapet_statistics own;
     int64_t sums[6];
-    launch_expect(&run, parapet_store_statistics(store, &own) == PARAPET_OK, "statistics");
+    launch_expect(&run, parapet_store_get_statistics(store, &own) == PARAPET_OK, "statistics");
     sums[0] = own.chunks_encoded;
     sums[1] = own.shards_owned > 0 && own.chunks_encoded > 0;
     sums[2] = own.shards_owned > 0;
@@ -143,7 +143,7 @@ static void check_statistics(parapet_store *store, int64_t transport)
 static void run_case(const codec_case *of, bool is_sharded, int64_t transport, int64_t threads)
 {
     static uint64_t number;
-    parapet_options options = {.ownership = 1, .transport = transport, .threads = threads, .durability = 2};
+    parapet_store_options options = {.ownership = 1, .transport = transport, .threads = threads, .durability = 2};
     parapet_array_spec spec = {.type = PARAPET_FLOAT64,
                                .ndim = NDIM,
                                .shape = shape,

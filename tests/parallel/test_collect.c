@@ -182,15 +182,15 @@ static void check_collecting(launch *run)
     leave_all(&all);
     take_files(&all, &left);
     operations = all.plan.operations;
-    LAUNCH_OK(run, parapet_collect(all.store, "", 1, take, &dry));
+    LAUNCH_OK(run, parapet_store_collect(all.store, "", 1, take, &dry));
     expect_told(&all, &dry, 2, 3);
     expect_files(&all, &left, true);
-    LAUNCH_OK(run, parapet_collect(all.store, "/", 0, take, &done));
+    LAUNCH_OK(run, parapet_store_collect(all.store, "/", 0, take, &done));
     expect_told(&all, &done, 2, 3);
     launch_expect(run, dry.digest.digest == done.digest.digest, "what the dry run told");
     expect_files(&all, &sound, true);
     launch_expect(run, run->rank == 0 || all.plan.operations == operations, "that only rank 0 touches storage");
-    LAUNCH_OK(run, parapet_collect(all.store, "restart/g00000002", 0, take, &again));
+    LAUNCH_OK(run, parapet_store_collect(all.store, "restart/g00000002", 0, take, &again));
     expect_told(&all, &again, 0, 0);
     forget_files(&all, &left);
     forget_files(&all, &sound);
@@ -208,27 +208,31 @@ static void check_refusals(launch *run)
     bed_open(&all, run, "refusals", PARAPET_CREATE);
     commit_generation(&all);
     leave_generation(&all);
-    launch_expect(run, parapet_collect(NULL, "", 0, NULL, NULL) == PARAPET_ERR_ARGUMENT, "a store");
-    launch_expect(run, LAUNCH_AGREED(run, parapet_collect(all.store, "none", 0, NULL, NULL)) == PARAPET_ERR_NOT_FOUND,
-                  "PARAPET_ERR_NOT_FOUND");
-    launch_expect(run, LAUNCH_AGREED(run, parapet_collect(all.store, "__a", 0, NULL, NULL)) == PARAPET_ERR_ARGUMENT,
+    launch_expect(run, parapet_store_collect(NULL, "", 0, NULL, NULL) == PARAPET_ERR_ARGUMENT, "a store");
+    launch_expect(
+        run, LAUNCH_AGREED(run, parapet_store_collect(all.store, "none", 0, NULL, NULL)) == PARAPET_ERR_NOT_FOUND,
+        "PARAPET_ERR_NOT_FOUND");
+    launch_expect(run,
+                  LAUNCH_AGREED(run, parapet_store_collect(all.store, "__a", 0, NULL, NULL)) == PARAPET_ERR_ARGUMENT,
                   "a path");
     if (run->ranks > 1)
         launch_expect(run,
-                      LAUNCH_AGREED(run, parapet_collect(all.store, "", run->rank == 1, NULL, NULL)) ==
+                      LAUNCH_AGREED(run, parapet_store_collect(all.store, "", run->rank == 1, NULL, NULL)) ==
                           PARAPET_ERR_ARGUMENT,
                       "the same call on all ranks");
     LAUNCH_OK(run, parapet_group_open(&group, all.store, ""));
-    launch_expect(run, LAUNCH_AGREED(run, parapet_collect(all.store, "", 0, NULL, NULL)) == PARAPET_ERR_ARGUMENT,
+    launch_expect(run,
+                  LAUNCH_AGREED(run, parapet_store_collect(all.store, "", 0, NULL, NULL)) == PARAPET_ERR_ARGUMENT,
                   "no open handle");
-    LAUNCH_OK(run, parapet_collect(all.store, "", 1, take, &one));
+    LAUNCH_OK(run, parapet_store_collect(all.store, "", 1, take, &one));
     LAUNCH_OK(run, parapet_group_close(&group));
     expect_told(&all, &one, 1, 0);
     bed_close(&all);
     bed_open(&all, run, "refusals", PARAPET_READ);
-    launch_expect(run, LAUNCH_AGREED(run, parapet_collect(all.store, "", 0, NULL, NULL)) == PARAPET_ERR_ARGUMENT,
+    launch_expect(run,
+                  LAUNCH_AGREED(run, parapet_store_collect(all.store, "", 0, NULL, NULL)) == PARAPET_ERR_ARGUMENT,
                   "a store for writing");
-    LAUNCH_OK(run, parapet_collect(all.store, "", 1, NULL, NULL));
+    LAUNCH_OK(run, parapet_store_collect(all.store, "", 1, NULL, NULL));
     bed_close(&all);
     (void)launch_case_end(run, "what is refused");
 }
@@ -241,17 +245,17 @@ static bool fail_at(bed *all, long site, int *alone)
     parapet_status status;
     bool is_reached;
     leave_all(all);
-    LAUNCH_OK(all->run, parapet_collect(all->store, "", 1, take, &whole));
+    LAUNCH_OK(all->run, parapet_store_collect(all->store, "", 1, take, &whole));
     all->plan.operations = all->plan.failures = 0;
     all->plan.fail_at = all->run->rank == 0 ? site : -1;
-    status = LAUNCH_AGREED(all->run, parapet_collect(all->store, "", 0, take, &some));
+    status = LAUNCH_AGREED(all->run, parapet_store_collect(all->store, "", 0, take, &some));
     is_reached = launch_largest(all->plan.failures) > 0;
     all->plan.fail_at = -1;
     launch_expect(all->run, (status != PARAPET_OK) == is_reached, "a failure that is told");
     launch_expect(all->run, !is_reached || launch_largest(some.count) == -launch_largest(-some.count),
                   "the same on all ranks");
     *alone += is_reached && some.count == 4 && strcmp(some.first, whole.first) != 0;
-    LAUNCH_OK(all->run, parapet_collect(all->store, "", 0, NULL, NULL));
+    LAUNCH_OK(all->run, parapet_store_collect(all->store, "", 0, NULL, NULL));
     return is_reached;
 }
 
@@ -289,7 +293,7 @@ static void check_ends(launch *run)
     commit_generation(&all);
     leave_all(&all);
     some.most = run->rank == 0 ? 2 : 0;
-    LAUNCH_OK(run, parapet_collect(all.store, "", 0, take, &some));
+    LAUNCH_OK(run, parapet_store_collect(all.store, "", 0, take, &some));
     launch_expect(run, some.count == (run->rank == 0 ? 2 : 5), "as much as was wanted");
     bed_close(&all);
     (void)launch_case_end(run, "a listing that ends early");

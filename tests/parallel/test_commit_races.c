@@ -257,7 +257,7 @@ static void run_races(job *own, const kind *of, int64_t races, uint64_t seed)
 
 int main(int argc, char **argv)
 {
-    parapet_options options = {.durability = 2, .io_thread = 2};
+    parapet_store_options options = {.durability = 2, .io_thread = 2};
     const char *given = getenv("PARAPET_TEST_SEED");
     int64_t races = argc > 1 ? strtoll(argv[1], NULL, 10) : 300;
     uint64_t seed = given != NULL ? strtoull(given, NULL, 0) : argc > 2 ? strtoull(argv[2], NULL, 0) : 20261115;

@@ -55,7 +55,7 @@ typedef struct attempt {
     MPI_Comm comm;
     int rank, ranks;
     char target[640], array[700];
-    parapet_options options;
+    parapet_store_options options;
     parapet_store *source, *target_store, *temporary;
     char temporary_path[640]; /* empty: intermediate passes are kept in the target's store */
     parapet_copy_request request;
@@ -383,7 +383,7 @@ static bool plan_copy(attempt *by)
     char *drawing = NULL;
     bool is_drawn = draw_chance(&by->from, 10);
     by->request.memory_bytes = MEMORY_MOST;
-    if (!EXPECT_OK(by, parapet_copy_explain(&by->request, 1, &by->plan, is_drawn ? &drawing : NULL)))
+    if (!EXPECT_OK(by, parapet_copy_request_plan_print(&by->request, 1, &by->plan, is_drawn ? &drawing : NULL)))
         return false;
     launch_expect(by->test->run, !is_drawn || (drawing != NULL && strstr(drawing, "</svg>") != NULL), "a drawing");
     parapet_free(drawing);

@@ -54,7 +54,7 @@ static bool has_true(const trial *test, const char *key)
 static void take_statistics(trial *test, parapet_statistics *all)
 {
     int64_t sums[3];
-    launch_expect(test->run, parapet_store_statistics(test->from, all) == PARAPET_OK, "statistics");
+    launch_expect(test->run, parapet_store_get_statistics(test->from, all) == PARAPET_OK, "statistics");
     sums[0] = all->read_requests;
     sums[1] = all->chunks_decoded;
     sums[2] = all->chunks_missing;
@@ -118,7 +118,7 @@ static void draw_request(trial *test, draw *from)
 static bool draw_limit(trial *test, draw *from)
 {
     int64_t least;
-    if (!LAUNCH_OK(test->run, parapet_copy_explain(&test->request, 1, &test->plan, NULL)))
+    if (!LAUNCH_OK(test->run, parapet_copy_request_plan_print(&test->request, 1, &test->plan, NULL)))
         return false;
     least = figures_sum(test->plan, "memory_least_bytes");
     if (draw_chance(from, 70))
@@ -128,7 +128,7 @@ static bool draw_limit(trial *test, draw *from)
 
 static void run_trial(trial *test, draw *from, tally *counts)
 {
-    parapet_options options = settings_draw(from, test->run->ranks);
+    parapet_store_options options = settings_draw(from, test->run->ranks);
     options.memory_bytes = 0;
     if (!LAUNCH_OK(test->run,
                    parapet_store_open(&test->from, MPI_COMM_WORLD, test->source, PARAPET_READ, &options)) ||
@@ -139,7 +139,7 @@ static void run_trial(trial *test, draw *from, tally *counts)
         return;
     take_statistics(test, &test->before);
     parapet_free(test->plan);
-    if (!LAUNCH_OK(test->run, parapet_copy_explain(&test->request, 1, &test->plan, NULL)))
+    if (!LAUNCH_OK(test->run, parapet_copy_request_plan_print(&test->request, 1, &test->plan, NULL)))
         return;
     take_statistics(test, &test->after); /* a plan reads what a copy reads before its first chunk */
     test->metadata = test->after.read_requests - test->before.read_requests;

@@ -70,7 +70,7 @@ static ramp_box own_box(void)
 
 static void write_source(const char *path, const layout *by)
 {
-    parapet_options options = {.durability = 2};
+    parapet_store_options options = {.durability = 2};
     parapet_array_spec spec = {.type = PARAPET_FLOAT64,
                                .ndim = RAMP_NDIM,
                                .shape = values.shape,
@@ -155,7 +155,7 @@ static int64_t raise_limit(const parapet_copy_request *request, int64_t limit)
     char *plan = NULL;
     int64_t least;
     asked.memory_bytes = (int64_t)1 << 40;
-    (void)LAUNCH_OK(&run, parapet_copy_explain(&asked, 1, &plan, NULL));
+    (void)LAUNCH_OK(&run, parapet_copy_request_plan_print(&asked, 1, &plan, NULL));
     least = figures_sum(plan, "memory_least_bytes");
     parapet_free(plan);
     return least > limit ? least : limit;
@@ -163,7 +163,7 @@ static int64_t raise_limit(const parapet_copy_request *request, int64_t limit)
 
 static void copy_array(const char *from, const char *to, memory_case *by)
 {
-    parapet_options options = {.durability = 2, .threads = by->threads};
+    parapet_store_options options = {.durability = 2, .threads = by->threads};
     parapet_copy_request request = {.source_path = "ramp", .target_path = "copy", .no_probe = 1};
     parapet_copy_result result = {0};
     char chunks[64], shards[64];

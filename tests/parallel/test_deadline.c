@@ -58,7 +58,8 @@ static bool open_all(opened *of, int64_t deadline_seconds, int64_t transport)
 {
     static int number;
     pp_posix_options posix = {.not_durable = true, .create = true};
-    parapet_options options = {.deadline_seconds = deadline_seconds, .transport = transport, .servers = run.ranks};
+    parapet_store_options options = {
+        .deadline_seconds = deadline_seconds, .transport = transport, .servers = run.ranks};
     char path[600];
     memset(of, 0, sizeof *of);
     (void)snprintf(path, sizeof path, "%s/deadline-%d", run.folder, number++);

@@ -31,11 +31,11 @@ typedef struct trial {
     launch *run;
     tally *counts;
     subject of;
-    parapet_options options; /* for writing, then for reading */
-    const char *path;        /* of the array */
-    int64_t elide_fill;      /* the one option that shows in what is stored */
-    bool is_reopened;        /* before every write */
-    bool is_one_part;        /* the process alone has the whole in one */
+    parapet_store_options options; /* for writing, then for reading */
+    const char *path;              /* of the array */
+    int64_t elide_fill;            /* the one option that shows in what is stored */
+    bool is_reopened;              /* before every write */
+    bool is_one_part;              /* the process alone has the whole in one */
     bool is_kept;
     char collective[700], alone[700], place[650];
     parapet_store *store;
@@ -47,7 +47,7 @@ static void check_statistics(trial *test)
 {
     parapet_statistics seen = {0};
     int64_t limit = test->options.memory_bytes;
-    if (parapet_store_statistics(test->store, &seen) != PARAPET_OK)
+    if (parapet_store_get_statistics(test->store, &seen) != PARAPET_OK)
         return;
     test->counts->messages += seen.messages_sent;
     test->counts->direct_bytes += seen.direct_bytes;
@@ -135,7 +135,7 @@ static bool write_collectively(trial *test)
 /* The reference: one process, default options. */
 static parapet_status write_alone(trial *test)
 {
-    parapet_options options = {.elide_fill = test->elide_fill, .durability = 2};
+    parapet_store_options options = {.elide_fill = test->elide_fill, .durability = 2};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     parapet_status status;
@@ -252,7 +252,7 @@ static void run_trial(trial *test)
     free(contents);
 }
 
-static void describe(const trial *test, const parapet_options *options, char *text, size_t bytes)
+static void describe(const trial *test, const parapet_store_options *options, char *text, size_t bytes)
 {
     size_t used;
     subject_print(&test->of, text, bytes);
@@ -286,7 +286,7 @@ static bool has_idle_rank(const decomposition *of)
     return false;
 }
 
-static void count_case(tally *counts, const trial *test, const parapet_options *options)
+static void count_case(tally *counts, const trial *test, const parapet_store_options *options)
 {
     counts->cases++;
     counts->kept += test->is_kept;
@@ -302,7 +302,7 @@ static void run_case(launch *run, tally *counts, uint64_t seed, const char *keep
     static const subject_limits limits = {.elements = 60000, .objects = 40, .writes = MOST_WRITES};
     draw settings = draw_start(seed, STREAM_WRITE_SETTINGS), form = draw_start(seed, STREAM_FORM);
     trial test = {.run = run, .counts = counts};
-    parapet_options options;
+    parapet_store_options options;
     char description[2048] = "";
     launch_case_begin(run, seed);
     subject_build(&test.of, seed, run->ranks, &limits);

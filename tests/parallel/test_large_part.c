@@ -65,7 +65,7 @@ static void read_large(parapet_store *store)
 
 static void run_case(int64_t transport)
 {
-    parapet_options options = {.transport = transport, .servers = run.ranks, .ownership = 1, .durability = 2};
+    parapet_store_options options = {.transport = transport, .servers = run.ranks, .ownership = 1, .durability = 2};
     parapet_store *store = NULL;
     parapet_statistics own = {0};
     char path[600];
@@ -75,7 +75,7 @@ static void run_case(int64_t transport)
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options))) {
         write_large(store);
         read_large(store);
-        launch_expect(&run, parapet_store_statistics(store, &own) == PARAPET_OK, "statistics");
+        launch_expect(&run, parapet_store_get_statistics(store, &own) == PARAPET_OK, "statistics");
     }
     moved[0] = own.direct_bytes;
     moved[1] = own.message_bytes;

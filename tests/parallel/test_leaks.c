@@ -83,11 +83,11 @@ static void run_case(int64_t transport, int64_t ownership)
 {
     static uint64_t number;
     bool is_stopped = false;
-    parapet_options options = {.transport = transport,
-                               .ownership = ownership,
-                               .servers = run.ranks,
-                               .progress = stop,
-                               .progress_context = &is_stopped};
+    parapet_store_options options = {.transport = transport,
+                                     .ownership = ownership,
+                                     .servers = run.ranks,
+                                     .progress = stop,
+                                     .progress_context = &is_stopped};
     pp_fault_plan plan = {.fail_at = -1};
     pp_posix_options posix = {.not_durable = true, .create = true};
     pp_store *inner = NULL, *faulty = NULL;

@@ -28,7 +28,7 @@ typedef struct trial {
     parapet_array_parts entries[ARRAYS_MOST];
     parapet_array *arrays[ARRAYS_MOST];
     parapet_store *store;
-    parapet_options options;
+    parapet_store_options options;
     char collective[600], alone[600];
 } trial;
 
@@ -163,7 +163,7 @@ static parapet_status write_array_alone(const subject *of, parapet_store *store,
 
 static void compare_with_alone(trial *test)
 {
-    parapet_options options = {.durability = 2};
+    parapet_store_options options = {.durability = 2};
     parapet_store *store = NULL;
     tree collective, alone;
     parapet_status status = parapet_store_open(&store, MPI_COMM_SELF, test->alone, PARAPET_CREATE, &options);

@@ -89,7 +89,7 @@ static void check_memory(parapet_store *store, const limit_case *by, const char 
 {
     parapet_statistics statistics;
     int64_t growth = resident_bytes("VmHWM") - baseline, peak, planned, shared, direct, messages;
-    launch_expect(&run, parapet_store_statistics(store, &statistics) == PARAPET_OK, "statistics");
+    launch_expect(&run, parapet_store_get_statistics(store, &statistics) == PARAPET_OK, "statistics");
     launch_expect(&run, statistics.memory_peak_bytes > 0, "buffers were counted");
     launch_expect(&run, statistics.memory_peak_bytes <= statistics.memory_planned_bytes, "peak <= planned");
     launch_expect(&run, statistics.memory_planned_bytes <= by->memory_bytes, "planned <= limit");
@@ -112,7 +112,7 @@ static void check_memory(parapet_store *store, const limit_case *by, const char 
 static void run_case(const limit_case *by)
 {
     static uint64_t number;
-    parapet_options options = {.memory_bytes = by->memory_bytes, .transport = by->transport, .durability = 2};
+    parapet_store_options options = {.memory_bytes = by->memory_bytes, .transport = by->transport, .durability = 2};
     parapet_store *store = NULL;
     char path[600], description[96];
     launch_case_begin(&run, number);

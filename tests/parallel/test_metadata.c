@@ -139,19 +139,19 @@ static parapet_array_spec small_spec(void)
                                 .attributes = "{\"unit\": \"m\"}"};
 }
 
-static int add_child(void *context, const char *name, parapet_node kind)
+static int add_child(void *context, const char *name, parapet_node_kind kind)
 {
     pp_text_add(context, "%s %d,", name, (int)kind);
     return 0;
 }
 
-static int end_at_once(void *context, const char *name, parapet_node kind)
+static int end_at_once(void *context, const char *name, parapet_node_kind kind)
 {
     pp_text_add(context, "%s %d,", name, (int)kind);
     return 1;
 }
 
-static void check_listing(launch *run, parapet_group *group, parapet_child child, const char *expected)
+static void check_listing(launch *run, parapet_group *group, parapet_child_visitor child, const char *expected)
 {
     pp_text text = {0};
     char *names = NULL;
@@ -333,7 +333,7 @@ static void check_mismatches(launch *run, parapet_store *store, parapet_array *a
 static void check_store_errors(launch *run)
 {
     parapet_store *store = NULL;
-    parapet_options options = {.servers = run->rank == 1 ? 1 : 2};
+    parapet_store_options options = {.servers = run->rank == 1 ? 1 : 2};
     char path[640];
     name_folder(run, "errors", path);
     expect_fails(run, parapet_store_open(&store, MPI_COMM_WORLD, "", PARAPET_READ, NULL), PARAPET_ERR_ARGUMENT,
@@ -478,7 +478,7 @@ static parapet_status try_create(parapet_store *store, parapet_array *array)
     return status != PARAPET_OK ? status : closed;
 }
 
-static int ignore_child(void *context, const char *name, parapet_node kind)
+static int ignore_child(void *context, const char *name, parapet_node_kind kind)
 {
     (void)context;
     (void)name;
@@ -596,7 +596,7 @@ static void nap(int seconds)
 static void check_deadline(launch *run)
 {
     parapet_array_spec spec = small_spec();
-    parapet_options options = {.deadline_seconds = 1};
+    parapet_store_options options = {.deadline_seconds = 1};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     bool is_late = run->rank == run->ranks - 1;

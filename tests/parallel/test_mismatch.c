@@ -187,7 +187,7 @@ static parapet_status open_a_store_without_a_url(handles *of, bool is_odd)
 
 static parapet_status open_a_store_with_a_bad_option(handles *of, bool is_odd)
 {
-    parapet_options options = {.threads = is_odd ? -5 : 1};
+    parapet_store_options options = {.threads = is_odd ? -5 : 1};
     parapet_store *store = NULL;
     char path[600];
     (void)of;
@@ -280,7 +280,7 @@ static parapet_status put_or_start(handles *of, bool is_odd)
 {
     rows own;
     rows_fill(&own);
-    return is_odd ? parapet_checkpoint_start(of->begun, own.items, 2, PARAPET_COPIED)
+    return is_odd ? parapet_checkpoint_start(of->begun, own.items, 2, PARAPET_BUFFERING_COPY)
                   : parapet_checkpoint_put(of->begun, own.items, 2);
 }
 
@@ -324,7 +324,7 @@ static parapet_status start_one_or_two(handles *of, bool is_odd)
 {
     rows own;
     rows_fill(&own);
-    return parapet_checkpoint_start(of->begun, own.items, is_odd ? 1 : 2, PARAPET_LENT);
+    return parapet_checkpoint_start(of->begun, own.items, is_odd ? 1 : 2, PARAPET_BUFFERING_BORROW);
 }
 
 static parapet_status commit_or_abort(handles *of, bool is_odd)
@@ -421,7 +421,7 @@ static parapet_status list_without_a_callback(handles *of, bool is_odd)
 
 static parapet_status collect_at_different_paths(handles *of, bool is_odd)
 {
-    return parapet_collect(of->store, is_odd ? "b" : "a", 1, NULL, NULL);
+    return parapet_store_collect(of->store, is_odd ? "b" : "a", 1, NULL, NULL);
 }
 
 /* Through a store of its own: while arrays are open, nothing is collected. */
@@ -434,7 +434,7 @@ static parapet_status collect_or_only_tell(handles *of, bool is_odd)
     (void)snprintf(path, sizeof path, "%s/%s", run.folder, store_name);
     if (!LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_UPDATE, NULL)))
         return PARAPET_OK;
-    status = parapet_collect(store, "a", is_odd ? 1 : 0, NULL, NULL);
+    status = parapet_store_collect(store, "a", is_odd ? 1 : 0, NULL, NULL);
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
     return status;
 }
@@ -532,7 +532,7 @@ static parapet_status copy_or_explain(handles *of, bool is_odd)
 {
     parapet_copy_request request = {.source = of->store, .source_path = "a", .target = of->store, .target_path = "d"};
     char *text = NULL;
-    return is_odd ? parapet_copy_explain(&request, 0, &text, NULL) : parapet_copy(&request, NULL);
+    return is_odd ? parapet_copy_request_plan_print(&request, 0, &text, NULL) : parapet_copy(&request, NULL);
 }
 
 /* ---- All of them ---- */
@@ -754,7 +754,7 @@ static void finish_needed(handles *of, needs needed)
 static bool open_handles(handles *of)
 {
     static int number;
-    parapet_options options = {.durability = 2};
+    parapet_store_options options = {.durability = 2};
     char path[600];
     *of = (handles){0};
     (void)snprintf(store_name, sizeof store_name, "store-%d", number++);

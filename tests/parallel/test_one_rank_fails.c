@@ -316,10 +316,10 @@ static bool run_site(const site *at, const image *before, const team_state bound
                      figures *counted, long counts[2])
 {
     const struct settings *with = &settings_list[at->settings];
-    parapet_options options = {.transport = with->transport,
-                               .ownership = with->ownership,
-                               .io_thread = with->io_thread,
-                               .threads = with->threads};
+    parapet_store_options options = {.transport = with->transport,
+                                     .ownership = with->ownership,
+                                     .io_thread = with->io_thread,
+                                     .threads = with->threads};
     outcome result = {0};
     bool has_leftover, has_handles;
     int64_t violated;
@@ -383,7 +383,7 @@ static void subject_build(subject *made, const team_call *call)
     *made = (subject){.call = call, .counts = calloc(2 * (size_t)run.ranks, sizeof made->counts[0])};
     name_site(&none);
     scenario_prepare(&call->of, &made->before);
-    team_build(&work, &run, &made->before, &(parapet_options){.io_thread = 2});
+    team_build(&work, &run, &made->before, &(parapet_store_options){.io_thread = 2});
     if (run.rank == 0)
         team_state_take(&made->bounds[0], work.bed.inner);
     team_free(&work, &run, &has_leftover);

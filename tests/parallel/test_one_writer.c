@@ -34,7 +34,7 @@ typedef struct noting_store {
 typedef struct trial {
     launch *run;
     subject of;
-    parapet_options options;
+    parapet_store_options options;
     noting_store noting;
     char place[600];
     parapet_store *store;

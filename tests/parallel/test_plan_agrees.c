@@ -1,6 +1,6 @@
-/* What parapet_plan_print predicts, with no MPI, against what the same transfer does on real ranks: the number of
- * messages and their bytes exactly, peak memory between 0.7 and 1.0 of what was predicted. (Of a compressed array
- * that is read only the 1.0: how small it is, nobody knows before.)
+/* What parapet_transfer_plan_print predicts, with no MPI, against what the same transfer does on real ranks: the
+ * number of messages and their bytes exactly, peak memory between 0.7 and 1.0 of what was predicted. (Of a compressed
+ * array that is read only the 1.0: how small it is, nobody knows before.)
  *
  * A rank's statistics count what it sends. Writing, that is its data as client and its requests as server; reading,
  * its offers and data as server and its grants as client. */
@@ -72,16 +72,16 @@ static parapet_distribution distribution_of(const plan_case *of)
 /* The plan as JSON; of one server, or of all with -1. */
 static char *print_plan(const plan_case *of, bool is_read, int64_t server)
 {
-    parapet_plan_request request = {.is_read = is_read,
-                                    .spec = spec_of(of),
-                                    .distribution = distribution_of(of),
-                                    .servers = of->servers,
-                                    .memory_bytes = of->memory_bytes,
-                                    .ownership = of->ownership,
-                                    .server = server,
-                                    .as_json = 1};
+    parapet_transfer_plan_request request = {.is_read = is_read,
+                                             .spec = spec_of(of),
+                                             .distribution = distribution_of(of),
+                                             .servers = of->servers,
+                                             .memory_bytes = of->memory_bytes,
+                                             .ownership = of->ownership,
+                                             .server = server,
+                                             .as_json = 1};
     char *text = NULL;
-    launch_expect(&run, parapet_plan_print(&request, &text, NULL) == PARAPET_OK, "a plan");
+    launch_expect(&run, parapet_transfer_plan_print(&request, &text, NULL) == PARAPET_OK, "a plan");
     return text;
 }
 
@@ -184,7 +184,7 @@ static void collect(figures *all, parapet_store *store)
 {
     parapet_statistics own;
     memset(all, 0, sizeof *all);
-    launch_expect(&run, parapet_store_statistics(store, &own) == PARAPET_OK, "statistics");
+    launch_expect(&run, parapet_store_get_statistics(store, &own) == PARAPET_OK, "statistics");
     all->sent[run.rank] = own.messages_sent;
     all->bytes[run.rank] = own.message_bytes;
     all->shards[run.rank] = own.shards_owned;
@@ -283,11 +283,11 @@ static void compare(const plan_case *of, bool is_read, const figures *seen)
 
 static void run_transfer(const plan_case *of, const char *path, bool is_read, const own_parts *own)
 {
-    parapet_options options = {.memory_bytes = of->memory_bytes,
-                               .servers = of->servers,
-                               .ownership = of->ownership,
-                               .transport = 2,
-                               .durability = 2};
+    parapet_store_options options = {.memory_bytes = of->memory_bytes,
+                                     .servers = of->servers,
+                                     .ownership = of->ownership,
+                                     .transport = 2,
+                                     .durability = 2};
     parapet_mode mode = is_read ? PARAPET_READ : PARAPET_CREATE;
     parapet_array_spec spec = spec_of(of);
     parapet_store *store = NULL;

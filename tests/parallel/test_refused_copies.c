@@ -54,7 +54,7 @@ static int64_t border(int64_t extent, int number)
 static moved moved_so_far(parapet_store *store)
 {
     parapet_statistics statistics;
-    launch_expect(&run, parapet_store_statistics(store, &statistics) == PARAPET_OK, "statistics");
+    launch_expect(&run, parapet_store_get_statistics(store, &statistics) == PARAPET_OK, "statistics");
     return (moved){.direct = statistics.direct_bytes, .messages = statistics.message_bytes};
 }
 
@@ -185,12 +185,12 @@ static void open_scene(scene *of, const setting *by)
 {
     static const int64_t chunks[NDIM] = {3, 4, 5}, shards[NDIM] = {3, 12, 20};
     static int number;
-    parapet_options options = {.transport = 1,
-                               .ownership = by->ownership,
-                               .threads = by->threads,
-                               .io_thread = by->io_thread,
-                               .servers = run.ranks,
-                               .durability = 2};
+    parapet_store_options options = {.transport = 1,
+                                     .ownership = by->ownership,
+                                     .threads = by->threads,
+                                     .io_thread = by->io_thread,
+                                     .servers = run.ranks,
+                                     .durability = 2};
     parapet_array_spec spec = {
         .type = PARAPET_FLOAT64, .ndim = NDIM, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     size_t values = (size_t)PLANES * ROWS * (COLUMNS + 2 * FRAME);

@@ -226,7 +226,7 @@ static void expect_ok(launch *run, parapet_status status, const char *call)
 
 static void put(launch *run, const team *writers, const char *folder, int spread, int64_t generation)
 {
-    parapet_options options = {.durability = 2};
+    parapet_store_options options = {.durability = 2};
     parapet_checkpoint_options numbered = {.generation = generation, .keep = -1};
     parapet_store *store = NULL;
     parapet_checkpoint *checkpoint = NULL;

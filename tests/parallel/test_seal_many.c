@@ -131,7 +131,7 @@ static bool write_long(bed *used)
 
 static bool open_store(bed *used, parapet_mode mode)
 {
-    parapet_options options = {.durability = 2, .servers = used->servers};
+    parapet_store_options options = {.durability = 2, .servers = used->servers};
     return is_fine(used, parapet_store_open(&used->store, used->comm, used->place, mode, &options), "open the store");
 }
 
@@ -245,7 +245,7 @@ static int64_t reads_of_all_ranks(bed *used)
 {
     parapet_statistics statistics = {0};
     int64_t sum;
-    (void)parapet_store_statistics(used->store, &statistics);
+    (void)parapet_store_get_statistics(used->store, &statistics);
     sum = statistics.read_requests;
     launch_sum(&sum, 1);
     return sum;

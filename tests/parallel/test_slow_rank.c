@@ -107,7 +107,7 @@ static void transfer(parapet_array *array, int slow, delay_plan *plan)
 static void run_case(int64_t transport, int64_t ownership, int slow)
 {
     static uint64_t number;
-    parapet_options options = {.transport = transport, .ownership = ownership, .servers = run.ranks};
+    parapet_store_options options = {.transport = transport, .ownership = ownership, .servers = run.ranks};
     times own = {.mutex = PTHREAD_MUTEX_INITIALIZER};
     delay_plan plan = {.record = record, .context = &own};
     parapet_store *store = NULL;

@@ -163,7 +163,7 @@ static void commit_first(launch *run, parapet_store *store)
 
 static void test_snapshots(launch *run, MPI_Comm comm, int64_t reads, uint64_t seed)
 {
-    parapet_options options = {.durability = 2};
+    parapet_store_options options = {.durability = 2};
     int64_t commits = 0, sums[4];
     reader own = {.run = run};
     MPI_Request through;

@@ -91,7 +91,7 @@ static void transfer(parapet_store *store, const char *codec, timing *of)
     begin = watch_clock();
     (void)LAUNCH_OK(&run, parapet_array_write(array, &part, 1));
     of->write = fmin(of->write, slowest(watch_clock() - begin));
-    launch_expect(&run, parapet_store_statistics(store, &statistics) == PARAPET_OK, "statistics");
+    launch_expect(&run, parapet_store_get_statistics(store, &statistics) == PARAPET_OK, "statistics");
     of->stored = statistics.written_bytes;
     launch_sum(&of->stored, 1);
     part.data = other;
@@ -106,7 +106,7 @@ static void transfer(parapet_store *store, const char *codec, timing *of)
 static void measure(const char *codec, double rate, timing *of)
 {
     static int number;
-    parapet_options options = {.servers = servers, .ownership = 1};
+    parapet_store_options options = {.servers = servers, .ownership = 1};
     parapet_store *store = NULL;
     pp_store *inner, *throttled = NULL;
     char path[600];

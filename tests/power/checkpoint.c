@@ -213,7 +213,7 @@ static int go_on(const job *self, parapet_store *store, const listing *before)
     listing after;
     int64_t next = self->begun + 1;
     int i;
-    if (parapet_collect(store, "", 0, NULL, NULL) != PARAPET_OK)
+    if (parapet_store_collect(store, "", 0, NULL, NULL) != PARAPET_OK)
         return job_violated(self, "what is left over cannot be removed: %s", parapet_error_message());
     if (list_generations(store, &after) != PARAPET_OK || after.count != before->count ||
         memcmp(after.numbers, before->numbers, (size_t)after.count * sizeof after.numbers[0]) != 0)

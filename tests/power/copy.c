@@ -141,7 +141,7 @@ static int verify_copies(const job *self)
         code = verify_copy(self, store, number);
     for (; number <= self->begun && code == JOB_SOUND; number++)
         code = finish_copy(self, store, number);
-    if (code == JOB_SOUND && parapet_collect(store, "", 0, NULL, NULL) != PARAPET_OK)
+    if (code == JOB_SOUND && parapet_store_collect(store, "", 0, NULL, NULL) != PARAPET_OK)
         code = job_violated(self, "what is left over cannot be removed: %s", parapet_error_message());
     if (code == JOB_SOUND && copy_once(self, store, self->begun + 1, false) != PARAPET_OK)
         code = job_violated(self, "no further copy can be made: %s", parapet_error_message());

@@ -31,7 +31,7 @@ void job_mark(const job *self, const char *what, int64_t number)
 
 parapet_status job_open(const job *self, parapet_mode mode, parapet_store **store)
 {
-    parapet_options options = {.memory_bytes = 8 << 20, .deadline_seconds = 60};
+    parapet_store_options options = {.memory_bytes = 8 << 20, .deadline_seconds = 60};
     return parapet_store_open(store, self->comm, self->root, mode, &options);
 }
 

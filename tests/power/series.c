@@ -183,7 +183,7 @@ static int verify_series(const job *self)
     int code;
     if (job_open(self, PARAPET_CREATE, &store) != PARAPET_OK)
         return job_violated(self, "the store does not open: %s", parapet_error_message());
-    if (parapet_collect(store, "", 0, NULL, NULL) != PARAPET_OK)
+    if (parapet_store_collect(store, "", 0, NULL, NULL) != PARAPET_OK)
         code = job_violated(self, "what is left over cannot be removed: %s", parapet_error_message());
     else if (parapet_series_open(&series, store, PLACE) == PARAPET_OK)
         code = verify_opened(self, store, series);

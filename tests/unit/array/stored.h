@@ -7,14 +7,14 @@
 #include "array/open.h"
 
 /* A fresh store in memory. */
-static inline void stored_open(parapet_store **store, const parapet_options *options)
+static inline void stored_open(parapet_store **store, const parapet_store_options *options)
 {
     pp_store_memory_drop("test");
     assert_ok(parapet_store_open(store, MPI_COMM_NULL, "memory:test", PARAPET_CREATE, options));
 }
 
 /* The same store again, with other options. */
-static inline void stored_reopen(parapet_store **store, parapet_mode mode, const parapet_options *options)
+static inline void stored_reopen(parapet_store **store, parapet_mode mode, const parapet_store_options *options)
 {
     assert_ok(parapet_store_close(store));
     assert_ok(parapet_store_open(store, MPI_COMM_NULL, "memory:test", mode, options));
@@ -131,7 +131,7 @@ static inline void stored_image_assert_equal(const stored_image *a, size_t skip_
 static inline parapet_statistics stored_statistics(parapet_store *store)
 {
     parapet_statistics statistics;
-    assert_ok(parapet_store_statistics(store, &statistics));
+    assert_ok(parapet_store_get_statistics(store, &statistics));
     return statistics;
 }
 

@@ -24,7 +24,7 @@ typedef struct listing {
     int ends_at, seen;
 } listing;
 
-static int note_child(void *context, const char *name, parapet_node kind)
+static int note_child(void *context, const char *name, parapet_node_kind kind)
 {
     listing *list = context;
     size_t used = strlen(list->text);

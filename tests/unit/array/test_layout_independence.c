@@ -48,7 +48,7 @@ static int cut_parts(const cutting *cut, int64_t first, int version)
 }
 
 /* Writes all of the array, then over a part of it; takes an image of everything that is stored. */
-static void store_array(const parapet_options *options, const char *codec, bool unsharded, const cutting *cut,
+static void store_array(const parapet_store_options *options, const char *codec, bool unsharded, const cutting *cut,
                         stored_image *image)
 {
     parapet_array_spec spec = {.type = PARAPET_INT32,
@@ -77,7 +77,7 @@ static void store_array(const parapet_options *options, const char *codec, bool 
 
 static const cutting whole = {ROWS, COLUMNS, false};
 
-static void check_variant(const parapet_options *options, const char *codec, bool unsharded, const cutting *cut,
+static void check_variant(const parapet_store_options *options, const char *codec, bool unsharded, const cutting *cut,
                           const stored_image *expected)
 {
     static stored_image found;
@@ -114,9 +114,10 @@ static void test_layout__does_not_depend_on_threads_and_memory(void **state)
             for (t = 0; t < 3; t++)
                 for (m = 0; m < 3; m++)
                     for (io = 1; io <= 2; io++)
-                        check_variant(
-                            &(parapet_options){.threads = threads[t], .memory_bytes = memory[m], .io_thread = io},
-                            codecs[c], unsharded == 1, &whole, &expected);
+                        check_variant(&(parapet_store_options){.threads = threads[t],
+                                                               .memory_bytes = memory[m],
+                                                               .io_thread = io},
+                                      codecs[c], unsharded == 1, &whole, &expected);
             stored_image_free(&expected);
         }
     }
@@ -133,7 +134,7 @@ static void test_layout__does_not_depend_on_how_a_call_is_cut_into_parts(void **
         store_array(NULL, codecs[c], false, &whole, &expected);
         for (k = 0; k < sizeof cuts / sizeof cuts[0]; k++) {
             check_variant(NULL, codecs[c], false, &cuts[k], &expected);
-            check_variant(&(parapet_options){.threads = 3}, codecs[c], false, &cuts[k], &expected);
+            check_variant(&(parapet_store_options){.threads = 3}, codecs[c], false, &cuts[k], &expected);
         }
         stored_image_free(&expected);
     }

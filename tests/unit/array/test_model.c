@@ -192,7 +192,7 @@ static void check_stored(parapet_array *array)
     assert_int_equal(summary.torn + summary.missing + summary.stray, 0);
 }
 
-static void run_case(test_random *random, const parapet_options *options)
+static void run_case(test_random *random, const parapet_store_options *options)
 {
     parapet_store *store;
     parapet_array *array;
@@ -230,7 +230,7 @@ static void run_case(test_random *random, const parapet_options *options)
     free(m.elements);
 }
 
-static void run_all(const parapet_options *options)
+static void run_all(const parapet_store_options *options)
 {
     test_random random = test_random_start();
     long live = pp_memory_live_count();
@@ -243,25 +243,25 @@ static void run_all(const parapet_options *options)
 static void test_model__equals_the_array_with_one_thread_and_no_helper(void **state)
 {
     (void)state;
-    run_all(&(parapet_options){.io_thread = 2});
+    run_all(&(parapet_store_options){.io_thread = 2});
 }
 
 static void test_model__equals_the_array_with_helper_and_three_workers(void **state)
 {
     (void)state;
-    run_all(&(parapet_options){.threads = 3});
+    run_all(&(parapet_store_options){.threads = 3});
 }
 
 static void test_model__equals_the_array_in_the_smallest_memory(void **state)
 {
     (void)state;
-    run_all(&(parapet_options){.memory_bytes = 1 << 20});
+    run_all(&(parapet_store_options){.memory_bytes = 1 << 20});
 }
 
 static void test_model__equals_the_array_when_fill_is_elided(void **state)
 {
     (void)state;
-    run_all(&(parapet_options){.elide_fill = 1});
+    run_all(&(parapet_store_options){.elide_fill = 1});
 }
 
 int main(void)

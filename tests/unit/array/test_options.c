@@ -32,8 +32,8 @@ static int clear_environment(void **state)
 
 static parapet_status set_memory(const char *text, int64_t *value)
 {
-    parapet_options options = {0};
-    parapet_status status = parapet_options_set(&options, "memory_bytes", text);
+    parapet_store_options options = {0};
+    parapet_status status = parapet_store_options_set(&options, "memory_bytes", text);
     *value = options.memory_bytes;
     return status;
 }
@@ -93,67 +93,67 @@ static void test_options__what_is_no_number_with_unit_is_refused(void **state)
 
 static void test_options__a_failed_setting_changes_nothing(void **state)
 {
-    parapet_options options = {.threads = 3};
+    parapet_store_options options = {.threads = 3};
     (void)state;
-    assert_fails(parapet_options_set(&options, "threads", "65"), PARAPET_ERR_ARGUMENT, "from 1 to 64");
+    assert_fails(parapet_store_options_set(&options, "threads", "65"), PARAPET_ERR_ARGUMENT, "from 1 to 64");
     assert_int_equal(options.threads, 3);
-    assert_fails(parapet_options_set(&options, "threads", "0"), PARAPET_ERR_ARGUMENT, "from 1 to 64");
+    assert_fails(parapet_store_options_set(&options, "threads", "0"), PARAPET_ERR_ARGUMENT, "from 1 to 64");
     assert_int_equal(options.threads, 3);
-    assert_fails(parapet_options_set(&options, "threads", "x"), PARAPET_ERR_ARGUMENT, "\"x\"");
+    assert_fails(parapet_store_options_set(&options, "threads", "x"), PARAPET_ERR_ARGUMENT, "\"x\"");
     assert_int_equal(options.threads, 3);
 }
 
 static void test_options__every_field_can_be_set_by_its_name(void **state)
 {
-    parapet_options options = {0}, expected = {.memory_bytes = 2 << 20,
-                                               .threads = 2,
-                                               .io_thread = 2,
-                                               .direct_io = 2,
-                                               .durability = 2,
-                                               .elide_fill = 1,
-                                               .ignore_checksums = 1,
-                                               .require_sealed = 1,
-                                               .ignore_seal = 1,
-                                               .expected_servers = 2,
-                                               .servers = 2,
-                                               .ownership = 2,
-                                               .transport = 2,
-                                               .deadline_seconds = 2,
-                                               .ranks_per_node = 2};
+    parapet_store_options options = {0}, expected = {.memory_bytes = 2 << 20,
+                                                     .threads = 2,
+                                                     .io_thread = 2,
+                                                     .direct_io = 2,
+                                                     .durability = 2,
+                                                     .elide_fill = 1,
+                                                     .ignore_checksums = 1,
+                                                     .require_sealed = 1,
+                                                     .ignore_seal = 1,
+                                                     .expected_servers = 2,
+                                                     .servers = 2,
+                                                     .ownership = 2,
+                                                     .transport = 2,
+                                                     .deadline_seconds = 2,
+                                                     .ranks_per_node = 2};
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
         const char *value = i == 0 ? "2MiB" : i >= 5 && i < 9 ? "1" : "2";
-        assert_ok(parapet_options_set(&options, names[i], value));
+        assert_ok(parapet_store_options_set(&options, names[i], value));
     }
     assert_memory_equal(&options, &expected, sizeof options);
 }
 
 static void test_options__a_misspelt_name_lists_all_names(void **state)
 {
-    parapet_options options = {0};
+    parapet_store_options options = {0};
     size_t i;
     (void)state;
-    assert_fails(parapet_options_set(&options, "thread", "2"), PARAPET_ERR_ARGUMENT, "no option \"thread\"");
+    assert_fails(parapet_store_options_set(&options, "thread", "2"), PARAPET_ERR_ARGUMENT, "no option \"thread\"");
     for (i = 0; i < NAME_COUNT; i++)
         assert_non_null(strstr(pp_failure_message(), names[i]));
-    assert_fails(parapet_options_set(&options, "", "2"), PARAPET_ERR_ARGUMENT, "threads");
-    assert_fails(parapet_options_set(&options, "THREADS", "2"), PARAPET_ERR_ARGUMENT, "threads");
-    assert_fails(parapet_options_set(&options, "progress", "2"), PARAPET_ERR_ARGUMENT, "no option");
+    assert_fails(parapet_store_options_set(&options, "", "2"), PARAPET_ERR_ARGUMENT, "threads");
+    assert_fails(parapet_store_options_set(&options, "THREADS", "2"), PARAPET_ERR_ARGUMENT, "threads");
+    assert_fails(parapet_store_options_set(&options, "progress", "2"), PARAPET_ERR_ARGUMENT, "no option");
 }
 
 static void test_options__refuses_null(void **state)
 {
-    parapet_options options = {0};
+    parapet_store_options options = {0};
     (void)state;
-    assert_fails(parapet_options_set(NULL, "threads", "1"), PARAPET_ERR_ARGUMENT, "needs");
-    assert_fails(parapet_options_set(&options, NULL, "1"), PARAPET_ERR_ARGUMENT, "needs");
-    assert_fails(parapet_options_set(&options, "threads", NULL), PARAPET_ERR_ARGUMENT, "needs");
+    assert_fails(parapet_store_options_set(NULL, "threads", "1"), PARAPET_ERR_ARGUMENT, "needs");
+    assert_fails(parapet_store_options_set(&options, NULL, "1"), PARAPET_ERR_ARGUMENT, "needs");
+    assert_fails(parapet_store_options_set(&options, "threads", NULL), PARAPET_ERR_ARGUMENT, "needs");
 }
 
 static void test_options__zero_becomes_the_default(void **state)
 {
-    parapet_options resolved;
+    parapet_store_options resolved;
     (void)state;
     assert_ok(pp_options_resolve(&resolved, NULL));
     assert_int_equal(resolved.memory_bytes, 256 << 20);
@@ -172,7 +172,7 @@ static void test_options__zero_becomes_the_default(void **state)
 
 static void test_options__environment_fills_what_is_not_given(void **state)
 {
-    parapet_options resolved, given = {.threads = 5};
+    parapet_store_options resolved, given = {.threads = 5};
     char variable[64];
     size_t i;
     (void)state;
@@ -200,7 +200,7 @@ static void test_options__environment_fills_what_is_not_given(void **state)
 
 static void test_options__an_empty_variable_counts_as_none(void **state)
 {
-    parapet_options resolved;
+    parapet_store_options resolved;
     (void)state;
     (void)setenv("PARAPET_THREADS", "", 1);
     assert_ok(pp_options_resolve(&resolved, NULL));
@@ -209,7 +209,7 @@ static void test_options__an_empty_variable_counts_as_none(void **state)
 
 static void test_options__a_wrong_variable_is_an_error_that_names_it(void **state)
 {
-    parapet_options resolved;
+    parapet_store_options resolved;
     parapet_store *store;
     (void)state;
     (void)setenv("PARAPET_THREADS", "many", 1);
@@ -217,29 +217,30 @@ static void test_options__a_wrong_variable_is_an_error_that_names_it(void **stat
     assert_fails(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, NULL),
                  PARAPET_ERR_ARGUMENT, "threads");
     assert_null(store);
-    assert_ok(pp_options_resolve(&resolved, &(parapet_options){.threads = 2}));
+    assert_ok(pp_options_resolve(&resolved, &(parapet_store_options){.threads = 2}));
 }
 
 static void test_options__out_of_range_fields_are_refused_with_the_range(void **state)
 {
-    parapet_options resolved;
+    parapet_store_options resolved;
     (void)state;
-    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.threads = 65}), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.threads = 65}), PARAPET_ERR_ARGUMENT,
                  "threads is 65, but must lie between 1 and 64");
-    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.threads = -1}), PARAPET_ERR_ARGUMENT, "threads");
-    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.memory_bytes = 1}), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.threads = -1}), PARAPET_ERR_ARGUMENT,
+                 "threads");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.memory_bytes = 1}), PARAPET_ERR_ARGUMENT,
                  "memory_bytes");
-    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.io_thread = 3}), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.io_thread = 3}), PARAPET_ERR_ARGUMENT,
                  "io_thread");
-    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.elide_fill = 2}), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.elide_fill = 2}), PARAPET_ERR_ARGUMENT,
                  "elide_fill");
-    assert_fails(pp_options_resolve(&resolved, &(parapet_options){.durability = INT64_MIN}), PARAPET_ERR_ARGUMENT,
-                 "durability");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.durability = INT64_MIN}),
+                 PARAPET_ERR_ARGUMENT, "durability");
 }
 
 static void test_options__reserved_words_must_be_zero(void **state)
 {
-    parapet_options resolved, given = {0};
+    parapet_store_options resolved, given = {0};
     size_t i;
     (void)state;
     for (i = 0; i < sizeof given.reserved / sizeof given.reserved[0]; i++) {
@@ -252,7 +253,7 @@ static void test_options__reserved_words_must_be_zero(void **state)
 
 static void test_options__are_printed_with_value_and_source(void **state)
 {
-    parapet_options given = {.threads = 4, .io_thread = 1};
+    parapet_store_options given = {.threads = 4, .io_thread = 1};
     parapet_store *store;
     char *text, line[64];
     size_t i;

@@ -4,9 +4,9 @@
 
 static int64_t shape[2] = {100, 77}, chunks[2] = {10, 10}, shards[2] = {30, 40}, mesh[2] = {3, 2};
 
-static parapet_plan_request make_request(void)
+static parapet_transfer_plan_request make_request(void)
 {
-    parapet_plan_request request = {.server = -1, .servers = 2};
+    parapet_transfer_plan_request request = {.server = -1, .servers = 2};
     request.spec = (parapet_array_spec){
         .type = PARAPET_FLOAT64, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     request.distribution = (parapet_distribution){.ndim = 2, .mesh = mesh};
@@ -16,10 +16,10 @@ static parapet_plan_request make_request(void)
 
 static void test_plan__words_and_drawing_of_a_small_array(void **state)
 {
-    parapet_plan_request request = make_request();
+    parapet_transfer_plan_request request = make_request();
     char *text = NULL, *svg = NULL;
     (void)state;
-    assert_ok(parapet_plan_print(&request, &text, &svg));
+    assert_ok(parapet_transfer_plan_print(&request, &text, &svg));
     assert_non_null(strstr(text, "write of float64, 100 x 77"));
     assert_non_null(strstr(text, "6 as 3 x 2, spread block, block"));
     assert_true(strncmp(svg, "<svg ", 5) == 0 && strstr(svg, "</svg>") != NULL);
@@ -27,7 +27,7 @@ static void test_plan__words_and_drawing_of_a_small_array(void **state)
     parapet_free(svg);
     request.is_read = 1;
     request.server = 1;
-    assert_ok(parapet_plan_print(&request, &text, NULL));
+    assert_ok(parapet_transfer_plan_print(&request, &text, NULL));
     assert_non_null(strstr(text, "server 1 on rank 3 owns 4 shards"));
     parapet_free(text);
     assert_int_equal(pp_memory_live_count(), 0);
@@ -35,33 +35,33 @@ static void test_plan__words_and_drawing_of_a_small_array(void **state)
 
 static void test_plan__what_makes_no_sense_is_refused(void **state)
 {
-    parapet_plan_request request = make_request();
+    parapet_transfer_plan_request request = make_request();
     int64_t other[2] = {100, 78};
     char nothing[1] = "", *text = nothing;
     (void)state;
-    assert_fails(parapet_plan_print(NULL, &text, NULL), PARAPET_ERR_ARGUMENT, "needs a request");
-    assert_fails(parapet_plan_print(&request, NULL, NULL), PARAPET_ERR_ARGUMENT, "place for the text");
+    assert_fails(parapet_transfer_plan_print(NULL, &text, NULL), PARAPET_ERR_ARGUMENT, "needs a request");
+    assert_fails(parapet_transfer_plan_print(&request, NULL, NULL), PARAPET_ERR_ARGUMENT, "place for the text");
     request.server = 2;
-    assert_fails(parapet_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "no server 2");
+    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "no server 2");
     assert_null(text);
     request = make_request();
     request.distribution.shape = other;
-    assert_fails(parapet_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "shape[1] is 77");
+    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "shape[1] is 77");
     request = make_request();
     request.distribution.ndim = 1;
-    assert_fails(parapet_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "2 dimensions");
+    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "2 dimensions");
     request = make_request();
     request.reserved[3] = 1;
-    assert_fails(parapet_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "reserved");
+    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "reserved");
     request = make_request();
     request.ownership = 3;
-    assert_fails(parapet_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "ownership");
+    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "ownership");
     request = make_request();
     request.spec.type = PARAPET_VARIABLE;
-    assert_int_not_equal(parapet_plan_print(&request, &text, NULL), PARAPET_OK);
+    assert_int_not_equal(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_OK);
     request = make_request();
     request.servers = -1;
-    assert_fails(parapet_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "servers");
+    assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "servers");
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
@@ -77,7 +77,7 @@ static int refuse_one(void *context, size_t bytes)
 }
 
 /* Every allocation fails in turn: an error each time, and nothing is left behind. */
-static void check_allocations(const parapet_plan_request *request)
+static void check_allocations(const parapet_transfer_plan_request *request)
 {
     refusal by = {0};
     for (;; by.at++) {
@@ -85,7 +85,7 @@ static void check_allocations(const parapet_plan_request *request)
         parapet_status status;
         by.seen = 0;
         pp_memory_hook_set(refuse_one, &by);
-        status = parapet_plan_print(request, &text, &svg);
+        status = parapet_transfer_plan_print(request, &text, &svg);
         pp_memory_hook_set(NULL, NULL);
         if (by.seen <= by.at) {
             assert_ok(status);
@@ -102,7 +102,7 @@ static void check_allocations(const parapet_plan_request *request)
 
 static void test_plan__every_failed_allocation_is_reported_and_leaves_nothing(void **state)
 {
-    parapet_plan_request request = make_request();
+    parapet_transfer_plan_request request = make_request();
     (void)state;
     check_allocations(&request);
     request.ownership = 2;

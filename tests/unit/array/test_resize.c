@@ -178,7 +178,7 @@ static void test_resize__takes_the_seal_off(void **state)
     assert_false(stored_has(store, "a/__parapet/seal"));
     assert_ok(parapet_array_seal(array));
     assert_ok(parapet_array_close(&array));
-    stored_reopen(&store, PARAPET_UPDATE, &(parapet_options){.require_sealed = 1});
+    stored_reopen(&store, PARAPET_UPDATE, &(parapet_store_options){.require_sealed = 1});
     assert_ok(parapet_array_open(&array, store, "a"));
     assert_contents(array, (int64_t[]){7, 7}, 7, 7);
     assert_ok(parapet_array_close(&array));

@@ -58,7 +58,7 @@ static bool is_sealed(parapet_array *array)
     return info.is_sealed;
 }
 
-static parapet_status reopen(bed *b, const parapet_options *options)
+static parapet_status reopen(bed *b, const parapet_store_options *options)
 {
     assert_ok(parapet_array_close(&b->array));
     stored_reopen(&b->store, PARAPET_UPDATE, options);
@@ -93,7 +93,7 @@ static void test_seal__holds_after_reopening_and_reads_the_same(void **state)
 
 static void test_seal__can_be_required(void **state)
 {
-    parapet_options options = {.require_sealed = 1};
+    parapet_store_options options = {.require_sealed = 1};
     bed b;
     (void)state;
     set_up(&b);
@@ -172,7 +172,7 @@ static void test_seal__is_kept_when_an_attribute_changes(void **state)
     assert_ok(parapet_array_attribute_set(b.array, "more", "1"));
     assert_ok(parapet_array_attribute_set(b.array, "more", NULL));
     assert_true(is_sealed(b.array));
-    assert_ok(reopen(&b, &(parapet_options){.require_sealed = 1}));
+    assert_ok(reopen(&b, &(parapet_store_options){.require_sealed = 1}));
     assert_reads(&b);
     assert_ok(parapet_array_attribute_get(b.array, NULL, &json));
     assert_null(strstr(json, "_parapet"));
@@ -336,7 +336,7 @@ static void change_document(parapet_store *store)
 
 static void test_seal__broken_by_others_is_found_and_can_be_ignored(void **state)
 {
-    parapet_options ignoring = {.ignore_seal = 1};
+    parapet_store_options ignoring = {.ignore_seal = 1};
     bed b;
     (void)state;
     set_up(&b);
@@ -356,13 +356,13 @@ static void test_seal__broken_by_others_is_found_and_can_be_ignored(void **state
     assert_false(stored_has(b.store, "a/__parapet/seal"));
     assert_false(stored_contains(b.store, "a/zarr.json", "_parapet"));
     assert_ok(parapet_array_seal(b.array));
-    assert_ok(reopen(&b, &(parapet_options){.require_sealed = 1}));
+    assert_ok(reopen(&b, &(parapet_store_options){.require_sealed = 1}));
     tear_down(&b);
 }
 
 static void test_seal__ignored_costs_later_writes_nothing(void **state)
 {
-    parapet_options ignoring = {.ignore_seal = 1};
+    parapet_store_options ignoring = {.ignore_seal = 1};
     parapet_statistics before, after;
     bed b;
     (void)state;
@@ -379,7 +379,7 @@ static void test_seal__ignored_costs_later_writes_nothing(void **state)
 
 static void test_seal__is_not_ignored_when_storage_fails(void **state)
 {
-    parapet_options ignoring = {.ignore_seal = 1};
+    parapet_store_options ignoring = {.ignore_seal = 1};
     pp_fault_plan plan = {.fail_at = -1, .status = PARAPET_ERR_IO};
     parapet_store *store;
     parapet_array *array;
@@ -444,7 +444,7 @@ static void test_seal__of_a_scalar_and_of_an_empty_array_holds(void **state)
     signed char value = 7, found = 0;
     (void)state;
     empty.shape = (int64_t[]){0, 5};
-    stored_open(&store, &(parapet_options){.require_sealed = 0});
+    stored_open(&store, &(parapet_store_options){.require_sealed = 0});
     assert_ok(parapet_array_create(&array, store, "scalar", &scalar));
     assert_ok(parapet_array_write(array, &(parapet_part){.data = &value}, 1));
     assert_ok(parapet_array_seal(array));
@@ -452,7 +452,7 @@ static void test_seal__of_a_scalar_and_of_an_empty_array_holds(void **state)
     assert_ok(parapet_array_create(&array, store, "empty", &empty));
     assert_ok(parapet_array_seal(array));
     assert_ok(parapet_array_close(&array));
-    stored_reopen(&store, PARAPET_READ, &(parapet_options){.require_sealed = 1});
+    stored_reopen(&store, PARAPET_READ, &(parapet_store_options){.require_sealed = 1});
     assert_ok(parapet_array_open(&array, store, "empty"));
     assert_ok(parapet_array_close(&array));
     assert_ok(parapet_array_open(&array, store, "scalar"));

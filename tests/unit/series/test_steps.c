@@ -346,12 +346,12 @@ static void test_series__goes_on_beside_directories_that_are_not_zarr(void **sta
 
 /* A row of this takes more than half of the least memory_bytes. */
 static const subject large_row = {4096, 64, true};
-static const parapet_options little = {.memory_bytes = 1 << 20};
+static const parapet_store_options little = {.memory_bytes = 1 << 20};
 
 /* Without threads, since thousands of runs are made. */
-static parapet_options options_of(const subject *of)
+static parapet_store_options options_of(const subject *of)
 {
-    return (parapet_options){.memory_bytes = of->is_staged ? 1 << 20 : 0, .io_thread = 2};
+    return (parapet_store_options){.memory_bytes = of->is_staged ? 1 << 20 : 0, .io_thread = 2};
 }
 
 static void test_series__a_row_that_is_too_large_for_memory_is_kept_in_a_log(void **state)
@@ -528,7 +528,7 @@ typedef struct bed {
 /* Makes, appends and flushes until something fails. */
 static void run(bed *work, const subject *of)
 {
-    parapet_options options = options_of(of);
+    parapet_store_options options = options_of(of);
     parapet_series *series = NULL;
     parapet_status status;
     int64_t step;
@@ -573,7 +573,7 @@ static void check_hole(parapet_store *store, parapet_series **series)
 /* A fresh program finds whole steps, all that were acknowledged, and goes on. */
 static void resume(bed *work, const subject *of, bool has_hole, long at)
 {
-    parapet_options options = options_of(of);
+    parapet_store_options options = options_of(of);
     parapet_store *store;
     parapet_series *series;
     parapet_status status;
@@ -636,7 +636,7 @@ static void test_series__a_crash_at_any_operation_loses_only_what_was_not_commit
 /* A failure that passes: what was not acknowledged can be tried again, and nothing is lost. */
 static bool fail_once(const subject *of, long at)
 {
-    parapet_options options = options_of(of);
+    parapet_store_options options = options_of(of);
     bed work = {.plan = {.fail_at = -1}};
     parapet_series *series = NULL;
     parapet_status status = PARAPET_OK;
