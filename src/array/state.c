@@ -18,9 +18,8 @@ enum {
 
 const pp_chain_spec *pp_document_chunk_codecs(const pp_array_document *document)
 {
-    const pp_chain_spec *codecs = &document->codecs;
-    return codecs->count == 1 && codecs->codecs[0].id == PP_CODEC_SHARDING ? &codecs->codecs[0].sharding->codecs
-                                                                           : codecs;
+    const pp_sharding_spec *sharding = pp_chain_spec_sharding(&document->codecs);
+    return sharding != NULL ? &sharding->codecs : &document->codecs;
 }
 
 void pp_derived_clear(pp_derived *derived)

@@ -90,9 +90,26 @@ static parapet_status run_either_way(pp_stage_run *run)
     return PARAPET_OK;
 }
 
+static const char *const orders[] = {"little", "big", NULL};
+static const pp_parameter parameters[] = {
+    {"endian", PP_PARAMETER_FLAG, PP_FIELD(is_big_endian), .choices = orders},
+    {0},
+};
+
 const pp_codec_ops pp_bytes_ops = {
-    .name = "bytes",
-    .kind = PP_ARRAY_TO_BYTES,
+    .traits =
+        {
+            .name = "bytes",
+            .v3_name = "bytes",
+            .draft_name = "endian",
+            .kind = PP_ARRAY_TO_BYTES,
+            .role = PP_ROLE_LAYOUT,
+            .v3_parameters = parameters,
+            .words = parameters,
+            .is_silent_when_usual = true,
+            .is_for_index = true,
+            .carry = pp_carry_nothing,
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .encode = run_either_way,

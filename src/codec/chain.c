@@ -101,13 +101,13 @@ static parapet_status check_kinds(const pp_chain_spec *spec)
         const pp_codec_ops *ops = pp_codec_ops_of(spec->codecs[i].id);
         if (ops == NULL)
             return pp_fail(PARAPET_ERR_UNSUPPORTED, "codecs: codec %d is unknown", i);
-        if (ops->kind < highest || (ops->kind == PP_ARRAY_TO_BYTES && highest == PP_ARRAY_TO_BYTES))
-            return pp_fail(PARAPET_ERR_FORMAT, "codecs: %s cannot follow %s", ops->name, previous);
-        if (ops->kind == PP_BYTES_TO_BYTES && highest == PP_ARRAY_TO_ARRAY)
+        if (ops->traits.kind < highest || (ops->traits.kind == PP_ARRAY_TO_BYTES && highest == PP_ARRAY_TO_BYTES))
+            return pp_fail(PARAPET_ERR_FORMAT, "codecs: %s cannot follow %s", ops->traits.name, previous);
+        if (ops->traits.kind == PP_BYTES_TO_BYTES && highest == PP_ARRAY_TO_ARRAY)
             return pp_fail(PARAPET_ERR_FORMAT, "codecs: neither bytes nor sharding_indexed comes before %s",
-                           ops->name);
-        highest = ops->kind;
-        previous = ops->name;
+                           ops->traits.name);
+        highest = ops->traits.kind;
+        previous = ops->traits.name;
     }
     if (highest == PP_ARRAY_TO_ARRAY)
         return pp_fail(PARAPET_ERR_FORMAT, "codecs: neither bytes nor sharding_indexed follows %s", previous);
@@ -132,7 +132,7 @@ static parapet_status prepare_stage(pp_chain *chain, const pp_codec_spec *spec, 
         return status;
     stage->spec.sharding = NULL; /* belongs to whoever called us */
     if (stage->after.decode_bytes > MAX_BYTES || stage->after.encode_bytes > MAX_BYTES)
-        return refuse_size(stage->ops->name, stage->before.decode_bytes);
+        return refuse_size(stage->ops->traits.name, stage->before.decode_bytes);
     return PARAPET_OK;
 }
 
@@ -238,8 +238,7 @@ size_t pp_chain_chunk_capacity(const pp_chain *chain)
 
 bool pp_chain_is_plain(const pp_chain *chain)
 {
-    return chain->count == 1 && chain->stages[0].spec.id == PP_CODEC_BYTES &&
-           chain->stages[0].decode_effect == PP_EFFECT_NONE;
+    return chain->count == 1 && chain->stages[0].decode_effect == PP_EFFECT_NONE;
 }
 
 bool pp_chain_is_fixed_size(const pp_chain *chain)
@@ -258,7 +257,7 @@ bool pp_chain_can_encode(const pp_chain *chain)
 
 bool pp_chain_ends_in_crc32c(const pp_chain *chain)
 {
-    return last_stage(chain)->spec.id == PP_CODEC_CRC32C;
+    return last_stage(chain)->ops->traits.ends_in_crc32c;
 }
 
 static parapet_status fill_scratch(pp_chain_scratch *scratch, const pp_chain *chain, const size_t *buffer_bytes,
@@ -380,19 +379,19 @@ static parapet_status check_encoded_bytes(const pp_stage *stage, size_t bytes)
     if (!stage->ops->is_fixed_size)
         return PARAPET_OK;
     if (stage->after.is_exact && bytes != stage->after.decode_bytes)
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s: %zu encoded bytes instead of %zu", stage->ops->name, bytes,
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s: %zu encoded bytes instead of %zu", stage->ops->traits.name, bytes,
                        stage->after.decode_bytes);
     if (bytes > stage->after.decode_bytes)
         return pp_fail(PARAPET_ERR_CORRUPT,
-                       "%s: %zu encoded bytes are more than a chunk of this shape can have (%zu)", stage->ops->name,
-                       bytes, stage->after.decode_bytes);
+                       "%s: %zu encoded bytes are more than a chunk of this shape can have (%zu)",
+                       stage->ops->traits.name, bytes, stage->after.decode_bytes);
     return PARAPET_OK;
 }
 
 static parapet_status check_decoded_bytes(const pp_stage *stage, size_t bytes)
 {
     if (stage->before.is_exact && bytes != stage->before.decode_bytes)
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s: decoded to %zu bytes instead of %zu", stage->ops->name, bytes,
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s: decoded to %zu bytes instead of %zu", stage->ops->traits.name, bytes,
                        stage->before.decode_bytes);
     return PARAPET_OK;
 }

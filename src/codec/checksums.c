@@ -16,7 +16,7 @@ static parapet_status check(const pp_stage_run *run, uint32_t stored, pp_checksu
     actual = checksum(run->result.data, run->result.bytes);
     if (actual != stored)
         return pp_fail(PARAPET_ERR_CORRUPT, "%s: checksum of %zu bytes is %08x, but %08x is stored",
-                       run->stage->ops->name, run->result.bytes, actual, stored);
+                       run->stage->ops->traits.name, run->result.bytes, actual, stored);
     return PARAPET_OK;
 }
 
@@ -24,7 +24,7 @@ static parapet_status check_room(const pp_stage_run *run)
 {
     if (run->input.bytes < CHECKSUM_BYTES)
         return pp_fail(PARAPET_ERR_CORRUPT, "%s: %zu encoded bytes have no room for a checksum",
-                       run->stage->ops->name, run->input.bytes);
+                       run->stage->ops->traits.name, run->input.bytes);
     return PARAPET_OK;
 }
 
@@ -109,25 +109,57 @@ static parapet_status decode_adler32(pp_stage_run *run)
     return pp_checksum_decode_start(run, zlib_adler32);
 }
 
+/* Where a checksum stands became a choice in numcodecs 0.14; here it is where it always was. */
+static const char *const start[] = {"start", NULL};
+static const char *const end[] = {"end", NULL};
+static const pp_parameter at_start[] = {
+    {"location", PP_PARAMETER_FIXED, .choices = start, .has_others = true},
+    {0},
+};
+const pp_parameter pp_v2_checksum_at_end[] = {
+    {"location", PP_PARAMETER_FIXED, .choices = end, .has_others = true},
+    {0},
+};
+
 const pp_codec_ops pp_fletcher32_ops = {
-    .name = "fletcher32",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "fletcher32",
+            .v2_name = "fletcher32",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_CHECKSUM,
+            .carry = pp_carry_nothing,
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .decode = decode_fletcher32,
 };
 
 const pp_codec_ops pp_crc32_ops = {
-    .name = "crc32",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "crc32",
+            .v2_name = "crc32",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_CHECKSUM,
+            .v2_parameters = at_start,
+            .carry = pp_carry_nothing,
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .decode = decode_crc32,
 };
 
 const pp_codec_ops pp_adler32_ops = {
-    .name = "adler32",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "adler32",
+            .v2_name = "adler32",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_CHECKSUM,
+            .v2_parameters = at_start,
+            .carry = pp_carry_nothing,
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .decode = decode_adler32,

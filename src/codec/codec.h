@@ -22,23 +22,27 @@
 #define PP_MAX_CODECS 16
 #define PP_MAX_SHARDING_DEPTH 3
 
-typedef enum pp_codec_id {
-    PP_CODEC_BYTES,
-    PP_CODEC_TRANSPOSE,
-    PP_CODEC_SHARDING,
-    PP_CODEC_GZIP,
-    PP_CODEC_ZSTD,
-    PP_CODEC_BLOSC,
-    PP_CODEC_CRC32C,
-    /* Below: only met in Zarr v2, decode only. */
-    PP_CODEC_ZLIB,
-    PP_CODEC_LZ4,
-    PP_CODEC_SHUFFLE,
-    PP_CODEC_DELTA,
-    PP_CODEC_FLETCHER32,
-    PP_CODEC_CRC32,
-    PP_CODEC_ADLER32
-} pp_codec_id;
+/* The codecs there are: PP_CODEC_ZSTD is told and run by pp_zstd_ops, which is in a file of this folder. A spec of
+ * zeros is little-endian bytes, which are first; else the order is that in which words and libraries are listed. */
+#define PP_CODEC_TABLE(ROW)                                                                                          \
+    ROW(BYTES, bytes)                                                                                                \
+    ROW(TRANSPOSE, transpose)                                                                                        \
+    ROW(SHARDING, sharding)                                                                                          \
+    ROW(ZSTD, zstd)                                                                                                  \
+    ROW(GZIP, gzip)                                                                                                  \
+    ROW(BLOSC, blosc)                                                                                                \
+    ROW(LZ4, lz4)                                                                                                    \
+    ROW(ZLIB, zlib)                                                                                                  \
+    ROW(SHUFFLE, shuffle)                                                                                            \
+    ROW(DELTA, delta)                                                                                                \
+    ROW(CRC32C, crc32c)                                                                                              \
+    ROW(FLETCHER32, fletcher32)                                                                                      \
+    ROW(CRC32, crc32)                                                                                                \
+    ROW(ADLER32, adler32)
+
+#define PP_CODEC_ID(id, name) PP_CODEC_##id,
+typedef enum pp_codec_id { PP_CODEC_TABLE(PP_CODEC_ID) PP_CODEC_COUNT } pp_codec_id;
+#undef PP_CODEC_ID
 
 typedef enum pp_delta_kind { PP_DELTA_INTEGER, PP_DELTA_FLOAT } pp_delta_kind;
 
@@ -74,6 +78,19 @@ typedef struct pp_sharding_spec {
 
 /* Frees what the specs own; the struct itself is the caller's. */
 void pp_chain_spec_clear(pp_chain_spec *spec);
+
+/* The sole sharding codec of a stored object that is a shard; NULL when it is a chunk. */
+pp_sharding_spec *pp_chain_spec_sharding(const pp_chain_spec *spec);
+
+/* Whether an array of other dimensions or of our own can have these codecs as they are: all of them encode, and mean
+ * the same there. */
+bool pp_chain_spec_can_stay(const pp_chain_spec *spec, bool is_permuted);
+
+/* Little-endian bytes in C order, and what spec compresses with, also inside shards: the nearest that Zarr v3 has. A
+ * CRC-32C ends it if asked for. */
+parapet_status pp_chain_spec_carry_over(const pp_chain_spec *spec, bool has_crc32c, pp_chain_spec *carried);
+
+bool pp_chain_spec_ends_in_crc32c(const pp_chain_spec *spec);
 
 /* What a chunk is before encoding. */
 typedef struct pp_chunk_format {

@@ -28,9 +28,25 @@ static parapet_status decode(pp_stage_run *run)
     return pp_checksum_decode_end(run, checksum);
 }
 
+static void print_library(pp_text *text)
+{
+    pp_text_add(text, "crc32c %s", pp_crc32c_name());
+}
+
 const pp_codec_ops pp_crc32c_ops = {
-    .name = "crc32c",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "crc32c",
+            .v3_name = "crc32c",
+            .v2_name = "crc32c",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_CHECKSUM,
+            .v2_parameters = pp_v2_checksum_at_end,
+            .is_for_index = true,
+            .ends_in_crc32c = true,
+            .carry = pp_carry_nothing, /* a copy has its own if it is asked for */
+            .print_library = print_library,
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .encode = encode,

@@ -86,8 +86,14 @@ static parapet_status decode(pp_stage_run *run)
 }
 
 const pp_codec_ops pp_delta_ops = {
-    .name = "delta",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "delta",
+            .v2_name = "delta",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_FILTER,
+            .carry = pp_carry_nothing, /* Zarr v3 has no filters */
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .decode = decode,

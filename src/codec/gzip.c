@@ -14,6 +14,9 @@
 #define ZLIB_WINDOW_BITS 15
 #define MEMORY_LEVEL 8
 
+#define MAX_LEVEL 9
+#define USUAL_LEVEL 6
+
 typedef struct deflate_context {
     z_stream deflating;
     z_stream inflating;
@@ -60,7 +63,7 @@ static void init_stream(z_stream *stream)
 
 static parapet_status context_build(void **memory, const pp_stage *stage, pp_budget *budget)
 {
-    bool is_gzip = stage->spec.id == PP_CODEC_GZIP;
+    bool is_gzip = stage->ops == &pp_gzip_ops;
     deflate_context *context;
     parapet_status status = pp_allocate(&context, sizeof *context);
     (void)budget;
@@ -73,7 +76,7 @@ static parapet_status context_build(void **memory, const pp_stage *stage, pp_bud
                                                      GZIP_WINDOW_BITS, MEMORY_LEVEL, Z_DEFAULT_STRATEGY) == Z_OK;
     if (!context->has_inflating || (is_gzip && !context->has_deflating)) {
         context_free(context);
-        return pp_fail(PARAPET_ERR_MEMORY, "%s: no memory for the compressor", stage->ops->name);
+        return pp_fail(PARAPET_ERR_MEMORY, "%s: no memory for the compressor", stage->ops->traits.name);
     }
     *memory = context;
     return PARAPET_OK;
@@ -83,8 +86,8 @@ static parapet_status prepare_gzip(pp_stage *stage)
 {
     size_t plain = stage->before.encode_bytes;
     size_t bound = compressBound(plain);
-    if (stage->spec.level < -1 || stage->spec.level > 9)
-        return pp_fail(PARAPET_ERR_FORMAT, "gzip: level %d is not between -1 and 9", stage->spec.level);
+    if (stage->spec.level < -1 || stage->spec.level > MAX_LEVEL)
+        return pp_fail(PARAPET_ERR_FORMAT, "gzip: level %d is not between -1 and %d", stage->spec.level, MAX_LEVEL);
     if (bound < plain || !pp_add_size_fits(bound, GZIP_EXTRA_BYTES, &bound))
         return pp_fail(PARAPET_ERR_FORMAT, "gzip: a chunk of %zu bytes is too large", plain);
     pp_stage_vary(stage, bound);
@@ -139,7 +142,7 @@ static parapet_status encode(pp_stage_run *run)
 
 static parapet_status refuse(const pp_stage_run *run, const z_stream *stream, int code, bool is_full)
 {
-    const char *name = run->stage->ops->name;
+    const char *name = run->stage->ops->traits.name;
     if (code == Z_MEM_ERROR)
         return pp_fail(PARAPET_ERR_MEMORY, "%s: no memory for decompression", name);
     if (code == Z_BUF_ERROR && is_full)
@@ -173,19 +176,52 @@ static parapet_status decode(pp_stage_run *run)
     do {
         if ((status = decode_member(run, stream, &left)) != PARAPET_OK)
             return status;
-        if (run->stage->spec.id == PP_CODEC_ZLIB)
+        if (run->stage->ops == &pp_zlib_ops)
             break;
     } while (stream->avail_in > 0 || left.in_bytes > 0);
     if (stream->avail_in > 0 || left.in_bytes > 0)
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s: %zu bytes follow the stream", run->stage->ops->name,
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s: %zu bytes follow the stream", run->stage->ops->traits.name,
                        stream->avail_in + left.in_bytes);
     run->result = (pp_bytes){run->output, (size_t)(stream->next_out - run->output)};
     return PARAPET_OK;
 }
 
+static void print_library(pp_text *text)
+{
+    pp_text_add(text, "zlib %s", zlibVersion());
+}
+
+static bool carry(pp_codec_spec *spec)
+{
+    spec->id = PP_CODEC_GZIP;
+    if (spec->level < 0 || spec->level > MAX_LEVEL)
+        spec->level = USUAL_LEVEL;
+    return true;
+}
+
+static const pp_parameter v3_parameters[] = {
+    {"level", PP_PARAMETER_INTEGER, PP_FIELD(level), .high = MAX_LEVEL, .usual = 5},
+    {0},
+};
+static const pp_parameter words[] = {
+    {"level", PP_PARAMETER_INTEGER, PP_FIELD(level), .high = MAX_LEVEL, .usual = USUAL_LEVEL},
+    {0},
+};
+
 const pp_codec_ops pp_gzip_ops = {
-    .name = "gzip",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "gzip",
+            .v3_name = "gzip",
+            .v2_name = "gzip",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_COMPRESSOR,
+            .v3_parameters = v3_parameters,
+            .v2_parameters = pp_v2_level,
+            .words = words,
+            .carry = carry,
+            .print_library = print_library,
+        },
     .prepare = prepare_gzip,
     .encode = encode,
     .decode = decode,
@@ -194,8 +230,17 @@ const pp_codec_ops pp_gzip_ops = {
 };
 
 const pp_codec_ops pp_zlib_ops = {
-    .name = "zlib",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "zlib",
+            .v2_name = "zlib",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_COMPRESSOR,
+            .v2_parameters = pp_v2_level,
+            .words = words,
+            .carry = carry,
+            .print_library = print_library,
+        },
     .prepare = prepare_zlib,
     .decode = decode,
     .context_build = context_build,

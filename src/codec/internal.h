@@ -9,9 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include "codec/codec.h"
-
-typedef enum pp_codec_kind { PP_ARRAY_TO_ARRAY, PP_ARRAY_TO_BYTES, PP_BYTES_TO_BYTES } pp_codec_kind;
+#include "codec/traits.h"
 
 /* Where the result of a stage lies. */
 typedef enum pp_effect {
@@ -52,8 +50,7 @@ typedef struct pp_stage_run {
 } pp_stage_run;
 
 typedef struct pp_codec_ops {
-    const char *name;
-    pp_codec_kind kind;
+    pp_codec_traits traits;
     bool is_fixed_size; /* the encoded length follows from the decoded one */
 
     /* Checks the stage's spec and before; on entry after is a copy of before and both effects are ELSEWHERE. */
@@ -69,20 +66,9 @@ typedef struct pp_codec_ops {
     void (*context_free)(void *context);
 } pp_codec_ops;
 
-extern const pp_codec_ops pp_bytes_ops;
-extern const pp_codec_ops pp_transpose_ops;
-extern const pp_codec_ops pp_sharding_ops;
-extern const pp_codec_ops pp_gzip_ops;
-extern const pp_codec_ops pp_zstd_ops;
-extern const pp_codec_ops pp_blosc_ops;
-extern const pp_codec_ops pp_crc32c_ops;
-extern const pp_codec_ops pp_zlib_ops;
-extern const pp_codec_ops pp_lz4_ops;
-extern const pp_codec_ops pp_shuffle_ops;
-extern const pp_codec_ops pp_delta_ops;
-extern const pp_codec_ops pp_fletcher32_ops;
-extern const pp_codec_ops pp_crc32_ops;
-extern const pp_codec_ops pp_adler32_ops;
+#define PP_CODEC_DECLARE(id, name) extern const pp_codec_ops pp_##name##_ops;
+PP_CODEC_TABLE(PP_CODEC_DECLARE)
+#undef PP_CODEC_DECLARE
 
 /* NULL for an id that is none. */
 const pp_codec_ops *pp_codec_ops_of(pp_codec_id id);
@@ -92,6 +78,12 @@ void pp_stage_grow(pp_stage *stage, size_t extra_bytes);
 
 /* The encoded side has a length that varies, with us up to encode_bound; 0: we do not encode. */
 void pp_stage_vary(pp_stage *stage, size_t encode_bound);
+
+/* The level of a compressor of Zarr v2, which numcodecs hands on unchecked; 1 where nothing is said. */
+extern const pp_parameter pp_v2_level[];
+
+/* The location of a checksum behind the rest, in Zarr v2. */
+extern const pp_parameter pp_v2_checksum_at_end[];
 
 /* A checksum of 4 bytes in little-endian order before or behind the rest; compared unless told to ignore it. */
 typedef uint32_t (*pp_checksum_function)(const unsigned char *data, size_t bytes);

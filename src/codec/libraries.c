@@ -1,17 +1,27 @@
 #include "codec/libraries.h"
 
-#include <blosc.h>
-#include <lz4.h>
-#include <zlib.h>
-#include <zstd.h>
+#include "codec/traits.h"
 
-#include "codec/crc32c.h"
+typedef void (*printer)(pp_text *text);
+
+/* Two codecs of one library name it once. */
+static bool is_first(printer print, pp_codec_id id)
+{
+    pp_codec_id earlier;
+    for (earlier = 0; earlier < id; earlier++)
+        if (pp_codec_traits_of(earlier)->print_library == print)
+            return false;
+    return true;
+}
 
 void pp_codec_print_libraries(pp_text *text)
 {
-    pp_text_add(text, "zstd %s\n", ZSTD_versionString());
-    pp_text_add(text, "zlib %s\n", zlibVersion());
-    pp_text_add(text, "blosc %s (%s)\n", blosc_get_version_string(), blosc_list_compressors());
-    pp_text_add(text, "lz4 %s\n", LZ4_versionString());
-    pp_text_add(text, "crc32c %s\n", pp_crc32c_name());
+    pp_codec_id id;
+    for (id = 0; id < PP_CODEC_COUNT; id++) {
+        printer print = pp_codec_traits_of(id)->print_library;
+        if (print == NULL || !is_first(print, id))
+            continue;
+        print(text);
+        pp_text_add(text, "\n");
+    }
 }

@@ -33,9 +33,28 @@ static parapet_status decode(pp_stage_run *run)
     return PARAPET_OK;
 }
 
+static void print_library(pp_text *text)
+{
+    pp_text_add(text, "lz4 %s", LZ4_versionString());
+}
+
+/* Zarr v3 has no lz4. */
+static bool carry(pp_codec_spec *spec)
+{
+    *spec = (pp_codec_spec){.id = PP_CODEC_ZSTD, .level = 3};
+    return true;
+}
+
 const pp_codec_ops pp_lz4_ops = {
-    .name = "lz4",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "lz4",
+            .v2_name = "lz4",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_COMPRESSOR,
+            .carry = carry,
+            .print_library = print_library,
+        },
     .prepare = prepare,
     .decode = decode,
 };

@@ -11,20 +11,20 @@
 /* More chunks than this in a shard are refused, as TensorStore does. */
 #define MAX_CHUNK_COUNT ((int64_t)1 << 30)
 
-static const char *name_of(pp_codec_id id)
+static bool is_for_index(pp_codec_id id, pp_codec_kind kind)
 {
-    const pp_codec_ops *ops = pp_codec_ops_of(id);
-    return ops != NULL ? ops->name : "unknown";
+    const pp_codec_traits *traits = pp_codec_traits_of(id);
+    return traits->is_for_index && traits->kind == kind;
 }
 
 static parapet_status read_codecs(pp_index_format *format, const pp_chain_spec *codecs)
 {
-    if (codecs->count < 1 || codecs->codecs[0].id != PP_CODEC_BYTES)
+    if (codecs->count < 1 || !is_for_index(codecs->codecs[0].id, PP_ARRAY_TO_BYTES))
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "index_codecs: the first codec is %s instead of bytes",
-                       codecs->count < 1 ? "missing" : name_of(codecs->codecs[0].id));
-    if (codecs->count > 1 && codecs->codecs[1].id != PP_CODEC_CRC32C)
+                       codecs->count < 1 ? "missing" : pp_codec_traits_of(codecs->codecs[0].id)->name);
+    if (codecs->count > 1 && !is_for_index(codecs->codecs[1].id, PP_BYTES_TO_BYTES))
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "index_codecs: %s cannot encode an index; only bytes and crc32c can",
-                       name_of(codecs->codecs[1].id));
+                       pp_codec_traits_of(codecs->codecs[1].id)->name);
     if (codecs->count > 2)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "index_codecs: %d codecs, but only bytes and crc32c are understood",
                        codecs->count);

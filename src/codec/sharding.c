@@ -178,8 +178,15 @@ static parapet_status decode(pp_stage_run *run)
 }
 
 const pp_codec_ops pp_sharding_ops = {
-    .name = "sharding_indexed",
-    .kind = PP_ARRAY_TO_BYTES,
+    .traits =
+        {
+            .name = "sharding_indexed",
+            .v3_name = "sharding_indexed",
+            .kind = PP_ARRAY_TO_BYTES,
+            .role = PP_ROLE_LAYOUT,
+            .follows_dimensions = true,
+            .carry = pp_carry_nothing, /* what is inside is carried */
+        },
     .prepare = prepare,
     .forget = forget,
     .decode = decode,

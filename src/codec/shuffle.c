@@ -1,6 +1,8 @@
 /* shuffle as numcodecs stores it (Zarr v2): the first bytes of all elements, then all second bytes, ... */
 #include "codec/internal.h"
 
+#define MAX_ELEMENT_BYTES (1 << 20)
+
 static parapet_status prepare(pp_stage *stage)
 {
     if (stage->spec.element_bytes < 0)
@@ -29,9 +31,21 @@ static parapet_status decode(pp_stage_run *run)
     return PARAPET_OK;
 }
 
+static const pp_parameter v2_parameters[] = {
+    {"elementsize", PP_PARAMETER_INTEGER, PP_FIELD(element_bytes), .low = 1, .high = MAX_ELEMENT_BYTES, .usual = 4},
+    {0},
+};
+
 const pp_codec_ops pp_shuffle_ops = {
-    .name = "shuffle",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "shuffle",
+            .v2_name = "shuffle",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_FILTER,
+            .v2_parameters = v2_parameters,
+            .carry = pp_carry_nothing, /* Zarr v3 has no filters */
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .decode = decode,

@@ -4,19 +4,24 @@
 #include "base/text.h"
 #include "codec/internal.h"
 
-static const pp_codec_ops *const known[] = {
-    [PP_CODEC_BYTES] = &pp_bytes_ops,       [PP_CODEC_TRANSPOSE] = &pp_transpose_ops,
-    [PP_CODEC_SHARDING] = &pp_sharding_ops, [PP_CODEC_GZIP] = &pp_gzip_ops,
-    [PP_CODEC_ZSTD] = &pp_zstd_ops,         [PP_CODEC_BLOSC] = &pp_blosc_ops,
-    [PP_CODEC_CRC32C] = &pp_crc32c_ops,     [PP_CODEC_ZLIB] = &pp_zlib_ops,
-    [PP_CODEC_LZ4] = &pp_lz4_ops,           [PP_CODEC_SHUFFLE] = &pp_shuffle_ops,
-    [PP_CODEC_DELTA] = &pp_delta_ops,       [PP_CODEC_FLETCHER32] = &pp_fletcher32_ops,
-    [PP_CODEC_CRC32] = &pp_crc32_ops,       [PP_CODEC_ADLER32] = &pp_adler32_ops,
-};
+#define PP_CODEC_ROW(id, name) [PP_CODEC_##id] = &pp_##name##_ops,
+static const pp_codec_ops *const known[PP_CODEC_COUNT] = {PP_CODEC_TABLE(PP_CODEC_ROW)};
+#undef PP_CODEC_ROW
 
 const pp_codec_ops *pp_codec_ops_of(pp_codec_id id)
 {
-    return (size_t)id < sizeof known / sizeof known[0] ? known[id] : NULL;
+    return (size_t)id < PP_CODEC_COUNT ? known[id] : NULL;
+}
+
+const pp_codec_traits *pp_codec_traits_of(pp_codec_id id)
+{
+    const pp_codec_ops *ops = pp_codec_ops_of(id);
+    return ops != NULL ? &ops->traits : NULL;
+}
+
+bool pp_codec_can_encode(pp_codec_id id)
+{
+    return pp_codec_ops_of(id)->encode != NULL;
 }
 
 void pp_chain_spec_clear(pp_chain_spec *spec)
@@ -33,43 +38,43 @@ void pp_chain_spec_clear(pp_chain_spec *spec)
     memset(spec, 0, sizeof *spec);
 }
 
-static const char *shuffle_word(int shuffle)
+bool pp_chain_spec_ends_in_crc32c(const pp_chain_spec *spec)
 {
-    static const char *const words[] = {"noshuffle", "shuffle", "bitshuffle"};
-    return shuffle >= 0 && shuffle < 3 ? words[shuffle] : "unknown";
+    return spec->count > 0 && pp_codec_traits_of(spec->codecs[spec->count - 1].id)->ends_in_crc32c;
 }
 
-static void print_codec(const pp_codec_spec *codec, pp_text *text)
+pp_sharding_spec *pp_chain_spec_sharding(const pp_chain_spec *spec)
 {
-    const pp_codec_ops *ops = pp_codec_ops_of(codec->id);
-    pp_text_add(text, "%s", ops != NULL ? ops->name : "unknown");
-    switch (codec->id) {
-    case PP_CODEC_BYTES:
-        pp_text_add(text, "%s", codec->is_big_endian ? ":big" : "");
-        break;
-    case PP_CODEC_GZIP:
-    case PP_CODEC_ZLIB:
-    case PP_CODEC_ZSTD:
-        pp_text_add(text, ":%d", codec->level);
-        break;
-    case PP_CODEC_BLOSC:
-        pp_text_add(text, ":%s:%d:%s", codec->blosc_compressor, codec->level, shuffle_word(codec->blosc_shuffle));
-        break;
-    case PP_CODEC_SHARDING:
-        pp_text_add(text, "(");
-        if (codec->sharding != NULL)
-            pp_chain_spec_print(&codec->sharding->codecs, text);
-        pp_text_add(text, ")");
-        break;
-    default:
-        break;
-    }
+    return spec->count == 1 ? spec->codecs[0].sharding : NULL;
 }
 
-/* Little-endian bytes go without saying. */
-static bool is_worth_a_word(const pp_codec_spec *codec)
+/* ---- In words ---- */
+
+static void print_codec(const pp_codec_spec *codec, const pp_codec_traits *traits, pp_text *text)
 {
-    return codec->id != PP_CODEC_BYTES || codec->is_big_endian;
+    const pp_parameter *word;
+    pp_text_add(text, "%s", traits->name);
+    for (word = traits->words; word != NULL && word->name != NULL; word++)
+        if (word->kind == PP_PARAMETER_INTEGER)
+            pp_text_add(text, ":%d", pp_parameter_get(word, codec));
+        else
+            pp_text_add(text, ":%s", pp_parameter_text(word, codec));
+    if (codec->sharding == NULL)
+        return;
+    pp_text_add(text, "(");
+    pp_chain_spec_print(&codec->sharding->codecs, text);
+    pp_text_add(text, ")");
+}
+
+static bool goes_without_saying(const pp_codec_spec *codec, const pp_codec_traits *traits)
+{
+    const pp_parameter *word;
+    if (!traits->is_silent_when_usual)
+        return false;
+    for (word = traits->words; word != NULL && word->name != NULL; word++)
+        if (pp_parameter_get(word, codec) != word->usual)
+            return false;
+    return true;
 }
 
 void pp_chain_spec_print(const pp_chain_spec *spec, pp_text *text)
@@ -77,11 +82,12 @@ void pp_chain_spec_print(const pp_chain_spec *spec, pp_text *text)
     bool is_first = true;
     int i;
     for (i = 0; i < spec->count; i++) {
-        if (!is_worth_a_word(&spec->codecs[i]))
+        const pp_codec_traits *traits = pp_codec_traits_of(spec->codecs[i].id);
+        if (goes_without_saying(&spec->codecs[i], traits))
             continue;
         if (!is_first)
             pp_text_add(text, " ");
-        print_codec(&spec->codecs[i], text);
+        print_codec(&spec->codecs[i], traits, text);
         is_first = false;
     }
     if (is_first)

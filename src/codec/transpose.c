@@ -86,8 +86,15 @@ static parapet_status decode(pp_stage_run *run)
 }
 
 const pp_codec_ops pp_transpose_ops = {
-    .name = "transpose",
-    .kind = PP_ARRAY_TO_ARRAY,
+    .traits =
+        {
+            .name = "transpose",
+            .v3_name = "transpose",
+            .kind = PP_ARRAY_TO_ARRAY,
+            .role = PP_ROLE_LAYOUT,
+            .follows_dimensions = true,
+            .carry = pp_carry_nothing,
+        },
     .is_fixed_size = true,
     .prepare = prepare,
     .encode = encode,

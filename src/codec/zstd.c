@@ -9,6 +9,8 @@
 #define SKIPPABLE_MAGIC UINT32_C(0x184D2A50)
 #define SKIPPABLE_MASK UINT32_C(0xFFFFFFF0)
 #define WINDOW_LOG_MAX 27
+#define MIN_LEVEL (-131072)
+#define MAX_LEVEL 22
 
 typedef struct zstd_context {
     ZSTD_CCtx *compressor;
@@ -117,9 +119,42 @@ static parapet_status decode(pp_stage_run *run)
     return status;
 }
 
+static void print_library(pp_text *text)
+{
+    pp_text_add(text, "zstd %s", ZSTD_versionString());
+}
+
+static bool carry(pp_codec_spec *spec)
+{
+    if (spec->level > MAX_LEVEL)
+        spec->level = MAX_LEVEL;
+    return true;
+}
+
+static const pp_parameter v3_parameters[] = {
+    {"level", PP_PARAMETER_INTEGER, PP_FIELD(level), .low = MIN_LEVEL, .high = MAX_LEVEL},
+    {"checksum", PP_PARAMETER_FLAG, PP_FIELD(has_frame_checksum), .usual = false},
+    {0},
+};
+static const pp_parameter words[] = {
+    {"level", PP_PARAMETER_INTEGER, PP_FIELD(level), .high = MAX_LEVEL, .usual = 3},
+    {0},
+};
+
 const pp_codec_ops pp_zstd_ops = {
-    .name = "zstd",
-    .kind = PP_BYTES_TO_BYTES,
+    .traits =
+        {
+            .name = "zstd",
+            .v3_name = "zstd",
+            .v2_name = "zstd",
+            .kind = PP_BYTES_TO_BYTES,
+            .role = PP_ROLE_COMPRESSOR,
+            .v3_parameters = v3_parameters,
+            .v2_parameters = pp_v2_level,
+            .words = words,
+            .carry = carry,
+            .print_library = print_library,
+        },
     .prepare = prepare,
     .encode = encode,
     .decode = decode,

@@ -4,12 +4,6 @@
 #include "base/checked.h"
 #include "copy/copy.h"
 
-#define DEFAULT_CODEC_LEVEL 3
-#define GZIP_DEFAULT_LEVEL 6
-#define GZIP_MOST_LEVEL 9
-#define ZSTD_MOST_LEVEL 22
-#define BLOSC_MOST_TYPE_BYTES 255
-
 /* How an array is cut, in the order of the target's dimensions. */
 typedef struct cut {
     int64_t chunks[PARAPET_MAX_NDIM], shards[PARAPET_MAX_NDIM];
@@ -19,12 +13,6 @@ typedef struct cut {
 static bool is_given(const char *text)
 {
     return text != NULL && text[0] != '\0';
-}
-
-static const pp_sharding_spec *sole_sharding(const pp_array_document *document)
-{
-    const pp_chain_spec *codecs = &document->codecs;
-    return codecs->count == 1 && codecs->codecs[0].id == PP_CODEC_SHARDING ? codecs->codecs[0].sharding : NULL;
 }
 
 /* ---- What an element is, and what is said about the array ---- */
@@ -80,83 +68,6 @@ static bool is_permuted(const pp_copy_view *view)
     return false;
 }
 
-/* Whether these codecs can encode, and mean the same for the target. */
-static bool fits_target(const pp_chain_spec *codecs, const pp_copy_view *view)
-{
-    int i;
-    for (i = 0; i < codecs->count; i++) {
-        pp_codec_id id = codecs->codecs[i].id;
-        if (id == PP_CODEC_SHARDING || id > PP_CODEC_CRC32C || (id == PP_CODEC_TRANSPOSE && is_permuted(view)))
-            return false;
-    }
-    return true;
-}
-
-/* The nearest codec of Zarr v3 that compresses; false when codec does not. */
-static bool find_compressor(const pp_codec_spec *codec, pp_codec_spec *compressor)
-{
-    *compressor = *codec;
-    switch (codec->id) {
-    case PP_CODEC_GZIP:
-    case PP_CODEC_ZLIB:
-        compressor->id = PP_CODEC_GZIP;
-        if (codec->level < 0 || codec->level > GZIP_MOST_LEVEL)
-            compressor->level = GZIP_DEFAULT_LEVEL;
-        return true;
-    case PP_CODEC_ZSTD:
-        if (codec->level > ZSTD_MOST_LEVEL)
-            compressor->level = ZSTD_MOST_LEVEL;
-        return true;
-    case PP_CODEC_BLOSC:
-        if (codec->blosc_type_bytes > BLOSC_MOST_TYPE_BYTES)
-            compressor->blosc_type_bytes = 1;
-        return true;
-    case PP_CODEC_LZ4:
-        *compressor = (pp_codec_spec){.id = PP_CODEC_ZSTD, .level = DEFAULT_CODEC_LEVEL};
-        return true;
-    default:
-        return false;
-    }
-}
-
-/* Codecs that compress, also those inside shards; filters of Zarr v2 have no counterpart. */
-static parapet_status add_compressors(const pp_chain_spec *codecs, pp_chain_spec *kept)
-{
-    pp_codec_spec compressor;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < codecs->count && status == PARAPET_OK; i++) {
-        if (codecs->codecs[i].sharding != NULL) {
-            status = add_compressors(&codecs->codecs[i].sharding->codecs, kept);
-            continue;
-        }
-        if (!find_compressor(&codecs->codecs[i], &compressor))
-            continue;
-        if (kept->count + 1 >= PP_MAX_CODECS)
-            return pp_fail(PARAPET_ERR_UNSUPPORTED, "codecs: more than %d codecs in and around shards; give a codec",
-                           PP_MAX_CODECS);
-        kept->codecs[kept->count++] = compressor;
-    }
-    return status;
-}
-
-static bool ends_in_crc32c(const pp_chain_spec *codecs)
-{
-    return codecs->count > 0 && codecs->codecs[codecs->count - 1].id == PP_CODEC_CRC32C;
-}
-
-/* Little-endian bytes in C order, and what the source compresses with. */
-static parapet_status carry_over(const pp_array_document *source, bool has_crc32c, pp_chain_spec *codecs)
-{
-    parapet_status status;
-    *codecs = (pp_chain_spec){.count = 1, .codecs = {{.id = PP_CODEC_BYTES}}};
-    if ((status = add_compressors(pp_document_chunk_codecs(source), codecs)) != PARAPET_OK)
-        return status;
-    if (has_crc32c)
-        codecs->codecs[codecs->count++] = (pp_codec_spec){.id = PP_CODEC_CRC32C};
-    return PARAPET_OK;
-}
-
 static parapet_status choose_codecs(const parapet_copy_changes *changes, const pp_copy_wishes *wishes,
                                     const pp_array_document *source, pp_chain_spec *codecs)
 {
@@ -164,8 +75,9 @@ static parapet_status choose_codecs(const parapet_copy_changes *changes, const p
     bool is_new = source->zarr_format == 2 || wishes->chunks.kind != PP_EXTENTS_SAME;
     if (is_given(changes->codec))
         return pp_codecs_from_words(codecs, changes->codec, source->type.element_bytes, !changes->no_checksum);
-    if (is_new || !fits_target(own, &wishes->view))
-        return carry_over(source, is_new ? !changes->no_checksum : ends_in_crc32c(own), codecs);
+    if (is_new || !pp_chain_spec_can_stay(own, is_permuted(&wishes->view)))
+        return pp_chain_spec_carry_over(own, is_new ? !changes->no_checksum : pp_chain_spec_ends_in_crc32c(own),
+                                        codecs);
     *codecs = *own;
     return PARAPET_OK;
 }
@@ -174,7 +86,7 @@ static parapet_status choose_codecs(const parapet_copy_changes *changes, const p
 
 static void cut_of_source(const pp_array_document *source, const pp_copy_view *view, cut *of)
 {
-    const pp_sharding_spec *sharding = sole_sharding(source);
+    const pp_sharding_spec *sharding = pp_chain_spec_sharding(&source->codecs);
     int d;
     of->is_sharded = sharding != NULL;
     for (d = 0; d < view->ndim; d++) {
@@ -288,7 +200,7 @@ static parapet_status cut_target(const pp_copy_wishes *wishes, const pp_array_do
         return status;
     if (before.is_sharded && is_same_shape(target->ndim, before.chunks, after.chunks) &&
         is_same_shape(target->ndim, before.shards, after.shards))
-        keep_index_codecs(sole_sharding(source), target->codecs.codecs[0].sharding);
+        keep_index_codecs(pp_chain_spec_sharding(&source->codecs), target->codecs.codecs[0].sharding);
     return PARAPET_OK;
 }
 

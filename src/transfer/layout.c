@@ -2,11 +2,6 @@
 
 #include <string.h>
 
-static bool is_solely_sharded(const pp_array_document *document)
-{
-    return document->codecs.count == 1 && document->codecs.codecs[0].id == PP_CODEC_SHARDING;
-}
-
 static parapet_status build_chain(pp_layout *layout, const pp_array_document *document, const pp_chain_spec *codecs,
                                   bool ignore_checksums)
 {
@@ -31,7 +26,7 @@ static parapet_status check_readable(const pp_array_document *document)
 
 parapet_status pp_layout_init(pp_layout *layout, const pp_array_document *document, bool ignore_checksums)
 {
-    const pp_sharding_spec *sharding = is_solely_sharded(document) ? document->codecs.codecs[0].sharding : NULL;
+    const pp_sharding_spec *sharding = pp_chain_spec_sharding(&document->codecs);
     const int64_t *chunk_shape = sharding != NULL ? sharding->chunk_shape : document->grid_shape;
     parapet_status status;
     *layout = (pp_layout){

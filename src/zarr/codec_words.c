@@ -1,25 +1,70 @@
-#include <stdio.h>
+/* Compressors in words, as users ask for them: "blosc:lz4:5:shuffle". */
 #include <stdlib.h>
 #include <string.h>
 
 #include "zarr/internal.h"
 
-#define MAX_WORDS 4
+#define MAX_WORDS 8
 #define WORD_BYTES 16
+#define MAX_DIGITS 2
 
-/* "blosc:lz4:5:shuffle" cut at the colons. */
+/* A codec in words, cut at the colons. */
 typedef struct word_list {
     int count;
     char words[MAX_WORDS][WORD_BYTES];
 } word_list;
 
+static bool is_end(const pp_parameter *word)
+{
+    return word == NULL || word->name == NULL;
+}
+
+static bool can_be_asked_for(pp_codec_id id)
+{
+    const pp_codec_traits *traits = pp_codec_traits_of(id);
+    return traits->role == PP_ROLE_COMPRESSOR && traits->v3_name != NULL && pp_codec_can_encode(id);
+}
+
+/* ---- What may be asked for: "zstd[:0-22]" ---- */
+
+static void print_choices(const pp_parameter *word, pp_text *text)
+{
+    int i;
+    for (i = 0; word->choices[i] != NULL; i++)
+        pp_text_add(text, "%s%s", i > 0 ? "|" : "", word->choices[i]);
+}
+
+static void print_grammar(const pp_codec_traits *traits, pp_text *text)
+{
+    const pp_parameter *word;
+    pp_text_add(text, ", %s", traits->name);
+    for (word = traits->words; !is_end(word); word++) {
+        pp_text_add(text, "[:");
+        if (word->kind == PP_PARAMETER_INTEGER)
+            pp_text_add(text, "%d-%d", word->low, word->high);
+        else
+            print_choices(word, text);
+    }
+    for (word = traits->words; !is_end(word); word++)
+        pp_text_add(text, "]");
+}
+
 static parapet_status refuse(const char *words)
 {
-    return pp_fail(PARAPET_ERR_ARGUMENT,
-                   "codec \"%.64s\" is none of: none, zstd[:0-22], gzip[:0-9], "
-                   "blosc[:blosclz|lz4|lz4hc|zlib|zstd[:0-9[:noshuffle|shuffle|bitshuffle]]]",
-                   words);
+    pp_text known = {0};
+    pp_codec_id id;
+    parapet_status status;
+    pp_text_add(&known, "none");
+    for (id = 0; id < PP_CODEC_COUNT; id++)
+        if (can_be_asked_for(id))
+            print_grammar(pp_codec_traits_of(id), &known);
+    if ((status = known.status) == PARAPET_OK)
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "codec \"%.64s\" is none of: %s", words, known.data);
+    pp_text_free(&known);
+    return status;
 }
+
+/* ---- What is asked for ---- */
 
 static bool split(word_list *list, const char *words)
 {
@@ -35,59 +80,49 @@ static bool split(word_list *list, const char *words)
     }
 }
 
-/* The level is word number index, if there is one. */
-static bool read_level(const word_list *list, int index, int highest, int *level)
+static bool read_number(const pp_parameter *parameter, const char *word, int *value)
 {
-    const char *word;
-    if (index >= list->count)
-        return true;
-    word = list->words[index];
-    if (strlen(word) > 2 || strspn(word, "0123456789") != strlen(word))
+    if (strlen(word) > MAX_DIGITS || strspn(word, "0123456789") != strlen(word))
         return false;
-    *level = atoi(word);
-    return *level <= highest;
+    *value = atoi(word);
+    return *value >= parameter->low && *value <= parameter->high;
 }
 
-static bool read_shuffle(const word_list *list, pp_codec_spec *codec)
+static bool read_word(const pp_parameter *parameter, const char *word, pp_codec_spec *codec)
 {
-    static const char *const shuffles[] = {"noshuffle", "shuffle", "bitshuffle"};
-    codec->blosc_shuffle = 1;
-    if (list->count < 4)
-        return true;
-    for (codec->blosc_shuffle = 0; codec->blosc_shuffle < 3; codec->blosc_shuffle++)
-        if (strcmp(list->words[3], shuffles[codec->blosc_shuffle]) == 0)
+    int value = -1;
+    if (parameter->kind == PP_PARAMETER_INTEGER && !read_number(parameter, word, &value))
+        return false;
+    if (parameter->kind != PP_PARAMETER_INTEGER && (value = pp_parameter_find(parameter, word)) < 0)
+        return false;
+    pp_parameter_set(parameter, codec, value);
+    return true;
+}
+
+static bool find_compressor(const char *name, pp_codec_id *id)
+{
+    for (*id = 0; *id < PP_CODEC_COUNT; ++*id)
+        if (can_be_asked_for(*id) && strcmp(pp_codec_traits_of(*id)->name, name) == 0)
             return true;
     return false;
 }
 
-/* snappy is left out: few builds of blosc elsewhere have it. */
-static bool read_blosc(const word_list *list, size_t element_bytes, pp_codec_spec *codec)
-{
-    const char *name = list->count > 1 ? list->words[1] : "lz4";
-    if (!pp_blosc_has(name) || strcmp(name, "snappy") == 0)
-        return false;
-    codec->id = PP_CODEC_BLOSC;
-    codec->level = 5;
-    codec->blosc_type_bytes = element_bytes >= 1 && element_bytes <= 255 ? (int)element_bytes : 1;
-    (void)snprintf(codec->blosc_compressor, sizeof codec->blosc_compressor, "%.11s", name);
-    return read_level(list, 2, 9, &codec->level) && read_shuffle(list, codec);
-}
-
 static bool read_compressor(const word_list *list, size_t element_bytes, pp_codec_spec *codec)
 {
-    if (strcmp(list->words[0], "blosc") == 0)
-        return read_blosc(list, element_bytes, codec);
-    if (list->count > 2)
+    const pp_codec_traits *traits;
+    const pp_parameter *word;
+    int i;
+    if (!find_compressor(list->words[0], &codec->id))
         return false;
-    if (strcmp(list->words[0], "zstd") == 0) {
-        *codec = (pp_codec_spec){.id = PP_CODEC_ZSTD, .level = 3};
-        return read_level(list, 1, 22, &codec->level);
-    }
-    if (strcmp(list->words[0], "gzip") == 0) {
-        *codec = (pp_codec_spec){.id = PP_CODEC_GZIP, .level = 6};
-        return read_level(list, 1, 9, &codec->level);
-    }
-    return false;
+    traits = pp_codec_traits_of(codec->id);
+    pp_parameters_set_usual(traits->v3_parameters, codec);
+    pp_parameters_set_usual(traits->words, codec);
+    for (i = 1, word = traits->words; i < list->count; i++, word++)
+        if (is_end(word) || !read_word(word, list->words[i], codec))
+            return false;
+    if (traits->complete != NULL)
+        traits->complete(codec, element_bytes);
+    return true;
 }
 
 parapet_status pp_codecs_from_words(pp_chain_spec *spec, const char *words, size_t element_bytes, bool has_crc32c)

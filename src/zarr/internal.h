@@ -4,6 +4,7 @@
 #ifndef PARAPET_ZARR_INTERNAL_H
 #define PARAPET_ZARR_INTERNAL_H
 
+#include "codec/traits.h"
 #include "zarr/document.h"
 
 #define PP_MAX_NAME_BYTES 255
@@ -96,8 +97,17 @@ parapet_status pp_codec_append(pp_chain_spec *spec, const pp_codec_spec *codec);
 /* Appends the filters and the compressor of a .zarray. */
 parapet_status pp_codecs_parse_v2(pp_chain_spec *spec, pp_json *zarray, const pp_type *type);
 
-/* Whether name is a compressor of blosc. */
-bool pp_blosc_has(const char *name);
+/* ---- codec_parameters.c: what a codec is told, as JSON ---- */
+
+/* Refuses members of object that are no parameters of the list. who begins the sentence: "the codec gzip". The list
+ * may be NULL, here and below. */
+parapet_status pp_parameters_check(const pp_parameter *list, pp_json *object, const char *who);
+
+/* Sets the parameters to what the members of object say, or to what is usual. */
+parapet_status pp_parameters_parse(const pp_parameter *list, pp_json *object, const char *who, pp_codec_spec *spec);
+
+/* Prints them as members: "level":3,"checksum":false */
+void pp_parameters_print(const pp_parameter *list, const pp_codec_spec *spec, pp_text *text);
 
 /* ---- types_struct.c ---- */
 
