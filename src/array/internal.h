@@ -225,7 +225,7 @@ parapet_status pp_array_check_writable(const parapet_array *array);
 void pp_array_free(parapet_array *array);
 
 /* How the ranks of a store work together in a transfer. */
-pp_team pp_store_team(const parapet_store *store, bool writes);
+pp_team pp_store_team(const parapet_store *store, pp_direction direction);
 
 /* Everything a transfer of this array needs; fails when the array cannot be read. */
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context);

@@ -9,7 +9,8 @@ typedef struct batch {
     int count;
     pp_parts *parts;
     pp_transfer_context *contexts;
-    pp_transfer_item *items;
+    pp_transfer_array *arrays;
+    pp_direction direction;
 } batch;
 
 static void clear_batch(batch *all)
@@ -19,7 +20,7 @@ static void clear_batch(batch *all)
         pp_parts_clear(&all->parts[i]);
     pp_free(all->parts);
     pp_free(all->contexts);
-    pp_free(all->items);
+    pp_free(all->arrays);
 }
 
 static parapet_status build_batch(batch *all)
@@ -29,7 +30,7 @@ static parapet_status build_batch(batch *all)
     if ((status = pp_allocate_array(&all->parts, count, sizeof all->parts[0])) != PARAPET_OK ||
         (status = pp_allocate_array(&all->contexts, count, sizeof all->contexts[0])) != PARAPET_OK)
         return status;
-    return pp_allocate_array(&all->items, count, sizeof all->items[0]);
+    return pp_allocate_array(&all->arrays, count, sizeof all->arrays[0]);
 }
 
 static parapet_status check_listed(const batch *all, int i)
@@ -48,14 +49,15 @@ static parapet_status check_listed(const batch *all, int i)
 }
 
 /* Everything about the call that this rank can find wrong by itself. */
-static parapet_status check_batch(batch *all, bool writes)
+static parapet_status check_batch(batch *all)
 {
     parapet_status status = build_batch(all);
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
         parapet_array *array = all->list[i].array;
         if ((status = check_listed(all, i)) == PARAPET_OK &&
-            (status = writes ? pp_array_check_writable(array) : pp_array_check_usable(array)) == PARAPET_OK &&
+            (status = all->direction == PP_WRITING ? pp_array_check_writable(array) : pp_array_check_usable(array)) ==
+                PARAPET_OK &&
             (status = pp_array_transfer_context(array, &all->contexts[i])) == PARAPET_OK)
             status = pp_parts_init(&all->parts[i], all->list[i].parts, all->list[i].part_count, &array->layout,
                                    array->document.type.id);
@@ -63,8 +65,9 @@ static parapet_status check_batch(batch *all, bool writes)
     return status;
 }
 
-static void name_call(const batch *all, const char *verb, pp_call *call)
+static void name_call(const batch *all, pp_call *call)
 {
+    const char *verb = all->direction == PP_WRITING ? "write" : "read";
     int i;
     if (all->count == 1)
         pp_call_init(call, "%s(%s)", verb, all->list[0].array->path);
@@ -75,27 +78,27 @@ static void name_call(const batch *all, const char *verb, pp_call *call)
 }
 
 /* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. */
-static parapet_status begin_batch(batch *all, const char *verb)
+static parapet_status begin_batch(batch *all)
 {
     pp_call call;
-    name_call(all, verb, &call);
-    return pp_comm_begin(all->store->comm, &call, check_batch(all, verb[0] == 'w'));
+    name_call(all, &call);
+    return pp_comm_begin(all->store->comm, &call, check_batch(all));
 }
 
-static parapet_status list_items(batch *all)
+static parapet_status list_arrays(batch *all)
 {
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
         status = pp_array_transfer_context(all->list[i].array, &all->contexts[i]);
-        all->items[i] = (pp_transfer_item){
+        all->arrays[i] = (pp_transfer_array){
             .context = &all->contexts[i], .parts = &all->parts[i], .notes = &all->list[i].array->notes};
     }
     return status;
 }
 
 /* With a deadline, ranks may return while others still work: then nobody may write to their memory any more. */
-pp_team pp_store_team(const parapet_store *store, bool writes)
+pp_team pp_store_team(const parapet_store *store, pp_direction direction)
 {
     return (pp_team){
         .comm = store->comm,
@@ -104,7 +107,8 @@ pp_team pp_store_team(const parapet_store *store, bool writes)
         .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
         .ownership = pp_owner_strategy_of(store->options.ownership),
         .has_deadline = store->options.deadline_seconds > 0,
-        .uses_direct = store->options.transport != 2 && (writes || store->options.deadline_seconds == 0),
+        .uses_direct =
+            store->options.transport != 2 && (direction == PP_WRITING || store->options.deadline_seconds == 0),
     };
 }
 
@@ -168,12 +172,12 @@ static parapet_status check_presence(const parapet_store *store)
 
 static parapet_status write_batch(batch *all)
 {
-    pp_team team = pp_store_team(all->store, true);
+    pp_team team = pp_store_team(all->store, PP_WRITING);
     pp_staged staged = {0};
-    parapet_status status = begin_batch(all, "write");
+    parapet_status status = begin_batch(all);
     if (status == PARAPET_OK && (status = unseal_batch(all)) == PARAPET_OK &&
-        (status = list_items(all)) == PARAPET_OK &&
-        (status = pp_transfer_stage(&team, all->items, all->count, &staged)) == PARAPET_OK &&
+        (status = list_arrays(all)) == PARAPET_OK &&
+        (status = pp_transfer_stage(&team, all->arrays, all->count, &staged)) == PARAPET_OK &&
         (status = check_presence(all->store)) == PARAPET_OK)
         status = publish_batch(all, &staged);
     pp_staged_clear(&staged);
@@ -184,34 +188,36 @@ static parapet_status write_batch(batch *all)
 
 static parapet_status read_batch(batch *all)
 {
-    pp_team team = pp_store_team(all->store, false);
-    parapet_status status = begin_batch(all, "read");
-    if (status == PARAPET_OK && (status = list_items(all)) == PARAPET_OK)
-        status = pp_transfer_read(&team, all->items, all->count);
+    pp_team team = pp_store_team(all->store, PP_READING);
+    parapet_status status = begin_batch(all);
+    if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK)
+        status = pp_transfer_read(&team, all->arrays, all->count);
     clear_batch(all);
     return status == PARAPET_OK ? status
                                 : pp_fail_within(status, "cannot read array \"%s\"", all->list[0].array->path);
 }
 
-static parapet_status open_batch(batch *all, const parapet_array_parts *list, int count, const char *function)
+static parapet_status open_batch(batch *all, pp_direction direction, const parapet_array_parts *list, int count,
+                                 const char *function)
 {
     if (count < 0 || (count > 0 && (list == NULL || list[0].array == NULL)))
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array", function);
-    *all = (batch){.list = list, .count = count, .store = count > 0 ? list[0].array->store : NULL};
+    *all = (batch){
+        .direction = direction, .list = list, .count = count, .store = count > 0 ? list[0].array->store : NULL};
     return PARAPET_OK;
 }
 
 parapet_status parapet_arrays_write(const parapet_array_parts *list, int count)
 {
     batch all;
-    parapet_status status = open_batch(&all, list, count, "parapet_arrays_write");
+    parapet_status status = open_batch(&all, PP_WRITING, list, count, "parapet_arrays_write");
     return status == PARAPET_OK && count > 0 ? write_batch(&all) : status;
 }
 
 parapet_status parapet_arrays_read(const parapet_array_parts *list, int count)
 {
     batch all;
-    parapet_status status = open_batch(&all, list, count, "parapet_arrays_read");
+    parapet_status status = open_batch(&all, PP_READING, list, count, "parapet_arrays_read");
     return status == PARAPET_OK && count > 0 ? read_batch(&all) : status;
 }
 
@@ -219,7 +225,7 @@ parapet_status parapet_array_write(parapet_array *array, const parapet_part *par
 {
     parapet_array_parts one = {.array = array, .parts = parts, .part_count = part_count};
     batch all;
-    parapet_status status = open_batch(&all, &one, 1, "parapet_array_write");
+    parapet_status status = open_batch(&all, PP_WRITING, &one, 1, "parapet_array_write");
     return status == PARAPET_OK ? write_batch(&all) : status;
 }
 
@@ -227,6 +233,6 @@ parapet_status parapet_array_read(parapet_array *array, const parapet_part *part
 {
     parapet_array_parts one = {.array = array, .parts = parts, .part_count = part_count};
     batch all;
-    parapet_status status = open_batch(&all, &one, 1, "parapet_array_read");
+    parapet_status status = open_batch(&all, PP_READING, &one, 1, "parapet_array_read");
     return status == PARAPET_OK ? read_batch(&all) : status;
 }

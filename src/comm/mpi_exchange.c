@@ -3,24 +3,25 @@
 #include "base/memory.h"
 #include "comm/mpi_internal.h"
 
-#define SLOT_COUNT 8
+#define OUTGOING_COUNT 8
 
 /* For a rank that has no memory: the others wait for its parcels, so it goes on with one at a time and fails then. */
 static unsigned char spare_parcels[2][PP_PARCEL_BYTES];
 
-typedef struct slot {
+/* A parcel on its way. */
+typedef struct shipment {
     unsigned char *parcel;
     MPI_Request request; /* MPI_REQUEST_NULL: free */
-} slot;
+} shipment;
 
 typedef struct state {
     pp_comm *comm;
     MPI_Comm mpi_comm;
     const pp_exchange *exchange;
     bool is_filling; /* next may have more */
-    slot slots[SLOT_COUNT];
-    int slot_count;
-    slot incoming; /* one at a time, so that parcels of one sender stay in order */
+    shipment outgoing[OUTGOING_COUNT];
+    int outgoing_count;
+    shipment incoming; /* one at a time, so that parcels of one sender stay in order */
     MPI_Status incoming_status;
     MPI_Request barrier;
     bool has_entered; /* the barrier */
@@ -46,7 +47,7 @@ static bool is_free(state *now, MPI_Request *request, MPI_Status *status)
 }
 
 /* A synchronous send ends only when the receiver has begun to take it: that is what makes the barrier a proof. */
-static void send_next(state *now, slot *to_fill)
+static void send_next(state *now, shipment *to_fill)
 {
     int rank = -1;
     size_t bytes = 0;
@@ -62,13 +63,13 @@ static void send_next(state *now, slot *to_fill)
 }
 
 /* Returns whether anything moved, as the functions below do. */
-static bool move_slots(state *now, bool *is_empty)
+static bool move_outgoing(state *now, bool *is_empty)
 {
     bool has_moved = false;
     int i;
     *is_empty = true;
-    for (i = 0; i < now->slot_count; i++) {
-        slot *each = &now->slots[i];
+    for (i = 0; i < now->outgoing_count; i++) {
+        shipment *each = &now->outgoing[i];
         bool was_free = each->request == MPI_REQUEST_NULL;
         if (!is_free(now, &each->request, MPI_STATUS_IGNORE)) {
             *is_empty = false;
@@ -126,7 +127,7 @@ static bool move_barrier(state *now, bool has_sent_all)
 
 static bool move(state *now)
 {
-    bool is_empty, has_moved = move_slots(now, &is_empty);
+    bool is_empty, has_moved = move_outgoing(now, &is_empty);
     has_moved |= finish_receiving(now);
     /* Not after the end: the next parcel would belong to what another rank does next. */
     if (!now->has_entered || now->barrier != MPI_REQUEST_NULL)
@@ -166,11 +167,11 @@ static parapet_status run(state *now)
 static void set_buffers(state *now, unsigned char *memory)
 {
     int i;
-    now->slot_count = memory != NULL ? SLOT_COUNT : 1;
-    now->incoming = (slot){memory != NULL ? memory : spare_parcels[0], MPI_REQUEST_NULL};
-    now->slots[0] = (slot){spare_parcels[1], MPI_REQUEST_NULL};
-    for (i = 0; memory != NULL && i < SLOT_COUNT; i++)
-        now->slots[i] = (slot){memory + (size_t)(i + 1) * PP_PARCEL_BYTES, MPI_REQUEST_NULL};
+    now->outgoing_count = memory != NULL ? OUTGOING_COUNT : 1;
+    now->incoming = (shipment){memory != NULL ? memory : spare_parcels[0], MPI_REQUEST_NULL};
+    now->outgoing[0] = (shipment){spare_parcels[1], MPI_REQUEST_NULL};
+    for (i = 0; memory != NULL && i < OUTGOING_COUNT; i++)
+        now->outgoing[i] = (shipment){memory + (size_t)(i + 1) * PP_PARCEL_BYTES, MPI_REQUEST_NULL};
 }
 
 parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange)
@@ -186,7 +187,7 @@ parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange)
     now.tag = PP_TAG_EXCHANGE + (int)(((pp_mpi_comm *)comm)->exchanges++ % 2);
     if (comm->is_late) /* whoever is missing would be waited for once more */
         return refuse_late(comm);
-    status = pp_allocate_pages(&memory, (SLOT_COUNT + 1) * PP_PARCEL_BYTES);
+    status = pp_allocate_pages(&memory, (OUTGOING_COUNT + 1) * PP_PARCEL_BYTES);
     set_buffers(&now, memory);
     moved = run(&now);
     /* After a failure MPI may still read and write the parcels. */

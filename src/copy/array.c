@@ -550,7 +550,7 @@ static parapet_status prepare_pass(copy_run *run, int pass, copy_end *ends, pp_c
 static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *progress, parapet_copy_result *result)
 {
     parapet_store *reads = pass == 0 ? task->source_store : task->temporary_store;
-    pp_team team = pp_store_team(reads, false);
+    pp_team team = pp_store_team(reads, PP_READING);
     copy_run run = {.task = task, .progress = progress};
     copy_end ends[3] = {{.path = NULL}, {.path = NULL}, {.path = NULL}};
     pp_copy_view whole;

@@ -100,11 +100,11 @@ static parapet_status read_templates(together *all, const pp_box *box)
     pp_part_memory memory = {0};
     pp_box source_box;
     pp_parts parts = {.count = box != NULL ? 1 : 0, .boxes = &source_box, .memory = &memory};
-    pp_transfer_item item = {.context = source, .parts = &parts};
+    pp_transfer_array array = {.context = source, .parts = &parts};
     parapet_status status;
     if (box != NULL)
         describe_part(all, box, &source_box, &memory);
-    status = pp_transfer_read(all->job->team, &item, 1);
+    status = pp_transfer_read(all->job->team, &array, 1);
     before = atomic_load(&source->counters->chunks_decoded) - before;
     all->job->done.chunk_reads += before;
     all->job->done.decoded_bytes += before * (int64_t)pp_chain_decoded_bytes(source->layout->chain);

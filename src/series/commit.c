@@ -19,14 +19,14 @@ static parapet_status write_coordinate(parapet_series *series)
                     .ownership = pp_owner_strategy_of(1)};
     pp_transfer_context context;
     pp_parts parts = {0};
-    pp_transfer_item item = {.context = &context, .parts = &parts};
+    pp_transfer_array coordinate = {.context = &context, .parts = &parts};
     pp_staged staged = {0};
     parapet_status status;
     if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
         (status = pp_parts_init(&parts, &part, 1, &array->layout, PARAPET_FLOAT64)) != PARAPET_OK)
         return status;
     context.progress = NULL;
-    if ((status = pp_transfer_stage(&team, &item, 1, &staged)) == PARAPET_OK)
+    if ((status = pp_transfer_stage(&team, &coordinate, 1, &staged)) == PARAPET_OK)
         status = pp_staged_publish(&context, &staged);
     pp_staged_clear(&staged);
     pp_parts_clear(&parts);

@@ -26,7 +26,7 @@ pp_window_news pp_window_read(pp_window *window, const int64_t *words)
 
 static const pp_layout *layout_of(const pp_client *client, const pp_window *window)
 {
-    return client->session->items[window->target].context->layout;
+    return client->session->arrays[window->target].context->layout;
 }
 
 /* A move between this rank's memory and something packed: the box is its own chunk. */
@@ -128,7 +128,7 @@ static bool pack(void *context, int number, void *buffer, pp_fragment *fragment)
     is_run = find_run(client, answer, fragment->bytes, &fragment->data);
     if (!is_run)
         fragment->data = buffer;
-    walk_fragment(client, answer, &answer->pieces, PP_GATHER, is_run ? NULL : buffer);
+    walk_fragment(client, answer, &answer->pieces, PP_WRITING, is_run ? NULL : buffer);
     return true;
 }
 
@@ -144,7 +144,7 @@ static bool place(void *context, int number, void *buffer, pp_fragment *fragment
     if (answer->is_arriving_packed)
         fragment->data = buffer;
     answer->arriving_data = fragment->data;
-    walk_fragment(client, answer, &answer->pieces, PP_SCATTER, NULL);
+    walk_fragment(client, answer, &answer->pieces, PP_READING, NULL);
     return true;
 }
 
@@ -153,7 +153,7 @@ static void unpack(void *context, int number)
     pp_client *client = context;
     pp_client_answer *answer = &client->answers[number];
     if (answer->is_arriving_packed)
-        walk_fragment(client, answer, &answer->arriving, PP_SCATTER, answer->arriving_data);
+        walk_fragment(client, answer, &answer->arriving, PP_READING, answer->arriving_data);
 }
 
 pp_pull_client pp_client_functions(pp_client *client)
@@ -164,7 +164,7 @@ pp_pull_client pp_client_functions(pp_client *client)
 parapet_status pp_messages_build(pp_messages *messages, const pp_session *session)
 {
     parapet_status status;
-    *messages = (pp_messages){.counters = session->items[0].context->counters};
+    *messages = (pp_messages){.counters = session->arrays[0].context->counters};
     if (session->is_alone)
         return PARAPET_OK;
     if ((status = pp_allocate(&messages->client, sizeof *messages->client)) != PARAPET_OK)

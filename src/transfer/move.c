@@ -21,7 +21,7 @@ static void copy_box(const pp_move *move, pp_direction direction, void *there, c
 {
     int64_t chunk_strides[PARAPET_MAX_NDIM];
     unsigned char *in_chunk = place_in_chunk(move, chunk_strides);
-    bool gathers = direction == PP_GATHER;
+    bool gathers = direction == PP_WRITING;
     pp_strided_copy(&(pp_strided){
         .ndim = move->box->ndim,
         .element_bytes = move->element_bytes,
@@ -59,7 +59,7 @@ bool pp_move_direct(const pp_move *move, pp_direction direction, int64_t process
         .remote = pp_move_address(move),
         .remote_strides = pp_claim_strides(move->claim, move->ndim_most),
     };
-    return direction == PP_GATHER ? pp_direct_read(&copy) : pp_direct_write(&copy);
+    return direction == PP_WRITING ? pp_direct_read(&copy) : pp_direct_write(&copy);
 }
 
 void pp_move_fill(const pp_move *move, const void *value)

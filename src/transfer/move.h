@@ -3,8 +3,7 @@
 #define PARAPET_TRANSFER_MOVE_H
 
 #include "plan/claims.h"
-
-typedef enum pp_direction { PP_GATHER, PP_SCATTER } pp_direction; /* into the chunk, out of it */
+#include "transfer/direction.h"
 
 typedef struct pp_move {
     const pp_box *box;    /* what moves; inside the claim and the chunk */

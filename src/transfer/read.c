@@ -60,7 +60,7 @@ typedef struct read_job {
 
 static const pp_transfer_context *context_of(const read_job *job, int target)
 {
-    return job->session->items[target].context;
+    return job->session->arrays[target].context;
 }
 
 static void free_shard(read_shard *shard)
@@ -437,7 +437,7 @@ static bool scatter_piece(const read_job *job, read_worker *worker, const read_i
     pp_box shard_box;
     pp_peer *peer;
     if (is_own(job, work)) {
-        pp_move_own(move, PP_SCATTER);
+        pp_move_own(move, PP_READING);
         return true;
     }
     if (pp_deliveries_has(&item->deliveries, work->rank))
@@ -456,11 +456,11 @@ static bool scatter_piece(const read_job *job, read_worker *worker, const read_i
     return true;
 }
 
-static bool scatter(read_job *job, read_worker *worker, read_item *item, int slot, const unsigned char *elements)
+static bool scatter(read_job *job, read_worker *worker, read_item *item, int index, const unsigned char *elements)
 {
     const read_shard *shard = item->shard;
     const pp_layout *layout = context_of(job, shard->target)->layout;
-    int64_t chunk = shard->wanted[item->first_wanted + slot];
+    int64_t chunk = shard->wanted[item->first_wanted + index];
     pp_box whole, inside, common;
     size_t i;
     pp_layout_chunk_whole_box(layout, shard->shard.number, chunk, &whole);
@@ -478,7 +478,7 @@ static bool scatter(read_job *job, read_worker *worker, read_item *item, int slo
     }
     if (item->deliveries.count > 0) {
         pp_delivery_case delivery_case = delivery_case_of(job, item);
-        pp_deliveries_move(&item->deliveries, &delivery_case, slot, &whole, (void *)(uintptr_t)elements, PP_SCATTER);
+        pp_deliveries_move(&item->deliveries, &delivery_case, index, &whole, (void *)(uintptr_t)elements, PP_READING);
     }
     return true;
 }
@@ -496,17 +496,17 @@ static parapet_status ensure_scratch(read_worker *worker, const pp_transfer_cont
     return status;
 }
 
-static parapet_status deliver_chunk(read_job *job, read_worker *worker, read_item *item, int slot, bool *is_whole)
+static parapet_status deliver_chunk(read_job *job, read_worker *worker, read_item *item, int index, bool *is_whole)
 {
     const pp_transfer_context *context = context_of(job, item->shard->target);
-    int64_t chunk = item->shard->wanted[item->first_wanted + slot];
+    int64_t chunk = item->shard->wanted[item->first_wanted + index];
     const pp_chunk_entry *entry = &item->shard->shard.entries[chunk];
     pp_bytes decoded, encoded = {item->buffer.data + (entry->offset - item->offset), (size_t)entry->bytes};
     parapet_status status = pp_chain_decode(context->layout->chain, worker->scratch, encoded, &decoded);
     if (status != PARAPET_OK)
         return pp_fail_within(status, "%s: chunk %lld", item->shard->shard.key, (long long)chunk);
     context->counters->chunks_decoded += 1;
-    *is_whole = scatter(job, worker, item, slot, decoded.data);
+    *is_whole = scatter(job, worker, item, index, decoded.data);
     return PARAPET_OK;
 }
 
@@ -606,7 +606,7 @@ static parapet_status plan_memory(read_job *job)
         .rank_most = job->session->is_alone ? 0 : pp_session_rank_most(job->session),
         .fragment_bytes = job->session->is_alone ? 0 : job->session->team->fragment_bytes,
     };
-    int i, count = job->session->item_count;
+    int i, count = job->session->array_count;
     parapet_status status;
     pp_counters_plan(context->counters, memory.used_bytes);
     if (memory.shard_count == 0)
@@ -699,11 +699,11 @@ static parapet_status run_together(read_job *job, pp_pull *pull, bool *is_abando
                         is_abandoned);
 }
 
-parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_item *items, int item_count)
+parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_array *arrays, int array_count)
 {
     pp_session session;
     pp_messages messages = {0};
-    parapet_status status = pp_session_build(&session, team, items, item_count);
+    parapet_status status = pp_session_build(&session, team, arrays, array_count);
     read_job job = {.session = &session, .view = pp_session_served(&session)};
     bool is_abandoned = false;
     if (status == PARAPET_OK && (status = pp_messages_build(&messages, &session)) == PARAPET_OK)

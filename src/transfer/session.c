@@ -6,12 +6,12 @@
 #include "base/checked.h"
 #include "comm/exchange.h"
 
-static int ndim_most(const pp_transfer_item *items, int count)
+static int ndim_most(const pp_transfer_array *arrays, int count)
 {
     int i, most = 0;
     for (i = 0; i < count; i++)
-        if (items[i].context->layout->shards.ndim > most)
-            most = items[i].context->layout->shards.ndim;
+        if (arrays[i].context->layout->shards.ndim > most)
+            most = arrays[i].context->layout->shards.ndim;
     return most;
 }
 
@@ -20,9 +20,9 @@ static parapet_status list_targets(pp_session *session)
     int64_t first_shard = 0;
     int i;
     parapet_status status =
-        pp_allocate_array(&session->targets, (size_t)session->item_count, sizeof session->targets[0]);
-    for (i = 0; i < session->item_count && status == PARAPET_OK; i++) {
-        const pp_layout *layout = session->items[i].context->layout;
+        pp_allocate_array(&session->targets, (size_t)session->array_count, sizeof session->targets[0]);
+    for (i = 0; i < session->array_count && status == PARAPET_OK; i++) {
+        const pp_layout *layout = session->arrays[i].context->layout;
         int64_t behind;
         /* Only where homes lie depends on it: what does not fit starts again. */
         if (!pp_add_fits(first_shard, layout->shards.cell_count, &behind)) {
@@ -42,7 +42,7 @@ static void init_view(pp_session *session, pp_view *view, int ndim)
 {
     pp_claims_init(&view->claims, ndim, session->budget);
     view->plan =
-        (pp_claim_set){.targets = session->targets, .target_count = session->item_count, .claims = &view->claims};
+        (pp_claim_set){.targets = session->targets, .target_count = session->array_count, .claims = &view->claims};
 }
 
 /* What this rank holds, as claims. */
@@ -51,8 +51,8 @@ static parapet_status claim_parts(pp_session *session)
     int64_t words[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM];
     int rank = pp_comm_rank(session->team->comm), ndim = session->own.claims.ndim_most, target, part;
     parapet_status status = PARAPET_OK;
-    for (target = 0; target < session->item_count; target++) {
-        const pp_parts *parts = session->items[target].parts;
+    for (target = 0; target < session->array_count; target++) {
+        const pp_parts *parts = session->arrays[target].parts;
         for (part = 0; part < parts->count && status == PARAPET_OK; part++) {
             if (pp_box_is_empty(&parts->boxes[part]))
                 continue;
@@ -347,16 +347,16 @@ static parapet_status hand_over(pp_session *session, parapet_status before)
                              session->budget);
 }
 
-parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_item *items,
-                                int item_count)
+parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
+                                int array_count)
 {
-    int ndim = ndim_most(items, item_count);
+    int ndim = ndim_most(arrays, array_count);
     parapet_status status;
     *session = (pp_session){
         .team = team,
-        .items = items,
-        .item_count = item_count,
-        .budget = items[0].context->budget,
+        .arrays = arrays,
+        .array_count = array_count,
+        .budget = arrays[0].context->budget,
         .is_alone = pp_comm_size(team->comm) == 1,
     };
     status = list_targets(session);

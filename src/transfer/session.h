@@ -20,8 +20,8 @@ typedef struct pp_owned {
 
 typedef struct pp_session {
     const pp_team *team;
-    const pp_transfer_item *items;
-    int item_count;
+    const pp_transfer_array *arrays;
+    int array_count;
     pp_budget *budget;
     pp_target *targets;
     pp_view own;    /* this rank's parts, and every shard they touch */
@@ -33,8 +33,8 @@ typedef struct pp_session {
 
 /* [collective] Describes the parts, fixes owners. Every rank must take part to the end; the status is this rank's
  * own. Clear it also after a failure. */
-parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_item *items,
-                                int item_count);
+parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
+                                int array_count);
 void pp_session_clear(pp_session *session);
 
 /* What this rank serves. */

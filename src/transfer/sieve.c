@@ -166,12 +166,12 @@ bool pp_sieve_gather(pp_sieve *sieve, const pp_sieve_piece *piece)
     size_t bytes = widen(sieve, piece, true, &wide);
     pp_sieve_rows *rows = bytes > 0 ? find_rows(sieve, piece->work, &wide) : NULL;
     if (bytes == 0)
-        return pp_move_direct(piece->move, PP_GATHER, piece->process);
+        return pp_move_direct(piece->move, PP_WRITING, piece->process);
     if (rows == NULL) {
         rows = choose_rows(sieve, bytes);
         rows->work = -1;
         if (!make_room(sieve, rows, bytes))
-            return pp_move_direct(piece->move, PP_GATHER, piece->process);
+            return pp_move_direct(piece->move, PP_WRITING, piece->process);
         take_over(sieve, rows, piece, &wide);
         if (!copy_rows(rows, sieve->ndim_most, &wide, true)) {
             rows->work = -1;
@@ -179,7 +179,7 @@ bool pp_sieve_gather(pp_sieve *sieve, const pp_sieve_piece *piece)
         }
     }
     rows->used_at = ++sieve->uses;
-    move_piece(rows, piece->move, PP_GATHER);
+    move_piece(rows, piece->move, PP_WRITING);
     return true;
 }
 
@@ -214,17 +214,17 @@ bool pp_sieve_scatter(pp_sieve *sieve, const pp_sieve_piece *piece)
     size_t bytes = widen(sieve, piece, false, &wide);
     pp_sieve_rows *rows = bytes > 0 ? find_rows(sieve, piece->work, &wide) : NULL;
     if (bytes == 0)
-        return pp_move_direct(piece->move, PP_SCATTER, piece->process);
+        return pp_move_direct(piece->move, PP_READING, piece->process);
     if (rows == NULL) {
         rows = choose_rows(sieve, bytes);
         if (!flush_rows(sieve, rows))
             return false;
         if (!make_room(sieve, rows, bytes))
-            return pp_move_direct(piece->move, PP_SCATTER, piece->process);
+            return pp_move_direct(piece->move, PP_READING, piece->process);
         take_over(sieve, rows, piece, &wide);
     }
     rows->used_at = ++sieve->uses;
-    move_piece(rows, piece->move, PP_SCATTER);
+    move_piece(rows, piece->move, PP_READING);
     rows->collected += pp_box_element_count(piece->move->box);
     rows->pieces[rows->piece_count++] = *piece->move->box;
     if (rows->collected == pp_box_element_count(&rows->box) || rows->piece_count == PP_SIEVE_PIECES)

@@ -14,6 +14,7 @@
 #include "comm/comm.h"
 #include "plan/owner.h"
 #include "transfer/context.h"
+#include "transfer/direction.h"
 #include "transfer/parts.h"
 #include "transfer/shard.h"
 #include "transfer/shard_notes.h"
@@ -30,18 +31,18 @@ typedef struct pp_team {
 } pp_team;
 
 /* One array of a transfer. */
-typedef struct pp_transfer_item {
+typedef struct pp_transfer_array {
     const pp_transfer_context *context; /* store, budget, threads and progress are the same for all of them */
     const pp_parts *parts;
     pp_shard_notes *notes; /* that staging makes room in, for what will have been published; NULL: none are taken */
-} pp_transfer_item;
+} pp_transfer_array;
 
 /* [collective] Fills the parts. Chunks that are not stored give the fill value. Same status on every rank. */
-parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_item *items, int item_count);
+parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_array *arrays, int array_count);
 
 /* What a seal would record of a new shard. */
 typedef struct pp_staged_note {
-    int target; /* which item of the transfer */
+    int target; /* which array of the transfer */
     int64_t shard;
     pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not made on the way */
 } pp_staged_note;
@@ -56,7 +57,7 @@ typedef struct pp_staged {
 
 /* [collective] Writes the parts, which must not overlap, into new shards; chunks that no part touches are taken over
  * from the old shard in encoded form. Same status on every rank. */
-parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_item *items, int item_count,
+parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *arrays, int array_count,
                                  pp_staged *staged);
 
 /* [local] After the array shrank in the marked dimensions: builds new versions of the shards at its new edge in which

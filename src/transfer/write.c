@@ -312,7 +312,7 @@ typedef struct chunk_task {
     write_job *job;
     write_item *item;
     int worker;
-    int slot; /* which chunk of the window */
+    int index; /* which chunk of the window */
     pp_box whole, inside;
 } chunk_task;
 
@@ -325,7 +325,7 @@ static bool gather_piece(const chunk_task *task, size_t record, const pp_move *m
     pp_box shard_box;
     pp_peer *peer;
     if (session->is_alone || work->rank == pp_comm_rank(session->team->comm)) {
-        pp_move_own(move, PP_GATHER);
+        pp_move_own(move, PP_WRITING);
         return true;
     }
     if (pp_deliveries_has(&task->item->deliveries, work->rank))
@@ -347,7 +347,7 @@ static bool gather(const chunk_task *task)
 {
     const pp_view *view = task->job->view;
     const write_item *item = task->item;
-    int64_t chunk = item->window.chunks[task->slot];
+    int64_t chunk = item->window.chunks[task->index];
     pp_box common;
     pp_move move = {
         .box = &common,
@@ -369,7 +369,8 @@ static bool gather(const chunk_task *task)
     if (item->deliveries.count > 0) {
         pp_box chunk_box;
         pp_delivery_case delivery_case = delivery_case_of(task->job, item, &chunk_box);
-        pp_deliveries_move(&task->item->deliveries, &delivery_case, task->slot, &task->whole, move.chunk, PP_GATHER);
+        pp_deliveries_move(&task->item->deliveries, &delivery_case, task->index, &task->whole, move.chunk,
+                           PP_WRITING);
     }
     return true;
 }
@@ -380,9 +381,9 @@ static parapet_status assemble(chunk_task *task, bool *is_whole)
     write_job *job = task->job;
     write_item *item = task->item;
     const pp_layout *layout = context_of(job, item->build)->layout;
-    const write_chunk *chunk = &item->chunks[task->slot];
+    const write_chunk *chunk = &item->chunks[task->index];
     unsigned char *elements = pp_chain_scratch_chunk(item->scratch);
-    int64_t number = item->window.chunks[task->slot];
+    int64_t number = item->window.chunks[task->index];
     parapet_status status = PARAPET_OK;
     pp_layout_chunk_whole_box(layout, item->build->number, number, &task->whole);
     pp_layout_chunk_box(layout, item->build->number, number, &task->inside);
@@ -400,7 +401,7 @@ static parapet_status assemble(chunk_task *task, bool *is_whole)
 }
 
 /* Old chunks of other writers may take more than ours would. */
-static parapet_status grow_output(write_item *item, int slot, size_t used, size_t bytes)
+static parapet_status grow_output(write_item *item, int index, size_t used, size_t bytes)
 {
     pp_buffer larger = {0};
     parapet_status status = pp_buffer_init(&larger, item->output.budget, bytes, "buffers for encoded chunks");
@@ -409,7 +410,7 @@ static parapet_status grow_output(write_item *item, int slot, size_t used, size_
         return status;
     larger.budget = item->output.budget;
     memcpy(larger.data, item->output.data, used);
-    for (i = 0; i < slot; i++)
+    for (i = 0; i < index; i++)
         if (!item->chunks[i].is_elided)
             item->chunks[i].encoded.data = larger.data + (item->chunks[i].encoded.data - item->output.data);
     pp_buffer_free(&item->output);
@@ -418,11 +419,11 @@ static parapet_status grow_output(write_item *item, int slot, size_t used, size_
 }
 
 /* Encoded chunks of a window of several wait in the item's own buffer; the scratch is needed for the next. */
-static parapet_status keep_encoded(const write_job *job, write_item *item, int slot, size_t *used)
+static parapet_status keep_encoded(const write_job *job, write_item *item, int index, size_t *used)
 {
     const pp_transfer_context *context = context_of(job, item->build);
     size_t bound = pp_chain_encoded_bound(context->layout->chain), count = (size_t)item->window.chunk_count;
-    pp_bytes *encoded = &item->chunks[slot].encoded;
+    pp_bytes *encoded = &item->chunks[index].encoded;
     parapet_status status;
     if (count == 1)
         return PARAPET_OK;
@@ -431,7 +432,7 @@ static parapet_status keep_encoded(const write_job *job, write_item *item, int s
         (status = pp_buffer_ensure(&item->output, count * bound, "buffers for encoded chunks")) != PARAPET_OK)
         return status;
     if (encoded->bytes > item->output.capacity - *used &&
-        (status = grow_output(item, slot, *used, *used + encoded->bytes + (count - (size_t)slot) * bound)) !=
+        (status = grow_output(item, index, *used, *used + encoded->bytes + (count - (size_t)index) * bound)) !=
             PARAPET_OK)
         return status;
     memcpy(item->output.data + *used, encoded->data, encoded->bytes);
@@ -444,13 +445,13 @@ static parapet_status encode_chunk(chunk_task *task, bool *is_whole)
 {
     write_item *item = task->item;
     const pp_transfer_context *context = context_of(task->job, item->build);
-    write_chunk *chunk = &item->chunks[task->slot];
+    write_chunk *chunk = &item->chunks[task->index];
     parapet_status status;
     chunk->is_elided = false;
     *is_whole = true;
     if (chunk->fate == CHUNK_COPY) {
         context->counters->chunks_copied += 1;
-        return read_old(task->job, item, item->window.chunks[task->slot], &chunk->encoded);
+        return read_old(task->job, item, item->window.chunks[task->index], &chunk->encoded);
     }
     if ((status = assemble(task, is_whole)) != PARAPET_OK || !*is_whole)
         return status;
@@ -470,16 +471,16 @@ static parapet_status encode(void *context, int worker, void *item_pointer)
     parapet_status status = PARAPET_OK;
     chunk_task task = {.job = job, .item = item, .worker = worker};
     size_t used = 0;
-    int slot;
-    for (slot = 0; slot < item->window.chunk_count && status == PARAPET_OK; slot++) {
+    int index;
+    for (index = 0; index < item->window.chunk_count && status == PARAPET_OK; index++) {
         bool is_whole;
-        task.slot = slot;
+        task.index = index;
         if ((status = encode_chunk(&task, &is_whole)) != PARAPET_OK)
             return status;
         if (!is_whole)
             return find_deliveries(job, item); /* and once more from the start, when they have come */
-        if (!item->chunks[slot].is_elided)
-            status = keep_encoded(job, item, slot, &used);
+        if (!item->chunks[index].is_elided)
+            status = keep_encoded(job, item, index, &used);
     }
     return status;
 }
@@ -490,11 +491,11 @@ static parapet_status store_item(void *context, int worker, void *item_pointer)
     write_item *item = item_pointer;
     const pp_transfer_context *of = context_of(job, item->build);
     parapet_status status = PARAPET_OK;
-    int slot;
+    int index;
     (void)worker;
-    for (slot = 0; slot < item->window.chunk_count && status == PARAPET_OK; slot++)
-        if (!item->chunks[slot].is_elided)
-            status = pp_shard_build_append(item->build, of, item->window.chunks[slot], item->chunks[slot].encoded);
+    for (index = 0; index < item->window.chunk_count && status == PARAPET_OK; index++)
+        if (!item->chunks[index].is_elided)
+            status = pp_shard_build_append(item->build, of, item->window.chunks[index], item->chunks[index].encoded);
     if (status != PARAPET_OK || !item->is_last)
         return status;
     status = pp_shard_build_finish(item->build, of, job->staged);
@@ -570,7 +571,7 @@ static parapet_status build_sieves(write_job *job)
 static parapet_status build_slots(write_job *job)
 {
     const pp_layout **layouts = NULL;
-    int i, count = job->session != NULL ? job->session->item_count : 1;
+    int i, count = job->session != NULL ? job->session->array_count : 1;
     parapet_status status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);
     for (i = 0; i < count && status == PARAPET_OK; i++)
         layouts[i] = job->contexts[i]->layout;
@@ -682,8 +683,8 @@ static parapet_status reserve_notes(const write_job *job)
         shards++;
         if (end < list->count && list->work[end].target == target)
             continue;
-        if (job->session->items[target].notes != NULL)
-            status = pp_shard_notes_reserve(job->session->items[target].notes, shards);
+        if (job->session->arrays[target].notes != NULL)
+            status = pp_shard_notes_reserve(job->session->arrays[target].notes, shards);
         shards = 0;
     }
     return status;
@@ -695,8 +696,8 @@ static parapet_status prepare(write_job *job)
     const pp_session *session = job->session;
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < session->item_count && status == PARAPET_OK; i++)
-        status = check_writable(session->items[i].context->layout);
+    for (i = 0; i < session->array_count && status == PARAPET_OK; i++)
+        status = check_writable(session->arrays[i].context->layout);
     if (status != PARAPET_OK ||
         (status = pp_worklist_check_disjoint(&job->view->list, &job->view->plan,
                                              pp_comm_size(session->team->comm))) != PARAPET_OK)
@@ -707,25 +708,25 @@ static parapet_status prepare(write_job *job)
     return pp_transfer_report(job->contexts[0], "writing", 0, job->total_bytes);
 }
 
-static parapet_status list_contexts(write_job *job, const pp_transfer_item *items, int count)
+static parapet_status list_contexts(write_job *job, const pp_transfer_array *arrays, int count)
 {
     parapet_status status = pp_allocate_array(&job->contexts, (size_t)count, sizeof job->contexts[0]);
     int i;
     for (i = 0; i < count && status == PARAPET_OK; i++)
-        job->contexts[i] = items[i].context;
+        job->contexts[i] = arrays[i].context;
     return status;
 }
 
-parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_item *items, int item_count,
+parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *arrays, int array_count,
                                  pp_staged *staged)
 {
     pp_session session;
     pp_messages messages = {0};
-    parapet_status status = pp_session_build(&session, team, items, item_count);
+    parapet_status status = pp_session_build(&session, team, arrays, array_count);
     write_job job = {.session = &session, .view = pp_session_served(&session), .staged = staged};
     bool is_abandoned = false;
     if (status == PARAPET_OK && (status = pp_messages_build(&messages, &session)) == PARAPET_OK &&
-        (status = list_contexts(&job, items, item_count)) == PARAPET_OK)
+        (status = list_contexts(&job, arrays, array_count)) == PARAPET_OK)
         status = prepare(&job);
     status = pp_comm_agree(team->comm, "planning", status);
     if (status == PARAPET_OK)
@@ -740,7 +741,7 @@ parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_item *it
 
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk, pp_staged *staged)
 {
-    pp_transfer_item item = {.context = context};
+    pp_transfer_array array = {.context = context};
     pp_target target = {.shards = &context->layout->shards,
                         .chunks = &context->layout->chunks,
                         .element_bytes = context->layout->element_bytes};
@@ -752,7 +753,7 @@ parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, con
     if ((status = check_writable(context->layout)) == PARAPET_OK &&
         (status = pp_worklist_build_edge(&view.list, &context->layout->shards, is_shrunk, context->budget)) ==
             PARAPET_OK &&
-        (status = list_contexts(&job, &item, 1)) == PARAPET_OK && (status = build_slots(&job)) == PARAPET_OK)
+        (status = list_contexts(&job, &array, 1)) == PARAPET_OK && (status = build_slots(&job)) == PARAPET_OK)
         status = run_alone(&job);
     clear_job(&job);
     pp_worklist_clear(&view.list);

@@ -264,7 +264,7 @@ static void test_parts__gather_takes_every_element_from_its_place(void **state)
             for (j = 0; j < COLUMNS; j++)
                 if (is_in(&p, i, j))
                     *element_of(&p, i, j) = (int32_t)(100 * i + j + 1);
-        move_all(&parts, PP_GATHER, chunks, &moved);
+        move_all(&parts, PP_WRITING, chunks, &moved);
         assert_int_equal(moved, p.count[0] * p.count[1]);
         for (i = 0; i < 8; i++)
             for (j = 0; j < 12; j++)
@@ -290,7 +290,7 @@ static void test_parts__scatter_puts_every_element_in_its_place_and_nothing_else
         for (i = 0; i < 8; i++)
             for (j = 0; j < 12; j++)
                 *in_chunks(chunks, i, j) = (int32_t)(100 * i + j + 1);
-        move_all(&parts, PP_SCATTER, chunks, &moved);
+        move_all(&parts, PP_READING, chunks, &moved);
         for (i = 0; i < ROWS; i++)
             for (j = 0; j < COLUMNS; j++)
                 if (is_in(&p, i, j))

@@ -276,7 +276,7 @@ static void copy_plainly(const walk *pieces, unsigned char *chunk, pp_direction 
             here = here * of->chunk_shape[d] + cell[d] - pieces->whole.start[d];
         }
         here *= (int64_t)of->element_bytes;
-        if (direction == PP_GATHER)
+        if (direction == PP_WRITING)
             memcpy(chunk + here, claim->expected + there, of->element_bytes);
         else
             memcpy(claim->expected + there, chunk + here, of->element_bytes);
@@ -293,7 +293,7 @@ static bool sieve_piece(const walk *pieces, pp_direction direction)
                     .chunk = of->chunk,
                     .element_bytes = of->element_bytes};
     pp_sieve_piece piece = {.move = &move, .process = getpid(), .work = 100 + pieces->claim, .shard_box = &of->shard};
-    return direction == PP_GATHER ? pp_sieve_gather(&of->sieve, &piece) : pp_sieve_scatter(&of->sieve, &piece);
+    return direction == PP_WRITING ? pp_sieve_gather(&of->sieve, &piece) : pp_sieve_scatter(&of->sieve, &piece);
 }
 
 /* Gathers into a chunk of which the rest must stay as it is; what is there after a failure does not matter. */
@@ -302,9 +302,9 @@ static bool gather_rightly(const walk *pieces)
     scene *of = pieces->of;
     memset(of->chunk, 0xa5, of->chunk_bytes);
     memset(of->expected_chunk, 0xa5, of->chunk_bytes);
-    if (!sieve_piece(pieces, PP_GATHER))
+    if (!sieve_piece(pieces, PP_WRITING))
         return false;
-    copy_plainly(pieces, of->expected_chunk, PP_GATHER);
+    copy_plainly(pieces, of->expected_chunk, PP_WRITING);
     expect_in(of, memcmp(of->chunk, of->expected_chunk, of->chunk_bytes) == 0);
     return true;
 }
@@ -337,8 +337,8 @@ static int scatter_all(scene *of, uint64_t seed)
     int refused = 0;
     while (walk_next(&pieces)) {
         fill_bytes(of->chunk, of->chunk_bytes, seed + pieces.chunk_number);
-        refused += !sieve_piece(&pieces, PP_SCATTER);
-        copy_plainly(&pieces, of->chunk, PP_SCATTER);
+        refused += !sieve_piece(&pieces, PP_READING);
+        copy_plainly(&pieces, of->chunk, PP_READING);
         /* The caller uses the chunk's memory for the next one. */
         memset(of->chunk, 0x5a, of->chunk_bytes);
     }
