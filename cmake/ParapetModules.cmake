@@ -78,12 +78,13 @@ function(parapet_libraries)
   target_include_directories(parapet_inside PUBLIC ${PROJECT_SOURCE_DIR}/include ${PROJECT_SOURCE_DIR}/src)
 endfunction()
 
-# Header, library, tool, pkg-config file, CMake package and manual pages.
+# Headers, library, tool, pkg-config file, CMake package and manual pages.
 function(parapet_install)
   include(CMakePackageConfigHelpers)
   install(TARGETS parapet EXPORT parapet-targets LIBRARY DESTINATION ${CMAKE_INSTALL_LIBDIR})
   install(TARGETS parapet-tool RUNTIME DESTINATION ${CMAKE_INSTALL_BINDIR})
-  install(FILES ${PROJECT_SOURCE_DIR}/include/parapet.h DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
+  install(FILES ${PROJECT_SOURCE_DIR}/include/parapet.h ${PROJECT_SOURCE_DIR}/include/parapet_plan.h
+          DESTINATION ${CMAKE_INSTALL_INCLUDEDIR})
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/parapet.1 DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/parapet.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 

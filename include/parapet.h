@@ -364,7 +364,7 @@ PARAPET_API parapet_status parapet_array_attribute_set(parapet_array *array, con
 /* [local] As for groups. */
 PARAPET_API parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json);
 
-/* ---- Distributions and plans -------------------------------------------------------------------------- */
+/* ---- Distributions ------------------------------------------------------------------------------------ */
 
 /* How one dimension is spread over the ranks along it. */
 typedef enum parapet_spread {
@@ -391,25 +391,6 @@ PARAPET_API parapet_status parapet_distribution_count(const parapet_distribution
 /* [local] Box number index of a rank, in C order; start and count have ndim entries. */
 PARAPET_API parapet_status parapet_distribution_box(const parapet_distribution *distribution, int64_t rank,
                                                     int64_t index, int64_t *start, int64_t *count);
-
-/* What a transfer would look like, computed with no MPI and no storage. */
-typedef struct parapet_transfer_plan_request {
-    int is_read;
-    parapet_array_spec spec;
-    parapet_distribution distribution; /* shape may be NULL: the spec's */
-    int64_t servers;                   /* 0: one per 4 ranks at most 1024 */
-    int64_t memory_bytes;              /* 0: the default of a store */
-    int64_t threads;                   /* 0: 1 */
-    int64_t ownership;                 /* as in parapet_store_options */
-    int64_t server;                    /* -1: the summary of all; else what this server would do, shard by shard */
-    int64_t as_json;                   /* 1: the text is a JSON object */
-    int64_t reserved[7];
-} parapet_transfer_plan_request;
-
-/* [local] The plan in words, and, if svg is not NULL, as a drawing of ranks, shards and owners. Free both with
- * parapet_free. */
-PARAPET_API parapet_status parapet_transfer_plan_print(const parapet_transfer_plan_request *request, char **text,
-                                                       char **svg);
 
 /* ---- Copying ------------------------------------------------------------------------------------------ */
 
@@ -474,30 +455,6 @@ typedef struct parapet_copy_result {
  * be resumed on any number of ranks; any other failure removes the array that was being copied, while those of a
  * group that were complete stay. result may be NULL. */
 PARAPET_API parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result);
-
-/* What a copy would do. */
-typedef struct parapet_copy_plan_request {
-    parapet_array_spec source; /* what is copied: parapet_array_get_info tells the same of an array that exists */
-    parapet_copy_changes changes;
-    int64_t ranks;        /* 0: 1 */
-    int64_t threads;      /* 0: 1 */
-    int64_t memory_bytes; /* of one rank; 0: the default of a store */
-    int64_t unit_bytes;
-    int64_t passes, reading, cooperation; /* as in parapet_copy_request */
-    double read_rate, write_rate;         /* bytes per second of all ranks together; 0: an ordinary disk */
-    int64_t as_json;
-    int64_t reserved[12];
-} parapet_copy_plan_request;
-
-/* [local] Passes, templates, bytes, files, memory, time and the candidates that were weighed, in words; and, if svg
- * is not NULL, a drawing of source chunks, target chunks, template and the order of the visit. Free both with
- * parapet_free. */
-PARAPET_API parapet_status parapet_copy_plan_print(const parapet_copy_plan_request *request, char **text, char **svg);
-
-/* [collective] The same for a copy as requested, with the machine measured first unless no_probe. svg may be NULL.
- * An array only; for a group, one text after the other. */
-PARAPET_API parapet_status parapet_copy_request_plan_print(const parapet_copy_request *request, int as_json,
-                                                           char **text, char **svg);
 
 /* ---- Checkpoints -------------------------------------------------------------------------------------- */
 

@@ -2,6 +2,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <parapet_plan.h>
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
 #include "tool.h"
 
+#include <parapet_plan.h>
 #include <stdlib.h>
 #include <string.h>
 

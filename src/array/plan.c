@@ -1,5 +1,6 @@
 #include "forecast/print.h"
 
+#include <parapet_plan.h>
 #include <string.h>
 
 #include "array/internal.h"

@@ -1,6 +1,8 @@
 /* copy.c - the public functions that copy arrays and hierarchies. */
 #include "copy/copy.h"
 
+#include <parapet_plan.h>
+
 static parapet_status check_reserved(const int64_t *words, size_t count)
 {
     size_t i;

@@ -1,5 +1,6 @@
 /* What a copy would do, computed with no MPI and no storage. */
 #include <limits.h>
+#include <parapet_plan.h>
 
 #include "copy/copy.h"
 #include "rechunk/drawing.h"

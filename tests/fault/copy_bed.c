@@ -1,5 +1,6 @@
 #include "copy_bed.h"
 
+#include <parapet_plan.h>
 #include <unistd.h>
 
 #include "base/bytes.h"

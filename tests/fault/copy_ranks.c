@@ -8,6 +8,7 @@
 #include <inttypes.h>
 #include <mpi.h>
 #include <parapet.h>
+#include <parapet_plan.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>

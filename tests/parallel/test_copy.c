@@ -7,6 +7,7 @@
  *     parallel_copy FIRST CASES
  *
  * runs the seeds from FIRST; CASES 1 repeats one. */
+#include <parapet_plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -4,6 +4,7 @@
  * compared. Runs under the launcher on any number of ranks:
  *
  *     parallel_copy_counts FIRST CASES */
+#include <parapet_plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

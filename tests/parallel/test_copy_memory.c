@@ -6,6 +6,7 @@
  *     parallel_copy_memory PLANES make FOLDER            writes one source there, in planes
  *     parallel_copy_memory PLANES copy FOLDER MiB        copies it into pencils within that limit, and nothing else
  */
+#include <parapet_plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

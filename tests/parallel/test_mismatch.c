@@ -1,5 +1,6 @@
 /* Ranks that make different calls, or the same call with different arguments, are all told so: PARAPET_ERR_ARGUMENT,
  * with both calls named. Nothing has happened then, and the next call that all make alike works. */
+#include <parapet_plan.h>
 #include <stdio.h>
 #include <string.h>
 

@@ -5,6 +5,7 @@
  * A rank's statistics count what it sends. Writing, that is its data as client and its requests as server; reading,
  * its offers and data as server and its grants as client. */
 #include <inttypes.h>
+#include <parapet_plan.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,7 @@
 #include "support.h"
 
+#include <parapet_plan.h>
+
 #include "base/memory.h"
 
 static int64_t shape[2] = {100, 77}, chunks[2] = {10, 10}, shards[2] = {30, 40}, mesh[2] = {3, 2};

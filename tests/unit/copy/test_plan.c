@@ -1,6 +1,8 @@
 /* What the planner is told of two layouts, and parapet_copy_plan_print from beginning to end. */
 #include "support.h"
 
+#include <parapet_plan.h>
+
 #include "copy/copy.h"
 
 /* A copy as far as its plan: from a spec, with changes. */
