@@ -227,7 +227,7 @@ parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *
         .is_sharded = array->layout.is_sharded,
         .is_sealed = array->is_sealed,
         .shape = document->shape,
-        .chunks = has_layout ? array->layout.chunks.cell_shape : document->grid_shape,
+        .chunks = has_layout ? array->layout.tiling.chunks.cell_shape : document->grid_shape,
         .shards = document->grid_shape,
         .dimension_names = document->has_dimension_names ? (const char *const *)document->dimension_names : NULL,
         .codecs = array->codec_words,

@@ -47,7 +47,7 @@ static parapet_status sort_failure(check_job *job, parapet_status status, const 
 static void count_chunks(check_job *job, const pp_shard *shard)
 {
     int64_t chunk;
-    for (chunk = 0; chunk < job->array->layout.chunks.cell_count; chunk++)
+    for (chunk = 0; chunk < job->array->layout.tiling.chunks.cell_count; chunk++)
         if (pp_shard_has_chunk(shard, chunk))
             job->summary->chunks_present++;
 }
@@ -79,9 +79,9 @@ static bool is_shard_inside(const parapet_array *array, const char *key, int64_t
     if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell))
         return false;
     for (d = 0; d < array->document.ndim; d++)
-        if (cell[d] >= array->layout.shards.cells[d])
+        if (cell[d] >= array->layout.tiling.shards.cells[d])
             return false;
-    *number = pp_grid_cell_number(&array->layout.shards, cell);
+    *number = pp_grid_cell_number(&array->layout.tiling.shards, cell);
     return true;
 }
 
@@ -177,7 +177,7 @@ static parapet_status run_check(void *subject, const void *argument)
     parapet_array *array = job->array;
     parapet_status status;
     (void)argument;
-    job->summary->shards_expected = array->layout.shards.cell_count;
+    job->summary->shards_expected = array->layout.tiling.shards.cell_count;
     if ((status = pp_walk_objects(array->store, array->path, check_object, job)) != PARAPET_OK ||
         (status = check_temporaries(job)) != PARAPET_OK)
         return status;

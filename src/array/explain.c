@@ -28,13 +28,13 @@ static void add_chunks(pp_text *text, const pp_layout *layout)
 {
     int64_t bytes = (int64_t)pp_chain_decoded_bytes(layout->chain);
     pp_text_add(text, "chunks ");
-    add_shape(text, layout->chunks.ndim, layout->chunks.cell_shape);
+    add_shape(text, layout->tiling.chunks.ndim, layout->tiling.chunks.cell_shape);
     pp_text_add(text, ", ");
     add_bytes(text, (double)bytes);
     pp_text_add(text,
                 " each: what one read fetches and decodes at least. The default is about 1 MiB: it compresses "
                 "well, one request for it runs near the disk's full speed, and a corner costs no whole file.\n");
-    if (bytes < SMALL_CHUNK_BYTES && layout->chunks.cell_count * layout->shards.cell_count > 1)
+    if (bytes < SMALL_CHUNK_BYTES && layout->tiling.chunks.cell_count * layout->tiling.shards.cell_count > 1)
         pp_text_add(text, "  these are small: below 64 KiB requests and index entries outweigh the data.\n");
     if (bytes > LARGE_CHUNK_BYTES)
         pp_text_add(text, "  these are large: several codecs stop at 2 GiB, and every read needs all of it.\n");
@@ -47,17 +47,17 @@ static void add_shards(pp_text *text, const pp_layout *layout)
         pp_text_add(text,
                     "not sharded: every chunk is a file, %lld in all. Arrays that fit one chunk gain nothing from "
                     "a shard around it.\n",
-                    (long long)layout->shards.cell_count);
+                    (long long)layout->tiling.shards.cell_count);
         return;
     }
     pp_text_add(text, "shards ");
-    add_shape(text, layout->shards.ndim, layout->shards.cell_shape);
-    pp_text_add(text, ", %lld chunks, ", (long long)layout->chunks.cell_count);
-    add_bytes(text, chunk_bytes * (double)layout->chunks.cell_count);
+    add_shape(text, layout->tiling.shards.ndim, layout->tiling.shards.cell_shape);
+    pp_text_add(text, ", %lld chunks, ", (long long)layout->tiling.chunks.cell_count);
+    add_bytes(text, chunk_bytes * (double)layout->tiling.chunks.cell_count);
     pp_text_add(text,
                 " before compression, %lld files in all. The default is about 256 MiB: files stay few, and a "
                 "shard is streamed, never held in memory.\n",
-                (long long)layout->shards.cell_count);
+                (long long)layout->tiling.shards.cell_count);
 }
 
 parapet_status parapet_array_layout_print(parapet_array *array, char **text)

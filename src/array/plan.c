@@ -93,9 +93,7 @@ static parapet_status init_facts(plan_job *job)
     facts->memory_bytes = options->memory_bytes;
     facts->by = (pp_schedule_case){
         .distribution = &job->distribution,
-        .shards = &layout->shards,
-        .chunks = &layout->chunks,
-        .element_bytes = layout->element_bytes,
+        .tiling = &layout->tiling,
         .window_chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain)),
         .fragment_bytes = pp_memory_fragment_bytes(options->memory_bytes),
         .server_count = choose_server_count(job),

@@ -53,7 +53,8 @@ static parapet_status remove_if_outside(void *context, const char *key, uint64_t
     parapet_array *array = context;
     int64_t cell[PARAPET_MAX_NDIM];
     (void)bytes;
-    if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell) || is_inside(&array->layout.shards, cell))
+    if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell) ||
+        is_inside(&array->layout.tiling.shards, cell))
         return PARAPET_OK;
     return pp_walk_remove(array->store, array->path, key);
 }

@@ -104,9 +104,10 @@ static parapet_status check_head(parapet_array *array, pp_json *sealed)
     pp_sha256_print(digest, text);
     if (!pp_json_is_text(pp_json_member(sealed, "manifest_sha256"), text))
         return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal is not the one that zarr.json names");
-    if (array->head.shard_count != (uint64_t)array->layout.shards.cell_count)
+    if (array->head.shard_count != (uint64_t)array->layout.tiling.shards.cell_count)
         return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal is of %llu shards, but the array has %lld",
-                       (unsigned long long)array->head.shard_count, (long long)array->layout.shards.cell_count);
+                       (unsigned long long)array->head.shard_count,
+                       (long long)array->layout.tiling.shards.cell_count);
     return PARAPET_OK;
 }
 

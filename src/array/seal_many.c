@@ -79,7 +79,7 @@ static bool has_failed(const sealing *job)
 
 static int64_t pages_of(const parapet_array *array)
 {
-    return pp_divide_up(array->layout.shards.cell_count, PP_MANIFEST_PAGE_RECORDS);
+    return pp_divide_up(array->layout.tiling.shards.cell_count, PP_MANIFEST_PAGE_RECORDS);
 }
 
 /* ---- The line ---- */
@@ -101,7 +101,8 @@ static bool take_page(const sealing *job, line_place *place, line_page *page)
     *page = (line_page){
         .array = place->array,
         .page = place->page,
-        .record_count = (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, array->layout.shards.cell_count - before),
+        .record_count =
+            (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, array->layout.tiling.shards.cell_count - before),
         .batch = place->weight / job->batch_weight,
     };
     place->page++;
@@ -149,8 +150,8 @@ static parapet_status measure(sealing *job)
             return status;
         if (pages_of(array) > PP_MANIFEST_MAX_PAGES)
             return pp_fail(PARAPET_ERR_UNSUPPORTED, "array \"%s\": %lld shards are too many for a seal", array->path,
-                           (long long)array->layout.shards.cell_count);
-        weight += array->layout.shards.cell_count + PAGE_WEIGHT * pages_of(array);
+                           (long long)array->layout.tiling.shards.cell_count);
+        weight += array->layout.tiling.shards.cell_count + PAGE_WEIGHT * pages_of(array);
     }
     job->batch_weight =
         pp_min_i64(PP_MANIFEST_PAGE_RECORDS + PAGE_WEIGHT, pp_divide_up(weight, job->store->server_count));
@@ -173,7 +174,7 @@ static parapet_status describe(const pp_transfer_context *context, int64_t numbe
 /* The share of this rank in an array that was not written through its handle: as if it had been now. */
 static void describe_share(sealing *job, parapet_array *array, int64_t first)
 {
-    int64_t shard, shards = array->layout.shards.cell_count, step = job->store->server_count;
+    int64_t shard, shards = array->layout.tiling.shards.cell_count, step = job->store->server_count;
     pp_transfer_context context;
     pp_shard_record record;
     parapet_status status = pp_array_transfer_context(array, &context);
@@ -197,7 +198,7 @@ static void describe_unwritten(sealing *job)
         if (array->is_sealed || array->notes.serial > 0 || pages_of(array) >= job->store->server_count)
             continue;
         describe_share(job, array, pp_seal_first_own(job->store, before));
-        before += array->layout.shards.cell_count;
+        before += array->layout.tiling.shards.cell_count;
     }
 }
 
@@ -423,7 +424,7 @@ static parapet_status init_heads(sealing *job)
         if (array->is_sealed)
             continue;
         pp_manifest_head_clear(&array->head);
-        status = pp_manifest_head_init(&array->head, (uint64_t)array->layout.shards.cell_count);
+        status = pp_manifest_head_init(&array->head, (uint64_t)array->layout.tiling.shards.cell_count);
     }
     return status;
 }

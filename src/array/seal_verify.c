@@ -24,7 +24,7 @@ static parapet_status verify_shard(parapet_array *array, const pp_transfer_conte
 /* Neighbours, so that a page of the manifest is read by few servers. It is not kept: there may be many arrays. */
 static parapet_status verify_share(parapet_array *array, int64_t share)
 {
-    int64_t count = array->layout.shards.cell_count, servers = array->store->server_count, number, end;
+    int64_t count = array->layout.tiling.shards.cell_count, servers = array->store->server_count, number, end;
     pp_transfer_context context;
     parapet_status status = pp_array_transfer_context(array, &context);
     if (share == INT64_MAX || status != PARAPET_OK)
@@ -49,7 +49,7 @@ parapet_status pp_arrays_verify(parapet_array *const *arrays, int count)
         return PARAPET_OK;
     for (i = 0; i < count && status == PARAPET_OK; i++) {
         status = verify_share(arrays[i], pp_seal_first_own(arrays[i]->store, before));
-        before += arrays[i]->layout.shards.cell_count;
+        before += arrays[i]->layout.tiling.shards.cell_count;
     }
     return pp_comm_agree(arrays[0]->store->comm, "verifying", status);
 }

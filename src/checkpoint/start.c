@@ -79,7 +79,7 @@ static void copy_elements(const pp_box *box, const pp_part_memory *memory, size_
 static parapet_status keep_part(parapet_array *array, const pp_box *box, const pp_part_memory *memory,
                                 parapet_buffering buffering, kept_part *kept, parapet_part *part)
 {
-    size_t element_bytes = array->layout.element_bytes;
+    size_t element_bytes = array->layout.tiling.element_bytes;
     parapet_status status;
     int d;
     for (d = 0; d < box->ndim; d++) {

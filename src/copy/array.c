@@ -219,7 +219,7 @@ static parapet_status version_of_shard(const pp_copy_task *task, int64_t shard, 
 static parapet_status version_source(pp_copy_task *task)
 {
     pp_comm *comm = comm_of(task);
-    int64_t shard, count = task->source->layout.shards.cell_count;
+    int64_t shard, count = task->source->layout.tiling.shards.cell_count;
     parapet_status status = PARAPET_OK;
     int64_t sums[2] = {0, 0}; /* of halves: they neither overflow nor depend on how many ranks there are */
     uint64_t version;

@@ -86,7 +86,7 @@ static int64_t step_along(const digest_job *job, int axis)
 
 static void add_box(const digest_job *job, const pp_box *whole, const pp_box *box, const unsigned char *elements)
 {
-    size_t element_bytes = job->context->layout->element_bytes;
+    size_t element_bytes = job->context->layout->tiling.element_bytes;
     int64_t strides[PARAPET_MAX_NDIM], at[PARAPET_MAX_NDIM];
     pp_box rows = *box;
     digest_row row = {.count = 1};
@@ -147,7 +147,7 @@ static parapet_status add_plain(digest_job *job, const pp_shard *shard, const pp
     parapet_status status = PARAPET_OK;
     bool more;
     int d, split;
-    pp_strides_c_order(whole->ndim, whole->count, job->context->layout->element_bytes, strides);
+    pp_strides_c_order(whole->ndim, whole->count, job->context->layout->tiling.element_bytes, strides);
     split = split_of(whole, strides);
     step = pp_max_i64(1, PIECE_BYTES / strides[split]);
     for (d = split; d < whole->ndim; d++)
@@ -176,8 +176,8 @@ static parapet_status add_plain(digest_job *job, const pp_shard *shard, const pp
 static bool goes_by_pieces(const digest_job *job, const pp_shard *shard, int64_t chunk)
 {
     const pp_chain *chain = job->context->layout->chain;
-    return job->context->layout->shards.ndim > 0 && pp_shard_has_chunk(shard, chunk) && pp_chain_is_plain(chain) &&
-           shard->entries[chunk].bytes == pp_chain_decoded_bytes(chain);
+    return job->context->layout->tiling.shards.ndim > 0 && pp_shard_has_chunk(shard, chunk) &&
+           pp_chain_is_plain(chain) && shard->entries[chunk].bytes == pp_chain_decoded_bytes(chain);
 }
 
 static parapet_status add_shard(digest_job *job, const pp_shard *shard)
@@ -187,11 +187,11 @@ static parapet_status add_shard(digest_job *job, const pp_shard *shard)
     parapet_status status = PARAPET_OK;
     pp_box chunks, whole, box;
     bool more;
-    pp_layout_chunks_inside(layout, shard->number, &chunks);
+    pp_tiling_chunks_inside(&layout->tiling, shard->number, &chunks);
     for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell)) {
-        int64_t chunk = pp_grid_cell_number(&layout->chunks, cell);
+        int64_t chunk = pp_grid_cell_number(&layout->tiling.chunks, cell);
         const unsigned char *elements;
-        pp_layout_chunk_whole_box(layout, shard->number, chunk, &whole);
+        pp_tiling_chunk_whole_box(&layout->tiling, shard->number, chunk, &whole);
         if (!pp_box_intersect(&whole, &job->wanted, &box))
             continue;
         if (goes_by_pieces(job, shard, chunk))
@@ -208,9 +208,9 @@ static parapet_status add_shards(digest_job *job, int rank, int rank_count)
     parapet_status status = PARAPET_OK;
     int64_t number;
     pp_box box;
-    for (number = rank; number < layout->shards.cell_count && status == PARAPET_OK; number += rank_count) {
+    for (number = rank; number < layout->tiling.shards.cell_count && status == PARAPET_OK; number += rank_count) {
         pp_shard shard = {0};
-        pp_layout_shard_box(layout, number, &box);
+        pp_tiling_shard_box(&layout->tiling, number, &box);
         if (!pp_box_intersect(&box, &job->wanted, &box))
             continue;
         if ((status = pp_shard_open(job->context, number, &shard)) == PARAPET_OK)

@@ -61,15 +61,10 @@ void pp_open_chunks_free(pp_open_chunks *open_chunks)
     *open_chunks = (pp_open_chunks){0};
 }
 
-static const int64_t *chunk_shape(const pp_open_chunks *open_chunks)
-{
-    return open_chunks->layout->chunks.cell_shape;
-}
-
 void pp_open_chunks_begin(pp_open_chunks *open_chunks, const pp_box *template_box)
 {
     int64_t i, count;
-    pp_layout_chunks_of_box(open_chunks->layout, template_box, &open_chunks->chunks);
+    pp_tiling_chunks_of_box(&open_chunks->layout->tiling, template_box, &open_chunks->chunks);
     count = pp_box_element_count(&open_chunks->chunks);
     for (i = 0; i < count; i++)
         open_chunks->open_chunk_of[i] = -1;
@@ -95,16 +90,6 @@ void pp_open_chunks_cell(const pp_open_chunks *open_chunks, int64_t chunk, int64
     }
 }
 
-void pp_open_chunks_box(const pp_open_chunks *open_chunks, const int64_t *cell, pp_box *box)
-{
-    int d;
-    box->ndim = open_chunks->chunks.ndim;
-    for (d = 0; d < box->ndim; d++) {
-        box->start[d] = cell[d] * chunk_shape(open_chunks)[d];
-        box->count[d] = chunk_shape(open_chunks)[d];
-    }
-}
-
 pp_open_chunk *pp_open_chunks_find(const pp_open_chunks *open_chunks, const int64_t *cell)
 {
     return &open_chunks->list[open_chunks->open_chunk_of[index_of(open_chunks, cell)]];
@@ -113,16 +98,16 @@ pp_open_chunk *pp_open_chunks_find(const pp_open_chunks *open_chunks, const int6
 /* What lies outside the array is fill value, whatever was in the buffer before. */
 static void clear_overhang(const pp_open_chunks *open_chunks, const int64_t *cell, pp_open_chunk *open_chunk)
 {
-    const pp_grid *grid = &open_chunks->layout->shards;
+    const pp_grid *grid = &open_chunks->layout->tiling.shards;
     pp_box box;
     int d;
-    pp_open_chunks_box(open_chunks, cell, &box);
+    pp_tiling_whole_box_at(&open_chunks->layout->tiling, cell, &box);
     for (d = 0; d < box.ndim; d++)
         if (box.start[d] + box.count[d] > grid->shape[d])
             break;
     if (d < box.ndim)
-        pp_fill_elements(open_chunk->buffer.data, pp_box_element_count(&box), open_chunks->layout->element_bytes,
-                         open_chunks->layout->fill_value);
+        pp_fill_elements(open_chunk->buffer.data, pp_box_element_count(&box),
+                         open_chunks->layout->tiling.element_bytes, open_chunks->layout->fill_value);
 }
 
 static int32_t wait_for_open_chunk(pp_open_chunks *open_chunks)

@@ -45,9 +45,8 @@ void pp_open_chunks_free(pp_open_chunks *open_chunks);
 /* Turns to another template. No open chunk may be taken. */
 void pp_open_chunks_begin(pp_open_chunks *open_chunks, const pp_box *template_box);
 
-/* Where a chunk of the template lies: its position in the grid of all chunks, and its whole box. */
+/* Where a chunk of the template lies: its position in the grid of all chunks. */
 void pp_open_chunks_cell(const pp_open_chunks *open_chunks, int64_t chunk, int64_t *cell);
-void pp_open_chunks_box(const pp_open_chunks *open_chunks, const int64_t *cell, pp_box *box);
 
 /* The open chunk of the chunk at that position, which has been taken. */
 pp_open_chunk *pp_open_chunks_find(const pp_open_chunks *open_chunks, const int64_t *cell);

@@ -54,7 +54,7 @@ static int64_t count_visits(const copy_engine *engine, const int64_t *cell)
     int64_t count = 1;
     pp_box box;
     int d;
-    pp_open_chunks_box(&engine->open_chunks, cell, &box);
+    pp_tiling_whole_box_at(&engine->job->target->layout->tiling, cell, &box);
     (void)pp_box_intersect(&box, &engine->box, &box);
     for (d = 0; d < box.ndim; d++) {
         int64_t first = box.start[d] + side->origin[d], last = first + box.count[d] - 1;
@@ -69,7 +69,7 @@ static bool take_open_chunks(copy_engine *engine, const pp_copy_visit *visit)
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box chunks;
     bool more;
-    pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
+    pp_tiling_chunks_of_box(&engine->job->target->layout->tiling, &visit->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
         if (!pp_open_chunks_take(&engine->open_chunks, cell, count_visits(engine, cell)))
             return false;
@@ -185,7 +185,7 @@ static void scatter(const copy_engine *engine, const pp_copy_visit *visit, const
     int64_t strides[PARAPET_MAX_NDIM];
     pp_strided copy = *from;
     pp_box whole, common;
-    pp_open_chunks_box(&engine->open_chunks, cell, &whole);
+    pp_tiling_whole_box_at(&engine->job->target->layout->tiling, cell, &whole);
     (void)pp_box_intersect(&whole, &visit->box, &common);
     pp_strides_c_order(whole.ndim, whole.count, copy.element_bytes, strides);
     copy.count = common.count;
@@ -206,7 +206,8 @@ static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker
     const pp_layout *layout = engine->job->target->layout;
     int64_t strides[PARAPET_MAX_NDIM] = {0}, cell[PARAPET_MAX_NDIM];
     const unsigned char *decoded = NULL;
-    pp_strided copy = {.ndim = visit->box.ndim, .element_bytes = layout->element_bytes, .source = layout->fill_value};
+    pp_strided copy = {
+        .ndim = visit->box.ndim, .element_bytes = layout->tiling.element_bytes, .source = layout->fill_value};
     parapet_status status = PARAPET_OK;
     pp_box chunks;
     bool more;
@@ -215,7 +216,7 @@ static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker
     if (visit->is_stored)
         copy.source = pp_copy_source_elements(&engine->source, visit, decoded, strides);
     copy.source_strides = strides;
-    pp_layout_chunks_of_box(engine->job->target->layout, &visit->box, &chunks);
+    pp_tiling_chunks_of_box(&engine->job->target->layout->tiling, &visit->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell)) {
         pp_open_chunk *open_chunk = pp_open_chunks_find(&engine->open_chunks, cell);
         scatter(engine, visit, &copy, cell, open_chunk);
@@ -232,7 +233,7 @@ static parapet_status deliver(void *context, int worker, void *item)
     parapet_status status = scatter_all(engine, &engine->workers[worker], visit);
     pp_copy_visit_release(visit);
     atomic_fetch_add(&engine->job->done_bytes,
-                     pp_box_element_count(&visit->box) * (int64_t)engine->job->target->layout->element_bytes);
+                     pp_box_element_count(&visit->box) * (int64_t)engine->job->target->layout->tiling.element_bytes);
     if (status != PARAPET_OK)
         pp_open_chunks_give_up(&engine->open_chunks);
     pp_open_chunks_leave(&engine->open_chunks);
@@ -289,7 +290,7 @@ static parapet_status run_template(copy_engine *engine)
 
 static int64_t box_bytes(const copy_engine *engine, const pp_box *box)
 {
-    return pp_box_element_count(box) * (int64_t)engine->job->target->layout->element_bytes;
+    return pp_box_element_count(box) * (int64_t)engine->job->target->layout->tiling.element_bytes;
 }
 
 static parapet_status run_templates(copy_engine *engine, int64_t work_unit)

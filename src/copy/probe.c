@@ -203,9 +203,9 @@ static parapet_status read_runs(probe *self, const pp_shard *shard, int64_t chun
 static parapet_status read_somewhere(probe *self, int64_t turn)
 {
     const pp_layout *layout = self->source.layout;
-    int64_t chunk = turn * 7919 % layout->chunks.cell_count;
+    int64_t chunk = turn * 7919 % layout->tiling.chunks.cell_count;
     pp_shard shard = {0};
-    parapet_status status = pp_shard_open(&self->source, turn * 104729 % layout->shards.cell_count, &shard);
+    parapet_status status = pp_shard_open(&self->source, turn * 104729 % layout->tiling.shards.cell_count, &shard);
     if (status == PARAPET_OK && pp_shard_has_chunk(&shard, chunk)) {
         if (turn % 4 == 1)
             status = read_piece(self, &shard, chunk);
@@ -224,7 +224,7 @@ static parapet_status measure_source(probe *self)
     double start = pp_clock_seconds();
     parapet_status status = PARAPET_OK;
     int64_t turn;
-    if (self->source.layout->shards.cell_count == 0)
+    if (self->source.layout->tiling.shards.cell_count == 0)
         return PARAPET_OK;
     for (turn = 0; turn < READS_MOST && self->elements_bytes < READ_BYTES && status == PARAPET_OK &&
                    pp_clock_seconds() - start < 2 * PATIENCE;

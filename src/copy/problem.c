@@ -43,7 +43,7 @@ parapet_status pp_copy_means_force(pp_copy_means *means, int64_t passes, int64_t
 int64_t pp_copy_cooperation_bytes(const pp_layout *source, int ranks)
 {
     size_t chunk = pp_chain_scratch_bytes(source->chain) + pp_chain_encoded_bound(source->chain);
-    size_t index = INDEX_COPIES * (size_t)source->chunks.cell_count * sizeof(pp_chunk_entry);
+    size_t index = INDEX_COPIES * (size_t)source->tiling.chunks.cell_count * sizeof(pp_chunk_entry);
     size_t messages = pp_memory_client_bytes(PP_COPY_MESSAGE_BYTES);
     if (ranks == 1)
         return 0;
@@ -53,7 +53,7 @@ int64_t pp_copy_cooperation_bytes(const pp_layout *source, int ranks)
 static void describe(const pp_layout *layout, const pp_copy_view *view, pp_rechunk_side *side)
 {
     pp_copy_view_side(view, layout, side);
-    side->element_bytes = (int64_t)layout->element_bytes;
+    side->element_bytes = (int64_t)layout->tiling.element_bytes;
     side->encoded_bytes = (int64_t)pp_chain_encoded_bound(layout->chain);
     side->chunk_buffer_bytes = (int64_t)pp_chain_chunk_capacity(layout->chain);
     side->is_sharded = layout->is_sharded;
@@ -63,7 +63,7 @@ static void describe(const pp_layout *layout, const pp_copy_view *view, pp_rechu
 /* The last of several passes looks up in the source what is stored there, with the index of one shard open. */
 static int64_t lookup_bytes(const pp_layout *source)
 {
-    size_t entries = (size_t)source->chunks.cell_count * sizeof(pp_chunk_entry);
+    size_t entries = (size_t)source->tiling.chunks.cell_count * sizeof(pp_chunk_entry);
     size_t stored = source->is_sharded ? pp_align_up(pp_index_stored_bytes(&source->index), PP_PAGE_BYTES) : 0;
     return (int64_t)(entries + stored);
 }
@@ -91,6 +91,6 @@ void pp_copy_problem_init(pp_rechunk_problem *problem, const pp_layout *source, 
     describe(target, &whole, &problem->target);
     problem->target.scratch_bytes = (int64_t)pp_chain_encoder_bytes(target->chain);
     /* Elements as they are with a checksum behind them: neither way needs memory beside the chunk. */
-    problem->between.element_bytes = (int64_t)target->element_bytes;
+    problem->between.element_bytes = (int64_t)target->tiling.element_bytes;
     problem->between.scratch_bytes = lookup_bytes(source);
 }

@@ -91,17 +91,11 @@ static int64_t own_position(const pp_copy_source *source, int d, int64_t cell)
 
 static void find_chunk(const pp_copy_source *source, const int64_t *cell, int64_t *shard, int64_t *chunk)
 {
-    const pp_layout *layout = source->job->source->layout;
-    int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM];
+    int64_t own_cell[PARAPET_MAX_NDIM];
     int d;
-    for (d = 0; d < source->job->view->ndim; d++) {
-        int axis = source->job->view->axis[d];
-        int64_t position = own_position(source, d, cell[d]);
-        shard_cell[axis] = position / chunks_per_shard(source, d);
-        chunk_cell[axis] = position % chunks_per_shard(source, d);
-    }
-    *shard = pp_grid_cell_number(&layout->shards, shard_cell);
-    *chunk = pp_grid_cell_number(&layout->chunks, chunk_cell);
+    for (d = 0; d < source->job->view->ndim; d++)
+        own_cell[source->job->view->axis[d]] = own_position(source, d, cell[d]);
+    pp_tiling_find_chunk(&source->job->source->layout->tiling, own_cell, shard, chunk);
 }
 
 static pp_shard *find_in_slab(pp_copy_source *source, const int64_t *cell)
@@ -169,7 +163,7 @@ parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell
     parapet_status status;
     bound_visit(source, cell, template_box, &visit->box);
     find_chunk(source, cell, &shard, &visit->chunk);
-    pp_layout_chunk_whole_box(context->layout, shard, visit->chunk, &visit->chunk_box);
+    pp_tiling_chunk_whole_box(&context->layout->tiling, shard, visit->chunk, &visit->chunk_box);
     if ((status = open_shard(source, cell, shard, visit)) != PARAPET_OK)
         return status;
     visit->is_stored = pp_shard_has_chunk(visit->shard, visit->chunk);
@@ -290,8 +284,8 @@ static parapet_status fetch_runs(pp_copy_source *source, pp_copy_visit *visit)
         return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", visit->shard->key,
                        (long long)visit->chunk, (unsigned long long)bytes, pp_chain_decoded_bytes(layout->chain));
     part_of_chunk(source, visit, &part);
-    run_bytes = begin_runs(&walk, visit, &part, layout->element_bytes);
-    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)pp_box_element_count(&part) * layout->element_bytes,
+    run_bytes = begin_runs(&walk, visit, &part, layout->tiling.element_bytes);
+    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)pp_box_element_count(&part) * layout->tiling.element_bytes,
                                    "parts of source chunks")) != PARAPET_OK)
         return status;
     return read_runs(source, visit, &walk, run_bytes);
@@ -317,11 +311,11 @@ const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const
     int d;
     part_of_chunk(source, visit, &part);
     if (source->job->pass->reads_runs) {
-        pp_strides_c_order(part.ndim, part.count, source->job->source->layout->element_bytes, own);
+        pp_strides_c_order(part.ndim, part.count, source->job->source->layout->tiling.element_bytes, own);
         for (d = 0; d < part.ndim; d++)
             part.start[d] = 0;
     } else {
-        pp_strides_c_order(part.ndim, visit->chunk_box.count, source->job->source->layout->element_bytes, own);
+        pp_strides_c_order(part.ndim, visit->chunk_box.count, source->job->source->layout->tiling.element_bytes, own);
     }
     for (d = 0; d < part.ndim; d++) {
         int axis = view->axis[d];

@@ -11,7 +11,7 @@ static const pp_transfer_context *context_of(const pp_copy_target *target)
 
 static int64_t chunks_per_shard(const pp_copy_target *target)
 {
-    return context_of(target)->layout->chunks.cell_count;
+    return context_of(target)->layout->tiling.chunks.cell_count;
 }
 
 /* An unsharded array has one shard per chunk: too many to keep, and each is finished with its chunk. */
@@ -38,7 +38,7 @@ static int64_t number_of(const pp_copy_target *target, int64_t index)
         cell[d] = target->cells.start[d] + index % target->cells.count[d];
         index /= target->cells.count[d];
     }
-    return pp_grid_cell_number(&context_of(target)->layout->shards, cell);
+    return pp_grid_cell_number(&context_of(target)->layout->tiling.shards, cell);
 }
 
 static parapet_status build_shards(pp_copy_target *target)
@@ -62,7 +62,7 @@ static pp_copy_shard *find_shard(pp_copy_target *target, int64_t number)
 {
     int64_t cell[PARAPET_MAX_NDIM], index = 0;
     int d;
-    pp_grid_cell_position(&context_of(target)->layout->shards, number, cell);
+    pp_grid_cell_position(&context_of(target)->layout->tiling.shards, number, cell);
     for (d = 0; d < target->cells.ndim; d++) {
         int64_t inside = cell[d] - target->cells.start[d];
         if (inside < 0 || inside >= target->cells.count[d])
@@ -88,7 +88,8 @@ static parapet_status adopt_shard(void *context, int64_t template_number, const 
     pp_copy_target *target = context;
     pp_copy_shard *shard;
     (void)template_number;
-    if (!keeps_shards(target) || told->shard < 0 || told->shard >= context_of(target)->layout->shards.cell_count ||
+    if (!keeps_shards(target) || told->shard < 0 ||
+        told->shard >= context_of(target)->layout->tiling.shards.cell_count ||
         (shard = find_shard(target, told->shard)) == NULL || told->bytes < shard->durable_bytes)
         return refuse_journal(target);
     shard->durable_bytes = told->bytes;
@@ -157,8 +158,8 @@ parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int
     (void)pthread_mutex_init(&target->lock, NULL);
     target->has_holes = job->origin != NULL;
     pp_copy_source_init(&target->origin, job->origin != NULL ? job->origin : job);
-    pp_rechunk_work_unit_box(layout->shards.ndim, layout->shards.shape, job->pass, work_unit, &box);
-    pp_grid_cells_of_box(&layout->shards, &box, &target->cells);
+    pp_rechunk_work_unit_box(layout->tiling.shards.ndim, layout->tiling.shards.shape, job->pass, work_unit, &box);
+    pp_grid_cells_of_box(&layout->tiling.shards, &box, &target->cells);
     target->shard_count = pp_box_element_count(&target->cells);
     if (keeps_shards(target))
         status = build_shards(target);
@@ -170,17 +171,15 @@ parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int
 parapet_status pp_copy_target_wants(pp_copy_target *target, const int64_t *cell, bool *wants)
 {
     const pp_layout *layout = context_of(target)->layout;
-    pp_box box = {.ndim = layout->shards.ndim}, array = box;
+    pp_box box, array = {.ndim = layout->tiling.shards.ndim};
     parapet_status status;
     int d;
     *wants = true;
     if (!target->has_holes)
         return PARAPET_OK;
-    for (d = 0; d < box.ndim; d++) {
-        array.count[d] = layout->shards.shape[d];
-        box.count[d] = layout->chunks.cell_shape[d];
-        box.start[d] = cell[d] * box.count[d];
-    }
+    for (d = 0; d < array.ndim; d++)
+        array.count[d] = layout->tiling.shards.shape[d];
+    pp_tiling_whole_box_at(&layout->tiling, cell, &box);
     (void)pp_box_intersect(&box, &array, &box);
     (void)pthread_mutex_lock(&target->lock);
     status = pp_copy_source_has_some(&target->origin, &box, wants);
@@ -208,21 +207,14 @@ static parapet_status publish_chunk(pp_copy_target *target, int64_t number, pp_b
 
 static parapet_status append_chunk(pp_copy_target *target, const int64_t *cell, pp_bytes encoded)
 {
-    const pp_layout *layout = context_of(target)->layout;
-    int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM], number, chunk;
+    int64_t number, chunk;
     pp_copy_shard *shard;
-    int d;
-    for (d = 0; d < layout->shards.ndim; d++) {
-        shard_cell[d] = cell[d] / layout->chunks.cells[d];
-        chunk_cell[d] = cell[d] % layout->chunks.cells[d];
-    }
-    number = pp_grid_cell_number(&layout->shards, shard_cell);
+    pp_tiling_find_chunk(&context_of(target)->layout->tiling, cell, &number, &chunk);
     if (!keeps_shards(target))
         return publish_chunk(target, number, encoded);
     shard = find_shard(target, number);
     if (shard->is_published)
         return PARAPET_OK;
-    chunk = pp_grid_cell_number(&layout->chunks, chunk_cell);
     shard->checksums[chunk] = pp_crc32c(0, encoded.data, encoded.bytes);
     return pp_shard_build_append(shard->build, context_of(target), chunk, encoded);
 }
@@ -243,18 +235,7 @@ parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell
 static bool chunks_in_template(const pp_copy_target *target, const pp_copy_shard *shard, const pp_box *box,
                                pp_box *chunks)
 {
-    const pp_layout *layout = context_of(target)->layout;
-    int64_t cell[PARAPET_MAX_NDIM];
-    pp_box inside;
-    int d;
-    pp_layout_shard_box(layout, shard->build->number, &inside);
-    if (!pp_box_intersect(&inside, box, &inside))
-        return false;
-    pp_grid_cell_position(&layout->shards, shard->build->number, cell);
-    for (d = 0; d < inside.ndim; d++)
-        inside.start[d] -= cell[d] * layout->shards.cell_shape[d];
-    pp_grid_cells_of_box(&layout->chunks, &inside, chunks);
-    return true;
+    return pp_tiling_chunks_touched(&context_of(target)->layout->tiling, shard->build->number, box, chunks);
 }
 
 static bool has_news(const pp_copy_shard *shard)
@@ -268,7 +249,7 @@ static int64_t count_stored(const pp_copy_target *target, const pp_copy_shard *s
     bool more;
     for (more = pp_box_first(chunks, cell); more; more = pp_box_next(chunks, cell))
         count += !pp_chunk_is_absent(
-            &shard->build->entries[pp_grid_cell_number(&context_of(target)->layout->chunks, cell)]);
+            &shard->build->entries[pp_grid_cell_number(&context_of(target)->layout->tiling.chunks, cell)]);
     return count;
 }
 
@@ -278,7 +259,7 @@ static parapet_status note_chunks(pp_copy_target *target, const pp_copy_shard *s
     parapet_status status = PARAPET_OK;
     bool more;
     for (more = pp_box_first(chunks, cell); more && status == PARAPET_OK; more = pp_box_next(chunks, cell)) {
-        int64_t chunk = pp_grid_cell_number(&context_of(target)->layout->chunks, cell);
+        int64_t chunk = pp_grid_cell_number(&context_of(target)->layout->tiling.chunks, cell);
         const pp_chunk_entry *entry = &shard->build->entries[chunk];
         if (!pp_chunk_is_absent(entry))
             status = pp_journal_record_add_chunk(

@@ -83,7 +83,7 @@ static void describe_part(const together *all, const pp_box *box, pp_box *source
     int64_t strides[PARAPET_MAX_NDIM];
     int d;
     pp_copy_view_box(view, box, source_box);
-    pp_strides_c_order(box->ndim, box->count, all->job->target->layout->element_bytes, strides);
+    pp_strides_c_order(box->ndim, box->count, all->job->target->layout->tiling.element_bytes, strides);
     memory->data = all->buffer.data;
     for (d = 0; d < box->ndim; d++) {
         memory->strides[view->axis[d]] = view->is_reversed[d] ? -strides[d] : strides[d];
@@ -121,16 +121,16 @@ static void gather_chunk(const together *all, const pp_box *box, const int64_t *
     pp_box whole = {.ndim = box->ndim}, common;
     int d;
     for (d = 0; d < box->ndim; d++) {
-        whole.count[d] = layout->chunks.cell_shape[d];
+        whole.count[d] = layout->tiling.chunks.cell_shape[d];
         whole.start[d] = cell[d] * whole.count[d];
     }
     (void)pp_box_intersect(&whole, box, &common);
     if (!pp_box_equals(&whole, &common))
-        pp_fill_elements(chunk, pp_box_element_count(&whole), layout->element_bytes, layout->fill_value);
-    pp_strides_c_order(box->ndim, whole.count, layout->element_bytes, strides);
-    pp_strides_c_order(box->ndim, box->count, layout->element_bytes, from);
+        pp_fill_elements(chunk, pp_box_element_count(&whole), layout->tiling.element_bytes, layout->fill_value);
+    pp_strides_c_order(box->ndim, whole.count, layout->tiling.element_bytes, strides);
+    pp_strides_c_order(box->ndim, box->count, layout->tiling.element_bytes, from);
     pp_strided_copy(&(pp_strided){.ndim = box->ndim,
-                                  .element_bytes = layout->element_bytes,
+                                  .element_bytes = layout->tiling.element_bytes,
                                   .count = common.count,
                                   .target = chunk + pp_strides_offset(&whole, strides, common.start),
                                   .target_strides = strides,
@@ -162,11 +162,11 @@ static parapet_status write_template(together *all, const pp_box *box)
     parapet_status status = PARAPET_OK;
     pp_box chunks;
     bool more;
-    pp_layout_chunks_of_box(all->job->target->layout, box, &chunks);
+    pp_tiling_chunks_of_box(&all->job->target->layout->tiling, box, &chunks);
     for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell))
         status = write_chunk(all, box, cell);
     atomic_fetch_add(&all->job->done_bytes,
-                     pp_box_element_count(box) * (int64_t)all->job->target->layout->element_bytes);
+                     pp_box_element_count(box) * (int64_t)all->job->target->layout->tiling.element_bytes);
     return status;
 }
 
@@ -229,7 +229,8 @@ static void skip_work_unit(together *all)
     pp_copy_job *job = all->job;
     pp_box box;
     pp_rechunk_work_unit_box(job->view->ndim, job->view->shape, job->pass, all->work_unit, &box);
-    atomic_fetch_add(&job->done_bytes, pp_box_element_count(&box) * (int64_t)job->target->layout->element_bytes);
+    atomic_fetch_add(&job->done_bytes,
+                     pp_box_element_count(&box) * (int64_t)job->target->layout->tiling.element_bytes);
     job->done.templates_resumed +=
         pp_rechunk_work_unit_template_count(job->view->ndim, job->view->shape, job->pass, all->work_unit);
 }
@@ -299,7 +300,8 @@ static parapet_status prepare(together *all)
             PARAPET_OK ||
         (status = pp_done_log_open(&all->log, job->target->store, job->state, job->rank)) != PARAPET_OK ||
         (status = pp_buffer_init(&all->buffer, job->target->budget,
-                                 (size_t)elements * job->target->layout->element_bytes, "a template")) != PARAPET_OK)
+                                 (size_t)elements * job->target->layout->tiling.element_bytes, "a template")) !=
+            PARAPET_OK)
         return status;
     return pp_chain_scratch_build(&all->encoder, job->target->layout->chain, job->target->budget);
 }

@@ -37,8 +37,8 @@ void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_rec
     int d;
     for (d = 0; d < view->ndim; d++) {
         int a = view->axis[d];
-        side->chunk[d] = layout->chunks.cell_shape[a];
-        side->shard[d] = layout->shards.cell_shape[a];
+        side->chunk[d] = layout->tiling.chunks.cell_shape[a];
+        side->shard[d] = layout->tiling.shards.cell_shape[a];
         side->origin[d] = origin_of(view, d, side->shard[d]);
         side->stored_order[a] = d;
     }

@@ -291,15 +291,15 @@ static parapet_status find_row_kinds(pp_crossing *crossing)
     return status;
 }
 
-parapet_status pp_crossing_init(pp_crossing *crossing, const pp_distribution *distribution, const pp_grid *shards,
-                                const pp_grid *chunks, int d)
+parapet_status pp_crossing_init(pp_crossing *crossing, const pp_distribution *distribution, const pp_tiling *tiling,
+                                int d)
 {
     parapet_status status;
     size_t most;
     *crossing = (pp_crossing){
-        .cells = shards->cells[d],
-        .cell_shape = shards->cell_shape[d],
-        .chunk_shape = chunks->cell_shape[d],
+        .cells = tiling->shards.cells[d],
+        .cell_shape = tiling->shards.cell_shape[d],
+        .chunk_shape = tiling->chunks.cell_shape[d],
         .block = distribution->block[d],
     };
     if (!pp_multiply_fits(crossing->block, distribution->mesh[d], &crossing->stride))

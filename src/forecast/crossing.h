@@ -8,7 +8,7 @@
 #define PARAPET_FORECAST_CROSSING_H
 
 #include "geometry/distribution.h"
-#include "geometry/grid.h"
+#include "geometry/tiling.h"
 
 /* Intervals of a position of the mesh within a shard, relative to its start: low to high, then one of block elements
  * at next and every stride on, as far as extent. */
@@ -67,8 +67,8 @@ typedef struct pp_crossing {
 } pp_crossing;
 
 /* Clear it also after a failure. */
-parapet_status pp_crossing_init(pp_crossing *crossing, const pp_distribution *distribution, const pp_grid *shards,
-                                const pp_grid *chunks, int d);
+parapet_status pp_crossing_init(pp_crossing *crossing, const pp_distribution *distribution, const pp_tiling *tiling,
+                                int d);
 parapet_status pp_crossing_build_columns(pp_crossing *crossing, int64_t mesh);
 void pp_crossing_clear(pp_crossing *crossing);
 

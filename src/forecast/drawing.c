@@ -32,13 +32,13 @@ typedef struct sketch {
 
 static bool is_cut(const pp_forecast_facts *facts, int d)
 {
-    return facts->by.shards->cells[d] > 1 || facts->by.distribution->mesh[d] > 1;
+    return facts->by.tiling->shards.cells[d] > 1 || facts->by.distribution->mesh[d] > 1;
 }
 
 static int next_dimension(const pp_forecast_facts *facts, int from, bool wants_cut)
 {
     int d;
-    for (d = from; d < facts->by.shards->ndim; d++)
+    for (d = from; d < facts->by.tiling->shards.ndim; d++)
         if (is_cut(facts, d) == wants_cut)
             return d;
     return -1;
@@ -48,7 +48,7 @@ static int next_dimension(const pp_forecast_facts *facts, int from, bool wants_c
 static void choose_dimensions(sketch *drawing)
 {
     const pp_forecast_facts *facts = drawing->facts;
-    int ndim = facts->by.shards->ndim, first = next_dimension(facts, 0, true);
+    int ndim = facts->by.tiling->shards.ndim, first = next_dimension(facts, 0, true);
     int second = first < 0 ? -1 : next_dimension(facts, first + 1, true);
     if (first < 0)
         first = ndim - 1;
@@ -66,7 +66,7 @@ static void choose_dimensions(sketch *drawing)
 /* Returns how many shards are drawn along the side. */
 static int64_t measure_side(const pp_forecast_facts *facts, pp_sketch_side *side)
 {
-    const pp_grid *shards = facts->by.shards;
+    const pp_grid *shards = &facts->by.tiling->shards;
     int64_t drawn;
     if (side->d < 0 || shards->shape[side->d] == 0) {
         side->elements = 1;
@@ -111,7 +111,7 @@ static void note_server(sketch *drawing, int server)
 
 static void draw_shard(sketch *drawing, int64_t row, int64_t column)
 {
-    const pp_grid *shards = drawing->facts->by.shards;
+    const pp_grid *shards = &drawing->facts->by.tiling->shards;
     const pp_sketch_side *down = &drawing->page.down, *across = &drawing->page.across;
     int64_t cell[PARAPET_MAX_NDIM] = {0};
     char colour[16], label[24];
@@ -142,7 +142,7 @@ static void draw_shard(sketch *drawing, int64_t row, int64_t column)
 static void draw_shards(sketch *drawing)
 {
     int64_t row, column;
-    if (drawing->facts->by.shards->cell_count == 0)
+    if (drawing->facts->by.tiling->shards.cell_count == 0)
         return;
     for (row = 0; row < drawing->rows; row++)
         for (column = 0; column < drawing->columns; column++)
@@ -161,12 +161,13 @@ static fineness draw_grids(const sketch *drawing)
     int i;
     for (i = 0; i < 2; i++)
         if (sides[i]->d >= 0)
-            seen.has_chunks =
-                pp_sketch_lines(&drawing->page, sides[i], facts->by.chunks->cell_shape[sides[i]->d], 0, "chunk", 5) &&
-                seen.has_chunks;
+            seen.has_chunks = pp_sketch_lines(&drawing->page, sides[i],
+                                              facts->by.tiling->chunks.cell_shape[sides[i]->d], 0, "chunk", 5) &&
+                              seen.has_chunks;
     for (i = 0; i < 2; i++)
         if (sides[i]->d >= 0)
-            (void)pp_sketch_lines(&drawing->page, sides[i], facts->by.shards->cell_shape[sides[i]->d], 0, "shard", 0);
+            (void)pp_sketch_lines(&drawing->page, sides[i], facts->by.tiling->shards.cell_shape[sides[i]->d], 0,
+                                  "shard", 0);
     for (i = 0; i < 2; i++)
         if (sides[i]->d >= 0)
             seen.has_ranks =
@@ -226,7 +227,7 @@ static void name_ranks(const sketch *drawing)
 
 static void add_seen(const sketch *drawing, pp_text *text)
 {
-    const pp_grid *shards = drawing->facts->by.shards;
+    const pp_grid *shards = &drawing->facts->by.tiling->shards;
     const pp_sketch_side *down = &drawing->page.down, *across = &drawing->page.across;
     int64_t rows = down->d < 0 ? 1 : shards->cells[down->d];
     int64_t columns = across->d < 0 ? 1 : shards->cells[across->d];
@@ -247,12 +248,12 @@ static void draw_title(const sketch *drawing)
     const pp_forecast_facts *facts = drawing->facts;
     pp_text *svg = drawing->page.svg;
     pp_text_add(svg, "<text x=\"%.1f\" y=\"36\" class=\"title\">%s of ", LEFT, facts->is_read ? "Read" : "Write");
-    pp_shape_print(facts->by.shards->ndim, facts->by.shards->shape, svg);
+    pp_shape_print(facts->by.tiling->shards.ndim, facts->by.tiling->shards.shape, svg);
     pp_text_add(svg, " %s</text>\n<text x=\"%.1f\" y=\"58\" class=\"note\">%" PRId64 " ranks as ", facts->type_name,
                 LEFT, facts->by.distribution->rank_count);
     pp_shape_print(facts->by.distribution->ndim, facts->by.distribution->mesh, svg);
-    pp_text_add(svg, ", %" PRId64 " shards of ", facts->by.shards->cell_count);
-    pp_shape_print(facts->by.shards->ndim, facts->by.shards->cell_shape, svg);
+    pp_text_add(svg, ", %" PRId64 " shards of ", facts->by.tiling->shards.cell_count);
+    pp_shape_print(facts->by.tiling->shards.ndim, facts->by.tiling->shards.cell_shape, svg);
     pp_text_add(svg, ", %d servers (%s)</text>\n<text x=\"%.1f\" y=\"78\" class=\"note\">", facts->by.server_count,
                 facts->ownership, LEFT);
     add_seen(drawing, svg);
@@ -316,7 +317,7 @@ void pp_forecast_draw(const pp_forecast_facts *facts, pp_text *svg)
     draw_title(&drawing);
     draw_shards(&drawing);
     seen = draw_grids(&drawing);
-    pp_sketch_frame(&drawing.page, facts->by.shards->shape, NULL);
+    pp_sketch_frame(&drawing.page, facts->by.tiling->shards.shape, NULL);
     name_ranks(&drawing);
     draw_legend(&drawing, seen);
     pp_text_add(svg, "</svg>\n");

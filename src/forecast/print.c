@@ -10,15 +10,15 @@
 
 static double bytes_of_cell(const pp_forecast_facts *facts, const pp_grid *grid)
 {
-    return (double)pp_grid_cell_elements(grid) * (double)facts->by.element_bytes;
+    return (double)pp_grid_cell_elements(grid) * (double)facts->by.tiling->element_bytes;
 }
 
 static double bytes_of_array(const pp_forecast_facts *facts)
 {
-    double bytes = (double)facts->by.element_bytes;
+    double bytes = (double)facts->by.tiling->element_bytes;
     int d;
-    for (d = 0; d < facts->by.shards->ndim; d++)
-        bytes *= (double)facts->by.shards->shape[d];
+    for (d = 0; d < facts->by.tiling->shards.ndim; d++)
+        bytes *= (double)facts->by.tiling->shards.shape[d];
     return bytes;
 }
 
@@ -71,7 +71,7 @@ static void print_servers(const pp_forecast_facts *facts, pp_text *text)
 
 static void print_heading(const pp_forecast_facts *facts, pp_text *text)
 {
-    const pp_grid *shards = facts->by.shards, *chunks = facts->by.chunks;
+    const pp_grid *shards = &facts->by.tiling->shards, *chunks = &facts->by.tiling->chunks;
     pp_text_add(text, "%s of %s, ", facts->is_read ? "read" : "write", facts->type_name);
     pp_shape_print(shards->ndim, shards->shape, text);
     pp_text_add(text, ", ");
@@ -165,12 +165,10 @@ void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule
 static void print_shard_line(const pp_forecast_facts *facts, int64_t shard, const pp_shard_share *share,
                              pp_text *text)
 {
-    int64_t cell[PARAPET_MAX_NDIM];
     char others[32], own[32];
     pp_text where = {0};
     pp_box box;
-    pp_grid_cell_position(facts->by.shards, shard, cell);
-    pp_grid_cell_box(facts->by.shards, cell, &box);
+    pp_tiling_shard_box(facts->by.tiling, shard, &box);
     pp_box_print(&box, &where);
     pp_bytes_format((double)share->others.bytes, others);
     pp_bytes_format((double)share->own.bytes, own);

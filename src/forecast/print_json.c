@@ -25,7 +25,7 @@ static void add_spread(const char *key, const pp_spread_of *spread, const char *
 /* Names of types, codecs and strategies are words of our own, in which nothing has to be escaped. */
 static void add_heading(const pp_forecast_facts *facts, pp_text *text)
 {
-    const pp_grid *shards = facts->by.shards, *chunks = facts->by.chunks;
+    const pp_grid *shards = &facts->by.tiling->shards, *chunks = &facts->by.tiling->chunks;
     pp_text_add(text, "{\n  \"direction\": \"%s\",\n  \"type\": \"%s\",\n", facts->is_read ? "read" : "write",
                 facts->type_name);
     add_list("shape", shards->ndim, shards->shape, text);

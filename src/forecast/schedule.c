@@ -68,7 +68,7 @@ static parapet_status count_pair(pp_schedule *schedule, const int32_t *encounter
     uint64_t key = 1;
     parapet_status status;
     int d;
-    for (d = 0; d < schedule->by.shards->ndim; d++)
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++)
         key = key_add(key, schedule->crossings[d].encounter_count, encounters[d]);
     if (recall(&schedule->pairs, key, share))
         return PARAPET_OK;
@@ -81,7 +81,7 @@ static parapet_status count_pair(pp_schedule *schedule, const int32_t *encounter
 static parapet_status sum_kinds(pp_schedule *schedule, const pp_kind *const *kinds, const pp_tally *const *tallies,
                                 pp_share *sum)
 {
-    int ndim = schedule->by.shards->ndim, d;
+    int ndim = schedule->by.tiling->shards.ndim, d;
     pp_box choices = {.ndim = ndim};
     int64_t choice[PARAPET_MAX_NDIM];
     int32_t encounters[PARAPET_MAX_NDIM];
@@ -112,7 +112,7 @@ static parapet_status count_rows(pp_schedule *schedule, const pp_crossing_row *c
     uint64_t key = 1;
     parapet_status status;
     int d;
-    for (d = 0; d < schedule->by.shards->ndim; d++) {
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++) {
         const pp_kinds *all = &schedule->crossings[d].row_kinds;
         key = key_add(key, all->count, rows[d]->kind);
         kinds[d] = &all->kinds[rows[d]->kind];
@@ -133,7 +133,7 @@ static parapet_status count_columns(pp_schedule *schedule, const int64_t *positi
     uint64_t key = 1;
     parapet_status status;
     int d;
-    for (d = 0; d < schedule->by.shards->ndim; d++) {
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++) {
         const pp_kinds *all = &schedule->crossings[d].column_kinds;
         int32_t kind = schedule->crossings[d].column_kind[position[d]];
         key = key_add(key, all->count, kind);
@@ -153,9 +153,8 @@ static parapet_status init_crossings(pp_schedule *schedule)
 {
     parapet_status status = PARAPET_OK;
     int d;
-    for (d = 0; d < schedule->by.shards->ndim && status == PARAPET_OK; d++)
-        status = pp_crossing_init(&schedule->crossings[d], schedule->by.distribution, schedule->by.shards,
-                                  schedule->by.chunks, d);
+    for (d = 0; d < schedule->by.tiling->shards.ndim && status == PARAPET_OK; d++)
+        status = pp_crossing_init(&schedule->crossings[d], schedule->by.distribution, schedule->by.tiling, d);
     return status;
 }
 
@@ -178,9 +177,7 @@ parapet_status pp_schedule_build(pp_schedule **schedule, const pp_schedule_case 
     made->by = *schedule_case;
     made->share_case = (pp_share_case){
         .crossings = made->crossings,
-        .shards = schedule_case->shards,
-        .chunks = schedule_case->chunks,
-        .element_bytes = schedule_case->element_bytes,
+        .tiling = schedule_case->tiling,
         .window_chunks = schedule_case->window_chunks,
         .fragment_bytes = schedule_case->fragment_bytes,
     };
@@ -215,15 +212,15 @@ int64_t pp_schedule_server_rank(const pp_schedule *schedule, int server)
 
 int pp_schedule_owner(const pp_schedule *schedule, int64_t shard)
 {
-    pp_target target = {.shards = schedule->by.shards};
+    pp_target target = {.tiling = schedule->by.tiling};
     return schedule->owners != NULL ? schedule->owners[shard] : pp_home_of(&target, shard, schedule->by.server_count);
 }
 
 bool pp_schedule_next_shard(const pp_schedule *schedule, int server, int64_t *shard)
 {
-    while (*shard < schedule->by.shards->cell_count && pp_schedule_owner(schedule, *shard) != server)
+    while (*shard < schedule->by.tiling->shards.cell_count && pp_schedule_owner(schedule, *shard) != server)
         ++*shard;
-    return *shard < schedule->by.shards->cell_count;
+    return *shard < schedule->by.tiling->shards.cell_count;
 }
 
 /* What the owner itself has of the shard. */
@@ -234,7 +231,7 @@ static parapet_status count_own(pp_schedule *schedule, const pp_crossing_row *co
     int d;
     *own = (pp_share){0};
     pp_distribution_position(schedule->by.distribution, pp_schedule_server_rank(schedule, server), position);
-    for (d = 0; d < schedule->by.shards->ndim; d++) {
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++) {
         encounters[d] = pp_crossing_find(&schedule->crossings[d], rows[d], position[d]);
         if (encounters[d] < 0)
             return PARAPET_OK;
@@ -249,8 +246,8 @@ parapet_status pp_schedule_shard(pp_schedule *schedule, int64_t shard, pp_shard_
     parapet_status status;
     int d;
     *share = (pp_shard_share){.ranks = 1};
-    pp_grid_cell_position(schedule->by.shards, shard, cell);
-    for (d = 0; d < schedule->by.shards->ndim; d++) {
+    pp_grid_cell_position(&schedule->by.tiling->shards, shard, cell);
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++) {
         rows[d] = pp_crossing_row_of(&schedule->crossings[d], cell[d]);
         share->ranks *= (int64_t)rows[d]->count;
     }
@@ -351,7 +348,7 @@ static parapet_status add_shards(pp_schedule *schedule, const sums *totals)
     parapet_status status = PARAPET_OK;
     pp_shard_share share;
     int64_t shard;
-    for (shard = 0; shard < schedule->by.shards->cell_count && status == PARAPET_OK; shard++) {
+    for (shard = 0; shard < schedule->by.tiling->shards.cell_count && status == PARAPET_OK; shard++) {
         int owner = pp_schedule_owner(schedule, shard);
         if ((status = pp_schedule_shard(schedule, shard, &share)) != PARAPET_OK)
             return status;

@@ -11,9 +11,7 @@
 
 typedef struct pp_schedule_case {
     const pp_distribution *distribution;
-    const pp_grid *shards; /* over the array */
-    const pp_grid *chunks; /* over one shard */
-    size_t element_bytes;
+    const pp_tiling *tiling;
     int window_chunks;
     size_t fragment_bytes;
     int server_count;

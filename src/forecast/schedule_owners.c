@@ -55,12 +55,12 @@ static parapet_status claim_shards(owners_job *job, pp_claims *claims)
 {
     const pp_schedule_case *by = job->by;
     parapet_status status = PARAPET_OK;
-    int64_t shard, rank, cell[PARAPET_MAX_NDIM];
-    for (shard = job->home; shard < by->shards->cell_count && status == PARAPET_OK; shard += by->server_count) {
+    int64_t shard, rank;
+    for (shard = job->home; shard < by->tiling->shards.cell_count && status == PARAPET_OK;
+         shard += by->server_count) {
         pp_meeting meeting;
         pp_box box;
-        pp_grid_cell_position(by->shards, shard, cell);
-        pp_grid_cell_box(by->shards, cell, &box);
+        pp_tiling_shard_box(by->tiling, shard, &box);
         pp_meeting_init(&meeting, by->distribution, &box);
         while (status == PARAPET_OK && pp_meeting_next(&meeting, &rank))
             status = claim_boxes(job, rank, &box, claims);
@@ -70,7 +70,8 @@ static parapet_status claim_shards(owners_job *job, pp_claims *claims)
 
 static parapet_status choose_for_home(owners_job *job)
 {
-    int64_t shard = job->home, count = pp_divide_up(job->by->shards->cell_count - job->home, job->by->server_count);
+    int64_t shard = job->home,
+            count = pp_divide_up(job->by->tiling->shards.cell_count - job->home, job->by->server_count);
     pp_claims claims;
     pp_worklist list = {0};
     pp_claim_set plan = {.targets = &job->target, .target_count = 1, .claims = &claims};
@@ -82,7 +83,7 @@ static parapet_status choose_for_home(owners_job *job)
     int *chosen = NULL;
     int64_t i;
     parapet_status status;
-    pp_claims_init(&claims, job->by->shards->ndim, &job->budget);
+    pp_claims_init(&claims, job->by->tiling->shards.ndim, &job->budget);
     if ((status = claim_shards(job, &claims)) == PARAPET_OK &&
         (status = pp_worklist_build(&list, &plan, NULL, NULL, &job->budget)) == PARAPET_OK &&
         (status = pp_allocate_array(&chosen, (size_t)count, sizeof *chosen)) == PARAPET_OK &&
@@ -101,20 +102,20 @@ parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case
     owners_job job = {.by = by, .strategy = strategy};
     parapet_status status;
     int server;
-    if (by->shards->cell_count > SHARDS_MOST)
+    if (by->tiling->shards.cell_count > SHARDS_MOST)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
                        "%lld shards are too many to plan for with ownership %s, which can do %lld; use round_robin, "
                        "or larger shards",
-                       (long long)by->shards->cell_count, strategy->name, (long long)SHARDS_MOST);
-    job.target = (pp_target){.shards = by->shards, .chunks = by->chunks, .element_bytes = by->element_bytes};
+                       (long long)by->tiling->shards.cell_count, strategy->name, (long long)SHARDS_MOST);
+    job.target = (pp_target){.tiling = by->tiling};
     pp_budget_init(&job.budget, SIZE_MAX / 2);
-    if ((status = pp_allocate_array(owners, (size_t)by->shards->cell_count, sizeof **owners)) != PARAPET_OK ||
+    if ((status = pp_allocate_array(owners, (size_t)by->tiling->shards.cell_count, sizeof **owners)) != PARAPET_OK ||
         (status = pp_allocate_array(&job.servers, (size_t)by->server_count, sizeof *job.servers)) != PARAPET_OK)
         goto done;
     job.owners = *owners;
     for (server = 0; server < by->server_count; server++)
         job.servers[server] = (int)pp_server_rank(by, server);
-    for (job.home = 0; job.home < by->server_count && job.home < by->shards->cell_count; job.home++)
+    for (job.home = 0; job.home < by->server_count && job.home < by->tiling->shards.cell_count; job.home++)
         if ((status = choose_for_home(&job)) != PARAPET_OK)
             goto done;
 done:

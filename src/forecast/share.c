@@ -22,7 +22,7 @@ static const pp_encounter *encounter_of(const pp_share_case *share_case, const i
 /* ---- A shard of its own, with the boxes of one rank in it: what pieces.h works on ---- */
 
 typedef struct one_shard {
-    pp_grid shards; /* an array that is this one shard, clipped as it is */
+    pp_tiling tiling; /* of an array that is this one shard, clipped as it is */
     pp_target target;
     pp_budget budget;
     pp_claims claims;
@@ -40,7 +40,7 @@ static parapet_status add_boxes(one_shard *sample, const pp_share_case *share_ca
 {
     int64_t words[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM], strides[PARAPET_MAX_NDIM] = {0};
     int64_t cell[PARAPET_MAX_NDIM], part = 0;
-    int ndim = share_case->shards->ndim, d;
+    int ndim = share_case->tiling->shards.ndim, d;
     parapet_status status = PARAPET_OK;
     pp_box turns = {.ndim = ndim}, box = {.ndim = ndim};
     bool more;
@@ -60,7 +60,7 @@ static parapet_status check_box_count(const pp_share_case *share_case, const int
 {
     int64_t boxes = 1;
     int d;
-    for (d = 0; d < share_case->shards->ndim; d++)
+    for (d = 0; d < share_case->tiling->shards.ndim; d++)
         if (!pp_multiply_fits(boxes, encounter_of(share_case, encounters, d)->intervals, &boxes) ||
             boxes > BOXES_MOST)
             return pp_fail(PARAPET_ERR_UNSUPPORTED,
@@ -72,18 +72,21 @@ static parapet_status check_box_count(const pp_share_case *share_case, const int
 static parapet_status sample_init(one_shard *sample, const pp_share_case *share_case, const int32_t *encounters)
 {
     int64_t extent[PARAPET_MAX_NDIM];
-    int ndim = share_case->shards->ndim, d;
+    const pp_tiling *tiling = share_case->tiling;
+    int ndim = tiling->shards.ndim, d;
     parapet_status status;
+    pp_grid shards;
     *sample = (one_shard){0};
     pp_budget_init(&sample->budget, SIZE_MAX / 2);
     pp_claims_init(&sample->claims, ndim, &sample->budget);
     for (d = 0; d < ndim; d++)
         extent[d] = encounter_of(share_case, encounters, d)->extent;
-    sample->target = (pp_target){
-        .shards = &sample->shards, .chunks = share_case->chunks, .element_bytes = share_case->element_bytes};
+    sample->target.tiling = &sample->tiling;
     sample->plan = (pp_claim_set){.targets = &sample->target, .target_count = 1, .claims = &sample->claims};
     if ((status = check_box_count(share_case, encounters)) != PARAPET_OK ||
-        (status = pp_grid_init(&sample->shards, ndim, extent, share_case->shards->cell_shape)) != PARAPET_OK ||
+        (status = pp_grid_init(&shards, ndim, extent, tiling->shards.cell_shape)) != PARAPET_OK ||
+        (status = pp_tiling_init(&sample->tiling, &shards, tiling->chunks.cell_shape, tiling->element_bytes)) !=
+            PARAPET_OK ||
         (status = add_boxes(sample, share_case, encounters)) != PARAPET_OK)
         return status;
     return pp_worklist_build(&sample->list, &sample->plan, NULL, NULL, &sample->budget);
@@ -106,11 +109,11 @@ static void count_windows(const one_shard *sample, const pp_share_case *share_ca
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box inside;
     bool more;
-    pp_target_chunks_inside(&sample->target, 0, &inside);
+    pp_tiling_chunks_inside(&sample->tiling, 0, &inside);
     for (more = pp_box_first(&inside, cell); more;) {
         window.chunk_count = 0;
         for (; more && window.chunk_count < share_case->window_chunks; more = pp_box_next(&inside, cell))
-            window.chunks[window.chunk_count++] = pp_grid_cell_number(share_case->chunks, cell);
+            window.chunks[window.chunk_count++] = pp_grid_cell_number(&share_case->tiling->chunks, cell);
         count_window(sample, &window, share_case->fragment_bytes, 1, share);
     }
 }
@@ -119,8 +122,8 @@ static void count_windows(const one_shard *sample, const pp_share_case *share_ca
 static void measure(const pp_share_case *share_case, const int32_t *encounters, pp_share *share)
 {
     int d;
-    *share = (pp_share){.bytes = (int64_t)share_case->element_bytes, .boxes = 1};
-    for (d = 0; d < share_case->shards->ndim; d++) {
+    *share = (pp_share){.bytes = (int64_t)share_case->tiling->element_bytes, .boxes = 1};
+    for (d = 0; d < share_case->tiling->shards.ndim; d++) {
         share->bytes *= encounter_of(share_case, encounters, d)->elements;
         share->boxes *= encounter_of(share_case, encounters, d)->intervals;
     }
@@ -182,7 +185,7 @@ static bool next_touched(touch_walk *walk, const pp_share_case *share_case, cons
 
 static touch_walk start_walk(const pp_share_case *share_case, const int32_t *encounters)
 {
-    touch_walk walk = {.ndim = share_case->shards->ndim, .tail = 1};
+    touch_walk walk = {.ndim = share_case->tiling->shards.ndim, .tail = 1};
     int d;
     while (walk.ndim > 1 && encounter_of(share_case, encounters, walk.ndim - 1)->touched_chunks ==
                                 encounter_of(share_case, encounters, walk.ndim - 1)->chunks) {
@@ -196,7 +199,7 @@ static touch_walk start_walk(const pp_share_case *share_case, const int32_t *enc
 
 static int64_t count_touched_windows(const pp_share_case *share_case, const int32_t *encounters)
 {
-    int ndim = share_case->shards->ndim;
+    int ndim = share_case->tiling->shards.ndim;
     touch_walk walk = start_walk(share_case, encounters);
     int64_t counted = 0, last = -1;
     if (ndim == 0)
@@ -307,7 +310,7 @@ static parapet_status count_alike(const alike_walk *walk, const int64_t *choice,
                                   pp_share *share)
 {
     const pp_share_case *share_case = walk->share_case;
-    int64_t cell[PARAPET_MAX_NDIM], times = 1, bytes = (int64_t)share_case->element_bytes;
+    int64_t cell[PARAPET_MAX_NDIM], times = 1, bytes = (int64_t)share_case->tiling->element_bytes;
     pp_window window = {.chunk_count = 1};
     parapet_status status;
     int d;
@@ -328,7 +331,7 @@ static parapet_status count_alike(const alike_walk *walk, const int64_t *choice,
         if ((status = sample_init(sample, share_case, walk->encounters)) != PARAPET_OK)
             return status;
     }
-    window.chunks[0] = pp_grid_cell_number(share_case->chunks, cell);
+    window.chunks[0] = pp_grid_cell_number(&share_case->tiling->chunks, cell);
     count_window(sample, &window, share_case->fragment_bytes, times, share);
     return PARAPET_OK;
 }
@@ -343,7 +346,7 @@ static parapet_status count_single_chunks(const pp_share_case *share_case, const
     parapet_status status = PARAPET_OK;
     one_shard sample;
     int d;
-    walk.choices = (pp_box){.ndim = share_case->shards->ndim};
+    walk.choices = (pp_box){.ndim = share_case->tiling->shards.ndim};
     for (d = 0; d < walk.choices.ndim; d++)
         walk.choices.count[d] =
             sort_alike(&share_case->crossings[d], encounter_of(share_case, encounters, d), walk.sorted[d]);
@@ -369,9 +372,9 @@ static int64_t most_in_chunk(const pp_crossing *crossing, const pp_encounter *en
 /* Whether what the rank has of any window surely fits one message. */
 static bool fits_messages(const pp_share_case *share_case, const int32_t *encounters, const pp_share *share)
 {
-    int64_t most = (int64_t)share_case->element_bytes * share_case->window_chunks;
+    int64_t most = (int64_t)share_case->tiling->element_bytes * share_case->window_chunks;
     int d;
-    for (d = 0; d < share_case->shards->ndim; d++)
+    for (d = 0; d < share_case->tiling->shards.ndim; d++)
         if (!pp_multiply_fits(most, most_in_chunk(&share_case->crossings[d], encounter_of(share_case, encounters, d)),
                               &most))
             return (size_t)share->bytes <= share_case->fragment_bytes;

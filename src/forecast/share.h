@@ -16,9 +16,7 @@ typedef struct pp_share {
 
 typedef struct pp_share_case {
     const pp_crossing *crossings; /* one per dimension */
-    const pp_grid *shards;        /* over the array */
-    const pp_grid *chunks;        /* over one shard */
-    size_t element_bytes;
+    const pp_tiling *tiling;
     int window_chunks;
     size_t fragment_bytes;
 } pp_share_case;

@@ -7,13 +7,11 @@
 #define PARAPET_PLAN_CLAIMS_H
 
 #include "base/budget.h"
-#include "geometry/grid.h"
+#include "geometry/tiling.h"
 
 /* One array of a transfer. */
 typedef struct pp_target {
-    const pp_grid *shards; /* over the array */
-    const pp_grid *chunks; /* over one shard */
-    size_t element_bytes;
+    const pp_tiling *tiling;
     int64_t first_shard; /* shards of the targets before: shards of all targets are numbered in one row */
 } pp_target;
 

@@ -206,13 +206,11 @@ static parapet_status check_region(const overlap_search *search, const int64_t *
 static parapet_status check_group(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
                                   overlap_search *search)
 {
-    const pp_grid *shards = plan->targets[list->work[first].target].shards;
-    int64_t cell[PARAPET_MAX_NDIM];
+    const pp_tiling *tiling = plan->targets[list->work[first].target].tiling;
     size_t i;
-    search->ndim = shards->ndim;
+    search->ndim = tiling->shards.ndim;
     search->ndim_most = plan->claims->ndim_most;
-    pp_grid_cell_position(shards, list->work[first].shard, cell);
-    pp_grid_cell_box(shards, cell, &search->shard);
+    pp_tiling_shard_box(tiling, list->work[first].shard, &search->shard);
     for (i = first; i < end; i++)
         search->claims[i - first] = pp_claims_at(plan->claims, (size_t)list->work[i].claim);
     return check_region(search, search->claims, end - first);

@@ -21,14 +21,12 @@ static int server_of(const pp_owner_case *owner_case, int rank)
 static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t end)
 {
     const pp_worklist *list = owner_case->list;
-    const pp_grid *shards = owner_case->plan->targets[list->work[first].target].shards;
-    int64_t cell[PARAPET_MAX_NDIM], most = 0;
-    int64_t at_home = 0;
+    const pp_tiling *tiling = owner_case->plan->targets[list->work[first].target].tiling;
+    int64_t most = 0, at_home = 0;
     int nearest = owner_case->home;
     size_t rank_end;
     pp_box box;
-    pp_grid_cell_position(shards, list->work[first].shard, cell);
-    pp_grid_cell_box(shards, cell, &box);
+    pp_tiling_shard_box(tiling, list->work[first].shard, &box);
     for (; first < end; first = rank_end) {
         int server = server_of(owner_case, list->work[first].rank);
         int64_t held;

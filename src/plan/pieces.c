@@ -20,9 +20,9 @@ void pp_pieces_init(pp_pieces *pieces, const pp_claim_set *plan, const pp_workli
     };
 }
 
-static const pp_target *target_of(const pp_pieces *pieces)
+static const pp_tiling *tiling_of(const pp_pieces *pieces)
 {
-    return &pieces->plan->targets[pieces->window->target];
+    return pieces->plan->targets[pieces->window->target].tiling;
 }
 
 /* Opens what the current chunk and the current record have in common; false: nothing. */
@@ -34,7 +34,7 @@ static bool open_piece(pp_pieces *pieces)
     pp_box claimed;
     if (work->claim == PP_NO_CLAIM || chunk < work->first_chunk || chunk > work->last_chunk)
         return false;
-    pp_target_chunk_box(target_of(pieces), pieces->window->shard, chunk, &pieces->whole, NULL);
+    pp_tiling_chunk_box(tiling_of(pieces), pieces->window->shard, chunk, &pieces->whole);
     pp_claim_box(pp_claims_at(claims, (size_t)work->claim), claims->ndim_most, pieces->whole.ndim, &claimed);
     if (!pp_box_intersect(&pieces->whole, &claimed, &pieces->whole))
         return false;
@@ -97,7 +97,7 @@ bool pp_pieces_next(pp_pieces *pieces, pp_piece *piece)
     int cut, d;
     if (!find_piece(pieces))
         return false;
-    cut = find_cut(&pieces->whole, target_of(pieces)->element_bytes, pieces->fragment_bytes, &rows);
+    cut = find_cut(&pieces->whole, tiling_of(pieces)->element_bytes, pieces->fragment_bytes, &rows);
     *piece = (pp_piece){.index = pieces->index, .work = (int64_t)pieces->work, .box = pieces->whole};
     for (d = 0; d <= cut; d++) {
         int64_t left = pieces->whole.start[d] + pieces->whole.count[d] - pieces->slice_cell[d];
@@ -112,7 +112,7 @@ bool pp_pieces_next(pp_pieces *pieces, pp_piece *piece)
 
 static size_t piece_bytes(const pp_pieces *pieces, const pp_piece *piece)
 {
-    return (size_t)pp_box_element_count(&piece->box) * target_of(pieces)->element_bytes;
+    return (size_t)pp_box_element_count(&piece->box) * tiling_of(pieces)->element_bytes;
 }
 
 size_t pp_pieces_begin_fragment(pp_pieces *pieces)
@@ -153,36 +153,6 @@ void pp_pieces_count(const pp_pieces *pieces, int64_t *fragments, int64_t *bytes
         *fragments += 1;
         *bytes += (int64_t)more;
     }
-}
-
-void pp_target_chunk_box(const pp_target *target, int64_t shard, int64_t chunk, pp_box *clipped, pp_box *whole)
-{
-    int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM];
-    pp_box box, shard_box;
-    int d;
-    pp_grid_cell_position(target->shards, shard, shard_cell);
-    pp_grid_cell_position(target->chunks, chunk, chunk_cell);
-    pp_grid_cell_whole_box(target->chunks, chunk_cell, &box);
-    for (d = 0; d < box.ndim; d++)
-        box.start[d] += shard_cell[d] * target->shards->cell_shape[d];
-    if (whole != NULL)
-        *whole = box;
-    if (clipped == NULL)
-        return;
-    pp_grid_cell_box(target->shards, shard_cell, &shard_box);
-    (void)pp_box_intersect(&box, &shard_box, clipped);
-}
-
-void pp_target_chunks_inside(const pp_target *target, int64_t shard, pp_box *chunks)
-{
-    int64_t cell[PARAPET_MAX_NDIM];
-    pp_box box;
-    int d;
-    pp_grid_cell_position(target->shards, shard, cell);
-    pp_grid_cell_box(target->shards, cell, &box);
-    for (d = 0; d < box.ndim; d++)
-        box.start[d] -= cell[d] * target->shards->cell_shape[d];
-    pp_grid_cells_of_box(target->chunks, &box, chunks);
 }
 
 int pp_window_chunk_count(size_t chunk_bytes)

@@ -55,12 +55,6 @@ bool pp_pieces_next_in_fragment(pp_pieces *pieces, pp_piece *piece);
 /* Messages of data and their bytes for all fragments that are still to begin. */
 void pp_pieces_count(const pp_pieces *pieces, int64_t *fragments, int64_t *bytes);
 
-/* The box of a chunk of a shard, clipped to the array; whole is it in full. Either may be NULL. */
-void pp_target_chunk_box(const pp_target *target, int64_t shard, int64_t chunk, pp_box *clipped, pp_box *whole);
-
-/* Chunks of a shard that hold at least one element of the array, as a box of chunk positions. */
-void pp_target_chunks_inside(const pp_target *target, int64_t shard, pp_box *chunks);
-
 /* How many chunks a window has: as many as make about a MiB, at least one. */
 int pp_window_chunk_count(size_t chunk_bytes);
 

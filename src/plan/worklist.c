@@ -13,14 +13,14 @@ typedef struct list_case {
     void *context;
 } list_case;
 
-static const pp_target *claim_target(const pp_claim_set *plan, size_t claim)
+static const pp_tiling *claim_tiling(const pp_claim_set *plan, size_t claim)
 {
-    return &plan->targets[pp_claims_at(plan->claims, claim)[PP_CLAIM_TARGET]];
+    return plan->targets[pp_claims_at(plan->claims, claim)[PP_CLAIM_TARGET]].tiling;
 }
 
 static void claim_box(const pp_claim_set *plan, size_t claim, pp_box *box)
 {
-    pp_claim_box(pp_claims_at(plan->claims, claim), plan->claims->ndim_most, claim_target(plan, claim)->shards->ndim,
+    pp_claim_box(pp_claims_at(plan->claims, claim), plan->claims->ndim_most, claim_tiling(plan, claim)->shards.ndim,
                  box);
 }
 
@@ -32,7 +32,7 @@ static parapet_status count_touched(const pp_claim_set *plan, size_t *total)
     for (i = 0; i < plan->claims->count; i++) {
         pp_box box;
         claim_box(plan, i, &box);
-        pp_grid_cells_of_box(claim_target(plan, i)->shards, &box, &box);
+        pp_grid_cells_of_box(&claim_tiling(plan, i)->shards, &box, &box);
         if (!pp_add_fits(sum, pp_box_element_count(&box), &sum) || sum > INT64_MAX / (int64_t)sizeof(pp_work))
             return pp_fail(PARAPET_ERR_MEMORY, "the parts touch more shards than can be listed");
     }
@@ -40,36 +40,32 @@ static parapet_status count_touched(const pp_claim_set *plan, size_t *total)
     return PARAPET_OK;
 }
 
-/* Cells of a grid of chunks that a claim touches in the shard at this cell, as a range of their numbers. */
-static void find_chunk_range(const pp_target *target, const pp_box *claimed, const int64_t *shard_cell, pp_work *work)
+/* Chunks that a claim touches in the shard at this cell, as a range of their numbers. */
+static void find_chunk_range(const pp_tiling *tiling, const pp_box *claimed, const int64_t *shard_cell, pp_work *work)
 {
     int64_t last[PARAPET_MAX_NDIM];
-    pp_box box;
+    pp_box chunks;
     int d;
-    pp_grid_cell_box(target->shards, shard_cell, &box);
-    (void)pp_box_intersect(&box, claimed, &box);
-    for (d = 0; d < box.ndim; d++)
-        box.start[d] -= shard_cell[d] * target->shards->cell_shape[d];
-    pp_grid_cells_of_box(target->chunks, &box, &box);
-    for (d = 0; d < box.ndim; d++)
-        last[d] = box.start[d] + box.count[d] - 1;
-    work->first_chunk = pp_grid_cell_number(target->chunks, box.start);
-    work->last_chunk = pp_grid_cell_number(target->chunks, last);
+    (void)pp_tiling_chunks_touched_at(tiling, shard_cell, claimed, &chunks);
+    for (d = 0; d < chunks.ndim; d++)
+        last[d] = chunks.start[d] + chunks.count[d] - 1;
+    work->first_chunk = pp_grid_cell_number(&tiling->chunks, chunks.start);
+    work->last_chunk = pp_grid_cell_number(&tiling->chunks, last);
 }
 
 /* Counts the shards of a claim that belong in the list, up to most, and lists them when work is not NULL. */
 static size_t list_claim(const list_case *by, size_t claim, pp_work *work, size_t most)
 {
     const int64_t *words = pp_claims_at(by->plan->claims, claim);
-    const pp_target *target = claim_target(by->plan, claim);
+    const pp_tiling *tiling = claim_tiling(by->plan, claim);
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box claimed, cells;
     size_t count = 0;
     bool more;
     claim_box(by->plan, claim, &claimed);
-    pp_grid_cells_of_box(target->shards, &claimed, &cells);
+    pp_grid_cells_of_box(&tiling->shards, &claimed, &cells);
     for (more = pp_box_first(&cells, cell); more && count < most; more = pp_box_next(&cells, cell)) {
-        int64_t shard = pp_grid_cell_number(target->shards, cell);
+        int64_t shard = pp_grid_cell_number(&tiling->shards, cell);
         if (by->owns != NULL && !by->owns(by->context, (int)words[PP_CLAIM_TARGET], shard))
             continue;
         if (work != NULL) {
@@ -78,7 +74,7 @@ static size_t list_claim(const list_case *by, size_t claim, pp_work *work, size_
                                     .target = (int32_t)words[PP_CLAIM_TARGET],
                                     .rank = (int32_t)words[PP_CLAIM_RANK],
                                     .part = words[PP_CLAIM_PART]};
-            find_chunk_range(target, &claimed, cell, &work[count]);
+            find_chunk_range(tiling, &claimed, cell, &work[count]);
         }
         count++;
     }

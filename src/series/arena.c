@@ -191,7 +191,8 @@ static parapet_status append_cuts(parapet_series *series, const pp_series_cuts *
             status = pp_log_append(arena->log, arena->memory.data, filled);
             filled = 0;
         }
-        pp_series_cut_copy(cut, series->arrays[cut->piece.array]->layout.element_bytes, arena->memory.data + filled);
+        pp_series_cut_copy(cut, series->arrays[cut->piece.array]->layout.tiling.element_bytes,
+                           arena->memory.data + filled);
         filled += cut->piece.bytes;
     }
     return status == PARAPET_OK ? pp_log_append(arena->log, arena->memory.data, filled) : status;
@@ -217,7 +218,7 @@ static void pack(parapet_series *series, const pp_series_cuts *cuts)
     size_t i;
     for (i = 0; i < cuts->count; i++) {
         const pp_series_cut *cut = &cuts->list[i];
-        pp_series_cut_copy(cut, series->arrays[cut->piece.array]->layout.element_bytes,
+        pp_series_cut_copy(cut, series->arrays[cut->piece.array]->layout.tiling.element_bytes,
                            series->arena.memory.data + cut->piece.offset);
     }
 }

@@ -40,7 +40,7 @@ static uint64_t count_shards(const parapet_series *series)
     uint64_t total = 0;
     int i, d;
     for (i = 0; i < series->count; i++) {
-        const pp_grid *shards = &series->arrays[i]->layout.shards;
+        const pp_grid *shards = &series->arrays[i]->layout.tiling.shards;
         uint64_t count = 1;
         for (d = 1; d < shards->ndim; d++)
             count *= (uint64_t)shards->cells[d];
@@ -145,7 +145,7 @@ static parapet_status place_pieces(row_share *share, const parapet_series *serie
             int64_t *strides = share->strides[next];
             if (piece->array != array || !has_piece(share, piece))
                 continue;
-            pp_strides_c_order(piece->box.ndim, piece->box.count, entry->array->layout.element_bytes, strides);
+            pp_strides_c_order(piece->box.ndim, piece->box.count, entry->array->layout.tiling.element_bytes, strides);
             if (reader != NULL) {
                 status = read_piece(reader, piece, data);
                 filled += piece_bytes(piece);

@@ -66,7 +66,7 @@ static parapet_status set_steps(parapet_array *array, int64_t steps)
     if ((status = pp_grid_init(&shards, array->document.ndim, shape, array->document.grid_shape)) != PARAPET_OK)
         return pp_fail_within(status, "array \"%s\"", array->path);
     array->document.shape[0] = steps;
-    array->layout.shards = shards;
+    array->layout.tiling.shards = shards;
     return PARAPET_OK;
 }
 

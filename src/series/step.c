@@ -49,7 +49,7 @@ static parapet_status take_parts(pp_series_step *step, int index, const parapet_
     memcpy(shape, array->document.shape, sizeof shape);
     if (!pp_add_fits(number, 1, &shape[0]))
         return pp_fail(PARAPET_ERR_ARGUMENT, "there are too many steps");
-    if ((status = pp_grid_init(&layout.shards, array->document.ndim, shape, array->document.grid_shape)) !=
+    if ((status = pp_grid_init(&layout.tiling.shards, array->document.ndim, shape, array->document.grid_shape)) !=
         PARAPET_OK)
         return status;
     return pp_parts_init(&step->parts[index], step->given[index], count, &layout, array->document.type.id);
@@ -186,7 +186,7 @@ parapet_status pp_series_cuts_init(pp_series_cuts *cuts, const parapet_series *s
         int64_t shape[PARAPET_MAX_NDIM];
         memcpy(shape, array->document.shape, sizeof shape);
         shape[0] = series->steps + 1;
-        row.element_bytes = array->layout.element_bytes;
+        row.element_bytes = array->layout.tiling.element_bytes;
         status = pp_grid_init(&row.shards, array->document.ndim, shape, array->document.grid_shape);
         for (i = 0; i < step->parts[row.array].count && status == PARAPET_OK; i++)
             status = cut_part(cuts, &row, &step->parts[row.array], i);

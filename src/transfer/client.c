@@ -39,7 +39,7 @@ static pp_move move_of(const pp_client *client, const pp_client_answer *answer, 
         .ndim_most = own->claims.ndim_most,
         .chunk_box = &piece->box,
         .chunk = packed,
-        .element_bytes = layout_of(client, &answer->window)->element_bytes,
+        .element_bytes = layout_of(client, &answer->window)->tiling.element_bytes,
     };
 }
 
@@ -49,7 +49,7 @@ static void fill_shard(const pp_client *client, const pp_client_answer *answer, 
     pp_piece piece = {0};
     pp_box shard, claim;
     size_t i;
-    pp_layout_shard_box(layout_of(client, &answer->window), answer->window.shard, &shard);
+    pp_tiling_shard_box(&layout_of(client, &answer->window)->tiling, answer->window.shard, &shard);
     for (i = first; i < end; i++) {
         pp_move move;
         piece.work = (int64_t)i;

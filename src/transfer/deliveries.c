@@ -11,7 +11,7 @@ static const pp_view *served(const pp_delivery_case *of)
 
 static size_t element_bytes(const pp_delivery_case *of)
 {
-    return of->session->arrays[of->window->target].context->layout->element_bytes;
+    return of->session->arrays[of->window->target].context->layout->tiling.element_bytes;
 }
 
 static bool needs_messages(const pp_delivery_case *of, int rank)

@@ -12,7 +12,7 @@ static parapet_status build_chain(pp_layout *layout, const pp_array_document *do
         .fill_value = document->fill_value,
         .ignore_checksums = ignore_checksums,
     };
-    memcpy(format.shape, layout->chunks.cell_shape, sizeof format.shape);
+    memcpy(format.shape, layout->tiling.chunks.cell_shape, sizeof format.shape);
     return pp_chain_build(&layout->chain, codecs, &format);
 }
 
@@ -32,17 +32,18 @@ parapet_status pp_layout_init(pp_layout *layout, const pp_array_document *docume
     *layout = (pp_layout){
         .is_sharded = sharding != NULL,
         .keys = document->keys,
-        .element_bytes = document->type.element_bytes,
         .fill_value = document->fill_value,
     };
     if ((status = check_readable(document)) != PARAPET_OK ||
-        (status = pp_grid_init(&layout->shards, document->ndim, document->shape, document->grid_shape)) != PARAPET_OK)
+        (status = pp_grid_init(&layout->tiling.shards, document->ndim, document->shape, document->grid_shape)) !=
+            PARAPET_OK)
         return status;
     if (sharding != NULL &&
         (status = pp_index_format_init(&layout->index, sharding, document->grid_shape)) != PARAPET_OK)
         return status;
     layout->index.ignore_checksums = ignore_checksums;
-    if ((status = pp_grid_init(&layout->chunks, document->ndim, document->grid_shape, chunk_shape)) != PARAPET_OK)
+    if ((status = pp_tiling_init(&layout->tiling, &layout->tiling.shards, chunk_shape,
+                                 document->type.element_bytes)) != PARAPET_OK)
         return status;
     return build_chain(layout, document, sharding != NULL ? &sharding->codecs : &document->codecs, ignore_checksums);
 }
@@ -53,69 +54,20 @@ void pp_layout_clear(pp_layout *layout)
     *layout = (pp_layout){0};
 }
 
-void pp_layout_shard_box(const pp_layout *layout, int64_t shard, pp_box *box)
-{
-    int64_t cell[PARAPET_MAX_NDIM];
-    pp_grid_cell_position(&layout->shards, shard, cell);
-    pp_grid_cell_box(&layout->shards, cell, box);
-}
-
-void pp_layout_chunk_whole_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box)
-{
-    int64_t shard_cell[PARAPET_MAX_NDIM], chunk_cell[PARAPET_MAX_NDIM];
-    int d;
-    pp_grid_cell_position(&layout->shards, shard, shard_cell);
-    pp_grid_cell_position(&layout->chunks, chunk, chunk_cell);
-    pp_grid_cell_whole_box(&layout->chunks, chunk_cell, box);
-    for (d = 0; d < box->ndim; d++)
-        box->start[d] += shard_cell[d] * layout->shards.cell_shape[d];
-}
-
-void pp_layout_chunk_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box)
-{
-    pp_box shard_box;
-    pp_layout_chunk_whole_box(layout, shard, chunk, box);
-    pp_layout_shard_box(layout, shard, &shard_box);
-    (void)pp_box_intersect(box, &shard_box, box);
-}
-
-void pp_layout_chunks_inside(const pp_layout *layout, int64_t shard, pp_box *chunks)
-{
-    int64_t cell[PARAPET_MAX_NDIM];
-    pp_box box;
-    int d;
-    pp_grid_cell_position(&layout->shards, shard, cell);
-    pp_grid_cell_box(&layout->shards, cell, &box);
-    for (d = 0; d < box.ndim; d++)
-        box.start[d] -= cell[d] * layout->shards.cell_shape[d];
-    pp_grid_cells_of_box(&layout->chunks, &box, chunks);
-}
-
-void pp_layout_chunks_of_box(const pp_layout *layout, const pp_box *box, pp_box *chunks)
-{
-    const int64_t *shape = layout->chunks.cell_shape;
-    int d;
-    chunks->ndim = box->ndim;
-    for (d = 0; d < box->ndim; d++) {
-        chunks->start[d] = box->start[d] / shape[d];
-        chunks->count[d] = (box->start[d] + box->count[d] - 1) / shape[d] + 1 - chunks->start[d];
-    }
-}
-
 parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key)
 {
     int64_t cell[PARAPET_MAX_NDIM];
     pp_text text = {0};
-    pp_grid_cell_position(&layout->shards, shard, cell);
+    pp_grid_cell_position(&layout->tiling.shards, shard, cell);
     if (path[0] != '\0')
         pp_text_add(&text, "%s/", path);
-    pp_key_print(&layout->keys, layout->shards.ndim, cell, &text);
+    pp_key_print(&layout->keys, layout->tiling.shards.ndim, cell, &text);
     return pp_text_finish(&text, key);
 }
 
 bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk)
 {
-    size_t bytes = pp_chain_decoded_bytes(layout->chain), element_bytes = layout->element_bytes;
+    size_t bytes = pp_chain_decoded_bytes(layout->chain), element_bytes = layout->tiling.element_bytes;
     if (memcmp(chunk, layout->fill_value, element_bytes) != 0)
         return false;
     return bytes == element_bytes || memcmp(chunk, chunk + element_bytes, bytes - element_bytes) == 0;

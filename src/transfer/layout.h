@@ -10,33 +10,21 @@
 #define PARAPET_TRANSFER_LAYOUT_H
 
 #include "codec/shard_index.h"
+#include "geometry/tiling.h"
 #include "zarr/document.h"
 
 typedef struct pp_layout {
-    pp_grid shards; /* over the array */
-    pp_grid chunks; /* over one shard */
+    pp_tiling tiling;
     bool is_sharded;
     pp_index_format index;
     pp_chain *chain;
     pp_key_encoding keys;
-    size_t element_bytes;
     const void *fill_value;
 } pp_layout;
 
 /* The layout refers to the document's fill value, which must outlive it. */
 parapet_status pp_layout_init(pp_layout *layout, const pp_array_document *document, bool ignore_checksums);
 void pp_layout_clear(pp_layout *layout);
-
-/* The elements of a chunk of a shard, in the index space of the array: in full, or clipped to the array. */
-void pp_layout_chunk_whole_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box);
-void pp_layout_chunk_box(const pp_layout *layout, int64_t shard, int64_t chunk, pp_box *box);
-void pp_layout_shard_box(const pp_layout *layout, int64_t shard, pp_box *box);
-
-/* Chunks of a shard that hold at least one element of the array, as a box of chunk positions. */
-void pp_layout_chunks_inside(const pp_layout *layout, int64_t shard, pp_box *chunks);
-
-/* The chunks that a box of elements touches, as positions in the grid of all chunks of the array. */
-void pp_layout_chunks_of_box(const pp_layout *layout, const pp_box *box, pp_box *chunks);
 
 /* Whether every element of a decoded chunk is the fill value. */
 bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk);

@@ -43,15 +43,15 @@ static int window_of(const pp_layout *layout, int window_most)
 {
     int chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
     chunks = chunks < window_most ? chunks : window_most;
-    return layout->chunks.cell_count < chunks ? (int)pp_max_i64(layout->chunks.cell_count, 1) : chunks;
+    return layout->tiling.chunks.cell_count < chunks ? (int)pp_max_i64(layout->tiling.chunks.cell_count, 1) : chunks;
 }
 
 /* Windows that there are at all: no more slots are of use. */
 static size_t count_windows(const pp_layout *layout, int64_t shards, int64_t window)
 {
     int64_t count;
-    return pp_multiply_fits(shards, pp_divide_up(layout->chunks.cell_count, window), &count) ? (size_t)count
-                                                                                             : SIZE_MAX;
+    return pp_multiply_fits(shards, pp_divide_up(layout->tiling.chunks.cell_count, window), &count) ? (size_t)count
+                                                                                                    : SIZE_MAX;
 }
 
 static size_t sieve_of(const pp_memory_case *memory)
@@ -147,7 +147,7 @@ static size_t read_staging(const pp_layout *layout, const pp_memory_case *memory
 {
     size_t chunk = pp_chain_decoded_bytes(layout->chain);
     size_t most = pp_max_size(
-        chunk, pp_min_size(batch, (size_t)pp_min_i64(PP_WINDOW_CHUNKS, layout->chunks.cell_count) * chunk));
+        chunk, pp_min_size(batch, (size_t)pp_min_i64(PP_WINDOW_CHUNKS, layout->tiling.chunks.cell_count) * chunk));
     return pp_align_up(most, PP_PAGE_BYTES) + deliveries_bytes(memory, most);
 }
 
@@ -166,7 +166,7 @@ static read_needs find_read_needs(const pp_layout *const *layouts, int count, co
     int i;
     for (i = 0; i < count; i++) {
         const pp_layout *layout = layouts[i];
-        size_t chunks = (size_t)layout->chunks.cell_count;
+        size_t chunks = (size_t)layout->tiling.chunks.cell_count;
         needs.chunk_bytes = pp_max_size(
             needs.chunk_bytes, pp_align_up(pp_chain_encoded_bound(layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES);
         needs.whole_bytes = pp_max_size(needs.whole_bytes, pp_align_up(pp_min_size(chunks, READ_BATCH_BYTES) *

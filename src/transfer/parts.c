@@ -45,7 +45,7 @@ static parapet_status check_type(int index, const parapet_part *given, parapet_t
 static parapet_status init_part(pp_parts *parts, int index, const parapet_part *given, const pp_layout *layout,
                                 parapet_type type)
 {
-    const pp_grid *array = &layout->shards;
+    const pp_grid *array = &layout->tiling.shards;
     pp_box *box = &parts->boxes[index];
     pp_part_memory *memory = &parts->memory[index];
     parapet_status status;
@@ -64,7 +64,7 @@ static parapet_status init_part(pp_parts *parts, int index, const parapet_part *
     if (given->strides_bytes != NULL)
         memcpy(memory->strides, given->strides_bytes, (size_t)array->ndim * sizeof memory->strides[0]);
     else
-        pp_strides_c_order(array->ndim, box->count, layout->element_bytes, memory->strides);
+        pp_strides_c_order(array->ndim, box->count, layout->tiling.element_bytes, memory->strides);
     return PARAPET_OK;
 }
 

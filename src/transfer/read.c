@@ -106,21 +106,15 @@ static bool meets(const read_job *job, size_t work, const pp_box *box, pp_box *c
 /* Chunk positions of the shard that a claim touches. */
 static void chunks_of_claim(const read_job *job, const read_shard *shard, size_t work, pp_box *chunks)
 {
-    const pp_layout *layout = context_of(job, shard->target)->layout;
-    int64_t cell[PARAPET_MAX_NDIM];
-    pp_box box, common;
-    int d;
-    pp_layout_shard_box(layout, shard->shard.number, &box);
-    (void)meets(job, work, &box, &common);
-    pp_grid_cell_position(&layout->shards, shard->shard.number, cell);
-    for (d = 0; d < common.ndim; d++)
-        common.start[d] -= cell[d] * layout->shards.cell_shape[d];
-    pp_grid_cells_of_box(&layout->chunks, &common, chunks);
+    const pp_tiling *tiling = &context_of(job, shard->target)->layout->tiling;
+    pp_box claimed;
+    pp_claim_box(claim_of(job, work), job->view->claims.ndim_most, tiling->shards.ndim, &claimed);
+    (void)pp_tiling_chunks_touched(tiling, shard->shard.number, &claimed, chunks);
 }
 
 static void mark_chunks(const read_job *job, read_shard *shard)
 {
-    const pp_grid *grid = &context_of(job, shard->target)->layout->chunks;
+    const pp_grid *grid = &context_of(job, shard->target)->layout->tiling.chunks;
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box chunks;
     bool more;
@@ -149,7 +143,7 @@ static parapet_status check_apart(const read_shard *shard)
 static parapet_status list_wanted(const read_job *job, read_shard *shard)
 {
     const pp_transfer_context *context = context_of(job, shard->target);
-    size_t count = (size_t)context->layout->chunks.cell_count;
+    size_t count = (size_t)context->layout->tiling.chunks.cell_count;
     size_t bytes = count * (sizeof shard->wanted[0] + 1);
     parapet_status status;
     int64_t chunk;
@@ -215,7 +209,7 @@ static int64_t most_chunks(const read_job *job, const read_shard *shard)
 /* Whether the next chunk begins another row of chunks: what ends here can be written to other ranks row by row. */
 static bool is_row_complete(const read_job *job, const read_shard *shard, uint64_t taken_bytes)
 {
-    const pp_grid *chunks = &context_of(job, shard->target)->layout->chunks;
+    const pp_grid *chunks = &context_of(job, shard->target)->layout->tiling.chunks;
     int64_t row = chunks->ndim > 0 ? chunks->cells[chunks->ndim - 1] : 1;
     if (job->memory.sieve_bytes == 0 || taken_bytes < ROW_LEAST_BYTES)
         return false;
@@ -249,7 +243,7 @@ static void take_run(read_job *job, read_shard *shard, read_item *item)
 /* Takes the next chunks that are touched and not stored; false: none left. */
 static bool take_absent(read_job *job, read_shard *shard, read_item *item)
 {
-    int64_t count = context_of(job, shard->target)->layout->chunks.cell_count;
+    int64_t count = context_of(job, shard->target)->layout->tiling.chunks.cell_count;
     item->window.chunk_count = 0;
     if (shard->shard.reader == NULL) {
         bool is_new = !shard->is_told_absent;
@@ -360,7 +354,7 @@ static pp_move move_of(const read_job *job, const read_shard *shard, size_t work
         .box = common,
         .claim = claim_of(job, work),
         .ndim_most = job->view->claims.ndim_most,
-        .element_bytes = context_of(job, shard->target)->layout->element_bytes,
+        .element_bytes = context_of(job, shard->target)->layout->tiling.element_bytes,
     };
 }
 
@@ -391,9 +385,10 @@ static int64_t count_touched(const read_job *job, const read_shard *shard)
         chunks_of_claim(job, shard, shard->first, &chunks);
         return pp_box_element_count(&chunks);
     }
-    pp_layout_chunks_inside(layout, shard->shard.number, &chunks);
+    pp_tiling_chunks_inside(&layout->tiling, shard->shard.number, &chunks);
     for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell)) {
-        pp_layout_chunk_box(layout, shard->shard.number, pp_grid_cell_number(&layout->chunks, cell), &box);
+        pp_tiling_chunk_box(&layout->tiling, shard->shard.number, pp_grid_cell_number(&layout->tiling.chunks, cell),
+                            &box);
         for (i = shard->first; i < shard->end && !meets(job, i, &box, &common); i++)
             continue;
         count += i < shard->end;
@@ -409,12 +404,12 @@ static void fill_absent(read_job *job, const read_item *item)
     int i;
     if (item->news == PP_WINDOW_FILL_SHARD) {
         context->counters->chunks_missing += count_touched(job, item->shard);
-        pp_layout_shard_box(context->layout, shard, &box);
+        pp_tiling_shard_box(&context->layout->tiling, shard, &box);
         fill_box(job, item->shard, &box);
     }
     for (i = 0; i < item->window.chunk_count; i++) {
         context->counters->chunks_missing += 1;
-        pp_layout_chunk_box(context->layout, shard, item->window.chunks[i], &box);
+        pp_tiling_chunk_box(&context->layout->tiling, shard, item->window.chunks[i], &box);
         fill_box(job, item->shard, &box);
     }
 }
@@ -443,7 +438,7 @@ static bool scatter_piece(const read_job *job, read_worker *worker, const read_i
     if (pp_deliveries_has(&item->deliveries, work->rank))
         return true;
     peer = pp_peers_find(&job->session->peers, work->rank);
-    pp_layout_shard_box(context_of(job, work->target)->layout, work->shard, &shard_box);
+    pp_tiling_shard_box(&context_of(job, work->target)->layout->tiling, work->shard, &shard_box);
     if (!pp_sieve_scatter(&worker->sieve, &(pp_sieve_piece){.move = move,
                                                             .process = peer->proof.process,
                                                             .work = (int64_t)record,
@@ -463,8 +458,8 @@ static bool scatter(read_job *job, read_worker *worker, read_item *item, int ind
     int64_t chunk = shard->wanted[item->first_wanted + index];
     pp_box whole, inside, common;
     size_t i;
-    pp_layout_chunk_whole_box(layout, shard->shard.number, chunk, &whole);
-    pp_layout_chunk_box(layout, shard->shard.number, chunk, &inside);
+    pp_tiling_chunk_whole_box(&layout->tiling, shard->shard.number, chunk, &whole);
+    pp_tiling_chunk_box(&layout->tiling, shard->shard.number, chunk, &inside);
     for (i = shard->first; i < shard->end; i++) {
         const pp_work *work = &job->view->list.work[i];
         pp_move move = move_of(job, shard, i, &common);
@@ -474,7 +469,7 @@ static bool scatter(read_job *job, read_worker *worker, read_item *item, int ind
         move.chunk = (void *)(uintptr_t)elements;
         if (!scatter_piece(job, worker, item, i, &move))
             return false;
-        job->done_bytes += pp_box_element_count(&common) * (int64_t)layout->element_bytes;
+        job->done_bytes += pp_box_element_count(&common) * (int64_t)layout->tiling.element_bytes;
     }
     if (item->deliveries.count > 0) {
         pp_delivery_case delivery_case = delivery_case_of(job, item);
@@ -584,9 +579,9 @@ static int64_t claimed_bytes(const read_job *job)
         const pp_work *work = &job->view->list.work[i];
         const pp_layout *layout = context_of(job, work->target)->layout;
         pp_box box, common;
-        pp_layout_shard_box(layout, work->shard, &box);
+        pp_tiling_shard_box(&layout->tiling, work->shard, &box);
         (void)meets(job, i, &box, &common);
-        sum += pp_box_element_count(&common) * (int64_t)layout->element_bytes;
+        sum += pp_box_element_count(&common) * (int64_t)layout->tiling.element_bytes;
     }
     return sum;
 }

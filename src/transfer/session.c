@@ -10,8 +10,8 @@ static int ndim_most(const pp_transfer_array *arrays, int count)
 {
     int i, most = 0;
     for (i = 0; i < count; i++)
-        if (arrays[i].context->layout->shards.ndim > most)
-            most = arrays[i].context->layout->shards.ndim;
+        if (arrays[i].context->layout->tiling.shards.ndim > most)
+            most = arrays[i].context->layout->tiling.shards.ndim;
     return most;
 }
 
@@ -25,14 +25,11 @@ static parapet_status list_targets(pp_session *session)
         const pp_layout *layout = session->arrays[i].context->layout;
         int64_t behind;
         /* Only where homes lie depends on it: what does not fit starts again. */
-        if (!pp_add_fits(first_shard, layout->shards.cell_count, &behind)) {
+        if (!pp_add_fits(first_shard, layout->tiling.shards.cell_count, &behind)) {
             first_shard = 0;
-            behind = layout->shards.cell_count;
+            behind = layout->tiling.shards.cell_count;
         }
-        session->targets[i] = (pp_target){.shards = &layout->shards,
-                                          .chunks = &layout->chunks,
-                                          .element_bytes = layout->element_bytes,
-                                          .first_shard = first_shard};
+        session->targets[i] = (pp_target){.tiling = &layout->tiling, .first_shard = first_shard};
         first_shard = behind;
     }
     return status;

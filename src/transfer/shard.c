@@ -35,7 +35,7 @@ parapet_status pp_shard_check_chunk_bytes(const pp_transfer_context *context, co
 
 static parapet_status reserve_entries(const pp_transfer_context *context, pp_shard *shard)
 {
-    size_t count = (size_t)context->layout->chunks.cell_count;
+    size_t count = (size_t)context->layout->tiling.chunks.cell_count;
     size_t bytes = count * sizeof shard->entries[0];
     parapet_status status = pp_budget_reserve(context->budget, bytes, "shard indexes");
     if (status != PARAPET_OK)
@@ -84,7 +84,7 @@ static parapet_status list_single_chunk(const pp_transfer_context *context, pp_s
 static void expect_checksum(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
 {
     const pp_chunk_entry *entry;
-    if (chunk >= context->layout->chunks.cell_count || !pp_shard_has_chunk(shard, chunk))
+    if (chunk >= context->layout->tiling.chunks.cell_count || !pp_shard_has_chunk(shard, chunk))
         return;
     entry = &shard->entries[chunk];
     if (entry->bytes >= 4)
@@ -167,7 +167,7 @@ parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_sh
     for (chunk = 0; is_stored && chunk < CHECKSUMS_AHEAD; chunk++)
         expect_checksum(context, shard, chunk);
     *record = (pp_shard_record){.bytes = shard->reader->bytes, .index_crc32c = shard->index_crc32c};
-    for (chunk = 0; chunk < context->layout->chunks.cell_count && status == PARAPET_OK; chunk++) {
+    for (chunk = 0; chunk < context->layout->tiling.chunks.cell_count && status == PARAPET_OK; chunk++) {
         uint32_t crc;
         if (is_stored)
             expect_checksum(context, shard, chunk + CHECKSUMS_AHEAD);

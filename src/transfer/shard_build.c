@@ -5,7 +5,7 @@
 
 static parapet_status reserve_entries(pp_shard_build *build, const pp_transfer_context *context)
 {
-    size_t i, count = (size_t)context->layout->chunks.cell_count;
+    size_t i, count = (size_t)context->layout->tiling.chunks.cell_count;
     size_t bytes = count * sizeof build->entries[0];
     parapet_status status = pp_budget_reserve(context->budget, bytes, "shard indexes");
     if (status != PARAPET_OK)
@@ -46,14 +46,14 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
 static uint64_t bound_of_shard(const pp_layout *layout)
 {
     int64_t bound;
-    if (!pp_multiply_fits((int64_t)pp_chain_encoded_bound(layout->chain), layout->chunks.cell_count, &bound))
+    if (!pp_multiply_fits((int64_t)pp_chain_encoded_bound(layout->chain), layout->tiling.chunks.cell_count, &bound))
         return 0;
     return (uint64_t)bound + (layout->is_sharded ? pp_index_stored_bytes(&layout->index) : 0);
 }
 
 size_t pp_shard_build_list_bytes(const pp_layout *layout, bool needs_old)
 {
-    return (size_t)layout->chunks.cell_count * sizeof(pp_chunk_entry) * (needs_old ? 2 : 1);
+    return (size_t)layout->tiling.chunks.cell_count * sizeof(pp_chunk_entry) * (needs_old ? 2 : 1);
 }
 
 static size_t buffer_within_shard(const pp_layout *layout, size_t wanted)

@@ -22,7 +22,7 @@ parapet_status pp_transfer_verify(const pp_transfer_context *context, const pp_s
     pp_buffer buffer = {.budget = context->budget};
     int64_t chunk;
     parapet_status status = pp_chain_scratch_build(&scratch, context->layout->chain, context->budget);
-    for (chunk = 0; chunk < context->layout->chunks.cell_count && status == PARAPET_OK; chunk++)
+    for (chunk = 0; chunk < context->layout->tiling.chunks.cell_count && status == PARAPET_OK; chunk++)
         if (pp_shard_has_chunk(shard, chunk))
             status = verify_chunk(context, shard, chunk, scratch, &buffer);
     pp_buffer_free(&buffer);

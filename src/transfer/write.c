@@ -72,7 +72,7 @@ static bool is_wholly_covered(const write_job *job, size_t first, size_t end)
 {
     const pp_work *work = &job->view->list.work[first];
     pp_box box;
-    pp_layout_shard_box(job->contexts[work->target]->layout, work->shard, &box);
+    pp_tiling_shard_box(&job->contexts[work->target]->layout->tiling, work->shard, &box);
     return pp_worklist_covered_shard(&job->view->list, &job->view->plan, first, end, &box) ==
            pp_box_element_count(&box);
 }
@@ -104,7 +104,7 @@ static parapet_status start_next_shard(write_job *job)
         atomic_store(&build->is_finished, true);
         return PARAPET_OK;
     }
-    pp_layout_chunks_inside(context->layout, build->number, &job->inside);
+    pp_tiling_chunks_inside(&context->layout->tiling, build->number, &job->inside);
     job->is_chunk_pending = pp_box_first(&job->inside, job->chunk_cell);
     job->is_current_open = true;
     return PARAPET_OK;
@@ -113,8 +113,8 @@ static parapet_status start_next_shard(write_job *job)
 static bool reaches_outside(const pp_layout *layout, int64_t shard, int64_t chunk)
 {
     pp_box whole, inside;
-    pp_layout_chunk_whole_box(layout, shard, chunk, &whole);
-    pp_layout_chunk_box(layout, shard, chunk, &inside);
+    pp_tiling_chunk_whole_box(&layout->tiling, shard, chunk, &whole);
+    pp_tiling_chunk_box(&layout->tiling, shard, chunk, &inside);
     return !pp_box_equals(&whole, &inside);
 }
 
@@ -126,7 +126,7 @@ static bool decide_fate(const write_job *job, int64_t number, write_chunk *chunk
     bool has_old = build->is_old_open && pp_shard_has_chunk(&build->old, number);
     pp_box inside;
     int64_t covered;
-    pp_layout_chunk_box(layout, build->number, number, &inside);
+    pp_tiling_chunk_box(&layout->tiling, build->number, number, &inside);
     covered = pp_worklist_covered(&job->view->list, &job->view->plan, build->first, build->end, number, &inside);
     chunk->is_covered = covered == pp_box_element_count(&inside);
     if (covered == 0 && !has_old)
@@ -151,7 +151,7 @@ static void take_window(write_job *job, write_item *item)
     item->window.shard = job->current->number;
     item->window.chunk_count = 0;
     while (job->is_chunk_pending && item->window.chunk_count < most) {
-        int64_t number = pp_grid_cell_number(&layout->chunks, job->chunk_cell);
+        int64_t number = pp_grid_cell_number(&layout->tiling.chunks, job->chunk_cell);
         job->is_chunk_pending = pp_box_next(&job->inside, job->chunk_cell);
         if (decide_fate(job, number, &item->chunks[item->window.chunk_count]))
             item->window.chunks[item->window.chunk_count++] = number;
@@ -186,8 +186,8 @@ static pp_delivery_case delivery_case_of(const write_job *job, const write_item 
         .tag = item->slot,
     };
     if (is_one) {
-        pp_layout_chunk_whole_box(context_of(job, item->build)->layout, item->build->number, item->window.chunks[0],
-                                  chunk_box);
+        pp_tiling_chunk_whole_box(&context_of(job, item->build)->layout->tiling, item->build->number,
+                                  item->window.chunks[0], chunk_box);
         delivery_case.chunk = pp_chain_scratch_chunk(item->scratch);
         delivery_case.chunk_box = chunk_box;
     }
@@ -289,14 +289,14 @@ static void fill_outside(const pp_layout *layout, const pp_box *whole, const pp_
     int64_t strides[PARAPET_MAX_NDIM];
     pp_box outside = *whole;
     int d;
-    pp_strides_c_order(whole->ndim, whole->count, layout->element_bytes, strides);
+    pp_strides_c_order(whole->ndim, whole->count, layout->tiling.element_bytes, strides);
     for (d = 0; d < whole->ndim; d++) {
         int64_t kept = inside->count[d];
         outside.start[d] = whole->start[d] + kept;
         outside.count[d] = whole->count[d] - kept;
         pp_strided_fill(&(pp_strided){
             .ndim = whole->ndim,
-            .element_bytes = layout->element_bytes,
+            .element_bytes = layout->tiling.element_bytes,
             .count = outside.count,
             .target = chunk + pp_strides_offset(whole, strides, outside.start),
             .target_strides = strides,
@@ -331,7 +331,7 @@ static bool gather_piece(const chunk_task *task, size_t record, const pp_move *m
     if (pp_deliveries_has(&task->item->deliveries, work->rank))
         return true;
     peer = pp_peers_find(&session->peers, work->rank);
-    pp_layout_shard_box(job->contexts[work->target]->layout, work->shard, &shard_box);
+    pp_tiling_shard_box(&job->contexts[work->target]->layout->tiling, work->shard, &shard_box);
     if (!pp_sieve_gather(&job->sieves[task->worker], &(pp_sieve_piece){.move = move,
                                                                        .process = peer->proof.process,
                                                                        .work = (int64_t)record,
@@ -354,7 +354,7 @@ static bool gather(const chunk_task *task)
         .ndim_most = view->claims.ndim_most,
         .chunk_box = &task->whole,
         .chunk = pp_chain_scratch_chunk(item->scratch),
-        .element_bytes = context_of(task->job, item->build)->layout->element_bytes,
+        .element_bytes = context_of(task->job, item->build)->layout->tiling.element_bytes,
     };
     size_t i;
     for (i = item->build->first; i < item->build->end; i++) {
@@ -385,18 +385,19 @@ static parapet_status assemble(chunk_task *task, bool *is_whole)
     unsigned char *elements = pp_chain_scratch_chunk(item->scratch);
     int64_t number = item->window.chunks[task->index];
     parapet_status status = PARAPET_OK;
-    pp_layout_chunk_whole_box(layout, item->build->number, number, &task->whole);
-    pp_layout_chunk_box(layout, item->build->number, number, &task->inside);
+    pp_tiling_chunk_whole_box(&layout->tiling, item->build->number, number, &task->whole);
+    pp_tiling_chunk_box(&layout->tiling, item->build->number, number, &task->inside);
     if (chunk->fate == CHUNK_MERGE)
         status = decode_old(job, item, number);
     else if (!chunk->is_covered)
-        pp_fill_elements(elements, pp_box_element_count(&task->whole), layout->element_bytes, layout->fill_value);
+        pp_fill_elements(elements, pp_box_element_count(&task->whole), layout->tiling.element_bytes,
+                         layout->fill_value);
     if (status != PARAPET_OK)
         return status;
     if (!pp_box_equals(&task->whole, &task->inside))
         fill_outside(layout, &task->whole, &task->inside, elements);
     *is_whole = job->session == NULL || gather(task);
-    job->done_bytes += pp_box_element_count(&task->inside) * (int64_t)layout->element_bytes;
+    job->done_bytes += pp_box_element_count(&task->inside) * (int64_t)layout->tiling.element_bytes;
     return PARAPET_OK;
 }
 
@@ -664,9 +665,9 @@ static int64_t claimed_bytes(const write_job *job)
         const pp_work *work = &job->view->list.work[first];
         const pp_layout *layout = job->contexts[work->target]->layout;
         end = pp_worklist_group_end(&job->view->list, first);
-        pp_layout_shard_box(layout, work->shard, &box);
+        pp_tiling_shard_box(&layout->tiling, work->shard, &box);
         sum += pp_worklist_covered_shard(&job->view->list, &job->view->plan, first, end, &box) *
-               (int64_t)layout->element_bytes;
+               (int64_t)layout->tiling.element_bytes;
     }
     return sum;
 }
@@ -742,16 +743,14 @@ parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *a
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk, pp_staged *staged)
 {
     pp_transfer_array array = {.context = context};
-    pp_target target = {.shards = &context->layout->shards,
-                        .chunks = &context->layout->chunks,
-                        .element_bytes = context->layout->element_bytes};
+    pp_target target = {.tiling = &context->layout->tiling};
     pp_view view = {.plan = {.targets = &target, .target_count = 1}};
     write_job job = {.view = &view, .staged = staged};
     parapet_status status;
-    pp_claims_init(&view.claims, context->layout->shards.ndim, context->budget);
+    pp_claims_init(&view.claims, context->layout->tiling.shards.ndim, context->budget);
     view.plan.claims = &view.claims;
     if ((status = check_writable(context->layout)) == PARAPET_OK &&
-        (status = pp_worklist_build_edge(&view.list, &context->layout->shards, is_shrunk, context->budget)) ==
+        (status = pp_worklist_build_edge(&view.list, &context->layout->tiling.shards, is_shrunk, context->budget)) ==
             PARAPET_OK &&
         (status = list_contexts(&job, &array, 1)) == PARAPET_OK && (status = build_slots(&job)) == PARAPET_OK)
         status = run_alone(&job);

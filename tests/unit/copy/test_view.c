@@ -17,14 +17,15 @@ static void make_random(test_random *random, viewed *made)
 {
     int ndim = (int)test_random_between(random, 0, 4), d, other, axis;
     int64_t chunk[PARAPET_MAX_NDIM], shard[PARAPET_MAX_NDIM];
+    pp_grid shards;
     memset(made, 0, sizeof *made);
     for (d = 0; d < ndim; d++) {
         made->shape[d] = test_random_between(random, 1, 9);
         chunk[d] = test_random_between(random, 1, 4);
         shard[d] = chunk[d] * test_random_between(random, 1, 3);
     }
-    assert_ok(pp_grid_init(&made->layout.shards, ndim, made->shape, shard));
-    assert_ok(pp_grid_init(&made->layout.chunks, ndim, shard, chunk));
+    assert_ok(pp_grid_init(&shards, ndim, made->shape, shard));
+    assert_ok(pp_tiling_init(&made->layout.tiling, &shards, chunk, 1));
     pp_copy_view_init(&made->view, ndim, made->shape);
     for (d = ndim - 1; d > 0; d--) {
         other = (int)test_random_between(random, 0, d);
@@ -86,7 +87,7 @@ static int64_t cell_of(int64_t element, int64_t origin, int64_t extent)
 static void check_borders(const viewed *made, int d)
 {
     int a = made->view.axis[d];
-    int64_t shard = made->layout.shards.cell_shape[a], chunk = made->layout.chunks.cell_shape[a], i;
+    int64_t shard = made->layout.tiling.shards.cell_shape[a], chunk = made->layout.tiling.chunks.cell_shape[a], i;
     const pp_rechunk_side *side = &made->side;
     int64_t first[PARAPET_MAX_NDIM] = {0}, next[PARAPET_MAX_NDIM] = {0}, from[PARAPET_MAX_NDIM], to[PARAPET_MAX_NDIM];
     assert_true(side->origin[d] >= 0 && side->origin[d] < side->shard[d]);
@@ -106,7 +107,8 @@ static void check_borders(const viewed *made, int d)
 static void check_origin(const viewed *made, int d)
 {
     int a = made->view.axis[d];
-    int64_t zero[PARAPET_MAX_NDIM] = {0}, source[PARAPET_MAX_NDIM], shard = made->layout.shards.cell_shape[a], inside;
+    int64_t zero[PARAPET_MAX_NDIM] = {0}, source[PARAPET_MAX_NDIM], shard = made->layout.tiling.shards.cell_shape[a],
+            inside;
     source_of(&made->view, zero, source);
     inside = source[a] % shard;
     assert_int_equal(made->side.origin[d], made->view.is_reversed[d] ? shard - 1 - inside : inside);
@@ -121,8 +123,8 @@ static void test_copy_view__cells_of_the_side_are_those_of_the_source(void **sta
         viewed made;
         make_random(&random, &made);
         for (d = 0; d < made.view.ndim; d++) {
-            assert_int_equal(made.side.chunk[d], made.layout.chunks.cell_shape[made.view.axis[d]]);
-            assert_int_equal(made.side.shard[d], made.layout.shards.cell_shape[made.view.axis[d]]);
+            assert_int_equal(made.side.chunk[d], made.layout.tiling.chunks.cell_shape[made.view.axis[d]]);
+            assert_int_equal(made.side.shard[d], made.layout.tiling.shards.cell_shape[made.view.axis[d]]);
             check_borders(&made, d);
             check_origin(&made, d);
         }

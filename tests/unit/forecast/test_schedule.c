@@ -8,7 +8,7 @@ enum { NDIM_MOST = 3, RANKS_MOST = 64 };
 
 typedef struct problem {
     pp_distribution distribution;
-    pp_grid shards, chunks;
+    pp_tiling tiling;
     pp_schedule_case by;
 } problem;
 
@@ -33,6 +33,13 @@ static void init_distribution(problem *made, test_random *random, int ndim)
     assert_ok(pp_distribution_init(&made->distribution, &given, NULL));
 }
 
+static void init_tiling(problem *made, const int64_t *shard, const int64_t *chunk, size_t element_bytes)
+{
+    pp_grid shards;
+    assert_ok(pp_grid_init(&shards, made->distribution.ndim, made->distribution.shape, shard));
+    assert_ok(pp_tiling_init(&made->tiling, &shards, chunk, element_bytes));
+}
+
 static void init_problem(problem *made, test_random *random)
 {
     int ndim = (int)test_random_between(random, 1, NDIM_MOST), d;
@@ -42,13 +49,10 @@ static void init_problem(problem *made, test_random *random)
         chunk[d] = test_random_between(random, 1, 5);
         shard[d] = chunk[d] * test_random_between(random, 1, 4);
     }
-    assert_ok(pp_grid_init(&made->shards, ndim, made->distribution.shape, shard));
-    assert_ok(pp_grid_init(&made->chunks, ndim, shard, chunk));
+    init_tiling(made, shard, chunk, (size_t)test_random_between(random, 1, 8));
     made->by = (pp_schedule_case){
         .distribution = &made->distribution,
-        .shards = &made->shards,
-        .chunks = &made->chunks,
-        .element_bytes = (size_t)test_random_between(random, 1, 8),
+        .tiling = &made->tiling,
         .window_chunks = (int)test_random_between(random, 1, test_random_between(random, 0, 1) == 0 ? 1 : 5),
         .fragment_bytes = (size_t)test_random_between(random, 8, test_random_between(random, 0, 1) == 0 ? 60 : 2000),
         .server_count = (int)test_random_between(random, 1, made->distribution.rank_count),
@@ -96,11 +100,11 @@ static void count_group(const problem *made, const pp_claim_set *plan, const pp_
     bool more;
     server->shards++;
     server->others.boxes += (int64_t)(end - first);
-    pp_target_chunks_inside(plan->targets, window.shard, &inside);
+    pp_tiling_chunks_inside(plan->targets->tiling, window.shard, &inside);
     for (more = pp_box_first(&inside, cell); more;) {
         window.chunk_count = 0;
         for (; more && window.chunk_count < made->by.window_chunks; more = pp_box_next(&inside, cell))
-            window.chunks[window.chunk_count++] = pp_grid_cell_number(&made->chunks, cell);
+            window.chunks[window.chunk_count++] = pp_grid_cell_number(&made->tiling.chunks, cell);
         for (size_t at = first; at < end; at = rank_end) {
             int32_t rank = list->work[at].rank;
             pp_pieces pieces;
@@ -141,14 +145,14 @@ static void expect_home(const problem *made, const pp_claim_set *plan, int home,
 
 static void expect(const problem *made, expectation *expected)
 {
-    pp_target target = {.shards = &made->shards, .chunks = &made->chunks, .element_bytes = made->by.element_bytes};
+    pp_target target = {.tiling = &made->tiling};
     pp_claims claims;
     pp_claim_set plan = {.targets = &target, .target_count = 1, .claims = &claims};
     pp_budget budget;
     int home;
     *expected = (expectation){0};
     pp_budget_init(&budget, (size_t)1 << 30);
-    pp_claims_init(&claims, made->shards.ndim, &budget);
+    pp_claims_init(&claims, made->tiling.shards.ndim, &budget);
     claim_everything(made, &claims);
     for (home = 0; home < made->by.server_count; home++)
         expect_home(made, &plan, home, &budget, expected);
@@ -249,21 +253,19 @@ static void test_share__fast_ways_equal_the_walk_through_all_pieces(void **state
         problem made;
         init_problem(&made, &random);
         pp_share_case share_case = {.crossings = crossings,
-                                    .shards = &made.shards,
-                                    .chunks = &made.chunks,
-                                    .element_bytes = made.by.element_bytes,
+                                    .tiling = &made.tiling,
                                     .window_chunks = made.by.window_chunks,
                                     .fragment_bytes = made.by.fragment_bytes};
-        for (d = 0; d < made.shards.ndim; d++)
-            assert_ok(pp_crossing_init(&crossings[d], &made.distribution, &made.shards, &made.chunks, d));
-        for (int pick = 0; pick < 10 && made.shards.cell_count > 0; pick++) {
-            for (d = 0; d < made.shards.ndim; d++)
+        for (d = 0; d < made.tiling.shards.ndim; d++)
+            assert_ok(pp_crossing_init(&crossings[d], &made.distribution, &made.tiling, d));
+        for (int pick = 0; pick < 10 && made.tiling.shards.cell_count > 0; pick++) {
+            for (d = 0; d < made.tiling.shards.ndim; d++)
                 encounters[d] = (int32_t)test_random_between(&random, 0, (int64_t)crossings[d].encounter_count - 1);
             assert_ok(pp_share_count(&share_case, encounters, &fast));
             assert_ok(pp_share_count_by_pieces(&share_case, encounters, &slow));
             assert_memory_equal(&fast, &slow, sizeof fast);
         }
-        for (d = 0; d < made.shards.ndim; d++)
+        for (d = 0; d < made.tiling.shards.ndim; d++)
             pp_crossing_clear(&crossings[d]);
     }
 }
@@ -276,12 +278,9 @@ static void test_schedule__a_scalar_goes_to_its_one_owner_without_a_message(void
     pp_server_share share;
     (void)state;
     assert_ok(pp_distribution_init(&made.distribution, &given, NULL));
-    assert_ok(pp_grid_init(&made.shards, 0, NULL, NULL));
-    assert_ok(pp_grid_init(&made.chunks, 0, NULL, NULL));
+    init_tiling(&made, NULL, NULL, 8);
     made.by = (pp_schedule_case){.distribution = &made.distribution,
-                                 .shards = &made.shards,
-                                 .chunks = &made.chunks,
-                                 .element_bytes = 8,
+                                 .tiling = &made.tiling,
                                  .window_chunks = 1,
                                  .fragment_bytes = 4,
                                  .server_count = 1,
@@ -304,12 +303,9 @@ static void test_schedule__two_shards_across_four_ranks(void **state)
     pp_schedule_summary summary;
     (void)state;
     assert_ok(pp_distribution_init(&made.distribution, &given, NULL));
-    assert_ok(pp_grid_init(&made.shards, 2, shape, shard));
-    assert_ok(pp_grid_init(&made.chunks, 2, shard, chunk));
+    init_tiling(&made, shard, chunk, 8);
     made.by = (pp_schedule_case){.distribution = &made.distribution,
-                                 .shards = &made.shards,
-                                 .chunks = &made.chunks,
-                                 .element_bytes = 8,
+                                 .tiling = &made.tiling,
                                  .window_chunks = 1,
                                  .fragment_bytes = 32,
                                  .server_count = 2,

@@ -15,7 +15,7 @@
 
 typedef struct test_scene {
     pp_budget budget;
-    pp_grid shards[SCENE_TARGETS], chunks[SCENE_TARGETS];
+    pp_tiling tilings[SCENE_TARGETS];
     pp_target targets[SCENE_TARGETS];
     pp_claims claims;
     pp_claim_set plan;
@@ -57,13 +57,10 @@ static inline void scene_add_target(test_scene *scene, pp_grid shards, const int
 {
     int i = scene->plan.target_count++;
     const pp_target *before = i > 0 ? &scene->targets[i - 1] : NULL;
-    scene->shards[i] = shards;
-    scene->chunks[i] = grid_of(shards.ndim, shards.cell_shape, chunk_shape);
+    assert_ok(pp_tiling_init(&scene->tilings[i], &shards, chunk_shape, element_bytes));
     scene->targets[i] = (pp_target){
-        .shards = &scene->shards[i],
-        .chunks = &scene->chunks[i],
-        .element_bytes = element_bytes,
-        .first_shard = before != NULL ? before->first_shard + before->shards->cell_count : 0,
+        .tiling = &scene->tilings[i],
+        .first_shard = before != NULL ? before->first_shard + before->tiling->shards.cell_count : 0,
     };
 }
 
@@ -118,7 +115,7 @@ static inline void scene_claim_anything(test_scene *scene, test_random *random, 
     int i, count = (int)test_random_between(random, 0, most);
     for (i = 0; i < count; i++) {
         int target = (int)test_random_between(random, 0, scene->plan.target_count - 1);
-        pp_box box = scene_choose_box(random, &scene->shards[target]);
+        pp_box box = scene_choose_box(random, &scene->tilings[target].shards);
         scene_claim(scene, target, (int)test_random_between(random, 0, SCENE_RANKS - 1), &box);
     }
 }
@@ -144,7 +141,8 @@ static inline void scene_claim_all_disjoint(test_scene *scene, test_random *rand
 {
     int i;
     for (i = 0; i < scene->plan.target_count; i++)
-        scene_claim_disjoint(scene, random, i, box_of(scene->shards[i].ndim, NULL, scene->shards[i].shape), depth);
+        scene_claim_disjoint(scene, random, i,
+                             box_of(scene->tilings[i].shards.ndim, NULL, scene->tilings[i].shards.shape), depth);
 }
 
 static inline int scene_claim_target(const test_scene *scene, size_t claim)
@@ -156,7 +154,7 @@ static inline pp_box scene_claim_box(const test_scene *scene, size_t claim)
 {
     pp_box box;
     pp_claim_box(pp_claims_at(&scene->claims, claim), scene->claims.ndim_most,
-                 scene->shards[scene_claim_target(scene, claim)].ndim, &box);
+                 scene->tilings[scene_claim_target(scene, claim)].shards.ndim, &box);
     return box;
 }
 
@@ -175,9 +173,9 @@ static inline int64_t scene_shard_of(const pp_target *target, const int64_t *pos
     int64_t shard = 0;
     int d;
     *chunk = 0;
-    for (d = 0; d < target->shards->ndim; d++) {
-        int64_t length = target->shards->cell_shape[d], chunk_length = target->chunks->cell_shape[d];
-        shard = shard * ((target->shards->shape[d] + length - 1) / length) + position[d] / length;
+    for (d = 0; d < target->tiling->shards.ndim; d++) {
+        int64_t length = target->tiling->shards.cell_shape[d], chunk_length = target->tiling->chunks.cell_shape[d];
+        shard = shard * ((target->tiling->shards.shape[d] + length - 1) / length) + position[d] / length;
         *chunk = *chunk * ((length + chunk_length - 1) / chunk_length) + position[d] % length / chunk_length;
     }
     return shard;
@@ -188,8 +186,8 @@ static inline int64_t scene_element_of(const pp_target *target, const int64_t *p
 {
     int64_t number = 0;
     int d;
-    for (d = 0; d < target->shards->ndim; d++)
-        number = number * target->shards->shape[d] + position[d];
+    for (d = 0; d < target->tiling->shards.ndim; d++)
+        number = number * target->tiling->shards.shape[d] + position[d];
     return number;
 }
 

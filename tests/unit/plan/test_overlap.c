@@ -222,7 +222,7 @@ static void check_many(test_scene *scene)
 /* Cells of a grid over the shape, each a claim: in order of their numbers, or stepping through them. */
 static void claim_cells(test_scene *scene, const int64_t *cell_shape, int64_t step)
 {
-    pp_grid grid = grid_of(scene->shards[0].ndim, scene->shards[0].shape, cell_shape);
+    pp_grid grid = grid_of(scene->tilings[0].shards.ndim, scene->tilings[0].shards.shape, cell_shape);
     int64_t i, cell[SCENE_NDIM];
     for (i = 0; i < grid.cell_count; i++) {
         pp_box box;

@@ -27,7 +27,7 @@ static void test_home__of_the_shards_of_all_arrays_goes_round_the_servers(void *
     scene_add_target(&scene, grid_of(2, (int64_t[]){7, 7}, (int64_t[]){3, 3}), (int64_t[]){1, 1}, 1);
     scene_add_target(&scene, grid_of(0, NULL, NULL), NULL, 1);
     for (target = 0; target < 3; target++)
-        for (shard = 0; shard < scene.shards[target].cell_count; shard++)
+        for (shard = 0; shard < scene.tilings[target].shards.cell_count; shard++)
             assert_int_equal(pp_home_of(&scene.targets[target], shard, 4), next++ % 4);
     assert_int_equal(next, 20);
     scene_close(&scene);
@@ -48,7 +48,7 @@ static void test_owner__strategies_go_by_number(void **state)
 static int64_t held_slowly(const test_scene *scene, int target, int64_t shard, int rank)
 {
     const pp_target *its = &scene->targets[target];
-    pp_box whole = box_of(its->shards->ndim, NULL, its->shards->shape);
+    pp_box whole = box_of(its->tiling->shards.ndim, NULL, its->tiling->shards.shape);
     int64_t position[SCENE_NDIM], chunk, held = 0;
     bool more;
     size_t i;

@@ -31,7 +31,7 @@ static pp_pieces pieces_of(const one_exchange *exchange)
 
 static size_t bytes_of(const one_exchange *exchange, const pp_piece *piece)
 {
-    return (size_t)pp_box_element_count(&piece->box) * target_of(exchange)->element_bytes;
+    return (size_t)pp_box_element_count(&piece->box) * target_of(exchange)->tiling->element_bytes;
 }
 
 static void mark(const one_exchange *exchange, const pp_piece *piece)
@@ -82,7 +82,7 @@ static void check_fragments(const one_exchange *exchange)
             mark(exchange, &piece);
         }
         assert_int_equal(sum, announced);
-        assert_true(sum <= exchange->fragment_bytes || sum == target_of(exchange)->element_bytes);
+        assert_true(sum <= exchange->fragment_bytes || sum == target_of(exchange)->tiling->element_bytes);
         last = sum;
         fragment_count++;
         byte_count += (int64_t)sum;
@@ -152,9 +152,9 @@ static void check_shard(const test_scene *scene, const pp_worklist *list, int ta
     pp_window window = {.target = target, .shard = shard};
     pp_box inside;
     bool more;
-    pp_target_chunks_inside(&scene->targets[target], shard, &inside);
+    pp_tiling_chunks_inside(&scene->tilings[target], shard, &inside);
     for (more = pp_box_first(&inside, cell); more;) {
-        window.chunks[window.chunk_count++] = pp_grid_cell_number(&scene->chunks[target], cell);
+        window.chunks[window.chunk_count++] = pp_grid_cell_number(&scene->tilings[target].chunks, cell);
         more = pp_box_next(&inside, cell);
         if (!more || window.chunk_count == most) {
             check_window(scene, list, &window, random);
@@ -168,7 +168,8 @@ static void assert_seen_once(const test_scene *scene)
     size_t i;
     for (i = 0; i < scene->claims.count; i++) {
         const pp_target *target = &scene->targets[scene_claim_target(scene, i)];
-        pp_box whole = box_of(target->shards->ndim, NULL, target->shards->shape), box = scene_claim_box(scene, i);
+        pp_box whole = box_of(target->tiling->shards.ndim, NULL, target->tiling->shards.shape),
+               box = scene_claim_box(scene, i);
         int64_t position[SCENE_NDIM];
         bool more;
         for (more = pp_box_first(&whole, position); more; more = pp_box_next(&whole, position))
@@ -194,7 +195,7 @@ static void test_pieces__of_all_ranks_and_windows_are_every_claimed_element_once
         assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
         memset(seen, 0, sizeof seen);
         for (target = 0; target < scene.plan.target_count; target++)
-            for (shard = 0; shard < scene.shards[target].cell_count; shard++)
+            for (shard = 0; shard < scene.tilings[target].shards.cell_count; shard++)
                 check_shard(&scene, &list, target, shard, &random);
         assert_seen_once(&scene);
         pp_worklist_clear(&list);
@@ -329,40 +330,6 @@ static void test_pieces__of_no_records_and_of_an_edge_list_are_none(void **state
     scene_close(&scene);
 }
 
-/* The boxes of chunks against the chunk of every element. */
-static void check_chunk_boxes(const pp_target *target, const int64_t *position)
-{
-    int64_t chunk, shard = scene_shard_of(target, position, &chunk), cell[SCENE_NDIM];
-    pp_box clipped, whole, inside, common, array = box_of(target->shards->ndim, NULL, target->shards->shape);
-    pp_target_chunk_box(target, shard, chunk, &clipped, NULL);
-    pp_target_chunk_box(target, shard, chunk, NULL, &whole);
-    assert_true(box_has(&clipped, position));
-    assert_int_equal(pp_box_element_count(&whole), pp_grid_cell_elements(target->chunks));
-    (void)pp_box_intersect(&whole, &array, &common);
-    assert_true(pp_box_equals(&clipped, &common));
-    pp_target_chunks_inside(target, shard, &inside);
-    pp_grid_cell_position(target->chunks, chunk, cell);
-    assert_true(box_has(&inside, cell));
-}
-
-static void test_target__chunk_boxes_hold_their_elements(void **state)
-{
-    test_random random = test_random_start();
-    int round;
-    (void)state;
-    for (round = 0; round < 200; round++) {
-        int64_t position[SCENE_NDIM];
-        pp_box whole;
-        test_scene scene;
-        bool more;
-        scene_choose_targets(&scene, &random);
-        whole = box_of(scene.shards[0].ndim, NULL, scene.shards[0].shape);
-        for (more = pp_box_first(&whole, position); more; more = pp_box_next(&whole, position))
-            check_chunk_boxes(&scene.targets[0], position);
-        scene_close(&scene);
-    }
-}
-
 static void test_window__has_about_a_mebibyte_of_chunks(void **state)
 {
     (void)state;
@@ -382,7 +349,6 @@ int main(void)
         cmocka_unit_test(test_pieces__of_a_cube_are_planes_then_rows),
         cmocka_unit_test(test_pieces__beginning_a_fragment_passes_over_the_rest_of_the_last),
         cmocka_unit_test(test_pieces__of_no_records_and_of_an_edge_list_are_none),
-        cmocka_unit_test(test_target__chunk_boxes_hold_their_elements),
         cmocka_unit_test(test_window__has_about_a_mebibyte_of_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

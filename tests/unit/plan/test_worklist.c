@@ -59,7 +59,7 @@ static size_t list_slowly(const test_scene *scene, uint64_t *salt)
     int target;
     for (target = 0; target < scene->plan.target_count; target++) {
         count = order_slowly(scene, target, order);
-        for (shard = 0; shard < scene->shards[target].cell_count; shard++) {
+        for (shard = 0; shard < scene->tilings[target].shards.cell_count; shard++) {
             for (i = 0; i < count; i++) {
                 const int64_t *claim = pp_claims_at(&scene->claims, order[i]);
                 pp_work work = {.target = target, .shard = shard, .claim = (int64_t)order[i]};
@@ -218,7 +218,7 @@ static void test_worklist__edge_has_the_shards_that_overhang_in_every_marked_com
     for (round = 0; round < 500; round++) {
         test_scene scene;
         scene_choose_targets(&scene, &random);
-        check_every_marking(&scene.shards[0], &scene.budget);
+        check_every_marking(&scene.tilings[0].shards, &scene.budget);
         scene_close(&scene);
     }
 }
@@ -282,12 +282,12 @@ static void check_covered(const test_scene *scene, const pp_worklist *list, size
     int target = list->work[first].target;
     int64_t shard = list->work[first].shard, chunk, cell[SCENE_NDIM];
     pp_box box;
-    pp_grid_cell_position(&scene->shards[target], shard, cell);
-    pp_grid_cell_box(&scene->shards[target], cell, &box);
+    pp_grid_cell_position(&scene->tilings[target].shards, shard, cell);
+    pp_grid_cell_box(&scene->tilings[target].shards, cell, &box);
     assert_int_equal(pp_worklist_covered_shard(list, &scene->plan, first, end, &box),
                      covered_slowly(scene, target, shard, -1));
-    for (chunk = 0; chunk < scene->chunks[target].cell_count; chunk += 2) {
-        pp_target_chunk_box(&scene->targets[target], shard, chunk, &box, NULL);
+    for (chunk = 0; chunk < scene->tilings[target].chunks.cell_count; chunk += 2) {
+        pp_tiling_chunk_box(&scene->tilings[target], shard, chunk, &box);
         assert_int_equal(pp_worklist_covered(list, &scene->plan, first, end, chunk, &box),
                          covered_slowly(scene, target, shard, chunk));
     }
@@ -411,7 +411,7 @@ static void test_worklist__of_a_huge_grid_costs_what_the_claims_touch(void **sta
     assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
     assert_int_equal(list.count, 4);
     assert_int_equal(list.work[0].shard, 0);
-    assert_int_equal(list.work[3].shard, scene.shards[0].cell_count - 1);
+    assert_int_equal(list.work[3].shard, scene.tilings[0].shards.cell_count - 1);
     pp_worklist_clear(&list);
     scene_close(&scene);
 }

@@ -216,8 +216,8 @@ static void move_all(const pp_parts *parts, pp_direction direction, int32_t chun
     claim_part(parts, words);
     for (shard = 0; shard < 4; shard++) {
         pp_box whole, clipped, common;
-        pp_layout_chunk_whole_box(&made.layout, shard, 0, &whole);
-        pp_layout_chunk_box(&made.layout, shard, 0, &clipped);
+        pp_tiling_chunk_whole_box(&made.layout.tiling, shard, 0, &whole);
+        pp_tiling_chunk_box(&made.layout.tiling, shard, 0, &clipped);
         if (!pp_box_intersect(&parts->boxes[0], &clipped, &common))
             continue;
         pp_move_own(&(pp_move){.box = &common,
