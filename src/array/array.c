@@ -1,6 +1,15 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/attributes.h"
+#include "array/document.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/rank0.h"
+#include "array/seal.h"
+#include "array/state.h"
+#include "array/store.h"
 
 void pp_array_free(parapet_array *array)
 {
@@ -89,7 +98,7 @@ static parapet_status adopt_arrays(void *subject, pp_cursor *bytes)
 }
 
 parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, parapet_status mine,
-                                  pp_node_work work, const void *argument)
+                                  pp_rank0_work work, const void *argument)
 {
     pp_arrays subject = *arrays;
     pp_rank0_task task = {
@@ -281,21 +290,6 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
         .seal_context = array,
     };
     return PARAPET_OK;
-}
-
-/* By way of the text: a document is small, and so nothing is ever shared by two handles. */
-parapet_status pp_array_document_duplicate(const pp_array_document *document, pp_array_document *copy)
-{
-    pp_text text = {0};
-    pp_json *json = NULL;
-    parapet_status status = pp_array_document_print(document, &text);
-    *copy = (pp_array_document){0};
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
-        (status = pp_json_parse(&json, text.data, text.bytes)) == PARAPET_OK)
-        status = pp_array_document_parse(copy, json);
-    pp_json_free(json);
-    pp_text_free(&text);
-    return status;
 }
 
 /* Once the document may be visible, what the handle knows is not certain any more unless all went well. */

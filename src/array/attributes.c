@@ -1,6 +1,6 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/attributes.h"
 
 static parapet_status check_name(const char *name)
 {

@@ -1,6 +1,11 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/path.h"
+#include "array/rank0.h"
+#include "array/seal.h"
+#include "array/walk.h"
 
 /* Absent shards are listed one by one only while their number stays reasonable; beyond, they are only counted. */
 #define CHECK_LIST_MOST (INT64_C(1) << 20)

@@ -1,4 +1,5 @@
-#include "array/internal.h"
+#include "array/children.h"
+#include "array/store_handle.h"
 
 static parapet_status add_name(void *context, const pp_listed *listed)
 {

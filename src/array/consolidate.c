@@ -1,6 +1,12 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/children.h"
+#include "array/consolidate.h"
+#include "array/group.h"
+#include "array/group_handle.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/state.h"
 
 /* Gathers the documents of everything below a group. */
 typedef struct consolidation {

@@ -1,95 +1,14 @@
-#include <stdio.h>
 #include <string.h>
 
-#include "array/internal.h"
-
-static parapet_status name_dimension(const parapet_array_spec *spec, int d, char **name)
-{
-    char fallback[16];
-    const char *given = spec->dimension_names != NULL ? spec->dimension_names[d] : NULL;
-    int i;
-    if (spec->dimension_names != NULL && (given == NULL || given[0] == '\0'))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "dimension_names[%d] is empty", d);
-    for (i = 0; given != NULL && i < d; i++)
-        if (strcmp(given, spec->dimension_names[i]) == 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "dimension_names[%d] and [%d] are both \"%s\"", i, d, given);
-    (void)snprintf(fallback, sizeof fallback, "dim_%d", d);
-    return pp_text_duplicate(name, given != NULL ? given : fallback);
-}
-
-static parapet_status set_names(const parapet_array_spec *spec, pp_array_document *document)
-{
-    parapet_status status = PARAPET_OK;
-    int d;
-    document->has_dimension_names = true;
-    for (d = 0; d < spec->ndim && status == PARAPET_OK; d++)
-        status = name_dimension(spec, d, &document->dimension_names[d]);
-    return status;
-}
-
-static parapet_status set_fill(const parapet_array_spec *spec, pp_array_document *document)
-{
-    parapet_status status = pp_allocate(&document->fill_value, document->type.element_bytes);
-    if (status == PARAPET_OK && spec->fill_value != NULL)
-        memcpy(document->fill_value, spec->fill_value, document->type.element_bytes);
-    document->is_fill_defined = true;
-    return status;
-}
-
-/* The index is the one every reader knows: little-endian, CRC-32C, at the end. */
-parapet_status pp_document_wrap_in_shards(pp_array_document *document, const int64_t *chunks)
-{
-    pp_sharding_spec *sharding;
-    parapet_status status = pp_allocate(&sharding, sizeof *sharding);
-    if (status != PARAPET_OK)
-        return status;
-    sharding->ndim = document->ndim;
-    memcpy(sharding->chunk_shape, chunks, (size_t)document->ndim * sizeof chunks[0]);
-    sharding->codecs = document->codecs;
-    sharding->index_codecs.count = 2;
-    sharding->index_codecs.codecs[0].id = PP_CODEC_BYTES;
-    sharding->index_codecs.codecs[1].id = PP_CODEC_CRC32C;
-    document->codecs = (pp_chain_spec){.count = 1};
-    document->codecs.codecs[0].id = PP_CODEC_SHARDING;
-    document->codecs.codecs[0].sharding = sharding;
-    return PARAPET_OK;
-}
-
-/* A scalar, and an array that fits one chunk, would gain nothing from a shard around it. */
-static bool is_worth_sharding(const parapet_array_spec *spec, const int64_t *chunks, const int64_t *shards)
-{
-    if (spec->unsharded || spec->ndim == 0)
-        return false;
-    return spec->shards != NULL || memcmp(chunks, shards, (size_t)spec->ndim * sizeof chunks[0]) != 0;
-}
-
-static parapet_status set_layout(const parapet_array_spec *spec, int64_t expected_servers,
-                                 pp_array_document *document)
-{
-    int64_t chunks[PARAPET_MAX_NDIM];
-    parapet_status status =
-        pp_shapes_choose(spec, document->type.element_bytes, expected_servers, chunks, document->grid_shape);
-    if (status != PARAPET_OK ||
-        (status = pp_codecs_from_words(&document->codecs, spec->codec != NULL ? spec->codec : "zstd:3",
-                                       document->type.element_bytes, !spec->no_checksum)) != PARAPET_OK)
-        return status;
-    return is_worth_sharding(spec, chunks, document->grid_shape) ? pp_document_wrap_in_shards(document, chunks)
-                                                                 : PARAPET_OK;
-}
-
-parapet_status pp_document_from_spec(pp_array_document *document, const parapet_array_spec *spec,
-                                     int64_t expected_servers)
-{
-    parapet_status status;
-    *document = (pp_array_document){.zarr_format = 3, .ndim = spec->ndim, .keys = {.separator = '/'}};
-    if (spec->ndim > 0)
-        memcpy(document->shape, spec->shape, (size_t)spec->ndim * sizeof spec->shape[0]);
-    if ((status = pp_type_init(&document->type, spec->type, spec->element_bytes, spec->time_unit)) != PARAPET_OK ||
-        (status = set_fill(spec, document)) != PARAPET_OK || (status = set_names(spec, document)) != PARAPET_OK ||
-        (status = pp_attributes_parse(spec->attributes, &document->attributes)) != PARAPET_OK)
-        return status;
-    return set_layout(spec, expected_servers, document);
-}
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/create.h"
+#include "array/document.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/spec.h"
+#include "array/store.h"
+#include "array/walk.h"
 
 typedef struct remains {
     parapet_array *array;

@@ -1,4 +1,4 @@
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "base/checked.h"
 
 #define SMALL_CHUNK_BYTES (64 << 10)

@@ -1,4 +1,10 @@
-#include "array/internal.h"
+#include "array/group.h"
+#include "array/attributes.h"
+#include "array/group_handle.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/state.h"
+#include "array/store.h"
 
 static void free_group(parapet_group *group)
 {

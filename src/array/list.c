@@ -1,6 +1,11 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/children.h"
+#include "array/group.h"
+#include "array/group_handle.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/rank0.h"
 
 /* The children of a group that are nodes, and what they are. */
 typedef struct listing {

@@ -4,7 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/options.h"
+#include "array/store_handle.h"
 #include "base/checked.h"
 
 /* The one table of options: the struct's fields, PARAPET_* variables, the tool's flags and what is printed back. */

@@ -1,5 +1,11 @@
 /* parts.c - reading and writing parts of arrays, one array or many as one transfer. */
-#include "array/internal.h"
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/attributes.h"
+#include "array/resize.h"
+#include "array/seal.h"
+#include "array/state.h"
+#include "array/store.h"
 #include "transfer/memory.h"
 
 /* What the arrays of a call have become for the transfer. */

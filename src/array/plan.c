@@ -3,8 +3,9 @@
 #include <parapet_plan.h>
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/opening.h"
+#include "array/spec.h"
 #include "base/checked.h"
 #include "forecast/drawing.h"
 #include "plan/owner.h"

@@ -1,6 +1,13 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/attributes.h"
+#include "array/document.h"
+#include "array/resize.h"
+#include "array/seal.h"
+#include "array/state.h"
+#include "array/walk.h"
 
 /* Shrinking writes zarr.json first, with a mark of the dimensions that shrank, then removes and trims shards,
  * then takes the mark off. As long as the mark is there, growing or writing first completes the trimming, so

@@ -1,6 +1,13 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/attributes.h"
+#include "array/document.h"
+#include "array/path.h"
+#include "array/resize.h"
+#include "array/seal.h"
+#include "array/state.h"
 #include "base/checked.h"
 
 /* How a seal is laid out below the array, where no Zarr reader looks:

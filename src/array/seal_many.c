@@ -7,7 +7,12 @@
  * In a round every rank sends what it knows of shards to those that make the pages. What nobody knows is read. */
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/attributes.h"
+#include "array/rank0.h"
+#include "array/seal.h"
+#include "array/state.h"
 #include "base/checked.h"
 #include "comm/exchange.h"
 
@@ -497,7 +502,7 @@ static void mark_arrays_broken(void *subject)
         job->arrays[i]->is_broken = true;
 }
 
-static parapet_status rank0_do(sealing *job, pp_node_work work)
+static parapet_status rank0_do(sealing *job, pp_rank0_work work)
 {
     return pp_rank0_do(job->store->comm, "sealing",
                        &(pp_rank0_task){.subject = job,

@@ -1,4 +1,6 @@
-#include "array/internal.h"
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/seal.h"
 #include "base/checked.h"
 
 int64_t pp_seal_first_own(const parapet_store *store, int64_t before)

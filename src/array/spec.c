@@ -1,4 +1,4 @@
-#include "array/internal.h"
+#include "array/spec.h"
 
 /* Larger elements are refused later. */
 #define FILL_MOST_BYTES ((size_t)1 << 20)

@@ -6,7 +6,11 @@
  * A block that is not there is empty. These bytes never leave the memory of one program. */
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
+#include "array/document.h"
+#include "array/group_handle.h"
+#include "array/rank0.h"
+#include "array/state.h"
 
 enum {
     STATE_IS_VERSION_2 = 1,
@@ -15,43 +19,6 @@ enum {
     STATE_IS_MARK_IGNORED = 8,
     STATE_IS_BROKEN = 16
 };
-
-const pp_chain_spec *pp_document_chunk_codecs(const pp_array_document *document)
-{
-    const pp_sharding_spec *sharding = pp_chain_spec_sharding(&document->codecs);
-    return sharding != NULL ? &sharding->codecs : &document->codecs;
-}
-
-void pp_derived_clear(pp_derived *derived)
-{
-    pp_layout_clear(&derived->layout);
-    pp_free(derived->codec_words);
-    derived->codec_words = NULL;
-}
-
-/* Arrays of variable-length elements have no layout: they open and list, and say why they cannot be read. */
-parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, const pp_array_document *document)
-{
-    pp_text text = {0};
-    parapet_status status = pp_layout_init(&derived->layout, document, store->options.ignore_checksums == 1);
-    if (status == PARAPET_ERR_ARGUMENT) /* a shape that cannot be, found in a document instead of a call */
-        status = PARAPET_ERR_FORMAT;
-    pp_failure_take(&derived->layout_failure, status);
-    if (status != PARAPET_OK && document->type.id != PARAPET_VARIABLE)
-        return status;
-    pp_chain_spec_print(pp_document_chunk_codecs(document), &text);
-    return pp_text_finish(&text, &derived->codec_words);
-}
-
-void pp_derived_adopt(pp_derived *derived, parapet_array *array)
-{
-    pp_layout_clear(&array->layout);
-    pp_free(array->codec_words);
-    array->layout = derived->layout;
-    array->layout_failure = derived->layout_failure;
-    array->codec_words = derived->codec_words;
-    *derived = (pp_derived){0};
-}
 
 static void add_json(pp_text *bytes, pp_json *json)
 {
@@ -237,4 +204,58 @@ parapet_status pp_group_state_adopt(parapet_group *group, pp_cursor *bytes)
     pp_json_free(json);
     pp_json_free(zattrs);
     return status;
+}
+
+static parapet_status print_array(void *array, pp_text *bytes)
+{
+    return pp_array_state_print(array, bytes);
+}
+
+static parapet_status adopt_array(void *array, pp_cursor *bytes)
+{
+    return pp_array_state_adopt(array, bytes);
+}
+
+static void mark_array_broken(void *subject)
+{
+    parapet_array *array = subject;
+    array->is_broken = true;
+}
+
+parapet_status pp_array_rank0_do(parapet_array *array, const char *phase, pp_rank0_work work, const void *argument)
+{
+    pp_rank0_task task = {.subject = array,
+                          .argument = argument,
+                          .work = work,
+                          .print = print_array,
+                          .adopt = adopt_array,
+                          .mark_broken = mark_array_broken};
+    return pp_rank0_do(array->store->comm, phase, &task);
+}
+
+static parapet_status print_group(void *group, pp_text *bytes)
+{
+    return pp_group_state_print(group, bytes);
+}
+
+static parapet_status adopt_group(void *group, pp_cursor *bytes)
+{
+    return pp_group_state_adopt(group, bytes);
+}
+
+static void mark_group_broken(void *subject)
+{
+    parapet_group *group = subject;
+    group->is_broken = true;
+}
+
+parapet_status pp_group_rank0_do(parapet_group *group, const char *phase, pp_rank0_work work, const void *argument)
+{
+    pp_rank0_task task = {.subject = group,
+                          .argument = argument,
+                          .work = work,
+                          .print = print_group,
+                          .adopt = adopt_group,
+                          .mark_broken = mark_group_broken};
+    return pp_rank0_do(group->store->comm, phase, &task);
 }

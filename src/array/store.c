@@ -1,7 +1,10 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/node.h"
 #include "array/opening.h"
+#include "array/options.h"
+#include "array/store.h"
+#include "array/store_handle.h"
 #include "comm/topology.h"
 
 /* The part of its memory that a store keeps in freed buffers between calls. */

@@ -1,7 +1,7 @@
 #include <pthread.h>
 
-#include "array/internal.h"
 #include "codec/libraries.h"
+#include "comm/comm.h"
 
 static char *version_text;
 static pthread_once_t version_once = PTHREAD_ONCE_INIT;

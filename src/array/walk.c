@@ -1,6 +1,8 @@
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/path.h"
+#include "array/store_handle.h"
+#include "array/walk.h"
 
 /* Deeper than any key of ours: 32 dimensions and a few components around them. */
 #define WALK_DEPTH_MOST 40

@@ -3,6 +3,15 @@
 
 #include <string.h>
 
+#include "array/attributes.h"
+#include "array/consolidate.h"
+#include "array/create.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/rank0.h"
+#include "array/seal.h"
+#include "array/store.h"
+
 #define KEEP_DEFAULT 2
 /* Directories left by crashes at one and the same generation. */
 #define ATTEMPTS_MOST 10000
@@ -463,7 +472,7 @@ static parapet_status erase_own(void *subject, const void *argument)
 }
 
 /* [collective] */
-static parapet_status rank0_do(parapet_checkpoint *checkpoint, const char *phase, pp_node_work work)
+static parapet_status rank0_do(parapet_checkpoint *checkpoint, const char *phase, pp_rank0_work work)
 {
     pp_rank0_task task = {.subject = checkpoint, .work = work};
     return pp_rank0_do(checkpoint->store->comm, phase, &task);

@@ -11,7 +11,7 @@
 #ifndef PARAPET_CHECKPOINT_CHECKPOINT_H
 #define PARAPET_CHECKPOINT_CHECKPOINT_H
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "zarr/commit.h"
 
 typedef struct pp_checkpoint_job pp_checkpoint_job;

@@ -11,6 +11,12 @@
  * not keep the rest from being removed: the first failure is told at the end. */
 #include <string.h>
 
+#include "array/children.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/rank0.h"
+#include "array/store.h"
+#include "array/walk.h"
 #include "checkpoint/checkpoint.h"
 
 #define RANDOM_DIGITS 32

@@ -1,6 +1,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/children.h"
+#include "array/path.h"
 #include "checkpoint/checkpoint.h"
 
 static parapet_status commits_key(const char *path, const char *name, char **key)

@@ -3,6 +3,12 @@
 
 #include <string.h>
 
+#include "array/attributes.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/rank0.h"
+#include "array/seal.h"
+
 /* A generation that goes while it is looked at is no damage: the search begins anew, so many times. */
 #define SEARCHES_MOST 1000
 /* A directory that is listed while names come and go may show neither those that go nor those that come. */

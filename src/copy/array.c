@@ -1,6 +1,13 @@
 /* array.c - the copy of one array: its plan, its passes, and what makes it visible or forgets it. */
 #include <string.h>
 
+#include "array/array.h"
+#include "array/children.h"
+#include "array/create.h"
+#include "array/document.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/store.h"
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "comm/wait.h"

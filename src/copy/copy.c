@@ -3,6 +3,9 @@
 
 #include <parapet_plan.h>
 
+#include "array/node.h"
+#include "array/path.h"
+
 static parapet_status check_reserved(const int64_t *words, size_t count)
 {
     size_t i;

@@ -1,6 +1,9 @@
 /* The document of the target of a copy, from that of the source and the changes that are asked for. */
 #include <string.h>
 
+#include "array/attributes.h"
+#include "array/document.h"
+#include "array/spec.h"
 #include "base/checked.h"
 #include "copy/copy.h"
 

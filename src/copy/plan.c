@@ -2,6 +2,9 @@
 #include <limits.h>
 #include <parapet_plan.h>
 
+#include "array/document.h"
+#include "array/options.h"
+#include "array/spec.h"
 #include "copy/copy.h"
 #include "rechunk/drawing.h"
 #include "rechunk/print.h"

@@ -4,6 +4,8 @@
 #include <string.h>
 #include <sys/sysinfo.h>
 
+#include "array/array.h"
+#include "array/path.h"
 #include "base/checked.h"
 #include "comm/wait.h"
 #include "copy/copy.h"

@@ -8,6 +8,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/path.h"
 #include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "copy/copy.h"

@@ -6,6 +6,11 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/children.h"
+#include "array/group.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/store.h"
 #include "copy/copy.h"
 
 #define LOG_BYTES_MOST ((size_t)64 << 20)

@@ -1,5 +1,7 @@
 /* verify.c - reads source and target of a copy again, each once, and compares. */
 #include "copy/copy.h"
+
+#include "array/array.h"
 #include "copy/digest.h"
 
 static parapet_status add(pp_copy_task *task, parapet_array *array, const pp_copy_view *view, pp_copy_digest *digest)

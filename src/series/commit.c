@@ -2,6 +2,8 @@
  * one rename, the document of the group. The shards are durable by then. */
 #include <string.h>
 
+#include "array/array.h"
+#include "array/path.h"
 #include "series/series.h"
 #include "transfer/memory.h"
 

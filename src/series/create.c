@@ -2,6 +2,11 @@
  * has after: so a creation that a crash has interrupted can be done again. */
 #include "series/series.h"
 
+#include "array/attributes.h"
+#include "array/create.h"
+#include "array/node.h"
+#include "array/store.h"
+
 /* What rank 0 prepares, and every rank has to know. */
 typedef struct preparation {
     parapet_series *series;

@@ -6,6 +6,9 @@
  * were not committed. */
 #include <string.h>
 
+#include "array/attributes.h"
+#include "array/consolidate.h"
+#include "array/node.h"
 #include "series/series.h"
 
 static parapet_status print_mark(const parapet_series *series, int64_t steps, pp_json **mark)

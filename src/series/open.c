@@ -1,6 +1,13 @@
 /* open.c - making a series, finding one again, and putting right what a crash left of it. */
 #include <string.h>
 
+#include "array/array.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/resize.h"
+#include "array/seal.h"
+#include "array/state.h"
+#include "array/store.h"
 #include "series/series.h"
 
 parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
@@ -29,7 +36,7 @@ static void mark_broken(void *subject)
     series->is_broken = true;
 }
 
-parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_node_work work, const void *argument)
+parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work, const void *argument)
 {
     pp_rank0_task task = {.subject = series, .argument = argument, .work = work, .mark_broken = mark_broken};
     return pp_rank0_do(series->store->comm, phase, &task);

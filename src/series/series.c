@@ -3,6 +3,9 @@
 
 #include <string.h>
 
+#include "array/array.h"
+#include "array/path.h"
+#include "array/store.h"
 #include "base/checked.h"
 
 parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path)

@@ -12,7 +12,8 @@
 #ifndef PARAPET_SERIES_SERIES_H
 #define PARAPET_SERIES_SERIES_H
 
-#include "array/internal.h"
+#include "array/array_handle.h"
+#include "array/rank0.h"
 
 /* The same box of one shard in one or more steps that follow each other. */
 typedef struct pp_series_piece {
@@ -121,7 +122,8 @@ parapet_status pp_series_announce(parapet_series *series);
 parapet_status pp_series_finish(parapet_series **series, parapet_status status);
 
 /* [collective] A task whose failure leaves the series to be closed. */
-parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_node_work work, const void *argument);
+parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work,
+                                  const void *argument);
 
 /* "path/name" of the arrays and of the coordinate behind them; free with pp_paths_free. */
 parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,

@@ -3,6 +3,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/document.h"
+#include "array/path.h"
+#include "array/spec.h"
 #include "series/series.h"
 
 /* Small enough to be written with every step, large enough that a year of hours is nine of them. */

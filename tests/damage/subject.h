@@ -4,7 +4,7 @@
 
 #include "damaged_store.h"
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 
 /* How the array is stored: edge x edge elements of uint32 in shards of shard x shard, chunks of chunk x chunk. */

@@ -8,7 +8,7 @@
 
 #include "image.h"
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 
 typedef enum checkpoint_storage { CHECKPOINT_IN_MEMORY, CHECKPOINT_IN_DIRECTORY } checkpoint_storage;

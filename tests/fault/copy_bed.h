@@ -5,7 +5,7 @@
 
 #include "image.h"
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 
 /* One copy, and how the target is reached. */

@@ -7,7 +7,7 @@
 #include "image.h"
 #include "state.h"
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 
 typedef struct bed {

@@ -2,7 +2,8 @@
 
 #include "support.h"
 
-#include "array/internal.h"
+#include "array/array_handle.h"
+#include "array/node.h"
 #include "array/open.h"
 
 const char *const state_array_paths[STATE_ARRAYS] = {"a", "g/b"};

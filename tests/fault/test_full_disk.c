@@ -4,7 +4,7 @@
 #include <errno.h>
 #include <sys/mount.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 
 enum { SKIPPED = 77, EDGE = 256, SHARD = 64, GROWTH = 4096 };
 

@@ -8,7 +8,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 #include "comm/exchange.h"
 #include "comm/flavour.h"

@@ -3,7 +3,7 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 #include "leaks.h"
 #include "strip.h"

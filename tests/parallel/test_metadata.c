@@ -5,8 +5,9 @@
 #include <string.h>
 #include <time.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
+#include "array/state.h"
 #include "comm/internal.h"
 #include "launch.h"
 

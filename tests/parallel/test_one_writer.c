@@ -8,7 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 #include "geometry/box.h"
 #include "launch.h"

@@ -6,7 +6,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
+#include "array/seal.h"
 #include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "launch.h"

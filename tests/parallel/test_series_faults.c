@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 #include "launch.h"
 #include "tree.h"

@@ -7,7 +7,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 #include "delay.h"
 #include "strip.h"

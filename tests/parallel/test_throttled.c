@@ -10,7 +10,7 @@
 #include <string.h>
 #include <unistd.h>
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
 #include "launch.h"
 #include "throttle.h"

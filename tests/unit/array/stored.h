@@ -3,8 +3,9 @@
 #ifndef PARAPET_TESTS_STORED_H
 #define PARAPET_TESTS_STORED_H
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "array/open.h"
+#include "array/path.h"
 
 /* A fresh store in memory. */
 static inline void stored_open(parapet_store **store, const parapet_store_options *options)

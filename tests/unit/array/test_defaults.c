@@ -1,7 +1,7 @@
 /* Default chunk and shard shapes: a pure function of shape, element size and what was given. */
 #include "support.h"
 
-#include "array/internal.h"
+#include "array/spec.h"
 
 #define CHUNK_MOST (INT64_C(1) << 20)
 #define SHARD_MOST (INT64_C(256) << 20)

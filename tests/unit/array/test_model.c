@@ -1,7 +1,7 @@
 /* Random arrays, written and read in random boxes with random strides, against a plain array in memory. */
 #include "support.h"
 
-#include "array/internal.h"
+#include "array/array_handle.h"
 #include "geometry/strided.h"
 
 #define MODEL_CASES 400

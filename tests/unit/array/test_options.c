@@ -1,7 +1,8 @@
 /* Options: the table, the text forms, the environment, and what is printed back. */
 #include "support.h"
 
-#include "array/internal.h"
+#include "array/options.h"
+#include "array/store_handle.h"
 
 static const char *const names[] = {"memory_bytes", "threads",          "io_thread",        "direct_io",
                                     "durability",   "elide_fill",       "ignore_checksums", "require_sealed",

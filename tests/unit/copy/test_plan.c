@@ -3,6 +3,7 @@
 
 #include <parapet_plan.h>
 
+#include "array/document.h"
 #include "copy/copy.h"
 
 /* A copy as far as its plan: from a spec, with changes. */

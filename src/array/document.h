@@ -1,0 +1,37 @@
+/* document.h - documents of arrays: made from a spec, duplicated, and what follows from one. */
+#ifndef PARAPET_ARRAY_DOCUMENT_H
+#define PARAPET_ARRAY_DOCUMENT_H
+
+#include "transfer/layout.h"
+
+/* The document of a new array; clear it also after a failure. */
+parapet_status pp_document_from_spec(pp_array_document *document, const parapet_array_spec *spec,
+                                     int64_t expected_servers);
+
+/* Puts shards of grid_shape around the chunks that the document's codecs are of. */
+parapet_status pp_document_wrap_in_shards(pp_array_document *document, const int64_t *chunks);
+
+/* The codecs of a chunk: inside the shards, if there are any. */
+const pp_chain_spec *pp_document_chunk_codecs(const pp_array_document *document);
+
+/* A copy of the document that may be changed. */
+parapet_status pp_array_document_duplicate(const pp_array_document *document, pp_array_document *copy);
+
+/* What follows from a document. */
+typedef struct pp_derived {
+    pp_layout layout;
+    pp_failure layout_failure;
+    char *codec_words;
+} pp_derived;
+
+parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, const pp_array_document *document);
+void pp_derived_clear(pp_derived *derived);
+
+/* Replaces what the handle has; takes over the contents of derived. */
+void pp_derived_adopt(pp_derived *derived, parapet_array *array);
+
+/* Replaces the array's document in the store and in the handle; takes over the contents of document, also on
+ * failure. Keeps a seal that is in force. */
+parapet_status pp_array_replace_document(parapet_array *array, pp_array_document *document);
+
+#endif
