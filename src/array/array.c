@@ -7,9 +7,10 @@
 #include "array/node.h"
 #include "array/path.h"
 #include "array/rank0.h"
-#include "array/seal.h"
+#include "array/seal_objects.h"
 #include "array/state.h"
 #include "array/store.h"
+#include "array/stored_document.h"
 
 void pp_array_free(parapet_array *array)
 {
@@ -292,50 +293,6 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
     return PARAPET_OK;
 }
 
-/* Once the document may be visible, what the handle knows is not certain any more unless all went well. */
-static parapet_status store_document(parapet_array *array, const pp_array_document *document, const pp_text *text)
-{
-    unsigned char digest[PP_SHA256_BYTES];
-    parapet_status status;
-    pp_sha256_of(text->data, text->bytes, digest);
-    if (!array->is_apart && (status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK)
-        return status;
-    status = PARAPET_OK;
-    if (array->is_sealed)
-        status = pp_seal_write_head(array, array->document_digest, digest);
-    else if (array->has_head)
-        status = pp_seal_remove_head(array);
-    if (status != PARAPET_OK)
-        return status;
-    memcpy(array->document_digest, digest, sizeof digest);
-    if ((status = pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes,
-                                PP_PUBLISH_REPLACE)) == PARAPET_OK)
-        status = pp_seal_confirm(array, document);
-    array->is_broken = status != PARAPET_OK;
-    return status;
-}
-
-/* Whatever needs memory comes before the document is stored, so that afterwards nothing can fail. */
-parapet_status pp_array_replace_document(parapet_array *array, pp_array_document *document)
-{
-    pp_derived follows = {0};
-    pp_text text = {0};
-    parapet_status status;
-    if ((status = pp_derived_init(&follows, array->store, document)) == PARAPET_OK &&
-        (status = pp_array_document_print(document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
-        status = store_document(array, document, &text);
-    if (status == PARAPET_OK) {
-        pp_array_document old = array->document;
-        array->document = *document;
-        *document = old;
-        pp_derived_adopt(&follows, array);
-    }
-    pp_derived_clear(&follows);
-    pp_text_free(&text);
-    pp_array_document_clear(document);
-    return status;
-}
-
 static parapet_status set_attribute(void *node, const void *argument)
 {
     parapet_array *array = node;
@@ -352,7 +309,7 @@ static parapet_status set_attribute(void *node, const void *argument)
     }
     pp_json_free(changed.attributes);
     changed.attributes = attributes;
-    return pp_array_replace_document(array, &changed);
+    return pp_array_store_document(array, &changed, PP_SEAL_KEEP);
 }
 
 parapet_status parapet_array_attribute_set(parapet_array *array, const char *name, const char *json)

@@ -4,7 +4,7 @@
 #include "array/array_handle.h"
 #include "array/path.h"
 #include "array/rank0.h"
-#include "array/seal.h"
+#include "array/seal_objects.h"
 #include "array/walk.h"
 
 /* Absent shards are listed one by one only while their number stays reasonable; beyond, they are only counted. */

@@ -8,6 +8,7 @@
 #include "array/path.h"
 #include "array/spec.h"
 #include "array/store.h"
+#include "array/stored_document.h"
 #include "array/walk.h"
 
 typedef struct remains {
@@ -109,7 +110,7 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
         pp_array_document_clear(&document);
         return status;
     }
-    return pp_array_replace_document(array, &document);
+    return pp_array_store_document(array, &document, PP_SEAL_KEEP);
 }
 
 static parapet_status create_arrays(void *subject, const void *argument)

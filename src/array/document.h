@@ -30,8 +30,4 @@ void pp_derived_clear(pp_derived *derived);
 /* Replaces what the handle has; takes over the contents of derived. */
 void pp_derived_adopt(pp_derived *derived, parapet_array *array);
 
-/* Replaces the array's document in the store and in the handle; takes over the contents of document, also on
- * failure. Keeps a seal that is in force. */
-parapet_status pp_array_replace_document(parapet_array *array, pp_array_document *document);
-
 #endif

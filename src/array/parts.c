@@ -3,7 +3,6 @@
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/resize.h"
-#include "array/seal.h"
 #include "array/state.h"
 #include "array/store.h"
 #include "transfer/memory.h"
@@ -118,12 +117,10 @@ pp_team pp_store_team(const parapet_store *store, pp_direction direction)
     };
 }
 
-static parapet_status clear_marks(void *node, const void *argument)
+static parapet_status make_changeable(void *node, const void *argument)
 {
-    parapet_array *array = node;
-    parapet_status status = pp_seal_break(array);
     (void)argument;
-    return status == PARAPET_OK ? pp_resize_finish(array) : status;
+    return pp_array_make_changeable(node);
 }
 
 /* [collective] Takes off seals and completes what a crash left undone. All ranks know the same of an array. */
@@ -135,7 +132,7 @@ static parapet_status unseal_batch(const batch *all)
         parapet_array *array = all->list[i].array;
         if (array->is_sealed || array->has_head || array->is_mark_ignored ||
             pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE))
-            status = pp_array_rank0_do(array, "unsealing", clear_marks, NULL);
+            status = pp_array_rank0_do(array, "unsealing", make_changeable, NULL);
     }
     return status;
 }

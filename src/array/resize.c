@@ -1,126 +1,86 @@
+#include "array/resize.h"
+
 #include <string.h>
 
 #include "array/array.h"
 #include "array/array_handle.h"
-#include "array/attributes.h"
 #include "array/document.h"
-#include "array/resize.h"
 #include "array/seal.h"
 #include "array/state.h"
-#include "array/walk.h"
+#include "array/stored_document.h"
+#include "array/trim.h"
 
-/* Shrinking writes zarr.json first, with a mark of the dimensions that shrank, then removes and trims shards,
- * then takes the mark off. As long as the mark is there, growing or writing first completes the trimming, so
- * that nothing that was cut off comes back. */
-
-static pp_json *trim_member(const parapet_array *array)
+parapet_status pp_array_make_changeable(parapet_array *array)
 {
-    return pp_json_member(pp_json_member(array->document.attributes, PP_RESERVED_ATTRIBUTE), "trim");
+    parapet_status status = pp_seal_break(array);
+    return status == PARAPET_OK ? pp_trim_finish(array) : status;
 }
 
-static parapet_status read_mark(const parapet_array *array, bool *is_shrunk)
+/* Where the array shrinks, what lies beyond goes; the mark in the document says so until it is gone. */
+static parapet_status store_shape(parapet_array *array, const pp_grid *grid, const bool *is_shrunk)
 {
-    pp_json *trim = trim_member(array);
-    int d;
-    if (pp_json_length(trim) != (size_t)array->document.ndim)
-        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.trim does not list the dimensions of the array");
-    for (d = 0; d < array->document.ndim; d++)
-        if (!pp_json_get_bool(pp_json_element(trim, (size_t)d), &is_shrunk[d]))
-            return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.trim must be a list of true and false");
-    return PARAPET_OK;
-}
-
-static parapet_status set_mark(pp_array_document *document, const bool *is_shrunk)
-{
-    pp_text text = {0};
-    pp_json *mark = NULL;
-    parapet_status status;
-    int d;
-    pp_text_add(&text, "{\"trim\": [");
-    for (d = 0; d < document->ndim; d++)
-        pp_text_add(&text, "%s%s", d > 0 ? ", " : "", is_shrunk[d] ? "true" : "false");
-    pp_text_add(&text, "]}");
-    if ((status = text.status) == PARAPET_OK && (status = pp_json_parse(&mark, text.data, text.bytes)) == PARAPET_OK)
-        status = pp_json_set(document->attributes, PP_RESERVED_ATTRIBUTE, mark);
-    pp_text_free(&text);
-    return status;
-}
-
-static bool is_inside(const pp_grid *grid, const int64_t *cell)
-{
+    pp_array_document changed = {0};
+    bool shrinks = false;
+    parapet_status status = pp_array_document_duplicate(&array->document, &changed);
     int d;
     for (d = 0; d < grid->ndim; d++)
-        if (cell[d] >= grid->cells[d])
-            return false;
-    return true;
-}
-
-static parapet_status remove_if_outside(void *context, const char *key, uint64_t bytes)
-{
-    parapet_array *array = context;
-    int64_t cell[PARAPET_MAX_NDIM];
-    (void)bytes;
-    if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell) ||
-        is_inside(&array->layout.tiling.shards, cell))
-        return PARAPET_OK;
-    return pp_walk_remove(array->store, array->path, key);
-}
-
-static parapet_status trim_edge(parapet_array *array, const bool *is_shrunk)
-{
-    pp_transfer_context context;
-    pp_staged staged = {0};
-    parapet_status status;
-    if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK)
-        return status;
-    if ((status = pp_transfer_stage_trimmed(&context, is_shrunk, &staged)) == PARAPET_OK)
-        status = pp_staged_publish(&context, &staged);
-    pp_staged_clear(&staged);
-    return status;
-}
-
-parapet_status pp_resize_finish(parapet_array *array)
-{
-    bool is_shrunk[PARAPET_MAX_NDIM] = {false};
-    pp_array_document unmarked = {0};
-    parapet_status status;
-    if (trim_member(array) == NULL)
-        return PARAPET_OK;
-    if ((status = read_mark(array, is_shrunk)) != PARAPET_OK ||
-        (status = pp_walk_objects(array->store, array->path, remove_if_outside, array)) != PARAPET_OK ||
-        (status = trim_edge(array, is_shrunk)) != PARAPET_OK)
-        return status;
-    if ((status = pp_array_document_duplicate(&array->document, &unmarked)) != PARAPET_OK) {
-        pp_array_document_clear(&unmarked);
+        shrinks = shrinks || is_shrunk[d];
+    if (status == PARAPET_OK && shrinks)
+        status = pp_trim_mark(&changed, is_shrunk);
+    if (status != PARAPET_OK) {
+        pp_array_document_clear(&changed);
         return status;
     }
-    pp_json_remove(unmarked.attributes, PP_RESERVED_ATTRIBUTE);
-    return pp_array_replace_document(array, &unmarked);
+    memcpy(changed.shape, grid->shape, sizeof changed.shape);
+    if ((status = pp_array_store_document(array, &changed, PP_SEAL_KEEP)) != PARAPET_OK)
+        return status;
+    return pp_trim_finish(array);
 }
 
-parapet_status pp_resize_apply(parapet_array *array, const int64_t *shape)
+static parapet_status apply(parapet_array *array, const int64_t *shape, bool trims_first)
 {
-    bool is_shrunk[PARAPET_MAX_NDIM] = {false}, shrinks = false;
-    pp_array_document changed = {0};
+    bool is_shrunk[PARAPET_MAX_NDIM] = {false};
     pp_grid grid;
     parapet_status status = pp_grid_init(&grid, array->document.ndim, shape, array->document.grid_shape);
     int d;
     if (status != PARAPET_OK)
         return status;
-    for (d = 0; d < grid.ndim; d++) {
-        is_shrunk[d] = shape[d] < array->document.shape[d];
-        shrinks = shrinks || is_shrunk[d];
-    }
-    if ((status = pp_array_document_duplicate(&array->document, &changed)) == PARAPET_OK && shrinks)
-        status = set_mark(&changed, is_shrunk);
-    if (status != PARAPET_OK) {
-        pp_array_document_clear(&changed);
-        return status;
-    }
-    memcpy(changed.shape, grid.shape, sizeof changed.shape);
-    if ((status = pp_array_replace_document(array, &changed)) != PARAPET_OK)
-        return status;
-    return pp_resize_finish(array);
+    for (d = 0; d < grid.ndim; d++)
+        is_shrunk[d] = shape[d] < array->document.shape[d] || (trims_first && d == 0);
+    return store_shape(array, &grid, is_shrunk);
+}
+
+static parapet_status apply_to_first(parapet_array *array, int64_t extent, bool trims_first)
+{
+    int64_t shape[PARAPET_MAX_NDIM];
+    memcpy(shape, array->document.shape, sizeof shape);
+    shape[0] = extent;
+    return apply(array, shape, trims_first);
+}
+
+parapet_status pp_array_resize_first(parapet_array *array, int64_t extent)
+{
+    return array->document.shape[0] == extent ? PARAPET_OK : apply_to_first(array, extent, false);
+}
+
+parapet_status pp_array_trim_beyond(parapet_array *array, int64_t extent)
+{
+    return apply_to_first(array, extent, true);
+}
+
+parapet_status pp_array_remove_layer(const parapet_array *array, int64_t layer)
+{
+    pp_store *backend = array->store->backend;
+    pp_text key = {0};
+    parapet_status status;
+    if (array->layout.keys.is_v2 || array->layout.keys.separator != '/')
+        return PARAPET_OK;
+    pp_text_add(&key, "%s%sc/%lld", array->path, array->path[0] != '\0' ? "/" : "", (long long)layer);
+    if ((status = key.status) == PARAPET_OK)
+        status =
+            array->document.ndim > 1 ? pp_store_remove_prefix(backend, key.data) : pp_store_remove(backend, key.data);
+    pp_text_free(&key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
 static parapet_status check_arguments(parapet_array *array, const int64_t *shape)
@@ -137,9 +97,9 @@ static parapet_status resize(void *node, const void *shape)
 {
     parapet_array *array = node;
     parapet_status status;
-    if ((status = pp_seal_break(array)) != PARAPET_OK || (status = pp_resize_finish(array)) != PARAPET_OK)
+    if ((status = pp_array_make_changeable(array)) != PARAPET_OK)
         return status;
-    return array->document.ndim > 0 ? pp_resize_apply(array, shape) : PARAPET_OK;
+    return array->document.ndim > 0 ? apply(array, shape, false) : PARAPET_OK;
 }
 
 parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)

@@ -1,13 +1,21 @@
-/* resize.h - another shape for an array; what is cut off stays gone. */
+/* resize.h - another shape for an array, in the store; on rank 0 alone. */
 #ifndef PARAPET_ARRAY_RESIZE_H
 #define PARAPET_ARRAY_RESIZE_H
 
 #include "base/status.h"
 
-/* Completes a shrinking that was interrupted. */
-parapet_status pp_resize_finish(parapet_array *array);
+/* Takes off a seal, and completes a shrinking that was interrupted: the first step of every change of shards. */
+parapet_status pp_array_make_changeable(parapet_array *array);
 
-/* Changes the shape of an array that is not sealed; where it shrinks, removes and trims shards. */
-parapet_status pp_resize_apply(parapet_array *array, const int64_t *shape);
+/* The following three want an array that was made changeable, and that has dimensions. */
+
+/* Gives the first dimension this extent; where that is less than it was, what lies beyond is removed and trimmed. */
+parapet_status pp_array_resize_first(parapet_array *array, int64_t extent);
+
+/* The same for an array whose shards may hold something beyond the extent, whatever its document says. */
+parapet_status pp_array_trim_beyond(parapet_array *array, int64_t extent);
+
+/* Removes the shards of one layer along the first dimension. */
+parapet_status pp_array_remove_layer(const parapet_array *array, int64_t layer);
 
 #endif

@@ -1,258 +1,14 @@
-#include <string.h>
+/* seal.c - the steps that put a seal in force and take it off; on rank 0 alone. */
+#include "array/seal.h"
 
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/document.h"
-#include "array/path.h"
-#include "array/resize.h"
-#include "array/seal.h"
+#include "array/seal_objects.h"
 #include "array/state.h"
-#include "base/checked.h"
-
-/* How a seal is laid out below the array, where no Zarr reader looks:
- *     __parapet/seal            the head
- *     __parapet/manifest/<k>    pages of PP_MANIFEST_PAGE_RECORDS shards
- * and in zarr.json: attributes._parapet.sealed.
- *
- * Every step keeps this true: if there is a head, zarr.json is one of the two documents it names. So whatever
- * else changed zarr.json is found out, and a crash between two steps is not mistaken for it. */
-
-uint32_t pp_seal_page_records(const pp_manifest_head *head, int64_t page)
-{
-    uint64_t before = (uint64_t)page * PP_MANIFEST_PAGE_RECORDS;
-    return (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, (int64_t)(head->shard_count - before));
-}
-
-static parapet_status seal_key(const parapet_array *array, const char *name, char **key)
-{
-    return pp_path_join(array->path, name, key);
-}
-
-static parapet_status page_key(const parapet_array *array, int64_t page, char **key)
-{
-    pp_text text = {0};
-    char *name;
-    parapet_status status;
-    pp_text_add(&text, "__parapet/manifest/%lld", (long long)page);
-    if ((status = pp_text_finish(&text, &name)) != PARAPET_OK)
-        return status;
-    status = seal_key(array, name, key);
-    pp_free(name);
-    return status;
-}
-
-static parapet_status write_object(parapet_array *array, const char *key, const void *data, size_t bytes)
-{
-    char *staging = NULL;
-    parapet_status status = seal_key(array, "__parapet/tmp", &staging);
-    if (status == PARAPET_OK)
-        status = pp_store_write_all(
-            array->store->backend,
-            &(pp_write_request){.key = key, .staging = staging, .budget = &array->store->budget, .is_small = true},
-            data, bytes, PP_PUBLISH_REPLACE);
-    if (status == PARAPET_OK) {
-        array->store->counters.written_bytes += (int64_t)bytes;
-        array->store->counters.objects_written += 1;
-    }
-    pp_free(staging);
-    return status;
-}
-
-static parapet_status read_object(parapet_array *array, const char *key, size_t limit_bytes, char **data,
-                                  size_t *bytes)
-{
-    parapet_status status = pp_store_read_all(array->store->backend, key, limit_bytes, data, bytes);
-    if (status == PARAPET_OK) {
-        array->store->counters.read_bytes += (int64_t)*bytes;
-        array->store->counters.read_requests += 1;
-    }
-    return status;
-}
-
-static parapet_status load_head(parapet_array *array)
-{
-    char *key = NULL, *data = NULL;
-    size_t bytes;
-    parapet_status status = seal_key(array, "__parapet/seal", &key);
-    array->has_head = false;
-    if (status == PARAPET_OK)
-        status = read_object(array, key, PP_MANIFEST_HEAD_BYTES(PP_MANIFEST_MAX_PAGES), &data, &bytes);
-    if (status == PARAPET_OK) {
-        array->has_head = true;
-        if ((status = pp_manifest_head_decode(&array->head, data, bytes)) != PARAPET_OK)
-            status = pp_fail_within(status, "the seal %s", key);
-    } else if (status == PARAPET_ERR_NOT_FOUND) {
-        status = PARAPET_OK;
-    }
-    pp_free(data);
-    pp_free(key);
-    return status;
-}
-
-static pp_json *sealed_member(pp_json *attributes)
-{
-    return pp_json_member(pp_json_member(attributes, PP_RESERVED_ATTRIBUTE), "sealed");
-}
-
-static parapet_status check_head(parapet_array *array, pp_json *sealed)
-{
-    unsigned char digest[PP_SHA256_BYTES];
-    char text[PP_SHA256_HEX_BYTES];
-    if (array->has_head && !pp_manifest_head_accepts(&array->head, array->document_digest))
-        return pp_fail(PARAPET_ERR_CORRUPT,
-                       "zarr.json is not the one that was sealed: it is damaged, or something else changed it "
-                       "(the option ignore_seal opens the array without the seal)");
-    if (sealed == NULL)
-        return PARAPET_OK;
-    if (!array->has_head)
-        return pp_fail(PARAPET_ERR_MISSING, "zarr.json says sealed, but __parapet/seal is missing");
-    pp_manifest_head_digest(&array->head, digest);
-    pp_sha256_print(digest, text);
-    if (!pp_json_is_text(pp_json_member(sealed, "manifest_sha256"), text))
-        return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal is not the one that zarr.json names");
-    if (array->head.shard_count != (uint64_t)array->layout.tiling.shards.cell_count)
-        return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal is of %llu shards, but the array has %lld",
-                       (unsigned long long)array->head.shard_count,
-                       (long long)array->layout.tiling.shards.cell_count);
-    return PARAPET_OK;
-}
-
-/* Failures that a seal causes by what it says, not storage or memory by what they do. */
-static bool is_of_the_seal(parapet_status status)
-{
-    return status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING || status == PARAPET_ERR_FORMAT ||
-           status == PARAPET_ERR_UNSUPPORTED;
-}
-
-/* Takes the mark off in memory; zarr.json keeps it until the array is changed. */
-static void ignore_mark(parapet_array *array)
-{
-    pp_json *own = pp_json_member(array->document.attributes, PP_RESERVED_ATTRIBUTE);
-    array->is_mark_ignored = pp_json_has(own, "sealed");
-    pp_json_remove(own, "sealed");
-    if (array->is_mark_ignored && !pp_json_has(own, "trim"))
-        pp_json_remove(array->document.attributes, PP_RESERVED_ATTRIBUTE);
-}
-
-parapet_status pp_seal_open(parapet_array *array)
-{
-    pp_json *sealed = sealed_member(array->document.attributes);
-    parapet_status status = load_head(array);
-    if (status == PARAPET_OK)
-        status = check_head(array, sealed);
-    if (array->store->options.ignore_seal && (status == PARAPET_OK || is_of_the_seal(status))) {
-        ignore_mark(array);
-        return PARAPET_OK;
-    }
-    array->is_sealed = status == PARAPET_OK && sealed != NULL;
-    return status;
-}
-
-static parapet_status load_page(parapet_array *array, int64_t page)
-{
-    uint32_t count = pp_seal_page_records(&array->head, page);
-    unsigned char digest[PP_SHA256_BYTES];
-    char *key = NULL, *data = NULL;
-    size_t bytes;
-    parapet_status status;
-    array->page_number = -1;
-    if (array->page == NULL &&
-        (status = pp_allocate_array(&array->page, PP_MANIFEST_PAGE_RECORDS, sizeof array->page[0])) != PARAPET_OK)
-        return status;
-    if ((status = page_key(array, page, &key)) != PARAPET_OK)
-        return status;
-    status = read_object(array, key, PP_MANIFEST_PAGE_BYTES(count) + 1, &data, &bytes);
-    if (status == PARAPET_ERR_NOT_FOUND)
-        status = pp_fail(PARAPET_ERR_MISSING, "%s is missing, although the array is sealed", key);
-    if (status != PARAPET_OK)
-        goto done;
-    pp_sha256_of(data, bytes, digest);
-    if (memcmp(digest, array->head.page_digests + (size_t)page * PP_SHA256_BYTES, sizeof digest) != 0)
-        status = pp_fail(PARAPET_ERR_CORRUPT, "%s is not the one that was sealed", key);
-    else if ((status = pp_manifest_page_decode(array->page, count, (uint64_t)page * PP_MANIFEST_PAGE_RECORDS, data,
-                                               bytes)) != PARAPET_OK)
-        status = pp_fail_within(status, "%s", key);
-    else
-        array->page_number = page;
-done:
-    pp_free(data);
-    pp_free(key);
-    return status;
-}
-
-parapet_status pp_seal_lookup_record(void *context, int64_t shard, pp_shard_record *record)
-{
-    parapet_array *array = context;
-    int64_t page = shard / PP_MANIFEST_PAGE_RECORDS;
-    parapet_status status;
-    if (array->page_number != page && (status = load_page(array, page)) != PARAPET_OK)
-        return status;
-    *record = array->page[shard % PP_MANIFEST_PAGE_RECORDS];
-    return PARAPET_OK;
-}
-
-parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],
-                                  const unsigned char after[PP_SHA256_BYTES])
-{
-    size_t bytes = PP_MANIFEST_HEAD_BYTES(array->head.page_count);
-    unsigned char *data = NULL;
-    char *key = NULL;
-    parapet_status status;
-    memcpy(array->head.document[0], before, PP_SHA256_BYTES);
-    memcpy(array->head.document[1], after, PP_SHA256_BYTES);
-    if ((status = pp_allocate(&data, bytes)) != PARAPET_OK ||
-        (status = seal_key(array, "__parapet/seal", &key)) != PARAPET_OK)
-        goto done;
-    pp_manifest_head_encode(&array->head, data);
-    array->has_head = true; /* also after a failure: it may be there */
-    if ((status = write_object(array, key, data, bytes)) == PARAPET_OK)
-        status = pp_store_settle(array->store->backend);
-done:
-    pp_free(key);
-    pp_free(data);
-    return status;
-}
-
-parapet_status pp_seal_confirm(parapet_array *array, const pp_array_document *document)
-{
-    if (!array->is_sealed || sealed_member(document->attributes) == NULL)
-        return PARAPET_OK;
-    return pp_seal_write_head(array, array->document_digest, array->document_digest);
-}
-
-parapet_status pp_seal_remove_head(parapet_array *array)
-{
-    char *key = NULL;
-    parapet_status status = seal_key(array, "__parapet/seal", &key);
-    if (status != PARAPET_OK)
-        return status;
-    status = pp_store_remove(array->store->backend, key);
-    pp_free(key);
-    if (status == PARAPET_ERR_NOT_FOUND)
-        status = PARAPET_OK;
-    if (status == PARAPET_OK && (status = pp_store_settle(array->store->backend)) == PARAPET_OK)
-        array->has_head = false;
-    return status;
-}
-
-parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_shard_record *records)
-{
-    uint32_t count = pp_seal_page_records(&array->head, page);
-    unsigned char *bytes = NULL;
-    char *key = NULL;
-    parapet_status status;
-    if ((status = pp_allocate(&bytes, PP_MANIFEST_PAGE_BYTES(count))) != PARAPET_OK ||
-        (status = page_key(array, page, &key)) != PARAPET_OK)
-        goto done;
-    pp_manifest_page_encode(records, count, (uint64_t)page * PP_MANIFEST_PAGE_RECORDS, bytes);
-    pp_sha256_of(bytes, PP_MANIFEST_PAGE_BYTES(count), array->head.page_digests + (size_t)page * PP_SHA256_BYTES);
-    status = write_object(array, key, bytes, PP_MANIFEST_PAGE_BYTES(count));
-done:
-    pp_free(key);
-    pp_free(bytes);
-    return status;
-}
+#include "array/stored_document.h"
+#include "array/trim.h"
 
 /* {"sealed": {...}} or, for an array without seal, nothing. */
 static parapet_status mark_document(const parapet_array *array, pp_array_document *document, bool is_sealed)
@@ -276,45 +32,30 @@ static parapet_status mark_document(const parapet_array *array, pp_array_documen
     return status;
 }
 
-/* Writes a head that goes with both documents, then the document: the step that seals or unseals. */
-static parapet_status switch_document(parapet_array *array, bool is_sealed)
+/* The step that seals or unseals. */
+static parapet_status switch_document(parapet_array *array, pp_seal_change seal)
 {
     pp_array_document marked = {0};
     parapet_status status = pp_array_document_duplicate(&array->document, &marked);
     if (status == PARAPET_OK)
-        status = mark_document(array, &marked, is_sealed);
+        status = mark_document(array, &marked, seal == PP_SEAL_SET);
     if (status != PARAPET_OK) {
         pp_array_document_clear(&marked);
         return status;
     }
-    array->is_sealed = true; /* so that the head is written before the document */
-    status = pp_array_replace_document(array, &marked);
-    array->is_sealed = status == PARAPET_OK ? is_sealed : !is_sealed;
-    return status;
+    return pp_array_store_document(array, &marked, seal);
 }
 
 parapet_status pp_seal_remove_stale(parapet_array *array)
 {
-    parapet_status status = pp_resize_finish(array);
+    parapet_status status = pp_trim_finish(array);
     return status == PARAPET_OK && array->has_head ? pp_seal_remove_head(array) : status;
 }
 
 parapet_status pp_seal_mark(parapet_array *array)
 {
     array->page_number = -1;
-    return switch_document(array, true);
-}
-
-static parapet_status remove_manifest(parapet_array *array)
-{
-    char *prefix = NULL;
-    parapet_status status;
-    if ((status = pp_seal_remove_head(array)) != PARAPET_OK ||
-        (status = seal_key(array, "__parapet/manifest", &prefix)) != PARAPET_OK)
-        return status;
-    status = pp_store_remove_prefix(array->store->backend, prefix);
-    pp_free(prefix);
-    return status;
+    return switch_document(array, PP_SEAL_SET);
 }
 
 /* A head that is not in force: left by a crash, or ignored on request; then zarr.json may still say sealed. */
@@ -322,7 +63,7 @@ static parapet_status drop_leftover(parapet_array *array)
 {
     pp_array_document unmarked = {0};
     parapet_status status;
-    if (array->has_head && (status = remove_manifest(array)) != PARAPET_OK)
+    if (array->has_head && (status = pp_seal_remove_objects(array)) != PARAPET_OK)
         return status;
     if (!array->is_mark_ignored)
         return PARAPET_OK;
@@ -330,7 +71,7 @@ static parapet_status drop_leftover(parapet_array *array)
         pp_array_document_clear(&unmarked);
         return status;
     }
-    if ((status = pp_array_replace_document(array, &unmarked)) == PARAPET_OK)
+    if ((status = pp_array_store_document(array, &unmarked, PP_SEAL_KEEP)) == PARAPET_OK)
         array->is_mark_ignored = false;
     return status;
 }
@@ -340,27 +81,15 @@ parapet_status pp_seal_break(parapet_array *array)
     parapet_status status;
     if (!array->is_sealed)
         return drop_leftover(array);
-    if ((status = switch_document(array, false)) != PARAPET_OK)
+    if ((status = switch_document(array, PP_SEAL_OFF)) != PARAPET_OK)
         return status;
-    return remove_manifest(array);
+    return pp_seal_remove_objects(array);
 }
 
 static parapet_status unseal(void *node, const void *argument)
 {
     (void)argument;
     return pp_seal_break(node);
-}
-
-parapet_status parapet_array_seal(parapet_array *array)
-{
-    pp_call call;
-    parapet_status status;
-    if (array == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_seal needs an array");
-    pp_call_init(&call, "seal(%s)", array->path);
-    if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
-        return status;
-    return pp_arrays_seal(&array, 1);
 }
 
 parapet_status parapet_array_unseal(parapet_array *array)

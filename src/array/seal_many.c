@@ -12,6 +12,7 @@
 #include "array/attributes.h"
 #include "array/rank0.h"
 #include "array/seal.h"
+#include "array/seal_objects.h"
 #include "array/state.h"
 #include "base/checked.h"
 #include "comm/exchange.h"
@@ -559,4 +560,16 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
     for (i = 0; i < count; i++) /* used once: what happens to shards later is not known here */
         pp_shard_notes_clear(&arrays[i]->notes);
     return status;
+}
+
+parapet_status parapet_array_seal(parapet_array *array)
+{
+    pp_call call;
+    parapet_status status;
+    if (array == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_seal needs an array");
+    pp_call_init(&call, "seal(%s)", array->path);
+    if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
+        return status;
+    return pp_arrays_seal(&array, 1);
 }

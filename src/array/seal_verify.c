@@ -1,6 +1,7 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/seal.h"
+#include "array/seal_objects.h"
 #include "base/checked.h"
 
 int64_t pp_seal_first_own(const parapet_store *store, int64_t before)

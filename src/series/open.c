@@ -5,7 +5,6 @@
 #include "array/node.h"
 #include "array/path.h"
 #include "array/resize.h"
-#include "array/seal.h"
 #include "array/state.h"
 #include "array/store.h"
 #include "series/series.h"
@@ -153,36 +152,14 @@ static parapet_status take_arrays(parapet_series *series)
 
 /* ---- What a crash left ---- */
 
-/* Shards of a row that no step was committed of: a step that has holes must not show what lies there. */
-static parapet_status remove_row(const parapet_array *array, int64_t row)
-{
-    pp_store *backend = array->store->backend;
-    pp_text key = {0};
-    parapet_status status;
-    if (array->layout.keys.is_v2 || array->layout.keys.separator != '/')
-        return PARAPET_OK;
-    pp_text_add(&key, "%s%sc/%lld", array->path, array->path[0] != '\0' ? "/" : "", (long long)row);
-    if ((status = key.status) == PARAPET_OK)
-        status =
-            array->document.ndim > 1 ? pp_store_remove_prefix(backend, key.data) : pp_store_remove(backend, key.data);
-    pp_text_free(&key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
-}
-
 static parapet_status repair_array(const parapet_series *series, parapet_array *array)
 {
-    int64_t shape[PARAPET_MAX_NDIM], steps = series->steps_committed;
-    int64_t row_steps = array->document.grid_shape[0];
-    parapet_status status;
-    if ((status = pp_seal_break(array)) != PARAPET_OK || (status = pp_resize_finish(array)) != PARAPET_OK)
-        return status;
-    memcpy(shape, array->document.shape, sizeof shape);
-    shape[0] = steps;
-    if (series->is_uncertain && array->document.shape[0] <= steps)
-        array->document.shape[0] = steps + 1; /* so that what lies in shards beyond the last step is trimmed */
-    if (array->document.shape[0] != steps && (status = pp_resize_apply(array, shape)) != PARAPET_OK)
-        return status;
-    return remove_row(array, steps / row_steps + (steps % row_steps != 0));
+    int64_t steps = series->steps_committed, row_steps = array->document.grid_shape[0];
+    parapet_status status = pp_array_make_changeable(array);
+    if (status == PARAPET_OK)
+        status = series->is_uncertain ? pp_array_trim_beyond(array, steps) : pp_array_resize_first(array, steps);
+    /* Nobody committed a step of the row that begins then: a step that has holes must not show what lies there. */
+    return status == PARAPET_OK ? pp_array_remove_layer(array, steps / row_steps + (steps % row_steps != 0)) : status;
 }
 
 static parapet_status repair(void *subject, const void *argument)

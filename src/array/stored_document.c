@@ -1,0 +1,57 @@
+/* stored_document.c - an array's document goes to the store. */
+#include "array/stored_document.h"
+
+#include <string.h>
+
+#include "array/array_handle.h"
+#include "array/document.h"
+#include "array/node.h"
+#include "array/seal_objects.h"
+
+/* Once the document may be visible, what the handle knows is not certain any more unless all went well. */
+static parapet_status write_document(parapet_array *array, const pp_text *text, pp_seal_change seal)
+{
+    bool is_sealed = seal == PP_SEAL_KEEP ? array->is_sealed : seal == PP_SEAL_SET;
+    unsigned char digest[PP_SHA256_BYTES];
+    parapet_status status;
+    pp_sha256_of(text->data, text->bytes, digest);
+    if (!array->is_apart && (status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK)
+        return status;
+    status = PARAPET_OK;
+    if (array->is_sealed || is_sealed)
+        status = pp_seal_write_head(array, array->document_digest, digest);
+    else if (array->has_head)
+        status = pp_seal_remove_head(array);
+    if (status != PARAPET_OK)
+        return status;
+    memcpy(array->document_digest, digest, sizeof digest);
+    if ((status = pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes,
+                                PP_PUBLISH_REPLACE)) == PARAPET_OK &&
+        is_sealed) /* from now on the head goes with this document alone, and an older one is found out */
+        status = pp_seal_write_head(array, digest, digest);
+    array->is_broken = status != PARAPET_OK;
+    if (status == PARAPET_OK)
+        array->is_sealed = is_sealed;
+    return status;
+}
+
+/* Whatever needs memory comes before the document is stored, so that afterwards nothing can fail. */
+parapet_status pp_array_store_document(parapet_array *array, pp_array_document *document, pp_seal_change seal)
+{
+    pp_derived follows = {0};
+    pp_text text = {0};
+    parapet_status status;
+    if ((status = pp_derived_init(&follows, array->store, document)) == PARAPET_OK &&
+        (status = pp_array_document_print(document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
+        status = write_document(array, &text, seal);
+    if (status == PARAPET_OK) {
+        pp_array_document old = array->document;
+        array->document = *document;
+        *document = old;
+        pp_derived_adopt(&follows, array);
+    }
+    pp_derived_clear(&follows);
+    pp_text_free(&text);
+    pp_array_document_clear(document);
+    return status;
+}
