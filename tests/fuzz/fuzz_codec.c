@@ -4,7 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "codec/codec.h"
+#include "codec/traits.h"
 
 #define MAX_IDS 3
 #define MAX_DECODED_BYTES 512
@@ -37,7 +37,19 @@ static const chain_choice chain_choices[] = {
     {2, {PP_CODEC_TRANSPOSE, PP_CODEC_SHARDING}},
     {3, {PP_CODEC_BYTES, PP_CODEC_BLOSC, PP_CODEC_CRC32C}},
 };
-#define CHAIN_COUNT (sizeof chain_choices / sizeof chain_choices[0])
+#define CHOICE_COUNT (sizeof chain_choices / sizeof chain_choices[0])
+
+/* Behind them every codec alone, so that none is forgotten. */
+#define CHAIN_COUNT (CHOICE_COUNT + PP_CODEC_COUNT)
+
+static chain_choice chain_choice_of(size_t number)
+{
+    pp_codec_id id = (pp_codec_id)(number - CHOICE_COUNT);
+    if (number < CHOICE_COUNT)
+        return chain_choices[number];
+    return pp_codec_traits_of(id)->kind == PP_BYTES_TO_BYTES ? (chain_choice){2, {PP_CODEC_BYTES, id}}
+                                                             : (chain_choice){2, {id, PP_CODEC_BYTES}};
+}
 
 static const unsigned char fill_value[16] = "fill value 12345";
 
@@ -94,6 +106,12 @@ static pp_sharding_spec *choose_sharding(const pp_chunk_format *format, bool is_
     return sharding;
 }
 
+static void set_parameters(const pp_parameter *list, pp_codec_spec *codec)
+{
+    for (; list != NULL && list->name != NULL; list++)
+        pp_parameter_set(list, codec, list->usual);
+}
+
 static pp_chain_spec choose_spec(const chain_choice *choice, const pp_chunk_format *format, int flags)
 {
     pp_chain_spec spec = {.count = choice->count};
@@ -101,6 +119,8 @@ static pp_chain_spec choose_spec(const chain_choice *choice, const pp_chunk_form
     for (i = 0; i < choice->count; i++) {
         pp_codec_spec *codec = &spec.codecs[i];
         codec->id = choice->ids[i];
+        set_parameters(pp_codec_traits_of(codec->id)->v2_parameters, codec);
+        set_parameters(pp_codec_traits_of(codec->id)->v3_parameters, codec);
         codec->level = 1;
         codec->is_big_endian = (flags & FLAG_BIG_ENDIAN) != 0;
         strcpy(codec->blosc_compressor, "lz4");
@@ -119,6 +139,7 @@ static fixture *choose_fixture(const uint8_t *choice)
     size_t chain = choice[0] % CHAIN_COUNT, shape = choice[1] % SHAPE_COUNT, flags = choice[2] % FLAG_COUNT;
     fixture *chosen = &fixtures[chain][shape][flags];
     pp_chunk_format format = shape_choices[shape];
+    chain_choice ids = chain_choice_of(chain);
     pp_chain_spec spec;
     if (chosen->chain != NULL)
         return chosen;
@@ -126,7 +147,7 @@ static fixture *choose_fixture(const uint8_t *choice)
         pp_budget_init(&budget, (size_t)256 << 20);
     format.fill_value = fill_value;
     format.ignore_checksums = (flags & FLAG_IGNORE_CHECKSUMS) != 0;
-    spec = choose_spec(&chain_choices[chain], &format, (int)flags);
+    spec = choose_spec(&ids, &format, (int)flags);
     if (pp_chain_build(&chosen->chain, &spec, &format) == PARAPET_OK)
         require(pp_chain_scratch_build(&chosen->scratch, chosen->chain, &budget) == PARAPET_OK);
     pp_chain_spec_clear(&spec);

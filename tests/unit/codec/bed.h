@@ -4,7 +4,7 @@
 
 #include "support.h"
 
-#include "codec/codec.h"
+#include "codec/traits.h"
 
 typedef struct test_bed {
     pp_budget budget;

@@ -2,7 +2,6 @@
 
 #include "codec/internal.h"
 
-static const char *const compressors[] = {"blosclz", "lz4", "lz4hc", "zlib", "zstd"};
 static const size_t element_sizes[] = {1, 2, 4, 8, 16};
 
 static pp_chunk_format random_format(test_random *random)
@@ -31,17 +30,29 @@ static pp_codec_spec random_transpose(test_random *random, int ndim)
     return codec;
 }
 
+/* Numbers are kept small, since high levels take long. */
+static void choose_parameters(test_random *random, const pp_parameter *list, pp_codec_spec *codec)
+{
+    for (; list != NULL && list->name != NULL; list++) {
+        int low = 0, high = 1;
+        if (list->kind == PP_PARAMETER_INTEGER) {
+            low = list->low > -5 ? list->low : -5;
+            high = list->high < 9 ? list->high : 9;
+        } else if (list->choices != NULL)
+            for (high = 0; list->choices[high + 1] != NULL; high++)
+                ;
+        pp_parameter_set(list, codec, (int)test_random_between(random, low, high));
+    }
+}
+
+/* Any codec that encodes bytes. What words offer is everywhere: not every blosc has snappy. */
 static pp_codec_spec random_compression(test_random *random)
 {
-    static const pp_codec_id ids[] = {PP_CODEC_GZIP, PP_CODEC_ZSTD, PP_CODEC_BLOSC, PP_CODEC_CRC32C};
-    pp_codec_spec codec = {.id = ids[test_random_between(random, 0, 3)]};
-    codec.level = (int)test_random_between(random, 0, 9);
-    if (codec.id == PP_CODEC_ZSTD)
-        codec.level -= 5;
-    codec.has_frame_checksum = test_random_between(random, 0, 1) != 0;
-    strcpy(codec.blosc_compressor, compressors[test_random_between(random, 0, 4)]);
-    codec.blosc_shuffle = (int)test_random_between(random, 0, 2);
-    codec.blosc_type_bytes = (int)test_random_between(random, 0, 16);
+    pp_codec_spec codec = {.id = PP_CODEC_BYTES};
+    while (pp_codec_traits_of(codec.id)->kind != PP_BYTES_TO_BYTES || !pp_codec_can_encode(codec.id))
+        codec.id = (pp_codec_id)test_random_between(random, 0, PP_CODEC_COUNT - 1);
+    choose_parameters(random, pp_codec_traits_of(codec.id)->v3_parameters, &codec);
+    choose_parameters(random, pp_codec_traits_of(codec.id)->words, &codec);
     return codec;
 }
 
