@@ -487,17 +487,6 @@ static parapet_status work(copy_run *run)
     return pp_comm_agree(comm, "copying", run->is_aborted ? PARAPET_OK : status);
 }
 
-static void add_up(const copy_run *run, parapet_copy_result *result)
-{
-    const pp_copy_done *done = &run->job.done;
-    result->read_requests += done->read_requests;
-    result->index_reads += done->index_reads;
-    result->decoded_bytes += done->decoded_bytes;
-    result->chunks_written += done->chunks_written;
-    result->shards_written += done->shards_written;
-    result->templates_resumed += done->templates_resumed;
-}
-
 /* Rank 0, when all ranks are done with a pass: nobody needs what it was made from any more. */
 static parapet_status leave_pass(const pp_copy_task *task, int pass)
 {
@@ -554,7 +543,7 @@ static parapet_status prepare_pass(copy_run *run, int pass, copy_end *ends, pp_c
     return pp_copy_state_path(task, "pass", pass, (char **)(uintptr_t)&run->job.state);
 }
 
-static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *progress, parapet_copy_result *result)
+static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *progress, pp_copy_totals *totals)
 {
     parapet_store *reads = pass == 0 ? task->source_store : task->temporary_store;
     pp_team team = pp_store_team(reads, PP_READING);
@@ -576,7 +565,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
     status = pp_comm_agree(comm_of(task), "preparing a pass", prepare_pass(&run, pass, ends, &whole, &origin));
     if (status == PARAPET_OK)
         status = work(&run);
-    add_up(&run, result);
+    pp_rechunk_counts_add(&totals->done, &run.job.done);
     if (status == PARAPET_OK && pass == 0)
         status = look_for_holes(&run, atomic_load(&reads->counters.chunks_missing) - missing);
     if (status == PARAPET_OK)
@@ -611,13 +600,13 @@ static parapet_status complete(pp_copy_task *task)
 }
 
 /* [collective] */
-static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress, parapet_copy_result *result)
+static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress, pp_copy_totals *totals)
 {
     parapet_status status = PARAPET_OK;
     int pass;
     progress->done_bytes += task->first_pass * pp_rechunk_plan_array_bytes(task->plan);
     for (pass = task->first_pass; pass < task->plan->pass_count && status == PARAPET_OK && !task->is_complete; pass++)
-        status = run_pass(task, pass, progress, result);
+        status = run_pass(task, pass, progress, totals);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "making the copy visible", leads(task) ? complete(task) : PARAPET_OK);
     /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. */
@@ -626,18 +615,18 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
     return status;
 }
 
-static void note_result(const pp_copy_task *task, parapet_copy_result *result)
+static void note_array(const pp_copy_task *task, pp_copy_totals *totals)
 {
-    result->arrays += 1;
-    result->passes = pp_max_i64(result->passes, task->plan->pass_count);
-    result->array_bytes += pp_rechunk_plan_array_bytes(task->plan);
-    result->planned_seconds += task->plan->seconds;
-    result->memory_planned_bytes = pp_max_i64(result->memory_planned_bytes, task->plan->memory_bytes);
-    result->memory_peak_bytes = pp_max_i64(result->memory_peak_bytes, (int64_t)pp_budget_peak(&task->budget));
+    totals->arrays += 1;
+    totals->passes = pp_max_i64(totals->passes, task->plan->pass_count);
+    totals->array_bytes += pp_rechunk_plan_array_bytes(task->plan);
+    totals->planned_seconds += task->plan->seconds;
+    totals->memory_planned_bytes = pp_max_i64(totals->memory_planned_bytes, task->plan->memory_bytes);
+    totals->memory_peak_bytes = pp_max_i64(totals->memory_peak_bytes, (int64_t)pp_budget_peak(&task->budget));
 }
 
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
-                             pp_copy_tree *tree, pp_copy_progress *progress, parapet_copy_result *result)
+                             pp_copy_tree *tree, pp_copy_progress *progress, pp_copy_totals *totals)
 {
     pp_copy_task task = {.request = request, .tree = tree};
     double start;
@@ -648,14 +637,14 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
             pp_max_i64(progress->total_bytes,
                        progress->done_bytes + task.plan->pass_count * pp_rechunk_plan_array_bytes(task.plan));
         start = pp_clock_seconds();
-        status = run_passes(&task, progress, result);
-        result->seconds += pp_clock_seconds() - start;
-        note_result(&task, result);
+        status = run_passes(&task, progress, totals);
+        totals->seconds += pp_clock_seconds() - start;
+        note_array(&task, totals);
     } else if (task.is_new) {
         forget(&task);
     }
     if (status == PARAPET_OK && request->verify)
-        status = pp_copy_verify(&task, &result->verified_bytes);
+        status = pp_copy_verify(&task, &totals->verified_bytes);
     if (task.source != NULL)
         close_task(&task);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot copy array \"%s\"", source_path);

@@ -1,6 +1,8 @@
 /* copy.c - the public functions that copy arrays and hierarchies. */
 #include "copy/copy.h"
 
+#include <string.h>
+
 #include <parapet_plan.h>
 
 #include "array/node.h"
@@ -86,7 +88,7 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
 
 /* [collective] Ranks work for hours between two agreements: a deadline would only name whoever works longest. */
 static parapet_status copy_without_deadline(const parapet_copy_request *request, parapet_node_kind kind,
-                                            parapet_copy_result *result)
+                                            pp_copy_totals *totals)
 {
     const parapet_store *stores[] = {request->target, request->source, request->temporary};
     pp_copy_progress progress = {0};
@@ -96,46 +98,63 @@ static parapet_status copy_without_deadline(const parapet_copy_request *request,
         if (stores[i] != NULL)
             pp_comm_set_deadline(stores[i]->comm, 0);
     status = kind == PARAPET_NODE_GROUP
-                 ? pp_copy_group(request, &progress, result)
-                 : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, result);
+                 ? pp_copy_group(request, &progress, totals)
+                 : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, totals);
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_comm_set_deadline(stores[i]->comm, (double)stores[i]->options.deadline_seconds);
     return status;
 }
 
+_Static_assert(PP_RECHUNK_COUNTS <= 16, "more than pp_comm_agree_sums adds up at once");
+
 /* [collective] From what each rank has done to what all have. */
-static parapet_status add_up(const parapet_copy_request *request, parapet_status status, parapet_copy_result *result)
+static parapet_status add_up(const parapet_copy_request *request, parapet_status status, pp_copy_totals *totals)
 {
     pp_comm *comm = request->target->comm;
-    int64_t sums[] = {result->read_requests,  result->index_reads,    result->decoded_bytes,
-                      result->chunks_written, result->shards_written, result->templates_resumed};
-    int64_t peak = -result->memory_peak_bytes;
+    int64_t sums[PP_RECHUNK_COUNTS], peak = -totals->memory_peak_bytes;
+    memcpy(sums, &totals->done, sizeof sums);
     if (status != PARAPET_OK ||
-        (status = pp_comm_agree_sums(comm, "copying", status, sums, (int)(sizeof sums / sizeof sums[0]))) !=
-            PARAPET_OK ||
+        (status = pp_comm_agree_sums(comm, "copying", status, sums, PP_RECHUNK_COUNTS)) != PARAPET_OK ||
         (status = pp_comm_agree_least(comm, "copying", status, &peak)) != PARAPET_OK)
         return status;
-    result->read_requests = sums[0];
-    result->index_reads = sums[1];
-    result->decoded_bytes = sums[2];
-    result->chunks_written = sums[3];
-    result->shards_written = sums[4];
-    result->templates_resumed = sums[5];
-    result->memory_peak_bytes = -peak;
+    memcpy(&totals->done, sums, sizeof sums);
+    totals->memory_peak_bytes = -peak;
     return status;
+}
+
+static void fill_result(const pp_copy_totals *totals, parapet_copy_result *result)
+{
+    const pp_rechunk_counts *done = &totals->done;
+    *result = (parapet_copy_result){
+        .arrays = totals->arrays,
+        .groups = totals->groups,
+        .passes = totals->passes,
+        .array_bytes = totals->array_bytes,
+        .read_requests = done->read_requests,
+        .index_reads = done->index_reads,
+        .decoded_bytes = done->decoded_bytes,
+        .chunks_written = done->chunks_written,
+        .shards_written = done->shards_written,
+        .memory_peak_bytes = totals->memory_peak_bytes,
+        .memory_planned_bytes = totals->memory_planned_bytes,
+        .templates_resumed = done->templates_resumed,
+        .planned_seconds = totals->planned_seconds,
+        .seconds = totals->seconds,
+        .verified_bytes = totals->verified_bytes,
+    };
 }
 
 parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result)
 {
-    parapet_copy_result own = {0};
+    pp_copy_totals totals = {0};
     parapet_node_kind kind;
     parapet_status status = begin(request, "copy", PARAPET_OK, &kind);
     if (status != PARAPET_OK)
         return status;
-    status = add_up(request, copy_without_deadline(request, kind, &own), &own);
+    status = add_up(request, copy_without_deadline(request, kind, &totals), &totals);
     if (result != NULL)
-        *result = own;
+        fill_result(&totals, result);
     return status;
 }
 

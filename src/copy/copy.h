@@ -131,13 +131,23 @@ parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, in
 /* probe.c: [collective] What storage, codecs and memory do here; the same on every rank. */
 parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem);
 
-/* array.c: [collective] One array; result gets what this rank has done. tree NULL: it is alone. */
+/* array.c */
 typedef struct pp_copy_progress {
     int64_t done_bytes, total_bytes; /* of all arrays and passes; done before the pass under way */
 } pp_copy_progress;
 
+/* What a copy has done so far, as parapet_copy_result tells it: on this rank, until all are added up (copy.c). */
+typedef struct pp_copy_totals {
+    pp_rechunk_counts done; /* of all passes of all arrays */
+    int64_t arrays, groups, passes;
+    int64_t array_bytes, verified_bytes;
+    int64_t memory_peak_bytes, memory_planned_bytes;
+    double planned_seconds, seconds;
+} pp_copy_totals;
+
+/* [collective] One array; adds to totals what this rank has done. tree NULL: it is alone. */
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
-                             pp_copy_tree *tree, pp_copy_progress *progress, parapet_copy_result *result);
+                             pp_copy_tree *tree, pp_copy_progress *progress, pp_copy_totals *totals);
 
 /* [collective] Whether one array of a hierarchy can be copied; whether the changes concern it, and its bytes. */
 parapet_status pp_copy_array_survey(const parapet_copy_request *request, const char *source_path,
@@ -149,8 +159,7 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
                                      char **svg);
 
 /* tree.c: [collective] A group and everything below it. */
-parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress,
-                             parapet_copy_result *result);
+parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals);
 parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg);
 
 /* verify.c: [collective] Reads source and target again, each once, and compares their digests. */

@@ -28,13 +28,6 @@ void pp_copy_view_box(const pp_copy_view *view, const pp_box *target, pp_box *so
 /* The grid of a layout of the source, seen through the view: chunk, shard, origin and stored_order of side. */
 void pp_copy_view_side(const pp_copy_view *view, const pp_layout *layout, pp_rechunk_side *side);
 
-/* What a rank has done of a pass. */
-typedef struct pp_copy_done {
-    int64_t chunk_reads, read_requests, index_reads, decoded_bytes;
-    int64_t chunks_written, shards_written;
-    int64_t templates_resumed;
-} pp_copy_done;
-
 typedef struct pp_copy_job {
     const pp_transfer_context *source, *target; /* the target's budget pays for everything */
     const pp_copy_view *view;
@@ -47,7 +40,7 @@ typedef struct pp_copy_job {
     /* What was copied by earlier passes: a target chunk of which nothing is stored there stays absent, although the
      * intermediate array has fill value for it. NULL: the source of this pass tells by itself. */
     struct pp_copy_job *origin;
-    pp_copy_done done;
+    pp_rechunk_counts done;  /* by this rank; requests of ranks that read together are not counted */
     atomic_llong done_bytes; /* elements of templates finished or under way; read by whoever reports progress */
     parapet_status (*tick)(void *context); /* called now and then on the calling thread; a failure ends the pass */
     void *tick_context;

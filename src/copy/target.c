@@ -224,6 +224,7 @@ parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell
     parapet_status status;
     (void)pthread_mutex_lock(&target->lock);
     target->job->done.chunks_written += 1;
+    target->job->done.written_bytes += (int64_t)pp_chain_decoded_bytes(context_of(target)->layout->chain);
     status = append_chunk(target, cell, encoded);
     (void)pthread_mutex_unlock(&target->lock);
     return status;
@@ -312,8 +313,10 @@ parapet_status pp_copy_target_record(pp_copy_target *target, const pp_box *box)
     if (status == PARAPET_OK && target->journal == NULL)
         status =
             pp_journal_open(&target->journal, store, target->job->state, target->work_unit, target->journal_bytes);
-    if (status == PARAPET_OK && (status = pp_journal_record_write(&target->record, target->journal)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_journal_record_write(&target->record, target->journal)) == PARAPET_OK) {
         target->templates_done += 1;
+        target->job->done.templates += 1;
+    }
     return status;
 }
 
@@ -331,8 +334,11 @@ parapet_status pp_copy_target_finish(pp_copy_target *target)
             continue;
         status = pp_shard_build_finish(shard->build, context, &staged);
     }
-    if (status == PARAPET_OK && (status = pp_staged_publish(context, &staged)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_staged_publish(context, &staged)) == PARAPET_OK) {
         target->job->done.shards_written += (int64_t)staged.count;
+        target->job->done.templates += 1; /* the last one, of which there is no record */
+        target->job->done.work_units += 1;
+    }
     pp_staged_clear(&staged);
     return status;
 }

@@ -168,7 +168,7 @@ typedef struct tree_walk {
     const parapet_copy_request *request;
     pp_copy_tree tree;
     pp_copy_progress *progress;
-    parapet_copy_result *result;
+    pp_copy_totals *totals;
     bool is_survey; /* only looks, at what there is and whether the changes concern any of it */
     bool is_touched;
     int64_t bytes;
@@ -242,8 +242,8 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
                                pp_comm_rank(comm) == 0 ? make_group(walk, group, target) : PARAPET_OK);
     if (status == PARAPET_OK)
         status = copy_children(walk, group, source, target);
-    if (walk->result != NULL)
-        walk->result->groups += 1;
+    if (walk->totals != NULL)
+        walk->totals->groups += 1;
     closed = parapet_group_close(&group);
     return status != PARAPET_OK ? status : closed;
 }
@@ -265,7 +265,7 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
     if (walk->is_survey)
         return survey_array(walk, source, target);
     if (walk->text == NULL)
-        return pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->result);
+        return pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->totals);
     if (!walk->as_json)
         pp_text_add(walk->text, "%s\n", source);
     return pp_copy_array_explain(walk->request, source, target, true, walk->as_json, walk->text, walk->svg);
@@ -354,10 +354,9 @@ static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
     return status;
 }
 
-parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress,
-                             parapet_copy_result *result)
+parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals)
 {
-    tree_walk walk = {.request = request, .progress = progress, .result = result};
+    tree_walk walk = {.request = request, .progress = progress, .totals = totals};
     tree_ends ends = {0};
     parapet_status status = pp_comm_agree(request->target->comm, "preparing a copy", find_ends(request, &ends));
     if (status == PARAPET_OK)

@@ -329,3 +329,17 @@ void pp_rechunk_count(int ndim, const int64_t *shape, int ranks, pp_rechunk_pass
     count_reads(ndim, shape, pass);
     count_writes(ndim, shape, pass);
 }
+
+void pp_rechunk_counts_add(pp_rechunk_counts *sum, const pp_rechunk_counts *more)
+{
+    sum->work_units = pp_add_saturating(sum->work_units, more->work_units);
+    sum->templates = pp_add_saturating(sum->templates, more->templates);
+    sum->chunk_reads = pp_add_saturating(sum->chunk_reads, more->chunk_reads);
+    sum->read_requests = pp_add_saturating(sum->read_requests, more->read_requests);
+    sum->index_reads = pp_add_saturating(sum->index_reads, more->index_reads);
+    sum->decoded_bytes = pp_add_saturating(sum->decoded_bytes, more->decoded_bytes);
+    sum->chunks_written = pp_add_saturating(sum->chunks_written, more->chunks_written);
+    sum->shards_written = pp_add_saturating(sum->shards_written, more->shards_written);
+    sum->written_bytes = pp_add_saturating(sum->written_bytes, more->written_bytes);
+    sum->templates_resumed = pp_add_saturating(sum->templates_resumed, more->templates_resumed);
+}

@@ -75,14 +75,15 @@ static void record(pp_rechunk_plan *plan, int pass_count, const char *how, const
 {
     static const char *const words[] = {"no", "one", "two", "three", "four", "five", "six", "seven", "eight"};
     pp_rechunk_candidate *candidate = &plan->candidates[plan->candidate_count++];
+    pp_rechunk_counts sum = {0};
     int i;
     *candidate = (pp_rechunk_candidate){.pass_count = pass_count, .is_feasible = route != NULL};
     (void)snprintf(candidate->name, sizeof candidate->name, "%s pass%s %s", words[pass_count],
                    pass_count == 1 ? "" : "es", how);
-    for (i = 0; route != NULL && i < pass_count; i++) {
-        candidate->read_bytes = pp_add_saturating(candidate->read_bytes, route->passes[i].counts.decoded_bytes);
-        candidate->written_bytes = pp_add_saturating(candidate->written_bytes, route->passes[i].counts.written_bytes);
-    }
+    for (i = 0; route != NULL && i < pass_count; i++)
+        pp_rechunk_counts_add(&sum, &route->passes[i].counts);
+    candidate->read_bytes = sum.decoded_bytes;
+    candidate->written_bytes = sum.written_bytes;
     if (route != NULL) {
         candidate->memory_bytes = route_memory(route);
         candidate->seconds = route_seconds(route);
@@ -114,15 +115,15 @@ static void offer_least(const pp_rechunk_aim *aim, pp_rechunk_plan *plan, pp_rec
 
 static void finish(pp_rechunk_plan *plan, int chosen)
 {
+    pp_rechunk_counts sum = {0};
     int i;
     plan->candidates[chosen].is_chosen = true;
     plan->memory_bytes = plan->candidates[chosen].memory_bytes;
     plan->seconds = plan->candidates[chosen].seconds;
-    for (i = 0; i < plan->pass_count - 1; i++) {
-        const pp_rechunk_counts *counts = &plan->passes[i].counts;
-        plan->temporary_bytes = pp_add_saturating(plan->temporary_bytes, counts->written_bytes);
-        plan->temporary_files = pp_add_saturating(plan->temporary_files, counts->shards_written);
-    }
+    for (i = 0; i < plan->pass_count - 1; i++)
+        pp_rechunk_counts_add(&sum, &plan->passes[i].counts);
+    plan->temporary_bytes = sum.written_bytes;
+    plan->temporary_files = sum.shards_written;
 }
 
 static parapet_status check(const pp_rechunk_problem *problem)

@@ -66,7 +66,9 @@ typedef struct pp_rechunk_problem {
     int force_cooperation; /* 0: chosen, 1: every rank for itself, 2: all ranks read together */
 } pp_rechunk_problem;
 
-/* What a pass does, counted exactly: over all ranks. */
+/* What a pass does, counted exactly: of a plan, over all ranks; of a pass that runs, by the rank that counts. A copy
+ * that starts from nothing does on all ranks together what was planned. Only 64-bit numbers: they are added up
+ * between ranks as they lie here. */
 typedef struct pp_rechunk_counts {
     int64_t work_units, templates;
     int64_t chunk_reads;   /* visits of source chunks: decoded, or read in runs */
@@ -74,8 +76,13 @@ typedef struct pp_rechunk_counts {
     int64_t index_reads;   /* shards opened, each with one request for its index; 0 without shards */
     int64_t decoded_bytes; /* elements read: whole chunks, or exactly the runs */
     int64_t chunks_written, shards_written;
-    int64_t written_bytes; /* elements of whole target chunks */
+    int64_t written_bytes;     /* elements of whole target chunks */
+    int64_t templates_resumed; /* that an earlier run had done; of a plan 0 */
 } pp_rechunk_counts;
+
+#define PP_RECHUNK_COUNTS ((int)(sizeof(pp_rechunk_counts) / sizeof(int64_t)))
+
+void pp_rechunk_counts_add(pp_rechunk_counts *sum, const pp_rechunk_counts *more);
 
 /* What a pass takes of the memory of one rank; the sum is memory_bytes. */
 typedef struct pp_rechunk_memory {

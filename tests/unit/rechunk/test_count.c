@@ -331,9 +331,30 @@ static void test_copy_count__of_an_empty_array_is_nothing(void **state)
     assert_memory_equal(&its.pass.counts, &nothing, sizeof nothing);
 }
 
+/* Every number is added, by itself, and stays at the largest when the sum would be larger. */
+static void test_counts__adds_each_number_to_its_own(void **state)
+{
+    int64_t sum[PP_RECHUNK_COUNTS], more[PP_RECHUNK_COUNTS];
+    pp_rechunk_counts a, b;
+    int i;
+    (void)state;
+    for (i = 0; i < PP_RECHUNK_COUNTS; i++) {
+        sum[i] = 1000 * (i + 1);
+        more[i] = i + 1;
+    }
+    more[PP_RECHUNK_COUNTS / 2] = INT64_MAX;
+    memcpy(&a, sum, sizeof a);
+    memcpy(&b, more, sizeof b);
+    pp_rechunk_counts_add(&a, &b);
+    memcpy(sum, &a, sizeof sum);
+    for (i = 0; i < PP_RECHUNK_COUNTS; i++)
+        assert_int_equal(sum[i], i == PP_RECHUNK_COUNTS / 2 ? INT64_MAX : 1001 * (i + 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_counts__adds_each_number_to_its_own),
         cmocka_unit_test(test_copy_count__of_whole_chunks_is_that_of_a_walk),
         cmocka_unit_test(test_copy_count__of_runs_is_that_of_a_walk),
         cmocka_unit_test(test_copy_count__of_ranks_that_cooperate_has_each_chunk_of_a_group_once),
