@@ -360,7 +360,7 @@ static parapet_status prepare(copy_engine *engine)
     const pp_copy_job *job = engine->job;
     int i;
     parapet_status status =
-        pp_open_chunks_init(&engine->open_chunks, job->target, job->pass->memory.open_chunks,
+        pp_open_chunks_init(&engine->open_chunks, job->target, job->pass->memory.chunk_buffers,
                             pp_rechunk_template_chunks(job->view->ndim, job->view->shape, job->pass));
     if (status != PARAPET_OK ||
         (status = pp_allocate_array(&engine->visits, (size_t)job->pass->memory.items, sizeof engine->visits[0])) !=
