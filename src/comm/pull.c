@@ -31,7 +31,8 @@ static void take_grant(void *context, int source, int tag)
     pp_pull *pull = context;
     pp_delivery *delivery;
     for (delivery = pull->oldest; delivery != NULL; delivery = delivery->following)
-        if (delivery->rank == source && delivery->tag == tag && delivery->is_offer && delivery->state == PP_LEG_ASKED)
+        if (delivery->rank == source && delivery->tag == tag && delivery->is_offer &&
+            delivery->state == PP_DELIVERY_ASKED)
             delivery->granted++;
 }
 
@@ -171,7 +172,7 @@ static bool progress_client(pp_pull *pull)
 
 void pp_pull_ask(pp_pull *pull, pp_delivery *delivery)
 {
-    delivery->state = PP_LEG_WAITS;
+    delivery->state = PP_DELIVERY_WAITS;
     delivery->moved = 0;
     delivery->granted = 0;
     delivery->is_cancelled = false;
@@ -184,7 +185,7 @@ static void start_delivery(pp_pull *pull, pp_delivery *delivery)
 {
     int i;
     pull->credits[delivery->rank]++;
-    delivery->state = PP_LEG_ASKED;
+    delivery->state = PP_DELIVERY_ASKED;
     for (i = 0; i < delivery->fragment_count && !delivery->is_offer; i++)
         pull->wire->ops->receive(pull->wire, delivery->rank, delivery->tag, delivery->fragments[i].data,
                                  delivery->fragments[i].bytes, &delivery->moves[i]);
@@ -224,10 +225,10 @@ static bool is_delivery_over(pp_pull *pull, pp_delivery *delivery)
 static bool progress_delivery(pp_pull *pull, pp_delivery *delivery)
 {
     bool is_any = false;
-    if (delivery->state == PP_LEG_WAITS) {
+    if (delivery->state == PP_DELIVERY_WAITS) {
         if (pp_endpoint_is_aborted(pull->endpoint)) {
             delivery->is_cancelled = true;
-            delivery->state = PP_LEG_DONE;
+            delivery->state = PP_DELIVERY_DONE;
             return true;
         }
         if (pull->credits[delivery->rank] >= PP_PULL_CREDITS)
@@ -240,7 +241,7 @@ static bool progress_delivery(pp_pull *pull, pp_delivery *delivery)
     if (!is_delivery_over(pull, delivery))
         return is_any;
     pull->credits[delivery->rank]--;
-    delivery->state = PP_LEG_DONE;
+    delivery->state = PP_DELIVERY_DONE;
     return true;
 }
 
@@ -251,7 +252,7 @@ static bool progress_server(pp_pull *pull)
     while (*link != NULL) {
         pp_delivery *delivery = *link;
         is_any = progress_delivery(pull, delivery) || is_any;
-        if (delivery->state == PP_LEG_DONE)
+        if (delivery->state == PP_DELIVERY_DONE)
             *link = delivery->following;
         else
             link = &delivery->following;

@@ -1,7 +1,7 @@
 /* pull.h - the protocol of a collective transfer: servers ask, clients answer, until all agree that it is over.
  *
- * Knows ranks, requests and fragments of bytes; nothing of arrays. Runs over a endpoint (endpoint.h), and so over MPI
- * or the simulator that the tests drive through random interleavings.
+ * Knows ranks, requests and fragments of bytes; nothing of arrays. Runs over an endpoint (endpoint.h), and so over
+ * MPI or the simulator that the tests drive through random interleavings.
  *
  *   writing   server: posts receives for all fragments, then REQUEST --> client packs fragment after fragment
  *                     DATA DATA DATA <--
@@ -63,7 +63,12 @@ parapet_status pp_pull_build(pp_pull **pull, const pp_pull_options *options);
 void pp_pull_free(pp_pull *pull); /* takes NULL */
 
 /* What one server and one client have to do with each other for one window: lives in the server's window. */
-typedef enum pp_delivery_state { PP_LEG_IDLE, PP_LEG_WAITS, PP_LEG_ASKED, PP_LEG_DONE } pp_delivery_state;
+typedef enum pp_delivery_state {
+    PP_DELIVERY_IDLE,
+    PP_DELIVERY_WAITS,
+    PP_DELIVERY_ASKED,
+    PP_DELIVERY_DONE
+} pp_delivery_state;
 
 typedef struct pp_delivery {
     int rank;
@@ -83,7 +88,8 @@ typedef struct pp_delivery {
 
 #define PP_PULL_TAGS 4096
 
-/* Server: asks, as soon as there is credit with that client. The delivery must stay until its state is PP_LEG_DONE.
+/* Server: asks, as soon as there is credit with that client. The delivery must stay until its state is
+ * PP_DELIVERY_DONE.
  */
 void pp_pull_ask(pp_pull *pull, pp_delivery *delivery);
 

@@ -2,10 +2,10 @@
  * far the unfinished ones are.
  *
  *     <state>/done-<rank>    one record per finished work unit; every rank appends to its own, everybody reads all
- *     <state>/lot-<number>   one record per finished template of a work unit that is under way; gone when the work
- * unit is finished
+ *     <state>/lot-<number>   one record per finished template of the work unit of that number, while it is under way;
+ *                            gone when it is finished
  *
- * A record carries its length and a CRC-32C. What is behind the last whole record was being written when the crash
+ * A record carries its length and a CRC-32C. What follows the last whole record was being written when the crash
  * came, and is dropped. Records are written after the data they tell of is durable. */
 #ifndef PARAPET_COPY_JOURNAL_H
 #define PARAPET_COPY_JOURNAL_H
@@ -13,8 +13,8 @@
 #include "codec/shard_index.h"
 #include "store/store.h"
 
-/* Work units that are finished, of those that one rank is to do: work unit l is number l / rank_count of rank l %
- * rank_count. */
+/* Work units that are finished, of those that one rank is to do: rank, rank + rank_count, rank + 2 * rank_count, ...
+ */
 typedef struct pp_done_units {
     unsigned char *bits;
     int64_t count;
@@ -71,7 +71,7 @@ typedef struct pp_journal_reader {
 parapet_status pp_journal_read(pp_store *store, const char *state, int64_t work_unit, const pp_journal_reader *reader,
                                int64_t *template_count, uint64_t *bytes);
 
-/* Opens the journal of a work unit behind its whole records. */
+/* Opens the journal of a work unit, to append after its whole records. */
 parapet_status pp_journal_open(pp_log **log, pp_store *store, const char *state, int64_t work_unit, uint64_t bytes);
 parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t work_unit);
 

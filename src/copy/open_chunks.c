@@ -3,49 +3,48 @@
 #include "base/checked.h"
 #include "geometry/strided.h"
 
-static void release_open_chunks(pp_open_chunks *open_chunks)
+static void free_all_buffers(pp_open_chunks *open_chunks)
 {
     int32_t i;
     open_chunks->first_free = -1;
-    for (i = open_chunks->open_chunk_count - 1; i >= 0; i--) {
+    for (i = open_chunks->buffer_count - 1; i >= 0; i--) {
         open_chunks->list[i].next_free = open_chunks->first_free;
         open_chunks->first_free = i;
     }
 }
 
 /* All in one piece: of single pages, an allocator takes two for each. */
-static parapet_status allocate_buffers(pp_open_chunks *open_chunks, size_t open_chunk_count)
+static parapet_status allocate_buffers(pp_open_chunks *open_chunks, size_t buffer_count)
 {
     size_t i, bytes = pp_align_up(pp_chain_chunk_capacity(open_chunks->layout->chain), PP_PAGE_BYTES);
-    parapet_status status = pp_buffer_init(&open_chunks->memory, open_chunks->budget, open_chunk_count * bytes,
-                                           "chunks being put together");
-    for (i = 0; i < open_chunk_count && status == PARAPET_OK; i++)
+    parapet_status status =
+        pp_buffer_init(&open_chunks->memory, open_chunks->budget, buffer_count * bytes, "chunks being put together");
+    for (i = 0; i < buffer_count && status == PARAPET_OK; i++)
         open_chunks->list[i].buffer = (pp_buffer){
             .data = open_chunks->memory.data + i * bytes, .capacity = bytes, .budget = open_chunks->budget};
     return status;
 }
 
 parapet_status pp_open_chunks_init(pp_open_chunks *open_chunks, const pp_transfer_context *target,
-                                   int64_t open_chunk_count, int64_t template_chunks)
+                                   int64_t buffer_count, int64_t template_chunks)
 {
-    size_t table_bytes = (size_t)template_chunks * sizeof open_chunks->open_chunk_of[0];
-    size_t chunk_buffer_bytes = (size_t)open_chunk_count * sizeof open_chunks->list[0];
+    size_t table_bytes = (size_t)template_chunks * sizeof open_chunks->buffer_of[0];
+    size_t list_bytes = (size_t)buffer_count * sizeof open_chunks->list[0];
     parapet_status status;
     *open_chunks =
         (pp_open_chunks){.layout = target->layout, .budget = target->budget, .table_count = template_chunks};
     (void)pthread_mutex_init(&open_chunks->lock, NULL);
     (void)pthread_cond_init(&open_chunks->changed, NULL);
-    if ((status = pp_budget_reserve(open_chunks->budget, table_bytes + chunk_buffer_bytes, "lists of chunks")) !=
-        PARAPET_OK)
+    if ((status = pp_budget_reserve(open_chunks->budget, table_bytes + list_bytes, "lists of chunks")) != PARAPET_OK)
         return status;
-    open_chunks->reserved_bytes = table_bytes + chunk_buffer_bytes;
-    if ((status = pp_allocate_array(&open_chunks->open_chunk_of, (size_t)template_chunks,
-                                    sizeof open_chunks->open_chunk_of[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&open_chunks->list, (size_t)open_chunk_count, sizeof open_chunks->list[0])) !=
+    open_chunks->reserved_bytes = table_bytes + list_bytes;
+    if ((status = pp_allocate_array(&open_chunks->buffer_of, (size_t)template_chunks,
+                                    sizeof open_chunks->buffer_of[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&open_chunks->list, (size_t)buffer_count, sizeof open_chunks->list[0])) !=
             PARAPET_OK)
         return status;
-    open_chunks->open_chunk_count = (int32_t)open_chunk_count;
-    return allocate_buffers(open_chunks, (size_t)open_chunk_count);
+    open_chunks->buffer_count = (int32_t)buffer_count;
+    return allocate_buffers(open_chunks, (size_t)buffer_count);
 }
 
 void pp_open_chunks_free(pp_open_chunks *open_chunks)
@@ -54,7 +53,7 @@ void pp_open_chunks_free(pp_open_chunks *open_chunks)
         return;
     pp_buffer_free(&open_chunks->memory);
     pp_free(open_chunks->list);
-    pp_free(open_chunks->open_chunk_of);
+    pp_free(open_chunks->buffer_of);
     pp_budget_release(open_chunks->budget, open_chunks->reserved_bytes);
     (void)pthread_cond_destroy(&open_chunks->changed);
     (void)pthread_mutex_destroy(&open_chunks->lock);
@@ -67,8 +66,8 @@ void pp_open_chunks_begin(pp_open_chunks *open_chunks, const pp_box *template_bo
     pp_tiling_chunks_of_box(&open_chunks->layout->tiling, template_box, &open_chunks->chunks);
     count = pp_box_element_count(&open_chunks->chunks);
     for (i = 0; i < count; i++)
-        open_chunks->open_chunk_of[i] = -1;
-    release_open_chunks(open_chunks);
+        open_chunks->buffer_of[i] = -1;
+    free_all_buffers(open_chunks);
     open_chunks->is_given_up = false;
 }
 
@@ -92,7 +91,7 @@ void pp_open_chunks_cell(const pp_open_chunks *open_chunks, int64_t chunk, int64
 
 pp_open_chunk *pp_open_chunks_find(const pp_open_chunks *open_chunks, const int64_t *cell)
 {
-    return &open_chunks->list[open_chunks->open_chunk_of[index_of(open_chunks, cell)]];
+    return &open_chunks->list[open_chunks->buffer_of[index_of(open_chunks, cell)]];
 }
 
 /* What lies outside the array is fill value, whatever was in the buffer before. */
@@ -110,7 +109,7 @@ static void clear_overhang(const pp_open_chunks *open_chunks, const int64_t *cel
                          open_chunks->layout->tiling.element_bytes, open_chunks->layout->fill_value);
 }
 
-static int32_t wait_for_open_chunk(pp_open_chunks *open_chunks)
+static int32_t wait_for_buffer(pp_open_chunks *open_chunks)
 {
     int32_t number;
     (void)pthread_mutex_lock(&open_chunks->lock);
@@ -123,25 +122,25 @@ static int32_t wait_for_open_chunk(pp_open_chunks *open_chunks)
     return number;
 }
 
-bool pp_open_chunks_take(pp_open_chunks *open_chunks, const int64_t *cell, int64_t visits)
+bool pp_open_chunks_open(pp_open_chunks *open_chunks, const int64_t *cell, int64_t visits)
 {
     int64_t index = index_of(open_chunks, cell);
     pp_open_chunk *open_chunk;
     int32_t number;
-    if (open_chunks->open_chunk_of[index] >= 0)
+    if (open_chunks->buffer_of[index] >= 0)
         return true;
-    if ((number = wait_for_open_chunk(open_chunks)) < 0)
+    if ((number = wait_for_buffer(open_chunks)) < 0)
         return false;
     open_chunk = &open_chunks->list[number];
     open_chunk->chunk = index;
     atomic_store(&open_chunk->missing, visits);
     atomic_store(&open_chunk->has_data, false);
     clear_overhang(open_chunks, cell, open_chunk);
-    open_chunks->open_chunk_of[index] = number;
+    open_chunks->buffer_of[index] = number;
     return true;
 }
 
-void pp_open_chunks_give_back(pp_open_chunks *open_chunks, pp_open_chunk *open_chunk)
+void pp_open_chunks_close(pp_open_chunks *open_chunks, pp_open_chunk *open_chunk)
 {
     (void)pthread_mutex_lock(&open_chunks->lock);
     open_chunk->next_free = open_chunks->first_free;

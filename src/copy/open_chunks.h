@@ -1,9 +1,9 @@
-/* open_chunks.h - the target chunks of a template that are being put together: each has a open chunk, which is a
- * buffer, from its first element to its last.
+/* open_chunks.h - the target chunks of a template that are being put together: each is open, and has a buffer of its
+ * own, from its first element to its last.
  *
- * Open chunks are taken in the order of the visit by one thread, which waits when none is free: everything that was
- * taken before is then on its way to be given back, so with as many open chunks as the plan counts nobody waits for
- * ever. */
+ * Chunks are opened in the order of the visit by one thread, which waits when no buffer is free: everything that was
+ * opened before is then on its way to be closed, so with as many buffers as the plan counts open chunks nobody waits
+ * for ever. */
 #ifndef PARAPET_COPY_OPEN_CHUNKS_H
 #define PARAPET_COPY_OPEN_CHUNKS_H
 
@@ -11,6 +11,7 @@
 
 #include "copy/pass.h"
 
+/* A buffer, and the chunk that is in it while it is open. */
 typedef struct pp_open_chunk {
     pp_buffer buffer;     /* a part of the memory of all */
     int64_t chunk;        /* which chunk of the template */
@@ -24,37 +25,39 @@ typedef struct pp_open_chunk {
 typedef struct pp_open_chunks {
     const pp_layout *layout; /* of the target */
     pp_budget *budget;
-    pp_box chunks;          /* of the template, as positions in the grid of all target chunks */
-    int32_t *open_chunk_of; /* one per chunk of the template; -1: none */
+    pp_box chunks;      /* of the template, as positions in the grid of all target chunks */
+    int32_t *buffer_of; /* one per chunk of the template; -1: not opened yet */
     int64_t table_count;
     size_t reserved_bytes;
-    pp_open_chunk *list;
-    pp_buffer memory; /* of their buffers */
-    int32_t open_chunk_count, first_free;
+    pp_open_chunk *list; /* one per buffer */
+    pp_buffer memory;    /* of all buffers */
+    int32_t buffer_count, first_free;
     int64_t pending; /* visits under way */
     bool is_given_up;
     pthread_mutex_t lock;
     pthread_cond_t changed;
 } pp_open_chunks;
 
-/* Room for a number of open chunks and for templates of at most so many chunks. Free it also after a failure. */
+/* Room for that number of open chunks, and for templates of up to template_chunks. Free it also after a failure. */
 parapet_status pp_open_chunks_init(pp_open_chunks *open_chunks, const pp_transfer_context *target,
-                                   int64_t open_chunk_count, int64_t template_chunks);
+                                   int64_t buffer_count, int64_t template_chunks);
 void pp_open_chunks_free(pp_open_chunks *open_chunks);
 
-/* Turns to another template. No open chunk may be taken. */
+/* Turns to another template. No chunk may be open. */
 void pp_open_chunks_begin(pp_open_chunks *open_chunks, const pp_box *template_box);
 
 /* Where a chunk of the template lies: its position in the grid of all chunks. */
 void pp_open_chunks_cell(const pp_open_chunks *open_chunks, int64_t chunk, int64_t *cell);
 
-/* The open chunk of the chunk at that position, which has been taken. */
+/* The chunk at that position, which has been opened. */
 pp_open_chunk *pp_open_chunks_find(const pp_open_chunks *open_chunks, const int64_t *cell);
 
-/* Takes a open chunk for the chunk at that position, if it has none, and waits until there is one; visits is how many
+/* Opens the chunk at that position, unless it has been, and waits until there is a buffer for it; visits is how many
  * source chunks have some of it. False: given up. */
-bool pp_open_chunks_take(pp_open_chunks *open_chunks, const int64_t *cell, int64_t visits);
-void pp_open_chunks_give_back(pp_open_chunks *open_chunks, pp_open_chunk *open_chunk);
+bool pp_open_chunks_open(pp_open_chunks *open_chunks, const int64_t *cell, int64_t visits);
+
+/* Its buffer is free for another. */
+void pp_open_chunks_close(pp_open_chunks *open_chunks, pp_open_chunk *open_chunk);
 
 /* A visit begins, is over. */
 void pp_open_chunks_enter(pp_open_chunks *open_chunks);

@@ -1,6 +1,6 @@
 /* pass.c - one rank alone: work units, templates, and inside a template the visit of the source chunks.
  *
- *     next (storage thread)     locates the next source chunk and takes open chunks for the target chunks it touches
+ *     next (storage thread)     locates the next source chunk and opens the target chunks it touches
  *     fetch (storage thread)    reads it
  *     deliver (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
  *     behind (a thread)         writes them */
@@ -71,7 +71,7 @@ static bool take_open_chunks(copy_engine *engine, const pp_copy_visit *visit)
     bool more;
     pp_tiling_chunks_of_box(&engine->job->target->layout->tiling, &visit->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
-        if (!pp_open_chunks_take(&engine->open_chunks, cell, count_visits(engine, cell)))
+        if (!pp_open_chunks_open(&engine->open_chunks, cell, count_visits(engine, cell)))
             return false;
     return true;
 }
@@ -130,8 +130,7 @@ static parapet_status decode(const copy_engine *engine, const copy_worker *worke
     return PARAPET_OK;
 }
 
-/* Hands an encoded chunk over to be written, in the buffer of its open chunk: its elements are not needed any more.
- */
+/* Hands an encoded chunk over to be written, in its own buffer: its elements are not needed any more. */
 static void write_behind(copy_engine *engine, pp_open_chunk *open_chunk, pp_bytes encoded)
 {
     if (encoded.data != open_chunk->buffer.data)
@@ -157,7 +156,7 @@ static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker
     if (goes_behind)
         write_behind(engine, open_chunk, encoded);
     else
-        pp_open_chunks_give_back(&engine->open_chunks, open_chunk);
+        pp_open_chunks_close(&engine->open_chunks, open_chunk);
     return status;
 }
 
@@ -174,11 +173,11 @@ static parapet_status finish_chunk(copy_engine *engine, const copy_worker *worke
         status = pp_copy_target_wants(&engine->target, cell, &is_stored);
     if (status == PARAPET_OK && is_stored)
         return store_chunk(engine, worker, open_chunk, cell);
-    pp_open_chunks_give_back(&engine->open_chunks, open_chunk);
+    pp_open_chunks_close(&engine->open_chunks, open_chunk);
     return status;
 }
 
-/* Brings what a visit has of one target chunk into its open chunk. */
+/* Brings what a visit has of one target chunk into its buffer. */
 static void scatter(const copy_engine *engine, const pp_copy_visit *visit, const pp_strided *from,
                     const int64_t *cell, pp_open_chunk *open_chunk)
 {

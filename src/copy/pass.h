@@ -34,7 +34,7 @@ typedef struct pp_copy_job {
     const pp_rechunk_pass *pass;
     const char *state;    /* where journals and unfinished shards are kept: a prefix in the target's store */
     const pp_team *team;  /* cooperating: of the source's ranks; else NULL */
-    int rank, rank_count; /* work unit l is done by rank l modulo rank_count */
+    int rank, rank_count; /* a work unit is done by the rank that is its number modulo rank_count */
     /* An array between two passes is stored whole, so that a chunk of it which is gone is not taken for a hole. */
     bool is_source_whole, is_target_whole;
     /* What was copied by earlier passes: a target chunk of which nothing is stored there stays absent, although the
@@ -46,8 +46,7 @@ typedef struct pp_copy_job {
     void *tick_context;
 } pp_copy_job;
 
-/* [local], or [collective] if the pass cooperates. After a failure, what is done stays for
- * a later run. */
+/* [local], or [collective] if the pass cooperates. After a failure, what is done stays for a later run. */
 parapet_status pp_copy_pass_run(pp_copy_job *job);
 
 #endif

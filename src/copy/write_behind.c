@@ -12,7 +12,7 @@ static void write_open_chunk(pp_write_behind *behind, pp_open_chunk *open_chunk)
         (void)pthread_mutex_unlock(&behind->lock);
         pp_open_chunks_give_up(behind->open_chunks);
     }
-    pp_open_chunks_give_back(behind->open_chunks, open_chunk);
+    pp_open_chunks_close(behind->open_chunks, open_chunk);
 }
 
 /* The open chunk that has waited longest; NULL: the end. */

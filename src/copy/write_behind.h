@@ -1,6 +1,6 @@
 /* write_behind.h - writes finished chunks on a thread of its own, while others are put together: write-behind.
  *
- * A open chunk is handed over with the encoded chunk in its buffer, and given back when that is written. One thread
+ * An open chunk is handed over when it is encoded, in its buffer, and closed when it is written. One thread
  * appends, so the order in a shard is that in which chunks were put. */
 #ifndef PARAPET_COPY_WRITE_BEHIND_H
 #define PARAPET_COPY_WRITE_BEHIND_H
@@ -22,7 +22,7 @@ typedef struct pp_write_behind {
 /* Starts the thread. Stop it also after a failure. */
 parapet_status pp_write_behind_start(pp_write_behind *behind, pp_open_chunks *open_chunks, pp_copy_target *target);
 
-/* Takes a open chunk whose chunk is encoded. */
+/* Takes an open chunk that is encoded. */
 void pp_write_behind_put(pp_write_behind *behind, pp_open_chunk *open_chunk, pp_bytes encoded);
 
 /* Waits until everything is written; the first failure. */

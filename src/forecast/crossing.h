@@ -27,7 +27,7 @@ typedef struct pp_crossing_entry {
     int32_t encounter;
 } pp_crossing_entry;
 
-/* So many times that encounter. */
+/* An encounter, and how often it happens. */
 typedef struct pp_tally {
     int64_t count;
     int32_t encounter;
@@ -54,7 +54,7 @@ typedef struct pp_kinds {
 typedef struct pp_crossing {
     int64_t cells, cell_shape, chunk_shape; /* of the shards along this dimension */
     int64_t block, stride;                  /* of the distribution */
-    int64_t period;                         /* rows repeat after so many shards, the last shard aside */
+    int64_t period;                         /* rows repeat after as many shards, the last shard aside */
     pp_encounter *encounters;
     size_t encounter_count, encounter_capacity;
     pp_crossing_entry *entries;
@@ -78,7 +78,7 @@ const pp_crossing_row *pp_crossing_row_of(const pp_crossing *crossing, int64_t c
 /* The encounter of a shard coordinate with a position of the mesh; -1: they do not meet. */
 int32_t pp_crossing_find(const pp_crossing *crossing, const pp_crossing_row *row, int64_t position);
 
-/* Interval number index of an encounter; false: there are not so many. */
+/* Interval number index of an encounter; false: there is none of that number. */
 bool pp_encounter_interval(const pp_crossing *crossing, const pp_encounter *encounter, int64_t index, int64_t *start,
                            int64_t *count);
 

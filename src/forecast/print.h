@@ -1,4 +1,4 @@
-/* print.h - a schedule in words for people, or as JSON for programs. Pure; depends on base and geometry. */
+/* print.h - a schedule in words for people, or as JSON for programs. Pure; depends on base, geometry and plan. */
 #ifndef PARAPET_FORECAST_PRINT_H
 #define PARAPET_FORECAST_PRINT_H
 

@@ -1,7 +1,7 @@
 /* schedule.h - what every server and every rank would do in a transfer of a whole array that lies in a regular
  * distribution: computed, not run, and never with a list of ranks times shards.
  *
- * Pure. Depends on base and geometry. Counts messages as the transfer does: server s owns shards, and for every
+ * Pure. Depends on base, geometry and plan. Counts messages as the transfer does: server s owns shards, and for every
  * window of a shard and every other rank that has elements in it there is one request, and as many messages of data
  * as pieces.h says. What the owner itself has goes without a message. */
 #ifndef PARAPET_FORECAST_SCHEDULE_H

@@ -1,7 +1,7 @@
 /* share.h - what one rank and the owner of one shard exchange, counted as the transfer would do it.
  *
- * Pure. Depends on base and geometry. Where pieces have to be put into messages one after the other, pieces.h itself
- * is asked; where every window fits one message, or a window is one chunk, equal cases are counted at once. */
+ * Pure. Depends on base, geometry and plan. Where pieces have to be put into messages one after the other, pieces.h
+ * itself is asked; where every window fits one message, or a window is one chunk, equal cases are counted at once. */
 #ifndef PARAPET_FORECAST_SHARE_H
 #define PARAPET_FORECAST_SHARE_H
 

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "rechunk/block.h"
+#include "rechunk/count.h"
 
 typedef struct factoring {
     int ndim;
@@ -41,7 +42,7 @@ static void factor_rest(factoring *all, int64_t ranks)
         return;
     }
     for (d = 0; d < all->ndim; d++) {
-        int64_t factor = ranks / pp_greatest_divisor(ranks, all->offsets[d]);
+        int64_t factor = ranks / pp_greatest_common_divisor(ranks, all->offsets[d]);
         if (factor == 1 || factor > all->grid[d])
             continue;
         all->factor[d] = factor;

@@ -4,22 +4,12 @@
 
 #include "rechunk/count.h"
 
-int64_t pp_greatest_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 void pp_blocks_init(pp_blocks *blocks, int ndim, const int64_t *source, const int64_t *target)
 {
     int d;
     blocks->ndim = ndim;
     for (d = 0; d < ndim; d++) {
-        int64_t s = source[d], t = target[d], divisor = pp_greatest_divisor(s, t);
+        int64_t s = source[d], t = target[d], divisor = pp_greatest_common_divisor(s, t);
         blocks->source[d] = s;
         blocks->target[d] = t;
         blocks->lcm[d] = pp_multiply_saturating(s / divisor, t);

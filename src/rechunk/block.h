@@ -17,8 +17,6 @@ typedef struct pp_blocks {
 
 typedef enum pp_max_block { PP_MAX_BLOCK_USEFUL, PP_MAX_BLOCK_WHOLE_BRICKS } pp_max_block;
 
-int64_t pp_greatest_divisor(int64_t a, int64_t b);
-
 void pp_blocks_init(pp_blocks *blocks, int ndim, const int64_t *source, const int64_t *target);
 
 /* The order of traversal of least memory, first (fastest) dimension first: sorted by the angle of (U, templ - M),

@@ -19,7 +19,7 @@
 /* Reading, working and writing at the same time still wait for each other: fitted to copies of 2 GiB. */
 #define OVERLAP_LOSS 0.75
 /* So many work units for each rank are looked at one by one. */
-#define LOTS_LOOKED_AT 16
+#define UNITS_LOOKED_AT 16
 
 static double known_or(double value, double otherwise)
 {
@@ -75,7 +75,7 @@ static double busiest_part(const pp_rechunk_problem *problem, const pp_rechunk_p
     pp_box box;
     if (problem->ranks == 1)
         return 1;
-    if (pass->cooperates || pass->counts.work_units > LOTS_LOOKED_AT * (int64_t)problem->ranks)
+    if (pass->cooperates || pass->counts.work_units > UNITS_LOOKED_AT * (int64_t)problem->ranks)
         return count_rounds(problem, pass) / (double)pass->counts.work_units;
     for (rank = 0; rank < problem->ranks; rank++) {
         elements = 0;

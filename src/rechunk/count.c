@@ -177,7 +177,7 @@ static int64_t count_group(const pp_rechunk_axis *axis, const work_unit_group *g
     return cells;
 }
 
-/* Cells that groups of `work units` work units read together, summed over groups and steps. */
+/* Cells that groups of so many work units read together, summed over groups and steps. */
 static int64_t count_shared_cells(const pp_rechunk_axis *axis, int64_t work_units)
 {
     int64_t extent = pp_min_i64(pp_multiply_saturating(axis->work_unit, work_units), pp_max_i64(axis->extent, 1));

@@ -65,29 +65,25 @@ void pp_rechunk_set_work_unit(int ndim, const int64_t *shape, pp_rechunk_pass *p
  * reads_runs is then not looked at. A source without shards has no index to read. */
 void pp_rechunk_count(int ndim, const int64_t *shape, int ranks, pp_rechunk_pass *pass);
 
-/* The most target chunks that are open at once when the source chunks of any template are visited in pass->order.
- * A chunk opens with the visit of the first source chunk that has some of it, and closes after the last.
+/* open_chunks.c: the most target chunks that are open at once when the source chunks of any template are visited in
+ * pass->order. A chunk opens with the visit of the first source chunk that has some of it, and closes after the last.
  * Exact, unless the search for the worst place is cut short: after a million places, with more than 4096 combinations
  * of lengths that templates have along the dimensions (no fewer than eight dimensions have so many), or without
  * memory for the search. Then an upper bound. */
 int64_t pp_rechunk_open_chunks(int ndim, const int64_t *shape, const pp_rechunk_pass *pass);
 
-/* Sizes pass->memory: the least that works, then, as far as limit_bytes allows, more items and chunk buffers for
- * overlap and larger write buffers. False: even the least does not fit; memory.memory_bytes is then that least. The
- * larger the limit, the larger memory_bytes. */
+/* memory.c: sizes pass->memory: the least that works, then, as far as limit_bytes allows, more items and chunk
+ * buffers for overlap and larger write buffers. False: even the least does not fit; memory.memory_bytes is then that
+ * least. The larger the limit, the larger memory_bytes. */
 bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_bytes, pp_rechunk_pass *pass);
 
-/* What the machine needs for the pass, in seconds; fills pass->seconds. Counts and memory must be there. The busiest
- * rank decides, the one that does most work units:
- *     read  = requests * request_seconds (or run_seconds) + stored bytes / read rate
- *     work  = (decode + scatter + encode) / workers that have a core
- *     write = stored bytes / write rate + flushes
- *     time  = the longest of the three and three quarters of the others,
- *             and for every template what is open at its edges;
- *             all of them, one after the other, when there is no memory for more
- *     and no less than the storage needs for what all ranks read and write.
- * Ranks that work at the same time share the limits of the disk and the cores. Cooperating ranks read equal parts,
- * then exchange, then write: nothing overlaps. */
+/* cost.c: what the machine needs for the pass, in seconds; fills pass->seconds. Counts and memory must be there. The
+ * busiest rank decides, the one that does most work units: read  = requests * request_seconds (or run_seconds) +
+ * stored bytes / read rate work  = (decode + scatter + encode) / workers that have a core write = stored bytes /
+ * write rate + flushes time  = the longest of the three and three quarters of the others, and for every template what
+ * is open at its edges; all of them, one after the other, when there is no memory for more and no less than the
+ * storage needs for what all ranks read and write. Ranks that work at the same time share the limits of the disk and
+ * the cores. Cooperating ranks read equal parts, then exchange, then write: nothing overlaps. */
 void pp_rechunk_predict(const pp_rechunk_problem *problem, pp_rechunk_pass *pass);
 
 #endif

@@ -7,7 +7,7 @@
 /* A chunk of a new shard: its entry, and its checksum for the journal. */
 #define NEW_ENTRY_BYTES 20
 /* What is known of an open chunk beside its elements, and, for each chunk of a template, which one it is. */
-#define SLOT_BYTES 96
+#define OPEN_CHUNK_BYTES 96
 #define TABLE_ENTRY_BYTES 4
 /* What the journal says of a chunk and of a shard. */
 #define RECORD_ENTRY_BYTES 28
@@ -69,7 +69,7 @@ static int64_t stored_index_bytes(const pp_rechunk_side *side, int ndim)
 static int64_t chunk_buffers_bytes(const memory_case *memory)
 {
     return multiply(memory->pass->memory.chunk_buffers,
-                    add(align(memory->pass->target.chunk_buffer_bytes), SLOT_BYTES));
+                    add(align(memory->pass->target.chunk_buffer_bytes), OPEN_CHUNK_BYTES));
 }
 
 /* A part of a chunk that is read in runs: no more of it than lies in a template. */

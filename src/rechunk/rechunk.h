@@ -8,8 +8,8 @@
  *     pass       reads one layout, writes another; one suffices, or intermediate layouts lie between several
  *     template   a box of whole target chunks; nothing is kept from one to the next, so what lies across its
  *                border is read again
- *     work unit        whole target shards and whole templates; one rank does a work unit from its beginning to its
- * end, so every shard has one writer. Templates start anew in every work unit
+ *     work unit  whole target shards and whole templates; one rank does it from its beginning to its end, so every
+ *                shard has one writer. Templates start anew in every work unit
  *
  * Inside a template the source chunks are visited one after the other, each read and decoded once; their elements go
  * straight to the target chunks that need them. A target chunk takes memory from its first element to its last: how
@@ -96,8 +96,8 @@ typedef struct pp_rechunk_memory {
 
 typedef struct pp_rechunk_pass {
     pp_rechunk_side source, target;
-    int64_t
-        template_shape[PARAPET_MAX_NDIM]; /* whole target chunks; per dimension at most a shard, or whole shards */
+    /* Whole target chunks; per dimension at most a shard, or whole shards. */
+    int64_t template_shape[PARAPET_MAX_NDIM];
     int64_t work_unit_shape[PARAPET_MAX_NDIM]; /* the larger of shard and template */
     int order[PARAPET_MAX_NDIM];               /* dimensions in which source chunks are visited, slowest first */
     bool reads_runs;                           /* parts of chunks, as contiguous runs */
@@ -139,8 +139,8 @@ typedef struct pp_rechunk_plan {
  * the same plan. */
 parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechunk_plan *plan);
 
-/* The work units of a pass and the templates of a work unit are numbered in C order; a template's box, in elements,
- * clipped to the array. */
+/* work_units.c: the work units of a pass and the templates of a work unit are numbered in C order; a template's box,
+ * in elements, clipped to the array. */
 int64_t pp_rechunk_work_unit_count(int ndim, const int64_t *shape, const pp_rechunk_pass *pass);
 int64_t pp_rechunk_work_unit_template_count(int ndim, const int64_t *shape, const pp_rechunk_pass *pass,
                                             int64_t work_unit);

@@ -214,7 +214,7 @@ bool pp_deliveries_are_done(const pp_deliveries *deliveries)
 {
     int i;
     for (i = 0; i < deliveries->count; i++)
-        if (deliveries->deliveries[i].delivery.state != PP_LEG_DONE)
+        if (deliveries->deliveries[i].delivery.state != PP_DELIVERY_DONE)
             return false;
     return true;
 }

@@ -15,7 +15,7 @@
 #define MOST_TRANSFERS 4
 #define MOST_WINDOWS 5
 #define MOST_SLOTS 3 /* windows of a server in flight */
-#define MOST_LEGS 10
+#define MOST_DELIVERIES 10
 #define MOST_FRAGMENTS 3
 #define FRAGMENT_BYTES SIM_MOST_BYTES
 #define BUDGET_BYTES ((size_t)PP_PULL_ANSWERS * PP_PAGE_BYTES)
@@ -36,16 +36,16 @@ typedef struct deal {
 } deal;
 
 typedef struct window {
-    int leg_count;
-    deal deals[MOST_LEGS];
+    int delivery_count;
+    deal deals[MOST_DELIVERIES];
 } window;
 
 typedef struct slot {
     window *of; /* NULL: free */
-    pp_delivery deliveries[MOST_LEGS];
-    pp_fragment fragments[MOST_LEGS][MOST_FRAGMENTS];
-    pp_wire_request moves[MOST_LEGS][MOST_FRAGMENTS];
-    unsigned char data[MOST_LEGS][MOST_FRAGMENTS][FRAGMENT_BYTES];
+    pp_delivery deliveries[MOST_DELIVERIES];
+    pp_fragment fragments[MOST_DELIVERIES][MOST_FRAGMENTS];
+    pp_wire_request moves[MOST_DELIVERIES][MOST_FRAGMENTS];
+    unsigned char data[MOST_DELIVERIES][MOST_FRAGMENTS][FRAGMENT_BYTES];
 } slot;
 
 /* An answer of the client. */
@@ -173,8 +173,8 @@ static void draw_part(int rank, bool is_read)
     of->window_count = world.persons[rank].is_server ? (int)draw(0, world.is_large ? MOST_WINDOWS : 2) : 0;
     of->fails_before = (int)draw(0, of->window_count);
     for (w = 0; w < of->window_count; w++) {
-        of->windows[w].leg_count = (int)draw(0, draw_one_in(world.is_large ? 3 : 12) ? MOST_LEGS : 2);
-        for (i = 0; i < of->windows[w].leg_count; i++)
+        of->windows[w].delivery_count = (int)draw(0, draw_one_in(world.is_large ? 3 : 12) ? MOST_DELIVERIES : 2);
+        for (i = 0; i < of->windows[w].delivery_count; i++)
             draw_deal(&of->windows[w].deals[i], rank, favourite, is_read);
     }
 }
@@ -249,12 +249,12 @@ static void ask_window(person *who, slot *in, window *of)
 {
     int s = (int)(in - who->slots), i, f;
     in->of = of;
-    for (i = 0; i < of->leg_count; i++) {
+    for (i = 0; i < of->delivery_count; i++) {
         deal *wanted = &of->deals[i];
         pp_delivery *delivery = &in->deliveries[i];
         delivery->rank = wanted->client;
         /* A tag means one direction: data to a rank as its client and as its server must not meet. */
-        delivery->tag = wanted->tag = (s * MOST_LEGS + i) * 2 + wanted->is_offer;
+        delivery->tag = wanted->tag = (s * MOST_DELIVERIES + i) * 2 + wanted->is_offer;
         delivery->is_offer = wanted->is_offer;
         delivery->request.words[0] = who->transfer;
         delivery->request.words[1] = who->rank;
@@ -286,10 +286,10 @@ static void check_delivery(const pp_delivery *delivery, deal *wanted, slot *in, 
 static bool finish_window(slot *in)
 {
     int i;
-    for (i = 0; i < in->of->leg_count; i++)
-        if (in->deliveries[i].state != PP_LEG_DONE)
+    for (i = 0; i < in->of->delivery_count; i++)
+        if (in->deliveries[i].state != PP_DELIVERY_DONE)
             return false;
-    for (i = 0; i < in->of->leg_count; i++)
+    for (i = 0; i < in->of->delivery_count; i++)
         check_delivery(&in->deliveries[i], &in->of->deals[i], in, i);
     in->of = NULL;
     return true;
@@ -402,7 +402,7 @@ static void check_transfer(bool has_failed)
         part *of = &world.parts[rank];
         demand(has_failed || world.persons[rank].next_window == of->window_count, "a window was left out");
         for (w = 0; w < of->window_count; w++)
-            for (i = 0; i < of->windows[w].leg_count; i++) {
+            for (i = 0; i < of->windows[w].delivery_count; i++) {
                 demand(has_failed || (of->windows[w].deals[i].is_asked && !of->windows[w].deals[i].is_cancelled),
                        "a delivery was cancelled and nobody failed");
                 check_deal(&of->windows[w].deals[i], &fragments, &controls);
@@ -565,9 +565,9 @@ static void watch_control(int source, int target, const pp_control *control)
     demand(!who->was_aborted && !pp_endpoint_is_aborted(&who->endpoint),
            "a rank asks although it knows of a failure");
     for (s = 0; s < who->slot_count; s++)
-        for (i = 0; who->slots[s].of != NULL && i < who->slots[s].of->leg_count; i++)
+        for (i = 0; who->slots[s].of != NULL && i < who->slots[s].of->delivery_count; i++)
             under_way +=
-                who->slots[s].deliveries[i].rank == target && who->slots[s].deliveries[i].state == PP_LEG_ASKED;
+                who->slots[s].deliveries[i].rank == target && who->slots[s].deliveries[i].state == PP_DELIVERY_ASKED;
     demand(under_way <= PP_PULL_CREDITS, "more requests with one client than there are credits");
 }
 

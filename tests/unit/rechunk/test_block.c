@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "rechunk/block.h"
+#include "rechunk/count.h"
 
 #define NDIM_MOST 5
 
@@ -36,8 +37,8 @@ static void test_blocks__sizes_of_the_example(void **state)
     assert_pair(blocks.lcm, 160, 144);
     assert_int_equal(blocks.lcm[0] * blocks.lcm[1], 23040);
     assert_int_equal(23040 / (32 * 9), 80);
-    assert_int_equal(pp_greatest_divisor(32, 5), 1);
-    assert_int_equal(pp_greatest_divisor(9, 16), 1);
+    assert_int_equal(pp_greatest_common_divisor(32, 5), 1);
+    assert_int_equal(pp_greatest_common_divisor(9, 16), 1);
     assert_pair(blocks.unused, 4, 8);
     assert_pair(blocks.largest, 32, 16);
     assert_pair(blocks.whole_bricks, 32, 18);

@@ -61,7 +61,7 @@ static void assert_seconds(const pp_rechunk_problem *problem, pp_rechunk_pass *p
 #define ENCODE 1.0
 #define WRITE 2.0
 
-static void test_copy_cost__of_one_rank_is_the_sum_of_what_it_does(void **state)
+static void test_cost__of_one_rank_is_the_sum_of_what_it_does(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -74,7 +74,7 @@ static void test_copy_cost__of_one_rank_is_the_sum_of_what_it_does(void **state)
     assert_seconds(&problem, &pass, READ + DECODE + SCATTER + ENCODE + WRITE);
 }
 
-static void test_copy_cost__with_memory_for_it_overlaps_reading_and_work(void **state)
+static void test_cost__with_memory_for_it_overlaps_reading_and_work(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -91,7 +91,7 @@ static void test_copy_cost__with_memory_for_it_overlaps_reading_and_work(void **
     assert_seconds(&problem, &pass, 11 + 0.75 * (10 * DECODE + SCATTER + ENCODE + WRITE) + 50 * 5 * 3e-3);
 }
 
-static void test_copy_cost__is_never_less_than_the_storage_needs(void **state)
+static void test_cost__is_never_less_than_the_storage_needs(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -136,7 +136,7 @@ static void assert_near(double found, double expected)
         fail_msg("%.9f s instead of %.9f", found, expected);
 }
 
-static void test_copy_cost__of_small_boxes_is_that_of_their_number(void **state)
+static void test_cost__of_small_boxes_is_that_of_their_number(void **state)
 {
     double bytes = 4e6 / 2e9; /* what the elements cost as one row */
     (void)state;
@@ -149,7 +149,7 @@ static void test_copy_cost__of_small_boxes_is_that_of_their_number(void **state)
     assert_near(scatter_seconds(1, 1000, 1000, 16, true), 1e6 * 2.5e-9 - bytes + 63e3 * BOX);
 }
 
-static void test_copy_cost__of_several_ranks_is_that_of_the_busiest(void **state)
+static void test_cost__of_several_ranks_is_that_of_the_busiest(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -165,7 +165,7 @@ static void test_copy_cost__of_several_ranks_is_that_of_the_busiest(void **state
     assert_seconds(&problem, &pass, (READ + DECODE + SCATTER + ENCODE + WRITE) / 10);
 }
 
-static void test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them(void **state)
+static void test_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -177,7 +177,7 @@ static void test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_t
     assert_seconds(&problem, &pass, 0.1 + 0.5 + (DECODE + SCATTER + ENCODE) / 5 + 0.25 + 0.15);
 }
 
-static void test_copy_cost__of_ranks_that_cooperate_adds_the_exchange(void **state)
+static void test_cost__of_ranks_that_cooperate_adds_the_exchange(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -194,7 +194,7 @@ static void test_copy_cost__of_ranks_that_cooperate_adds_the_exchange(void **sta
     assert_seconds(&problem, &pass, (READ + DECODE) / 2 + SCATTER + ENCODE + WRITE + 0.5);
 }
 
-static void test_copy_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk(void **state)
+static void test_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk(void **state)
 {
     pp_rechunk_problem problem, ordinary;
     pp_rechunk_pass pass;
@@ -218,7 +218,7 @@ static void test_copy_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk(vo
     assert_true(predict(&problem, &pass) > 0);
 }
 
-static void test_copy_cost__of_an_empty_array_is_nothing(void **state)
+static void test_cost__of_an_empty_array_is_nothing(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -232,15 +232,15 @@ static void test_copy_cost__of_an_empty_array_is_nothing(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_cost__of_one_rank_is_the_sum_of_what_it_does),
-        cmocka_unit_test(test_copy_cost__with_memory_for_it_overlaps_reading_and_work),
-        cmocka_unit_test(test_copy_cost__is_never_less_than_the_storage_needs),
-        cmocka_unit_test(test_copy_cost__of_small_boxes_is_that_of_their_number),
-        cmocka_unit_test(test_copy_cost__of_several_ranks_is_that_of_the_busiest),
-        cmocka_unit_test(test_copy_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them),
-        cmocka_unit_test(test_copy_cost__of_ranks_that_cooperate_adds_the_exchange),
-        cmocka_unit_test(test_copy_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk),
-        cmocka_unit_test(test_copy_cost__of_an_empty_array_is_nothing),
+        cmocka_unit_test(test_cost__of_one_rank_is_the_sum_of_what_it_does),
+        cmocka_unit_test(test_cost__with_memory_for_it_overlaps_reading_and_work),
+        cmocka_unit_test(test_cost__is_never_less_than_the_storage_needs),
+        cmocka_unit_test(test_cost__of_small_boxes_is_that_of_their_number),
+        cmocka_unit_test(test_cost__of_several_ranks_is_that_of_the_busiest),
+        cmocka_unit_test(test_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them),
+        cmocka_unit_test(test_cost__of_ranks_that_cooperate_adds_the_exchange),
+        cmocka_unit_test(test_cost__of_an_unknown_machine_is_that_of_an_ordinary_disk),
+        cmocka_unit_test(test_cost__of_an_empty_array_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

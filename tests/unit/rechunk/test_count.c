@@ -160,13 +160,13 @@ static void check_random_cases(bool reads_runs)
     }
 }
 
-static void test_copy_count__of_whole_chunks_is_that_of_a_walk(void **state)
+static void test_count__of_whole_chunks_is_that_of_a_walk(void **state)
 {
     (void)state;
     check_random_cases(false);
 }
 
-static void test_copy_count__of_runs_is_that_of_a_walk(void **state)
+static void test_count__of_runs_is_that_of_a_walk(void **state)
 {
     (void)state;
     check_random_cases(true);
@@ -234,7 +234,7 @@ static bool is_small(const template_walk *walk)
     return case_product(walk->its->ndim, walk->counts) <= 60;
 }
 
-static void test_copy_count__of_ranks_that_cooperate_has_each_chunk_of_a_group_once(void **state)
+static void test_count__of_ranks_that_cooperate_has_each_chunk_of_a_group_once(void **state)
 {
     test_random random = test_random_start();
     int done = 0, shared = 0;
@@ -272,7 +272,7 @@ static void set_dimension(copy_case *its, int d, int64_t extent, int64_t source,
     its->pass.group[d] = 1;
 }
 
-static void test_copy_count__of_a_century_of_maps_is_instant(void **state)
+static void test_count__of_a_century_of_maps_is_instant(void **state)
 {
     copy_case its = {.ndim = 3, .pass = {.source.element_bytes = 4, .target.element_bytes = 4}};
     clock_t start = clock();
@@ -288,7 +288,7 @@ static void test_copy_count__of_a_century_of_maps_is_instant(void **state)
     assert_int_equal(its.pass.counts.chunks_written, 73 * 144);
 }
 
-static void test_copy_count__of_a_million_templates_along_a_dimension_is_quick(void **state)
+static void test_count__of_a_million_templates_along_a_dimension_is_quick(void **state)
 {
     copy_case its = {.ndim = 1, .pass = {.source.element_bytes = 1, .target.element_bytes = 1}};
     clock_t start = clock();
@@ -304,7 +304,7 @@ static void test_copy_count__of_a_million_templates_along_a_dimension_is_quick(v
     assert_int_equal(its.pass.counts.chunk_reads, 333334 + 1);
 }
 
-static void test_copy_count__that_does_not_fit_is_the_largest_number(void **state)
+static void test_count__that_does_not_fit_is_the_largest_number(void **state)
 {
     copy_case its = {.ndim = 2, .pass = {.source.element_bytes = 8, .target.element_bytes = 8}};
     (void)state;
@@ -316,7 +316,7 @@ static void test_copy_count__that_does_not_fit_is_the_largest_number(void **stat
     assert_int_equal(its.pass.counts.written_bytes, INT64_MAX);
 }
 
-static void test_copy_count__of_an_empty_array_is_nothing(void **state)
+static void test_count__of_an_empty_array_is_nothing(void **state)
 {
     static const pp_rechunk_counts nothing;
     copy_case its = {.ndim = 2, .pass = {.source.element_bytes = 8, .target.element_bytes = 8}};
@@ -355,13 +355,13 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_counts__adds_each_number_to_its_own),
-        cmocka_unit_test(test_copy_count__of_whole_chunks_is_that_of_a_walk),
-        cmocka_unit_test(test_copy_count__of_runs_is_that_of_a_walk),
-        cmocka_unit_test(test_copy_count__of_ranks_that_cooperate_has_each_chunk_of_a_group_once),
-        cmocka_unit_test(test_copy_count__of_a_century_of_maps_is_instant),
-        cmocka_unit_test(test_copy_count__of_a_million_templates_along_a_dimension_is_quick),
-        cmocka_unit_test(test_copy_count__that_does_not_fit_is_the_largest_number),
-        cmocka_unit_test(test_copy_count__of_an_empty_array_is_nothing),
+        cmocka_unit_test(test_count__of_whole_chunks_is_that_of_a_walk),
+        cmocka_unit_test(test_count__of_runs_is_that_of_a_walk),
+        cmocka_unit_test(test_count__of_ranks_that_cooperate_has_each_chunk_of_a_group_once),
+        cmocka_unit_test(test_count__of_a_century_of_maps_is_instant),
+        cmocka_unit_test(test_count__of_a_million_templates_along_a_dimension_is_quick),
+        cmocka_unit_test(test_count__that_does_not_fit_is_the_largest_number),
+        cmocka_unit_test(test_count__of_an_empty_array_is_nothing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -50,7 +50,7 @@ static void assert_is_svg(const char *text)
     assert_int_equal(depth, 0);
 }
 
-static void test_copy_drawing__has_a_panel_for_each_pass(void **state)
+static void test_drawing__has_a_panel_for_each_pass(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     char *svg = drawn(&plan, &copied_labels);
@@ -85,7 +85,7 @@ static pp_rechunk_plan plan_of_two(const int64_t *shape, const int64_t *source, 
 }
 
 /* Where all of a template is drawn, the open chunks that are shaded are those that memory is planned for. */
-static void test_copy_drawing__shades_as_many_chunks_as_are_counted(void **state)
+static void test_drawing__shades_as_many_chunks_as_are_counted(void **state)
 {
     test_random random = test_random_start();
     int round, d;
@@ -115,7 +115,7 @@ static void test_copy_drawing__shades_as_many_chunks_as_are_counted(void **state
     }
 }
 
-static void test_copy_drawing__strokes_go_along_the_dimension_that_is_visited_first(void **state)
+static void test_drawing__strokes_go_along_the_dimension_that_is_visited_first(void **state)
 {
     int64_t shape[2] = {60, 60}, source[2] = {20, 30}, target[2] = {60, 10};
     pp_rechunk_plan plan = plan_of_two(shape, source, target);
@@ -130,7 +130,7 @@ static void test_copy_drawing__strokes_go_along_the_dimension_that_is_visited_fi
     parapet_free(svg);
 }
 
-static void test_copy_drawing__stays_small_for_huge_arrays_and_many_passes(void **state)
+static void test_drawing__stays_small_for_huge_arrays_and_many_passes(void **state)
 {
     static const int64_t chunks[4][2] = {{1, 100}, {100, 1}, {97, 103}, {INT64_MAX / 4, 1}};
     int64_t shape[2] = {INT64_MAX / 2, INT64_MAX / 2};
@@ -153,7 +153,7 @@ static void test_copy_drawing__stays_small_for_huge_arrays_and_many_passes(void 
         }
 }
 
-static void test_copy_drawing__of_one_dimension_of_none_and_of_nothing(void **state)
+static void test_drawing__of_one_dimension_of_none_and_of_nothing(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     char *svg;
@@ -175,7 +175,7 @@ static void test_copy_drawing__of_one_dimension_of_none_and_of_nothing(void **st
     parapet_free(svg);
 }
 
-static void test_copy_drawing__of_cooperation_shades_the_whole_template(void **state)
+static void test_drawing__of_cooperation_shades_the_whole_template(void **state)
 {
     int64_t shape[2] = {40, 40}, source[2] = {10, 10}, target[2] = {20, 20};
     pp_rechunk_plan plan = plan_of_two(shape, source, target);
@@ -189,7 +189,7 @@ static void test_copy_drawing__of_cooperation_shades_the_whole_template(void **s
     parapet_free(svg);
 }
 
-static void test_copy_drawing__names_cannot_break_it(void **state)
+static void test_drawing__names_cannot_break_it(void **state)
 {
     const char *names[3] = {"<a>", "b&c", "d\x01"};
     pp_rechunk_labels labels = {.dimension_names = names, .permutation = "</text>"};
@@ -202,7 +202,7 @@ static void test_copy_drawing__names_cannot_break_it(void **state)
     parapet_free(svg);
 }
 
-static void test_copy_drawing__failed_allocations_are_reported(void **state)
+static void test_drawing__failed_allocations_are_reported(void **state)
 {
     (void)state;
     assert_reports_failed_allocations(pp_rechunk_draw);
@@ -211,14 +211,14 @@ static void test_copy_drawing__failed_allocations_are_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_drawing__has_a_panel_for_each_pass),
-        cmocka_unit_test(test_copy_drawing__shades_as_many_chunks_as_are_counted),
-        cmocka_unit_test(test_copy_drawing__strokes_go_along_the_dimension_that_is_visited_first),
-        cmocka_unit_test(test_copy_drawing__stays_small_for_huge_arrays_and_many_passes),
-        cmocka_unit_test(test_copy_drawing__of_one_dimension_of_none_and_of_nothing),
-        cmocka_unit_test(test_copy_drawing__of_cooperation_shades_the_whole_template),
-        cmocka_unit_test(test_copy_drawing__names_cannot_break_it),
-        cmocka_unit_test(test_copy_drawing__failed_allocations_are_reported),
+        cmocka_unit_test(test_drawing__has_a_panel_for_each_pass),
+        cmocka_unit_test(test_drawing__shades_as_many_chunks_as_are_counted),
+        cmocka_unit_test(test_drawing__strokes_go_along_the_dimension_that_is_visited_first),
+        cmocka_unit_test(test_drawing__stays_small_for_huge_arrays_and_many_passes),
+        cmocka_unit_test(test_drawing__of_one_dimension_of_none_and_of_nothing),
+        cmocka_unit_test(test_drawing__of_cooperation_shades_the_whole_template),
+        cmocka_unit_test(test_drawing__names_cannot_break_it),
+        cmocka_unit_test(test_drawing__failed_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

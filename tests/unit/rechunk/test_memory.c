@@ -6,7 +6,7 @@
 #define CASES 3000
 #define KIB INT64_C(1024)
 /* An open chunk of two pages. */
-#define SLOT (8 * KIB + 96)
+#define BUFFER (8 * KIB + 96)
 
 /* Whole time series out of maps: the numbers below were worked out by hand. */
 static void open_problem(pp_rechunk_problem *problem, pp_rechunk_pass *pass)
@@ -26,11 +26,11 @@ static void open_problem(pp_rechunk_problem *problem, pp_rechunk_pass *pass)
     pp_rechunk_set_work_unit(2, problem->shape, pass);
 }
 
-static void test_copy_memory__of_a_known_pass_is_the_sum_of_its_terms(void **state)
+static void test_memory__of_a_known_pass_is_the_sum_of_its_terms(void **state)
 {
     /* 8 chunks are open; two shards of four chunks in a work unit, each at most 4 * 1300 + 68 bytes. */
     int64_t fixed = 2 * (1000 + 2000) + 2 * 20 * 4 + 4096 + 8 * (28 + 4) + 2 * 24 + 2 * 8 * KIB;
-    int64_t least = 8 * SLOT + 12 * KIB + 16 + fixed;
+    int64_t least = 8 * BUFFER + 12 * KIB + 16 + fixed;
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
     (void)state;
@@ -50,10 +50,10 @@ static void test_copy_memory__of_a_known_pass_is_the_sum_of_its_terms(void **sta
     /* No more chunk buffers than chunks of a template and one for each worker; 8 items and one for each worker. */
     assert_int_equal(pass.memory.chunk_buffers, 10);
     assert_int_equal(pass.memory.items, 10);
-    assert_int_equal(pass.memory.memory_bytes, 10 * SLOT + 10 * (12 * KIB + 16) + fixed);
+    assert_int_equal(pass.memory.memory_bytes, 10 * BUFFER + 10 * (12 * KIB + 16) + fixed);
 }
 
-static void test_copy_memory__grows_items_and_slots_then_buffers(void **state)
+static void test_memory__grows_items_and_slots_then_buffers(void **state)
 {
     int64_t least;
     pp_rechunk_problem problem;
@@ -67,11 +67,11 @@ static void test_copy_memory__grows_items_and_slots_then_buffers(void **state)
     assert_int_equal(pass.memory.items, 3);
     assert_int_equal(pass.memory.chunk_buffers, 9);
     assert_int_equal(pass.memory.writer_bytes, 256 * KIB);
-    assert_true(pp_rechunk_size_memory(&problem, least + 3 * (12 * KIB + 16) + 2 * SLOT, &pass));
+    assert_true(pp_rechunk_size_memory(&problem, least + 3 * (12 * KIB + 16) + 2 * BUFFER, &pass));
     assert_int_equal(pass.memory.items, 4);
     assert_int_equal(pass.memory.chunk_buffers, 10);
     assert_int_equal(pass.memory.writer_bytes, 256 * KIB);
-    assert_true(pp_rechunk_size_memory(&problem, least + 3 * (12 * KIB + 16) + 2 * SLOT + 2 * 256 * KIB, &pass));
+    assert_true(pp_rechunk_size_memory(&problem, least + 3 * (12 * KIB + 16) + 2 * BUFFER + 2 * 256 * KIB, &pass));
     assert_int_equal(pass.memory.items, 4);
     assert_int_equal(pass.memory.writer_bytes, 512 * KIB);
     assert_true(pp_rechunk_size_memory(&problem, INT64_MAX, &pass));
@@ -81,7 +81,7 @@ static void test_copy_memory__grows_items_and_slots_then_buffers(void **state)
     assert_int_equal(pass.memory.writer_bytes, 4096 * KIB);
 }
 
-static void test_copy_memory__of_runs_has_items_no_larger_than_a_template(void **state)
+static void test_memory__of_runs_has_items_no_larger_than_a_template(void **state)
 {
     int64_t whole;
     pp_rechunk_problem problem;
@@ -98,7 +98,7 @@ static void test_copy_memory__of_runs_has_items_no_larger_than_a_template(void *
     assert_int_equal(whole - pass.memory.memory_bytes, (90 - 3) * 4096);
 }
 
-static void test_copy_memory__of_a_sharded_source_has_the_indexes_that_are_visited_again(void **state)
+static void test_memory__of_a_sharded_source_has_the_indexes_that_are_visited_again(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -118,7 +118,7 @@ static void test_copy_memory__of_a_sharded_source_has_the_indexes_that_are_visit
     assert_int_equal(pass.memory.source_indexes, 10 * 16 * 50 + 4096);
 }
 
-static void test_copy_memory__of_ranks_that_cooperate_has_a_whole_template(void **state)
+static void test_memory__of_ranks_that_cooperate_has_a_whole_template(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -162,7 +162,7 @@ static void assert_grown(const pp_rechunk_pass *before, const pp_rechunk_pass *a
     assert_int_equal(after->memory.writers, before->memory.writers);
 }
 
-static void test_copy_memory__never_exceeds_the_limit_and_grows_with_it(void **state)
+static void test_memory__never_exceeds_the_limit_and_grows_with_it(void **state)
 {
     test_random random = test_random_start();
     int i, step, refused = 0;
@@ -190,7 +190,7 @@ static void test_copy_memory__never_exceeds_the_limit_and_grows_with_it(void **s
     assert_int_equal(refused, CASES);
 }
 
-static void test_copy_memory__that_cannot_be_counted_does_not_fit(void **state)
+static void test_memory__that_cannot_be_counted_does_not_fit(void **state)
 {
     pp_rechunk_problem problem;
     pp_rechunk_pass pass;
@@ -204,13 +204,13 @@ static void test_copy_memory__that_cannot_be_counted_does_not_fit(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_memory__of_a_known_pass_is_the_sum_of_its_terms),
-        cmocka_unit_test(test_copy_memory__grows_items_and_slots_then_buffers),
-        cmocka_unit_test(test_copy_memory__of_runs_has_items_no_larger_than_a_template),
-        cmocka_unit_test(test_copy_memory__of_a_sharded_source_has_the_indexes_that_are_visited_again),
-        cmocka_unit_test(test_copy_memory__of_ranks_that_cooperate_has_a_whole_template),
-        cmocka_unit_test(test_copy_memory__never_exceeds_the_limit_and_grows_with_it),
-        cmocka_unit_test(test_copy_memory__that_cannot_be_counted_does_not_fit),
+        cmocka_unit_test(test_memory__of_a_known_pass_is_the_sum_of_its_terms),
+        cmocka_unit_test(test_memory__grows_items_and_slots_then_buffers),
+        cmocka_unit_test(test_memory__of_runs_has_items_no_larger_than_a_template),
+        cmocka_unit_test(test_memory__of_a_sharded_source_has_the_indexes_that_are_visited_again),
+        cmocka_unit_test(test_memory__of_ranks_that_cooperate_has_a_whole_template),
+        cmocka_unit_test(test_memory__never_exceeds_the_limit_and_grows_with_it),
+        cmocka_unit_test(test_memory__that_cannot_be_counted_does_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

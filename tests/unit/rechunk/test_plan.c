@@ -350,7 +350,7 @@ static force force_one_pass(const pp_rechunk_problem *problem)
     return by;
 }
 
-static void test_copy_plan__one_pass_is_the_best_of_all_templates_and_orders(void **state)
+static void test_plan__one_pass_is_the_best_of_all_templates_and_orders(void **state)
 {
     test_random random = test_random_start();
     static pp_rechunk_plan plan;
@@ -375,7 +375,7 @@ static void test_copy_plan__one_pass_is_the_best_of_all_templates_and_orders(voi
     assert_true(limited > i / 4);
 }
 
-static void test_copy_plan__smallest_memory_is_exact(void **state)
+static void test_plan__smallest_memory_is_exact(void **state)
 {
     test_random random = test_random_start();
     static pp_rechunk_plan plan;
@@ -437,7 +437,7 @@ static double force_two_passes(const pp_rechunk_problem *problem)
     return best;
 }
 
-static void test_copy_plan__two_passes_are_near_the_best_of_all_shapes_between(void **state)
+static void test_plan__two_passes_are_near_the_best_of_all_shapes_between(void **state)
 {
     test_random random = test_random_start();
     static pp_rechunk_plan plan;
@@ -470,7 +470,7 @@ static void test_copy_plan__two_passes_are_near_the_best_of_all_shapes_between(v
     assert_true(near * 10 >= count * 9);
 }
 
-static void test_copy_plan__pancakes_become_pencils_in_two_passes_that_read_everything_once(void **state)
+static void test_plan__pancakes_become_pencils_in_two_passes_that_read_everything_once(void **state)
 {
     known_case known = {.name = "pancakes to pencils",
                         .ndim = 2,
@@ -493,7 +493,7 @@ static void test_copy_plan__pancakes_become_pencils_in_two_passes_that_read_ever
     assert_in_range(plan.temporary_files, 1, 8);
 }
 
-static void test_copy_plan__pancakes_become_squares_in_one_pass(void **state)
+static void test_plan__pancakes_become_squares_in_one_pass(void **state)
 {
     known_case known = {.name = "pancakes to squares",
                         .ndim = 2,
@@ -514,7 +514,7 @@ static void test_copy_plan__pancakes_become_squares_in_one_pass(void **state)
 }
 
 /* Whole chunks in one pass are read three times; runs or two passes once per pass, which is less. */
-static void test_copy_plan__runs_or_two_passes_where_whole_chunks_are_read_again(void **state)
+static void test_plan__runs_or_two_passes_where_whole_chunks_are_read_again(void **state)
 {
     known_case known = {.name = "pancakes to strips",
                         .ndim = 2,
@@ -537,7 +537,7 @@ static void test_copy_plan__runs_or_two_passes_where_whole_chunks_are_read_again
     assert_true(reads_of(&problem, &plan) <= 2.1);
 }
 
-static void test_copy_plan__forty_years_of_maps_become_series(void **state)
+static void test_plan__forty_years_of_maps_become_series(void **state)
 {
     known_case known = {.name = "maps to series on 1 rank",
                         .ndim = 3,
@@ -567,7 +567,7 @@ static void test_copy_plan__forty_years_of_maps_become_series(void **state)
 /* A target shard of pencils is a work unit; every pancake crosses all of them. Alone, every rank with a work unit
  * reads them all.
  */
-static void test_copy_plan__ranks_read_together_what_all_of_them_need(void **state)
+static void test_plan__ranks_read_together_what_all_of_them_need(void **state)
 {
     known_case known = {.name = "pancakes for sixteen",
                         .ndim = 2,
@@ -595,7 +595,7 @@ static void test_copy_plan__ranks_read_together_what_all_of_them_need(void **sta
     assert_true(reads_of(&problem, &alone) > 1.5);
 }
 
-static void test_copy_plan__what_is_forced_is_done(void **state)
+static void test_plan__what_is_forced_is_done(void **state)
 {
     known_case known = {.name = "forced",
                         .ndim = 2,
@@ -632,7 +632,7 @@ static void test_copy_plan__what_is_forced_is_done(void **state)
     assert_false(plan.passes[0].reads_runs);
 }
 
-static void test_copy_plan__what_cannot_be_forced_is_refused(void **state)
+static void test_plan__what_cannot_be_forced_is_refused(void **state)
 {
     known_case known = {
         .ndim = 1, .shape = {64}, .source = {4}, .target = {8}, .element_bytes = 8, .memory_bytes = MIB, .ranks = 2};
@@ -655,7 +655,7 @@ static void test_copy_plan__what_cannot_be_forced_is_refused(void **state)
     assert_ok(pp_rechunk_plan_build(&problem, &plan));
 }
 
-static void test_copy_plan__nothing_is_copied_of_an_empty_array(void **state)
+static void test_plan__nothing_is_copied_of_an_empty_array(void **state)
 {
     known_case known = {.ndim = 2, .source = {3, 3}, .target = {2, 4}, .element_bytes = 8, .ranks = 1};
     static pp_rechunk_plan plan;
@@ -671,7 +671,7 @@ static void test_copy_plan__nothing_is_copied_of_an_empty_array(void **state)
     assert_int_equal(plan.passes[0].counts.chunk_reads, 0);
 }
 
-static void test_copy_plan__a_scalar_is_one_chunk(void **state)
+static void test_plan__a_scalar_is_one_chunk(void **state)
 {
     known_case known = {.ndim = 0, .element_bytes = 8, .memory_bytes = MIB, .ranks = 3};
     static pp_rechunk_plan plan;
@@ -686,7 +686,7 @@ static void test_copy_plan__a_scalar_is_one_chunk(void **state)
 }
 
 /* Chunk by chunk, with hardly more memory than two of them. */
-static void test_copy_plan__the_same_layout_streams_through_one_open_chunk(void **state)
+static void test_plan__the_same_layout_streams_through_one_open_chunk(void **state)
 {
     known_case known = {.name = "the same layout",
                         .ndim = 3,
@@ -707,7 +707,7 @@ static void test_copy_plan__the_same_layout_streams_through_one_open_chunk(void 
     assert_int_equal(plan.passes[0].counts.chunk_reads, 1000);
 }
 
-static void test_copy_plan__many_dimensions_take_little_time(void **state)
+static void test_plan__many_dimensions_take_little_time(void **state)
 {
     static const int counts[] = {6, 32};
     static pp_rechunk_plan plan;
@@ -736,7 +736,7 @@ static void test_copy_plan__many_dimensions_take_little_time(void **state)
     }
 }
 
-static void test_copy_plan__the_same_problem_gives_the_same_plan(void **state)
+static void test_plan__the_same_problem_gives_the_same_plan(void **state)
 {
     test_random random = test_random_start();
     static pp_rechunk_plan first, second;
@@ -759,21 +759,21 @@ static void test_copy_plan__the_same_problem_gives_the_same_plan(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_plan__one_pass_is_the_best_of_all_templates_and_orders),
-        cmocka_unit_test(test_copy_plan__smallest_memory_is_exact),
-        cmocka_unit_test(test_copy_plan__two_passes_are_near_the_best_of_all_shapes_between),
-        cmocka_unit_test(test_copy_plan__pancakes_become_pencils_in_two_passes_that_read_everything_once),
-        cmocka_unit_test(test_copy_plan__pancakes_become_squares_in_one_pass),
-        cmocka_unit_test(test_copy_plan__runs_or_two_passes_where_whole_chunks_are_read_again),
-        cmocka_unit_test(test_copy_plan__forty_years_of_maps_become_series),
-        cmocka_unit_test(test_copy_plan__ranks_read_together_what_all_of_them_need),
-        cmocka_unit_test(test_copy_plan__what_is_forced_is_done),
-        cmocka_unit_test(test_copy_plan__what_cannot_be_forced_is_refused),
-        cmocka_unit_test(test_copy_plan__nothing_is_copied_of_an_empty_array),
-        cmocka_unit_test(test_copy_plan__a_scalar_is_one_chunk),
-        cmocka_unit_test(test_copy_plan__the_same_layout_streams_through_one_open_chunk),
-        cmocka_unit_test(test_copy_plan__many_dimensions_take_little_time),
-        cmocka_unit_test(test_copy_plan__the_same_problem_gives_the_same_plan),
+        cmocka_unit_test(test_plan__one_pass_is_the_best_of_all_templates_and_orders),
+        cmocka_unit_test(test_plan__smallest_memory_is_exact),
+        cmocka_unit_test(test_plan__two_passes_are_near_the_best_of_all_shapes_between),
+        cmocka_unit_test(test_plan__pancakes_become_pencils_in_two_passes_that_read_everything_once),
+        cmocka_unit_test(test_plan__pancakes_become_squares_in_one_pass),
+        cmocka_unit_test(test_plan__runs_or_two_passes_where_whole_chunks_are_read_again),
+        cmocka_unit_test(test_plan__forty_years_of_maps_become_series),
+        cmocka_unit_test(test_plan__ranks_read_together_what_all_of_them_need),
+        cmocka_unit_test(test_plan__what_is_forced_is_done),
+        cmocka_unit_test(test_plan__what_cannot_be_forced_is_refused),
+        cmocka_unit_test(test_plan__nothing_is_copied_of_an_empty_array),
+        cmocka_unit_test(test_plan__a_scalar_is_one_chunk),
+        cmocka_unit_test(test_plan__the_same_layout_streams_through_one_open_chunk),
+        cmocka_unit_test(test_plan__many_dimensions_take_little_time),
+        cmocka_unit_test(test_plan__the_same_problem_gives_the_same_plan),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -10,7 +10,7 @@ static char *printed(copied_printer print, const pp_rechunk_plan *plan, const pp
     return result;
 }
 
-static void test_copy_print__says_what_each_pass_does(void **state)
+static void test_print__says_what_each_pass_does(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     char *text = printed(pp_rechunk_print, &plan, &copied_labels);
@@ -34,7 +34,7 @@ static void test_copy_print__says_what_each_pass_does(void **state)
     parapet_free(text);
 }
 
-static void test_copy_print__says_what_all_passes_take_and_what_was_weighed(void **state)
+static void test_print__says_what_all_passes_take_and_what_was_weighed(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     char *text = printed(pp_rechunk_print, &plan, &copied_labels);
@@ -50,7 +50,7 @@ static void test_copy_print__says_what_all_passes_take_and_what_was_weighed(void
     parapet_free(text);
 }
 
-static void test_copy_print__of_cooperation_without_limit_labels_or_temporaries(void **state)
+static void test_print__of_cooperation_without_limit_labels_or_temporaries(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     char *text;
@@ -75,7 +75,7 @@ static void test_copy_print__of_cooperation_without_limit_labels_or_temporaries(
     parapet_free(text);
 }
 
-static void test_copy_print__parts_of_memory_add_up(void **state)
+static void test_print__parts_of_memory_add_up(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     int i;
@@ -90,7 +90,7 @@ static void test_copy_print__parts_of_memory_add_up(void **state)
     }
 }
 
-static void test_copy_print__of_nothing_has_no_rates(void **state)
+static void test_print__of_nothing_has_no_rates(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     char *text;
@@ -130,7 +130,7 @@ static void assert_is_json(const char *text)
     assert_int_equal(last, '}');
 }
 
-static void test_copy_print__json_has_every_number_exactly(void **state)
+static void test_print__json_has_every_number_exactly(void **state)
 {
     pp_rechunk_plan plan = copied_plan();
     char *text;
@@ -154,7 +154,7 @@ static void test_copy_print__json_has_every_number_exactly(void **state)
     parapet_free(text);
 }
 
-static void test_copy_print__names_cannot_break_json_or_lines(void **state)
+static void test_print__names_cannot_break_json_or_lines(void **state)
 {
     const char *names[3] = {"a\"b\\", "new\nline", NULL};
     pp_rechunk_labels labels = {.dimension_names = names, .permutation = "\t\"0\""};
@@ -171,7 +171,7 @@ static void test_copy_print__names_cannot_break_json_or_lines(void **state)
     parapet_free(text);
 }
 
-static void test_copy_print__json_of_an_empty_plan(void **state)
+static void test_print__json_of_an_empty_plan(void **state)
 {
     pp_rechunk_plan plan = {.limit_bytes = INT64_MAX};
     char *text = printed(pp_rechunk_print_json, &plan, NULL);
@@ -181,7 +181,7 @@ static void test_copy_print__json_of_an_empty_plan(void **state)
     parapet_free(text);
 }
 
-static void test_copy_print__failed_allocations_are_reported(void **state)
+static void test_print__failed_allocations_are_reported(void **state)
 {
     (void)state;
     assert_reports_failed_allocations(pp_rechunk_print);
@@ -191,15 +191,15 @@ static void test_copy_print__failed_allocations_are_reported(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_print__says_what_each_pass_does),
-        cmocka_unit_test(test_copy_print__says_what_all_passes_take_and_what_was_weighed),
-        cmocka_unit_test(test_copy_print__of_cooperation_without_limit_labels_or_temporaries),
-        cmocka_unit_test(test_copy_print__parts_of_memory_add_up),
-        cmocka_unit_test(test_copy_print__of_nothing_has_no_rates),
-        cmocka_unit_test(test_copy_print__json_has_every_number_exactly),
-        cmocka_unit_test(test_copy_print__names_cannot_break_json_or_lines),
-        cmocka_unit_test(test_copy_print__json_of_an_empty_plan),
-        cmocka_unit_test(test_copy_print__failed_allocations_are_reported),
+        cmocka_unit_test(test_print__says_what_each_pass_does),
+        cmocka_unit_test(test_print__says_what_all_passes_take_and_what_was_weighed),
+        cmocka_unit_test(test_print__of_cooperation_without_limit_labels_or_temporaries),
+        cmocka_unit_test(test_print__parts_of_memory_add_up),
+        cmocka_unit_test(test_print__of_nothing_has_no_rates),
+        cmocka_unit_test(test_print__json_has_every_number_exactly),
+        cmocka_unit_test(test_print__names_cannot_break_json_or_lines),
+        cmocka_unit_test(test_print__json_of_an_empty_plan),
+        cmocka_unit_test(test_print__failed_allocations_are_reported),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

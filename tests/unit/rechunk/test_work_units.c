@@ -80,7 +80,7 @@ static int64_t check_work_unit(const copy_case *its, int64_t work_unit, const pp
     return templates;
 }
 
-static void test_copy_lots__and_their_templates_tile_the_array(void **state)
+static void test_work_units__and_their_templates_tile_the_array(void **state)
 {
     test_random random = test_random_start();
     int i;
@@ -105,7 +105,7 @@ static void test_copy_lots__and_their_templates_tile_the_array(void **state)
     }
 }
 
-static void test_copy_lots__cut_the_last_template_of_each_short(void **state)
+static void test_work_units__cut_the_last_template_of_each_short(void **state)
 {
     static const int64_t starts[] = {0, 4, 6, 10}, counts[] = {4, 2, 4, 1};
     copy_case its = {.ndim = 1, .shape = {11}};
@@ -124,7 +124,7 @@ static void test_copy_lots__cut_the_last_template_of_each_short(void **state)
     }
 }
 
-static void test_copy_lots__of_an_empty_array_are_none(void **state)
+static void test_work_units__of_an_empty_array_are_none(void **state)
 {
     copy_case its = {.ndim = 2, .shape = {3, 0}};
     (void)state;
@@ -136,9 +136,9 @@ static void test_copy_lots__of_an_empty_array_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_lots__and_their_templates_tile_the_array),
-        cmocka_unit_test(test_copy_lots__cut_the_last_template_of_each_short),
-        cmocka_unit_test(test_copy_lots__of_an_empty_array_are_none),
+        cmocka_unit_test(test_work_units__and_their_templates_tile_the_array),
+        cmocka_unit_test(test_work_units__cut_the_last_template_of_each_short),
+        cmocka_unit_test(test_work_units__of_an_empty_array_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,7 +120,7 @@ static double effort_of(const copy_case *its)
     return effort;
 }
 
-static void test_copy_open_chunks__are_those_of_a_visit(void **state)
+static void test_open_chunks__are_those_of_a_visit(void **state)
 {
     test_random random = test_random_start();
     int done = 0, partial = 0;
@@ -160,7 +160,7 @@ static double seconds_of_many(const copy_case *its, int64_t *open)
     return (double)(clock() - start) / CLOCKS_PER_SEC / 10;
 }
 
-static void test_copy_open_chunks__of_maps_into_time_series_are_all_of_them(void **state)
+static void test_open_chunks__of_maps_into_time_series_are_all_of_them(void **state)
 {
     copy_case its = {.ndim = 3};
     int64_t open = 0;
@@ -176,7 +176,7 @@ static void test_copy_open_chunks__of_maps_into_time_series_are_all_of_them(void
     assert_int_equal(open, 100);
 }
 
-static void test_copy_open_chunks__are_found_quickly_for_odd_shapes(void **state)
+static void test_open_chunks__are_found_quickly_for_odd_shapes(void **state)
 {
     copy_case its = {.ndim = 4};
     int64_t open = 0;
@@ -198,7 +198,7 @@ static int refuse(void *context, size_t bytes)
     return 1;
 }
 
-static void test_copy_open_chunks__without_memory_to_count_are_all_of_a_template(void **state)
+static void test_open_chunks__without_memory_to_count_are_all_of_a_template(void **state)
 {
     copy_case its = {.ndim = 2};
     int64_t open;
@@ -213,7 +213,7 @@ static void test_copy_open_chunks__without_memory_to_count_are_all_of_a_template
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
-static void test_copy_open_chunks__of_many_odd_dimensions_are_bounded(void **state)
+static void test_open_chunks__of_many_odd_dimensions_are_bounded(void **state)
 {
     copy_case its = {.ndim = 0};
     int64_t shape[10], open;
@@ -232,7 +232,7 @@ static void test_copy_open_chunks__of_many_odd_dimensions_are_bounded(void **sta
     assert_int_equal(open, 4 * 4 * 4 * 4 * 4 * 4 * 4 * 4 * 4 * 4);
 }
 
-static void test_copy_open_chunks__of_an_empty_array_are_none(void **state)
+static void test_open_chunks__of_an_empty_array_are_none(void **state)
 {
     copy_case its = {.ndim = 2};
     (void)state;
@@ -244,12 +244,12 @@ static void test_copy_open_chunks__of_an_empty_array_are_none(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_copy_open_chunks__are_those_of_a_visit),
-        cmocka_unit_test(test_copy_open_chunks__of_maps_into_time_series_are_all_of_them),
-        cmocka_unit_test(test_copy_open_chunks__are_found_quickly_for_odd_shapes),
-        cmocka_unit_test(test_copy_open_chunks__without_memory_to_count_are_all_of_a_template),
-        cmocka_unit_test(test_copy_open_chunks__of_many_odd_dimensions_are_bounded),
-        cmocka_unit_test(test_copy_open_chunks__of_an_empty_array_are_none),
+        cmocka_unit_test(test_open_chunks__are_those_of_a_visit),
+        cmocka_unit_test(test_open_chunks__of_maps_into_time_series_are_all_of_them),
+        cmocka_unit_test(test_open_chunks__are_found_quickly_for_odd_shapes),
+        cmocka_unit_test(test_open_chunks__without_memory_to_count_are_all_of_a_template),
+        cmocka_unit_test(test_open_chunks__of_many_odd_dimensions_are_bounded),
+        cmocka_unit_test(test_open_chunks__of_an_empty_array_are_none),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
