@@ -55,7 +55,7 @@ static void read_block(const job *j, int64_t number)
 {
     int64_t columns = j->shape[1] / j->block[1];
     int64_t start[2] = {number / columns * j->block[0], number % columns * j->block[1]};
-    parapet_part part = {.start = start, .count = j->block, .data = j->data};
+    parapet_part part = {.ndim = 2, .start = start, .count = j->block, .data = j->data};
     double first = (double)(start[0] * j->shape[1] + start[1]);
     double across = (double)((j->block[0] - 1) * j->shape[1] + j->block[1] - 1);
     if (parapet_array_read(j->array, &part, 1) != PARAPET_OK)

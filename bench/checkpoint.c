@@ -67,7 +67,8 @@ void bench_items_init(bench_items *items, const bench_case *c)
                                                .shape = array->shape,
                                                .shards = has_shards ? array->count : NULL,
                                                .codec = "none"};
-        items->parts[i] = (parapet_part){.start = array->start, .count = array->count, .data = array->data};
+        items->parts[i] =
+            (parapet_part){.ndim = 3, .start = array->start, .count = array->count, .data = array->data};
         items->items[i] = (parapet_checkpoint_item){
             .name = array->name, .spec = &items->specs[i], .parts = &items->parts[i], .part_count = 1};
     }

@@ -82,7 +82,7 @@ static void parapet_bench_write(const bench_case *c)
     parapet_array *array = NULL;
     parapet_array_spec spec = {
         .type = PARAPET_FLOAT64, .ndim = 3, .shape = c->shape, .chunks = chunks, .shards = shards, .codec = "none"};
-    parapet_part part = {.start = c->start, .count = c->count, .data = c->data};
+    parapet_part part = {.ndim = 3, .start = c->start, .count = c->count, .data = c->data};
     bench_parse_triple(bench_option(c, "chunks", "64x64x64"), chunks);
     bench_parse_triple(bench_option(c, "shards", "128x128x128"), shards);
     must(parapet_array_create(&array, store, "a", &spec), "making the array");
@@ -96,7 +96,7 @@ static void parapet_bench_read(const bench_case *c)
 {
     parapet_store *store = open_store(c, PARAPET_READ);
     parapet_array *array = NULL;
-    parapet_part part = {.start = c->start, .count = c->count, .data = c->data};
+    parapet_part part = {.ndim = 3, .start = c->start, .count = c->count, .data = c->data};
     must(parapet_array_open(&array, store, "a"), "opening the array");
     must(parapet_array_read(array, &part, 1), "reading");
     must(parapet_array_close(&array), "closing the array");

@@ -103,7 +103,7 @@ static void parapet_write(const job *j)
                                .shards = j->shards,
                                .codec = j->codec,
                                .overwrite = 1};
-    parapet_part part = {.start = start, .count = j->shape, .data = j->data};
+    parapet_part part = {.ndim = 3, .start = start, .count = j->shape, .data = j->data};
     open_store(j, &store, PARAPET_CREATE);
     if (parapet_array_create(&array, store, "a", &spec) != PARAPET_OK ||
         parapet_array_write(array, &part, 1) != PARAPET_OK || parapet_array_close(&array) != PARAPET_OK ||
@@ -116,7 +116,7 @@ static void parapet_read(const job *j)
     int64_t start[3] = {0, 0, 0};
     parapet_store *store;
     parapet_array *array;
-    parapet_part part = {.start = start, .count = j->shape, .data = j->target};
+    parapet_part part = {.ndim = 3, .start = start, .count = j->shape, .data = j->target};
     open_store(j, &store, PARAPET_READ);
     if (parapet_array_open(&array, store, "a") != PARAPET_OK || parapet_array_read(array, &part, 1) != PARAPET_OK ||
         parapet_array_close(&array) != PARAPET_OK || parapet_store_close(&store) != PARAPET_OK)

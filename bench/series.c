@@ -70,7 +70,8 @@ static void append_steps(job *all, parapet_store *store)
     must(parapet_series_create(&series, store, "run",
                                &(parapet_series_spec){.count = ARRAYS, .names = names, .specs = specs}));
     for (step = 0; step < all->steps; step++) {
-        parapet_part part = {.start = start, .count = count, .data = all->data + step * all->count * all->edge};
+        parapet_part part = {
+            .ndim = 2, .start = start, .count = count, .data = all->data + step * all->count * all->edge};
         parapet_step steps[ARRAYS];
         for (int i = 0; i < ARRAYS; i++)
             steps[i] = (parapet_step){.parts = &part, .part_count = 1};
@@ -86,7 +87,7 @@ static void write_at_once(job *all, parapet_store *store)
 {
     int64_t shape[3] = {all->steps, all->edge, all->edge}, cell[3] = {all->row, all->edge / 4, all->edge};
     int64_t start[3] = {0, all->first, 0}, count[3] = {all->steps, all->count, all->edge};
-    parapet_part part = {.start = start, .count = count, .data = all->data};
+    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = all->data};
     parapet_array *arrays[ARRAYS];
     parapet_array_spec specs[ARRAYS];
     parapet_array_parts list[ARRAYS];

@@ -18,7 +18,7 @@ static parapet_status write_field(parapet_store *store)
                                .dimension_names = names,
                                .attributes = "{\"units\": \"K\"}",
                                .overwrite = 1};
-    parapet_part part = {.start = start, .count = shape, .data = temperature};
+    parapet_part part = {.ndim = 2, .start = start, .count = shape, .data = temperature};
     parapet_array *array = NULL;
     parapet_status status = parapet_array_create(&array, store, "temperature", &spec);
     if (status == PARAPET_OK)
@@ -29,7 +29,7 @@ static parapet_status write_field(parapet_store *store)
 static parapet_status read_corner(parapet_store *store, double corner[2][3])
 {
     int64_t start[2] = {10, 20}, count[2] = {2, 3};
-    parapet_part part = {.start = start, .count = count, .data = corner};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = corner};
     parapet_array *array = NULL;
     parapet_status status = parapet_array_open(&array, store, "temperature");
     if (status == PARAPET_OK)

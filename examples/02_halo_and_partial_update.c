@@ -13,8 +13,11 @@ static int64_t strides[2] = {sizeof field[0], sizeof field[0][0]};
 /* The box of the array that begins at (row, column), as it lies in the padded field. */
 static parapet_status write_box(parapet_array *array, const int64_t start[2], const int64_t count[2])
 {
-    parapet_part part = {
-        .start = start, .count = count, .data = &field[HALO + start[0]][HALO + start[1]], .strides_bytes = strides};
+    parapet_part part = {.ndim = 2,
+                         .start = start,
+                         .count = count,
+                         .data = &field[HALO + start[0]][HALO + start[1]],
+                         .strides_bytes = strides};
     return parapet_array_write(array, &part, 1);
 }
 
@@ -23,7 +26,7 @@ static parapet_status run(parapet_store *store, parapet_array **array)
     int64_t origin[2] = {0, 0}, shape[2] = {SIZE, SIZE}, corner[2] = {10, 20}, patch[2] = {5, 7};
     int64_t chunks[2] = {16, 16};
     parapet_array_spec spec = {.type = PARAPET_FLOAT32, .ndim = 2, .shape = shape, .chunks = chunks, .overwrite = 1};
-    parapet_part all = {.start = origin, .count = shape, .data = stored};
+    parapet_part all = {.ndim = 2, .start = origin, .count = shape, .data = stored};
     parapet_status status;
     if ((status = parapet_array_create(array, store, "field", &spec)) != PARAPET_OK ||
         (status = write_box(*array, origin, shape)) != PARAPET_OK)

@@ -12,7 +12,7 @@ static parapet_status write_sealed(parapet_store *store)
 {
     parapet_array_spec spec = {
         .type = PARAPET_INT32, .ndim = 1, .shape = shape, .chunks = chunks, .shards = shards, .overwrite = 1};
-    parapet_part part = {.start = start, .count = shape, .data = values};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = values};
     parapet_array *array = NULL;
     parapet_status status;
     if ((status = parapet_array_create(&array, store, "result", &spec)) == PARAPET_OK &&
@@ -31,7 +31,7 @@ static int print_finding(void *context, const parapet_finding *finding)
 /* The status of reading the whole array; prints what a check finds. */
 static parapet_status verify(parapet_store *store)
 {
-    parapet_part part = {.start = start, .count = shape, .data = values};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = values};
     parapet_check_summary summary;
     parapet_array *array = NULL;
     parapet_status status;

@@ -23,7 +23,7 @@ static float *build_block(const int64_t *start, const int64_t *count, int64_t *s
     strides[0] = rows * columns * (int64_t)sizeof *memory;
     strides[1] = columns * (int64_t)sizeof *memory;
     strides[2] = sizeof *memory;
-    *part = (parapet_part){.start = start, .count = count, .data = first, .strides_bytes = strides};
+    *part = (parapet_part){.ndim = NDIM, .start = start, .count = count, .data = first, .strides_bytes = strides};
     return memory;
 }
 

@@ -41,8 +41,11 @@ static long count_wrong(const slab *mine, const int64_t *shape)
  * and all ranks are told so. */
 static long read_field(parapet_array *array, slab *mine, int rank, int size)
 {
-    parapet_part part = {
-        .start = mine->start, .count = mine->count, .strides_bytes = mine->strides, .type = PARAPET_FLOAT32};
+    parapet_part part = {.ndim = NDIM,
+                         .start = mine->start,
+                         .count = mine->count,
+                         .strides_bytes = mine->strides,
+                         .type = PARAPET_FLOAT32};
     parapet_array_info info;
     if (parapet_array_get_info(array, &info) != PARAPET_OK || info.ndim != NDIM)
         return -1; /* the same on every rank */

@@ -13,7 +13,7 @@ static parapet_status write_maps(parapet_store *store)
     const char *names[3] = {"time", "lat", "lon"};
     int64_t start[3] = {0}, shards[3] = {20, ROWS, COLUMNS};
     parapet_array_spec spec = {.type = PARAPET_FLOAT32, .ndim = 3, .shape = shape, .overwrite = 1};
-    parapet_part part = {.start = start, .count = shape, .data = maps};
+    parapet_part part = {.ndim = 3, .start = start, .count = shape, .data = maps};
     parapet_array *array = NULL;
     parapet_status status;
     spec.chunks = map;
@@ -49,7 +49,7 @@ static parapet_status copy_to_series(parapet_store *store)
 static parapet_status read_series(parapet_store *store, const char *path, long long *chunks)
 {
     const int64_t start[3] = {0, 17, 42}, count[3] = {TIMES, 1, 1};
-    parapet_part part = {.start = start, .count = count, .data = series};
+    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = series};
     parapet_statistics before, after;
     parapet_array *array = NULL;
     parapet_status status;

@@ -106,7 +106,8 @@ static void advance(plate *self)
 
 static parapet_part part_of(const plate *self)
 {
-    return (parapet_part){.start = self->start,
+    return (parapet_part){.ndim = 2,
+                          .start = self->start,
                           .count = self->count,
                           .data = cell(self, self->cells, 0, 0),
                           .strides_bytes = self->strides};

@@ -9,7 +9,7 @@
  *     parapet_array *density = NULL;
  *     int64_t shape[2] = {1000, 2000}, start[2] = {0, 0};
  *     parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 2, .shape = shape};
- *     parapet_part part = {.start = start, .count = shape, .data = values};
+ *     parapet_part part = {.ndim = 2, .start = start, .count = shape, .data = values};
  *
  *     parapet_store_open(&store, MPI_COMM_WORLD, "run.zarr", PARAPET_CREATE, NULL);
  *     parapet_array_create(&density, store, "density", &spec);
@@ -319,7 +319,8 @@ PARAPET_API parapet_status parapet_array_layout_print(parapet_array *array, char
 /* A box of the index space and the memory that holds it. Element [i, j, ...] of the box is at
  * data + i * strides_bytes[0] + j * strides_bytes[1] + ...; strides may be negative. */
 typedef struct parapet_part {
-    const int64_t *start; /* ndim of the array each */
+    int ndim;             /* of the array; in a step of a series one less. The one number that is never chosen */
+    const int64_t *start; /* ndim of them each */
     const int64_t *count;
     void *data;                   /* only read by parapet_array_write */
     const int64_t *strides_bytes; /* NULL: C order, densely packed */

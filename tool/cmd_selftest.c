@@ -108,7 +108,7 @@ static bool sample_reopen(tool_sample *sample, tool_trial *trial, const char *pa
 static parapet_status sample_transfer(tool_sample *sample, bool is_write)
 {
     static const int64_t start[2] = {0, 0};
-    parapet_part part = {.start = start, .count = sample->shape};
+    parapet_part part = {.ndim = 2, .start = start, .count = sample->shape};
     part.data = is_write ? sample->values : sample->read;
     return is_write ? parapet_array_write(sample->array, &part, 1) : parapet_array_read(sample->array, &part, 1);
 }
@@ -170,7 +170,7 @@ static bool write_inner_box(tool_trial *trial, tool_sample *sample)
     int64_t count[2] = {23, 31};
     int64_t strides[2] = {COLUMNS * (int64_t)sample->element_bytes, (int64_t)sample->element_bytes};
     unsigned char *corner = sample->values + start[0] * strides[0] + start[1] * strides[1];
-    parapet_part part = {.start = start, .count = count, .data = corner, .strides_bytes = strides};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = corner, .strides_bytes = strides};
     for (int64_t i = 0; i < count[0]; i++)
         for (int64_t j = 0; j < count[1] * strides[1]; j++)
             corner[i * strides[0] + j] ^= 0x11;

@@ -82,7 +82,7 @@ static parapet_status read_pieces(const tool_restoring *restoring, const char *n
     parapet_status status = PARAPET_OK;
     for (int64_t first = 0; first < pieces->count && status == PARAPET_OK; first += ranks) {
         int64_t start[PARAPET_MAX_NDIM] = {0}, count[PARAPET_MAX_NDIM] = {0};
-        parapet_part part = {.start = start, .count = count, .data = restoring->buffer};
+        parapet_part part = {.ndim = pieces->ndim, .start = start, .count = count, .data = restoring->buffer};
         parapet_checkpoint_item item = {.name = name, .parts = &part};
         item.part_count = rank < pieces->count - first;
         if (item.part_count > 0)

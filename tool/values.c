@@ -70,7 +70,8 @@ static int64_t box_elements(const tool_comparison *comparison)
 
 static parapet_status read_box(const tool_comparison *comparison, parapet_array *array, void *data)
 {
-    parapet_part part = {.start = comparison->start, .count = comparison->count, .data = data};
+    parapet_part part = {
+        .ndim = comparison->ndim, .start = comparison->start, .count = comparison->count, .data = data};
     return parapet_array_read(array, &part, 1);
 }
 

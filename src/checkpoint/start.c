@@ -87,7 +87,7 @@ static parapet_status keep_part(parapet_array *array, const pp_box *box, const p
         kept->count[d] = box->count[d];
         kept->strides[d] = memory->strides[d];
     }
-    *part = (parapet_part){.start = kept->start, .count = kept->count, .data = memory->data};
+    *part = (parapet_part){.ndim = box->ndim, .start = kept->start, .count = kept->count, .data = memory->data};
     part->strides_bytes = kept->strides;
     if (buffering == PARAPET_BUFFERING_BORROW || pp_box_element_count(box) == 0)
         return PARAPET_OK;

@@ -13,7 +13,7 @@ static parapet_status write_coordinate(parapet_series *series)
     static const int servers[1] = {0};
     parapet_array *array = series->arrays[series->count];
     int64_t start = series->steps_committed, count = series->steps - series->steps_committed;
-    parapet_part part = {.start = &start, .count = &count, .data = series->coordinates};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = series->coordinates};
     pp_team team = {.comm = series->alone,
                     .servers = servers,
                     .server_count = 1,

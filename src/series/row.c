@@ -153,8 +153,11 @@ static parapet_status place_pieces(row_share *share, const parapet_series *serie
                 data = arena->memory.data + piece->offset;
                 strides[0] = (int64_t)piece->stride_bytes;
             }
-            share->parts[next++] = (parapet_part){
-                .start = piece->box.start, .count = piece->box.count, .data = data, .strides_bytes = strides};
+            share->parts[next++] = (parapet_part){.ndim = piece->box.ndim,
+                                                  .start = piece->box.start,
+                                                  .count = piece->box.count,
+                                                  .data = data,
+                                                  .strides_bytes = strides};
             entry->part_count++;
         }
     }

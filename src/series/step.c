@@ -15,15 +15,31 @@ static parapet_status check_step(const parapet_step *step)
     return PARAPET_OK;
 }
 
-/* numbers has room for three times ndim. */
-static parapet_status extend_part(const parapet_part *given, int ndim, int64_t step, int64_t *numbers,
-                                  parapet_part *part)
+/* A part with the dimension of the steps is refused, also that of a caller who leaves ndim at 0. */
+static parapet_status check_part(int index, const parapet_part *given, int ndim)
 {
+    if (given->ndim != ndim - 1)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "part %d has %d dimensions (ndim), but a step of this array has %d: that of the steps is left "
+                       "out",
+                       index, given->ndim, ndim - 1);
+    if (ndim == 1 && (given->start != NULL || given->count != NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "part %d has a start or a count, but a step of this array is one element: leave both NULL",
+                       index);
+    if (ndim > 1 && (given->start == NULL || given->count == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no start or no count", index);
+    return PARAPET_OK;
+}
+
+/* numbers has room for three times ndim. */
+static void extend_part(const parapet_part *given, int64_t step, int64_t *numbers, parapet_part *part)
+{
+    int ndim = given->ndim + 1;
     int64_t *start = numbers, *count = numbers + ndim, *strides = numbers + 2 * ndim;
-    size_t bytes = (size_t)(ndim - 1) * sizeof numbers[0];
-    if (bytes > 0 && (given->start == NULL || given->count == NULL))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a part has no start or no count");
+    size_t bytes = (size_t)given->ndim * sizeof numbers[0];
     *part = *given;
+    part->ndim = ndim;
     start[0] = step;
     count[0] = 1;
     strides[0] = 0;
@@ -36,7 +52,6 @@ static parapet_status extend_part(const parapet_part *given, int ndim, int64_t s
     part->start = start;
     part->count = count;
     part->strides_bytes = given->strides_bytes != NULL ? strides : NULL;
-    return PARAPET_OK;
 }
 
 /* The array as it will be with this step. */
@@ -68,11 +83,12 @@ static parapet_status take_array(pp_series_step *step, int index, const parapet_
     if ((status = pp_allocate_array(&step->given[index], count, sizeof step->given[index][0])) != PARAPET_OK ||
         (status = pp_allocate_array(&step->numbers[index], count, 3 * ndim * sizeof(int64_t))) != PARAPET_OK)
         return status;
-    for (i = 0; i < given->part_count && status == PARAPET_OK; i++)
-        status = extend_part(&given->parts[i], (int)ndim, series->steps, step->numbers[index] + 3 * ndim * (size_t)i,
-                             &step->given[index][i]);
-    if (status != PARAPET_OK)
-        return status;
+    for (i = 0; i < given->part_count; i++) {
+        if ((status = check_part(i, &given->parts[i], array->document.ndim)) != PARAPET_OK)
+            return status;
+        extend_part(&given->parts[i], series->steps, step->numbers[index] + 3 * ndim * (size_t)i,
+                    &step->given[index][i]);
+    }
     step->parts[index].count = given->part_count;
     return take_parts(step, index, array, series->steps);
 }

@@ -31,6 +31,16 @@ static parapet_status check_reserved(int index, const parapet_part *given)
     return PARAPET_OK;
 }
 
+static parapet_status check_ndim(int index, const parapet_part *given, const pp_grid *array)
+{
+    if (given->ndim != array->ndim)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has %d dimensions (ndim), but the array has %d", index,
+                       given->ndim, array->ndim);
+    if (array->ndim > 0 && (given->start == NULL || given->count == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no start or no count", index);
+    return PARAPET_OK;
+}
+
 /* Types without a fixed name are shown by their number. */
 static parapet_status check_type(int index, const parapet_part *given, parapet_type type)
 {
@@ -49,9 +59,8 @@ static parapet_status init_part(pp_parts *parts, int index, const parapet_part *
     pp_box *box = &parts->boxes[index];
     pp_part_memory *memory = &parts->memory[index];
     parapet_status status;
-    if (array->ndim > 0 && (given->start == NULL || given->count == NULL))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no start or no count", index);
     if ((status = check_reserved(index, given)) != PARAPET_OK ||
+        (status = check_ndim(index, given, array)) != PARAPET_OK ||
         (status = check_type(index, given, type)) != PARAPET_OK)
         return status;
     if ((status = pp_box_init(box, array->ndim, given->start, given->count)) != PARAPET_OK)

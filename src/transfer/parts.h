@@ -16,7 +16,7 @@ typedef struct pp_parts {
     pp_part_memory *memory;
 } pp_parts;
 
-/* Checks the parts against the array: type, bounds, data. The memory itself stays the caller's. */
+/* Checks the parts against the array: ndim, type, bounds, data. The memory itself stays the caller's. */
 parapet_status pp_parts_init(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
                              parapet_type type);
 void pp_parts_clear(pp_parts *parts);

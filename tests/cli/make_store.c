@@ -30,7 +30,7 @@ static void make_array(parapet_store *store, const char *path, const parapet_arr
                        const int64_t *count)
 {
     static const int64_t start[PARAPET_MAX_NDIM] = {0};
-    parapet_part part = {.start = start, .count = count, .data = data};
+    parapet_part part = {.ndim = spec->ndim, .start = start, .count = count, .data = data};
     parapet_array *array = NULL;
     require(parapet_array_create(&array, store, path, spec));
     require(parapet_array_write(array, &part, data == NULL ? 0 : 1));
@@ -148,8 +148,8 @@ static void put_generation(parapet_checkpoint *checkpoint, int64_t generation)
     double u[24];
     parapet_array_spec specs[2] = {{.type = PARAPET_FLOAT64, .ndim = 2, .shape = shape, .chunks = chunks},
                                    {.type = PARAPET_INT64, .ndim = 1, .shape = length}};
-    parapet_part parts[2] = {{.start = start, .count = shape, .data = u},
-                             {.start = start, .count = length, .data = v}};
+    parapet_part parts[2] = {{.ndim = 2, .start = start, .count = shape, .data = u},
+                             {.ndim = 1, .start = start, .count = length, .data = v}};
     parapet_checkpoint_item items[2] = {{.name = "u", .spec = &specs[0], .parts = &parts[0], .part_count = 1},
                                         {.name = "v", .spec = &specs[1], .parts = &parts[1], .part_count = 1}};
     specs[0].shards = chunks;
@@ -179,7 +179,7 @@ static void make_series(parapet_store *store, const char *path, int64_t steps)
     float values[5] = {1, 2, 3, 4, 5};
     parapet_array_spec specs[2] = {{.type = PARAPET_FLOAT32, .ndim = 2, .shape = shape, .chunks = chunks}};
     parapet_series_spec spec = {.count = 2, .names = names, .specs = specs};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = values};
     parapet_step step[2] = {{.parts = &part, .part_count = 1}, {.parts = &part, .part_count = 1}};
     parapet_series *series = NULL;
     specs[1] = specs[0];

@@ -112,6 +112,7 @@ static parapet_status read_whole(parapet_array *array, void **elements)
     if (*elements == NULL)
         return PARAPET_ERR_MEMORY;
     memset(*elements, 0xa5, bytes + 1);
+    part.ndim = info.ndim;
     part.count = info.shape;
     part.data = *elements;
     return parapet_array_read(array, &part, 1);

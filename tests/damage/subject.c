@@ -46,7 +46,8 @@ static void write_array(const subject_form *form, parapet_array *array, const ui
     for (row = 0; row < form->edge; row += form->shard)
         for (column = 0; column < form->edge; column += form->shard) {
             int64_t start[2] = {row, column};
-            parapet_part part = {.start = start,
+            parapet_part part = {.ndim = 2,
+                                 .start = start,
                                  .count = count,
                                  .data = (void *)(uintptr_t)&values[row * form->edge + column],
                                  .strides_bytes = strides};
@@ -142,7 +143,7 @@ static verdict examine_box(subject *made, parapet_array *array, int64_t *start, 
     int64_t i, edge = made->form->edge, strides[2] = {4 * edge, 4};
     uint32_t *found = &made->found[start[0] * edge + start[1]];
     const uint32_t *values = &made->values[start[0] * edge + start[1]];
-    parapet_part part = {.start = start, .count = count, .data = found, .strides_bytes = strides};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = found, .strides_bytes = strides};
     for (i = 0; i < count[0]; i++)
         memset(found + i * edge, 0xa5, (size_t)count[1] * sizeof found[0]);
     if (parapet_array_read(array, &part, 1) != PARAPET_OK)

@@ -193,6 +193,7 @@ static void make_many(const digest_bed *bed, parapet_store *store)
     require(parapet_arrays_create(arrays, store, paths, specs, 2));
     for (i = 0; i < 2; i++) {
         require(parapet_array_get_info(arrays[i], &info));
+        parts[i].ndim = 2;
         parts[i].start = share.start;
         parts[i].count = share.count;
         parts[i].data = make_elements(&info, &share, (uint64_t)i);
@@ -301,6 +302,7 @@ static void write_backwards(const digest_bed *bed, parapet_array *array)
     char *elements;
     require(parapet_array_get_info(array, &info));
     elements = make_elements(&info, &box, 11);
+    part.ndim = 2;
     part.start = start;
     part.count = count;
     part.data = elements + 34 * 4;
@@ -393,6 +395,7 @@ static void make_elided(const digest_bed *bed)
     require_true(fill != NULL, "no memory");
     for (i = 0; i < wide[0] * wide[1]; i++)
         fill[i] = *(const int32_t *)spec.fill_value;
+    part.ndim = 2;
     part.start = start;
     part.count = wide;
     part.data = fill;

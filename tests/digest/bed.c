@@ -106,6 +106,7 @@ void write_box(const digest_bed *bed, parapet_array *array, const digest_box *bo
     require(parapet_array_get_info(array, &info));
     share = share_of(bed, info.ndim, box);
     has_some = info.ndim > 0 || bed->rank == 0;
+    part.ndim = info.ndim;
     part.start = share.start;
     part.count = share.count;
     part.data = make_elements(&info, &share, seed);

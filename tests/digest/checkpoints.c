@@ -29,6 +29,7 @@ static void build_state(const digest_bed *bed, const char *codec, uint64_t seed,
     for (i = 0; i < ITEMS; i++) {
         state->specs[i].codec = codec;
         state->shares[i] = share_of(bed, infos[i].ndim, &boxes[i]);
+        state->parts[i].ndim = infos[i].ndim;
         state->parts[i].start = state->shares[i].start;
         state->parts[i].count = state->shares[i].count;
         state->parts[i].data = make_elements(&infos[i], &state->shares[i], seed + (uint64_t)i);

@@ -44,6 +44,7 @@ static void append(const digest_bed *bed, digest_series *to, int first, int end)
         int i;
         for (i = 0; i < ARRAYS; i++) {
             shares[i] = share_of(bed, to->infos[i].ndim, &to->boxes[i]);
+            parts[i].ndim = to->infos[i].ndim;
             parts[i].start = shares[i].start;
             parts[i].count = shares[i].count;
             parts[i].data = make_elements(&to->infos[i], &shares[i], (uint64_t)(first + 100 * i));
@@ -102,7 +103,7 @@ static void create_large(parapet_store *store, digest_series *made)
 static void append_large(const digest_series *to, int first, int end)
 {
     for (; first < end; first++) {
-        parapet_part part = {.start = to->boxes[0].start, .count = to->boxes[0].count};
+        parapet_part part = {.ndim = 2, .start = to->boxes[0].start, .count = to->boxes[0].count};
         parapet_step step = {.parts = &part, .part_count = 1};
         part.data = make_elements(&to->infos[0], &to->boxes[0], (uint64_t)first);
         require(parapet_series_append(to->series, first, &step));

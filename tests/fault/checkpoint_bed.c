@@ -31,8 +31,8 @@ static const parapet_array_spec specs[2] = {
 static void fields_init(fields *made)
 {
     *made = (fields){0};
-    made->parts[0] = (parapet_part){.start = made->start, .count = u_shape, .data = made->u};
-    made->parts[1] = (parapet_part){.start = made->start, .count = v_shape, .data = made->v};
+    made->parts[0] = (parapet_part){.ndim = 2, .start = made->start, .count = u_shape, .data = made->u};
+    made->parts[1] = (parapet_part){.ndim = 1, .start = made->start, .count = v_shape, .data = made->v};
     made->items[0] =
         (parapet_checkpoint_item){.name = "u", .spec = &specs[0], .parts = &made->parts[0], .part_count = 1};
     made->items[1] =

@@ -45,8 +45,8 @@ typedef struct arguments {
 
 static void arguments_init(arguments *made, kill_state *state)
 {
-    made->parts[0] = (parapet_part){.start = state->u_start, .count = state->u_count, .data = state->u};
-    made->parts[1] = (parapet_part){.start = state->v_start, .count = state->v_count, .data = state->v};
+    made->parts[0] = (parapet_part){.ndim = 3, .start = state->u_start, .count = state->u_count, .data = state->u};
+    made->parts[1] = (parapet_part){.ndim = 1, .start = state->v_start, .count = state->v_count, .data = state->v};
     made->items[0] =
         (parapet_checkpoint_item){.name = "u", .spec = &specs[0], .parts = &made->parts[0], .part_count = 1};
     made->items[1] =

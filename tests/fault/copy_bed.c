@@ -116,7 +116,7 @@ static void write_rows(parapet_array *array, int64_t first, int64_t count)
 {
     int32_t values[EDGE * EDGE];
     int64_t start[2] = {first, 0}, counts[2] = {count, EDGE}, i;
-    parapet_part part = {.start = start, .count = counts, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = counts, .data = values};
     for (i = 0; i < count * EDGE; i++)
         values[i] = (int32_t)(first * EDGE + i) * 7;
     assert_ok(parapet_array_write(array, &part, 1));

@@ -72,7 +72,7 @@ static void write_array(parapet_store *store, const char *path, const int64_t *s
     int64_t start[NDIM] = {0}, count[NDIM] = {shape[0] / PARTS, shape[1], shape[2]};
     int64_t elements = count[0] * count[1] * count[2], i;
     float *values = malloc((size_t)elements * sizeof values[0]);
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = NDIM, .start = start, .count = count, .data = values};
     parapet_array *array = NULL;
     uint64_t state = 88172645463325252;
     require(parapet_array_create(&array, store, path, &spec));

@@ -90,7 +90,7 @@ parapet_status bed_write_all(parapet_array *array, int32_t generation)
     int32_t values[STATE_EDGE * STATE_EDGE];
     int64_t start[2] = {0, 0}, i, j;
     parapet_array_info info;
-    parapet_part part = {.start = start, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .data = values};
     parapet_status status = parapet_array_get_info(array, &info);
     if (status != PARAPET_OK)
         return status;
@@ -378,7 +378,7 @@ static parapet_status run_write_inside(bed *used)
 {
     int32_t values[7 * 6];
     int64_t start[2] = {1, 4}, count[2] = {7, 6};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
     int i;
     for (i = 0; i < 7 * 6; i++)
         values[i] = value_of(1 + i / 6, 4 + i % 6, 2);
@@ -394,7 +394,7 @@ static parapet_status run_write_parts(bed *used)
     for (k = 0; k < 3; k++) {
         for (i = 0; i < 4; i++)
             values[k][i] = value_of(starts[k][0] + i / 2, starts[k][1] + i % 2, 2);
-        parts[k] = (parapet_part){.start = starts[k], .count = count, .data = values[k]};
+        parts[k] = (parapet_part){.ndim = 2, .start = starts[k], .count = count, .data = values[k]};
     }
     return parapet_array_write(used->array, parts, 3);
 }
@@ -403,7 +403,7 @@ static parapet_status run_read(bed *used)
 {
     int32_t values[10 * 12];
     int64_t start[2] = {0, 0};
-    parapet_part part = {.start = start, .count = shape_of_a, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = shape_of_a, .data = values};
     parapet_status status = parapet_array_read(used->array, &part, 1);
     if (status == PARAPET_OK)
         assert_int_equal(values[5 * 12 + 6], value_of(5, 6, 1));
@@ -414,8 +414,8 @@ static parapet_status run_read_parts(bed *used)
 {
     int32_t values[2][4];
     int64_t starts[2][2] = {{5, 5}, {8, 0}}, count[2] = {2, 2};
-    parapet_part parts[2] = {{.start = starts[0], .count = count, .data = values[0]},
-                             {.start = starts[1], .count = count, .data = values[1]}};
+    parapet_part parts[2] = {{.ndim = 2, .start = starts[0], .count = count, .data = values[0]},
+                             {.ndim = 2, .start = starts[1], .count = count, .data = values[1]}};
     parapet_status status = parapet_array_read(used->array, parts, 2);
     if (status == PARAPET_OK)
         assert_int_equal(values[0][3], value_of(6, 6, 1));

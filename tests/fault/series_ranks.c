@@ -131,7 +131,8 @@ static void append(parapet_series *series, int64_t step, int32_t *data)
         for (i = 0; i < (ndims[array] > 1 ? count[0] : 1); i++)
             for (j = 0; j < (ndims[array] > 1 ? count[1] : 1); j++)
                 values[i * count[1] + j] = value_of(array, step, i, ndims[array] > 1 ? start[1] + j : 0);
-        parts[array] = (parapet_part){.start = start, .count = count, .data = values};
+        parts[array] = ndims[array] > 1 ? (parapet_part){.ndim = 2, .start = start, .count = count, .data = values}
+                                        : (parapet_part){.data = values};
         steps[array] = (parapet_step){.parts = &parts[array], .part_count = ndims[array] > 1 || kill_rank == 0};
     }
     require(parapet_series_append(series, 0.5 * (double)step, steps));
@@ -202,7 +203,7 @@ static parapet_status compare(parapet_array *array, int number, int64_t first, i
 {
     int64_t start[3] = {first, 0, 0}, count[3] = {steps, 1, 1}, t, i, j;
     int32_t *found = allocate((size_t)(steps * shaped->shape[0] * shaped->shape[1]) * sizeof *found), *next = found;
-    parapet_part part = {.start = start, .count = count, .data = found};
+    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = found};
     parapet_status status;
     if (ndims[number] > 1) {
         cut_block(shaped->shape[0], &start[1], &count[1]);
@@ -245,7 +246,7 @@ static void verify_coordinate(parapet_store *store)
     require(parapet_array_open(&array, store, PLACE "/time"));
     steps = steps_of(array);
     found = allocate((size_t)steps * sizeof *found);
-    part = (parapet_part){.start = &start, .count = &steps, .data = found};
+    part = (parapet_part){.ndim = 1, .start = &start, .count = &steps, .data = found};
     if ((status = parapet_array_read(array, &part, 1)) == PARAPET_OK)
         for (i = 0; i < steps; i++)
             wrong += found[i] != 0.5 * (double)i;

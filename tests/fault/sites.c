@@ -130,7 +130,7 @@ static void use_handle(const site_test *test, const fault_point *point, bed *wor
     int32_t values[STATE_EDGE * STATE_EDGE];
     int64_t start[2] = {0, 0};
     parapet_array_info info;
-    parapet_part part = {.start = start, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .data = values};
     if (work->array == NULL)
         return;
     assert_ok(parapet_array_get_info(work->array, &info));

@@ -30,7 +30,8 @@ static int fail_on_problem(void *context, const parapet_finding *finding)
 static void take_values(array_state *seen, parapet_array *array)
 {
     int64_t start[2] = {0, 0}, strides[2] = {sizeof seen->values[0], sizeof seen->values[0][0]};
-    parapet_part part = {.start = start, .count = seen->shape, .data = seen->values, .strides_bytes = strides};
+    parapet_part part = {
+        .ndim = 2, .start = start, .count = seen->shape, .data = seen->values, .strides_bytes = strides};
     int i, j;
     for (i = 0; i < STATE_EDGE; i++)
         for (j = 0; j < STATE_EDGE; j++)

@@ -63,7 +63,7 @@ static void write_rows(parapet_array *array, int64_t first, int64_t rows, int32_
 {
     int32_t values[ELEMENTS];
     int64_t start[2] = {first, 0}, count[2] = {rows, EDGE};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
     int i;
     for (i = 0; i < rows * EDGE; i++)
         values[i] = (i + 1) * factor;
@@ -84,7 +84,7 @@ static void rewrite_source(copy_bed *work, int32_t factor)
 static void read_elements(pp_store *backend, const char *path, int32_t values[ELEMENTS])
 {
     static const int64_t start[2] = {0, 0}, count[2] = {EDGE, EDGE};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
     parapet_store *store = open_over(backend, PARAPET_READ);
     parapet_array *array;
     assert_ok(parapet_array_open(&array, store, path));

@@ -135,7 +135,7 @@ static void rewrite_chunk(parapet_array *array)
 {
     int32_t values[24] = {0};
     int64_t start[2] = {20, 18}, count[2] = {4, 6};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
     assert_ok(parapet_array_write(array, &part, 1));
 }
 

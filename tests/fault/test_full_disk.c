@@ -23,7 +23,7 @@ static parapet_status write_values(parapet_array *array, double value)
 {
     static double values[EDGE * EDGE];
     int64_t start[2] = {0, 0}, count[2] = {EDGE, EDGE};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
     int i;
     for (i = 0; i < EDGE * EDGE; i++)
         values[i] = value;
@@ -34,7 +34,7 @@ static void assert_values(parapet_store *store, double value)
 {
     static double values[EDGE * EDGE];
     int64_t start[2] = {0, 0}, count[2] = {EDGE, EDGE};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
     parapet_check_summary summary;
     parapet_array *array;
     int i;
@@ -106,7 +106,7 @@ static void test_full_disk__filled_by_arrays_it_keeps_those_that_were_finished(v
     int64_t shape[1] = {20000};
     static double values[20000];
     int64_t start[1] = {0};
-    parapet_part part = {.start = start, .count = shape, .data = values};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = values};
     parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 1, .shape = shape, .codec = "none"};
     parapet_check_summary summary;
     int i, finished = 0;

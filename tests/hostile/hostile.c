@@ -90,6 +90,7 @@ static parapet_status transfer(parapet_array *array, bool writes, int64_t most)
     if (status != PARAPET_OK)
         return status;
     elements = choose_box(&info, most, count);
+    part.ndim = info.ndim;
     part.data = calloc(elements + 1, info.element_bytes + 1);
     if (part.data == NULL)
         return PARAPET_ERR_INTERNAL;

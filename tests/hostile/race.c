@@ -59,7 +59,7 @@ static bool make_array(const char *root, unsigned char fill, unsigned char value
                                      .codec = "none",
                                      .no_checksum = 1,
                                      .fill_value = &fill};
-    const parapet_part part = {.start = start, .count = chunks, .data = elements};
+    const parapet_part part = {.ndim = 2, .start = start, .count = chunks, .data = elements};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     bool is_made;
@@ -132,7 +132,7 @@ static bool read_all(parapet_array *array, tally *count)
 {
     static const int64_t start[2] = {0, 0}, shape[2] = {SIDE, SIDE};
     unsigned char elements[SIDE * SIDE] = {0};
-    const parapet_part part = {.start = start, .count = shape, .data = elements};
+    const parapet_part part = {.ndim = 2, .start = start, .count = shape, .data = elements};
     parapet_status status = parapet_array_read(array, &part, 1);
     count->reads += status == PARAPET_OK;
     count->reads_refused += status != PARAPET_OK;
@@ -146,7 +146,8 @@ static bool write_some(parapet_array *array, tally *count)
 {
     static const int64_t start[2] = {0, 0}, whole[2] = {4, 4}, some[2] = {2, 3};
     unsigned char elements[CHUNK_BYTES];
-    const parapet_part part = {.start = start, .count = count->writes % 2 == 0 ? whole : some, .data = elements};
+    const parapet_part part = {
+        .ndim = 2, .start = start, .count = count->writes % 2 == 0 ? whole : some, .data = elements};
     parapet_status status;
     memset(elements, 3, sizeof elements);
     status = parapet_array_write(array, &part, 1);

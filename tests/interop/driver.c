@@ -205,7 +205,8 @@ static void make_public_parts(driver *session, parapet_part *parts)
     for (int i = 0; i < session->part_count; i++) {
         part_memory *part = &session->parts[i];
         place_part(session, part);
-        parts[i] = (parapet_part){.start = part->start, .count = part->count, .data = part->first};
+        parts[i] = (parapet_part){
+            .ndim = session->info.ndim, .start = part->start, .count = part->count, .data = part->first};
         if (session->order != ORDER_C)
             parts[i].strides_bytes = part->strides;
     }

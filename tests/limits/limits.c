@@ -176,7 +176,7 @@ static unsigned char *make_band(int64_t rows, int64_t columns)
 static void write_band(bed *self, unsigned char *band, int64_t rows, int64_t columns)
 {
     const int64_t start[2] = {0, 0}, count[2] = {rows, columns}, strides[2] = {1, 1};
-    const parapet_part part = {.start = start, .count = count, .data = band, .strides_bytes = strides};
+    const parapet_part part = {.ndim = 2, .start = start, .count = count, .data = band, .strides_bytes = strides};
     assert_ok(parapet_array_write(self->array, &part, 1));
 }
 
@@ -197,7 +197,7 @@ static void check_band_in_slabs(bed *self, const unsigned char *band, int64_t ro
     for (first = 0; first < rows; first += slab_rows) {
         const int64_t start[2] = {first, 0};
         const int64_t count[2] = {first + slab_rows < rows ? slab_rows : rows - first, columns};
-        const parapet_part part = {.start = start, .count = count, .data = slab};
+        const parapet_part part = {.ndim = 2, .start = start, .count = count, .data = slab};
         memset(slab, 0x5a, (size_t)(slab_rows * columns));
         assert_ok(parapet_array_read(self->array, &part, 1));
         check_rows(slab, band, first, count[0], columns);
@@ -234,7 +234,8 @@ static void test_limits__one_box_of_2_gib_and_a_bit(void **state)
     found = make_memory(bytes);
     memset(found, 0x5a, bytes);
     begin(&self);
-    assert_ok(parapet_array_read(self.array, &(parapet_part){.start = start, .count = shape, .data = found}, 1));
+    assert_ok(
+        parapet_array_read(self.array, &(parapet_part){.ndim = 2, .start = start, .count = shape, .data = found}, 1));
     finish(&self, "read one box | 2 GiB + 4 KiB");
     check_rows(found, band, 0, rows, columns);
     (void)munmap(found, bytes);
@@ -263,11 +264,11 @@ static void check_run(int64_t elements)
         memory[i] = random_next(&seed);
     (void)snprintf(what, sizeof what, "one run, both ways | %lld B", (long long)elements);
     begin(&self);
-    assert_ok(
-        parapet_array_write(self.array, &(parapet_part){.start = &start, .count = &elements, .data = memory}, 1));
+    assert_ok(parapet_array_write(
+        self.array, &(parapet_part){.ndim = 1, .start = &start, .count = &elements, .data = memory}, 1));
     memset(memory, 0x5a, bytes);
-    assert_ok(
-        parapet_array_read(self.array, &(parapet_part){.start = &start, .count = &elements, .data = memory}, 1));
+    assert_ok(parapet_array_read(self.array,
+                                 &(parapet_part){.ndim = 1, .start = &start, .count = &elements, .data = memory}, 1));
     finish(&self, what);
     seed = (uint64_t)elements;
     for (i = 0; i < elements / 8; i++)
@@ -303,12 +304,15 @@ static void change_beyond_4_gib(bed *self, unsigned char *band, int64_t columns)
     const int64_t start[2] = {4 * GIB / columns + 100, 17}, count[2] = {3, 1000};
     unsigned char change[3][1000], found[3][1000];
     memset(change, 0xc3, sizeof change);
-    assert_ok(parapet_array_write(self->array, &(parapet_part){.start = start, .count = count, .data = change}, 1));
-    assert_ok(parapet_array_read(self->array, &(parapet_part){.start = start, .count = count, .data = found}, 1));
+    assert_ok(parapet_array_write(self->array,
+                                  &(parapet_part){.ndim = 2, .start = start, .count = count, .data = change}, 1));
+    assert_ok(parapet_array_read(self->array,
+                                 &(parapet_part){.ndim = 2, .start = start, .count = count, .data = found}, 1));
     assert_memory_equal(found, change, sizeof change);
     for (int i = 0; i < 3; i++)
         memcpy(change[i], band + start[0] + i + start[1], sizeof change[i]);
-    assert_ok(parapet_array_write(self->array, &(parapet_part){.start = start, .count = count, .data = change}, 1));
+    assert_ok(parapet_array_write(self->array,
+                                  &(parapet_part){.ndim = 2, .start = start, .count = count, .data = change}, 1));
 }
 
 static void check_large_shard(const char *codec, bool changes)
@@ -373,21 +377,24 @@ static void test_limits__more_than_2_31_elements(void **state)
     for (i = 0; i < count; i++)
         numbers[i] = (int32_t)(i * i);
     begin(&self);
-    assert_ok(parapet_array_write(
-        self.array,
-        &(parapet_part){
-            .start = &zero, .count = &elements, .data = (void *)(uintptr_t)&value, .strides_bytes = &no_stride},
-        1));
-    assert_ok(parapet_array_write(self.array, &(parapet_part){.start = &start, .count = &count, .data = numbers}, 1));
+    assert_ok(parapet_array_write(self.array,
+                                  &(parapet_part){.ndim = 1,
+                                                  .start = &zero,
+                                                  .count = &elements,
+                                                  .data = (void *)(uintptr_t)&value,
+                                                  .strides_bytes = &no_stride},
+                                  1));
+    assert_ok(parapet_array_write(self.array,
+                                  &(parapet_part){.ndim = 1, .start = &start, .count = &count, .data = numbers}, 1));
     finish(&self, "write int32, one value and 505 others | 2^31 + 5 elements");
-    assert_ok(parapet_array_read(self.array,
-                                 &(parapet_part){.start = &wide_start, .count = &wide_count, .data = found}, 1));
+    assert_ok(parapet_array_read(
+        self.array, &(parapet_part){.ndim = 1, .start = &wide_start, .count = &wide_count, .data = found}, 1));
     for (i = 0; i < wide_count; i++) {
         int64_t inside = wide_start + i - start;
         assert_int_equal(found[i], inside >= 0 && inside < count ? numbers[inside] : value);
     }
-    assert_ok(
-        parapet_array_read(self.array, &(parapet_part){.start = &zero, .count = &wide_count, .data = found}, 1));
+    assert_ok(parapet_array_read(self.array,
+                                 &(parapet_part){.ndim = 1, .start = &zero, .count = &wide_count, .data = found}, 1));
     for (i = 0; i < wide_count; i++)
         assert_int_equal(found[i], value);
     free(found);
@@ -403,8 +410,10 @@ static void check_place(bed *self, const int64_t *start)
     for (i = 0; i < 50; i++)
         for (j = 0; j < 70; j++)
             given[i][j] = (double)(i * 1000 + j);
-    assert_ok(parapet_array_write(self->array, &(parapet_part){.start = start, .count = count, .data = given}, 1));
-    assert_ok(parapet_array_read(self->array, &(parapet_part){.start = around, .count = wide, .data = found}, 1));
+    assert_ok(parapet_array_write(self->array,
+                                  &(parapet_part){.ndim = 2, .start = start, .count = count, .data = given}, 1));
+    assert_ok(parapet_array_read(self->array,
+                                 &(parapet_part){.ndim = 2, .start = around, .count = wide, .data = found}, 1));
     for (i = 0; i < 70; i++)
         for (j = 0; j < 100; j++)
             assert_true(found[i][j] == (i >= 20 && j >= 30 ? given[i - 20][j - 30] : -1.0));
@@ -417,7 +426,8 @@ static void resize_square(bed *self, int64_t side)
     double found[50][70];
     assert_ok(parapet_array_resize(self->array, smaller));
     assert_ok(parapet_array_resize(self->array, larger));
-    assert_ok(parapet_array_read(self->array, &(parapet_part){.start = corner, .count = count, .data = found}, 1));
+    assert_ok(parapet_array_read(self->array,
+                                 &(parapet_part){.ndim = 2, .start = corner, .count = count, .data = found}, 1));
     for (size_t i = 0; i < 50 * 70; i++)
         assert_true(found[i / 70][i % 70] == -1.0);
 }
@@ -478,9 +488,10 @@ static void test_limits__a_sparse_line_of_2_62_elements(void **state)
                       .type = PARAPET_UINT8, .ndim = 1, .shape = &elements, .chunks = &chunk, .shards = &shard});
     begin(&self);
     assert_ok(parapet_array_write(
-        self.array, &(parapet_part){.start = &start, .count = &count, .data = (void *)(uintptr_t)given}, 1));
-    assert_ok(parapet_array_read(self.array,
-                                 &(parapet_part){.start = &wide_start, .count = &wide_count, .data = found}, 1));
+        self.array, &(parapet_part){.ndim = 1, .start = &start, .count = &count, .data = (void *)(uintptr_t)given},
+        1));
+    assert_ok(parapet_array_read(
+        self.array, &(parapet_part){.ndim = 1, .start = &wide_start, .count = &wide_count, .data = found}, 1));
     finish(&self, "sparse: the last 3 elements of a line | 2^62 elements");
     assert_memory_equal(found, expected, sizeof expected);
     close_all(&self);
@@ -506,15 +517,18 @@ static void test_limits__32_dimensions(void **state)
     create(&self, &(parapet_array_spec){
                       .type = PARAPET_UINT16, .ndim = 32, .shape = shape, .chunks = chunks, .shards = shards});
     begin(&self);
-    assert_ok(parapet_array_write(self.array, &(parapet_part){.start = start, .count = shape, .data = given}, 1));
-    assert_ok(parapet_array_read(self.array, &(parapet_part){.start = start, .count = shape, .data = found}, 1));
+    assert_ok(parapet_array_write(self.array,
+                                  &(parapet_part){.ndim = 32, .start = start, .count = shape, .data = given}, 1));
+    assert_ok(parapet_array_read(self.array,
+                                 &(parapet_part){.ndim = 32, .start = start, .count = shape, .data = found}, 1));
     assert_memory_equal(found, given, ELEMENTS * sizeof *given);
     for (d = 0; d < 32; d++) { /* Fortran order, of a box of the first 16 dimensions */
         reversed[d] = stride;
         stride *= count[d];
     }
     assert_ok(parapet_array_read(
-        self.array, &(parapet_part){.start = start, .count = count, .data = found, .strides_bytes = reversed}, 1));
+        self.array,
+        &(parapet_part){.ndim = 32, .start = start, .count = count, .data = found, .strides_bytes = reversed}, 1));
     finish(&self, "32 dimensions, whole and a box | 2^20 elements");
     for (i = 0; i < BOX; i++) {
         int turned = 0, bit;
@@ -615,8 +629,8 @@ static void test_limits__a_chunk_beyond_the_limit_is_refused_naming_one_that_wou
     size_t i;
     (void)state;
     for (i = 0; i < sizeof codecs / sizeof codecs[0]; i++) {
-        const parapet_part whole = {.start = &start, .count = &elements, .data = memory};
-        const parapet_part part = {.start = &start, .count = &some, .data = memory};
+        const parapet_part whole = {.ndim = 1, .start = &start, .count = &elements, .data = memory};
+        const parapet_part part = {.ndim = 1, .start = &start, .count = &some, .data = memory};
         char what[96];
         bed self;
         (void)remove_scratch(NULL);
@@ -641,8 +655,8 @@ static void test_limits__large_indexes_are_refused_naming_a_limit_that_would_do(
     const int64_t shape[2] = {4, 60000}, chunks[2] = {1, 1}, shards[2] = {1, 60000}, start[2] = {0, 0};
     const int64_t column[2] = {4, 3};
     unsigned char *memory = make_memory((size_t)(shape[0] * shape[1]));
-    const parapet_part whole = {.start = start, .count = shape, .data = memory};
-    const parapet_part part = {.start = start, .count = column, .data = memory};
+    const parapet_part whole = {.ndim = 2, .start = start, .count = shape, .data = memory};
+    const parapet_part part = {.ndim = 2, .start = start, .count = column, .data = memory};
     bed self;
     (void)state;
     open_store(&self, LIMIT_BYTES);

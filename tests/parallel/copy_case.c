@@ -407,7 +407,7 @@ static parapet_status write_boxes(const copy_case *of, parapet_array *array)
         const copy_box *box = &of->boxes[i];
         unsigned char *data =
             checked(malloc((size_t)copy_element_count(of->ndim, box->count) * of->element_bytes + 1));
-        parapet_part part = {.start = box->start, .count = box->count, .data = data};
+        parapet_part part = {.ndim = of->ndim, .start = box->start, .count = box->count, .data = data};
         put_box(of, box, data);
         status = parapet_array_write(array, &part, 1);
         free(data);

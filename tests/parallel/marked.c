@@ -26,7 +26,8 @@ static void connect(marked *state)
     void *data[MARKED_ARRAYS] = {state->field, state->line, &state->number};
     int i;
     for (i = 0; i < MARKED_ARRAYS; i++) {
-        state->parts[i] = (parapet_part){.start = state->start[i], .count = state->count[i], .data = data[i]};
+        state->parts[i] = (parapet_part){
+            .ndim = specs[i].ndim, .start = state->start[i], .count = state->count[i], .data = data[i]};
         state->items[i] = (parapet_checkpoint_item){
             .name = names[i], .spec = &specs[i], .parts = &state->parts[i], .part_count = 1};
     }

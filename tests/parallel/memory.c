@@ -73,6 +73,7 @@ static void draw_memory(part_memory *made, parapet_part *part, draw *from, const
     for (i = 0; i < made->bytes; i++)
         made->memory[i] = pattern_at(i);
     made->origin = made->memory + (made->bytes > 0 ? place : 0);
+    part->ndim = ndim;
     part->start = made->held->start;
     part->count = made->held->count;
     part->data = made->bytes > 0 ? made->origin : NULL;

@@ -38,7 +38,8 @@ static int64_t number_at(const int64_t *position)
 
 parapet_part ramp_part(const ramp *of, const ramp_box *box)
 {
-    return (parapet_part){.start = box->start,
+    return (parapet_part){.ndim = RAMP_NDIM,
+                          .start = box->start,
                           .count = box->count,
                           .data = of->table + number_at(box->start),
                           .strides_bytes = strides};

@@ -19,9 +19,10 @@ static void strip_deal(strip *dealt, int rank, int ranks)
     dealt->counts[0][0] = (end > all ? all : end) - start;
     dealt->starts[1][0] = 0;
     dealt->counts[1][0] = end > all ? end - all : 0;
-    dealt->parts[0] = (parapet_part){.start = dealt->starts[0], .count = dealt->counts[0], .data = dealt->values};
+    dealt->parts[0] =
+        (parapet_part){.ndim = 1, .start = dealt->starts[0], .count = dealt->counts[0], .data = dealt->values};
     dealt->parts[1] = (parapet_part){
-        .start = dealt->starts[1], .count = dealt->counts[1], .data = dealt->values + dealt->counts[0][0]};
+        .ndim = 1, .start = dealt->starts[1], .count = dealt->counts[1], .data = dealt->values + dealt->counts[0][0]};
 }
 
 static int32_t value_at(const strip *dealt, int64_t i, int32_t generation)

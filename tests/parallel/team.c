@@ -43,8 +43,8 @@ static void rows_deal(rows *dealt, const int64_t start[2], const int64_t count[2
         dealt->starts[number][1] = start[1];
         for (j = 0; j < count[1]; j++)
             dealt->values[number][j] = value_of(i, start[1] + j, 2);
-        dealt->parts[number] =
-            (parapet_part){.start = dealt->starts[number], .count = dealt->count, .data = dealt->values[number]};
+        dealt->parts[number] = (parapet_part){
+            .ndim = 2, .start = dealt->starts[number], .count = dealt->count, .data = dealt->values[number]};
         dealt->part_count++;
     }
 }
@@ -134,8 +134,8 @@ static void many_deal(many_parts *dealt, parapet_array *const *arrays, int rank_
             if (i / 2 % rank_count != own)
                 continue;
             dealt->starts[k][number][0] = i;
-            dealt->parts[k][number] =
-                (parapet_part){.start = dealt->starts[k][number], .count = one, .data = &dealt->values[k][number]};
+            dealt->parts[k][number] = (parapet_part){
+                .ndim = 1, .start = dealt->starts[k][number], .count = one, .data = &dealt->values[k][number]};
             dealt->list[k].part_count++;
         }
     }
@@ -530,7 +530,7 @@ static void take_many(team_state *seen, parapet_store *store)
     int64_t start[1] = {0};
     int k;
     for (k = 0; k < TEAM_MANY; k++) {
-        parapet_part part = {.start = start, .count = many_shape, .data = seen->values[k]};
+        parapet_part part = {.ndim = 1, .start = start, .count = many_shape, .data = seen->values[k]};
         parapet_array *array;
         parapet_status status = parapet_array_open(&array, store, many_paths[k]);
         seen->exists[k] = is_array_there(status);
@@ -561,7 +561,7 @@ static void take_checkpoint(team_state *seen, parapet_store *store)
 static void take_series(team_state *seen, parapet_store *store)
 {
     int64_t start[2] = {0, 0}, count[2] = {0, MANY_EXTENT};
-    parapet_part part = {.start = start, .count = count, .data = seen->series};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = seen->series};
     parapet_array_info info;
     parapet_array *array;
     parapet_status status = parapet_array_open(&array, store, "s/x");

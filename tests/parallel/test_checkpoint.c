@@ -301,7 +301,7 @@ static void many_fill(many *all, const launch *run, bool is_put)
         all->starts[i] = 0;
         for (j = 0; j < MANY_LENGTH; j++)
             all->values[i][j] = is_put ? 1000 * i + j : -1;
-        all->parts[i] = (parapet_part){.start = &all->starts[i], .count = shape, .data = all->values[i]};
+        all->parts[i] = (parapet_part){.ndim = 1, .start = &all->starts[i], .count = shape, .data = all->values[i]};
         all->items[i] = (parapet_checkpoint_item){.name = all->names[i], .spec = &spec, .parts = &all->parts[i]};
         all->items[i].part_count = !is_put || i % run->ranks == run->rank ? 1 : 0;
     }

@@ -60,7 +60,7 @@ static int64_t elements_of(const int64_t *count)
 static void write_rows(parapet_array *array)
 {
     int64_t start[NDIM], count[NDIM], i;
-    parapet_part part = {.start = start, .count = count};
+    parapet_part part = {.ndim = NDIM, .start = start, .count = count};
     double *data;
     rows_of(run.rank, start, count);
     part.data = data = malloc((size_t)elements_of(count) * sizeof data[0] + 1);
@@ -73,7 +73,7 @@ static void write_rows(parapet_array *array)
 static void read_rows_of_next(parapet_array *array)
 {
     int64_t start[NDIM], count[NDIM], i, wrong = 0;
-    parapet_part part = {.start = start, .count = count};
+    parapet_part part = {.ndim = NDIM, .start = start, .count = count};
     double *data;
     rows_of((run.rank + 1) % run.ranks, start, count);
     part.data = data = calloc((size_t)elements_of(count) + 1, sizeof data[0]);

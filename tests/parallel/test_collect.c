@@ -44,7 +44,7 @@ static void put_array(launch *run, parapet_checkpoint *checkpoint)
 {
     int64_t shape[1] = {run->ranks}, start[1] = {run->rank}, count[1] = {1}, value = run->rank;
     parapet_array_spec spec = {.type = PARAPET_INT64, .ndim = 1, .shape = shape};
-    parapet_part part = {.start = start, .count = count, .data = &value};
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = &value};
     parapet_checkpoint_item item = {.name = "a", .spec = &spec, .parts = &part, .part_count = 1};
     LAUNCH_OK(run, parapet_checkpoint_put(checkpoint, &item, 1));
 }

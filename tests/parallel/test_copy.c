@@ -181,7 +181,7 @@ static void check_elements(trial *test, parapet_array *array)
     int64_t start[COPY_NDIM_MOST] = {0}, count = copy_element_count(of->ndim, of->target.shape), i = 0;
     unsigned char *expected = copy_case_expected(of, test->contents),
                   *seen = calloc((size_t)count + 1, of->element_bytes);
-    parapet_part part = {.start = start, .count = of->target.shape, .data = seen};
+    parapet_part part = {.ndim = of->ndim, .start = start, .count = of->target.shape, .data = seen};
     launch_expect(test->run, parapet_array_read(array, &part, 1) == PARAPET_OK, "a target that can be read");
     while (i < count && memcmp(seen + (size_t)i * of->element_bytes, expected + (size_t)i * of->element_bytes,
                                of->element_bytes) == 0)

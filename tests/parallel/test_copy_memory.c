@@ -105,7 +105,7 @@ static void check_elements(const char *path, const memory_case *by)
     for (probe = 0; probe < PROBES && is_right; probe++) {
         double seen[3 * 5 * 7];
         int64_t start[RAMP_NDIM], at[RAMP_NDIM];
-        parapet_part part = {.start = start, .count = count, .data = seen};
+        parapet_part part = {.ndim = RAMP_NDIM, .start = start, .count = count, .data = seen};
         for (d = 0; d < RAMP_NDIM; d++)
             start[d] = draw_between(&from, 0, values.shape[axes[by->order][d]] - count[d]);
         is_right = parapet_array_read(array, &part, 1) == PARAPET_OK;

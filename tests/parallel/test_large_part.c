@@ -35,7 +35,7 @@ static void write_large(parapet_store *store)
                                .shards = shards,
                                .codec = "none"};
     ramp_box box = run.rank == 0 ? planes_of(0, PART_PLANES) : planes_of(PART_PLANES, PLANES - PART_PLANES);
-    parapet_part part = {.start = box.start, .count = box.count};
+    parapet_part part = {.ndim = RAMP_NDIM, .start = box.start, .count = box.count};
     parapet_array *array = NULL;
     bool is_holder = run.rank == 0 || run.rank == run.ranks - 1;
     part.data = is_holder ? malloc(ramp_box_bytes(&box)) : NULL;
@@ -51,7 +51,7 @@ static void write_large(parapet_store *store)
 static void read_large(parapet_store *store)
 {
     ramp_box box = planes_of(SHIFT_PLANES, PART_PLANES);
-    parapet_part part = {.start = box.start, .count = box.count};
+    parapet_part part = {.ndim = RAMP_NDIM, .start = box.start, .count = box.count};
     parapet_array *array = NULL;
     bool is_reader = run.rank == run.ranks - 1;
     part.data = is_reader ? malloc(ramp_box_bytes(&box)) : NULL;

@@ -76,7 +76,7 @@ static void read_array(parapet_store *store)
     ramp_fill(&values);
     for (plane = 0; plane < values.shape[0] && launch_largest(run.failures) == 0; plane += SLAB_PLANES) {
         box = own_box(plane, SLAB_PLANES);
-        part = (parapet_part){.start = box.start, .count = box.count, .data = slab};
+        part = (parapet_part){.ndim = RAMP_NDIM, .start = box.start, .count = box.count, .data = slab};
         memset(slab, 0xff, ramp_box_bytes(&box));
         (void)PATIENT_OK(parapet_array_read(array, &part, 1));
         launch_expect(&run, ramp_holds(&values, &box, slab), "what was written, read in slabs");

@@ -112,7 +112,7 @@ static void fill_alone(launch *run, const char *name, const char *path)
     parapet_array_info info;
     int64_t start[2] = {0, 0};
     double *values = calloc(64, sizeof *values);
-    parapet_part part = {.start = start, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .data = values};
     char folder[640];
     name_folder(run, name, folder);
     if (run->rank == 0) {

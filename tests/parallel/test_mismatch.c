@@ -123,7 +123,7 @@ static parapet_status leave_the_array(handles *of, bool is_odd)
 {
     static const int64_t start[1] = {-1}, count[1] = {2};
     int32_t values[2] = {0};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = values};
     return parapet_array_write(of->first, &part, is_odd ? 1 : 0);
 }
 
@@ -201,7 +201,7 @@ static parapet_status write_what_another_writes(handles *of, bool is_odd)
 {
     static const int64_t start[1] = {5}, count[1] = {7};
     int32_t values[7] = {0};
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = values};
     return parapet_array_write(of->first, &part, is_odd || run.rank == (odd_rank + 1) % run.ranks ? 1 : 0);
 }
 
@@ -221,7 +221,7 @@ static void rows_fill(rows *made)
     int i;
     *made = (rows){.shape = {(int64_t)EXTENT * run.ranks}, .start = {(int64_t)EXTENT * run.rank}, .count = {EXTENT}};
     made->spec = (parapet_array_spec){.type = PARAPET_INT32, .ndim = 1, .shape = made->shape};
-    made->part = (parapet_part){.start = made->start, .count = made->count, .data = made->values};
+    made->part = (parapet_part){.ndim = 1, .start = made->start, .count = made->count, .data = made->values};
     for (i = 0; i < EXTENT; i++)
         made->values[i] = 1 + run.rank * EXTENT + i;
     for (i = 0; i < 2; i++)

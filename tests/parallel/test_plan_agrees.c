@@ -140,7 +140,7 @@ static void make_parts(own_parts *made, const plan_case *of)
         int64_t *box = made->boxes[i];
         double *data;
         launch_expect(&run, parapet_distribution_box(&by, run.rank, i, box, box + NDIM) == PARAPET_OK, "a box");
-        made->parts[i] = (parapet_part){.start = box, .count = box + NDIM};
+        made->parts[i] = (parapet_part){.ndim = NDIM, .start = box, .count = box + NDIM};
         made->parts[i].data = data = malloc(elements_of(&made->parts[i]) * sizeof data[0] + 1);
         for (e = 0; e < elements_of(&made->parts[i]); e++)
             data[e] = value_at(&made->parts[i], e);

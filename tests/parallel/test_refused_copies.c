@@ -89,7 +89,7 @@ static moved write_slab(scene *of, int generation, const refusal *what)
 {
     int64_t first = border(ROWS, run.rank), rows = border(ROWS, run.rank + 1) - first, i, j, k;
     int64_t start[NDIM] = {0, first, 0}, count[NDIM] = {PLANES, rows, COLUMNS};
-    parapet_part part = {.start = start, .count = count, .data = of->slab};
+    parapet_part part = {.ndim = NDIM, .start = start, .count = count, .data = of->slab};
     moved before = moved_so_far(of->store);
     for (i = 0; i < PLANES; i++)
         for (j = 0; j < rows; j++)
@@ -121,7 +121,8 @@ static moved read_columns(scene *of, int generation, const refusal *what)
     int64_t width = columns + 2 * FRAME, bytes = (int64_t)sizeof(double);
     int64_t start[NDIM] = {0, 0, first}, count[NDIM] = {PLANES, ROWS, columns};
     int64_t strides[NDIM] = {ROWS * width * bytes, width * bytes, bytes};
-    parapet_part part = {.start = start, .count = count, .data = of->columns + FRAME, .strides_bytes = strides};
+    parapet_part part = {
+        .ndim = NDIM, .start = start, .count = count, .data = of->columns + FRAME, .strides_bytes = strides};
     moved before = moved_so_far(of->store);
     for (i = 0; i < PLANES * ROWS * width; i++)
         of->columns[i] = -1;

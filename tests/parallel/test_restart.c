@@ -158,8 +158,10 @@ static void share_build(share *own, const kind *array, int spread, int ranks, in
         piece *one = &own->pieces[i];
         if (parapet_distribution_box(&distribution, rank, i, one->start, one->count) != PARAPET_OK)
             abort();
-        own->parts[i] = (parapet_part){
-            .start = one->start, .count = one->count, .data = own->memory + (size_t)used * array->element_bytes};
+        own->parts[i] = (parapet_part){.ndim = array->spec.ndim,
+                                       .start = one->start,
+                                       .count = one->count,
+                                       .data = own->memory + (size_t)used * array->element_bytes};
         used += elements_of(own, one);
     }
 }

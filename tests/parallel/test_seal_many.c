@@ -92,8 +92,8 @@ static void deal_rows(rows *dealt, const bed *used, const rows_box *box, int rou
         dealt->starts[number][1] = box->start[1];
         for (j = 0; j < box->count[1]; j++)
             dealt->values[number][j] = value_of(i, box->start[1] + j, round);
-        dealt->parts[number] =
-            (parapet_part){.start = dealt->starts[number], .count = dealt->count, .data = dealt->values[number]};
+        dealt->parts[number] = (parapet_part){
+            .ndim = 2, .start = dealt->starts[number], .count = dealt->count, .data = dealt->values[number]};
         dealt->part_count++;
     }
 }
@@ -122,7 +122,7 @@ static bool write_long(bed *used)
             continue;
         starts[count][0] = (int64_t)i * (LONG_SHARDS / LONG_WRITTEN);
         values[count] = i + 1;
-        parts[count] = (parapet_part){.start = starts[count], .count = long_one, .data = &values[count]};
+        parts[count] = (parapet_part){.ndim = 1, .start = starts[count], .count = long_one, .data = &values[count]};
         count++;
     }
     return is_fine(used, parapet_array_write(used->arrays[4], parts, count), "write the long array");
@@ -235,8 +235,8 @@ static void compare_with_reference(bed *used, case_steps steps)
 static void read_back(bed *used)
 {
     static int32_t values[SIDE][SIDE], line[LONG_SHARDS];
-    parapet_part square = {.start = whole.start, .count = whole.count, .data = values};
-    parapet_part all = {.start = (const int64_t[]){0}, .count = long_shape, .data = line};
+    parapet_part square = {.ndim = 2, .start = whole.start, .count = whole.count, .data = values};
+    parapet_part all = {.ndim = 1, .start = (const int64_t[]){0}, .count = long_shape, .data = line};
     int k;
     for (k = 0; k < ARRAYS; k++)
         (void)is_fine(used, parapet_array_read(used->arrays[k], k < 4 ? &square : &all, 1), "read");

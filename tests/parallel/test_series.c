@@ -80,7 +80,10 @@ static void hold(const scene *of, int array, int rank, int ranks, bool is_other,
     if (dimensions == 0 && rank != (is_other ? 0 : ranks - 1))
         elements = 0;
     part->data = elements > 0 ? malloc(elements * sizeof *part->data) : NULL;
-    part->part = (parapet_part){.start = part->start, .count = part->count, .data = part->data};
+    part->part = (parapet_part){.ndim = dimensions,
+                                .start = dimensions > 0 ? part->start : NULL,
+                                .count = dimensions > 0 ? part->count : NULL,
+                                .data = part->data};
 }
 
 /* Calls visit with every element of a part and its number in the array. */
@@ -196,7 +199,7 @@ static void check_element(void *context, float *element, int array, int64_t numb
 static void read_step(scene *of, parapet_array *array, int index, checking *check)
 {
     int64_t start[NDIM_MOST] = {check->step}, count[NDIM_MOST] = {1};
-    parapet_part part = {.start = start, .count = count};
+    parapet_part part = {.ndim = ndims[index], .start = start, .count = count};
     held mine;
     hold(of, index, of->run->rank, of->run->ranks, true, &mine);
     memcpy(start + 1, mine.start, (size_t)(ndims[index] - 1) * sizeof start[0]);
@@ -212,7 +215,7 @@ static void check_coordinate(scene *of)
     parapet_array *array = NULL;
     double *found = calloc((size_t)of->steps, sizeof *found);
     int64_t start = 0, wrong = 0, step;
-    parapet_part part = {.start = &start, .count = &of->steps, .data = found};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &of->steps, .data = found};
     if (found != NULL && LAUNCH_OK(of->run, parapet_array_open(&array, of->store, "time")) &&
         LAUNCH_OK(of->run, parapet_array_read(array, &part, 1)))
         for (step = 0; step < of->steps; step++)
@@ -349,7 +352,7 @@ static void append_large(scene *of, int64_t first, int64_t steps)
 {
     int64_t count = of->scale * LARGE_CHUNK, start = of->run->rank * count, step, i;
     float *data = malloc((size_t)count * sizeof *data);
-    parapet_part part = {.start = &start, .count = &count, .data = data};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = data};
     parapet_step one = {.parts = &part, .part_count = 1};
     bool is_fine = data != NULL && open_store(of, MPI_COMM_WORLD) && LAUNCH_OK(of->run, open_large(of));
     for (step = first; step < first + steps && is_fine; step++) {
@@ -366,7 +369,7 @@ static void check_large(scene *of)
 {
     int64_t width = of->scale * LARGE_CHUNK, start[2] = {0, of->run->rank * width}, count[2] = {LARGE_ROW, width}, i;
     float *found = calloc((size_t)(LARGE_ROW * width), sizeof *found);
-    parapet_part part = {.start = start, .count = count, .data = found};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = found};
     parapet_array *array = NULL;
     int64_t wrong = 0;
     if (found != NULL && open_store(of, MPI_COMM_WORLD) &&

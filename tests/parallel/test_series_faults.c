@@ -134,10 +134,10 @@ static parapet_status append(bed *used, int64_t step)
         values[1][i] = value_of(1, step, used->attempts[step], i);
         starts[i] = i;
         if (i % ranks == rank)
-            single[k++] = (parapet_part){.start = &starts[i], .count = &one, .data = &values[0][i]};
+            single[k++] = (parapet_part){.ndim = 1, .start = &starts[i], .count = &one, .data = &values[0][i]};
     }
     steps[0].part_count = k;
-    block = (parapet_part){.start = &start, .count = &count, .data = &values[1][start]};
+    block = (parapet_part){.ndim = 1, .start = &start, .count = &count, .data = &values[1][start]};
     return parapet_series_append(used->series, (double)step, steps);
 }
 
@@ -188,7 +188,7 @@ static void append_and_flush(bed *used, bool is_sound)
 static void read_steps(bed *used, int number, int64_t steps, int32_t found[STEPS][WIDTH])
 {
     int64_t start[2] = {0, 0}, count[2] = {steps, WIDTH};
-    parapet_part part = {.start = start, .count = count, .data = found};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = found};
     parapet_array *array = NULL;
     parapet_array_info info = {0};
     if (!LAUNCH_OK(used->run, parapet_array_open(&array, used->store, number == 0 ? "s/a" : "s/b")))

@@ -81,7 +81,7 @@ static void transfer(parapet_store *store, const char *codec, timing *of)
     int64_t start[] = {0, run.rank * rows_per_rank(), 0}, count[] = {planes, rows_per_rank(), COLUMNS};
     parapet_array_spec spec = {
         .type = PARAPET_FLOAT64, .ndim = NDIM, .shape = shape, .chunks = chunks, .shards = shards, .codec = codec};
-    parapet_part part = {.start = start, .count = count, .data = field};
+    parapet_part part = {.ndim = NDIM, .start = start, .count = count, .data = field};
     parapet_array *array = NULL;
     parapet_statistics statistics;
     double begin;

@@ -41,7 +41,8 @@ static void state_init(rank_state *state, const job *self)
     job_rows(self, ROWS, &state->start[0], &state->count[0]);
     state->count[1] = COLUMNS;
     for (i = 0; i < ARRAYS; i++) {
-        state->parts[i] = (parapet_part){.start = state->start, .count = state->count, .data = state->values[i]};
+        state->parts[i] =
+            (parapet_part){.ndim = 2, .start = state->start, .count = state->count, .data = state->values[i]};
         state->items[i] = (parapet_checkpoint_item){
             .name = names[i], .spec = &specs[i], .parts = &state->parts[i], .part_count = 1};
     }

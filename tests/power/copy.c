@@ -21,7 +21,7 @@ static parapet_status make_source(const job *self, parapet_store *store)
     parapet_array_spec spec = {
         .type = PARAPET_UINT32, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     int64_t start[2] = {0}, count[2] = {0, COLUMNS}, i;
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
     parapet_array *array = NULL;
     parapet_status status = parapet_array_create(&array, store, "source", &spec), closed;
     if (status != PARAPET_OK)
@@ -100,7 +100,7 @@ static int write_copies(const job *self)
 static int verify_copy(const job *self, parapet_store *store, int64_t number)
 {
     int64_t start[2] = {0}, i;
-    parapet_part part = {.start = start, .count = shape, .data = values};
+    parapet_part part = {.ndim = 2, .start = start, .count = shape, .data = values};
     parapet_array *array = NULL;
     char name[32];
     parapet_status status;

@@ -57,7 +57,7 @@ static parapet_status append(const job *self, parapet_series *series, int64_t st
     for (array = 0; array < ARRAYS; array++) {
         for (i = 0; i < count[0] * COLUMNS; i++)
             held[array][i] = job_value(step, array, start[0] * COLUMNS + i);
-        parts[array] = (parapet_part){.start = start, .count = count, .data = held[array]};
+        parts[array] = (parapet_part){.ndim = 2, .start = start, .count = count, .data = held[array]};
         steps[array] = (parapet_step){.parts = &parts[array], .part_count = 1};
     }
     job_mark(self, "begin", step);
@@ -97,7 +97,7 @@ static int write_series(const job *self)
 static int verify_step(const job *self, parapet_array *array, int number, int64_t step)
 {
     int64_t start[3] = {step - 1, 0, 0}, count[3] = {1, ROWS, COLUMNS}, i;
-    parapet_part part = {.start = start, .count = count, .data = values};
+    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = values};
     memset(values, 0, sizeof values);
     if (parapet_array_read(array, &part, 1) != PARAPET_OK)
         return job_violated(self, "step %" PRId64 " of %s does not read: %s", step, names[number],
@@ -132,7 +132,7 @@ static int verify_coordinate(const job *self, parapet_store *store, int64_t step
     parapet_array *array = NULL;
     int64_t start[1], count[1] = {1};
     double value = 0;
-    parapet_part part = {.start = start, .count = count, .data = &value};
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = &value};
     int code = JOB_SOUND;
     if (parapet_array_open(&array, store, PLACE "/time") != PARAPET_OK)
         return job_violated(self, "the coordinate does not open: %s", parapet_error_message());

@@ -9,8 +9,8 @@ static parapet_status write_and_read(parapet_store *store, const char *path)
 {
     int64_t shape[2] = {6, 10}, start[2] = {0, 0};
     parapet_array_spec spec = {.type = PARAPET_INT16, .ndim = 2, .shape = shape};
-    parapet_part source = {.start = start, .count = shape, .data = written};
-    parapet_part target = {.start = start, .count = shape, .data = read_back};
+    parapet_part source = {.ndim = 2, .start = start, .count = shape, .data = written};
+    parapet_part target = {.ndim = 2, .start = start, .count = shape, .data = read_back};
     parapet_array *array = NULL;
     parapet_status status, closed;
 

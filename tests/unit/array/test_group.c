@@ -318,7 +318,7 @@ static void change_by_write(parapet_store *store)
 {
     parapet_array *array;
     int32_t value = 1;
-    parapet_part part = {.start = (int64_t[]){0}, .count = (int64_t[]){1}, .data = &value};
+    parapet_part part = {.ndim = 1, .start = (int64_t[]){0}, .count = (int64_t[]){1}, .data = &value};
     assert_ok(parapet_array_open(&array, store, "g/array"));
     assert_ok(parapet_array_write(array, &part, 1)); /* takes the seal off */
     assert_ok(parapet_array_close(&array));

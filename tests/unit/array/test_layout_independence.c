@@ -23,7 +23,8 @@ static void add_part(int index, int64_t row, int64_t column, const cutting *cut,
     starts[index][1] = column;
     counts[index][0] = row + cut->rows < ROWS ? cut->rows : ROWS - row;
     counts[index][1] = column + cut->columns < COLUMNS ? cut->columns : COLUMNS - column;
-    parts[index] = (parapet_part){.start = starts[index],
+    parts[index] = (parapet_part){.ndim = 2,
+                                  .start = starts[index],
                                   .count = counts[index],
                                   .data = &values[version][row][column],
                                   .strides_bytes = strides};

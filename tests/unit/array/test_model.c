@@ -126,7 +126,8 @@ static void write_region(test_random *random, model *m, parapet_array *array)
     region r;
     model values = *m;
     size_t i, bytes = (size_t)count_of(m) * m->element_bytes;
-    parapet_part part = {.start = r.start, .count = r.count, .strides_bytes = r.strides, .type = m->type};
+    parapet_part part = {
+        .ndim = m->ndim, .start = r.start, .count = r.count, .strides_bytes = r.strides, .type = m->type};
     choose_region(random, m, &r);
     values.elements = malloc(bytes + 1);
     for (i = 0; i < bytes; i++)
@@ -144,7 +145,7 @@ static void check_region(test_random *random, const model *m, parapet_array *arr
     region r;
     model found = *m;
     size_t bytes = (size_t)count_of(m) * m->element_bytes;
-    parapet_part part = {.start = r.start, .count = r.count, .strides_bytes = r.strides};
+    parapet_part part = {.ndim = m->ndim, .start = r.start, .count = r.count, .strides_bytes = r.strides};
     choose_region(random, m, &r);
     part.data = r.data;
     assert_ok(parapet_array_read(array, &part, 1));

@@ -38,7 +38,7 @@ static parapet_part part_of(bed *b, const int64_t *start, const int64_t *count)
 {
     static const int64_t strides[2] = {32, 2};
     return (parapet_part){
-        .start = start, .count = count, .data = &b->values[start[0]][start[1]], .strides_bytes = strides};
+        .ndim = 2, .start = start, .count = count, .data = &b->values[start[0]][start[1]], .strides_bytes = strides};
 }
 
 static void write_box(bed *b, int64_t row, int64_t column, int64_t rows, int64_t columns)
@@ -52,7 +52,7 @@ static void assert_stored(bed *b)
 {
     uint16_t found[16][16] = {{0}};
     int64_t i, j, start[2] = {0, 0}, count[2] = {b->side, b->side}, strides[2] = {32, 2};
-    parapet_part part = {.start = start, .count = count, .data = found, .strides_bytes = strides};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = found, .strides_bytes = strides};
     assert_ok(parapet_array_read(b->array, &part, 1));
     for (i = 0; i < b->side; i++)
         for (j = 0; j < b->side; j++)
@@ -233,7 +233,7 @@ static void damage_chunk(bed *b, int64_t chunk)
 static void test_partial__a_chunk_taken_over_is_not_looked_into(void **state)
 {
     uint16_t found[4][4];
-    parapet_part damaged = {.start = (int64_t[]){4, 4}, .count = (int64_t[]){4, 4}, .data = found};
+    parapet_part damaged = {.ndim = 2, .start = (int64_t[]){4, 4}, .count = (int64_t[]){4, 4}, .data = found};
     size_t old_bytes, new_bytes;
     char *old, *new;
     pp_chunk_entry before, after;
@@ -280,8 +280,8 @@ static void test_partial__merging_into_a_damaged_chunk_fails_and_overwriting_it_
 static void test_partial__missing_chunks_are_counted_as_far_as_they_were_asked_for(void **state)
 {
     uint16_t found[16][16];
-    parapet_part one = {.start = (int64_t[]){0, 0}, .count = (int64_t[]){1, 1}, .data = found};
-    parapet_part six = {.start = (int64_t[]){0, 0}, .count = (int64_t[]){8, 12}, .data = found};
+    parapet_part one = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){1, 1}, .data = found};
+    parapet_part six = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){8, 12}, .data = found};
     parapet_part pair[2];
     int64_t before;
     bed b;
@@ -297,8 +297,8 @@ static void test_partial__missing_chunks_are_counted_as_far_as_they_were_asked_f
     assert_ok(parapet_array_read(b.array, &six, 1));
     assert_int_equal(stored_statistics(b.store).chunks_missing - before, 3 + 2);
     before = stored_statistics(b.store).chunks_missing;
-    pair[0] = (parapet_part){.start = (int64_t[]){8, 8}, .count = (int64_t[]){1, 1}, .data = found};
-    pair[1] = (parapet_part){.start = (int64_t[]){8, 8}, .count = (int64_t[]){1, 8}, .data = found};
+    pair[0] = (parapet_part){.ndim = 2, .start = (int64_t[]){8, 8}, .count = (int64_t[]){1, 1}, .data = found};
+    pair[1] = (parapet_part){.ndim = 2, .start = (int64_t[]){8, 8}, .count = (int64_t[]){1, 8}, .data = found};
     assert_ok(parapet_array_read(b.array, pair, 2)); /* parts that overlap */
     assert_int_equal(stored_statistics(b.store).chunks_missing - before, 2);
     tear_down(&b);

@@ -28,7 +28,7 @@ static int32_t value_of(int64_t i, int64_t j)
 static void write_all(parapet_array *array)
 {
     static int32_t values[SIDE][SIDE];
-    parapet_part part = {.start = (int64_t[]){0, 0}, .count = (int64_t[]){SIDE, SIDE}, .data = values};
+    parapet_part part = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){SIDE, SIDE}, .data = values};
     int64_t i, j;
     for (i = 0; i < SIDE; i++)
         for (j = 0; j < SIDE; j++)
@@ -41,7 +41,7 @@ static void assert_contents(parapet_array *array, const int64_t shape[2], int64_
 {
     parapet_array_info info;
     int32_t *found = malloc((size_t)(shape[0] * shape[1]) * sizeof *found + 1);
-    parapet_part part = {.start = (int64_t[]){0, 0}, .count = shape, .data = found};
+    parapet_part part = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = shape, .data = found};
     int64_t i, j;
     assert_ok(parapet_array_get_info(array, &info));
     assert_int_equal(info.shape[0], shape[0]);
@@ -242,7 +242,7 @@ static parapet_status complete_by_growing(parapet_array *array, const int64_t sh
 static parapet_status complete_by_writing(parapet_array *array, const int64_t shape[2])
 {
     int32_t value = value_of(0, 0);
-    parapet_part part = {.start = (int64_t[]){0, 0}, .count = (int64_t[]){1, 1}, .data = &value};
+    parapet_part part = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){1, 1}, .data = &value};
     parapet_status status = parapet_array_write(array, &part, 1);
     (void)shape;
     return status == PARAPET_OK ? complete_by_growing(array, shape) : status;

@@ -22,14 +22,16 @@ static const parapet_array_spec square = {
 
 static void write_rows(parapet_array *array, const int32_t *values, int64_t first, int64_t count)
 {
-    parapet_part part = {
-        .start = (int64_t[]){first, 0}, .count = (int64_t[]){count, SIDE}, .data = (void *)(uintptr_t)values};
+    parapet_part part = {.ndim = 2,
+                         .start = (int64_t[]){first, 0},
+                         .count = (int64_t[]){count, SIDE},
+                         .data = (void *)(uintptr_t)values};
     assert_ok(parapet_array_write(array, &part, 1));
 }
 
 static parapet_status read_all(parapet_array *array, int32_t *values)
 {
-    parapet_part part = {.start = (int64_t[]){0, 0}, .count = (int64_t[]){SIDE, SIDE}, .data = values};
+    parapet_part part = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){SIDE, SIDE}, .data = values};
     return parapet_array_read(array, &part, 1);
 }
 
@@ -149,7 +151,7 @@ static void test_seal__is_taken_off_by_resizing_and_on_request(void **state)
 static void test_seal__is_kept_by_a_refused_write(void **state)
 {
     int32_t value = 1;
-    parapet_part outside = {.start = (int64_t[]){0, SIDE}, .count = (int64_t[]){1, 1}, .data = &value};
+    parapet_part outside = {.ndim = 2, .start = (int64_t[]){0, SIDE}, .count = (int64_t[]){1, 1}, .data = &value};
     bed b;
     (void)state;
     set_up(&b);
@@ -412,7 +414,7 @@ static void test_seal__of_several_pages_finds_every_shard(void **state)
         .type = PARAPET_UINT8, .ndim = 1, .shape = (int64_t[]){9000}, .chunks = (int64_t[]){1}, .unsharded = 1};
     static const int64_t written[] = {0, 4095, 4096, 8999};
     unsigned char value = 9, found[9000];
-    parapet_part whole = {.start = (int64_t[]){0}, .count = (int64_t[]){9000}, .data = found};
+    parapet_part whole = {.ndim = 1, .start = (int64_t[]){0}, .count = (int64_t[]){9000}, .data = found};
     parapet_store *store;
     parapet_array *array;
     size_t i;
@@ -420,7 +422,7 @@ static void test_seal__of_several_pages_finds_every_shard(void **state)
     stored_open(&store, NULL);
     assert_ok(parapet_array_create(&array, store, "a", &spec));
     for (i = 0; i < 4; i++) {
-        parapet_part part = {.start = &written[i], .count = (int64_t[]){1}, .data = &value};
+        parapet_part part = {.ndim = 1, .start = &written[i], .count = (int64_t[]){1}, .data = &value};
         assert_ok(parapet_array_write(array, &part, 1));
     }
     assert_ok(parapet_array_seal(array));

@@ -67,11 +67,14 @@ static parapet_status append(parapet_series *series, int64_t step)
 {
     static int32_t above[2][WIDTH], left[4][2], right[3][4], profile[HEIGHT], energy;
     int64_t i, j, transposed[2] = {4, 16};
-    parapet_part field[3] = {
-        {.start = (int64_t[]){0, 0}, .count = (int64_t[]){2, WIDTH}, .data = above},
-        {.start = (int64_t[]){2, 0}, .count = (int64_t[]){4, 2}, .data = left},
-        {.start = (int64_t[]){2, 2}, .count = (int64_t[]){4, 3}, .data = right, .strides_bytes = transposed}};
-    parapet_part line = {.start = (int64_t[]){0}, .count = (int64_t[]){HEIGHT}, .data = profile};
+    parapet_part field[3] = {{.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){2, WIDTH}, .data = above},
+                             {.ndim = 2, .start = (int64_t[]){2, 0}, .count = (int64_t[]){4, 2}, .data = left},
+                             {.ndim = 2,
+                              .start = (int64_t[]){2, 2},
+                              .count = (int64_t[]){4, 3},
+                              .data = right,
+                              .strides_bytes = transposed}};
+    parapet_part line = {.ndim = 1, .start = (int64_t[]){0}, .count = (int64_t[]){HEIGHT}, .data = profile};
     parapet_part number = {.data = &energy};
     parapet_step steps[ARRAYS] = {{field, 3, {0}}, {&line, 1, {0}}, {&number, 1, {0}}};
     for (i = 0; i < HEIGHT; i++) {
@@ -110,7 +113,7 @@ static void check_values(parapet_store *store, const char *path, int64_t steps)
     char name[64];
     int i;
     for (i = 0; i < ARRAYS; i++) {
-        parapet_part part = {.start = start, .count = count, .data = found};
+        parapet_part part = {.ndim = 3 - i, .start = start, .count = count, .data = found};
         (void)snprintf(name, sizeof name, "%s/%s", path, names[i]);
         assert_ok(parapet_array_open(&array, store, name));
         assert_int_equal(length_of(array), steps);
@@ -121,7 +124,8 @@ static void check_values(parapet_store *store, const char *path, int64_t steps)
     (void)snprintf(name, sizeof name, "%s/time", path);
     assert_ok(parapet_array_open(&array, store, name));
     assert_int_equal(length_of(array), steps);
-    assert_ok(parapet_array_read(array, &(parapet_part){.start = start, .count = &steps, .data = times}, 1));
+    assert_ok(
+        parapet_array_read(array, &(parapet_part){.ndim = 1, .start = start, .count = &steps, .data = times}, 1));
     for (i = 0; i < steps; i++)
         assert_true(times[i] == coordinate_of(i));
     assert_ok(parapet_array_close(&array));
@@ -429,7 +433,9 @@ static void test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log
     assert_ok(parapet_series_close(&series));
     assert_ok(parapet_array_open(&array, store, "s/u"));
     assert_ok(parapet_array_read(
-        array, &(parapet_part){.start = (int64_t[]){0, 0, 0}, .count = (int64_t[]){42, HEIGHT, WIDTH}, .data = found},
+        array,
+        &(parapet_part){
+            .ndim = 3, .start = (int64_t[]){0, 0, 0}, .count = (int64_t[]){42, HEIGHT, WIDTH}, .data = found},
         1));
     assert_int_equal(found[0], FILL);
     assert_int_equal(found[HEIGHT * WIDTH], value_of(1, 0, 0));
@@ -487,9 +493,9 @@ static void test_series__refuses_a_step_that_is_wrong_and_goes_on(void **state)
 {
     subject of = {2, 2, false};
     int32_t data[WIDTH] = {0};
-    parapet_part outside = {.start = (int64_t[]){HEIGHT, 0}, .count = (int64_t[]){1, WIDTH}, .data = data};
+    parapet_part outside = {.ndim = 2, .start = (int64_t[]){HEIGHT, 0}, .count = (int64_t[]){1, WIDTH}, .data = data};
     parapet_part wrong_type = {
-        .start = (int64_t[]){0, 0}, .count = (int64_t[]){1, WIDTH}, .data = data, .type = PARAPET_FLOAT32};
+        .ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){1, WIDTH}, .data = data, .type = PARAPET_FLOAT32};
     parapet_step steps[ARRAYS] = {{&outside, 1, {0}}};
     parapet_store *store;
     parapet_series *series;
@@ -508,6 +514,39 @@ static void test_series__refuses_a_step_that_is_wrong_and_goes_on(void **state)
     assert_fails(parapet_store_close(&store), PARAPET_ERR_ARGUMENT, "");
     assert_ok(parapet_series_close(&series));
     check_values(store, "s", 3);
+    stored_close(&store);
+}
+
+/* Without ndim, the count of the steps, of rows and of columns would be taken for one of rows and of columns: 1 x
+ * HEIGHT elements stored of HEIGHT x WIDTH. */
+static void test_series__refuses_a_step_with_the_dimension_of_the_steps(void **state)
+{
+    subject of = {2, 2, false};
+    int32_t data[HEIGHT * WIDTH] = {0};
+    int64_t start[3] = {1, 0, 0}, count[3] = {1, 4, 5};
+    parapet_part part = {.start = start, .count = count, .data = data};
+    parapet_step steps[ARRAYS] = {{&part, 1, {0}}};
+    parapet_store *store;
+    parapet_series *series;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(create(&series, store, "s", &of));
+    assert_ok(append(series, 0));
+    assert_fails(parapet_series_append(series, 1, steps), PARAPET_ERR_ARGUMENT,
+                 "part 0 has 0 dimensions (ndim), but a step of this array has 2");
+    part.ndim = 3;
+    assert_fails(parapet_series_append(series, 1, steps), PARAPET_ERR_ARGUMENT,
+                 "part 0 has 3 dimensions (ndim), but a step of this array has 2");
+    steps[2] = steps[0];
+    steps[0] = (parapet_step){0};
+    part.ndim = 0;
+    assert_fails(parapet_series_append(series, 1, steps), PARAPET_ERR_ARGUMENT, "start or a count");
+    part.ndim = 1;
+    assert_fails(parapet_series_append(series, 1, steps), PARAPET_ERR_ARGUMENT,
+                 "part 0 has 1 dimensions (ndim), but a step of this array has 0");
+    assert_int_equal(info_of(series).steps, 1);
+    assert_ok(parapet_series_close(&series));
+    check_values(store, "s", 1);
     stored_close(&store);
 }
 
@@ -563,7 +602,8 @@ static void check_hole(parapet_store *store, parapet_series **series)
     assert_ok(parapet_array_open(&array, store, "s/u"));
     assert_ok(parapet_array_read(
         array,
-        &(parapet_part){.start = (int64_t[]){steps, 0, 0}, .count = (int64_t[]){1, HEIGHT, WIDTH}, .data = found},
+        &(parapet_part){
+            .ndim = 3, .start = (int64_t[]){steps, 0, 0}, .count = (int64_t[]){1, HEIGHT, WIDTH}, .data = found},
         1));
     for (i = 0; i < HEIGHT * WIDTH; i++)
         assert_int_equal(found[i], FILL);
@@ -695,6 +735,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log),
         cmocka_unit_test(test_series__refuses_what_is_no_series),
         cmocka_unit_test(test_series__refuses_a_step_that_is_wrong_and_goes_on),
+        cmocka_unit_test(test_series__refuses_a_step_with_the_dimension_of_the_steps),
         cmocka_unit_test(test_series__a_crash_at_any_operation_loses_only_what_was_not_committed),
         cmocka_unit_test(test_series__goes_on_after_a_failure_that_passes),
     };

@@ -49,7 +49,7 @@ static parapet_status try_parts(const parapet_part *given, int count)
 static parapet_status try_box(int64_t start0, int64_t start1, int64_t count0, int64_t count1)
 {
     int64_t start[2] = {start0, start1}, count[2] = {count0, count1};
-    return try_parts(&(parapet_part){.start = start, .count = count, .data = memory}, 1);
+    return try_parts(&(parapet_part){.ndim = 2, .start = start, .count = count, .data = memory}, 1);
 }
 
 static void test_parts__inside_the_array_are_taken(void **state)
@@ -77,23 +77,41 @@ static void test_parts__outside_the_array_are_refused_with_the_dimension(void **
 static void test_parts__sentence_names_the_part_that_is_wrong(void **state)
 {
     int64_t zero[2] = {0, 0}, one[2] = {1, 1}, many[2] = {1, 11};
-    parapet_part parts[3] = {{.start = zero, .count = one, .data = memory},
-                             {.start = zero, .count = one, .data = memory},
-                             {.start = zero, .count = many, .data = memory}};
+    parapet_part parts[3] = {{.ndim = 2, .start = zero, .count = one, .data = memory},
+                             {.ndim = 2, .start = zero, .count = one, .data = memory},
+                             {.ndim = 2, .start = zero, .count = many, .data = memory}};
     (void)state;
     assert_fails(try_parts(parts, 3), PARAPET_ERR_ARGUMENT, "part 2 ");
     assert_ok(try_parts(parts, 2));
+}
+
+static void test_parts__of_another_number_of_dimensions_are_refused(void **state)
+{
+    int64_t zero[3] = {0, 0, 0}, one[3] = {1, 1, 1};
+    parapet_part part = {.ndim = 3, .start = zero, .count = one, .data = memory};
+    (void)state;
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "part 0 has 3 dimensions (ndim), but the array has 2");
+    part.ndim = 1;
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "part 0 has 1 dimensions (ndim), but the array has 2");
+    part.ndim = 0;
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "part 0 has 0 dimensions (ndim), but the array has 2");
+    part.ndim = -2;
+    assert_fails(try_parts(&part, 1), PARAPET_ERR_ARGUMENT, "part 0 has -2 dimensions (ndim), but the array has 2");
+    part.ndim = 2;
+    assert_ok(try_parts(&part, 1));
 }
 
 static void test_parts__without_start_count_or_data_are_refused(void **state)
 {
     int64_t zero[2] = {0, 0}, one[2] = {1, 1};
     (void)state;
-    assert_fails(try_parts(&(parapet_part){.count = one, .data = memory}, 1), PARAPET_ERR_ARGUMENT, "start");
-    assert_fails(try_parts(&(parapet_part){.start = zero, .data = memory}, 1), PARAPET_ERR_ARGUMENT, "count");
-    assert_fails(try_parts(&(parapet_part){.start = zero, .count = one}, 1), PARAPET_ERR_ARGUMENT,
+    assert_fails(try_parts(&(parapet_part){.ndim = 2, .count = one, .data = memory}, 1), PARAPET_ERR_ARGUMENT,
+                 "start");
+    assert_fails(try_parts(&(parapet_part){.ndim = 2, .start = zero, .data = memory}, 1), PARAPET_ERR_ARGUMENT,
+                 "count");
+    assert_fails(try_parts(&(parapet_part){.ndim = 2, .start = zero, .count = one}, 1), PARAPET_ERR_ARGUMENT,
                  "part 0 has no data");
-    assert_ok(try_parts(&(parapet_part){.start = zero, .count = zero}, 1));
+    assert_ok(try_parts(&(parapet_part){.ndim = 2, .start = zero, .count = zero}, 1));
     assert_fails(try_parts(NULL, 2), PARAPET_ERR_ARGUMENT, "part_count is 2");
     assert_fails(try_parts(NULL, -1), PARAPET_ERR_ARGUMENT, "part_count is -1");
 }
@@ -101,7 +119,7 @@ static void test_parts__without_start_count_or_data_are_refused(void **state)
 static void test_parts__of_another_type_are_refused(void **state)
 {
     int64_t zero[2] = {0, 0}, one[2] = {1, 1};
-    parapet_part part = {.start = zero, .count = one, .data = memory, .type = PARAPET_INT32};
+    parapet_part part = {.ndim = 2, .start = zero, .count = one, .data = memory, .type = PARAPET_INT32};
     (void)state;
     assert_ok(try_parts(&part, 1));
     part.type = PARAPET_FLOAT32;
@@ -120,7 +138,7 @@ static void test_parts__of_another_type_are_refused(void **state)
 static void test_parts__with_reserved_words_set_are_refused(void **state)
 {
     int64_t zero[2] = {0, 0}, one[2] = {1, 1};
-    parapet_part part = {.start = zero, .count = one, .data = memory};
+    parapet_part part = {.ndim = 2, .start = zero, .count = one, .data = memory};
     int i;
     (void)state;
     for (i = 0; i < 4; i++) {
@@ -198,7 +216,7 @@ static bool is_in(const placement *p, int64_t i, int64_t j)
 static void init_parts(pp_parts *parts, const placement *p)
 {
     parapet_part part = {
-        .start = p->start, .count = p->count, .data = memory + p->origin, .strides_bytes = p->strides};
+        .ndim = 2, .start = p->start, .count = p->count, .data = memory + p->origin, .strides_bytes = p->strides};
     assert_ok(pp_parts_init(parts, &part, 1, &made.layout, PARAPET_INT32));
 }
 
@@ -339,8 +357,8 @@ static void test_parts__without_strides_are_dense_in_c_order(void **state)
     int64_t start[2] = {1, 2}, count[2] = {3, 5};
     pp_parts parts;
     (void)state;
-    assert_ok(pp_parts_init(&parts, &(parapet_part){.start = start, .count = count, .data = memory}, 1, &made.layout,
-                            PARAPET_INT32));
+    assert_ok(pp_parts_init(&parts, &(parapet_part){.ndim = 2, .start = start, .count = count, .data = memory}, 1,
+                            &made.layout, PARAPET_INT32));
     assert_int_equal(parts.memory[0].strides[0], 20);
     assert_int_equal(parts.memory[0].strides[1], 4);
     pp_parts_clear(&parts);
@@ -352,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_parts__inside_the_array_are_taken),
         cmocka_unit_test(test_parts__outside_the_array_are_refused_with_the_dimension),
         cmocka_unit_test(test_parts__sentence_names_the_part_that_is_wrong),
+        cmocka_unit_test(test_parts__of_another_number_of_dimensions_are_refused),
         cmocka_unit_test(test_parts__without_start_count_or_data_are_refused),
         cmocka_unit_test(test_parts__of_another_type_are_refused),
         cmocka_unit_test(test_parts__with_reserved_words_set_are_refused),
