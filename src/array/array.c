@@ -156,15 +156,24 @@ static parapet_status load_arrays(void *subject, const void *argument)
     return status;
 }
 
-parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
+parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count,
+                              bool is_apart)
 {
     pp_arrays made = {.store = store, .arrays = arrays, .count = count};
     parapet_status status = pp_arrays_build(arrays, store, paths, count);
     pp_call call;
+    int i;
     if (store == NULL)
         return status;
+    for (i = 0; status == PARAPET_OK && i < count; i++)
+        arrays[i]->is_apart = is_apart;
     pp_arrays_call(&call, "open", paths, count);
     return pp_arrays_rank0_do(&made, &call, status, load_arrays, NULL);
+}
+
+parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
+{
+    return pp_arrays_open(arrays, store, paths, count, false);
 }
 
 parapet_status parapet_array_open(parapet_array **array, parapet_store *store, const char *path)
@@ -270,12 +279,76 @@ parapet_status pp_array_check_writable(const parapet_array *array)
     return PARAPET_OK;
 }
 
+parapet_status pp_array_check_readable(const parapet_array *array)
+{
+    return array->layout_failure.status == PARAPET_OK ? PARAPET_OK : pp_failure_put(&array->layout_failure);
+}
+
+parapet_store *pp_array_store(const parapet_array *array)
+{
+    return array->store;
+}
+
+const char *pp_array_path(const parapet_array *array)
+{
+    return array->path;
+}
+
+const pp_array_document *pp_array_document_of(const parapet_array *array)
+{
+    return &array->document;
+}
+
+const unsigned char *pp_array_document_digest(const parapet_array *array)
+{
+    return array->document_digest;
+}
+
+const pp_layout *pp_array_layout(const parapet_array *array)
+{
+    return &array->layout;
+}
+
+bool pp_array_is_sealed(const parapet_array *array)
+{
+    return array->is_sealed;
+}
+
+parapet_status pp_array_take_document(parapet_array *array, pp_array_document *document)
+{
+    pp_derived derived = {0};
+    parapet_status status = pp_derived_init(&derived, array->store, document);
+    if (status == PARAPET_OK && (status = pp_failure_put(&derived.layout_failure)) == PARAPET_OK) {
+        array->document = *document;
+        *document = (pp_array_document){0};
+        pp_derived_adopt(&derived, array);
+    }
+    pp_derived_clear(&derived);
+    return status;
+}
+
+/* Only the grid of shards depends on the shape. */
+parapet_status pp_array_set_extent(parapet_array *array, int64_t extent)
+{
+    int64_t shape[PARAPET_MAX_NDIM];
+    pp_grid shards;
+    parapet_status status;
+    memcpy(shape, array->document.shape, sizeof shape);
+    shape[0] = extent;
+    if ((status = pp_grid_init(&shards, array->document.ndim, shape, array->document.grid_shape)) != PARAPET_OK)
+        return pp_fail_within(status, "array \"%s\"", array->path);
+    array->document.shape[0] = extent;
+    array->layout.tiling.shards = shards;
+    return PARAPET_OK;
+}
+
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context)
 {
     parapet_store *store = array->store;
     bool may_start = store->options.io_thread != 2 && pp_comm_allows_threads();
-    if (array->layout_failure.status != PARAPET_OK)
-        return pp_failure_put(&array->layout_failure);
+    parapet_status status = pp_array_check_readable(array);
+    if (status != PARAPET_OK)
+        return status;
     *context = (pp_transfer_context){
         .store = store->backend,
         .path = array->path,

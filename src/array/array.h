@@ -1,4 +1,4 @@
-/* array.h - handles of arrays: built, opened, checked, freed. */
+/* array.h - handles of arrays: built, opened, checked, freed, and what they answer. */
 #ifndef PARAPET_ARRAY_ARRAY_H
 #define PARAPET_ARRAY_ARRAY_H
 
@@ -14,6 +14,10 @@ typedef struct pp_arrays {
     int count;
 } pp_arrays;
 
+/* [collective] As parapet_arrays_open. is_apart: the groups above are left alone, the caller takes care of them. */
+parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count,
+                              bool is_apart);
+
 /* [collective] Begins the call verb(path), then rank 0 does work on a pp_arrays; the handles are counted on success,
  * freed on failure. mine is what this rank has to say beforehand, call what it has to compare. */
 parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, parapet_status mine,
@@ -24,6 +28,24 @@ void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, i
 
 parapet_status pp_array_check_usable(const parapet_array *array);
 parapet_status pp_array_check_writable(const parapet_array *array);
+
+/* Whether there is a layout: arrays of variable-length elements open and list, but cannot be read. */
+parapet_status pp_array_check_readable(const parapet_array *array);
+
+parapet_store *pp_array_store(const parapet_array *array);
+const char *pp_array_path(const parapet_array *array);
+const pp_array_document *pp_array_document_of(const parapet_array *array);
+/* SHA-256 of zarr.json as it is stored. */
+const unsigned char *pp_array_document_digest(const parapet_array *array);
+const pp_layout *pp_array_layout(const parapet_array *array);
+bool pp_array_is_sealed(const parapet_array *array);
+
+/* Gives a handle that was built its document, in memory only; takes over the contents of document. What cannot be
+ * read is refused. */
+parapet_status pp_array_take_document(parapet_array *array, pp_array_document *document);
+
+/* Gives the first dimension this extent, in memory only: what is written next may reach that far. */
+parapet_status pp_array_set_extent(parapet_array *array, int64_t extent);
 
 /* Handles that were built and never counted as open; takes NULL. */
 void pp_array_free(parapet_array *array);

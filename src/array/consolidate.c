@@ -89,7 +89,7 @@ static parapet_status consolidate(void *node, const void *argument)
     changed.consolidated_metadata = NULL;
     if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
         (status = pp_metadata_gather(group->store, group->path, false, &changed.consolidated_metadata)) == PARAPET_OK)
-        status = pp_group_write(group, &changed, PP_PUBLISH_REPLACE);
+        status = pp_node_write_group(group->store, group->path, &changed, PP_PUBLISH_REPLACE);
     if (status != PARAPET_OK) {
         pp_json_free(changed.consolidated_metadata);
         return status;

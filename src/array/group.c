@@ -80,16 +80,6 @@ parapet_status parapet_group_open(parapet_group **group, parapet_store *store, c
     return finish_handle(group, status);
 }
 
-parapet_status pp_group_write(parapet_group *group, const pp_group_document *document, pp_publish_mode mode)
-{
-    pp_text text = {0};
-    parapet_status status = pp_group_document_print(document, &text);
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK)
-        status = pp_node_write(group->store, group->path, PARAPET_NODE_GROUP, text.data, text.bytes, mode);
-    pp_text_free(&text);
-    return status;
-}
-
 static parapet_status create_group(void *subject, const void *attributes)
 {
     parapet_group *group = subject;
@@ -107,7 +97,7 @@ static parapet_status create_group(void *subject, const void *attributes)
         (status = pp_attributes_parse(attributes, &group->document.attributes)) != PARAPET_OK ||
         (status = pp_node_prepare_ancestors(group->store, group->path)) != PARAPET_OK)
         return status;
-    return pp_group_write(group, &group->document, PP_PUBLISH_EXCLUSIVE);
+    return pp_node_write_group(group->store, group->path, &group->document, PP_PUBLISH_EXCLUSIVE);
 }
 
 parapet_status parapet_group_create(parapet_group **group, parapet_store *store, const char *path,
@@ -143,6 +133,11 @@ parapet_status parapet_group_close(parapet_group **group)
     free_group(*group);
     *group = NULL;
     return status;
+}
+
+const pp_group_document *pp_group_document_of(const parapet_group *group)
+{
+    return &group->document;
 }
 
 parapet_status pp_group_check_usable(const parapet_group *group)
@@ -197,7 +192,7 @@ static parapet_status set_attribute(void *node, const void *attribute)
         return status;
     changed.consolidated_metadata = NULL;
     if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK)
-        status = pp_group_write(group, &changed, PP_PUBLISH_REPLACE);
+        status = pp_node_write_group(group->store, group->path, &changed, PP_PUBLISH_REPLACE);
     if (status != PARAPET_OK) {
         pp_json_free(changed.attributes);
         return status;

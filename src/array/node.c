@@ -118,8 +118,8 @@ parapet_status pp_node_write(parapet_store *store, const char *path, parapet_nod
     return status;
 }
 
-static parapet_status write_group(parapet_store *store, const char *path, const pp_group_document *document,
-                                  pp_publish_mode mode)
+parapet_status pp_node_write_group(parapet_store *store, const char *path, const pp_group_document *document,
+                                   pp_publish_mode mode)
 {
     pp_text text = {0};
     parapet_status status = pp_group_document_print(document, &text);
@@ -136,7 +136,7 @@ static parapet_status write_empty_group(parapet_store *store, const char *path)
     pp_group_document document = {.zarr_format = 3};
     parapet_status status = pp_json_object_build(&document.attributes);
     if (status == PARAPET_OK)
-        status = write_group(store, path, &document, PP_PUBLISH_EXCLUSIVE);
+        status = pp_node_write_group(store, path, &document, PP_PUBLISH_EXCLUSIVE);
     pp_group_document_clear(&document);
     return status == PARAPET_ERR_EXISTS ? PARAPET_OK : status;
 }
@@ -148,7 +148,7 @@ static parapet_status rewrite_without_consolidated(parapet_store *store, const c
     if (status == PARAPET_OK && document.consolidated_metadata != NULL) {
         pp_json_free(document.consolidated_metadata);
         document.consolidated_metadata = NULL;
-        status = write_group(store, path, &document, PP_PUBLISH_REPLACE);
+        status = pp_node_write_group(store, path, &document, PP_PUBLISH_REPLACE);
     }
     pp_group_document_clear(&document);
     return status;

@@ -4,7 +4,7 @@
 
 #include "base/sha256.h"
 #include "store/store.h"
-#include "zarr/json.h"
+#include "zarr/document.h"
 
 /* What lies at a path. */
 typedef struct pp_node {
@@ -23,6 +23,10 @@ void pp_node_clear(pp_node *node);
 /* Writes a document and makes it durable. */
 parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
                              size_t bytes, pp_publish_mode mode);
+
+/* The same for the document of a group. */
+parapet_status pp_node_write_group(parapet_store *store, const char *path, const pp_group_document *document,
+                                   pp_publish_mode mode);
 
 /* Makes the groups above path that do not exist, and takes stale consolidated metadata off those that do. */
 parapet_status pp_node_prepare_ancestors(parapet_store *store, const char *path);

@@ -1,4 +1,5 @@
 /* parts.c - reading and writing parts of arrays, one array or many as one transfer. */
+#include "array/parts.h"
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
@@ -100,21 +101,6 @@ static parapet_status list_arrays(batch *all)
             .context = &all->contexts[i], .parts = &all->parts[i], .notes = &all->list[i].array->notes};
     }
     return status;
-}
-
-/* With a deadline, ranks may return while others still work: then nobody may write to their memory any more. */
-pp_team pp_store_team(const parapet_store *store, pp_direction direction)
-{
-    return (pp_team){
-        .comm = store->comm,
-        .servers = store->servers,
-        .server_count = store->server_count,
-        .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
-        .ownership = pp_owner_strategy_of(store->options.ownership),
-        .has_deadline = store->options.deadline_seconds > 0,
-        .uses_direct =
-            store->options.transport != 2 && (direction == PP_WRITING || store->options.deadline_seconds == 0),
-    };
 }
 
 static parapet_status make_changeable(void *node, const void *argument)
@@ -238,4 +224,43 @@ parapet_status parapet_array_read(parapet_array *array, const parapet_part *part
     batch all;
     parapet_status status = open_batch(&all, PP_READING, &one, 1, "parapet_array_read");
     return status == PARAPET_OK ? read_batch(&all) : status;
+}
+
+parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, int64_t *shards_written)
+{
+    parapet_store *store = list[0].array->store;
+    int64_t before = store->counters.shards_owned;
+    parapet_status status = parapet_arrays_write(list, count);
+    int i;
+    *shards_written += store->counters.shards_owned - before;
+    for (i = 0; i < count; i++) {
+        pp_shard_notes_clear(&list[i].array->notes); /* they would only grow */
+        if (!pp_comm_is_lost(store->comm))
+            list[i].array->is_broken = false;
+    }
+    return status;
+}
+
+parapet_status pp_array_write_alone(parapet_array *array, pp_comm *alone, const parapet_part *part)
+{
+    static const int servers[1] = {0};
+    pp_team team = {.comm = alone,
+                    .servers = servers,
+                    .server_count = 1,
+                    .fragment_bytes = pp_memory_fragment_bytes(array->store->least_memory_bytes),
+                    .ownership = pp_owner_strategy_of(1)};
+    pp_transfer_context context;
+    pp_parts parts = {0};
+    pp_transfer_array only = {.context = &context, .parts = &parts};
+    pp_staged staged = {0};
+    parapet_status status;
+    if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
+        (status = pp_parts_init(&parts, part, 1, &array->layout, array->document.type.id)) != PARAPET_OK)
+        return status;
+    context.progress = NULL;
+    if ((status = pp_transfer_stage(&team, &only, 1, &staged)) == PARAPET_OK)
+        status = pp_staged_publish(&context, &staged);
+    pp_staged_clear(&staged);
+    pp_parts_clear(&parts);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot write array \"%s\"", array->path);
 }

@@ -6,6 +6,7 @@
 #include "array/store.h"
 #include "array/store_handle.h"
 #include "comm/topology.h"
+#include "transfer/memory.h"
 
 /* The part of its memory that a store keeps in freed buffers between calls. */
 #define SPARE_PART 4
@@ -226,10 +227,80 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
     return PARAPET_OK;
 }
 
+bool pp_store_is_read_only(const parapet_store *store)
+{
+    return store->mode == PARAPET_READ;
+}
+
 parapet_status pp_store_check_writable(const parapet_store *store)
 {
-    if (store->mode == PARAPET_READ)
+    if (pp_store_is_read_only(store))
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "the store is open for reading; open it with PARAPET_UPDATE to change it");
     return PARAPET_OK;
+}
+
+pp_comm *pp_store_comm(const parapet_store *store)
+{
+    return store->comm;
+}
+
+pp_store *pp_store_backend(const parapet_store *store)
+{
+    return store->backend;
+}
+
+const parapet_store_options *pp_store_options(const parapet_store *store)
+{
+    return &store->options;
+}
+
+pp_budget *pp_store_budget(parapet_store *store)
+{
+    return &store->budget;
+}
+
+pp_counters *pp_store_counters(parapet_store *store)
+{
+    return &store->counters;
+}
+
+void pp_store_suspend_deadline(const parapet_store *store)
+{
+    pp_comm_set_deadline(store->comm, 0);
+}
+
+void pp_store_resume_deadline(const parapet_store *store)
+{
+    pp_comm_set_deadline(store->comm, (double)store->options.deadline_seconds);
+}
+
+int pp_store_handle_count(const parapet_store *store)
+{
+    return store->handle_count;
+}
+
+void pp_store_add_handles(parapet_store *store, int count)
+{
+    store->handle_count += count;
+}
+
+void pp_store_drop_handles(parapet_store *store, int count)
+{
+    store->handle_count -= count;
+}
+
+/* With a deadline, ranks may return while others still work: then nobody may write to their memory any more. */
+pp_team pp_store_team(const parapet_store *store, pp_direction direction)
+{
+    return (pp_team){
+        .comm = store->comm,
+        .servers = store->servers,
+        .server_count = store->server_count,
+        .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
+        .ownership = pp_owner_strategy_of(store->options.ownership),
+        .has_deadline = store->options.deadline_seconds > 0,
+        .uses_direct =
+            store->options.transport != 2 && (direction == PP_WRITING || store->options.deadline_seconds == 0),
+    };
 }

@@ -1,12 +1,34 @@
-/* store.h - what the handle of a store answers. */
+/* store.h - what the handle of a store answers to those who work with it. */
 #ifndef PARAPET_ARRAY_STORE_H
 #define PARAPET_ARRAY_STORE_H
 
 #include "transfer/transfer.h"
 
+bool pp_store_is_read_only(const parapet_store *store);
 parapet_status pp_store_check_writable(const parapet_store *store);
+
+/* The ranks that have it open together. */
+pp_comm *pp_store_comm(const parapet_store *store);
+
+/* Where its objects are. */
+pp_store *pp_store_backend(const parapet_store *store);
+
+/* Every field is resolved. */
+const parapet_store_options *pp_store_options(const parapet_store *store);
+
+pp_budget *pp_store_budget(parapet_store *store);
+pp_counters *pp_store_counters(parapet_store *store);
 
 /* How the ranks of a store work together in a transfer. */
 pp_team pp_store_team(const parapet_store *store, pp_direction direction);
+
+/* For a call that may keep ranks waiting for each other as long as it likes. */
+void pp_store_suspend_deadline(const parapet_store *store);
+void pp_store_resume_deadline(const parapet_store *store);
+
+/* Arrays, groups and checkpoints that are open: a store with some cannot be closed. */
+int pp_store_handle_count(const parapet_store *store);
+void pp_store_add_handles(parapet_store *store, int count);
+void pp_store_drop_handles(parapet_store *store, int count);
 
 #endif

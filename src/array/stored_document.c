@@ -6,6 +6,7 @@
 #include "array/array_handle.h"
 #include "array/document.h"
 #include "array/node.h"
+#include "array/path.h"
 #include "array/seal_objects.h"
 
 /* Once the document may be visible, what the handle knows is not certain any more unless all went well. */
@@ -53,5 +54,30 @@ parapet_status pp_array_store_document(parapet_array *array, pp_array_document *
     pp_derived_clear(&follows);
     pp_text_free(&text);
     pp_array_document_clear(document);
+    return status;
+}
+
+parapet_status pp_array_write_document(parapet_array *array)
+{
+    parapet_store *store = array->store;
+    char *key = NULL, *staging = NULL;
+    pp_text text = {0};
+    parapet_status status;
+    if ((status = pp_array_document_print(&array->document, &text)) == PARAPET_OK &&
+        (status = text.status) == PARAPET_OK &&
+        (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
+        (status = pp_path_join(array->path, "__parapet/tmp", &staging)) == PARAPET_OK)
+        status = pp_store_write_all(
+            store->backend,
+            &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true},
+            text.data, text.bytes, PP_PUBLISH_REPLACE);
+    if (status == PARAPET_OK) {
+        pp_sha256_of(text.data, text.bytes, array->document_digest);
+        store->counters.written_bytes += (int64_t)text.bytes;
+        store->counters.objects_written += 1;
+    }
+    pp_text_free(&text);
+    pp_free(staging);
+    pp_free(key);
     return status;
 }

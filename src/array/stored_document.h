@@ -16,4 +16,7 @@ typedef enum pp_seal_change {
  * failure. */
 parapet_status pp_array_store_document(parapet_array *array, pp_array_document *document, pp_seal_change seal);
 
+/* Writes the document that the handle has. It is not durable before the store settles. */
+parapet_status pp_array_write_document(parapet_array *array);
+
 #endif

@@ -3,6 +3,7 @@
 
 #include <string.h>
 
+#include "array/array.h"
 #include "array/attributes.h"
 #include "array/consolidate.h"
 #include "array/create.h"
@@ -53,7 +54,7 @@ void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoin
 
 void pp_checkpoint_drop(parapet_checkpoint **checkpoint)
 {
-    (*checkpoint)->store->handle_count--;
+    pp_store_drop_handles((*checkpoint)->store, 1);
     pp_checkpoint_free(*checkpoint);
     *checkpoint = NULL;
 }
@@ -97,7 +98,7 @@ static bool is_directory_gone(const parapet_checkpoint *checkpoint, parapet_stat
         return false;
     pp_failure_take(&failure, status);
     if (pp_path_join(checkpoint->group_path, "__parapet", &own) == PARAPET_OK)
-        is_gone = pp_store_list(checkpoint->store->backend, own, ignore, NULL) == PARAPET_ERR_NOT_FOUND;
+        is_gone = pp_store_list(pp_store_backend(checkpoint->store), own, ignore, NULL) == PARAPET_ERR_NOT_FOUND;
     pp_free(own);
     (void)pp_failure_put(&failure);
     return is_gone;
@@ -116,11 +117,11 @@ static parapet_status reserve_directory(parapet_checkpoint *checkpoint, int atte
         (status = pp_path_join(checkpoint->path, "__parapet/tmp", &staging)) != PARAPET_OK)
         goto done;
     status = pp_store_write_all(
-        store->backend,
-        &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true}, words,
-        sizeof words - 1, PP_PUBLISH_EXCLUSIVE);
+        pp_store_backend(store),
+        &(pp_write_request){.key = key, .staging = staging, .budget = pp_store_budget(store), .is_small = true},
+        words, sizeof words - 1, PP_PUBLISH_EXCLUSIVE);
     if (status == PARAPET_OK)
-        status = pp_store_settle(store->backend);
+        status = pp_store_settle(pp_store_backend(store));
     else
         *is_gone = is_directory_gone(checkpoint, status);
 done:
@@ -208,18 +209,18 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
     pp_call_add(&call, equal, sizeof equal);
     if (status == PARAPET_OK && (status = check_options(&given)) == PARAPET_OK)
         status = pp_store_check_writable(store);
-    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK) {
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK) {
         pp_rank0_task task = {.subject = *checkpoint,
                               .argument = &given.generation,
                               .work = begin_generation,
                               .print = print_generation,
                               .adopt = adopt_generation};
         (*checkpoint)->keep = given.keep == 0 ? KEEP_DEFAULT : given.keep;
-        (*checkpoint)->commit.is_durable = store->options.durability != 2;
-        status = pp_rank0_do(store->comm, "beginning a checkpoint", &task);
+        (*checkpoint)->commit.is_durable = pp_store_options(store)->durability != 2;
+        status = pp_rank0_do(pp_store_comm(store), "beginning a checkpoint", &task);
     }
     if (status == PARAPET_OK) {
-        store->handle_count++;
+        pp_store_add_handles(store, 1);
     } else if (checkpoint != NULL) {
         pp_checkpoint_free(*checkpoint);
         *checkpoint = NULL;
@@ -295,7 +296,7 @@ parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parape
         (status = check_items(items, count)) == PARAPET_OK &&
         (status = pp_checkpoint_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
         status = gather_specs(items, count, &specs);
-    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK)
+    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK)
         status = pp_arrays_create(arrays, checkpoint->store, (const char *const *)paths, specs, count, true);
     pp_paths_free(paths, (size_t)count);
     pp_free(specs);
@@ -308,14 +309,15 @@ static parapet_status add_to_record(parapet_checkpoint *checkpoint, parapet_arra
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < count && status == PARAPET_OK; i++)
-        status = pp_commit_add(&checkpoint->commit, strrchr(arrays[i]->path, '/') + 1, arrays[i]->document_digest);
+        status = pp_commit_add(&checkpoint->commit, strrchr(pp_array_path(arrays[i]), '/') + 1,
+                               pp_array_document_digest(arrays[i]));
     return status;
 }
 
 parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array **arrays,
                                   const parapet_array_parts *list, int count)
 {
-    pp_comm *comm = checkpoint->store->comm;
+    pp_comm *comm = pp_store_comm(checkpoint->store);
     pp_call call;
     parapet_status status = count > 0 ? parapet_arrays_write(list, count) : PARAPET_OK;
     if (status != PARAPET_OK)
@@ -358,7 +360,7 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
     pp_call_add(&call, &count, sizeof count);
     if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
         status = pp_allocate_array(&list, room, sizeof list[0]);
-    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK) {
+    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK) {
         status = put_into(checkpoint, items, count, arrays, list);
         checkpoint->is_failed = checkpoint->is_failed || status != PARAPET_OK;
     }
@@ -381,7 +383,7 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
     pp_attribute_add(&attribute, &call);
     if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK)
         status = pp_attributes_changed(checkpoint->attributes, &attribute, &changed);
-    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) != PARAPET_OK) {
+    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) != PARAPET_OK) {
         pp_json_free(changed);
         return status;
     }
@@ -475,12 +477,12 @@ static parapet_status erase_own(void *subject, const void *argument)
 static parapet_status rank0_do(parapet_checkpoint *checkpoint, const char *phase, pp_rank0_work work)
 {
     pp_rank0_task task = {.subject = checkpoint, .work = work};
-    return pp_rank0_do(checkpoint->store->comm, phase, &task);
+    return pp_rank0_do(pp_store_comm(checkpoint->store), phase, &task);
 }
 
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
 {
-    bool is_first = pp_comm_rank(checkpoint->store->comm) == 0;
+    bool is_first = pp_comm_rank(pp_store_comm(checkpoint->store)) == 0;
     parapet_status status;
     if (checkpoint->is_failed) {
         if (is_first)
@@ -499,7 +501,7 @@ static parapet_status begin_end(parapet_checkpoint *checkpoint, const char *verb
 {
     pp_call call;
     pp_checkpoint_call(&call, verb, checkpoint);
-    return pp_comm_begin(checkpoint->store->comm, &call,
+    return pp_comm_begin(pp_store_comm(checkpoint->store), &call,
                          checkpoint->is_restore ? pp_checkpoint_check_begun(checkpoint) : PARAPET_OK);
 }
 
@@ -528,7 +530,7 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
         return PARAPET_OK;
     if ((*checkpoint)->job != NULL)
         return pp_checkpoint_check_begun(*checkpoint);
-    is_lost = pp_comm_is_lost((*checkpoint)->store->comm);
+    is_lost = pp_comm_is_lost(pp_store_comm((*checkpoint)->store));
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
         return status;
     if (!is_lost && status == PARAPET_OK)

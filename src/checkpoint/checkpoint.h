@@ -11,8 +11,9 @@
 #ifndef PARAPET_CHECKPOINT_CHECKPOINT_H
 #define PARAPET_CHECKPOINT_CHECKPOINT_H
 
-#include "array/array_handle.h"
+#include "comm/comm.h"
 #include "zarr/commit.h"
+#include "zarr/json.h"
 
 typedef struct pp_checkpoint_job pp_checkpoint_job;
 

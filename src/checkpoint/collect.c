@@ -76,9 +76,9 @@ static parapet_status remove_thing(const collecting *self, const char *path, con
         return pp_generation_erase(self->store, path, name);
     case REASON_COPY:
     case REASON_PROBE:
-        return pp_store_remove_prefix(self->store->backend, key);
+        return pp_store_remove_prefix(pp_store_backend(self->store), key);
     default:
-        status = pp_store_remove(self->store->backend, key);
+        status = pp_store_remove(pp_store_backend(self->store), key);
         return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
     }
 }
@@ -141,7 +141,7 @@ static void collect_copy(collecting *self, const char *own)
     bool is_resumable = false;
     parapet_status status = pp_path_join(own, "copy", &prefix);
     if (status == PARAPET_OK)
-        status = pp_store_list(self->store->backend, prefix, find_job, &is_resumable);
+        status = pp_store_list(pp_store_backend(self->store), prefix, find_job, &is_resumable);
     if (status == PARAPET_OK && !is_resumable)
         discard(self, own, "copy", REASON_COPY);
     if (status != PARAPET_ERR_NOT_FOUND)
@@ -171,7 +171,7 @@ static bool collect_own(collecting *self, const char *path)
     char *own = NULL;
     parapet_status status = pp_path_join(path, "__parapet", &own);
     if (status == PARAPET_OK)
-        status = pp_store_list(self->store->backend, own, find_folder, &found);
+        status = pp_store_list(pp_store_backend(self->store), own, find_folder, &found);
     if (found.has_temporaries)
         collect_objects(self, own, "tmp", REASON_TEMPORARY);
     if (found.has_open_steps)
@@ -212,7 +212,7 @@ static parapet_status look_for_reservation(const place *where, const char *group
     pp_reader *reader = NULL;
     parapet_status status = pp_path_join(where->prefix, group, &path);
     if (status == PARAPET_OK && (status = pp_path_join(path, "__parapet/claim", &key)) == PARAPET_OK)
-        status = pp_store_open_object(where->self->store->backend, key, &reader);
+        status = pp_store_open_object(pp_store_backend(where->self->store), key, &reader);
     *has_reservation = status == PARAPET_OK;
     pp_reader_free(reader);
     pp_free(key);
@@ -235,7 +235,7 @@ static parapet_status discard_generation(void *context, const char *group, int64
 static void collect_beside(collecting *self, const char *path, bool has_checkpoints)
 {
     place where = {.self = self, .prefix = path, .has_checkpoints = has_checkpoints};
-    note(self, pp_store_list(self->store->backend, path, discard_if_left, &where));
+    note(self, pp_store_list(pp_store_backend(self->store), path, discard_if_left, &where));
     note(self, pp_generations_stray(self->store, path, discard_generation, &where));
 }
 
@@ -295,7 +295,7 @@ static parapet_status collect(void *subject, const void *argument)
     parapet_status status = collect_node(self, self->path);
     (void)argument;
     if (status == PARAPET_OK && !self->is_dry)
-        note(self, pp_store_settle(self->store->backend));
+        note(self, pp_store_settle(pp_store_backend(self->store)));
     return status;
 }
 
@@ -334,10 +334,10 @@ static parapet_status check_call(collecting *self, const char *path)
     if (status != PARAPET_OK || self->is_dry || (status = pp_store_check_writable(self->store)) != PARAPET_OK)
         return status;
     /* Among them may be a checkpoint in the making, or a series. */
-    if (self->store->handle_count > 0)
+    if (pp_store_handle_count(self->store) > 0)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "%d arrays, groups, checkpoints or series of the store are open; close them first",
-                       self->store->handle_count);
+                       pp_store_handle_count(self->store));
     return PARAPET_OK;
 }
 
@@ -369,10 +369,10 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_collect needs a store");
     pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
     pp_call_add(&call, &self.is_dry, sizeof self.is_dry);
-    if ((status = pp_comm_begin(store->comm, &call, check_call(&self, path))) == PARAPET_OK &&
-        (status = pp_rank0_do(store->comm, "collecting", &task)) == PARAPET_OK) {
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, check_call(&self, path))) == PARAPET_OK &&
+        (status = pp_rank0_do(pp_store_comm(store), "collecting", &task)) == PARAPET_OK) {
         tell(&self, removal, context);
-        status = pp_comm_agree(store->comm, "collecting", pp_failure_put(&self.failure));
+        status = pp_comm_agree(pp_store_comm(store), "collecting", pp_failure_put(&self.failure));
     }
     clear(&self);
     return status;

@@ -3,6 +3,7 @@
 
 #include "array/children.h"
 #include "array/path.h"
+#include "array/store.h"
 #include "checkpoint/checkpoint.h"
 
 static parapet_status commits_key(const char *path, const char *name, char **key)
@@ -79,7 +80,7 @@ parapet_status pp_commits_list(parapet_store *store, const char *path, int64_t *
     *list = NULL;
     *count = 0;
     if (status == PARAPET_OK)
-        status = pp_store_list(store->backend, prefix, add_number, &found);
+        status = pp_store_list(pp_store_backend(store), prefix, add_number, &found);
     pp_free(prefix);
     if (status == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
@@ -115,7 +116,8 @@ parapet_status pp_commit_load(parapet_store *store, const char *path, int64_t nu
     *commit = (pp_commit){0};
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_store_read_all(store->backend, key, PP_COMMIT_MOST_BYTES, &data, &bytes)) == PARAPET_OK &&
+    if ((status = pp_store_read_all(pp_store_backend(store), key, PP_COMMIT_MOST_BYTES, &data, &bytes)) ==
+            PARAPET_OK &&
         (status = pp_commit_parse(commit, data, bytes)) == PARAPET_OK)
         status = check_is_of(commit, number);
     if (status != PARAPET_OK)
@@ -143,8 +145,8 @@ static parapet_status write_record(parapet_store *store, const char *path, const
     parapet_status status = pp_path_join(path, "__parapet/tmp", &staging);
     if (status == PARAPET_OK)
         status = pp_store_write_all(
-            store->backend,
-            &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true},
+            pp_store_backend(store),
+            &(pp_write_request){.key = key, .staging = staging, .budget = pp_store_budget(store), .is_small = true},
             text->data, text->bytes, PP_PUBLISH_EXCLUSIVE);
     pp_free(staging);
     return status;
@@ -157,12 +159,12 @@ static bool take_back(parapet_store *store, const char *path, const char *key, c
     bool is_certain = false;
     parapet_status status = pp_commit_load(store, path, commit->generation, &found);
     if (status == PARAPET_ERR_NOT_FOUND)
-        is_certain = pp_store_settle(store->backend) == PARAPET_OK;
+        is_certain = pp_store_settle(pp_store_backend(store)) == PARAPET_OK;
     else if (status == PARAPET_OK && strcmp(found.group, commit->group) != 0)
         is_certain = true;
     else if (status == PARAPET_OK)
-        is_certain =
-            pp_store_remove(store->backend, key) == PARAPET_OK && pp_store_settle(store->backend) == PARAPET_OK;
+        is_certain = pp_store_remove(pp_store_backend(store), key) == PARAPET_OK &&
+                     pp_store_settle(pp_store_backend(store)) == PARAPET_OK;
     pp_commit_clear(&found);
     return is_certain;
 }
@@ -203,7 +205,7 @@ parapet_status pp_commit_publish(parapet_store *store, const char *path, pp_comm
                          (long long)commit->generation, path);
         goto done;
     }
-    if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK)
         status = check_not_overtaken(store, path, commit->generation);
     if (status != PARAPET_OK) {
         pp_failure_take(&failure, status);
@@ -248,7 +250,7 @@ static parapet_status remove_children(parapet_store *store, const char *group_pa
     for (i = 0; i < list.count && status == PARAPET_OK; i++) {
         char *path = NULL;
         if ((status = pp_path_join(group_path, list.names[i], &path)) == PARAPET_OK)
-            status = pp_store_remove_prefix(store->backend, path);
+            status = pp_store_remove_prefix(pp_store_backend(store), path);
         pp_free(path);
     }
     pp_children_clear(&list);
@@ -262,13 +264,13 @@ parapet_status pp_generation_erase(parapet_store *store, const char *path, const
     if ((status = pp_path_join(path, group, &group_path)) != PARAPET_OK ||
         (status = pp_path_join(group_path, "zarr.json", &key)) != PARAPET_OK)
         goto done;
-    if ((status = pp_store_remove(store->backend, key)) == PARAPET_ERR_NOT_FOUND)
+    if ((status = pp_store_remove(pp_store_backend(store), key)) == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
-    if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK &&
+    if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&
         (status = remove_children(store, group_path)) == PARAPET_OK &&
-        (status = pp_store_settle(store->backend)) == PARAPET_OK &&
-        (status = pp_store_remove_prefix(store->backend, group_path)) == PARAPET_OK)
-        status = pp_store_settle(store->backend);
+        (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&
+        (status = pp_store_remove_prefix(pp_store_backend(store), group_path)) == PARAPET_OK)
+        status = pp_store_settle(pp_store_backend(store));
 done:
     pp_free(group_path);
     pp_free(key);
@@ -280,9 +282,10 @@ parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_
     pp_commit commit = {0};
     char *key = NULL;
     parapet_status loaded = pp_commit_load(store, path, number, &commit), status = commit_key(path, number, &key);
-    if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) == PARAPET_ERR_NOT_FOUND)
+    if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store), key)) == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
-    if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK && loaded == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&
+        loaded == PARAPET_OK)
         status = pp_generation_erase(store, path, commit.group);
     pp_commit_clear(&commit);
     pp_free(key);
@@ -310,7 +313,7 @@ static parapet_status is_ours(parapet_store *store, const char *path, const char
     for (i = 0; i < 2 && status == PARAPET_OK; i++) {
         pp_reader *reader = NULL;
         if ((status = pp_path_join(group_path, signs[i], &key)) == PARAPET_OK &&
-            (status = pp_store_open_object(store->backend, key, &reader)) == PARAPET_OK)
+            (status = pp_store_open_object(pp_store_backend(store), key, &reader)) == PARAPET_OK)
             has[i] = true;
         else if (status == PARAPET_ERR_NOT_FOUND)
             status = PARAPET_OK;

@@ -3,11 +3,13 @@
 
 #include <string.h>
 
+#include "array/array.h"
 #include "array/attributes.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/rank0.h"
 #include "array/seal.h"
+#include "array/store.h"
 
 /* A generation that goes while it is looked at is no damage: the search begins anew, so many times. */
 #define SEARCHES_MOST 1000
@@ -200,10 +202,11 @@ static parapet_status compare_documents(const parapet_checkpoint *checkpoint)
     size_t i;
     for (i = 0; i < checkpoint->commit.array_count; i++) {
         const parapet_array *array = checkpoint->arrays[i];
-        if (memcmp(array->document_digest, checkpoint->commit.arrays[i].document, PP_SHA256_BYTES) != 0)
-            return pp_fail(PARAPET_ERR_CORRUPT, "%s/zarr.json is not the one that was committed", array->path);
-        if (!array->is_sealed && !array->store->options.ignore_seal)
-            return pp_fail(PARAPET_ERR_CORRUPT, "\"%s\" is not sealed any more", array->path);
+        if (memcmp(pp_array_document_digest(array), checkpoint->commit.arrays[i].document, PP_SHA256_BYTES) != 0)
+            return pp_fail(PARAPET_ERR_CORRUPT, "%s/zarr.json is not the one that was committed",
+                           pp_array_path(array));
+        if (!pp_array_is_sealed(array) && !pp_store_options(checkpoint->store)->ignore_seal)
+            return pp_fail(PARAPET_ERR_CORRUPT, "\"%s\" is not sealed any more", pp_array_path(array));
     }
     return PARAPET_OK;
 }
@@ -211,7 +214,7 @@ static parapet_status compare_documents(const parapet_checkpoint *checkpoint)
 /* [collective] Opens and verifies the arrays; afterwards they are open, or none is. */
 static parapet_status verify_candidate(parapet_checkpoint *checkpoint)
 {
-    pp_comm *comm = checkpoint->store->comm;
+    pp_comm *comm = pp_store_comm(checkpoint->store);
     int count = (int)checkpoint->commit.array_count;
     char **paths = NULL;
     pp_failure failure = {0};
@@ -225,7 +228,7 @@ static parapet_status verify_candidate(parapet_checkpoint *checkpoint)
     if (status == PARAPET_OK) {
         pp_checkpoint_call(&call, "verify", checkpoint);
         if ((status = pp_comm_begin(comm, &call, compare_documents(checkpoint))) == PARAPET_OK &&
-            !checkpoint->store->options.ignore_seal)
+            !pp_store_options(checkpoint->store)->ignore_seal)
             status = pp_arrays_verify(checkpoint->arrays, count);
         if (status != PARAPET_OK) {
             pp_failure_take(&failure, status);
@@ -245,7 +248,7 @@ static parapet_status verify_candidate(parapet_checkpoint *checkpoint)
 static parapet_status search_generations(search *self)
 {
     parapet_checkpoint *checkpoint = self->checkpoint;
-    pp_comm *comm = checkpoint->store->comm;
+    pp_comm *comm = pp_store_comm(checkpoint->store);
     pp_failure failure = {0};
     pp_call call;
     pp_rank0_task task = {.subject = self,
@@ -280,13 +283,13 @@ parapet_status parapet_checkpoint_open(parapet_checkpoint **checkpoint, parapet_
     if (status == PARAPET_OK && generation < 0)
         status = pp_fail(PARAPET_ERR_ARGUMENT, "generation is %lld, but must be 1 or more, or 0 for the newest",
                          (long long)generation);
-    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK) {
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK) {
         self.checkpoint = *checkpoint;
         (*checkpoint)->is_restore = true;
         status = search_generations(&self);
     }
     if (status == PARAPET_OK) {
-        store->handle_count++;
+        pp_store_add_handles(store, 1);
     } else if (checkpoint != NULL) {
         pp_checkpoint_free(*checkpoint);
         *checkpoint = NULL;
@@ -347,7 +350,7 @@ parapet_status parapet_checkpoint_get(parapet_checkpoint *checkpoint, const para
     pp_checkpoint_call(&call, "get", checkpoint);
     pp_call_add(&call, &count, sizeof count);
     status = list_wanted(checkpoint, items, count, &list);
-    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK && count > 0)
+    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK && count > 0)
         status = parapet_arrays_read(list, count);
     pp_free(list);
     return status;
@@ -385,8 +388,8 @@ parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint)
         return pp_checkpoint_check_begun(*checkpoint);
     pp_checkpoint_call(&call, "close", *checkpoint);
     status = check_opened(*checkpoint);
-    if (!pp_comm_is_lost((*checkpoint)->store->comm))
-        status = pp_comm_begin((*checkpoint)->store->comm, &call, status);
+    if (!pp_comm_is_lost(pp_store_comm((*checkpoint)->store)))
+        status = pp_comm_begin(pp_store_comm((*checkpoint)->store), &call, status);
     if (status == PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things, or it was begun: nobody closes */
     closed = parapet_arrays_close((*checkpoint)->arrays, (int)(*checkpoint)->commit.array_count);
@@ -473,8 +476,8 @@ parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, p
     pp_call_init(&call, "checkpoint_list(%s)", path != NULL ? path : "");
     if ((status = pp_path_normalize(path, &job.path)) == PARAPET_OK && generation == NULL)
         status = pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_list needs somebody to tell");
-    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
-        status = pp_rank0_do(store->comm, "listing checkpoints", &task);
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
+        status = pp_rank0_do(pp_store_comm(store), "listing checkpoints", &task);
     for (i = 0; status == PARAPET_OK && i < job.count; i++)
         if (generation(context, job.numbers[i], job.groups[i]) != 0)
             break;

@@ -4,6 +4,8 @@
 
 #include <pthread.h>
 
+#include "array/array.h"
+#include "array/store.h"
 #include "base/checked.h"
 #include "geometry/strided.h"
 
@@ -79,7 +81,7 @@ static void copy_elements(const pp_box *box, const pp_part_memory *memory, size_
 static parapet_status keep_part(parapet_array *array, const pp_box *box, const pp_part_memory *memory,
                                 parapet_buffering buffering, kept_part *kept, parapet_part *part)
 {
-    size_t element_bytes = array->layout.tiling.element_bytes;
+    size_t element_bytes = pp_array_layout(array)->tiling.element_bytes;
     parapet_status status;
     int d;
     for (d = 0; d < box->ndim; d++) {
@@ -91,8 +93,9 @@ static parapet_status keep_part(parapet_array *array, const pp_box *box, const p
     part->strides_bytes = kept->strides;
     if (buffering == PARAPET_BUFFERING_BORROW || pp_box_element_count(box) == 0)
         return PARAPET_OK;
-    status = pp_buffer_init(&kept->copy, &array->store->budget, (size_t)pp_box_element_count(box) * element_bytes,
-                            "a copy of what a checkpoint is given");
+    status =
+        pp_buffer_init(&kept->copy, pp_store_budget(pp_array_store(array)),
+                       (size_t)pp_box_element_count(box) * element_bytes, "a copy of what a checkpoint is given");
     if (status != PARAPET_OK)
         return status;
     copy_elements(box, memory, element_bytes, kept);
@@ -107,8 +110,8 @@ static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_che
     parapet_array *array = job->arrays[i];
     pp_parts parts = {0};
     int part;
-    parapet_status status =
-        pp_parts_init(&parts, item->parts, item->part_count, &array->layout, array->document.type.id);
+    parapet_status status = pp_parts_init(&parts, item->parts, item->part_count, pp_array_layout(array),
+                                          pp_array_document_of(array)->type.id);
     if (status == PARAPET_OK &&
         (status = pp_allocate_array(&job->parts[i], (size_t)parts.count, sizeof job->parts[i][0])) == PARAPET_OK &&
         (status = pp_allocate_array(&job->kept[i], (size_t)parts.count, sizeof job->kept[i][0])) == PARAPET_OK)
@@ -126,7 +129,7 @@ static parapet_status commit(parapet_checkpoint *checkpoint)
     pp_call call;
     parapet_status status;
     pp_checkpoint_call(&call, "commit", checkpoint);
-    status = pp_comm_begin(checkpoint->store->comm, &call, PARAPET_OK);
+    status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, PARAPET_OK);
     return status == PARAPET_OK ? pp_checkpoint_conclude(checkpoint) : status;
 }
 
@@ -148,7 +151,7 @@ static parapet_status run_beside(pp_checkpoint_job *job)
 {
     int64_t allows = pp_comm_allows_any_thread();
     parapet_status status =
-        pp_comm_agree_least(job->checkpoint->store->comm, "starting a checkpoint", PARAPET_OK, &allows);
+        pp_comm_agree_least(pp_store_comm(job->checkpoint->store), "starting a checkpoint", PARAPET_OK, &allows);
     if (status != PARAPET_OK)
         return status;
     job->has_thread = allows != 0 && pthread_create(&job->thread, NULL, run_job, job) == 0;
@@ -170,7 +173,7 @@ static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_ite
         status = keep_item(job, i, &items[i], buffering);
     pp_checkpoint_call(&call, "start", checkpoint);
     checkpoint->job = job;
-    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK &&
+    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK &&
         (status = run_beside(job)) == PARAPET_OK)
         return PARAPET_OK;
     checkpoint->job = NULL;
@@ -192,7 +195,7 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
     pp_checkpoint_call(&call, "start", checkpoint);
     pp_call_add(&call, &count, sizeof count);
     status = build_job(&job, checkpoint, count);
-    if ((status = pp_comm_begin(checkpoint->store->comm, &call, status)) == PARAPET_OK &&
+    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK &&
         (status = start(job, items, buffering)) != PARAPET_OK)
         checkpoint->is_failed = true;
     if (status != PARAPET_OK)

@@ -4,7 +4,6 @@
 #include "array/array.h"
 #include "array/children.h"
 #include "array/create.h"
-#include "array/document.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
@@ -19,7 +18,7 @@
 
 static pp_comm *comm_of(const pp_copy_task *task)
 {
-    return task->target_store->comm;
+    return pp_store_comm(task->target_store);
 }
 
 static bool leads(const pp_copy_task *task)
@@ -32,27 +31,20 @@ static bool leads(const pp_copy_task *task)
 static parapet_status build_target(pp_copy_task *task, const char *path, bool is_in_tree)
 {
     pp_array_document document = {0};
-    pp_derived derived = {0};
     parapet_status status = pp_arrays_build(&task->target, task->target_store, &path, 1);
-    if (status == PARAPET_OK && (status = pp_failure_put(&task->source->layout_failure)) == PARAPET_OK &&
-        (status = pp_copy_document(&task->request->changes, &task->source->document, is_in_tree,
-                                   task->target_store->options.expected_servers, &document, &task->view)) ==
-            PARAPET_OK &&
-        (status = pp_derived_init(&derived, task->target_store, &document)) == PARAPET_OK &&
-        (status = pp_failure_put(&derived.layout_failure)) == PARAPET_OK) {
-        task->target->document = document;
-        pp_derived_adopt(&derived, task->target);
-        document = (pp_array_document){0};
-    }
-    pp_derived_clear(&derived);
+    if (status == PARAPET_OK && (status = pp_array_check_readable(task->source)) == PARAPET_OK &&
+        (status = pp_copy_document(&task->request->changes, pp_array_document_of(task->source), is_in_tree,
+                                   pp_store_options(task->target_store)->expected_servers, &document, &task->view)) ==
+            PARAPET_OK)
+        status = pp_array_take_document(task->target, &document);
     pp_array_document_clear(&document);
     return status;
 }
 
 static parapet_status check_places(const pp_copy_task *task)
 {
-    const char *source = task->source->path, *target = task->target->path;
-    bool is_same = pp_store_is_same(task->source_store->backend, task->target_store->backend);
+    const char *source = pp_array_path(task->source), *target = pp_array_path(task->target);
+    bool is_same = pp_store_is_same(pp_store_backend(task->source_store), pp_store_backend(task->target_store));
     if (is_same && strcmp(source, target) == 0)
         return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" cannot be copied onto itself", source);
     /* Replacing the target would take the source along. */
@@ -64,15 +56,15 @@ static parapet_status check_places(const pp_copy_task *task)
 
 static parapet_status place_state(pp_copy_task *task, const char *target_path, bool is_in_tree)
 {
-    int64_t memory =
-        task->request->memory_bytes > 0 ? task->request->memory_bytes : task->target_store->options.memory_bytes;
+    int64_t memory = task->request->memory_bytes > 0 ? task->request->memory_bytes
+                                                     : pp_store_options(task->target_store)->memory_bytes;
     parapet_status status;
     pp_budget_init(&task->budget, (size_t)memory);
     if ((status = build_target(task, target_path, is_in_tree)) != PARAPET_OK ||
         (status = check_places(task)) != PARAPET_OK ||
         (status = pp_allocate(&task->plan, sizeof *task->plan)) != PARAPET_OK)
         return status;
-    return pp_path_join(task->target->path, "__parapet/copy", &task->state);
+    return pp_path_join(pp_array_path(task->target), "__parapet/copy", &task->state);
 }
 
 /* [collective] */
@@ -107,8 +99,8 @@ static parapet_status remove_unless_job(void *context, const pp_listed *listed)
     if (strcmp(listed->name, "job") == 0)
         return PARAPET_OK;
     if ((status = pp_path_join(task->state, listed->name, &path)) == PARAPET_OK)
-        status = listed->is_prefix ? pp_store_remove_prefix(task->target_store->backend, path)
-                                   : pp_store_remove(task->target_store->backend, path);
+        status = listed->is_prefix ? pp_store_remove_prefix(pp_store_backend(task->target_store), path)
+                                   : pp_store_remove(pp_store_backend(task->target_store), path);
     pp_free(path);
     return status;
 }
@@ -116,7 +108,7 @@ static parapet_status remove_unless_job(void *context, const pp_listed *listed)
 /* The store for what lies between passes may hold arrays of its own: theirs are seals beside it. */
 static parapet_status clear_between(const pp_copy_task *task)
 {
-    pp_store *store = task->temporary_store->backend;
+    pp_store *store = pp_store_backend(task->temporary_store);
     parapet_status status;
     if (task->temporary_store == task->target_store)
         return PARAPET_OK;
@@ -129,14 +121,15 @@ static parapet_status remove_state(const pp_copy_task *task)
 {
     char *own = NULL;
     parapet_status status =
-        pp_store_list(task->target_store->backend, task->state, remove_unless_job, (void *)(uintptr_t)task);
+        pp_store_list(pp_store_backend(task->target_store), task->state, remove_unless_job, (void *)(uintptr_t)task);
     if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND)
         return status;
-    status = pp_path_join(task->target->path, "__parapet", &own);
+    status = pp_path_join(pp_array_path(task->target), "__parapet", &own);
     if (status == PARAPET_OK)
         status = clear_between(task);
-    if (status == PARAPET_OK && (status = pp_store_remove_prefix(task->target_store->backend, own)) == PARAPET_OK)
-        status = pp_store_settle(task->target_store->backend);
+    if (status == PARAPET_OK &&
+        (status = pp_store_remove_prefix(pp_store_backend(task->target_store), own)) == PARAPET_OK)
+        status = pp_store_settle(pp_store_backend(task->target_store));
     pp_free(own);
     return status;
 }
@@ -145,7 +138,7 @@ static parapet_status remove_state(const pp_copy_task *task)
 static bool has_neighbours(const pp_copy_task *task)
 {
     pp_children children = {0};
-    parapet_status status = pp_children_list(&children, task->target_store, task->target->path);
+    parapet_status status = pp_children_list(&children, task->target_store, pp_array_path(task->target));
     bool has_some = status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND;
     size_t i;
     for (i = 0; i < children.count; i++)
@@ -157,8 +150,8 @@ static bool has_neighbours(const pp_copy_task *task)
 static void remove_document(const pp_copy_task *task)
 {
     char *key = NULL;
-    if (pp_path_join(task->target->path, "zarr.json", &key) == PARAPET_OK)
-        (void)pp_store_remove(task->target_store->backend, key);
+    if (pp_path_join(pp_array_path(task->target), "zarr.json", &key) == PARAPET_OK)
+        (void)pp_store_remove(pp_store_backend(task->target_store), key);
     pp_free(key);
 }
 
@@ -169,9 +162,10 @@ static bool is_place_taken(const pp_copy_task *task)
     char *key = NULL, *data = NULL;
     size_t bytes = 0;
     bool is_taken = false;
-    if (pp_array_document_print(&task->target->document, &own) == PARAPET_OK && own.status == PARAPET_OK &&
-        pp_path_join(task->target->path, "zarr.json", &key) == PARAPET_OK &&
-        pp_store_read_all(task->target_store->backend, key, DOCUMENT_BYTES_MOST, &data, &bytes) == PARAPET_OK)
+    if (pp_array_document_print(pp_array_document_of(task->target), &own) == PARAPET_OK && own.status == PARAPET_OK &&
+        pp_path_join(pp_array_path(task->target), "zarr.json", &key) == PARAPET_OK &&
+        pp_store_read_all(pp_store_backend(task->target_store), key, DOCUMENT_BYTES_MOST, &data, &bytes) ==
+            PARAPET_OK)
         is_taken = bytes != own.bytes || memcmp(data, own.data, bytes) != 0;
     pp_free(key);
     pp_free(data);
@@ -192,10 +186,10 @@ static void forget(pp_copy_task *task)
     remove_document(task);
     (void)pp_copy_state_drop(task);
     (void)remove_state(task);
-    (void)pp_array_remove_remains(task->target, &task->target->document);
-    if (task->target->path[0] != '\0' && !has_neighbours(task))
-        (void)pp_store_remove_prefix(task->target_store->backend, task->target->path);
-    (void)pp_store_settle(task->target_store->backend);
+    (void)pp_array_remove_remains(task->target, pp_array_document_of(task->target));
+    if (pp_array_path(task->target)[0] != '\0' && !has_neighbours(task))
+        (void)pp_store_remove_prefix(pp_store_backend(task->target_store), pp_array_path(task->target));
+    (void)pp_store_settle(pp_store_backend(task->target_store));
     (void)pp_failure_put(&failure);
 }
 
@@ -212,9 +206,9 @@ static parapet_status version_of_shard(const pp_copy_task *task, int64_t shard, 
 {
     pp_reader *reader = NULL;
     char *key = NULL;
-    parapet_status status = pp_layout_key(&task->source->layout, task->source->path, shard, &key);
+    parapet_status status = pp_layout_key(pp_array_layout(task->source), pp_array_path(task->source), shard, &key);
     if (status == PARAPET_OK)
-        status = pp_store_open_object(task->source_store->backend, key, &reader);
+        status = pp_store_open_object(pp_store_backend(task->source_store), key, &reader);
     *version = status == PARAPET_OK ? mix(mix((uint64_t)shard + 1) ^ reader->version ^ reader->bytes) : 0;
     pp_reader_free(reader);
     pp_free(key);
@@ -226,7 +220,7 @@ static parapet_status version_of_shard(const pp_copy_task *task, int64_t shard, 
 static parapet_status version_source(pp_copy_task *task)
 {
     pp_comm *comm = comm_of(task);
-    int64_t shard, count = task->source->layout.tiling.shards.cell_count;
+    int64_t shard, count = pp_array_layout(task->source)->tiling.shards.cell_count;
     parapet_status status = PARAPET_OK;
     int64_t sums[2] = {0, 0}; /* of halves: they neither overflow nor depend on how many ranks there are */
     uint64_t version;
@@ -236,7 +230,7 @@ static parapet_status version_source(pp_copy_task *task)
         sums[1] += (int64_t)(version >> 32);
     }
     status = pp_comm_agree_sums(comm, "looking at the source", status, sums, 2);
-    version = mix((uint64_t)sums[0]) ^ (uint64_t)sums[1] ^ pp_load_u64le(task->source->document_digest);
+    version = mix((uint64_t)sums[0]) ^ (uint64_t)sums[1] ^ pp_load_u64le(pp_array_document_digest(task->source));
     task->source_version = (int64_t)(version >> 1);
     return status;
 }
@@ -250,14 +244,14 @@ static parapet_status plan_copy(pp_copy_task *task, bool probes)
     pp_copy_means means = {
         .memory_bytes = (int64_t)task->budget.limit_bytes,
         .unit_bytes = pp_copy_unit_bytes(request->unit_bytes, (int64_t)task->budget.limit_bytes),
-        .threads = (int)task->target_store->options.threads,
+        .threads = (int)pp_store_options(task->target_store)->threads,
         .ranks = pp_comm_size(comm_of(task)),
     };
     parapet_status status = pp_copy_means_force(&means, request->passes, request->reading, request->cooperation);
     if (status != PARAPET_OK)
         return status;
-    means.cooperation_bytes = pp_copy_cooperation_bytes(&task->source->layout, means.ranks);
-    pp_copy_problem_init(&problem, &task->source->layout, &task->target->layout, &task->view, &means);
+    means.cooperation_bytes = pp_copy_cooperation_bytes(pp_array_layout(task->source), means.ranks);
+    pp_copy_problem_init(&problem, pp_array_layout(task->source), pp_array_layout(task->target), &task->view, &means);
     if (probes && (status = pp_copy_probe(task, &problem)) != PARAPET_OK)
         return status;
     return pp_rechunk_plan_build(&problem, task->plan);
@@ -274,13 +268,13 @@ static parapet_status refuse_unfinished(const pp_copy_task *task)
 {
     return pp_fail(PARAPET_ERR_EXISTS,
                    "an unfinished copy lies at \"%s\"; resume it, or set overwrite to start again",
-                   task->target->path);
+                   pp_array_path(task->target));
 }
 
 static parapet_status is_target_there(const pp_copy_task *task, bool *is_there)
 {
     pp_node node = {0};
-    parapet_status status = pp_node_load(task->target_store, task->target->path, &node);
+    parapet_status status = pp_node_load(task->target_store, pp_array_path(task->target), &node);
     *is_there = status == PARAPET_OK && !node.is_implicit;
     pp_node_clear(&node);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
@@ -298,25 +292,26 @@ static parapet_status take_up(pp_copy_task *task)
         if (is_there && is_place_taken(task))
             return pp_fail(PARAPET_ERR_EXISTS,
                            "the copy cannot be resumed: another array has appeared at \"%s\" meanwhile",
-                           task->target->path);
+                           pp_array_path(task->target));
         task->is_complete = is_there;
         return pp_copy_state_read(task);
     }
     if (is_there && task->request->resume && task->tree != NULL) {
         task->is_complete = task->is_noted = true;
-        return pp_copy_tree_check(task->tree, task->target->path, task->source_version);
+        return pp_copy_tree_check(task->tree, pp_array_path(task->target), task->source_version);
     }
     if (exists && !is_there && !task->request->overwrite)
         return refuse_unfinished(task);
     if (exists && task->request->overwrite && (status = pp_copy_state_drop(task)) != PARAPET_OK)
         return status;
-    if ((status = pp_array_make_room(task->target, &task->target->document, task->request->overwrite)) != PARAPET_OK)
+    if ((status = pp_array_make_room(task->target, pp_array_document_of(task->target), task->request->overwrite)) !=
+        PARAPET_OK)
         return status;
     task->is_new = true;
     /* An earlier copy may have left something there, with journals that would be believed. */
     if ((status = clear_between(task)) != PARAPET_OK)
         return status;
-    return pp_node_prepare_ancestors(task->target_store, task->target->path);
+    return pp_node_prepare_ancestors(task->target_store, pp_array_path(task->target));
 }
 
 /* [collective] All ranks do what rank 0 has decided. */
@@ -393,7 +388,7 @@ typedef struct copy_end {
 
 static parapet_status lay_out_between(const pp_copy_task *task, const pp_rechunk_side *side, copy_end *end)
 {
-    const pp_array_document *target = &task->target->document;
+    const pp_array_document *target = pp_array_document_of(task->target);
     pp_sharding_spec *sharding;
     parapet_status status = pp_allocate(&sharding, sizeof *sharding);
     if (status != PARAPET_OK)
@@ -422,8 +417,8 @@ static parapet_status open_between(pp_copy_task *task, int pass, copy_end *end)
     if (status != PARAPET_OK || (status = pp_copy_state_path(task, "between", pass, &end->path)) != PARAPET_OK ||
         (status = pp_array_transfer_context(task->target, &end->context)) != PARAPET_OK)
         return status;
-    end->context.store = task->temporary_store->backend;
-    end->context.counters = &task->temporary_store->counters;
+    end->context.store = pp_store_backend(task->temporary_store);
+    end->context.counters = pp_store_counters(task->temporary_store);
     end->context.path = end->path;
     end->context.layout = &end->layout;
     end->context.elides_fill = false; /* what the source has is there, so that what is lost is noticed */
@@ -463,7 +458,7 @@ typedef struct copy_run {
 static parapet_status report(void *context)
 {
     copy_run *run = context;
-    const parapet_store_options *options = &run->task->target_store->options;
+    const parapet_store_options *options = pp_store_options(run->task->target_store);
     pp_comm *comm = comm_of(run->task);
     int64_t done = run->progress->done_bytes + atomic_load(&run->job.done_bytes) * pp_comm_size(comm);
     if (pp_comm_is_aborted(comm)) {
@@ -495,10 +490,10 @@ static parapet_status leave_pass(const pp_copy_task *task, int pass)
     if ((status = pp_copy_state_finish_pass(task, pass)) != PARAPET_OK ||
         (status = pp_copy_state_path(task, "pass", pass, &state)) != PARAPET_OK)
         goto done;
-    if ((status = pp_store_remove_prefix(task->target_store->backend, state)) != PARAPET_OK || pass == 0 ||
+    if ((status = pp_store_remove_prefix(pp_store_backend(task->target_store), state)) != PARAPET_OK || pass == 0 ||
         (status = pp_copy_state_path(task, "between", pass - 1, &before)) != PARAPET_OK)
         goto done;
-    status = pp_store_remove_prefix(task->temporary_store->backend, before);
+    status = pp_store_remove_prefix(pp_store_backend(task->temporary_store), before);
 done:
     pp_free(state);
     pp_free(before);
@@ -551,7 +546,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
     copy_end ends[3] = {{.path = NULL}, {.path = NULL}, {.path = NULL}};
     pp_copy_view whole;
     pp_copy_job origin;
-    int64_t missing = atomic_load(&reads->counters.chunks_missing);
+    int64_t missing = atomic_load(&pp_store_counters(reads)->chunks_missing);
     parapet_status status;
     team.fragment_bytes = PP_COPY_MESSAGE_BYTES;
     run.job = (pp_copy_job){
@@ -567,7 +562,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
         status = work(&run);
     pp_rechunk_counts_add(&totals->done, &run.job.done);
     if (status == PARAPET_OK && pass == 0)
-        status = look_for_holes(&run, atomic_load(&reads->counters.chunks_missing) - missing);
+        status = look_for_holes(&run, atomic_load(&pp_store_counters(reads)->chunks_missing) - missing);
     if (status == PARAPET_OK)
         status = pp_comm_agree(comm_of(task), "ending a pass", leads(task) ? leave_pass(task, pass) : PARAPET_OK);
     progress->done_bytes += pp_rechunk_plan_array_bytes(task->plan);
@@ -584,18 +579,18 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
 static parapet_status complete(pp_copy_task *task)
 {
     pp_text text = {0};
-    parapet_status status = pp_array_document_print(&task->target->document, &text);
+    parapet_status status = pp_array_document_print(pp_array_document_of(task->target), &text);
     if (status == PARAPET_OK)
         status = text.status;
     if (status == PARAPET_OK && !task->is_complete)
-        status = pp_node_write(task->target_store, task->target->path, PARAPET_NODE_ARRAY, text.data, text.bytes,
-                               PP_PUBLISH_EXCLUSIVE);
+        status = pp_node_write(task->target_store, pp_array_path(task->target), PARAPET_NODE_ARRAY, text.data,
+                               text.bytes, PP_PUBLISH_EXCLUSIVE);
     pp_text_free(&text);
     if (status != PARAPET_OK)
         return status;
     task->is_complete = true;
     if (task->tree != NULL && !task->is_noted)
-        status = pp_copy_tree_note(task->tree, task->target->path, task->source_version);
+        status = pp_copy_tree_note(task->tree, pp_array_path(task->target), task->source_version);
     return status == PARAPET_OK ? remove_state(task) : status;
 }
 
@@ -657,7 +652,8 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
     pp_text drawing = {0};
     parapet_status status = open_task(&task, source_path, target_path, is_in_tree);
     if (status == PARAPET_OK && (status = decide(&task, false)) == PARAPET_OK) {
-        const pp_copy_planned planned = {&task.source->document, &task.target->document, &task.view, task.plan};
+        const pp_copy_planned planned = {pp_array_document_of(task.source), pp_array_document_of(task.target),
+                                         &task.view, task.plan};
         status = pp_copy_planned_print(&planned, as_json != 0, text);
         if (status == PARAPET_OK && svg != NULL && *svg == NULL &&
             (status = pp_copy_planned_draw(&planned, &drawing)) == PARAPET_OK)
@@ -677,8 +673,9 @@ parapet_status pp_copy_array_survey(const parapet_copy_request *request, const c
     pp_copy_wishes wishes;
     parapet_status status = open_task(&task, source_path, target_path, true);
     if (status == PARAPET_OK && (status = plan_unmeasured(&task)) == PARAPET_OK)
-        status = pp_comm_agree(comm_of(&task), "planning",
-                               pp_copy_changes_parse(&wishes, &request->changes, &task.source->document, true));
+        status =
+            pp_comm_agree(comm_of(&task), "planning",
+                          pp_copy_changes_parse(&wishes, &request->changes, pp_array_document_of(task.source), true));
     if (status == PARAPET_OK) {
         *is_touched = wishes.is_touched;
         *bytes = pp_rechunk_plan_array_bytes(task.plan);

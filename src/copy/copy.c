@@ -7,6 +7,7 @@
 
 #include "array/node.h"
 #include "array/path.h"
+#include "array/store.h"
 
 static parapet_status check_reserved(const int64_t *words, size_t count)
 {
@@ -22,9 +23,9 @@ static parapet_status check_request(const parapet_copy_request *request)
     parapet_status status;
     if (request->source_path == NULL || request->target_path == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a copy needs a path in the source and one in the target");
-    if (pp_comm_size(request->source->comm) != pp_comm_size(request->target->comm))
+    if (pp_comm_size(pp_store_comm(request->source)) != pp_comm_size(pp_store_comm(request->target)))
         return pp_fail(PARAPET_ERR_ARGUMENT, "source and target of a copy must be opened on the same ranks");
-    if (request->temporary != NULL && request->temporary->mode == PARAPET_READ)
+    if (request->temporary != NULL && pp_store_is_read_only(request->temporary))
         return pp_fail(PARAPET_ERR_ARGUMENT, "the store for intermediate passes is open for reading only");
     if (request->memory_bytes < 0 || request->unit_bytes < 0)
         return pp_fail(PARAPET_ERR_ARGUMENT, "memory_bytes and unit_bytes of a copy must be 0 or more");
@@ -55,7 +56,7 @@ static void describe_call(const parapet_copy_request *request, const char *verb,
 /* [collective] What lies at the source's path. */
 static parapet_status find_kind(const parapet_copy_request *request, parapet_node_kind *kind)
 {
-    pp_comm *comm = request->target->comm;
+    pp_comm *comm = pp_store_comm(request->target);
     pp_node node = {0};
     char *path = NULL;
     int64_t number = INT64_MAX;
@@ -81,7 +82,7 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
     describe_call(request, verb, &call);
     if (mine == PARAPET_OK)
         mine = check_request(request);
-    if ((status = pp_comm_begin(request->target->comm, &call, mine)) != PARAPET_OK)
+    if ((status = pp_comm_begin(pp_store_comm(request->target), &call, mine)) != PARAPET_OK)
         return status;
     return find_kind(request, kind);
 }
@@ -96,13 +97,13 @@ static parapet_status copy_without_deadline(const parapet_copy_request *request,
     size_t i;
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
-            pp_comm_set_deadline(stores[i]->comm, 0);
+            pp_store_suspend_deadline(stores[i]);
     status = kind == PARAPET_NODE_GROUP
                  ? pp_copy_group(request, &progress, totals)
                  : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, totals);
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
-            pp_comm_set_deadline(stores[i]->comm, (double)stores[i]->options.deadline_seconds);
+            pp_store_resume_deadline(stores[i]);
     return status;
 }
 
@@ -111,7 +112,7 @@ _Static_assert(PP_RECHUNK_COUNTS <= 16, "more than pp_comm_agree_sums adds up at
 /* [collective] From what each rank has done to what all have. */
 static parapet_status add_up(const parapet_copy_request *request, parapet_status status, pp_copy_totals *totals)
 {
-    pp_comm *comm = request->target->comm;
+    pp_comm *comm = pp_store_comm(request->target);
     int64_t sums[PP_RECHUNK_COUNTS], peak = -totals->memory_peak_bytes;
     memcpy(sums, &totals->done, sizeof sums);
     if (status != PARAPET_OK ||
@@ -180,7 +181,7 @@ parapet_status parapet_copy_request_plan_print(const parapet_copy_request *reque
                                         : pp_copy_array_explain(request, request->source_path, request->target_path,
                                                                 false, as_json, &words, svg);
     if (status == PARAPET_OK)
-        status = pp_comm_agree(request->target->comm, "explaining", pp_text_finish(&words, text));
+        status = pp_comm_agree(pp_store_comm(request->target), "explaining", pp_text_finish(&words, text));
     pp_text_free(&words);
     return status;
 }

@@ -3,8 +3,6 @@
 #ifndef PARAPET_COPY_COPY_H
 #define PARAPET_COPY_COPY_H
 
-#include "array/array_handle.h"
-#include "array/group_handle.h"
 #include "copy/pass.h"
 
 /* changes.c: the texts of parapet_copy_changes, told of one array. */

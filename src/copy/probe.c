@@ -6,6 +6,7 @@
 
 #include "array/array.h"
 #include "array/path.h"
+#include "array/store.h"
 #include "base/checked.h"
 #include "comm/wait.h"
 #include "copy/copy.h"
@@ -86,7 +87,7 @@ static parapet_status choose_folder(const pp_copy_task *task, char **folder)
 /* One object as a shard is written, and then a record as a journal is. */
 static parapet_status measure_writing(probe *self, pp_rechunk_machine *machine)
 {
-    pp_store *store = self->task->target_store->backend;
+    pp_store *store = pp_store_backend(self->task->target_store);
     char *folder = NULL;
     pp_write_request request = {.key = "parapet-probe",
                                 .name = "probe",
@@ -319,7 +320,7 @@ typedef struct findings {
 
 parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem)
 {
-    pp_comm *comm = task->target_store->comm;
+    pp_comm *comm = pp_store_comm(task->target_store);
     findings own, *found = &own;
     size_t bytes = sizeof own;
     parapet_status status = PARAPET_OK;

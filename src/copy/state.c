@@ -8,7 +8,9 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/array.h"
 #include "array/path.h"
+#include "array/store.h"
 #include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "copy/copy.h"
@@ -48,7 +50,7 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     const parapet_copy_changes *changes = &task->request->changes;
     unsigned char digest[PP_SHA256_BYTES];
     pp_text document = {0};
-    parapet_status status = pp_array_document_print(&task->target->document, &document);
+    parapet_status status = pp_array_document_print(pp_array_document_of(task->target), &document);
     if (status == PARAPET_OK && (status = document.status) == PARAPET_OK)
         pp_sha256_of(document.data, document.bytes, digest);
     pp_text_free(&document);
@@ -56,7 +58,7 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
         return status;
     pp_text_add(text, "copy by parapet %d.%d.%d (%zu)", PARAPET_VERSION_MAJOR, PARAPET_VERSION_MINOR,
                 PARAPET_VERSION_PATCH, sizeof *task->plan);
-    add_line(text, "source array", task->source->path);
+    add_line(text, "source array", pp_array_path(task->source));
     add_line(text, "chunks", changes->chunks);
     add_line(text, "shards", changes->shards);
     add_line(text, "order", changes->order);
@@ -65,7 +67,7 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     pp_text_add(text, "\nno_checksum: %d", changes->no_checksum);
     pp_text_add(text, "\nunit_bytes: %" PRId64, task->request->unit_bytes);
     pp_text_add(text, "\nintermediate store: %s", task->request->temporary != NULL ? "another" : "the target's");
-    add_hex(text, "document of the source (zarr.json)", task->source->document_digest, PP_SHA256_BYTES);
+    add_hex(text, "document of the source (zarr.json)", pp_array_document_digest(task->source), PP_SHA256_BYTES);
     pp_text_add(text, "\nstored objects of the source: %016" PRIx64, (uint64_t)task->source_version);
     add_hex(text, "document of the target (zarr.json)", digest, PP_SHA256_BYTES);
     return text->status;
@@ -77,7 +79,7 @@ parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists)
     char *key = NULL;
     parapet_status status = job_key(task, &key);
     if (status == PARAPET_OK)
-        status = pp_store_open_object(task->target_store->backend, key, &reader);
+        status = pp_store_open_object(pp_store_backend(task->target_store), key, &reader);
     *exists = status == PARAPET_OK;
     pp_reader_free(reader);
     pp_free(key);
@@ -98,8 +100,8 @@ static parapet_status write_job(const pp_copy_task *task, const char *key, const
 {
     parapet_status status = PARAPET_OK;
     if (task->temporary_store != task->target_store)
-        status = write_object(task, task->temporary_store->backend, key, data, bytes);
-    return status == PARAPET_OK ? write_object(task, task->target_store->backend, key, data, bytes) : status;
+        status = write_object(task, pp_store_backend(task->temporary_store), key, data, bytes);
+    return status == PARAPET_OK ? write_object(task, pp_store_backend(task->target_store), key, data, bytes) : status;
 }
 
 parapet_status pp_copy_state_write(const pp_copy_task *task)
@@ -165,7 +167,7 @@ static parapet_status check_between(const pp_copy_task *task, const char *key, c
     bool is_same;
     if (task->temporary_store == task->target_store || task->is_complete)
         return PARAPET_OK;
-    status = pp_store_read_all(task->temporary_store->backend, key, JOB_BYTES_MOST, &data, &found);
+    status = pp_store_read_all(pp_store_backend(task->temporary_store), key, JOB_BYTES_MOST, &data, &found);
     is_same = status == PARAPET_OK && found == bytes && memcmp(data, job, bytes) == 0;
     pp_free(data);
     if (is_same || (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND))
@@ -182,7 +184,8 @@ static parapet_status read_job(pp_copy_task *task)
     size_t bytes;
     parapet_status status = describe(task, &now);
     if (status == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK &&
-        (status = pp_store_read_all(task->target_store->backend, key, JOB_BYTES_MOST, &data, &bytes)) == PARAPET_OK &&
+        (status = pp_store_read_all(pp_store_backend(task->target_store), key, JOB_BYTES_MOST, &data, &bytes)) ==
+            PARAPET_OK &&
         (status = check_between(task, key, data, bytes)) == PARAPET_OK &&
         (status = take_apart(task, data, bytes)) == PARAPET_OK)
         status = compare(data, now.data);
@@ -199,7 +202,7 @@ static parapet_status read_passes(pp_copy_task *task)
         char *key = NULL, *data = NULL;
         size_t bytes;
         if ((status = pp_copy_state_path(task, "finished", task->first_pass, &key)) == PARAPET_OK)
-            status = pp_store_read_all(task->target_store->backend, key, 16, &data, &bytes);
+            status = pp_store_read_all(pp_store_backend(task->target_store), key, 16, &data, &bytes);
         if (status == PARAPET_OK && bytes > 0)
             task->has_holes = task->has_holes || data[0] == 'h';
         pp_free(data);
@@ -228,7 +231,7 @@ parapet_status pp_copy_state_read(pp_copy_task *task)
 
 parapet_status pp_copy_state_drop(const pp_copy_task *task)
 {
-    pp_store *store = task->target_store->backend;
+    pp_store *store = pp_store_backend(task->target_store);
     char *key = NULL;
     parapet_status status = job_key(task, &key);
     if (status == PARAPET_OK && (status = pp_store_remove(store, key)) == PARAPET_OK)
@@ -243,7 +246,7 @@ parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass)
     const char *word = task->has_holes ? "holes\n" : "whole\n";
     parapet_status status = pp_copy_state_path(task, "finished", pass, &key);
     if (status == PARAPET_OK)
-        status = write_object(task, task->target_store->backend, key, word, strlen(word));
+        status = write_object(task, pp_store_backend(task->target_store), key, word, strlen(word));
     pp_free(key);
     return status;
 }

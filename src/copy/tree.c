@@ -184,10 +184,9 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
 static parapet_status make_group(const tree_walk *walk, const parapet_group *source, const char *target)
 {
     parapet_store *store = walk->request->target;
-    pp_group_document document = {.zarr_format = 3,
-                                  .attributes = source->document.attributes,
-                                  .extra = source->document.zarr_format == 3 ? source->document.extra : NULL};
-    parapet_group group = {.store = store};
+    const pp_group_document *stored = pp_group_document_of(source);
+    pp_group_document document = {
+        .zarr_format = 3, .attributes = stored->attributes, .extra = stored->zarr_format == 3 ? stored->extra : NULL};
     pp_children children = {0};
     pp_node node = {0};
     parapet_status status = pp_node_load(store, target, &node);
@@ -202,10 +201,8 @@ static parapet_status make_group(const tree_walk *walk, const parapet_group *sou
                          "the group \"%s\" exists and is not empty; set overwrite to copy into it", target);
     pp_children_clear(&children);
     pp_node_clear(&node);
-    if (status == PARAPET_OK && (status = pp_node_prepare_ancestors(store, target)) == PARAPET_OK &&
-        (status = pp_text_duplicate(&group.path, target)) == PARAPET_OK)
-        status = pp_group_write(&group, &document, PP_PUBLISH_REPLACE);
-    pp_free(group.path);
+    if (status == PARAPET_OK && (status = pp_node_prepare_ancestors(store, target)) == PARAPET_OK)
+        status = pp_node_write_group(store, target, &document, PP_PUBLISH_REPLACE);
     return status;
 }
 
@@ -214,13 +211,13 @@ static parapet_status copy_children(tree_walk *walk, parapet_group *group, const
     child_list children = {0};
     parapet_status status = parapet_group_list(group, add_child, &children);
     size_t i;
-    status = pp_comm_agree(walk->request->target->comm, "listing a group",
+    status = pp_comm_agree(pp_store_comm(walk->request->target), "listing a group",
                            status == PARAPET_OK ? children.status : status);
     for (i = 0; i < children.count && status == PARAPET_OK; i++) {
         char *from = NULL, *to = NULL;
         if ((status = pp_path_join(source, children.names[i], &from)) == PARAPET_OK)
             status = pp_path_join(target, children.names[i], &to);
-        status = pp_comm_agree(walk->request->target->comm, "copying a group", status);
+        status = pp_comm_agree(pp_store_comm(walk->request->target), "copying a group", status);
         if (status == PARAPET_OK)
             status = copy_node(walk, from, to, children.kinds[i]);
         pp_free(from);
@@ -232,7 +229,7 @@ static parapet_status copy_children(tree_walk *walk, parapet_group *group, const
 
 static parapet_status copy_group(tree_walk *walk, const char *source, const char *target)
 {
-    pp_comm *comm = walk->request->target->comm;
+    pp_comm *comm = pp_store_comm(walk->request->target);
     parapet_group *group = NULL;
     parapet_status status = parapet_group_open(&group, walk->request->source, source), closed;
     if (status != PARAPET_OK)
@@ -303,11 +300,11 @@ static parapet_status begin_tree(tree_walk *walk, const char *target)
 {
     const parapet_copy_request *request = walk->request;
     parapet_status status = pp_store_check_writable(request->target);
-    walk->tree.store = request->target->backend;
+    walk->tree.store = pp_store_backend(request->target);
     if (status != PARAPET_OK ||
         (status = pp_path_join(target, "__parapet/copy/finished", &walk->tree.key)) != PARAPET_OK)
         return status;
-    return pp_comm_rank(request->target->comm) == 0 ? open_log(&walk->tree, request, target) : PARAPET_OK;
+    return pp_comm_rank(pp_store_comm(request->target)) == 0 ? open_log(&walk->tree, request, target) : PARAPET_OK;
 }
 
 static parapet_status end_tree(const tree_walk *walk, const char *target)
@@ -327,7 +324,7 @@ static parapet_status find_ends(const parapet_copy_request *request, tree_ends *
         (status = pp_path_normalize(request->target_path, &ends->target)) != PARAPET_OK)
         return status;
     /* The copy would be found among what is to be copied, again and again. */
-    if (pp_store_is_same(request->source->backend, request->target->backend) &&
+    if (pp_store_is_same(pp_store_backend(request->source), pp_store_backend(request->target)) &&
         pp_path_is_within(ends->target, ends->source))
         return pp_fail(PARAPET_ERR_ARGUMENT, "group \"%s\" cannot be copied to \"%s\", which lies in it",
                        ends->source, ends->target);
@@ -337,7 +334,7 @@ static parapet_status find_ends(const parapet_copy_request *request, tree_ends *
 /* [collective] */
 static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
 {
-    pp_comm *comm = walk->request->target->comm;
+    pp_comm *comm = pp_store_comm(walk->request->target);
     parapet_status status = survey(walk->request, ends, &walk->progress->total_bytes);
     if (status != PARAPET_OK)
         return status;
@@ -358,7 +355,8 @@ parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progre
 {
     tree_walk walk = {.request = request, .progress = progress, .totals = totals};
     tree_ends ends = {0};
-    parapet_status status = pp_comm_agree(request->target->comm, "preparing a copy", find_ends(request, &ends));
+    parapet_status status =
+        pp_comm_agree(pp_store_comm(request->target), "preparing a copy", find_ends(request, &ends));
     if (status == PARAPET_OK)
         status = copy_tree(&walk, &ends);
     clear_tree(&walk.tree);

@@ -2,11 +2,12 @@
 #include "copy/copy.h"
 
 #include "array/array.h"
+#include "array/store.h"
 #include "copy/digest.h"
 
 static parapet_status add(pp_copy_task *task, parapet_array *array, const pp_copy_view *view, pp_copy_digest *digest)
 {
-    pp_comm *comm = task->target_store->comm;
+    pp_comm *comm = pp_store_comm(task->target_store);
     pp_transfer_context context;
     parapet_status status = pp_array_transfer_context(array, &context);
     context.budget = &task->budget;
@@ -29,13 +30,13 @@ parapet_status pp_copy_verify(pp_copy_task *task, int64_t *verified_bytes)
     sums[2] = (int64_t)((source.sums[1] - target.sums[1]) >> 1);
     sums[3] = (int64_t)((source.sums[1] - target.sums[1]) & 1);
     sums[4] = target.bytes;
-    if ((status = pp_comm_agree_sums(task->target_store->comm, "verifying", status, sums, 5)) != PARAPET_OK)
+    if ((status = pp_comm_agree_sums(pp_store_comm(task->target_store), "verifying", status, sums, 5)) != PARAPET_OK)
         return status;
     *verified_bytes += sums[4];
     if (((uint64_t)sums[0] << 1) + (uint64_t)sums[1] != 0 || ((uint64_t)sums[2] << 1) + (uint64_t)sums[3] != 0)
         return pp_fail(PARAPET_ERR_CORRUPT,
                        "verifying found differences between array \"%s\" and its copy \"%s\"; copy it again with "
                        "overwrite",
-                       task->source->path, task->target->path);
+                       pp_array_path(task->source), pp_array_path(task->target));
     return PARAPET_OK;
 }

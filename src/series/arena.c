@@ -4,6 +4,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/array.h"
+#include "array/store.h"
 #include "base/checked.h"
 #include "series/series.h"
 
@@ -19,7 +21,7 @@ void pp_series_arena_reset(parapet_series *series)
     pp_series_arena *arena = &series->arena;
     if (arena->is_staged && arena->used_bytes > 0) {
         close_log(arena);
-        (void)pp_store_remove(series->store->backend, arena->key);
+        (void)pp_store_remove(pp_store_backend(series->store), arena->key);
     }
     arena->used_bytes = 0;
     arena->step_count = 0;
@@ -139,7 +141,7 @@ static parapet_status open_log(parapet_series *series)
     pp_series_arena *arena = &series->arena;
     if (arena->log != NULL)
         return PARAPET_OK;
-    return pp_store_open_log(series->store->backend, arena->key, arena->used_bytes, &arena->log);
+    return pp_store_open_log(pp_store_backend(series->store), arena->key, arena->used_bytes, &arena->log);
 }
 
 /* What memory has of the row goes to the log, which is empty. */
@@ -150,7 +152,7 @@ static parapet_status fill_log(parapet_series *series)
     parapet_status status;
     if (arena->used_bytes == 0)
         return PARAPET_OK;
-    if ((status = pp_store_open_log(series->store->backend, arena->key, 0, &log)) == PARAPET_OK)
+    if ((status = pp_store_open_log(pp_store_backend(series->store), arena->key, 0, &log)) == PARAPET_OK)
         status = pp_log_append(log, arena->memory.data, (size_t)arena->used_bytes);
     pp_log_close(log);
     return status;
@@ -162,7 +164,7 @@ parapet_status pp_series_stage(parapet_series *series, parapet_status status)
     close_log(arena);
     if (status == PARAPET_OK)
         status = fill_log(series);
-    if ((status = pp_comm_agree(series->store->comm, "moving open steps to storage", status)) != PARAPET_OK)
+    if ((status = pp_comm_agree(pp_store_comm(series->store), "moving open steps to storage", status)) != PARAPET_OK)
         return status;
     pp_buffer_free(&arena->memory);
     arena->is_staged = series->was_staged = true;
@@ -175,7 +177,7 @@ static parapet_status prepare_logs(parapet_series *series, const pp_series_cuts 
     const pp_series_arena *arena = &series->arena;
     parapet_status status = check_largest(series, cuts);
     if (arena->is_staged && arena->step_count > 0)
-        return pp_comm_agree(series->store->comm, "moving open steps to storage", status);
+        return pp_comm_agree(pp_store_comm(series->store), "moving open steps to storage", status);
     return pp_series_stage(series, status);
 }
 
@@ -191,7 +193,7 @@ static parapet_status append_cuts(parapet_series *series, const pp_series_cuts *
             status = pp_log_append(arena->log, arena->memory.data, filled);
             filled = 0;
         }
-        pp_series_cut_copy(cut, series->arrays[cut->piece.array]->layout.tiling.element_bytes,
+        pp_series_cut_copy(cut, pp_array_layout(series->arrays[cut->piece.array])->tiling.element_bytes,
                            arena->memory.data + filled);
         filled += cut->piece.bytes;
     }
@@ -218,7 +220,7 @@ static void pack(parapet_series *series, const pp_series_cuts *cuts)
     size_t i;
     for (i = 0; i < cuts->count; i++) {
         const pp_series_cut *cut = &cuts->list[i];
-        pp_series_cut_copy(cut, series->arrays[cut->piece.array]->layout.tiling.element_bytes,
+        pp_series_cut_copy(cut, pp_array_layout(series->arrays[cut->piece.array])->tiling.element_bytes,
                            series->arena.memory.data + cut->piece.offset);
     }
 }
@@ -241,7 +243,8 @@ static parapet_status store_cuts(parapet_series *series, const pp_series_cuts *c
     parapet_status status = prepare_logs(series, cuts);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_comm_agree(series->store->comm, "staging a step", append_step(series, cuts))) != PARAPET_OK)
+    if ((status = pp_comm_agree(pp_store_comm(series->store), "staging a step", append_step(series, cuts))) !=
+        PARAPET_OK)
         close_log(&series->arena); /* opened again, it is cut behind what all ranks have kept */
     return status;
 }
@@ -252,7 +255,7 @@ parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step
     pp_series_cuts cuts;
     parapet_status status = prepare(series, step, &cuts);
     int64_t fits = status == PARAPET_OK && takes_memory(series, cuts.bytes);
-    if ((status = pp_comm_agree_least(series->store->comm, "keeping a step", status, &fits)) == PARAPET_OK) {
+    if ((status = pp_comm_agree_least(pp_store_comm(series->store), "keeping a step", status, &fits)) == PARAPET_OK) {
         if (fits) {
             arena->is_staged = false;
             pack(series, &cuts);

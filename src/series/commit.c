@@ -1,64 +1,15 @@
 /* commit.c - how steps become visible: the values of the coordinate, the documents of the arrays, and last, by
  * one rename, the document of the group. The shards are durable by then. */
-#include <string.h>
-
-#include "array/array.h"
-#include "array/path.h"
+#include "array/parts.h"
+#include "array/stored_document.h"
 #include "series/series.h"
-#include "transfer/memory.h"
 
 /* Rank 0 writes the coordinate as if it were alone: no other rank has anything to bring. */
-static parapet_status write_coordinate(parapet_series *series)
+static parapet_status write_coordinate(const parapet_series *series)
 {
-    static const int servers[1] = {0};
-    parapet_array *array = series->arrays[series->count];
     int64_t start = series->steps_committed, count = series->steps - series->steps_committed;
     parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = series->coordinates};
-    pp_team team = {.comm = series->alone,
-                    .servers = servers,
-                    .server_count = 1,
-                    .fragment_bytes = pp_memory_fragment_bytes(series->store->least_memory_bytes),
-                    .ownership = pp_owner_strategy_of(1)};
-    pp_transfer_context context;
-    pp_parts parts = {0};
-    pp_transfer_array coordinate = {.context = &context, .parts = &parts};
-    pp_staged staged = {0};
-    parapet_status status;
-    if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
-        (status = pp_parts_init(&parts, &part, 1, &array->layout, PARAPET_FLOAT64)) != PARAPET_OK)
-        return status;
-    context.progress = NULL;
-    if ((status = pp_transfer_stage(&team, &coordinate, 1, &staged)) == PARAPET_OK)
-        status = pp_staged_publish(&context, &staged);
-    pp_staged_clear(&staged);
-    pp_parts_clear(&parts);
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot write array \"%s\"", array->path);
-}
-
-/* Not durable yet: if a crash undoes it while the group's document stays, opening the series does it again. */
-static parapet_status write_document(parapet_array *array)
-{
-    parapet_store *store = array->store;
-    char *key = NULL, *staging = NULL;
-    pp_text text = {0};
-    parapet_status status;
-    if ((status = pp_array_document_print(&array->document, &text)) == PARAPET_OK &&
-        (status = text.status) == PARAPET_OK &&
-        (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
-        (status = pp_path_join(array->path, "__parapet/tmp", &staging)) == PARAPET_OK)
-        status = pp_store_write_all(
-            store->backend,
-            &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true},
-            text.data, text.bytes, PP_PUBLISH_REPLACE);
-    if (status == PARAPET_OK) {
-        pp_sha256_of(text.data, text.bytes, array->document_digest);
-        store->counters.written_bytes += (int64_t)text.bytes;
-        store->counters.objects_written += 1;
-    }
-    pp_text_free(&text);
-    pp_free(staging);
-    pp_free(key);
-    return status;
+    return pp_array_write_alone(series->arrays[series->count], series->alone, &part);
 }
 
 static parapet_status commit(void *subject, const void *argument)
@@ -68,8 +19,9 @@ static parapet_status commit(void *subject, const void *argument)
     bool was_uncertain = series->is_uncertain;
     int i;
     (void)argument;
+    /* Not durable yet: if a crash undoes it while the group's document stays, opening the series does it again. */
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
-        status = write_document(series->arrays[i]);
+        status = pp_array_write_document(series->arrays[i]);
     if (status != PARAPET_OK)
         return status;
     series->is_uncertain = false;

@@ -94,7 +94,7 @@ static parapet_status create(parapet_series *series, pp_series_making *making)
 {
     preparation job = {.series = series, .making = making};
     pp_rank0_task task = {.subject = &job, .work = prepare_place, .print = print_place, .adopt = adopt_place};
-    parapet_status status = pp_rank0_do(series->store->comm, "making room for a series", &task);
+    parapet_status status = pp_rank0_do(pp_store_comm(series->store), "making room for a series", &task);
     int i;
     if (status != PARAPET_OK)
         return status;
@@ -147,7 +147,7 @@ parapet_status parapet_series_create(parapet_series **series, parapet_store *sto
     if (spec != NULL)
         pp_series_spec_add(spec, &call);
     status = check(series, &making, store, path, spec);
-    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
         status = create(*series, &making);
     pp_series_making_clear(&making);
     status = pp_series_finish(series, status);

@@ -24,7 +24,7 @@ parapet_status pp_series_remove_logs(const parapet_series *series)
     char *prefix = NULL;
     parapet_status status = pp_path_join(series->path, "__parapet/open", &prefix);
     if (status == PARAPET_OK)
-        status = pp_store_remove_prefix(series->store->backend, prefix);
+        status = pp_store_remove_prefix(pp_store_backend(series->store), prefix);
     pp_free(prefix);
     return status;
 }
@@ -38,7 +38,7 @@ static void mark_broken(void *subject)
 parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work, const void *argument)
 {
     pp_rank0_task task = {.subject = series, .argument = argument, .work = work, .mark_broken = mark_broken};
-    return pp_rank0_do(series->store->comm, phase, &task);
+    return pp_rank0_do(pp_store_comm(series->store), phase, &task);
 }
 
 parapet_status pp_series_finish(parapet_series **series, parapet_status status)
@@ -112,8 +112,8 @@ static parapet_status open_arrays(parapet_series *series)
     if (status == PARAPET_OK)
         status = pp_series_paths_build(series->path, (const char *const *)series->names, series->count,
                                        series->dimension, &paths);
-    if ((status = pp_comm_agree(series->store->comm, "opening a series", status)) == PARAPET_OK)
-        status = parapet_arrays_open(series->arrays, series->store, (const char *const *)paths, series->count + 1);
+    if ((status = pp_comm_agree(pp_store_comm(series->store), "opening a series", status)) == PARAPET_OK)
+        status = pp_arrays_open(series->arrays, series->store, (const char *const *)paths, series->count + 1, true);
     pp_paths_free(paths, (size_t)series->count + 1);
     return status;
 }
@@ -121,18 +121,16 @@ static parapet_status open_arrays(parapet_series *series)
 static parapet_status check_array(const parapet_series *series, int index)
 {
     const parapet_array *array = series->arrays[index];
-    const pp_array_document *document = &array->document;
+    const pp_array_document *document = pp_array_document_of(array);
     parapet_status status = pp_array_check_writable(array);
-    if (status == PARAPET_OK && array->layout_failure.status != PARAPET_OK)
-        status = pp_failure_put(&array->layout_failure);
-    if (status != PARAPET_OK)
+    if (status != PARAPET_OK || (status = pp_array_check_readable(array)) != PARAPET_OK)
         return status;
     if (document->ndim < 1 ||
         (index == series->count && (document->ndim != 1 || document->type.id != PARAPET_FLOAT64)))
-        return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" is no array of a series", array->path);
-    if (index < series->count && document->grid_shape[0] != series->arrays[0]->document.grid_shape[0])
-        return pp_fail(PARAPET_ERR_FORMAT, "shards of \"%s\" have other steps than those of \"%s\"", array->path,
-                       series->arrays[0]->path);
+        return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" is no array of a series", pp_array_path(array));
+    if (index < series->count && document->grid_shape[0] != pp_array_document_of(series->arrays[0])->grid_shape[0])
+        return pp_fail(PARAPET_ERR_FORMAT, "shards of \"%s\" have other steps than those of \"%s\"",
+                       pp_array_path(array), pp_array_path(series->arrays[0]));
     return PARAPET_OK;
 }
 
@@ -141,11 +139,9 @@ static parapet_status take_arrays(parapet_series *series)
 {
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i <= series->count && status == PARAPET_OK; i++) {
+    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         status = check_array(series, i);
-        series->arrays[i]->is_apart = true;
-    }
-    series->steps_per_row = series->arrays[0]->document.grid_shape[0];
+    series->steps_per_row = pp_array_document_of(series->arrays[0])->grid_shape[0];
     series->steps = series->steps_committed;
     return status;
 }
@@ -154,7 +150,7 @@ static parapet_status take_arrays(parapet_series *series)
 
 static parapet_status repair_array(const parapet_series *series, parapet_array *array)
 {
-    int64_t steps = series->steps_committed, row_steps = array->document.grid_shape[0];
+    int64_t steps = series->steps_committed, row_steps = pp_array_document_of(array)->grid_shape[0];
     parapet_status status = pp_array_make_changeable(array);
     if (status == PARAPET_OK)
         status = series->is_uncertain ? pp_array_trim_beyond(array, steps) : pp_array_resize_first(array, steps);
@@ -173,7 +169,7 @@ static parapet_status repair(void *subject, const void *argument)
         return status;
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         if ((status = repair_array(series, series->arrays[i])) != PARAPET_OK)
-            status = pp_fail_within(status, "cannot go on with array \"%s\"", series->arrays[i]->path);
+            status = pp_fail_within(status, "cannot go on with array \"%s\"", pp_array_path(series->arrays[i]));
     series->is_uncertain = false;
     return status == PARAPET_OK ? pp_series_write_group(series, series->steps_committed, NULL) : status;
 }
@@ -202,7 +198,7 @@ static parapet_status adopt_repaired(void *subject, pp_cursor *bytes)
 /* [collective] */
 static parapet_status open_series(parapet_series *series)
 {
-    pp_comm *comm = series->store->comm;
+    pp_comm *comm = pp_store_comm(series->store);
     pp_rank0_task reading = {.subject = series, .work = read_group, .print = print_found, .adopt = adopt_found};
     pp_rank0_task repairing = {.subject = series, .work = repair, .print = print_repaired, .adopt = adopt_repaired};
     parapet_status status;
@@ -223,7 +219,7 @@ parapet_status parapet_series_open(parapet_series **series, parapet_store *store
     pp_call_init(&call, "series_open(%s)", path != NULL ? path : "");
     if ((status = pp_series_build(series, store, path)) == PARAPET_OK)
         status = pp_store_check_writable(store);
-    if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
         status = open_series(*series);
     status = pp_series_finish(series, status);
     return status == PARAPET_OK ? status

@@ -3,6 +3,9 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/array.h"
+#include "array/parts.h"
+#include "array/store.h"
 #include "base/checked.h"
 #include "series/series.h"
 
@@ -40,7 +43,7 @@ static uint64_t count_shards(const parapet_series *series)
     uint64_t total = 0;
     int i, d;
     for (i = 0; i < series->count; i++) {
-        const pp_grid *shards = &series->arrays[i]->layout.tiling.shards;
+        const pp_grid *shards = &pp_array_layout(series->arrays[i])->tiling.shards;
         uint64_t count = 1;
         for (d = 1; d < shards->ndim; d++)
             count *= (uint64_t)shards->cells[d];
@@ -71,7 +74,7 @@ static parapet_status share_out(const parapet_series *series, row_sharing *shari
 {
     int64_t limit = (int64_t)pp_series_limit_bytes(series), largest, fits;
     int64_t wanted = -1 - (int64_t)(series->arena.used_bytes / (uint64_t)limit);
-    pp_comm *comm = series->store->comm;
+    pp_comm *comm = pp_store_comm(series->store);
     parapet_status status = pp_comm_agree_least(comm, "sharing out a row", PARAPET_OK, &wanted);
     sharing->shards = count_shards(series);
     for (sharing->count = (uint64_t)-wanted; status == PARAPET_OK; sharing->count += 1 + sharing->count / 4) {
@@ -114,8 +117,9 @@ static parapet_status build_share(row_share *share, const parapet_series *series
         (status = pp_allocate_array(&share->parts, count, sizeof share->parts[0])) != PARAPET_OK ||
         (status = pp_allocate_array(&share->strides, count, sizeof share->strides[0])) != PARAPET_OK)
         return status;
-    return arena->is_staged && bytes > 0 ? pp_buffer_init(&share->memory, &series->store->budget, bytes, "open steps")
-                                         : PARAPET_OK;
+    return arena->is_staged && bytes > 0
+               ? pp_buffer_init(&share->memory, pp_store_budget(series->store), bytes, "open steps")
+               : PARAPET_OK;
 }
 
 /* The steps of a piece one behind the other. */
@@ -145,7 +149,8 @@ static parapet_status place_pieces(row_share *share, const parapet_series *serie
             int64_t *strides = share->strides[next];
             if (piece->array != array || !has_piece(share, piece))
                 continue;
-            pp_strides_c_order(piece->box.ndim, piece->box.count, entry->array->layout.tiling.element_bytes, strides);
+            pp_strides_c_order(piece->box.ndim, piece->box.count, pp_array_layout(entry->array)->tiling.element_bytes,
+                               strides);
             if (reader != NULL) {
                 status = read_piece(reader, piece, data);
                 filled += piece_bytes(piece);
@@ -170,34 +175,26 @@ static parapet_status fill_share(row_share *share, const parapet_series *series)
     pp_reader *reader = NULL;
     parapet_status status = build_share(share, series);
     if (status == PARAPET_OK && arena->is_staged && arena->used_bytes > 0)
-        status = pp_store_open_object(series->store->backend, arena->key, &reader);
+        status = pp_store_open_object(pp_store_backend(series->store), arena->key, &reader);
     if (status == PARAPET_OK)
         status = place_pieces(share, series, reader);
     pp_reader_free(reader);
     return status;
 }
 
-/* [collective] */
+/* [collective] All of the row stays here, and no document speaks of it: what was published in part is written again.
+ */
 static parapet_status write_list(parapet_series *series, const parapet_array_parts *list)
 {
-    int64_t before = series->store->counters.shards_owned;
-    parapet_status status = parapet_arrays_write(list, series->count);
-    int i;
-    series->shards_written += series->store->counters.shards_owned - before;
-    for (i = 0; i < series->count; i++) {
-        pp_shard_notes_clear(&series->arrays[i]->notes); /* nobody seals with this handle; they would only grow */
-        /* All of the row is still here, and no document speaks of it: what was published in part is written again. */
-        if (!pp_comm_is_lost(series->store->comm))
-            series->arrays[i]->is_broken = false;
-    }
-    return status;
+    return pp_arrays_write_repeatable(list, series->count, &series->shards_written);
 }
 
 /* [collective] sharing NULL: all at once. */
 static parapet_status write_share(parapet_series *series, const row_sharing *sharing, uint64_t number)
 {
     row_share share = {.sharing = sharing, .number = number};
-    parapet_status status = pp_comm_agree(series->store->comm, "preparing a row", fill_share(&share, series));
+    parapet_status status =
+        pp_comm_agree(pp_store_comm(series->store), "preparing a row", fill_share(&share, series));
     if (status == PARAPET_OK)
         status = write_list(series, share.list);
     clear_share(&share);
@@ -272,7 +269,7 @@ parapet_status pp_series_write_step(parapet_series *series, const pp_series_step
     for (i = 0; i < series->count && status == PARAPET_OK; i++)
         list[i] = (parapet_array_parts){
             .array = series->arrays[i], .parts = step->given[i], .part_count = step->parts[i].count};
-    status = pp_comm_agree(series->store->comm, "preparing a step", status);
+    status = pp_comm_agree(pp_store_comm(series->store), "preparing a step", status);
     if (status == PARAPET_OK && (status = pp_series_set_steps(series, series->steps + 1)) == PARAPET_OK)
         status = write_list(series, list);
     series->steps++;

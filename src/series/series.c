@@ -15,11 +15,11 @@ parapet_status pp_series_build(parapet_series **series, parapet_store *store, co
     if (status != PARAPET_OK)
         return status;
     (*series)->store = store;
-    (*series)->arena.memory.budget = &store->budget;
+    (*series)->arena.memory.budget = pp_store_budget(store);
     if ((status = pp_path_normalize(path, &(*series)->path)) != PARAPET_OK ||
         (status = pp_comm_build_alone(&(*series)->alone)) != PARAPET_OK)
         return status;
-    pp_text_add(&name, "__parapet/open/%d", pp_comm_rank(store->comm));
+    pp_text_add(&name, "__parapet/open/%d", pp_comm_rank(pp_store_comm(store)));
     if ((status = name.status) == PARAPET_OK)
         status = pp_path_join((*series)->path, name.data, &(*series)->arena.key);
     pp_text_free(&name);
@@ -49,7 +49,7 @@ parapet_status pp_series_free(parapet_series *series)
 
 size_t pp_series_limit_bytes(const parapet_series *series)
 {
-    return (size_t)series->store->options.memory_bytes / 2;
+    return (size_t)pp_store_options(series->store)->memory_bytes / 2;
 }
 
 int64_t pp_series_row_start(const parapet_series *series)
@@ -58,27 +58,12 @@ int64_t pp_series_row_start(const parapet_series *series)
     return last - last % series->steps_per_row;
 }
 
-/* Only the grid of shards depends on the shape. */
-static parapet_status set_steps(parapet_array *array, int64_t steps)
-{
-    int64_t shape[PARAPET_MAX_NDIM];
-    pp_grid shards;
-    parapet_status status;
-    memcpy(shape, array->document.shape, sizeof shape);
-    shape[0] = steps;
-    if ((status = pp_grid_init(&shards, array->document.ndim, shape, array->document.grid_shape)) != PARAPET_OK)
-        return pp_fail_within(status, "array \"%s\"", array->path);
-    array->document.shape[0] = steps;
-    array->layout.tiling.shards = shards;
-    return PARAPET_OK;
-}
-
 parapet_status pp_series_set_steps(parapet_series *series, int64_t steps)
 {
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
-        status = set_steps(series->arrays[i], steps);
+        status = pp_array_set_extent(series->arrays[i], steps);
     return status;
 }
 
@@ -140,7 +125,7 @@ parapet_status parapet_series_append(parapet_series *series, double coordinate, 
     pp_call_add(&call, &series->steps, sizeof series->steps);
     if ((status = check_usable(series)) == PARAPET_OK && (status = reserve_coordinate(series)) == PARAPET_OK)
         status = pp_series_step_init(&step, series, steps);
-    if ((status = pp_comm_begin(series->store->comm, &call, status)) == PARAPET_OK)
+    if ((status = pp_comm_begin(pp_store_comm(series->store), &call, status)) == PARAPET_OK)
         status = append(series, coordinate, &step);
     pp_series_step_clear(&step);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot append to series \"%s\"", series->path);
@@ -159,7 +144,7 @@ parapet_status parapet_series_flush(parapet_series *series)
     if (series == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_flush needs a series");
     pp_call_init(&call, "series_flush(%s)", series->path);
-    if ((status = pp_comm_begin(series->store->comm, &call, check_usable(series))) == PARAPET_OK)
+    if ((status = pp_comm_begin(pp_store_comm(series->store), &call, check_usable(series))) == PARAPET_OK)
         status = flush(series);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot flush series \"%s\"", series->path);
 }
@@ -181,7 +166,7 @@ static parapet_status flush_at_close(parapet_series *series)
         status = flush(series);
     pp_failure_take(&failure, status);
     pp_series_arena_reset(series);
-    if (series->was_staged && !pp_comm_is_lost(series->store->comm))
+    if (series->was_staged && !pp_comm_is_lost(pp_store_comm(series->store)))
         (void)pp_series_rank0_do(series, "removing logs", remove_logs, NULL);
     return pp_failure_put(&failure);
 }
@@ -194,7 +179,7 @@ parapet_status parapet_series_close(parapet_series **series)
     pp_call call;
     if (series == NULL || *series == NULL)
         return PARAPET_OK;
-    comm = (*series)->store->comm;
+    comm = pp_store_comm((*series)->store);
     pp_call_init(&call, "series_close(%s)", (*series)->path);
     if (!pp_comm_is_lost(comm))
         status = pp_comm_begin(comm, &call, PARAPET_OK);

@@ -12,8 +12,10 @@
 #ifndef PARAPET_SERIES_SERIES_H
 #define PARAPET_SERIES_SERIES_H
 
-#include "array/array_handle.h"
 #include "array/rank0.h"
+#include "store/store.h"
+#include "transfer/parts.h"
+#include "zarr/json.h"
 
 /* The same box of one shard in one or more steps that follow each other. */
 typedef struct pp_series_piece {

@@ -6,6 +6,7 @@
 #include "array/document.h"
 #include "array/path.h"
 #include "array/spec.h"
+#include "array/store.h"
 #include "series/series.h"
 
 /* Small enough to be written with every step, large enough that a year of hours is nine of them. */
@@ -82,7 +83,8 @@ static parapet_status name_dimensions(pp_series_making *making, int index)
 static parapet_status find_steps_per_row(pp_series_making *making, const parapet_store *store, int index)
 {
     pp_array_document document = {0};
-    parapet_status status = pp_document_from_spec(&document, &making->specs[index], store->options.expected_servers);
+    parapet_status status =
+        pp_document_from_spec(&document, &making->specs[index], pp_store_options(store)->expected_servers);
     int64_t steps = document.grid_shape[0];
     pp_array_document_clear(&document);
     if (status != PARAPET_OK)

@@ -1,6 +1,7 @@
 /* step.c - the parts of one step: checked, given their first dimension, and cut at the bounds of shards. */
 #include <string.h>
 
+#include "array/array.h"
 #include "base/checked.h"
 #include "series/series.h"
 
@@ -57,24 +58,24 @@ static void extend_part(const parapet_part *given, int64_t step, int64_t *number
 /* The array as it will be with this step. */
 static parapet_status take_parts(pp_series_step *step, int index, const parapet_array *array, int64_t number)
 {
-    pp_layout layout = array->layout;
+    const pp_array_document *document = pp_array_document_of(array);
+    pp_layout layout = *pp_array_layout(array);
     int64_t shape[PARAPET_MAX_NDIM];
     parapet_status status;
     int count = step->parts[index].count;
-    memcpy(shape, array->document.shape, sizeof shape);
+    memcpy(shape, document->shape, sizeof shape);
     if (!pp_add_fits(number, 1, &shape[0]))
         return pp_fail(PARAPET_ERR_ARGUMENT, "there are too many steps");
-    if ((status = pp_grid_init(&layout.tiling.shards, array->document.ndim, shape, array->document.grid_shape)) !=
-        PARAPET_OK)
+    if ((status = pp_grid_init(&layout.tiling.shards, document->ndim, shape, document->grid_shape)) != PARAPET_OK)
         return status;
-    return pp_parts_init(&step->parts[index], step->given[index], count, &layout, array->document.type.id);
+    return pp_parts_init(&step->parts[index], step->given[index], count, &layout, document->type.id);
 }
 
 static parapet_status take_array(pp_series_step *step, int index, const parapet_series *series,
                                  const parapet_step *given)
 {
     const parapet_array *array = series->arrays[index];
-    size_t ndim = (size_t)array->document.ndim, count;
+    size_t ndim = (size_t)pp_array_document_of(array)->ndim, count;
     parapet_status status = check_step(given);
     int i;
     if (status != PARAPET_OK)
@@ -84,7 +85,7 @@ static parapet_status take_array(pp_series_step *step, int index, const parapet_
         (status = pp_allocate_array(&step->numbers[index], count, 3 * ndim * sizeof(int64_t))) != PARAPET_OK)
         return status;
     for (i = 0; i < given->part_count; i++) {
-        if ((status = check_part(i, &given->parts[i], array->document.ndim)) != PARAPET_OK)
+        if ((status = check_part(i, &given->parts[i], pp_array_document_of(array)->ndim)) != PARAPET_OK)
             return status;
         extend_part(&given->parts[i], series->steps, step->numbers[index] + 3 * ndim * (size_t)i,
                     &step->given[index][i]);
@@ -107,7 +108,7 @@ parapet_status pp_series_step_init(pp_series_step *step, const parapet_series *s
         return status;
     for (i = 0; i < series->count; i++)
         if ((status = take_array(step, i, series, &steps[i])) != PARAPET_OK)
-            return pp_fail_within(status, "array \"%s\"", series->arrays[i]->path);
+            return pp_fail_within(status, "array \"%s\"", pp_array_path(series->arrays[i]));
     return PARAPET_OK;
 }
 
@@ -198,12 +199,12 @@ parapet_status pp_series_cuts_init(pp_series_cuts *cuts, const parapet_series *s
     int i;
     *cuts = (pp_series_cuts){0};
     for (row.array = 0; row.array < series->count && status == PARAPET_OK; row.array++) {
-        const parapet_array *array = series->arrays[row.array];
+        const pp_array_document *document = pp_array_document_of(series->arrays[row.array]);
         int64_t shape[PARAPET_MAX_NDIM];
-        memcpy(shape, array->document.shape, sizeof shape);
+        memcpy(shape, document->shape, sizeof shape);
         shape[0] = series->steps + 1;
-        row.element_bytes = array->layout.tiling.element_bytes;
-        status = pp_grid_init(&row.shards, array->document.ndim, shape, array->document.grid_shape);
+        row.element_bytes = pp_array_layout(series->arrays[row.array])->tiling.element_bytes;
+        status = pp_grid_init(&row.shards, document->ndim, shape, document->grid_shape);
         for (i = 0; i < step->parts[row.array].count && status == PARAPET_OK; i++)
             status = cut_part(cuts, &row, &step->parts[row.array], i);
         row.first_shard += shards_of_row(&row.shards);

@@ -44,8 +44,8 @@ MUTANTS = [
      "from": "        return pp_posix_mark_dirty(store, changed);",
      "to": "        return pp_free(changed), PARAPET_OK;"},
     {"name": "the commit record is not settled", "file": COMMITS, "tests": [FLUSH, STATES],
-     "from": "if (status == PARAPET_OK && (status = pp_store_settle(store->backend)) == PARAPET_OK)\n"
-             "        status = check_not_overtaken",
+     "from": "if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) =="
+             " PARAPET_OK)\n        status = check_not_overtaken",
      "to": "if (status == PARAPET_OK)\n        status = check_not_overtaken"},
     {"name": "the record is committed before the group's document", "file": CHECKPOINTS, "tests": [POINTS],
      "from": "    parapet_status status = write_group(checkpoint);\n    (void)argument;\n    if (status == PARAPET_OK)\n"
@@ -59,14 +59,14 @@ MUTANTS = [
      "to": "    parapet_status status;\n    (void)argument;\n    checkpoint->keep -= 1;\n    tidy_up(checkpoint);\n"
            "    checkpoint->keep += 1;\n    status = write_group(checkpoint);\n"},
     {"name": "a generation's data goes before its record", "file": COMMITS, "tests": [POINTS],
-     "from": "    if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) =="
+     "from": "    if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store), key)) =="
              " PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK && (status ="
-             " pp_store_settle(store->backend)) == PARAPET_OK && loaded == PARAPET_OK)\n        status ="
-             " pp_generation_erase(store, path, commit.group);\n",
+             " pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&\n        loaded == PARAPET_OK)\n"
+             "        status = pp_generation_erase(store, path, commit.group);\n",
      "to": "    if (status == PARAPET_OK && loaded == PARAPET_OK)\n        status = pp_generation_erase(store, path,"
-           " commit.group);\n    if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) =="
+           " commit.group);\n    if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store), key)) =="
            " PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK)\n        status ="
-           " pp_store_settle(store->backend);\n"},
+           " pp_store_settle(pp_store_backend(store));\n"},
     {"name": "what may be committed is erased", "file": CHECKPOINTS, "tests": [POINTS],
      "from": "    if (is_certain) {\n", "to": "    if (is_certain || status != PARAPET_OK) {\n"},
     {"name": "the record replaces another", "file": COMMITS, "tests": [RACES],
@@ -88,11 +88,12 @@ MUTANTS = [
      "to": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK &&\n        (status ="
            " pp_series_commit(series)) == PARAPET_OK)\n        status = write_kept(series);"},
     {"name": "only the rank that failed cuts its log", "file": "src/series/arena.c", "tests": [SERIES_FAULTS],
-     "from": "    if ((status = pp_comm_agree(series->store->comm, \"staging a step\", append_step(series, cuts))) !="
-             " PARAPET_OK)\n",
-     "to": "    parapet_status own = append_step(series, cuts);\n    if ((status = pp_comm_agree(series->store->comm,"
-           " \"staging a step\", own)) != PARAPET_OK && own != PARAPET_OK)\n"},
-    {"name": "a row that failed to be published is given up", "file": "src/series/row.c",
+     "from": "    if ((status = pp_comm_agree(pp_store_comm(series->store), \"staging a step\","
+             " append_step(series, cuts))) !=\n        PARAPET_OK)\n",
+     "to": "    parapet_status own = append_step(series, cuts);\n    if ((status ="
+           " pp_comm_agree(pp_store_comm(series->store), \"staging a step\", own)) != PARAPET_OK &&"
+           " own != PARAPET_OK)\n"},
+    {"name": "a row that failed to be published is given up", "file": "src/array/parts.c",
      "tests": [SERIES_FAULTS],
-     "from": "            series->arrays[i]->is_broken = false;", "to": "            series->shards_written += 0;"},
+     "from": "            list[i].array->is_broken = false;", "to": "            *shards_written += 0;"},
 ]

@@ -5,6 +5,7 @@
 #include <unistd.h>
 
 #include "array/open.h"
+#include "array/store_handle.h"
 #include "checkpoint/checkpoint.h"
 #include "launch.h"
 #include "tree.h"

@@ -1,0 +1,15 @@
+/* parts.h - writing parts of arrays in other ways than the public functions do. */
+#ifndef PARAPET_ARRAY_PARTS_H
+#define PARAPET_ARRAY_PARTS_H
+
+#include "comm/comm.h"
+
+/* [collective] As parapet_arrays_write, for somebody who has the data until it is written, and writes it again after
+ * a failure: the arrays stay usable, unless the ranks have lost each other. No notes are kept for a seal.
+ * *shards_written grows by the shards that this rank wrote. */
+parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, int64_t *shards_written);
+
+/* One rank writes a part by itself, without the others; alone is a communicator of this rank. */
+parapet_status pp_array_write_alone(parapet_array *array, pp_comm *alone, const parapet_part *part);
+
+#endif
