@@ -282,7 +282,7 @@ static void put_array(parapet_store *store, const pp_chain_spec *list)
 static void transfer(parapet_store *store, const char *path, bool is_write, int32_t *elements)
 {
     static const int64_t start[2] = {0, 0}, count[2] = {ROWS, COLUMNS};
-    const parapet_part part = {.start = start, .count = count, .data = elements};
+    const parapet_part part = {.ndim = 2, .start = start, .count = count, .data = elements};
     parapet_array *array;
     assert_ok(parapet_array_open(&array, store, path));
     if (is_write)
