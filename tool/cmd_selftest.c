@@ -364,8 +364,7 @@ static void report_check(tool_score *score, const tool_trial *trial, const char 
 
 static void run_checks(tool_score *score, const tool_request *request, tool_trial *trial, bool has_files)
 {
-    parapet_status status =
-        parapet_store_open(&trial->store, request->comm, trial->url, PARAPET_CREATE, &request->options);
+    parapet_status status = ranks_open_store(request, &trial->store, trial->url, PARAPET_CREATE, &request->options);
     bool is_open = expect(trial, "parapet_store_open", status, PARAPET_OK);
     report_check(score, trial, "open", is_open);
     for (int i = 0; i < CHECK_COUNT && is_open; i++)

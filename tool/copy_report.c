@@ -30,7 +30,7 @@ char *copying_resume_command(const tool_copying *copying)
     const tool_request *request = copying->request;
     bool is_given = request->options.memory_bytes > 0 || request_value(request, "memory-target") != NULL;
     char *launcher =
-        request->comm == MPI_COMM_NULL ? text_format("%s", "") : text_format("mpiexec -n %d ", request->rank_count);
+        request->working == RANKS_NONE ? text_format("%s", "") : text_format("mpiexec -n %d ", request->rank_count);
     char *text = text_format("%sparapet copy --resume", launcher);
     free(launcher);
     /* A limit that was chosen could be another one next time. */

@@ -20,7 +20,7 @@ static int finish_output(int exit_code)
 
 static int run_verb(const tool_verb *verb, int count, char **words)
 {
-    tool_request request = {.verb = verb, .words = words, .word_count = count, .comm = MPI_COMM_NULL};
+    tool_request request = {.verb = verb, .words = words, .word_count = count};
     if (!arguments_parse(&request))
         return TOOL_USAGE;
     if (request.flags & TOOL_HELP) {

@@ -13,7 +13,7 @@ static void print_options(parapet_store *store)
 parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode)
 {
     parapet_store *store = NULL;
-    if (parapet_store_open(&store, request->comm, url, mode, &request->options) != PARAPET_OK) {
+    if (ranks_open_store(request, &store, url, mode, &request->options) != PARAPET_OK) {
         report_failure(url);
         return NULL;
     }

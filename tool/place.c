@@ -214,7 +214,7 @@ parapet_store *place_open(tool_place *place, const tool_request *request, const 
     if (!place->exists && is_root_array && !make_directory(place, request))
         return NULL;
     place->is_made = !place->exists;
-    if (parapet_store_open(&store, request->comm, place->store, mode, options) != PARAPET_OK)
+    if (ranks_open_store(request, &store, place->store, mode, options) != PARAPET_OK)
         report_failure(place->store);
     return store;
 }

@@ -1,8 +1,7 @@
-/* ranks.c - the processes that a launcher started: the only file of the tool that calls MPI. */
+/* ranks.c - the processes that a launcher started: who runs the verb, and who waits. */
 #include "tool.h"
 
 #include <stdlib.h>
-#include <time.h>
 
 /* The first of the variables that is set, as a number; -1: none is. */
 static int first_number(const char *const *variables)
@@ -29,17 +28,6 @@ int ranks_launched(void)
     return rank < 0 && launched_count() > 0 ? 0 : rank;
 }
 
-/* Waits for rank 0 without burning a core, which MPI_Barrier would. */
-static void wait_for_all(void)
-{
-    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
-    MPI_Request request;
-    int is_done = 0;
-    MPI_Ibarrier(MPI_COMM_WORLD, &request);
-    while (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done)
-        (void)nanosleep(&pause, NULL);
-}
-
 static int run_on_rank_0(tool_request *request)
 {
     int exit_code = TOOL_OK;
@@ -47,11 +35,10 @@ static int run_on_rank_0(tool_request *request)
     if (request->rank == 0 && request->rank_count > 1)
         report_error("mpi", "%s works on one process: rank 0 works, the other %d wait", request->verb->name,
                      request->rank_count - 1);
-    if (request->rank == 0) {
-        request->comm = MPI_COMM_SELF;
+    request->working = RANKS_FIRST;
+    if (request->rank == 0)
         exit_code = request->verb->run(request);
-    }
-    wait_for_all();
+    ranks_wait();
     return exit_code;
 }
 
@@ -66,54 +53,21 @@ static int run_on_all(tool_request *request)
         return TOOL_FAILED;
     }
     report_mute(request->rank > 0);
-    request->comm = MPI_COMM_WORLD;
+    request->working = RANKS_ALL;
     return request->verb->run(request);
 }
 
 int ranks_run(tool_request *request)
 {
     bool is_parallel = request->verb->is_parallel || (request->flags & request->verb->parallel_flags) != 0;
-    int level, exit_code;
+    int exit_code;
     request->rank = 0;
     request->rank_count = 1;
     if (ranks_launched() < 0)
         return request->verb->run(request);
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &request->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &request->rank_count);
+    if (!ranks_start(request))
+        return TOOL_FAILED;
     exit_code = is_parallel ? run_on_all(request) : run_on_rank_0(request);
-    MPI_Finalize();
+    ranks_stop();
     return exit_code;
-}
-
-void ranks_share(const tool_request *request, void *memory, size_t bytes)
-{
-    if (request->comm != MPI_COMM_NULL)
-        MPI_Bcast(memory, (int)bytes, MPI_BYTE, 0, request->comm);
-}
-
-int64_t ranks_least(const tool_request *request, int64_t number)
-{
-    if (request->comm != MPI_COMM_NULL)
-        MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT64_T, MPI_MIN, request->comm);
-    return number;
-}
-
-int64_t ranks_most(const tool_request *request, int64_t number)
-{
-    if (request->comm != MPI_COMM_NULL)
-        MPI_Allreduce(MPI_IN_PLACE, &number, 1, MPI_INT64_T, MPI_MAX, request->comm);
-    return number;
-}
-
-int ranks_on_node(const tool_request *request)
-{
-    MPI_Comm node;
-    int count = 1;
-    if (request->comm == MPI_COMM_NULL)
-        return count;
-    MPI_Comm_split_type(request->comm, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
-    MPI_Comm_size(node, &count);
-    MPI_Comm_free(&node);
-    return count;
 }

@@ -79,11 +79,17 @@ struct tool_verb {
     int (*run)(const tool_request *request);
 };
 
+typedef enum tool_ranks {
+    RANKS_NONE = 0,  /* no launcher, and no MPI: this process alone */
+    RANKS_FIRST = 1, /* rank 0, while the others wait */
+    RANKS_ALL = 2
+} tool_ranks;
+
 struct tool_request {
     const tool_verb *verb;
     char **words; /* after the verb, as given */
     int word_count;
-    MPI_Comm comm;
+    tool_ranks working;
     int rank, rank_count;
     parapet_store_options options;
     unsigned flags;
@@ -334,6 +340,19 @@ int ranks_launched(void);
 
 /* Runs the verb of the request, on all ranks or on rank 0; starts MPI only under a launcher. */
 int ranks_run(tool_request *request);
+
+/* The rest calls MPI, and is compiled once per flavour of the library: ranks_mpi.c, or ranks_serial.c without MPI. */
+
+/* Starts MPI, and finds out which rank this is of how many; false: it cannot, already reported. */
+bool ranks_start(tool_request *request);
+void ranks_stop(void);
+
+/* Waits for all ranks without burning a core, which MPI_Barrier would. */
+void ranks_wait(void);
+
+/* [collective] Opens a store for those who work. */
+parapet_status ranks_open_store(const tool_request *request, parapet_store **store, const char *url,
+                                parapet_mode mode, const parapet_options *options);
 
 /* [collective] Gives every rank what rank 0 has. */
 void ranks_share(const tool_request *request, void *memory, size_t bytes);
