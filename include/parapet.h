@@ -44,12 +44,38 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Without MPI there is this process alone, MPI_COMM_NULL. */
-#ifdef PARAPET_SERIAL
-typedef struct parapet_no_mpi *MPI_Comm;
+/* The flavour: which MPI the program is compiled with. A library belongs to one (libparapet-mpich,
+ * libparapet-openmpi, libparapet-serial without MPI), and is asked for parapet_store_open under the flavour's name:
+ * what is compiled with one and linked with another does not link. The CMake package and the .pc files define
+ * PARAPET_<FLAVOUR>, so that a mixture does not even compile. MPICH stands for all that share its ABI: Intel MPI,
+ * Cray MPICH, MVAPICH. */
+#if defined(PARAPET_SERIAL)
+#if defined(MPI_VERSION)
+#error                                                                                                               \
+    "PARAPET_SERIAL is for programs without MPI, and this one has included mpi.h: use parapet-mpich or parapet-openmpi"
+#endif
+typedef struct parapet_no_mpi *MPI_Comm; /* there is this process alone, MPI_COMM_NULL */
 #define MPI_COMM_NULL ((MPI_Comm)0)
+#define PARAPET_FLAVOUR "serial"
+#define parapet_store_open parapet_store_open_serial
 #else
 #include <mpi.h>
+#if defined(OPEN_MPI)
+#if defined(PARAPET_MPICH)
+#error "the flags are of parapet-mpich, but mpi.h is of Open MPI: use parapet-openmpi, or MPICH's compiler"
+#endif
+#define PARAPET_FLAVOUR "openmpi"
+#define parapet_store_open parapet_store_open_openmpi
+#elif defined(MPICH_VERSION) || defined(MPICH_NUMVERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
+#if defined(PARAPET_OPENMPI)
+#error                                                                                                               \
+    "the flags are of parapet-openmpi, but mpi.h is of MPICH or its like: use parapet-mpich, or Open MPI's compiler"
+#endif
+#define PARAPET_FLAVOUR "mpich"
+#define parapet_store_open parapet_store_open_mpich
+#else
+#error "mpi.h is of an MPI that is neither MPICH or its like nor Open MPI; without MPI, define PARAPET_SERIAL"
+#endif
 #endif
 
 #ifdef __cplusplus

@@ -90,7 +90,9 @@ static int run(int count, char **words)
 
 int main(int count, char **words)
 {
+    int exit_code;
     /* All ranks would say the same of a wrong command line. */
     report_mute(ranks_launched() > 0);
-    return finish_output(run(count, words));
+    exit_code = ranks_hand_over(words);
+    return finish_output(exit_code == TOOL_OK ? run(count, words) : exit_code);
 }

@@ -4,21 +4,14 @@
 
 #include "tool.h"
 
-bool ranks_start(tool_request *request)
+int ranks_hand_over(char **words)
 {
-    int level;
-    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
-    MPI_Comm_rank(MPI_COMM_WORLD, &request->rank);
-    MPI_Comm_size(MPI_COMM_WORLD, &request->rank_count);
-    return true;
+    (void)words;
+    return TOOL_OK;
 }
 
-void ranks_stop(void)
-{
-    MPI_Finalize();
-}
-
-void ranks_wait(void)
+/* Waits for rank 0 without burning a core, which MPI_Barrier would. */
+static void wait_for_all(void)
 {
     const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
     MPI_Request request;
@@ -26,6 +19,51 @@ void ranks_wait(void)
     MPI_Ibarrier(MPI_COMM_WORLD, &request);
     while (MPI_Test(&request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done)
         (void)nanosleep(&pause, NULL);
+}
+
+static int run_on_rank_0(tool_request *request)
+{
+    int exit_code = TOOL_OK;
+    report_mute(request->rank > 0);
+    if (request->rank == 0 && request->rank_count > 1)
+        report_error("mpi", "%s works on one process: rank 0 works, the other %d wait", request->verb->name,
+                     request->rank_count - 1);
+    request->working = RANKS_FIRST;
+    if (request->rank == 0)
+        exit_code = request->verb->run(request);
+    wait_for_all();
+    return exit_code;
+}
+
+/* With the launcher of another MPI every process is alone, and all of them would write the same target. */
+static int run_on_all(tool_request *request)
+{
+    if (request->rank_count == 1 && ranks_launched_count() > 1) {
+        report_error("mpi",
+                     "the launcher started %d processes, but each finds only itself: use the launcher of the MPI "
+                     "that parapet --version names",
+                     ranks_launched_count());
+        return TOOL_FAILED;
+    }
+    report_mute(request->rank > 0);
+    request->working = RANKS_ALL;
+    return request->verb->run(request);
+}
+
+int ranks_run(tool_request *request)
+{
+    bool is_parallel = request->verb->is_parallel || (request->flags & request->verb->parallel_flags) != 0;
+    int level, exit_code;
+    request->rank = 0;
+    request->rank_count = 1;
+    if (ranks_launched() < 0)
+        return request->verb->run(request);
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
+    MPI_Comm_rank(MPI_COMM_WORLD, &request->rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &request->rank_count);
+    exit_code = is_parallel ? run_on_all(request) : run_on_rank_0(request);
+    MPI_Finalize();
+    return exit_code;
 }
 
 static MPI_Comm comm_of(const tool_request *request)
@@ -36,7 +74,7 @@ static MPI_Comm comm_of(const tool_request *request)
 }
 
 parapet_status ranks_open_store(const tool_request *request, parapet_store **store, const char *url,
-                                parapet_mode mode, const parapet_options *options)
+                                parapet_mode mode, const parapet_store_options *options)
 {
     return parapet_store_open(store, comm_of(request), url, mode, options);
 }

@@ -338,21 +338,23 @@ void values_difference_free(tool_values_difference *difference);
 /* The rank that a launcher says this process is; -1: there is no launcher. */
 int ranks_launched(void);
 
-/* Runs the verb of the request, on all ranks or on rank 0; starts MPI only under a launcher. */
-int ranks_run(tool_request *request);
+/* The processes that the launcher says it has started; -1: it does not say, or there is none. */
+int ranks_launched_count(void);
+
+/* Of which flavour the launcher is, "mpich" or "openmpi"; "": of either. */
+const char *ranks_launcher(void);
 
 /* The rest calls MPI, and is compiled once per flavour of the library: ranks_mpi.c, or ranks_serial.c without MPI. */
 
-/* Starts MPI, and finds out which rank this is of how many; false: it cannot, already reported. */
-bool ranks_start(tool_request *request);
-void ranks_stop(void);
+/* Under a launcher the serial tool executes that of the launcher's MPI, and does not return. TOOL_OK: go on here. */
+int ranks_hand_over(char **words);
 
-/* Waits for all ranks without burning a core, which MPI_Barrier would. */
-void ranks_wait(void);
+/* Runs the verb of the request, on all ranks or on rank 0; starts MPI only under a launcher. */
+int ranks_run(tool_request *request);
 
 /* [collective] Opens a store for those who work. */
 parapet_status ranks_open_store(const tool_request *request, parapet_store **store, const char *url,
-                                parapet_mode mode, const parapet_options *options);
+                                parapet_mode mode, const parapet_store_options *options);
 
 /* [collective] Gives every rank what rank 0 has. */
 void ranks_share(const tool_request *request, void *memory, size_t bytes);

@@ -27,20 +27,28 @@ int main(int argc, char **argv)
 {
     parapet_store *store = NULL;
     parapet_status status, closed;
+    MPI_Comm comm;
     int i;
 
     if (argc != 2)
         return 2;
+#ifdef PARAPET_SERIAL
+    comm = MPI_COMM_NULL;
+#else
     MPI_Init(&argc, &argv);
+    comm = MPI_COMM_WORLD;
+#endif
     for (i = 0; i < 60; i++)
         written[i / 10][i % 10] = (int16_t)(i * i - 1000);
-    status = parapet_store_open(&store, MPI_COMM_WORLD, argv[1], PARAPET_CREATE, NULL);
+    status = parapet_store_open(&store, comm, argv[1], PARAPET_CREATE, NULL);
     if (status == PARAPET_OK)
         status = write_and_read(store, "results/density");
     if (status != PARAPET_OK)
         printf("%s: %s\n", parapet_status_name(status), parapet_error_message());
     closed = parapet_store_close(&store);
+#ifndef PARAPET_SERIAL
     MPI_Finalize();
+#endif
     if (status != PARAPET_OK || closed != PARAPET_OK)
         return 1;
     if (memcmp(written, read_back, sizeof written) != 0) {

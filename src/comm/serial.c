@@ -1,0 +1,27 @@
+/* serial.c - the library without MPI: what mpi_comm.c is with it. */
+#include "comm/flavour.h"
+
+parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
+{
+    *comm = NULL;
+    if (mpi_comm != MPI_COMM_NULL)
+        return pp_fail(
+            PARAPET_ERR_UNSUPPORTED,
+            "this is the serial library, without MPI: it takes MPI_COMM_NULL, which is this process alone");
+    return pp_comm_build_alone(comm);
+}
+
+bool pp_comm_allows_threads(void)
+{
+    return true;
+}
+
+bool pp_comm_allows_any_thread(void)
+{
+    return true;
+}
+
+void pp_comm_print_library(pp_text *text)
+{
+    pp_text_add(text, "serial: without MPI");
+}
