@@ -25,7 +25,8 @@
  *  - Handles are opaque. open and create pair with close, which sets the handle to NULL and frees it even when
  *    it reports an error; only if the ranks called different things does nobody close. Passing a handle that is
  *    NULL to close is not an error.
- *  - The library duplicates the communicator, never prints, never aborts, and never touches MPI_COMM_WORLD.
+ *  - The library duplicates the communicator, never prints, never aborts, and sends nothing over
+ *    MPI_COMM_WORLD.
  *  - All public structs may be initialised with {0}: zero means "choose for me". The reserved words must stay
  *    zero; they let the structs grow without breaking programs compiled earlier.
  *
@@ -110,7 +111,7 @@ typedef enum parapet_status {
     PARAPET_ERR_CORRUPT = 9,     /* a checksum, length or digest does not match: the stored bytes changed */
     PARAPET_ERR_MISSING = 10,    /* a sealed array lacks a shard that its manifest lists */
     PARAPET_ERR_CANCELLED = 11,  /* the progress callback asked to stop */
-    PARAPET_ERR_MPI = 12,        /* MPI reported an error */
+    PARAPET_ERR_MPI = 12,        /* MPI reported an error, was finalised, or has not started this process */
     PARAPET_ERR_INTERNAL = 13,   /* a bug in Parapet; please report it */
     PARAPET_ERR_TIMEOUT = 14     /* a rank did not arrive within deadline_seconds; only close is left */
 } parapet_status;
@@ -123,6 +124,19 @@ PARAPET_API const char *parapet_error_message(void);
 
 /* [local] One line per component: this library, the MPI it was built with, every codec library. */
 PARAPET_API const char *parapet_version(void);
+
+/* What the launcher of an MPI (mpiexec, srun) says of this process, by the variables that it sets. */
+typedef struct parapet_launch {
+    int rank;         /* -1: there is no launcher */
+    int count;        /* the processes that it has started, or at least so many; 0: it does not say */
+    int is_inherited; /* 1: a rank has started this process, and the variables are those of the rank */
+    const char
+        *flavour; /* of the MPI whose launcher it is, "mpich" or "openmpi"; "": it serves either, or there is none */
+    int64_t reserved[4];
+} parapet_launch;
+
+/* [local] MPI need not have been started. */
+PARAPET_API parapet_status parapet_launch_get(parapet_launch *launch);
 
 /* [local] Frees text that a function of this library returned through a pointer; takes NULL. */
 PARAPET_API void parapet_free(void *text);
@@ -194,15 +208,22 @@ typedef struct parapet_store_options {
     int64_t servers;          /* how many ranks touch storage; default 16 per node, where there are as many ranks */
     int64_t ownership;        /* 1: shards go round the servers, 2: to the server that holds most of them (default) */
     int64_t transport; /* 1: ranks of a node copy from each other's memory where allowed (default), 2: messages */
+    int64_t ignore_launcher;  /* 1: open for change although the launcher is that of another MPI, see below */
     int64_t deadline_seconds; /* wait at most so long for another rank, then PARAPET_ERR_TIMEOUT; default: for ever */
     int64_t ranks_per_node;   /* pretend that so many ranks share a node; for tests */
     parapet_progress_callback progress;
     void *progress_context;
-    int64_t reserved[11];
+    int64_t reserved[10];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that lives in this
- * process. comm may be MPI_COMM_NULL: this process alone, MPI not needed. options may be NULL. */
+ * process. comm may be MPI_COMM_NULL: this process alone, MPI not needed; an intercommunicator is refused. options
+ * may be NULL.
+ *
+ * With the launcher of another MPI every process finds itself alone, and all of them would write the same store: so
+ * with PARAPET_UPDATE or PARAPET_CREATE on a communicator it is PARAPET_ERR_MPI if a launcher has started several
+ * processes (PMI_SIZE, OMPI_COMM_WORLD_SIZE and the like; never variables of a queue such as SLURM_NTASKS) but MPI
+ * finds only this one. A child that a rank has started, and one that MPI has spawned, are not refused. */
 PARAPET_API parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url,
                                               parapet_mode mode, const parapet_store_options *options);
 

@@ -35,19 +35,21 @@ static int run_on_rank_0(tool_request *request)
     return exit_code;
 }
 
-/* With the launcher of another MPI every process is alone, and all of them would write the same target. */
 static int run_on_all(tool_request *request)
 {
-    if (request->rank_count == 1 && ranks_launched_count() > 1) {
-        report_error("mpi",
-                     "the launcher started %d processes, but each finds only itself: use the launcher of the MPI "
-                     "that parapet --version names",
-                     ranks_launched_count());
-        return TOOL_FAILED;
-    }
     report_mute(request->rank > 0);
     request->working = RANKS_ALL;
     return request->verb->run(request);
+}
+
+/* With the launcher of another MPI every process is alone, and all of them would do the same. */
+static int refuse_launcher(void)
+{
+    report_error("mpi",
+                 "the launcher started %d processes, but each finds only itself: use the launcher of the MPI that "
+                 "parapet-%s --version names, or parapet, which finds the tool of the launcher",
+                 ranks_launch()->count, PARAPET_FLAVOUR);
+    return TOOL_FAILED;
 }
 
 int ranks_run(tool_request *request)
@@ -61,7 +63,10 @@ int ranks_run(tool_request *request)
     MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &level);
     MPI_Comm_rank(MPI_COMM_WORLD, &request->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &request->rank_count);
-    exit_code = is_parallel ? run_on_all(request) : run_on_rank_0(request);
+    if (request->rank_count == 1 && ranks_launch()->count > 1)
+        exit_code = refuse_launcher();
+    else
+        exit_code = is_parallel ? run_on_all(request) : run_on_rank_0(request);
     MPI_Finalize();
     return exit_code;
 }

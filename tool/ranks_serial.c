@@ -66,7 +66,7 @@ static int refuse_launcher(const char *flavour)
 
 int ranks_hand_over(char **words)
 {
-    const char *given = getenv("PARAPET_MPI"), *flavour = ranks_launcher();
+    const char *given = getenv("PARAPET_MPI"), *flavour = ranks_launch()->flavour;
     if (given != NULL && given[0] != '\0')
         return obey_variable(given, words);
     if (ranks_launched() < 0)
@@ -74,7 +74,7 @@ int ranks_hand_over(char **words)
     for (int i = 0; flavours[i] != NULL; i++)
         if ((flavour[0] == '\0' || strcmp(flavour, flavours[i]) == 0) && is_installed(flavours[i]))
             return execute(flavours[i], words);
-    return ranks_launched_count() == 1 ? TOOL_OK : refuse_launcher(flavour);
+    return ranks_launch()->count == 1 ? TOOL_OK : refuse_launcher(flavour);
 }
 
 /* Alone also under a launcher: of one process, or because PARAPET_MPI says so. */

@@ -338,11 +338,8 @@ void values_difference_free(tool_values_difference *difference);
 /* The rank that a launcher says this process is; -1: there is no launcher. */
 int ranks_launched(void);
 
-/* The processes that the launcher says it has started; -1: it does not say, or there is none. */
-int ranks_launched_count(void);
-
-/* Of which flavour the launcher is, "mpich" or "openmpi"; "": of either. */
-const char *ranks_launcher(void);
+/* What else the launcher says; a rank of -1: there is none, or it has started the rank that started this process. */
+const parapet_launch *ranks_launch(void);
 
 /* The rest calls MPI, and is compiled once per flavour of the library: ranks_mpi.c, or ranks_serial.c without MPI. */
 

@@ -33,6 +33,7 @@ static const option_row option_table[] = {
     {OPTION(servers), 0, 1 << 20, 0, "ranks that touch storage; 0: 16 per node"},
     {OPTION(ownership), 1, 2, 2, "1: shards go round the servers, 2: to the server that holds most of them"},
     {OPTION(transport), 1, 2, 1, "1: ranks of a node copy from each other's memory where allowed, 2: messages"},
+    {OPTION(ignore_launcher), 0, 1, 0, "1: open for change although the launcher is that of another MPI"},
     {OPTION(deadline_seconds), 0, 1000000000, 0, "longest wait for another rank; 0: for ever"},
     {OPTION(ranks_per_node), 0, 1 << 20, 0, "pretend that so many ranks share a node; 0: as it is"},
 };

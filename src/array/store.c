@@ -5,6 +5,7 @@
 #include "array/options.h"
 #include "array/store.h"
 #include "array/store_handle.h"
+#include "comm/launcher.h"
 #include "comm/topology.h"
 #include "transfer/memory.h"
 
@@ -137,12 +138,21 @@ static void free_store(parapet_store *store)
     pp_free(store);
 }
 
+/* Whoever brings a backend knows what it is. */
+static parapet_status check_launcher(const pp_comm *comm, const opening *how)
+{
+    if (how->mode == PARAPET_READ || how->options.ignore_launcher != 0 || how->backend != NULL)
+        return PARAPET_OK;
+    return pp_comm_check_launcher(comm);
+}
+
 static parapet_status open_over_ranks(parapet_store **store, pp_comm *comm, opening *how)
 {
     parapet_store *made = NULL;
     parapet_status status = check_open_arguments(store, how);
     pp_call call;
-    if (status == PARAPET_OK && (status = pp_options_resolve(&how->options, how->given)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_options_resolve(&how->options, how->given)) == PARAPET_OK &&
+        (status = check_launcher(comm, how)) == PARAPET_OK)
         status = build_handle(&made, how);
     describe_opening(&call, how);
     pp_comm_pretend_nodes(comm, (int)how->options.ranks_per_node);

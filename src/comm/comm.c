@@ -125,6 +125,13 @@ static void check_deadline(pp_comm *comm)
     pp_endpoint_give_up(&comm->endpoint, PARAPET_ERR_TIMEOUT, sentence);
 }
 
+static parapet_status refuse_finalized(pp_comm *comm)
+{
+    comm->is_lost = true;
+    return pp_fail(PARAPET_ERR_MPI, "%s: MPI was finalised while the store was open; close it before MPI_Finalize",
+                   comm->call.words);
+}
+
 static parapet_status refuse_lost(void)
 {
     return pp_fail(PARAPET_ERR_TIMEOUT,
@@ -160,6 +167,8 @@ static parapet_status agree(pp_comm *comm, const char *phase, parapet_status min
     parapet_status status;
     if (comm->size == 1)
         return mine;
+    if (!comm->ops->is_running())
+        return refuse_finalized(comm);
     if (comm->is_lost)
         return refuse_lost();
     join(comm, phase, mine, least != NULL ? *least : 0);

@@ -91,6 +91,9 @@ bool pp_comm_allows_threads(void);
 /* [local] Whether any thread may call MPI, several at once. */
 bool pp_comm_allows_any_thread(void);
 
+/* [local] Of this library: "mpich", "openmpi", or "serial" without MPI. */
+const char *pp_comm_flavour(void);
+
 /* [local] Name and version of the MPI library, on one line. */
 void pp_comm_print_library(pp_text *text);
 

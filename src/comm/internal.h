@@ -24,6 +24,10 @@ typedef struct pp_comm_ops {
      * may still be written to. */
     parapet_status (*gather)(pp_comm *comm, uint64_t *numbers);
     parapet_status (*exchange)(pp_comm *comm, const pp_exchange *exchange);
+    /* Whether MPI can be called: it has not been finalised since. */
+    bool (*is_running)(void);
+    /* Whether MPI knows of no other process: its world is this one, which no other has spawned. */
+    bool (*is_single)(void);
     void (*free)(pp_comm *comm);
 } pp_comm_ops;
 

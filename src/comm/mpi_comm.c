@@ -66,6 +66,15 @@ static parapet_status gather(pp_comm *comm, uint64_t *numbers)
     return pp_mpi_wait(comm, &request) ? PARAPET_OK : PARAPET_ERR_TIMEOUT;
 }
 
+static bool is_single(void)
+{
+    MPI_Comm parent = MPI_COMM_NULL;
+    int size = 0;
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    MPI_Comm_get_parent(&parent);
+    return size == 1 && parent == MPI_COMM_NULL;
+}
+
 /* Everything of ours that is still on its way has been received: what is left is to let MPI know. */
 static void leave(pp_comm *comm)
 {
@@ -95,8 +104,10 @@ static void free_over_mpi(pp_comm *comm)
 {
     bool is_running = is_mpi_running();
     MPI_Comm duplicate = pp_mpi_comm_of(comm);
-    if (!is_running)
-        comm->wire = NULL; /* its receives went with MPI */
+    if (!is_running) {
+        pp_free(comm->wire); /* its receives went with MPI */
+        comm->wire = NULL;
+    }
     if (comm->is_lost && comm->wire != NULL) {
         /* What this rank has sent may still be on its way: its memory, and the duplicate, stay. */
         pp_mpi_wire_free(comm->wire);
@@ -115,6 +126,8 @@ static const pp_comm_ops mpi_ops = {
     .add_up = add_up,
     .gather = gather,
     .exchange = pp_mpi_exchange,
+    .is_running = is_mpi_running,
+    .is_single = is_single,
     .free = free_over_mpi,
 };
 
@@ -184,13 +197,18 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
 {
     MPI_Comm duplicate;
     MPI_Request request;
-    int size, failed;
+    int size, failed, is_inter = 0;
     parapet_status status;
     *comm = NULL;
     if (mpi_comm == MPI_COMM_NULL)
         return pp_comm_build_alone(comm);
     if (!is_mpi_running())
         return pp_fail(PARAPET_ERR_MPI, "the communicator cannot be used: MPI is not initialised, or is finalised");
+    MPI_Comm_test_inter(mpi_comm, &is_inter);
+    if (is_inter)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "the communicator is an intercommunicator, between two groups of ranks: a store is opened by "
+                       "one group; MPI_Intercomm_merge makes one of both");
     if (MPI_Comm_idup(mpi_comm, &duplicate, &request) != MPI_SUCCESS)
         return pp_fail(PARAPET_ERR_MPI, "MPI cannot duplicate the communicator");
     wait_for(&request);
@@ -204,6 +222,11 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
     status = refuse_build(duplicate, failed);
     MPI_Comm_free(&duplicate);
     return status;
+}
+
+const char *pp_comm_flavour(void)
+{
+    return PARAPET_FLAVOUR;
 }
 
 /* A program that has not started MPI may do as it likes. */

@@ -11,6 +11,11 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
     return pp_comm_build_alone(comm);
 }
 
+const char *pp_comm_flavour(void)
+{
+    return PARAPET_FLAVOUR;
+}
+
 bool pp_comm_allows_threads(void)
 {
     return true;

@@ -4,10 +4,10 @@
 #include "array/options.h"
 #include "array/store_handle.h"
 
-static const char *const names[] = {"memory_bytes", "threads",          "io_thread",        "direct_io",
-                                    "durability",   "elide_fill",       "ignore_checksums", "require_sealed",
-                                    "ignore_seal",  "expected_servers", "servers",          "ownership",
-                                    "transport",    "deadline_seconds", "ranks_per_node"};
+static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
+                                    "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
+                                    "ignore_seal",  "ignore_launcher", "expected_servers", "servers",
+                                    "ownership",    "transport",       "deadline_seconds", "ranks_per_node"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 static void variable_of(const char *name, char variable[64])
@@ -115,6 +115,7 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                      .ignore_checksums = 1,
                                                      .require_sealed = 1,
                                                      .ignore_seal = 1,
+                                                     .ignore_launcher = 1,
                                                      .expected_servers = 2,
                                                      .servers = 2,
                                                      .ownership = 2,
@@ -124,7 +125,7 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
-        const char *value = i == 0 ? "2MiB" : i >= 5 && i < 9 ? "1" : "2";
+        const char *value = i == 0 ? "2MiB" : i >= 5 && i < 10 ? "1" : "2";
         assert_ok(parapet_store_options_set(&options, names[i], value));
     }
     assert_memory_equal(&options, &expected, sizeof options);
@@ -179,7 +180,7 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
         variable_of(names[i], variable);
-        (void)setenv(variable, i == 0 ? "8MiB" : i >= 5 && i < 9 ? "1" : "2", 1);
+        (void)setenv(variable, i == 0 ? "8MiB" : i >= 5 && i < 10 ? "1" : "2", 1);
     }
     assert_ok(pp_options_resolve(&resolved, &given));
     assert_int_equal(resolved.memory_bytes, 8 << 20);
@@ -191,6 +192,7 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     assert_int_equal(resolved.ignore_checksums, 1);
     assert_int_equal(resolved.require_sealed, 1);
     assert_int_equal(resolved.ignore_seal, 1);
+    assert_int_equal(resolved.ignore_launcher, 1);
     assert_int_equal(resolved.expected_servers, 2);
     assert_int_equal(resolved.servers, 2);
     assert_int_equal(resolved.ownership, 2);
