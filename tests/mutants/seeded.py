@@ -12,7 +12,7 @@ def flush():
                     "LAUNCHER", "11", "BUILD/tests/fault/libfault_kill_shim.so"]}
 
 
-def team(noun, ranks, *arguments):
+def launched(noun, ranks, *arguments):
     return {"name": f"parallel_{noun}", "links": [],
             "run": ["LAUNCHER", "-n", str(ranks), f"BUILD/tests/parallel/parallel_{noun}", *arguments]}
 
@@ -24,8 +24,8 @@ SERIES_FAULTS = {"name": "parallel_series_faults", "links": ["tests/parallel/par
                  "run": ["LAUNCHER", "-n", "3", "SCRATCH/parallel_series_faults", "97"]}
 STATES = power("states", 200)
 FLUSH = flush()
-CHECKPOINT = team("checkpoint", 3)
-RACES = team("commit_races", 3, "1000")
+CHECKPOINT = launched("checkpoint", 3)
+RACES = launched("commit_races", 3, "1000")
 
 COMMITS, CHECKPOINTS = "src/checkpoint/commits.c", "src/checkpoint/checkpoint.c"
 

@@ -9,8 +9,8 @@
 #include <stdatomic.h>
 #include <unistd.h>
 
+#include "calls.h"
 #include "draw.h"
-#include "team.h"
 #include "watch.h"
 
 enum { SAMPLES = 7, SHOWN_VIOLATIONS = 8 /* of a call, by each rank */ };
@@ -36,7 +36,7 @@ static const manner manners[] = {
 enum { MANNERS = sizeof manners / sizeof manners[0] };
 
 typedef struct site {
-    const team_call *call;
+    const parallel_call *call;
     int settings; /* index */
     int rank;     /* that fails */
     const manner *how;
@@ -153,21 +153,21 @@ static int decide(void *context, size_t bytes)
     return 1;
 }
 
-static void make_call(const team_call *call, team *work, const char *doing, outcome *result)
+static void make_call(const parallel_call *call, shared_bed *work, const char *doing, outcome *result)
 {
     double start = watch_clock();
-    team_has_wrong_values = false;
+    parallel_has_wrong_values = false;
     watch_begin(site_name, doing);
     result->status = call->of.run(&work->bed);
     result->seconds = watch_clock() - start;
     (void)snprintf(result->sentence, sizeof result->sentence, "%s",
                    result->status != PARAPET_OK ? parapet_error_message() : "");
-    if (team_has_wrong_values)
+    if (parallel_has_wrong_values)
         violate("%s: it returned PARAPET_OK and wrong values", doing);
 }
 
 /* counts: operations and allocations of this rank. */
-static void make_call_with_fault(const site *at, team *work, outcome *result, long counts[2])
+static void make_call_with_fault(const site *at, shared_bed *work, outcome *result, long counts[2])
 {
     bool is_mine = at->rank == run.rank && at->at >= 0;
     refusal plan = {.at = is_mine && at->how->kind == FAULT_MEMORY ? at->at : -1, .forever = at->how->forever};
@@ -210,39 +210,39 @@ static bool is_before_publish(const site *at, const outcome *result)
            strstr(result->sentence, "injected failure of settle") == NULL;
 }
 
-static void check_stored(const site *at, const outcome *result, const team *work, const team_state bounds[2])
+static void check_stored(const site *at, const outcome *result, const shared_bed *work, const shared_state bounds[2])
 {
     state_rule rule = {.whole = at->call->of.kind == SCENARIO_REPLACES,
                        .may_vanish = at->call->of.kind == SCENARIO_REPLACES,
                        .values_old = at->call->of.kind == SCENARIO_WRITES && is_before_publish(at, result)};
     bool is_done = result->status == PARAPET_OK;
     char problem[256];
-    team_state seen;
+    shared_state seen;
     if (run.rank == 0) {
-        team_state_take(&seen, work->bed.inner);
-        if (!team_state_is_between(&seen, is_done ? &bounds[1] : &bounds[0], &bounds[1],
-                                   is_done ? (state_rule){0} : rule, problem))
+        shared_state_take(&seen, work->bed.inner);
+        if (!shared_state_is_between(&seen, is_done ? &bounds[1] : &bounds[0], &bounds[1],
+                                     is_done ? (state_rule){0} : rule, problem))
             violate("%s (it had returned %s: \"%s\")", problem, parapet_status_name(result->status),
                     result->sentence);
     }
     watch_meet();
 }
 
-static void check_budget(const team *work)
+static void check_budget(const shared_bed *work)
 {
     if (work->bed.store != NULL && pp_budget_used(&work->bed.store->budget) != 0)
         violate("%zu bytes of the budget were not given back", pp_budget_used(&work->bed.store->budget));
 }
 
 /* All have the same handles, or they can neither go on nor close. */
-static bool check_handles(team *work)
+static bool check_handles(shared_bed *work)
 {
-    int64_t bits = team_handles(work), all[2] = {bits, -bits};
+    int64_t bits = shared_bed_handles(work), all[2] = {bits, -bits};
     reduce(all, 2, MPI_MAX);
     if (all[0] == -all[1])
         return true;
     violate("the ranks differ in which handles are open (here %lld)", (long long)bits);
-    team_abandon(work);
+    shared_bed_abandon(work);
     return false;
 }
 
@@ -268,7 +268,7 @@ static bool may_ask_to_reopen(const site *at, const outcome *failed)
 }
 
 /* With the trouble gone the call works: on the same handles, or on new ones where the sentence asks for that. */
-static void repeat_call(const site *at, team *work, const outcome *failed, const team_state bounds[2],
+static void repeat_call(const site *at, shared_bed *work, const outcome *failed, const shared_state bounds[2],
                         figures *counted)
 {
     outcome again = {0};
@@ -278,8 +278,8 @@ static void repeat_call(const site *at, team *work, const outcome *failed, const
         counted->reopened++;
         if (!may_ask_to_reopen(at, failed))
             violate("after \"%s\" the handle cannot be used any more", failed->sentence);
-        team_close_handles(work);
-        team_open_handles(work, at->call);
+        shared_bed_close_handles(work);
+        shared_bed_open_handles(work, at->call);
         again = (outcome){0};
         make_call(at->call, work, "in the call, repeated on new handles", &again);
         agree_on(&again);
@@ -290,7 +290,8 @@ static void repeat_call(const site *at, team *work, const outcome *failed, const
     check_stored(at, &again, work, bounds);
 }
 
-static void run_on_team(const site *at, team *work, const team_state bounds[2], figures *counted, outcome *result)
+static void run_on_bed(const site *at, shared_bed *work, const shared_state bounds[2], figures *counted,
+                       outcome *result)
 {
     check_budget(work);
     if (at->at < 0 || !result->is_reached || result->status == PARAPET_OK) {
@@ -312,7 +313,7 @@ static void run_on_team(const site *at, team *work, const team_state bounds[2], 
 }
 
 /* bounds NULL: learn them, in seen. Returns whether the place was reached. */
-static bool run_site(const site *at, const image *before, const team_state bounds[2], team_state *seen,
+static bool run_site(const site *at, const image *before, const shared_state bounds[2], shared_state *seen,
                      figures *counted, long counts[2])
 {
     const struct settings *with = &settings_list[at->settings];
@@ -323,20 +324,20 @@ static bool run_site(const site *at, const image *before, const team_state bound
     outcome result = {0};
     bool has_leftover, has_handles;
     int64_t violated;
-    team work;
+    shared_bed work;
     violations = 0;
     name_site(at);
     watch_begin(site_name, "preparing");
-    team_build(&work, &run, before, &options);
-    team_open_handles(&work, at->call);
+    shared_bed_build(&work, &run, before, &options);
+    shared_bed_open_handles(&work, at->call);
     make_call_with_fault(at, &work, &result, counts);
     has_handles = check_handles(&work);
     if (has_handles)
-        run_on_team(at, &work, bounds, counted, &result);
+        run_on_bed(at, &work, bounds, counted, &result);
     if (seen != NULL && run.rank == 0)
-        team_state_take(seen, work.bed.inner);
+        shared_state_take(seen, work.bed.inner);
     watch_begin(site_name, "closing");
-    team_free(&work, &run, &has_leftover);
+    shared_bed_free(&work, &run, &has_leftover);
     watch_end();
     if (has_leftover)
         violate("something was left under a temporary name");
@@ -354,9 +355,9 @@ static bool run_site(const site *at, const image *before, const team_state bound
 
 /* A call, what is stored before it, what may be seen, how many places there are. */
 typedef struct subject {
-    const team_call *call;
+    const parallel_call *call;
     image before;
-    team_state bounds[2];
+    shared_state bounds[2];
     int64_t *counts; /* operations and allocations of each rank, with the settings counted last */
     figures figures;
 } subject;
@@ -373,20 +374,20 @@ static void compare_with_one_process(const subject *of)
         fail_msg("%s: %s, unlike after the call of one process", of->call->of.name, problem);
 }
 
-static void subject_build(subject *made, const team_call *call)
+static void subject_build(subject *made, const parallel_call *call)
 {
     site none = {.call = call, .how = &manners[0], .at = -1};
     bool has_leftover;
     long counts[2];
-    team work;
+    shared_bed work;
     shown = 0;
     *made = (subject){.call = call, .counts = calloc(2 * (size_t)run.ranks, sizeof made->counts[0])};
     name_site(&none);
     scenario_prepare(&call->of, &made->before);
-    team_build(&work, &run, &made->before, &(parapet_store_options){.io_thread = 2});
+    shared_bed_build(&work, &run, &made->before, &(parapet_store_options){.io_thread = 2});
     if (run.rank == 0)
-        team_state_take(&made->bounds[0], work.bed.inner);
-    team_free(&work, &run, &has_leftover);
+        shared_state_take(&made->bounds[0], work.bed.inner);
+    shared_bed_free(&work, &run, &has_leftover);
     (void)run_site(&none, &made->before, NULL, &made->bounds[1], &made->figures, counts);
     compare_with_one_process(made);
 }
@@ -465,7 +466,7 @@ static void add_figures(figures *total, const figures *more)
     total->slowest = more->slowest > total->slowest ? more->slowest : total->slowest;
 }
 
-static void run_call(const team_call *call, bool is_full, draw *from, figures *total)
+static void run_call(const parallel_call *call, bool is_full, draw *from, figures *total)
 {
     subject work;
     int i;
@@ -482,7 +483,7 @@ static void run_call(const team_call *call, bool is_full, draw *from, figures *t
     subject_free(&work);
 }
 
-static void run_one(const team_call *call, char **words, figures *total)
+static void run_one(const parallel_call *call, char **words, figures *total)
 {
     site at = {.call = call, .rank = atoi(words[0]), .at = atol(words[3]), .settings = atoi(words[4]) % SETTINGS};
     long counts[2];
@@ -512,9 +513,9 @@ static void run_calls(void **context)
     bool is_full = asked->argc > 1 && strcmp(asked->argv[1], "full") == 0;
     const char *seed = getenv("PARAPET_TEST_SEED");
     draw from = draw_start(seed != NULL ? strtoull(seed, NULL, 0) : 20261115, 0);
-    const team_call *calls;
+    const parallel_call *calls;
     int count, i;
-    calls = team_calls(&count);
+    calls = parallel_calls(&count);
     for (i = 0; i < count; i++) {
         if (asked->argc > 2 && strcmp(asked->argv[2], calls[i].of.name) != 0)
             continue;

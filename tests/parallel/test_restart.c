@@ -204,15 +204,15 @@ static void list_items(share shares[ARRAYS], parapet_checkpoint_item items[ARRAY
                                              .part_count = (int)shares[i].count};
 }
 
-/* ---- Teams: the first so many ranks ---- */
+/* ---- Communicators of the first ranks ---- */
 
-typedef struct team {
+typedef struct subset {
     int ranks;
     bool is_in;
     MPI_Comm comm; /* of those that are in */
-} team;
+} subset;
 
-static void team_build(team *made, const launch *run, int ranks)
+static void subset_build(subset *made, const launch *run, int ranks)
 {
     made->ranks = ranks;
     made->is_in = run->rank < ranks;
@@ -226,7 +226,7 @@ static void expect_ok(launch *run, parapet_status status, const char *call)
     launch_expect(run, status == PARAPET_OK, call);
 }
 
-static void put(launch *run, const team *writers, const char *folder, int spread, int64_t generation)
+static void put(launch *run, const subset *writers, const char *folder, int spread, int64_t generation)
 {
     parapet_store_options options = {.durability = 2};
     parapet_checkpoint_options numbered = {.generation = generation, .keep = -1};
@@ -252,7 +252,7 @@ static void put(launch *run, const team *writers, const char *folder, int spread
         share_free(&shares[i]);
 }
 
-static void get(launch *run, const team *readers, const char *folder, int spread, int64_t generation)
+static void get(launch *run, const subset *readers, const char *folder, int spread, int64_t generation)
 {
     parapet_store *store = NULL;
     parapet_checkpoint *checkpoint = NULL;
@@ -280,7 +280,7 @@ typedef struct tally {
     bool has_met[COUNTS][COUNTS];
 } tally;
 
-static void read_by(launch *run, const team *readers, const char *folder, int put_spread, int64_t generation,
+static void read_by(launch *run, const subset *readers, const char *folder, int put_spread, int64_t generation,
                     bool is_full, tally *done)
 {
     char description[120];
@@ -298,7 +298,7 @@ static void read_by(launch *run, const team *readers, const char *folder, int pu
     }
 }
 
-static void run_matrix(launch *run, const team teams[COUNTS], bool is_full, tally *done)
+static void run_matrix(launch *run, const subset subsets[COUNTS], bool is_full, tally *done)
 {
     char folder[600], description[80];
     int64_t generation = 0;
@@ -309,34 +309,34 @@ static void run_matrix(launch *run, const team teams[COUNTS], bool is_full, tall
             if (!is_full && spread != n % SPREADS)
                 continue;
             launch_case_begin(run, (uint64_t)++generation);
-            if (teams[n].is_in)
-                put(run, &teams[n], folder, spread, generation);
-            (void)snprintf(description, sizeof description, "put by %d ranks as spread %d", teams[n].ranks, spread);
+            if (subsets[n].is_in)
+                put(run, &subsets[n], folder, spread, generation);
+            (void)snprintf(description, sizeof description, "put by %d ranks as spread %d", subsets[n].ranks, spread);
             (void)launch_case_end(run, description);
             done->puts++;
             for (m = 0; m < COUNTS; m++) {
-                read_by(run, &teams[m], folder, spread, generation, is_full, done);
+                read_by(run, &subsets[m], folder, spread, generation, is_full, done);
                 done->has_met[n][m] = true;
             }
         }
 }
 
-static void keep_for_others(launch *run, const team teams[COUNTS], const char *folder)
+static void keep_for_others(launch *run, const subset subsets[COUNTS], const char *folder)
 {
     launch_case_begin(run, 1);
-    if (teams[4].is_in)
-        put(run, &teams[4], folder, 1, 1);
+    if (subsets[4].is_in)
+        put(run, &subsets[4], folder, 1, 1);
     launch_barrier();
-    if (teams[2].is_in)
-        put(run, &teams[2], folder, 0, 2);
+    if (subsets[2].is_in)
+        put(run, &subsets[2], folder, 0, 2);
     (void)launch_case_end(run, "generations for other readers");
 }
 
-static void test_all_pairs(launch *run, const team teams[COUNTS], bool is_full)
+static void test_all_pairs(launch *run, const subset subsets[COUNTS], bool is_full)
 {
     tally done = {0};
     int pairs = 0, n, m;
-    run_matrix(run, teams, is_full, &done);
+    run_matrix(run, subsets, is_full, &done);
     for (n = 0; n < COUNTS; n++)
         for (m = 0; m < COUNTS; m++)
             pairs += done.has_met[n][m];
@@ -350,7 +350,7 @@ static void test_all_pairs(launch *run, const team teams[COUNTS], bool is_full)
 
 int main(int argc, char **argv)
 {
-    team teams[COUNTS];
+    subset subsets[COUNTS];
     launch run;
     int n;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
@@ -359,12 +359,12 @@ int main(int argc, char **argv)
         MPI_Abort(MPI_COMM_WORLD, 2);
     }
     for (n = 0; n < COUNTS; n++)
-        team_build(&teams[n], &run, rank_counts[n]);
+        subset_build(&subsets[n], &run, rank_counts[n]);
     if (strcmp(argv[1], "keep") == 0 && argc > 2)
-        keep_for_others(&run, teams, argv[2]);
+        keep_for_others(&run, subsets, argv[2]);
     else
-        test_all_pairs(&run, teams, strcmp(argv[1], "full") == 0);
+        test_all_pairs(&run, subsets, strcmp(argv[1], "full") == 0);
     for (n = 0; n < COUNTS; n++)
-        MPI_Comm_free(&teams[n].comm);
+        MPI_Comm_free(&subsets[n].comm);
     return launch_finish(&run);
 }

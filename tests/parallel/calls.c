@@ -1,4 +1,4 @@
-#include "team.h"
+#include "calls.h"
 
 #include <sys/stat.h>
 
@@ -8,11 +8,11 @@
 
 enum { ROWS = 10, COLUMNS = 12, MANY_EXTENT = 12, MANY_SHARD = 6 };
 
-static const char *const many_paths[TEAM_MANY] = {"m/0", "m/1", "m/2", "m/3", "m/4"};
+static const char *const many_paths[SHARED_MANY] = {"m/0", "m/1", "m/2", "m/3", "m/4"};
 static const int64_t many_shape[1] = {MANY_EXTENT}, many_chunks[1] = {3}, many_shards[1] = {MANY_SHARD};
 static const int32_t fill = STATE_FILL;
 
-bool team_has_wrong_values;
+bool parallel_has_wrong_values;
 static int rank, ranks;
 
 static int32_t value_of(int64_t i, int64_t j, int32_t generation)
@@ -79,7 +79,7 @@ static parapet_status read_expecting(bed *used, int32_t generation)
     for (i = 0; status == PARAPET_OK && i < dealt.part_count; i++)
         for (j = 0; j < COLUMNS; j++)
             if (dealt.values[i][j] != (generation == 0 ? STATE_FILL : value_of(dealt.starts[i][0], j, generation)))
-                team_has_wrong_values = true;
+                parallel_has_wrong_values = true;
     return status;
 }
 
@@ -116,10 +116,10 @@ static parapet_status open_store(bed *used)
 /* ---- five arrays: element i of each belongs to rank i / 2 modulo ranks ---- */
 
 typedef struct many_parts {
-    int64_t starts[TEAM_MANY][MANY_EXTENT][1];
-    int32_t values[TEAM_MANY][MANY_EXTENT];
-    parapet_part parts[TEAM_MANY][MANY_EXTENT];
-    parapet_array_parts list[TEAM_MANY];
+    int64_t starts[SHARED_MANY][MANY_EXTENT][1];
+    int32_t values[SHARED_MANY][MANY_EXTENT];
+    parapet_part parts[SHARED_MANY][MANY_EXTENT];
+    parapet_array_parts list[SHARED_MANY];
 } many_parts;
 
 static void many_deal(many_parts *dealt, parapet_array *const *arrays, int rank_count, int own)
@@ -127,7 +127,7 @@ static void many_deal(many_parts *dealt, parapet_array *const *arrays, int rank_
     static const int64_t one[1] = {1};
     int64_t i;
     int k;
-    for (k = 0; k < TEAM_MANY; k++) {
+    for (k = 0; k < SHARED_MANY; k++) {
         dealt->list[k] = (parapet_array_parts){.array = arrays[k], .parts = dealt->parts[k]};
         for (i = 0; i < MANY_EXTENT; i++) {
             int number = dealt->list[k].part_count;
@@ -144,7 +144,7 @@ static void many_deal(many_parts *dealt, parapet_array *const *arrays, int rank_
 static void many_fill(many_parts *dealt, int32_t generation)
 {
     int k, i;
-    for (k = 0; k < TEAM_MANY; k++)
+    for (k = 0; k < SHARED_MANY; k++)
         for (i = 0; i < dealt->list[k].part_count; i++)
             dealt->values[k][i] = value_of(k, dealt->starts[k][i][0], generation);
 }
@@ -152,7 +152,7 @@ static void many_fill(many_parts *dealt, int32_t generation)
 static void many_describe(parapet_array_spec *specs)
 {
     int k;
-    for (k = 0; k < TEAM_MANY; k++)
+    for (k = 0; k < SHARED_MANY; k++)
         specs[k] = (parapet_array_spec){.type = PARAPET_INT32,
                                         .ndim = 1,
                                         .shape = many_shape,
@@ -164,45 +164,45 @@ static void many_describe(parapet_array_spec *specs)
 
 static parapet_status many_create_in(parapet_store *store, parapet_array **arrays)
 {
-    parapet_array_spec specs[TEAM_MANY];
+    parapet_array_spec specs[SHARED_MANY];
     many_describe(specs);
-    return parapet_arrays_create(arrays, store, many_paths, specs, TEAM_MANY);
+    return parapet_arrays_create(arrays, store, many_paths, specs, SHARED_MANY);
 }
 
 /* By one process, after what the scenario itself stores. */
 static void prepare_many(bed *used)
 {
-    parapet_array *arrays[TEAM_MANY];
+    parapet_array *arrays[SHARED_MANY];
     many_parts dealt;
     scenario_find("array_write, all")->prepare(used);
     assert_ok(many_create_in(used->store, arrays));
     many_deal(&dealt, arrays, 1, 0);
     many_fill(&dealt, 1);
-    assert_ok(parapet_arrays_write(dealt.list, TEAM_MANY));
-    assert_ok(parapet_arrays_close(arrays, TEAM_MANY));
+    assert_ok(parapet_arrays_write(dealt.list, SHARED_MANY));
+    assert_ok(parapet_arrays_close(arrays, SHARED_MANY));
 }
 
 static parapet_status many_create(bed *used)
 {
-    return many_create_in(used->store, ((team *)used)->many);
+    return many_create_in(used->store, ((shared_bed *)used)->many);
 }
 
 static parapet_status many_open(bed *used)
 {
-    return parapet_arrays_open(((team *)used)->many, used->store, many_paths, TEAM_MANY);
+    return parapet_arrays_open(((shared_bed *)used)->many, used->store, many_paths, SHARED_MANY);
 }
 
 static parapet_status many_close(bed *used)
 {
-    return parapet_arrays_close(((team *)used)->many, TEAM_MANY);
+    return parapet_arrays_close(((shared_bed *)used)->many, SHARED_MANY);
 }
 
 static parapet_status many_write(bed *used)
 {
     many_parts dealt;
-    many_deal(&dealt, ((team *)used)->many, ranks, rank);
+    many_deal(&dealt, ((shared_bed *)used)->many, ranks, rank);
     many_fill(&dealt, 2);
-    return parapet_arrays_write(dealt.list, TEAM_MANY);
+    return parapet_arrays_write(dealt.list, SHARED_MANY);
 }
 
 static parapet_status many_read(bed *used)
@@ -210,35 +210,35 @@ static parapet_status many_read(bed *used)
     many_parts dealt;
     parapet_status status;
     int k, i;
-    many_deal(&dealt, ((team *)used)->many, ranks, (rank + 1) % ranks);
+    many_deal(&dealt, ((shared_bed *)used)->many, ranks, (rank + 1) % ranks);
     memset(dealt.values, 0xee, sizeof dealt.values);
-    status = parapet_arrays_read(dealt.list, TEAM_MANY);
-    for (k = 0; status == PARAPET_OK && k < TEAM_MANY; k++)
+    status = parapet_arrays_read(dealt.list, SHARED_MANY);
+    for (k = 0; status == PARAPET_OK && k < SHARED_MANY; k++)
         for (i = 0; i < dealt.list[k].part_count; i++)
             if (dealt.values[k][i] != value_of(k, dealt.starts[k][i][0], 1))
-                team_has_wrong_values = true;
+                parallel_has_wrong_values = true;
     return status;
 }
 
 /* ---- checkpoints: generations at "c" with arrays like the five; each call from its begin to its end, so that it can
  * be made again ---- */
 
-static const char *const checkpoint_names[TEAM_MANY] = {"0", "1", "2", "3", "4"};
+static const char *const checkpoint_names[SHARED_MANY] = {"0", "1", "2", "3", "4"};
 
 typedef struct checkpoint_parts {
     many_parts dealt;
-    parapet_array_spec specs[TEAM_MANY];
-    parapet_checkpoint_item items[TEAM_MANY];
+    parapet_array_spec specs[SHARED_MANY];
+    parapet_checkpoint_item items[SHARED_MANY];
 } checkpoint_parts;
 
 static void checkpoint_deal(checkpoint_parts *made, int rank_count, int own)
 {
-    parapet_array *none[TEAM_MANY] = {0};
+    parapet_array *none[SHARED_MANY] = {0};
     int k;
     memset(made, 0, sizeof *made);
     many_describe(made->specs);
     many_deal(&made->dealt, none, rank_count, own);
-    for (k = 0; k < TEAM_MANY; k++)
+    for (k = 0; k < SHARED_MANY; k++)
         made->items[k] = (parapet_checkpoint_item){.name = checkpoint_names[k],
                                                    .spec = &made->specs[k],
                                                    .parts = made->dealt.list[k].parts,
@@ -270,7 +270,7 @@ static parapet_status checkpoint_make(parapet_store *store, int rank_count, int 
         return status;
     checkpoint_deal(&parts, rank_count, own);
     many_fill(&parts.dealt, generation);
-    if ((status = parapet_checkpoint_put(checkpoint, parts.items, TEAM_MANY)) == PARAPET_OK &&
+    if ((status = parapet_checkpoint_put(checkpoint, parts.items, SHARED_MANY)) == PARAPET_OK &&
         (status = parapet_checkpoint_attribute_set(checkpoint, "step", "1")) == PARAPET_OK)
         return parapet_checkpoint_commit(&checkpoint, NULL);
     return checkpoint_give_up(&checkpoint, status);
@@ -290,7 +290,7 @@ static parapet_status checkpoint_start(bed *used)
         return status;
     checkpoint_deal(&parts, ranks, rank);
     many_fill(&parts.dealt, 2);
-    status = parapet_checkpoint_start(checkpoint, parts.items, TEAM_MANY, PARAPET_BUFFERING_COPY);
+    status = parapet_checkpoint_start(checkpoint, parts.items, SHARED_MANY, PARAPET_BUFFERING_COPY);
     if (status == PARAPET_OK)
         return parapet_checkpoint_wait(&checkpoint, NULL);
     return checkpoint_give_up(&checkpoint, status);
@@ -314,11 +314,11 @@ static parapet_status checkpoint_get(bed *used)
     if (status != PARAPET_OK)
         return status;
     checkpoint_deal(&parts, ranks, (rank + 1) % ranks);
-    status = parapet_checkpoint_get(checkpoint, parts.items, TEAM_MANY);
-    for (k = 0; status == PARAPET_OK && k < TEAM_MANY; k++)
+    status = parapet_checkpoint_get(checkpoint, parts.items, SHARED_MANY);
+    for (k = 0; status == PARAPET_OK && k < SHARED_MANY; k++)
         for (i = 0; i < parts.items[k].part_count; i++)
             if (parts.dealt.values[k][i] != value_of(k, parts.dealt.starts[k][i][0], 1))
-                team_has_wrong_values = true;
+                parallel_has_wrong_values = true;
     pp_failure_take(&failure, status);
     closed = parapet_checkpoint_close(&checkpoint);
     return status != PARAPET_OK ? pp_failure_put(&failure) : closed;
@@ -335,7 +335,7 @@ static parapet_status checkpoint_list(bed *used)
 {
     int64_t sum = 0;
     parapet_status status = parapet_checkpoint_list(used->store, "c", count_generation, &sum);
-    team_has_wrong_values = team_has_wrong_values || (status == PARAPET_OK && sum != 1);
+    parallel_has_wrong_values = parallel_has_wrong_values || (status == PARAPET_OK && sum != 1);
     return status;
 }
 
@@ -364,7 +364,7 @@ static void prepare_remains(bed *used)
 static parapet_status series_make(parapet_series **series, parapet_store *store)
 {
     static const char *const names[1] = {"x"};
-    static const int64_t shape[2] = {0, MANY_EXTENT}, chunks[2] = {1, 3}, shards[2] = {TEAM_STEPS, MANY_SHARD};
+    static const int64_t shape[2] = {0, MANY_EXTENT}, chunks[2] = {1, 3}, shards[2] = {SHARED_STEPS, MANY_SHARD};
     parapet_array_spec array = {
         .type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .fill_value = &fill};
     parapet_series_spec spec = {.count = 1, .names = names, .specs = &array};
@@ -373,7 +373,7 @@ static parapet_status series_make(parapet_series **series, parapet_store *store)
 
 static parapet_status series_step(parapet_series *series, int rank_count, int own, int32_t number)
 {
-    parapet_array *none[TEAM_MANY] = {0};
+    parapet_array *none[SHARED_MANY] = {0};
     many_parts dealt = {0};
     parapet_step step;
     many_deal(&dealt, none, rank_count, own);
@@ -399,7 +399,7 @@ static parapet_status series_append(bed *used)
     if (status != PARAPET_OK)
         return status;
     assert_ok(parapet_series_get_info(series, &info));
-    if (info.steps < TEAM_STEPS)
+    if (info.steps < SHARED_STEPS)
         status = series_step(series, ranks, rank, 1);
     if (status == PARAPET_OK)
         status = parapet_series_flush(series);
@@ -495,17 +495,17 @@ static const struct row {
     {.like = "group_create", .name = "series_append", .run = series_append, .prepare = prepare_series},
 };
 
-const team_call *team_calls(int *count)
+const parallel_call *parallel_calls(int *count)
 {
-    static team_call calls[sizeof table / sizeof table[0]];
+    static parallel_call calls[sizeof table / sizeof table[0]];
     int i;
     *count = (int)(sizeof table / sizeof table[0]);
     for (i = 0; i < *count; i++) {
         const scenario *like = scenario_find(table[i].like);
-        calls[i] = (team_call){.of = *like,
-                               .alone = table[i].name == NULL ? like : NULL,
-                               .opens_many = table[i].opens_many,
-                               .absorbs = table[i].absorbs};
+        calls[i] = (parallel_call){.of = *like,
+                                   .alone = table[i].name == NULL ? like : NULL,
+                                   .opens_many = table[i].opens_many,
+                                   .absorbs = table[i].absorbs};
         if (table[i].name != NULL)
             calls[i].of.name = table[i].name;
         if (table[i].run != NULL)
@@ -525,11 +525,11 @@ static bool is_array_there(parapet_status status)
            !(status == PARAPET_ERR_ARGUMENT && strstr(parapet_error_message(), "is a group") != NULL);
 }
 
-static void take_many(team_state *seen, parapet_store *store)
+static void take_many(shared_state *seen, parapet_store *store)
 {
     int64_t start[1] = {0};
     int k;
-    for (k = 0; k < TEAM_MANY; k++) {
+    for (k = 0; k < SHARED_MANY; k++) {
         parapet_part part = {.ndim = 1, .start = start, .count = many_shape, .data = seen->values[k]};
         parapet_array *array;
         parapet_status status = parapet_array_open(&array, store, many_paths[k]);
@@ -542,7 +542,7 @@ static void take_many(team_state *seen, parapet_store *store)
     }
 }
 
-static void take_checkpoint(team_state *seen, parapet_store *store)
+static void take_checkpoint(shared_state *seen, parapet_store *store)
 {
     parapet_checkpoint *checkpoint;
     checkpoint_parts parts;
@@ -552,13 +552,13 @@ static void take_checkpoint(team_state *seen, parapet_store *store)
         return;
     assert_ok(status);
     checkpoint_deal(&parts, 1, 0);
-    assert_ok(parapet_checkpoint_get(checkpoint, parts.items, TEAM_MANY));
+    assert_ok(parapet_checkpoint_get(checkpoint, parts.items, SHARED_MANY));
     assert_ok(parapet_checkpoint_close(&checkpoint));
     memcpy(seen->checkpoint, parts.dealt.values, sizeof seen->checkpoint);
 }
 
 /* -1 steps: there is no series. */
-static void take_series(team_state *seen, parapet_store *store)
+static void take_series(shared_state *seen, parapet_store *store)
 {
     int64_t start[2] = {0, 0}, count[2] = {0, MANY_EXTENT};
     parapet_part part = {.ndim = 2, .start = start, .count = count, .data = seen->series};
@@ -571,12 +571,12 @@ static void take_series(team_state *seen, parapet_store *store)
     assert_ok(status);
     assert_ok(parapet_array_get_info(array, &info));
     seen->steps = count[0] = info.shape[0];
-    assert_in_range(seen->steps, 0, TEAM_STEPS);
+    assert_in_range(seen->steps, 0, SHARED_STEPS);
     assert_ok(parapet_array_read(array, &part, 1));
     assert_ok(parapet_array_close(&array));
 }
 
-void team_state_take(team_state *seen, pp_store *backend)
+void shared_state_take(shared_state *seen, pp_store *backend)
 {
     parapet_store_options options = {.io_thread = 2};
     parapet_store *store;
@@ -589,25 +589,25 @@ void team_state_take(team_state *seen, pp_store *backend)
     assert_ok(parapet_store_close(&store));
 }
 
-static bool shard_equals(const team_state *seen, const team_state *other, int k, int first)
+static bool shard_equals(const shared_state *seen, const shared_state *other, int k, int first)
 {
     return other->exists[k] &&
            memcmp(&seen->values[k][first], &other->values[k][first], MANY_SHARD * sizeof(int32_t)) == 0;
 }
 
-static bool is_checkpoint_of(const team_state *seen, const team_state *other)
+static bool is_checkpoint_of(const shared_state *seen, const shared_state *other)
 {
     return seen->has_checkpoint == other->has_checkpoint &&
            memcmp(seen->checkpoint, other->checkpoint, sizeof seen->checkpoint) == 0;
 }
 
-static bool is_series_of(const team_state *seen, const team_state *other)
+static bool is_series_of(const shared_state *seen, const shared_state *other)
 {
     return seen->steps == other->steps && memcmp(seen->series, other->series, sizeof seen->series) == 0;
 }
 
-bool team_state_is_between(const team_state *seen, const team_state *old, const team_state *new, state_rule rule,
-                           char problem[256])
+bool shared_state_is_between(const shared_state *seen, const shared_state *old, const shared_state *new,
+                             state_rule rule, char problem[256])
 {
     int k, first;
     if (!state_is_between(&seen->main, &old->main, &new->main, rule, problem))
@@ -621,7 +621,7 @@ bool team_state_is_between(const team_state *seen, const team_state *old, const 
                        (long long)seen->steps);
         return false;
     }
-    for (k = 0; k < TEAM_MANY; k++) {
+    for (k = 0; k < SHARED_MANY; k++) {
         if (seen->exists[k] != old->exists[k] && seen->exists[k] != new->exists[k]) {
             (void)snprintf(problem, 256, "array \"%s\": existence neither old nor new", many_paths[k]);
             return false;
@@ -638,7 +638,7 @@ bool team_state_is_between(const team_state *seen, const team_state *old, const 
 
 /* ---- the bed of all ranks ---- */
 
-void team_build(team *made, const launch *run, const image *before, const parapet_store_options *options)
+void shared_bed_build(shared_bed *made, const launch *run, const image *before, const parapet_store_options *options)
 {
     static long number;
     pp_posix_options posix = {.not_durable = true, .direct_io = PP_DIRECT_NEVER};
@@ -647,7 +647,7 @@ void team_build(team *made, const launch *run, const image *before, const parape
     ranks = run->ranks;
     memset(made, 0, sizeof *made);
     made->live = pp_memory_live_count();
-    (void)snprintf(made->folder, sizeof made->folder, "%s/team-%ld", run->folder, number++);
+    (void)snprintf(made->folder, sizeof made->folder, "%s/shared-%ld", run->folder, number++);
     if (rank == 0 && mkdir(made->folder, 0700) != 0)
         fail_msg("cannot make %s", made->folder);
     if (rank == 0) {
@@ -662,7 +662,7 @@ void team_build(team *made, const launch *run, const image *before, const parape
     made->bed.options = *options;
 }
 
-void team_open_handles(team *used, const team_call *call)
+void shared_bed_open_handles(shared_bed *used, const parallel_call *call)
 {
     bed *own = &used->bed;
     own->mode = call->of.kind == SCENARIO_READS ? PARAPET_READ : PARAPET_UPDATE;
@@ -673,25 +673,25 @@ void team_open_handles(team *used, const team_call *call)
     if (call->of.opens == OPENS_ARRAY)
         assert_ok(parapet_array_open(&own->array, own->store, "a"));
     if (call->opens_many)
-        assert_ok(parapet_arrays_open(used->many, own->store, many_paths, TEAM_MANY));
+        assert_ok(parapet_arrays_open(used->many, own->store, many_paths, SHARED_MANY));
 }
 
-void team_close_handles(team *used)
+void shared_bed_close_handles(shared_bed *used)
 {
-    (void)parapet_arrays_close(used->many, TEAM_MANY);
+    (void)parapet_arrays_close(used->many, SHARED_MANY);
     bed_close_handles(&used->bed);
 }
 
-int64_t team_handles(const team *used)
+int64_t shared_bed_handles(const shared_bed *used)
 {
     int64_t bits = (used->bed.store != NULL) | (used->bed.group != NULL) << 1 | (used->bed.array != NULL) << 2;
     int k;
-    for (k = 0; k < TEAM_MANY; k++)
+    for (k = 0; k < SHARED_MANY; k++)
         bits |= (int64_t)(used->many[k] != NULL) << (3 + k);
     return bits;
 }
 
-void team_abandon(team *used)
+void shared_bed_abandon(shared_bed *used)
 {
     memset(used->many, 0, sizeof used->many);
     used->bed.array = NULL;
@@ -699,9 +699,9 @@ void team_abandon(team *used)
     used->bed.store = NULL;
 }
 
-void team_free(team *used, const launch *run, bool *has_leftover)
+void shared_bed_free(shared_bed *used, const launch *run, bool *has_leftover)
 {
-    team_close_handles(used);
+    shared_bed_close_handles(used);
     bed_free(&used->bed);
     watch_meet();
     *has_leftover = false;
