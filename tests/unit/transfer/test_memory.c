@@ -1,0 +1,258 @@
+/* How a transfer divides its budget: whatever there is, no more is planned, and a refusal names what would do. */
+#include "support.h"
+
+#include "base/memory.h"
+#include "laid_out.h"
+#include "transfer/memory.h"
+
+#define ROUNDS 4000
+#define KIB ((size_t)1 << 10)
+#define MIB ((size_t)1 << 20)
+
+static const char *const documents[] = {
+    /* a shard of 64 chunks of 128 KiB, compressed, with checksums */
+    "\"shape\":[1024,1024],\"data_type\":\"float64\",\"fill_value\":0,"
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[1024,1024]}},"
+    "\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[128,128],"
+    "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}},{\"name\":\"zstd\",\"configuration\":"
+    "{\"level\":1,\"checksum\":false}},{\"name\":\"crc32c\"}],\"index_codecs\":[{\"name\":\"bytes\","
+    "\"configuration\":"
+    "{\"endian\":\"little\"}},{\"name\":\"crc32c\"}],\"index_location\":\"end\"}}]",
+    /* 10,000 tiny chunks in a shard */
+    "\"shape\":[20000],\"data_type\":\"uint16\",\"fill_value\":0,"
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[20000]}},"
+    "\"codecs\":[{\"name\":\"sharding_indexed\",\"configuration\":{\"chunk_shape\":[2],"
+    "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}],\"index_codecs\":[{\"name\":"
+    "\"bytes\","
+    "\"configuration\":{\"endian\":\"little\"}}],\"index_location\":\"start\"}}]",
+    /* one chunk of 2 MiB per object */
+    "\"shape\":[4096,512],\"data_type\":\"uint8\",\"fill_value\":0,"
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[4096,512]}},"
+    "\"codecs\":[{\"name\":\"bytes\"}]",
+    /* a scalar */
+    "\"shape\":[],\"data_type\":\"float32\",\"fill_value\":0,"
+    "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[]}},"
+    "\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]",
+};
+
+enum { DOCUMENTS = (int)(sizeof documents / sizeof documents[0]) };
+
+static laid_out made[DOCUMENTS];
+
+static int open_layouts(void **state)
+{
+    int i;
+    (void)state;
+    for (i = 0; i < DOCUMENTS; i++)
+        laid_out_init(&made[i], documents[i]);
+    return 0;
+}
+
+static int close_layouts(void **state)
+{
+    int i;
+    (void)state;
+    for (i = 0; i < DOCUMENTS; i++)
+        laid_out_clear(&made[i]);
+    return 0;
+}
+
+typedef parapet_status (*planner)(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                  pp_memory_plan *plan);
+
+static const planner planners[] = {pp_memory_plan_write, pp_memory_plan_read};
+
+static int choose_layouts(test_random *random, const pp_layout **layouts)
+{
+    int count = (int)test_random_between(random, 1, DOCUMENTS), i;
+    for (i = 0; i < count; i++)
+        layouts[i] = &made[test_random_between(random, 0, DOCUMENTS - 1)].layout;
+    return count;
+}
+
+static pp_memory_case choose_case(test_random *random)
+{
+    size_t unit = test_random_between(random, 0, 1) == 0 ? KIB : MIB;
+    return (pp_memory_case){
+        .available_bytes = (size_t)test_random_between(random, 0, 300) * unit,
+        .used_bytes = (size_t)test_random_between(random, 0, 9999),
+        .threads = (int)test_random_between(random, 1, 20),
+        .has_threads = test_random_between(random, 0, 1) == 1,
+        .keeps_old = test_random_between(random, 0, 1) == 1,
+        .has_remote = test_random_between(random, 0, 1) == 1,
+        .uses_direct = test_random_between(random, 0, 1) == 1,
+        .fragment_bytes = pp_memory_fragment_bytes(test_random_between(random, 1, 200) << 20),
+        .shard_count = test_random_between(random, 1, 100),
+        .rank_most = test_random_between(random, 0, 50),
+    };
+}
+
+static void check_plan(const pp_memory_case *memory, const pp_memory_plan *plan)
+{
+    assert_true(plan->planned_bytes <= memory->available_bytes);
+    assert_true(plan->slot_count >= 1);
+    assert_true(plan->window_chunks >= 1);
+    assert_true(plan->slot_bytes > 0 && plan->staging_bytes < plan->slot_bytes);
+    assert_int_equal(plan->staging_bytes > 0, memory->has_remote);
+    assert_true((size_t)plan->slot_count * plan->slot_bytes + (size_t)memory->threads * plan->sieve_bytes <=
+                plan->planned_bytes);
+    if (!memory->has_threads)
+        assert_int_equal(plan->slot_count, 1);
+    if (!memory->has_remote || !memory->uses_direct)
+        assert_int_equal(plan->sieve_bytes, 0);
+}
+
+/* The number at the end of "..., it must be at least 123". */
+static size_t limit_named(void)
+{
+    const char *words = strstr(pp_failure_message(), "must be at least ");
+    assert_non_null(words);
+    return (size_t)strtoull(words + strlen("must be at least "), NULL, 10);
+}
+
+/* With what the sentence names it works, with a byte less it does not. */
+static void check_refusal(planner plan_it, const pp_layout *const *layouts, int count, pp_memory_case memory)
+{
+    size_t limit = limit_named();
+    pp_memory_plan plan;
+    assert_true(limit > memory.used_bytes + memory.available_bytes);
+    memory.available_bytes = limit - memory.used_bytes;
+    assert_ok(plan_it(layouts, count, &memory, &plan));
+    check_plan(&memory, &plan);
+    memory.available_bytes -= 1;
+    assert_fails(plan_it(layouts, count, &memory, &plan), PARAPET_ERR_MEMORY, "memory_bytes");
+    assert_int_equal(limit_named(), limit);
+}
+
+static void test_memory__is_never_planned_beyond_what_there_is(void **state)
+{
+    test_random random = test_random_start();
+    int round, refused = 0;
+    (void)state;
+    for (round = 0; round < ROUNDS; round++) {
+        const pp_layout *layouts[DOCUMENTS];
+        int count = choose_layouts(&random, layouts);
+        pp_memory_case memory = choose_case(&random);
+        planner plan_it = planners[round % 2];
+        pp_memory_plan plan;
+        if (plan_it(layouts, count, &memory, &plan) == PARAPET_OK) {
+            check_plan(&memory, &plan);
+            continue;
+        }
+        check_refusal(plan_it, layouts, count, memory);
+        refused++;
+    }
+    assert_true(refused > ROUNDS / 20 && refused < ROUNDS / 20 * 19);
+}
+
+static pp_memory_plan plan_one(planner plan_it, const pp_layout *layout, const pp_memory_case *memory)
+{
+    pp_memory_plan plan;
+    assert_ok(plan_it(&layout, 1, memory, &plan));
+    return plan;
+}
+
+/* With plenty of memory there are four windows per thread when writing, three more than threads when reading. */
+static void test_memory__slots_follow_threads_where_there_is_plenty(void **state)
+{
+    pp_memory_case memory = {.available_bytes = 4096 * MIB, .has_threads = true, .shard_count = 1000};
+    const pp_layout *layout = &made[0].layout;
+    (void)state;
+    for (memory.threads = 1; memory.threads <= 40; memory.threads++) {
+        int writing = memory.threads * 4 < 64 ? memory.threads * 4 : 64;
+        int reading = memory.threads + 3 < 16 ? memory.threads + 3 : 16;
+        assert_int_equal(plan_one(pp_memory_plan_write, layout, &memory).slot_count, writing);
+        assert_int_equal(plan_one(pp_memory_plan_read, layout, &memory).slot_count, reading);
+    }
+}
+
+/* In the least memory that will do, a window is one chunk. */
+static void test_memory__windows_shrink_where_there_is_little(void **state)
+{
+    pp_memory_case memory = {.threads = 2, .has_threads = true, .shard_count = 10};
+    const pp_layout *layout = &made[0].layout;
+    pp_memory_plan plan;
+    (void)state;
+    assert_fails(pp_memory_plan_write(&layout, 1, &memory, &plan), PARAPET_ERR_MEMORY, "buffers to write a chunk");
+    memory.available_bytes = limit_named();
+    plan = plan_one(pp_memory_plan_write, layout, &memory);
+    assert_int_equal(plan.window_chunks, 1);
+    assert_int_equal(plan.slot_count, 1);
+    assert_true(plan.slot_bytes < 8 * 128 * KIB);
+    memory.available_bytes = 64 * MIB;
+    assert_true(plan_one(pp_memory_plan_write, layout, &memory).slot_bytes > 8 * 128 * KIB);
+}
+
+/* A slot may be about another shard than the one that is open: then it has the lists of 10,000 chunks for itself. */
+static void test_memory__slots_of_several_shards_have_room_for_their_lists(void **state)
+{
+    size_t lists = 10000 * sizeof(pp_chunk_entry), i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        pp_memory_case memory = {.available_bytes = 64 * MIB, .threads = 1, .shard_count = 1};
+        pp_memory_plan one = plan_one(planners[i], &made[1].layout, &memory);
+        memory.shard_count = 2;
+        assert_true(plan_one(planners[i], &made[1].layout, &memory).slot_bytes >= one.slot_bytes + lists);
+    }
+}
+
+/* 64 chunks of 128 KiB, 8 to a window: one shard has 8 windows. A scalar has one. */
+static void test_memory__there_are_no_more_slots_than_windows(void **state)
+{
+    pp_memory_case memory = {.available_bytes = 1024 * MIB, .threads = 16, .has_threads = true, .shard_count = 1};
+    (void)state;
+    assert_int_equal(plan_one(pp_memory_plan_write, &made[0].layout, &memory).slot_count, 8);
+    assert_int_equal(plan_one(pp_memory_plan_write, &made[3].layout, &memory).slot_count, 1);
+    assert_int_equal(plan_one(pp_memory_plan_read, &made[3].layout, &memory).slot_count, 1);
+    memory.shard_count = 3;
+    assert_int_equal(plan_one(pp_memory_plan_write, &made[0].layout, &memory).slot_count, 24);
+    assert_int_equal(plan_one(pp_memory_plan_write, &made[3].layout, &memory).slot_count, 3);
+}
+
+static void test_memory__more_of_it_is_never_refused(void **state)
+{
+    test_random random = test_random_start();
+    int round;
+    (void)state;
+    for (round = 0; round < ROUNDS; round++) {
+        const pp_layout *layouts[DOCUMENTS];
+        int count = choose_layouts(&random, layouts);
+        pp_memory_case memory = choose_case(&random);
+        planner plan_it = planners[round % 2];
+        pp_memory_plan plan;
+        if (plan_it(layouts, count, &memory, &plan) != PARAPET_OK)
+            continue;
+        memory.available_bytes += (size_t)test_random_between(&random, 0, (int64_t)MIB);
+        assert_ok(plan_it(layouts, count, &memory, &plan));
+        check_plan(&memory, &plan);
+    }
+}
+
+static void test_memory__messages_are_whole_pages_from_16_kib_to_1_mib(void **state)
+{
+    int64_t limit;
+    (void)state;
+    assert_int_equal(pp_memory_fragment_bytes(0), 16 * KIB);
+    assert_int_equal(pp_memory_fragment_bytes((int64_t)64 << 20), MIB);
+    assert_int_equal(pp_memory_fragment_bytes((int64_t)1 << 40), MIB);
+    for (limit = 0; limit < (int64_t)80 << 20; limit += 99991) {
+        size_t bytes = pp_memory_fragment_bytes(limit);
+        assert_true(bytes >= 16 * KIB && bytes <= MIB && bytes % PP_PAGE_BYTES == 0);
+        assert_true(bytes == 16 * KIB || bytes <= (size_t)limit / 64);
+        assert_true(pp_memory_client_bytes(bytes) >= bytes);
+    }
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_memory__is_never_planned_beyond_what_there_is),
+        cmocka_unit_test(test_memory__slots_follow_threads_where_there_is_plenty),
+        cmocka_unit_test(test_memory__windows_shrink_where_there_is_little),
+        cmocka_unit_test(test_memory__slots_of_several_shards_have_room_for_their_lists),
+        cmocka_unit_test(test_memory__there_are_no_more_slots_than_windows),
+        cmocka_unit_test(test_memory__more_of_it_is_never_refused),
+        cmocka_unit_test(test_memory__messages_are_whole_pages_from_16_kib_to_1_mib),
+    };
+    return cmocka_run_group_tests(tests, open_layouts, close_layouts);
+}
