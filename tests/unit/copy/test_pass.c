@@ -1,0 +1,78 @@
+/* One pass of a copy on one rank, as its plan says it: what it takes, and what it counts. */
+#include "support.h"
+
+#include <parapet_plan.h>
+
+#include "array/stored.h"
+#include "copy/copy.h"
+
+#define SIDE 1024
+
+/* The number behind a key of the plan's JSON. */
+static int64_t planned(const char *json, const char *key)
+{
+    char quoted[64];
+    const char *found;
+    (void)snprintf(quoted, sizeof quoted, "\"%s\": ", key);
+    found = strstr(json, quoted);
+    assert_non_null(found);
+    return strtoll(found + strlen(quoted), NULL, 10);
+}
+
+/* Rows of 8 KiB: a chunk of the target is open for 256 of them. */
+static void create_source(parapet_store *store)
+{
+    static double values[SIDE][SIDE];
+    parapet_array_spec spec = {.type = PARAPET_FLOAT64,
+                               .ndim = 2,
+                               .shape = (int64_t[]){SIDE, SIDE},
+                               .chunks = (int64_t[]){1, SIDE},
+                               .unsharded = true,
+                               .codec = "none"};
+    parapet_part part = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){SIDE, SIDE}, .data = values};
+    parapet_array *array;
+    int i, j;
+    for (i = 0; i < SIDE; i++)
+        for (j = 0; j < SIDE; j++)
+            values[i][j] = 1 + i * SIDE + j;
+    assert_ok(parapet_array_create(&array, store, "source", &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+}
+
+/* Four chunks of 512 KiB are open at a time. Each has a buffer, and so have those that are being written meanwhile:
+ * more than everything else together. */
+static void test_pass__takes_the_buffers_that_are_planned_for_overlap(void **state)
+{
+    parapet_store *store;
+    parapet_copy_request request = {.source_path = "source",
+                                    .target_path = "copy",
+                                    .changes = {.chunks = "256,256", .shards = "none"},
+                                    .memory_bytes = 64 << 20,
+                                    .no_probe = true,
+                                    .passes = 1};
+    parapet_copy_result result;
+    char *json = NULL;
+    (void)state;
+    stored_open(&store, NULL);
+    create_source(store);
+    request.source = request.target = store;
+    assert_ok(parapet_copy_request_plan_print(&request, 1, &json, NULL));
+    assert_ok(parapet_copy(&request, &result));
+    assert_int_equal(planned(json, "open_chunks"), 4);
+    assert_true(planned(json, "chunk_buffers") >= 8);
+    assert_true(result.memory_peak_bytes >= planned(json, "all_chunk_buffers_bytes"));
+    assert_true(result.memory_peak_bytes <= planned(json, "memory_bytes"));
+    assert_int_equal(result.chunks_written, planned(json, "chunks_written"));
+    assert_int_equal(result.read_requests, planned(json, "read_requests"));
+    parapet_free(json);
+    stored_close(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pass__takes_the_buffers_that_are_planned_for_overlap),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
