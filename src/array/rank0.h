@@ -13,8 +13,7 @@ typedef struct pp_rank0_task {
     void *subject;
     const void *argument;
     pp_rank0_work work; /* on rank 0 only */
-    /* What the other ranks need to know then; NULL: nothing. After a failure of work too, if there is a mark_broken.
-     */
+    /* What the other ranks need to know then; NULL: nothing. With mark_broken, after a failure of work, too. */
     parapet_status (*print)(void *subject, pp_text *bytes);
     parapet_status (*adopt)(void *subject, pp_cursor *bytes);
     /* Ranks may know different things now. NULL: nobody uses the subject after a failure. */

@@ -16,7 +16,7 @@
 #define KEEP_DEFAULT 2
 /* Directories left by crashes at one and the same generation. */
 #define ATTEMPTS_MOST 10000
-/* Claims that other jobs may mark_broken by removing the directory meanwhile. */
+/* Reservations that other jobs may undo by removing the directory meanwhile. */
 #define TRIES_MOST 5
 
 void pp_checkpoint_free(parapet_checkpoint *checkpoint)

@@ -89,8 +89,7 @@ typedef struct pp_delivery {
 #define PP_PULL_TAGS 4096
 
 /* Server: asks, as soon as there is credit with that client. The delivery must stay until its state is
- * PP_DELIVERY_DONE.
- */
+ * PP_DELIVERY_DONE. */
 void pp_pull_ask(pp_pull *pull, pp_delivery *delivery);
 
 /* Moves everything on that can be moved without waiting; true: something happened. */

@@ -1,4 +1,4 @@
-/* The texts of parapet_copy_changes, told of one array. */
+/* changes.c - the texts of parapet_copy_changes, told of one array. */
 #include <string.h>
 
 #include "base/checked.h"

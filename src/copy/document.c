@@ -1,4 +1,4 @@
-/* The document of the target of a copy, from that of the source and the changes that are asked for. */
+/* document.c - the document of the target of a copy, from that of the source and the changes that are asked for. */
 #include <string.h>
 
 #include "array/attributes.h"

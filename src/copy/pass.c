@@ -2,7 +2,7 @@
  *
  *     next (storage thread)     locates the next source chunk and opens the target chunks it touches
  *     fetch (storage thread)    reads it
- *     deliver (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
+ *     consume (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
  *     behind (a thread)         writes them */
 #include <string.h>
 
@@ -110,7 +110,7 @@ static parapet_status fetch(void *context, int worker, void *item)
     return status;
 }
 
-/* ---- deliver ---- */
+/* ---- consume ---- */
 
 static parapet_status decode(const copy_engine *engine, const copy_worker *worker, const pp_copy_visit *visit,
                              const unsigned char **elements)
@@ -225,7 +225,7 @@ static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker
     return status;
 }
 
-static parapet_status deliver(void *context, int worker, void *item)
+static parapet_status consume(void *context, int worker, void *item)
 {
     copy_engine *engine = context;
     pp_copy_visit *visit = item;
@@ -265,7 +265,7 @@ static parapet_status run_template(copy_engine *engine)
         .context = engine,
         .next = next_visit,
         .produce = fetch,
-        .consume = deliver,
+        .consume = consume,
         .tick = tick,
         .items = engine->visits,
         .item_bytes = sizeof engine->visits[0],

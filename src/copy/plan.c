@@ -1,4 +1,4 @@
-/* What a copy would do, computed with no MPI and no storage. */
+/* plan.c - what a copy would do, computed with no MPI and no storage. */
 #include <limits.h>
 #include <parapet_plan.h>
 

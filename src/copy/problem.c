@@ -1,4 +1,4 @@
-/* What the planner has to know of two layouts. */
+/* problem.c - what the planner has to know of two layouts. */
 #include <string.h>
 
 #include "base/checked.h"

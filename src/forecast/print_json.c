@@ -1,6 +1,6 @@
-#include <inttypes.h>
-
 #include "forecast/print.h"
+
+#include <inttypes.h>
 
 static void add_list(const char *key, int count, const int64_t *values, pp_text *text)
 {

@@ -1,4 +1,4 @@
-/* Figure 7: boxes of target blocks that keep every rank busy. */
+/* balance.c - Figure 7 of the paper: boxes of target blocks that keep every rank busy. */
 #include <string.h>
 
 #include "rechunk/block.h"

@@ -1,4 +1,4 @@
-/* The best template by the bounds of block.h.
+/* block_search.c - the best template by the bounds of block.h.
  *
  * A larger template never takes less memory and never costs more I/O, so the best one lies on the border of what
  * fits, and along a dimension only the smallest extent with a given number of templates in an lcm-block matters: of a

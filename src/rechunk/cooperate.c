@@ -1,3 +1,4 @@
+/* cooperate.c - one pass in which all ranks read together: which work units are done at a time. */
 #include <string.h>
 
 #include "base/checked.h"

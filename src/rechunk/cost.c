@@ -1,3 +1,4 @@
+/* cost.c - what a pass takes of time, predicted. */
 #include "rechunk/count.h"
 
 /* An ordinary disk, and a processor of some years ago. */

@@ -1,3 +1,4 @@
+/* count.c - what a pass reads and writes, counted. */
 #include "rechunk/count.h"
 
 /* Along one dimension, summed over its templates. */

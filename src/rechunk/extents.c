@@ -1,3 +1,4 @@
+/* extents.c - the extents that a template may have along a dimension. */
 #include <string.h>
 
 #include "base/checked.h"

@@ -1,3 +1,4 @@
+/* memory.c - what a pass takes of memory. */
 #include "rechunk/count.h"
 
 #include "base/memory.h"

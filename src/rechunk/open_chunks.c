@@ -1,4 +1,4 @@
-/* How many target chunks are open at once.
+/* open_chunks.c - how many target chunks are open at once.
  *
  * Chunk J of a template is open while source chunk a is visited if lo(J) <= a <= hi(J), where lo and hi are the
  * positions of the first and the last source chunk that has some of it, and <= is the order of the visit. None is

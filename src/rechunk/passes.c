@@ -1,3 +1,4 @@
+/* passes.c - several passes, with intermediate layouts between them. */
 #include <string.h>
 
 #include "base/checked.h"

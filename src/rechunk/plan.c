@@ -1,3 +1,4 @@
+/* plan.c - the table of ways to make a copy, and the choice of the fastest that fits. */
 #include <stdio.h>
 
 #include "base/checked.h"

@@ -1,3 +1,4 @@
+/* search.c - the search for a template, the same for all ways. */
 #include <string.h>
 
 #include "base/checked.h"

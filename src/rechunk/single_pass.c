@@ -1,3 +1,4 @@
+/* single_pass.c - one pass in which every rank reads for itself: the order of the visit. */
 #include <string.h>
 
 #include "base/checked.h"

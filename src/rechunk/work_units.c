@@ -1,3 +1,4 @@
+/* work_units.c - the work units of a pass and their templates by their numbers: where each lies. */
 #include "base/checked.h"
 #include "rechunk/rechunk.h"
 

@@ -36,8 +36,9 @@ RECORDED = HERE / "recorded.txt"
 DIGITS = 32
 SHOWN = 20
 
-# What is made on one rank only: the lots of a copy are dealt out to the ranks, so that the order of chunks within
-# its shards, its journals and its plan depend on their number, and a process that is killed leaves a log per rank.
+# What is made on one rank only: the work units of a copy are dealt out to the ranks, so that the order of chunks
+# within its shards, its journals and its plan depend on their number, and a process that is killed leaves a log per
+# rank.
 ALONE = ("abandoned_", "compressed_copies", "compressed_foreign", "compressed_source", "copies", "copy_source",
          "interrupted_", "resumed")
 

@@ -28,7 +28,7 @@ const copy_subject copy_subjects[] = {
      .passes = 2,
      .source_path = "s",
      .target_path = "g/t"},
-    {.name = "lots of several shards",
+    {.name = "work units of several shards",
      .changes = {.chunks = "2,12", .shards = "4,12"},
      .unit_bytes = 800,
      .source_path = "s",

@@ -72,7 +72,7 @@ class Pass:
         self.shape, self.work_unit, self.template = shape, told["work_unit"], told["template"]
         self.chunk, self.shard = told["target"]["chunks"], told["target"].get("shards", told["target"]["chunks"])
         self.element_bytes = told["target"]["element_bytes"]
-        self.boxes = [self.split(self.box_of(lot)) for lot in self.cells(shape, self.work_unit)]
+        self.boxes = [self.split(self.box_of(unit)) for unit in self.cells(shape, self.work_unit)]
 
     @staticmethod
     def cells(extent, step):
@@ -81,28 +81,28 @@ class Pass:
     def box_of(self, cell):
         return [(i * b, min(b, s - i * b)) for i, b, s in zip(cell, self.work_unit, self.shape)]
 
-    def split(self, lot):
-        """The templates of a lot: how many chunks each has."""
+    def split(self, unit):
+        """The templates of a work unit: how many chunks each has."""
         counts = []
-        for cell in self.cells([count for _, count in lot], self.template):
-            extents = [min(t, count - i * t) for i, t, (_, count) in zip(cell, self.template, lot)]
+        for cell in self.cells([count for _, count in unit], self.template):
+            extents = [min(t, count - i * t) for i, t, (_, count) in zip(cell, self.template, unit)]
             counts.append(math.prod(-(-a // b) for a, b in zip(extents, self.chunk)))
         return counts
 
     def chunks(self):
         return sum(map(sum, self.boxes))
 
-    def lot_of_shard(self, number):
+    def unit_of_shard(self, number):
         grid = [-(-a // b) for a, b in zip(self.shape, self.shard)]
         work_units = [-(-a // b) for a, b in zip(self.shape, self.work_unit)]
         cell = []
         for extent in reversed(grid):
             cell.insert(0, number % extent)
             number //= extent
-        lot = 0
+        unit = 0
         for position, shard, step, extent in zip(cell, self.shard, self.work_unit, work_units):
-            lot = lot * extent + position * shard // step
-        return lot
+            unit = unit * extent + position * shard // step
+        return unit
 
     def template_bytes_most(self):
         chunk = math.prod(self.chunk) * self.element_bytes
@@ -122,7 +122,7 @@ def finished_work_units(state):
 
 
 def journal(path):
-    """Finished templates of a lot, and how many bytes of every shard they made durable."""
+    """Finished templates of a work unit, and how many bytes of every shard they made durable."""
     data, at, templates, durable = path.read_bytes(), 0, 0, {}
     while at + 8 <= len(data):
         payload = struct.unpack_from("<Q", data, at)[0]
@@ -157,14 +157,14 @@ def work_left(array, plan, workers):
     journals = {int(path.name[4:]): journal(path) for path in folder.glob("lot-*")}
     for shard in folder.glob("shard-*"):
         number = int(shard.name[6:])
-        lot = one.lot_of_shard(number)
-        known = journals.get(lot, (0, {}))[1].get(number, 0)
-        under_way[lot] = under_way.get(lot, 0) + max(0, shard.stat().st_size - known)
-    assert len(set(under_way) - done) <= workers, f"{len(under_way)} work_units were under way on {workers} ranks"
-    for lot, excess in under_way.items():
-        assert excess <= one.template_bytes_most(), f"lot {lot}: {excess} bytes are to be written again"
-    for lot, templates in enumerate(one.boxes):
-        count = len(templates) if lot in done else journals.get(lot, (0, {}))[0]
+        unit = one.unit_of_shard(number)
+        known = journals.get(unit, (0, {}))[1].get(number, 0)
+        under_way[unit] = under_way.get(unit, 0) + max(0, shard.stat().st_size - known)
+    assert len(set(under_way) - done) <= workers, f"{len(under_way)} work units were under way on {workers} ranks"
+    for unit, excess in under_way.items():
+        assert excess <= one.template_bytes_most(), f"work unit {unit}: {excess} bytes are to be written again"
+    for unit, templates in enumerate(one.boxes):
+        count = len(templates) if unit in done else journals.get(unit, (0, {}))[0]
         resumed += count
         chunks += sum(templates[count:])
     return resumed, chunks
