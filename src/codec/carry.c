@@ -1,12 +1,6 @@
 /* What a copy of an array keeps of its codecs. */
 #include "codec/traits.h"
 
-bool pp_carry_nothing(pp_codec_spec *spec)
-{
-    (void)spec;
-    return false;
-}
-
 bool pp_chain_spec_can_stay(const pp_chain_spec *spec, bool is_permuted)
 {
     int i;

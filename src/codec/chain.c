@@ -4,9 +4,6 @@
 /* Sizes beyond this are refused, so that sums of a few of them cannot overflow. */
 #define MAX_BYTES ((size_t)1 << 60)
 
-/* What other encoders may add to what they cannot compress: twice as much, and this. */
-#define FOREIGN_SLACK_BYTES ((size_t)64 << 10)
-
 /* Where the bytes are between two stages: in a buffer of the scratch, or still where the caller has them. */
 #define PLACE_CALLER (-1)
 #define PLACE_COUNT 2
@@ -27,19 +24,6 @@ struct pp_chain_scratch {
 static parapet_status refuse_size(const char *name, size_t bytes)
 {
     return pp_fail(PARAPET_ERR_FORMAT, "%s: a chunk of %zu bytes is too large", name, bytes);
-}
-
-void pp_stage_grow(pp_stage *stage, size_t extra_bytes)
-{
-    stage->after.encode_bytes += extra_bytes;
-    stage->after.decode_bytes += extra_bytes;
-}
-
-void pp_stage_vary(pp_stage *stage, size_t encode_bound)
-{
-    stage->after.is_exact = false;
-    stage->after.decode_bytes = 2 * stage->after.decode_bytes + FOREIGN_SLACK_BYTES;
-    stage->after.encode_bytes = encode_bound > 0 ? encode_bound : stage->after.decode_bytes;
 }
 
 static parapet_status count_bytes(const pp_chunk_format *format, size_t *bytes)

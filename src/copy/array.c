@@ -298,7 +298,7 @@ static parapet_status take_up(pp_copy_task *task)
     }
     if (is_there && task->request->resume && task->tree != NULL) {
         task->is_complete = task->is_noted = true;
-        return pp_copy_tree_check(task->tree, pp_array_path(task->target), task->source_version);
+        return pp_copy_finished_check(task->tree, pp_array_path(task->target), task->source_version);
     }
     if (exists && !is_there && !task->request->overwrite)
         return refuse_unfinished(task);
@@ -590,7 +590,7 @@ static parapet_status complete(pp_copy_task *task)
         return status;
     task->is_complete = true;
     if (task->tree != NULL && !task->is_noted)
-        status = pp_copy_tree_note(task->tree, pp_array_path(task->target), task->source_version);
+        status = pp_copy_finished_note(task->tree, pp_array_path(task->target), task->source_version);
     return status == PARAPET_OK ? remove_state(task) : status;
 }
 
@@ -621,7 +621,7 @@ static void note_array(const pp_copy_task *task, pp_copy_totals *totals)
 }
 
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
-                             pp_copy_tree *tree, pp_copy_progress *progress, pp_copy_totals *totals)
+                             pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals)
 {
     pp_copy_task task = {.request = request, .tree = tree};
     double start;

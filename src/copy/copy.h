@@ -73,18 +73,22 @@ typedef struct pp_copy_planned {
 parapet_status pp_copy_planned_print(const pp_copy_planned *planned, bool is_json, pp_text *text);
 parapet_status pp_copy_planned_draw(const pp_copy_planned *planned, pp_text *svg);
 
-/* tree.c: arrays of a hierarchy that are copied already, in a log beside the target's root; on rank 0. */
-typedef struct pp_copy_tree {
+/* finished.c: arrays of a hierarchy that are copied already, in a log beside the target's root; on rank 0. */
+typedef struct pp_copy_finished {
     pp_store *store;
     char *key;
-    char *finished; /* lines of the log that were there when it was opened */
-    pp_log *log;    /* NULL on the other ranks */
-    bool is_new;    /* begun by this run, and not by one before it */
-} pp_copy_tree;
+    char *lines; /* of the log, that were there when it was opened */
+    pp_log *log; /* NULL on the other ranks */
+    bool is_new; /* begun by this run, and not by one before it */
+} pp_copy_finished;
+
+/* Takes up or begins the log of a copy to target, on rank 0; store and key are set. Clear it also after a failure. */
+parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_request *request, const char *target);
+void pp_copy_finished_clear(pp_copy_finished *log);
 
 /* Refuses an array whose source is not what it was when it was copied, or that no copy is known to have made. */
-parapet_status pp_copy_tree_check(const pp_copy_tree *tree, const char *path, int64_t source_version);
-parapet_status pp_copy_tree_note(pp_copy_tree *tree, const char *path, int64_t source_version);
+parapet_status pp_copy_finished_check(const pp_copy_finished *log, const char *path, int64_t source_version);
+parapet_status pp_copy_finished_note(pp_copy_finished *log, const char *path, int64_t source_version);
 
 /* state.c: what lies beside the target of a copy until it is complete. */
 
@@ -98,7 +102,7 @@ typedef struct pp_copy_task {
     pp_budget budget; /* of everything that this copy keeps in memory */
     char *state;      /* "<path>/__parapet/copy" */
     pp_rechunk_plan *plan;
-    pp_copy_tree *tree;     /* NULL: one array alone */
+    pp_copy_finished *tree; /* NULL: one array alone */
     int64_t source_version; /* of all its objects */
     bool is_noted;          /* the tree's log has it */
     bool is_new;            /* rank 0: begun by this run, and not by one before it */
@@ -145,7 +149,7 @@ typedef struct pp_copy_totals {
 
 /* [collective] One array; adds to totals what this rank has done. tree NULL: it is alone. */
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
-                             pp_copy_tree *tree, pp_copy_progress *progress, pp_copy_totals *totals);
+                             pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals);
 
 /* [collective] Whether one array of a hierarchy can be copied; whether the changes concern it, and its bytes. */
 parapet_status pp_copy_array_survey(const parapet_copy_request *request, const char *source_path,

@@ -2,136 +2,12 @@
  *
  * Groups are made on the way down, each array becomes visible when it is complete. A log beside the target's root
  * says which arrays are complete and what their sources were, so that a copy that is resumed passes over them. */
-#include <inttypes.h>
-#include <stdio.h>
-#include <string.h>
-
 #include "array/children.h"
 #include "array/group.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
 #include "copy/copy.h"
-
-#define LOG_BYTES_MOST ((size_t)64 << 20)
-
-/* ---- The log ---- */
-
-/* Only lines that end are whole. */
-static size_t whole_bytes(const char *text, size_t bytes)
-{
-    while (bytes > 0 && text[bytes - 1] != '\n')
-        bytes--;
-    return bytes;
-}
-
-static const char *said(const char *text)
-{
-    return text != NULL && text[0] != '\0' ? text : "as the source";
-}
-
-/* The first line: what must be the same for the copy to be resumed. Of every array more is checked. */
-static parapet_status print_head(pp_text *text, const parapet_copy_request *request)
-{
-    const parapet_copy_changes *changes = &request->changes;
-    pp_text_add(text, "chunks: %s; shards: %s; order: %s; region: %s; codec: %s; ", said(changes->chunks),
-                said(changes->shards), said(changes->order), said(changes->region), said(changes->codec));
-    pp_text_add(text, "no_checksum: %d; unit_bytes: %" PRId64 "; intermediate store: %s\n", changes->no_checksum,
-                request->unit_bytes, request->temporary != NULL ? "another" : "the target's");
-    return text->status;
-}
-
-/* Takes up the lines that are there; no whole one: nothing was begun. */
-static parapet_status take_up(pp_copy_tree *tree, const pp_text *head, size_t *bytes)
-{
-    parapet_status status = pp_store_read_all(tree->store, tree->key, LOG_BYTES_MOST, &tree->finished, bytes);
-    if (status != PARAPET_OK) {
-        *bytes = 0;
-        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
-    }
-    *bytes = whole_bytes(tree->finished, *bytes);
-    tree->finished[*bytes] = '\0';
-    if (*bytes > 0 && strncmp(tree->finished, head->data, head->bytes) != 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "the copy cannot be resumed: it was begun with \"%.*s\", but now there is \"%.*s\"; start "
-                       "again with overwrite",
-                       (int)strcspn(tree->finished, "\n"), tree->finished, (int)head->bytes - 1, head->data);
-    return PARAPET_OK;
-}
-
-static parapet_status refuse_unfinished(const pp_copy_tree *tree, const char *target)
-{
-    pp_reader *reader = NULL;
-    parapet_status status = pp_store_open_object(tree->store, tree->key, &reader);
-    pp_reader_free(reader);
-    if (status == PARAPET_OK)
-        return pp_fail(PARAPET_ERR_EXISTS,
-                       "an unfinished copy lies at \"%s\"; resume it, or set overwrite to start again", target);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
-}
-
-static parapet_status open_log(pp_copy_tree *tree, const parapet_copy_request *request, const char *target)
-{
-    pp_text head = {0};
-    size_t bytes = 0;
-    parapet_status status = print_head(&head, request);
-    if (status == PARAPET_OK && request->resume)
-        status = take_up(tree, &head, &bytes);
-    else if (status == PARAPET_OK && !request->overwrite)
-        status = refuse_unfinished(tree, target);
-    tree->is_new = status == PARAPET_OK && bytes == 0;
-    if (status == PARAPET_OK &&
-        (status = pp_store_open_log(tree->store, tree->key, bytes, &tree->log)) == PARAPET_OK && tree->is_new)
-        status = pp_log_append(tree->log, head.data, head.bytes);
-    pp_text_free(&head);
-    return status;
-}
-
-static void print_line(pp_text *text, const char *path, int64_t source_version)
-{
-    pp_text_add(text, "%016" PRIx64 " %s\n", (uint64_t)source_version, path);
-}
-
-parapet_status pp_copy_tree_note(pp_copy_tree *tree, const char *path, int64_t source_version)
-{
-    pp_text line = {0};
-    parapet_status status;
-    print_line(&line, path, source_version);
-    status = line.status == PARAPET_OK ? pp_log_append(tree->log, line.data, line.bytes) : line.status;
-    pp_text_free(&line);
-    return status;
-}
-
-parapet_status pp_copy_tree_check(const pp_copy_tree *tree, const char *path, int64_t source_version)
-{
-    const char *line = tree->finished; /* the first is no array */
-    char now[24];
-    (void)snprintf(now, sizeof now, "%016" PRIx64 " ", (uint64_t)source_version);
-    while (line != NULL && *line != '\0') {
-        size_t bytes = strcspn(line, "\n");
-        if (line != tree->finished && bytes == strlen(now) + strlen(path) &&
-            memcmp(line + strlen(now), path, strlen(path)) == 0) {
-            if (memcmp(line, now, strlen(now)) == 0)
-                return PARAPET_OK;
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the copy cannot be resumed: the source of \"%s\" has changed since it was copied; "
-                           "start again with overwrite",
-                           path);
-        }
-        line += bytes + (line[bytes] == '\n');
-    }
-    return pp_fail(PARAPET_ERR_EXISTS,
-                   "there is an array at \"%s\" that is not of the copy that is resumed; set "
-                   "overwrite to replace it",
-                   path);
-}
-
-static void clear_tree(pp_copy_tree *tree)
-{
-    pp_log_close(tree->log);
-    pp_free(tree->finished);
-    pp_free(tree->key);
-}
 
 /* ---- Groups ---- */
 
@@ -166,7 +42,7 @@ static void clear_children(child_list *list)
 /* What is done to every array on the way; path is below the group that is copied. */
 typedef struct tree_walk {
     const parapet_copy_request *request;
-    pp_copy_tree tree;
+    pp_copy_finished tree;
     pp_copy_progress *progress;
     pp_copy_totals *totals;
     bool is_survey; /* only looks, at what there is and whether the changes concern any of it */
@@ -304,7 +180,8 @@ static parapet_status begin_tree(tree_walk *walk, const char *target)
     if (status != PARAPET_OK ||
         (status = pp_path_join(target, "__parapet/copy/finished", &walk->tree.key)) != PARAPET_OK)
         return status;
-    return pp_comm_rank(pp_store_comm(request->target)) == 0 ? open_log(&walk->tree, request, target) : PARAPET_OK;
+    return pp_comm_rank(pp_store_comm(request->target)) == 0 ? pp_copy_finished_open(&walk->tree, request, target)
+                                                             : PARAPET_OK;
 }
 
 static parapet_status end_tree(const tree_walk *walk, const char *target)
@@ -359,7 +236,7 @@ parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progre
         pp_comm_agree(pp_store_comm(request->target), "preparing a copy", find_ends(request, &ends));
     if (status == PARAPET_OK)
         status = copy_tree(&walk, &ends);
-    clear_tree(&walk.tree);
+    pp_copy_finished_clear(&walk.tree);
     pp_free(ends.source);
     pp_free(ends.target);
     return status;

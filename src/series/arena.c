@@ -9,6 +9,11 @@
 #include "base/checked.h"
 #include "series/series.h"
 
+size_t pp_series_limit_bytes(const parapet_series *series)
+{
+    return (size_t)pp_store_options(series->store)->memory_bytes / 2;
+}
+
 static void close_log(pp_series_arena *arena)
 {
     pp_log_close(arena->log);

@@ -1,4 +1,4 @@
-/* open.c - making a series, finding one again, and putting right what a crash left of it. */
+/* open.c - finding a series again, and putting right what a crash left of it. */
 #include <string.h>
 
 #include "array/array.h"
@@ -8,49 +8,6 @@
 #include "array/state.h"
 #include "array/store.h"
 #include "series/series.h"
-
-parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
-                                     char ***paths)
-{
-    parapet_status status = pp_allocate_array(paths, (size_t)count + 1, sizeof(*paths)[0]);
-    int i;
-    for (i = 0; i <= count && status == PARAPET_OK; i++)
-        status = pp_path_join(path, i < count ? names[i] : dimension, &(*paths)[i]);
-    return status;
-}
-
-parapet_status pp_series_remove_logs(const parapet_series *series)
-{
-    char *prefix = NULL;
-    parapet_status status = pp_path_join(series->path, "__parapet/open", &prefix);
-    if (status == PARAPET_OK)
-        status = pp_store_remove_prefix(pp_store_backend(series->store), prefix);
-    pp_free(prefix);
-    return status;
-}
-
-static void mark_broken(void *subject)
-{
-    parapet_series *series = subject;
-    series->is_broken = true;
-}
-
-parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work, const void *argument)
-{
-    pp_rank0_task task = {.subject = series, .argument = argument, .work = work, .mark_broken = mark_broken};
-    return pp_rank0_do(pp_store_comm(series->store), phase, &task);
-}
-
-parapet_status pp_series_finish(parapet_series **series, parapet_status status)
-{
-    pp_failure failure = {0};
-    if (status == PARAPET_OK)
-        return PARAPET_OK;
-    pp_failure_take(&failure, status);
-    (void)pp_series_free(*series);
-    *series = NULL;
-    return pp_failure_put(&failure);
-}
 
 /* ---- What rank 0 finds in the group ---- */
 

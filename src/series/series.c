@@ -1,71 +1,9 @@
 /* series.c - steps that append: see series.h. */
 #include "series/series.h"
 
-#include <string.h>
-
 #include "array/array.h"
-#include "array/path.h"
 #include "array/store.h"
 #include "base/checked.h"
-
-parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path)
-{
-    pp_text name = {0};
-    parapet_status status = pp_allocate(series, sizeof **series);
-    if (status != PARAPET_OK)
-        return status;
-    (*series)->store = store;
-    (*series)->arena.memory.budget = pp_store_budget(store);
-    if ((status = pp_path_normalize(path, &(*series)->path)) != PARAPET_OK ||
-        (status = pp_comm_build_alone(&(*series)->alone)) != PARAPET_OK)
-        return status;
-    pp_text_add(&name, "__parapet/open/%d", pp_comm_rank(pp_store_comm(store)));
-    if ((status = name.status) == PARAPET_OK)
-        status = pp_path_join((*series)->path, name.data, &(*series)->arena.key);
-    pp_text_free(&name);
-    return status;
-}
-
-parapet_status pp_series_free(parapet_series *series)
-{
-    parapet_status status = PARAPET_OK;
-    int i;
-    if (series == NULL)
-        return PARAPET_OK;
-    pp_series_arena_clear(series);
-    if (series->arrays != NULL)
-        status = parapet_arrays_close(series->arrays, series->count + 1);
-    for (i = 0; i < series->count; i++)
-        pp_free(series->names[i]);
-    pp_free(series->names);
-    pp_free(series->arrays);
-    pp_free(series->coordinates);
-    pp_free(series->dimension);
-    pp_free(series->path);
-    pp_comm_free(series->alone);
-    pp_free(series);
-    return status;
-}
-
-size_t pp_series_limit_bytes(const parapet_series *series)
-{
-    return (size_t)pp_store_options(series->store)->memory_bytes / 2;
-}
-
-int64_t pp_series_row_start(const parapet_series *series)
-{
-    int64_t last = series->steps > 0 ? series->steps - 1 : 0;
-    return last - last % series->steps_per_row;
-}
-
-parapet_status pp_series_set_steps(parapet_series *series, int64_t steps)
-{
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
-        status = pp_array_set_extent(series->arrays[i], steps);
-    return status;
-}
 
 static parapet_status check_usable(const parapet_series *series)
 {

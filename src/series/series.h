@@ -62,20 +62,33 @@ struct parapet_series {
     pp_series_arena arena;
 };
 
+/* ---- handle.c ---- */
+
 /* An empty handle. Free it also after a failure. */
 parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path);
 
 /* [collective] Closes the arrays; takes NULL. */
 parapet_status pp_series_free(parapet_series *series);
 
-/* The most memory that open steps may take: the rest is for writing them. */
-size_t pp_series_limit_bytes(const parapet_series *series);
-
 /* The step that the open row begins with. */
 int64_t pp_series_row_start(const parapet_series *series);
 
 /* Gives the arrays and the coordinate that many steps, in memory only. */
 parapet_status pp_series_set_steps(parapet_series *series, int64_t steps);
+
+/* [collective] Frees the series and sets it to NULL unless status is PARAPET_OK; returns status. */
+parapet_status pp_series_finish(parapet_series **series, parapet_status status);
+
+/* [collective] A task whose failure leaves the series to be closed. */
+parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work,
+                                  const void *argument);
+
+/* "path/name" of the arrays and of the coordinate behind them; free with pp_paths_free. */
+parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
+                                     char ***paths);
+
+/* Removes what ranks of an earlier run have kept of open steps. */
+parapet_status pp_series_remove_logs(const parapet_series *series);
 
 /* ---- spec.c: what is created ---- */
 
@@ -118,22 +131,6 @@ parapet_status pp_series_commit(parapet_series *series);
 /* [collective] Says in the store that shards with committed steps are about to be replaced by some with more. */
 parapet_status pp_series_announce(parapet_series *series);
 
-/* ---- open.c ---- */
-
-/* [collective] Frees the series and sets it to NULL unless status is PARAPET_OK; returns status. */
-parapet_status pp_series_finish(parapet_series **series, parapet_status status);
-
-/* [collective] A task whose failure leaves the series to be closed. */
-parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work,
-                                  const void *argument);
-
-/* "path/name" of the arrays and of the coordinate behind them; free with pp_paths_free. */
-parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
-                                     char ***paths);
-
-/* Removes what ranks of an earlier run have kept of open steps. */
-parapet_status pp_series_remove_logs(const parapet_series *series);
-
 /* ---- step.c: the parts of one step ---- */
 
 /* The caller's parts with the first dimension before their own. */
@@ -169,6 +166,9 @@ void pp_series_cuts_clear(pp_series_cuts *cuts);
 void pp_series_cut_copy(const pp_series_cut *cut, size_t element_bytes, unsigned char *target);
 
 /* ---- arena.c ---- */
+
+/* The most memory that open steps may take: the rest is for writing them. */
+size_t pp_series_limit_bytes(const parapet_series *series);
 
 /* [collective] Keeps the step; part of a call that has begun. After a failure it is not kept on any rank. */
 parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step);

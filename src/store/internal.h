@@ -67,6 +67,9 @@ parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, boo
 /* Opens one name in an open directory, never a link. */
 int pp_posix_open_component(int directory, const char *name, int flags);
 
+/* Closes a descriptor unless it is kept_open; errno stays. */
+void pp_posix_close_quietly(int descriptor, int kept_open);
+
 /* Opens a directory for use with *at calls, and makes it and those above it as needed. */
 parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory);
 

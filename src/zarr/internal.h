@@ -123,8 +123,10 @@ parapet_status pp_fields_each(pp_json *fields, pp_field_visitor visit, void *con
 /* The same for a type that was parsed. */
 parapet_status pp_type_fields_each(const pp_type *type, pp_field_visitor visit, void *context);
 
-parapet_status pp_type_parse_struct(pp_type *type, const char *name, pp_json *configuration);
-parapet_status pp_type_parse_struct_v2(pp_type *type, pp_json *fields);
+/* Types that are no records, for pp_type_parse and pp_type_parse_v2; type is empty. extension is data_type, taken
+ * apart. */
+parapet_status pp_type_parse_scalar(pp_type *type, const pp_extension *extension, pp_json *data_type);
+parapet_status pp_type_parse_scalar_v2(pp_type *type, pp_json *dtype, bool *is_big_endian);
 
 /* Fills a type; json and name are copied. */
 typedef struct pp_type_text {

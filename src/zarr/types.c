@@ -278,21 +278,14 @@ static parapet_status parse_unconfigured(pp_type *type, const pp_extension *exte
     return pp_fail(PARAPET_ERR_UNSUPPORTED, "data_type \"%.64s\" is not known to this version", name);
 }
 
-parapet_status pp_type_parse(pp_type *type, pp_json *data_type)
+parapet_status pp_type_parse_scalar(pp_type *type, const pp_extension *extension, pp_json *data_type)
 {
     static const char *const sized[] = {"raw_bytes", "null_terminated_bytes", "fixed_length_utf32"};
-    pp_extension extension;
-    parapet_status status;
-    *type = (pp_type){0};
-    if ((status = pp_extension_parse(&extension, data_type, "data_type")) != PARAPET_OK)
-        return status;
-    if (is_one_of(extension.name, sized, COUNT_OF(sized)))
-        return parse_sized(type, &extension);
-    if (find_by_name(time_types, COUNT_OF(time_types), extension.name) != NULL)
-        return parse_time(type, &extension);
-    if (strcmp(extension.name, "struct") == 0 || strcmp(extension.name, "structured") == 0)
-        return pp_type_parse_struct(type, extension.name, extension.configuration);
-    return parse_unconfigured(type, &extension, data_type);
+    if (is_one_of(extension->name, sized, COUNT_OF(sized)))
+        return parse_sized(type, extension);
+    if (find_by_name(time_types, COUNT_OF(time_types), extension->name) != NULL)
+        return parse_time(type, extension);
+    return parse_unconfigured(type, extension, data_type);
 }
 
 /* ---- Zarr v2: NumPy's notation ---- */
@@ -373,17 +366,13 @@ static parapet_status set_v2(pp_type *type, const v2_dtype *dtype, const char *t
     }
 }
 
-parapet_status pp_type_parse_v2(pp_type *type, pp_json *json, bool *is_big_endian)
+parapet_status pp_type_parse_scalar_v2(pp_type *type, pp_json *json, bool *is_big_endian)
 {
     char words[PP_JSON_WORDS_BYTES];
     const char *text;
     size_t bytes;
     v2_dtype dtype;
     parapet_status status;
-    *type = (pp_type){0};
-    *is_big_endian = false;
-    if (pp_json_kind_of(json) == PP_JSON_ARRAY)
-        return pp_type_parse_struct_v2(type, json);
     if (!pp_json_get_text(json, &text, &bytes) || strlen(text) != bytes || !parse_v2_dtype(&dtype, text))
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "dtype %s is not known to this version", pp_json_words(json, words));
     if ((status = set_v2(type, &dtype, text)) != PARAPET_OK)

@@ -1,4 +1,5 @@
-/* Packed records: data_type "struct" of Zarr v3, its older form "structured", and structured dtypes of v2. */
+/* A type as it stands in a document: a scalar, or a packed record of types. Records are data_type "struct" of Zarr
+ * v3, its older form "structured", and structured dtypes of v2. */
 #include <stdio.h>
 #include <string.h>
 
@@ -99,7 +100,7 @@ static parapet_status finish_record(record_writer *record, pp_type *type)
     return status;
 }
 
-parapet_status pp_type_parse_struct(pp_type *type, const char *name, pp_json *configuration)
+static parapet_status parse_record(pp_type *type, const char *name, pp_json *configuration)
 {
     static const char *const names[] = {"fields", NULL};
     record_writer record = {.is_structured = strcmp(name, "structured") == 0};
@@ -140,7 +141,7 @@ static parapet_status write_field_v2(record_writer *record, pp_json *json)
     return status;
 }
 
-parapet_status pp_type_parse_struct_v2(pp_type *type, pp_json *fields)
+static parapet_status parse_record_v2(pp_type *type, pp_json *fields)
 {
     record_writer record = {0};
     parapet_status status;
@@ -157,4 +158,24 @@ parapet_status pp_type_parse_struct_v2(pp_type *type, pp_json *fields)
     pp_text_free(&record.json);
     pp_json_free(record.names);
     return status;
+}
+
+parapet_status pp_type_parse(pp_type *type, pp_json *data_type)
+{
+    pp_extension extension;
+    parapet_status status;
+    *type = (pp_type){0};
+    if ((status = pp_extension_parse(&extension, data_type, "data_type")) != PARAPET_OK)
+        return status;
+    if (strcmp(extension.name, "struct") == 0 || strcmp(extension.name, "structured") == 0)
+        return parse_record(type, extension.name, extension.configuration);
+    return pp_type_parse_scalar(type, &extension, data_type);
+}
+
+parapet_status pp_type_parse_v2(pp_type *type, pp_json *json, bool *is_big_endian)
+{
+    *type = (pp_type){0};
+    *is_big_endian = false;
+    return pp_json_kind_of(json) == PP_JSON_ARRAY ? parse_record_v2(type, json)
+                                                  : pp_type_parse_scalar_v2(type, json, is_big_endian);
 }

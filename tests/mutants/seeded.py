@@ -39,7 +39,7 @@ MUTANTS = [
     {"name": "directories are not flushed", "file": "src/store/posix_dirty.c", "tests": [FLUSH, STATES],
      "from": "if (fsync(descriptor) != 0 && errno != EINVAL)",
      "to": "if (0 && fsync(descriptor) != 0 && errno != EINVAL)"},
-    {"name": "the parent of a new directory is not flushed", "file": "src/store/posix_path.c",
+    {"name": "the parent of a new directory is not flushed", "file": "src/store/posix_directory.c",
      "tests": [FLUSH, STATES],
      "from": "        return pp_posix_mark_dirty(store, changed);",
      "to": "        return pp_free(changed), PARAPET_OK;"},

@@ -1,0 +1,62 @@
+/* posix_directory.c - directories that a key needs, made on the way to it. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/internal.h"
+
+/* Makes one directory unless it is there. */
+static parapet_status make_directory(pp_posix_store *store, int parent, const char *path)
+{
+    pp_posix_place place;
+    char *changed;
+    parapet_status status;
+    pp_posix_locate(&place, path);
+    if ((status = pp_text_duplicate(&changed, place.parent)) != PARAPET_OK)
+        return status;
+    if (mkdirat(parent, place.name, 0777) == 0)
+        return pp_posix_mark_dirty(store, changed);
+    pp_free(changed);
+    return errno == EEXIST ? PARAPET_OK : pp_posix_fail_write(errno, "make directory", path);
+}
+
+/* Goes from the parent of path, open in *directory, to path itself. */
+static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory)
+{
+    parapet_status status = make_directory(store, *directory, path);
+    pp_posix_place place;
+    int next = -1;
+    pp_posix_locate(&place, path);
+    if (status == PARAPET_OK && (next = pp_posix_open_component(*directory, place.name, O_PATH | O_DIRECTORY)) < 0)
+        status = pp_posix_fail_write(errno, "open directory", path);
+    pp_posix_close_quietly(*directory, store->root);
+    *directory = next;
+    return status;
+}
+
+static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory)
+{
+    char so_far[PP_MAX_KEY_BYTES];
+    size_t bytes = 0;
+    parapet_status status;
+    *directory = store->root;
+    do {
+        bytes += path[bytes] == '/' ? 1 : 0;
+        bytes += strcspn(path + bytes, "/");
+        memcpy(so_far, path, bytes);
+        so_far[bytes] = '\0';
+        status = enter_directory(store, so_far, directory);
+    } while (status == PARAPET_OK && path[bytes] != '\0');
+    return status;
+}
+
+parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory)
+{
+    *directory = pp_posix_open(store, path, O_PATH | O_DIRECTORY);
+    if (*directory >= 0)
+        return PARAPET_OK;
+    if (errno != ENOENT || path[0] == '\0')
+        return pp_posix_fail_write(errno, "open directory", path);
+    return make_directories(store, path, directory);
+}
