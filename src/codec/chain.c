@@ -304,6 +304,14 @@ void pp_chain_scratch_free(pp_chain_scratch *scratch)
     pp_free(scratch);
 }
 
+parapet_status pp_chain_scratch_ensure(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget)
+{
+    if (*scratch != NULL && (*scratch)->chain == chain)
+        return PARAPET_OK;
+    pp_chain_scratch_free(*scratch);
+    return pp_chain_scratch_build(scratch, chain, budget);
+}
+
 unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch)
 {
     return scratch->buffers[0].data;

@@ -138,6 +138,9 @@ parapet_status pp_chain_decoder_build(pp_chain_scratch **scratch, const pp_chain
 parapet_status pp_chain_encoder_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
 void pp_chain_scratch_free(pp_chain_scratch *scratch);
 
+/* Builds *scratch unless it is one for this chain already; one for another chain, or NULL, is replaced. */
+parapet_status pp_chain_scratch_ensure(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
+
 /* The buffer to put a decoded chunk in before pp_chain_encode; pp_chain_decoded_bytes long. */
 unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch);
 

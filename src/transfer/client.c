@@ -26,7 +26,7 @@ pp_window_news pp_window_read(pp_window *window, const int64_t *words)
 
 static const pp_layout *layout_of(const pp_client *client, const pp_window *window)
 {
-    return client->session->arrays[window->target].context->layout;
+    return pp_session_context(client->session, window->target)->layout;
 }
 
 /* A move between this rank's memory and something packed: the box is its own chunk. */
@@ -35,7 +35,7 @@ static pp_move move_of(const pp_client *client, const pp_client_answer *answer, 
     const pp_view *own = &client->session->own;
     return (pp_move){
         .box = &piece->box,
-        .claim = pp_claims_at(&own->claims, (size_t)own->list.work[piece->work].claim),
+        .claim = pp_view_claim(own, (size_t)piece->work),
         .ndim_most = own->claims.ndim_most,
         .chunk_box = &piece->box,
         .chunk = packed,
@@ -47,15 +47,13 @@ static void fill_shard(const pp_client *client, const pp_client_answer *answer, 
 {
     const pp_view *own = &client->session->own;
     pp_piece piece = {0};
-    pp_box shard, claim;
+    pp_box shard;
     size_t i;
     pp_tiling_shard_box(&layout_of(client, &answer->window)->tiling, answer->window.shard, &shard);
     for (i = first; i < end; i++) {
         pp_move move;
         piece.work = (int64_t)i;
-        pp_claim_box(pp_claims_at(&own->claims, (size_t)own->list.work[i].claim), own->claims.ndim_most, shard.ndim,
-                     &claim);
-        if (!pp_box_intersect(&claim, &shard, &piece.box))
+        if (!pp_view_intersect(own, i, &shard, &piece.box))
             continue;
         move = move_of(client, answer, &piece, NULL);
         pp_move_fill(&move, layout_of(client, &answer->window)->fill_value);
@@ -164,16 +162,16 @@ pp_pull_client pp_client_functions(pp_client *client)
 parapet_status pp_messages_build(pp_messages *messages, const pp_session *session)
 {
     parapet_status status;
-    *messages = (pp_messages){.counters = session->arrays[0].context->counters};
+    *messages = (pp_messages){.counters = pp_session_context(session, 0)->counters};
     if (session->is_alone)
         return PARAPET_OK;
     if ((status = pp_allocate(&messages->client, sizeof *messages->client)) != PARAPET_OK)
         return status;
     messages->client->session = session;
-    messages->client->fragment_bytes = session->team->fragment_bytes;
+    messages->client->fragment_bytes = session->fragment_bytes;
     return pp_pull_build(&messages->pull, &(pp_pull_options){.endpoint = pp_comm_endpoint(session->team->comm),
                                                              .budget = session->budget,
-                                                             .fragment_bytes = session->team->fragment_bytes,
+                                                             .fragment_bytes = session->fragment_bytes,
                                                              .client = pp_client_functions(messages->client)});
 }
 

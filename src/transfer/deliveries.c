@@ -11,13 +11,13 @@ static const pp_view *served(const pp_delivery_case *of)
 
 static size_t element_bytes(const pp_delivery_case *of)
 {
-    return of->session->arrays[of->window->target].context->layout->tiling.element_bytes;
+    return pp_session_context(of->session, of->window->target)->layout->tiling.element_bytes;
 }
 
 static bool needs_messages(const pp_delivery_case *of, int rank)
 {
     const pp_peer *peer;
-    if (rank == pp_comm_rank(of->session->team->comm))
+    if (rank == of->session->rank)
         return false;
     peer = pp_peers_find(&of->session->peers, rank);
     return of->news != PP_WINDOW_DATA || !atomic_load(&peer->is_direct);
@@ -30,7 +30,7 @@ static bool touches(const pp_delivery_case *of, size_t first, size_t end)
     if (of->news == PP_WINDOW_FILL_SHARD)
         return true;
     pp_pieces_init(&pieces, &served(of)->plan, &served(of)->list, of->window, first, end,
-                   of->session->team->fragment_bytes);
+                   of->session->fragment_bytes);
     return pp_pieces_next(&pieces, &piece);
 }
 
@@ -46,7 +46,7 @@ static void count_rank(const pp_delivery_case *of, size_t first, size_t end, int
     if (of->news != PP_WINDOW_DATA)
         return;
     pp_pieces_init(&pieces, &served(of)->plan, &served(of)->list, of->window, first, end,
-                   of->session->team->fragment_bytes);
+                   of->session->fragment_bytes);
     pp_pieces_count(&pieces, fragments, bytes);
 }
 
@@ -119,10 +119,10 @@ static void init_delivery(const pp_delivery_case *of, pp_window_delivery *delive
     memset(delivery, 0, sizeof *delivery);
     delivery->delivery.rank = served(of)->list.work[first].rank;
     delivery->delivery.tag = of->tag;
-    delivery->delivery.is_offer = of->is_offer;
+    delivery->delivery.is_offer = of->direction == PP_READING;
     pp_window_write(of->window, of->news, delivery->delivery.request.words);
     pp_pieces_init(&delivery->pieces, &served(of)->plan, &served(of)->list, of->window, first, end,
-                   of->session->team->fragment_bytes);
+                   of->session->fragment_bytes);
     delivery->is_in_place = of->news == PP_WINDOW_DATA && goes_in_place(of, delivery);
 }
 
@@ -160,7 +160,6 @@ static parapet_status build_locked(pp_deliveries *deliveries, const pp_delivery_
     size_t arena_bytes = (size_t)sum.deliveries * sizeof(pp_window_delivery) +
                          (size_t)sum.fragments * (sizeof(pp_fragment) + sizeof(pp_wire_request));
     parapet_status status;
-    deliveries->count = 0;
     if (sum.deliveries == 0)
         return PARAPET_OK;
     deliveries->arena.budget = deliveries->staging.budget = of->session->budget;
@@ -177,6 +176,10 @@ parapet_status pp_deliveries_build(pp_deliveries *deliveries, const pp_delivery_
 {
     pthread_mutex_t *lock = of->session->peers.lock;
     parapet_status status;
+    deliveries->count = 0;
+    deliveries->is_over = false;
+    if (of->session->is_alone)
+        return PARAPET_OK;
     pthread_mutex_lock(lock);
     status = build_locked(deliveries, of);
     pthread_mutex_unlock(lock);
@@ -227,7 +230,7 @@ static bool find_pending(pp_window_delivery *delivery)
 }
 
 void pp_deliveries_move(pp_deliveries *deliveries, const pp_delivery_case *of, int index, const pp_box *chunk_box,
-                        void *chunk, pp_direction direction)
+                        void *chunk)
 {
     const pp_view *view = served(of);
     int i;
@@ -236,14 +239,14 @@ void pp_deliveries_move(pp_deliveries *deliveries, const pp_delivery_case *of, i
         while (find_pending(delivery) && delivery->pending.index == index) {
             pp_move move = {
                 .box = &delivery->pending.box,
-                .claim = pp_claims_at(&view->claims, (size_t)view->list.work[delivery->pending.work].claim),
+                .claim = pp_view_claim(view, (size_t)delivery->pending.work),
                 .ndim_most = view->claims.ndim_most,
                 .chunk_box = chunk_box,
                 .chunk = chunk,
                 .element_bytes = element_bytes(of),
             };
             if (!delivery->is_in_place) {
-                pp_move_packed(&move, direction, delivery->data);
+                pp_move_packed(&move, of->direction, delivery->data);
                 delivery->data += (size_t)pp_box_element_count(move.box) * move.element_bytes;
             }
             delivery->has_pending = false;

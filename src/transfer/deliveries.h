@@ -19,6 +19,7 @@ typedef struct pp_window_delivery {
 typedef struct pp_deliveries {
     pp_window_delivery *deliveries; /* in arena */
     int count;
+    bool is_over; /* their messages have come, or gone */
     pp_buffer arena, staging;
 } pp_deliveries;
 
@@ -28,13 +29,14 @@ typedef struct pp_delivery_case {
     const pp_window *window;
     size_t first, end; /* the shard's records in what is served */
     int tag;
-    bool is_offer;
+    pp_direction direction;
     pp_window_news news;
     unsigned char *chunk;    /* writing: the memory of the one chunk of the window, if all of it is claimed */
     const pp_box *chunk_box; /* and what it holds */
 } pp_delivery_case;
 
-/* Finds the ranks that need messages; their number may be 0. Takes buffers from the budget and keeps them. */
+/* Finds the ranks that need messages; their number may be 0, and is when alone. Takes buffers from the budget and
+ * keeps them. */
 parapet_status pp_deliveries_build(pp_deliveries *deliveries, const pp_delivery_case *delivery_case);
 void pp_deliveries_free(pp_deliveries *deliveries);
 
@@ -48,6 +50,6 @@ bool pp_deliveries_are_done(const pp_deliveries *deliveries);
 /* Moves the pieces of chunk number index of the window between its memory and the staging buffer. Indices in
  * ascending order, each once. */
 void pp_deliveries_move(pp_deliveries *deliveries, const pp_delivery_case *delivery_case, int index,
-                        const pp_box *chunk_box, void *chunk, pp_direction direction);
+                        const pp_box *chunk_box, void *chunk);
 
 #endif

@@ -48,7 +48,7 @@ static bool take_back(driver *self)
         is_any = true;
         if (was_cancelled(deliveries))
             continue;
-        self->drive->arrived(item);
+        deliveries->is_over = true;
         if (self->drive->job->wants_send != NULL)
             pp_pipeline_sent(self->line, item);
         else

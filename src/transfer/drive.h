@@ -16,7 +16,6 @@ typedef struct pp_drive {
     const pp_pipeline_job *job; /* NULL: this rank only answers */
     const char *phase;
     pp_deliveries *(*deliveries_of)(void *item); /* of an item at an outside station */
-    void (*arrived)(void *item);                 /* its deliveries are done */
 } pp_drive;
 
 /* [collective] Same status on every rank. *is_abandoned: a deadline has passed while messages were under way; buffers

@@ -6,6 +6,19 @@
 #include "base/checked.h"
 #include "comm/exchange.h"
 
+const int64_t *pp_view_claim(const pp_view *view, size_t work)
+{
+    return pp_claims_at(&view->claims, (size_t)view->list.work[work].claim);
+}
+
+bool pp_view_intersect(const pp_view *view, size_t work, const pp_box *box, pp_box *common)
+{
+    if (view->list.work[work].claim == PP_NO_CLAIM)
+        return false;
+    pp_claim_box(pp_view_claim(view, work), view->claims.ndim_most, box->ndim, common);
+    return pp_box_intersect(common, box, common);
+}
+
 static int ndim_most(const pp_transfer_array *arrays, int count)
 {
     int i, most = 0;
@@ -22,7 +35,7 @@ static parapet_status list_targets(pp_session *session)
     parapet_status status =
         pp_allocate_array(&session->targets, (size_t)session->array_count, sizeof session->targets[0]);
     for (i = 0; i < session->array_count && status == PARAPET_OK; i++) {
-        const pp_layout *layout = session->arrays[i].context->layout;
+        const pp_layout *layout = pp_session_context(session, i)->layout;
         int64_t behind;
         /* Only where homes lie depends on it: what does not fit starts again. */
         if (!pp_add_fits(first_shard, layout->tiling.shards.cell_count, &behind)) {
@@ -46,14 +59,14 @@ static void init_view(pp_session *session, pp_view *view, int ndim)
 static parapet_status claim_parts(pp_session *session)
 {
     int64_t words[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM];
-    int rank = pp_comm_rank(session->team->comm), ndim = session->own.claims.ndim_most, target, part;
+    int ndim = session->own.claims.ndim_most, target, part;
     parapet_status status = PARAPET_OK;
     for (target = 0; target < session->array_count; target++) {
         const pp_parts *parts = session->arrays[target].parts;
         for (part = 0; part < parts->count && status == PARAPET_OK; part++) {
             if (pp_box_is_empty(&parts->boxes[part]))
                 continue;
-            pp_claim_write(words, ndim, target, rank, part, &parts->boxes[part], parts->memory[part].data,
+            pp_claim_write(words, ndim, target, session->rank, part, &parts->boxes[part], parts->memory[part].data,
                            parts->memory[part].strides);
             status = pp_claims_add(&session->own.claims, words);
         }
@@ -240,9 +253,9 @@ static parapet_status describe(pp_session *session, parapet_status before)
 
 static int own_server(const pp_session *session)
 {
-    int i, rank = pp_comm_rank(session->team->comm);
+    int i;
     for (i = 0; i < session->team->server_count; i++)
-        if (session->team->servers[i] == rank)
+        if (session->team->servers[i] == session->rank)
             return i;
     return -1;
 }
@@ -354,7 +367,10 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
         .arrays = arrays,
         .array_count = array_count,
         .budget = arrays[0].context->budget,
+        .rank = pp_comm_rank(team->comm),
+        .rank_count = pp_comm_size(team->comm),
         .is_alone = pp_comm_size(team->comm) == 1,
+        .fragment_bytes = team->fragment_bytes,
     };
     status = list_targets(session);
     if (status == PARAPET_OK)
@@ -374,6 +390,18 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
     return status;
 }
 
+parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk)
+{
+    const pp_transfer_context *context = array->context;
+    parapet_status status;
+    *session =
+        (pp_session){.arrays = array, .array_count = 1, .budget = context->budget, .rank_count = 1, .is_alone = true};
+    if ((status = list_targets(session)) != PARAPET_OK)
+        return status;
+    init_view(session, &session->own, context->layout->tiling.shards.ndim);
+    return pp_worklist_build_edge(&session->own.list, &context->layout->tiling.shards, is_shrunk, context->budget);
+}
+
 void pp_session_clear(pp_session *session)
 {
     pp_worklist_clear(&session->own.list);
@@ -386,6 +414,11 @@ void pp_session_clear(pp_session *session)
     *session = (pp_session){0};
 }
 
+const pp_transfer_context *pp_session_context(const pp_session *session, int target)
+{
+    return session->arrays[target].context;
+}
+
 const pp_view *pp_session_served(const pp_session *session)
 {
     return session->is_alone ? &session->own : &session->served;
@@ -395,7 +428,7 @@ bool pp_session_has_remote(const pp_session *session)
 {
     size_t i;
     for (i = 0; i < session->peers.count; i++)
-        if (session->peers.peers[i].rank != pp_comm_rank(session->team->comm))
+        if (session->peers.peers[i].rank != session->rank)
             return true;
     return false;
 }
@@ -417,14 +450,13 @@ int64_t pp_session_shard_count(const pp_session *session)
 int64_t pp_session_rank_most(const pp_session *session)
 {
     const pp_worklist *list = &pp_session_served(session)->list;
-    int own = pp_comm_rank(session->team->comm);
     int64_t most = 0;
     size_t first, end, rank;
     for (first = 0; first < list->count; first = end) {
         int64_t count = 0;
         end = pp_worklist_group_end(list, first);
         for (rank = first; rank < end; rank = pp_worklist_rank_end(list, rank, end))
-            count += list->work[rank].rank != own;
+            count += list->work[rank].rank != session->rank;
         most = pp_max_i64(most, count);
     }
     return most;

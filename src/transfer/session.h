@@ -13,13 +13,17 @@ typedef struct pp_view {
     pp_claim_set plan; /* of the claims */
 } pp_view;
 
+/* The claim of record number `work` of the list; what it and a box have in common, if there is a claim. */
+const int64_t *pp_view_claim(const pp_view *view, size_t work);
+bool pp_view_intersect(const pp_view *view, size_t work, const pp_box *box, pp_box *common);
+
 typedef struct pp_owned {
     int64_t *shards; /* pairs of target and shard, sorted */
     size_t count, capacity;
 } pp_owned;
 
 typedef struct pp_session {
-    const pp_team *team;
+    const pp_team *team; /* NULL: this rank trims for all of them */
     const pp_transfer_array *arrays;
     int array_count;
     pp_budget *budget;
@@ -28,14 +32,23 @@ typedef struct pp_session {
     pp_view served; /* all claims on the shards that this rank owns; empty on one rank, which serves its own */
     pp_peers peers; /* ranks behind the claims in `served` */
     pp_owned owned; /* shards that other homes have given to this rank */
-    bool is_alone;
+    int rank, rank_count;
+    bool is_alone; /* rank_count is 1 */
+    size_t fragment_bytes;
 } pp_session;
 
 /* [collective] Describes the parts, fixes owners. Every rank must take part to the end; the status is this rank's
  * own. Clear it also after a failure. */
 parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
                                 int array_count);
+
+/* [local] After an array shrank in the marked dimensions: nothing is claimed, and what is served are the shards at
+ * its new edge. The rank is alone, however many there are. Clear it also after a failure. */
+parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk);
 void pp_session_clear(pp_session *session);
+
+/* Of one array. */
+const pp_transfer_context *pp_session_context(const pp_session *session, int target);
 
 /* What this rank serves. */
 const pp_view *pp_session_served(const pp_session *session);

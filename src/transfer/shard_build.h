@@ -7,9 +7,8 @@
 
 typedef struct pp_shard_build {
     int64_t number;
-    int target;        /* which array of the transfer */
-    size_t first, end; /* the claims on it, a group of the worklist */
-    pp_shard old;      /* what is there now; only opened when some of it is kept */
+    int target;   /* which array of the transfer */
+    pp_shard old; /* what is there now; only opened when some of it is kept */
     bool is_old_open;
     pp_chunk_entry *entries; /* of the new shard */
     size_t reserved_bytes;
@@ -19,8 +18,6 @@ typedef struct pp_shard_build {
     pp_shard_tally tally;
     uint32_t index_crc32c;
     const char *staging; /* where the unfinished shard is kept under a name that is found again; NULL: anywhere */
-    atomic_bool is_finished;
-    struct pp_shard_build *following;
 } pp_shard_build;
 
 /* What a new shard takes of the budget: for its list of chunks (and that of the old one), as long as it lives; and,

@@ -7,7 +7,8 @@
  *     describe   every rank tells the homes of the shards it touches what it holds (session.c)
  *     plan       owners are fixed, overlaps refused, the budget divided (session.c, memory.c); all ranks agree
  *     run        owners pull windows of chunks and write them, or read and push them (write.c, read.c, drive.c)
- *     agree      which is also how every rank learns that nobody will ask it for anything more */
+ *     agree      which is also how every rank learns that nobody will ask it for anything more
+ * run.c takes every transfer through them; read.c and write.c say what becomes of shards and chunks. */
 #ifndef PARAPET_TRANSFER_TRANSFER_H
 #define PARAPET_TRANSFER_TRANSFER_H
 

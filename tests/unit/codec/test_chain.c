@@ -488,6 +488,32 @@ static void test_chain_scratch__takes_from_the_budget_what_it_said(void **state)
     }
 }
 
+static void test_chain_scratch__is_built_again_only_for_another_chain(void **state)
+{
+    test_random random = test_random_start();
+    pp_chain_scratch *scratch = NULL, *first;
+    pp_chain *chains[2];
+    pp_budget budget;
+    int i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        pp_chunk_format format = random_format(&random);
+        pp_chain_spec spec = random_spec(&random, format.ndim);
+        assert_ok(pp_chain_build(&chains[i], &spec, &format));
+    }
+    pp_budget_init(&budget, (size_t)1 << 30);
+    assert_ok(pp_chain_scratch_ensure(&scratch, chains[0], &budget));
+    first = scratch;
+    assert_ok(pp_chain_scratch_ensure(&scratch, chains[0], &budget));
+    assert_ptr_equal(scratch, first);
+    assert_ok(pp_chain_scratch_ensure(&scratch, chains[1], &budget));
+    assert_int_equal(pp_budget_used(&budget), pp_chain_scratch_bytes(chains[1]));
+    pp_chain_scratch_free(scratch);
+    assert_int_equal(pp_budget_used(&budget), 0);
+    for (i = 0; i < 2; i++)
+        pp_chain_free(chains[i]);
+}
+
 static int refuse_one(void *context, size_t bytes)
 {
     int *left = context;
@@ -574,6 +600,7 @@ int main(void)
         cmocka_unit_test(test_chain__refuses_bad_settings_naming_them),
         cmocka_unit_test(test_chain__refuses_shapes_that_no_memory_holds),
         cmocka_unit_test(test_chain_scratch__takes_from_the_budget_what_it_said),
+        cmocka_unit_test(test_chain_scratch__is_built_again_only_for_another_chain),
         cmocka_unit_test(test_chain__survives_the_failure_of_every_allocation),
         cmocka_unit_test(test_chain_spec__prints_itself_in_words),
     };

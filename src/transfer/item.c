@@ -1,0 +1,79 @@
+#include "transfer/item.h"
+
+#include "transfer/run.h"
+
+pp_delivery_case pp_transfer_delivery_case(const pp_transfer *transfer, const pp_transfer_item *item)
+{
+    return (pp_delivery_case){
+        .session = transfer->session,
+        .window = &item->window,
+        .first = item->shard->first,
+        .end = item->shard->end,
+        .tag = item->slot,
+        .direction = transfer->operations->direction,
+        .news = item->news,
+    };
+}
+
+/* A piece in the memory of another process of the node. */
+static bool move_direct(const pp_transfer *transfer, int worker, size_t record, const pp_move *piece)
+{
+    const pp_session *session = transfer->session;
+    const pp_work *work = &transfer->view->list.work[record];
+    const pp_transfer_context *context = pp_session_context(session, work->target);
+    pp_sieve *sieve = &transfer->sieves[worker];
+    pp_box shard_box;
+    pp_sieve_piece sieved = {
+        .move = piece,
+        .process = pp_peers_find(&session->peers, work->rank)->proof.process,
+        .work = (int64_t)record,
+        .shard_box = &shard_box,
+    };
+    pp_tiling_shard_box(&context->layout->tiling, work->shard, &shard_box);
+    if (!(transfer->operations->direction == PP_WRITING ? pp_sieve_gather : pp_sieve_scatter)(sieve, &sieved)) {
+        pp_peers_refuse(&session->peers, work->rank);
+        return false;
+    }
+    context->counters->direct_bytes += pp_box_element_count(piece->box) * (int64_t)piece->element_bytes;
+    return true;
+}
+
+/* A piece that needs no message, or is part of one: those are moved together. */
+static bool move_piece(const pp_transfer *transfer, const pp_chunk_move *move, size_t record, const pp_move *piece)
+{
+    int rank = transfer->view->list.work[record].rank;
+    if (rank == transfer->session->rank) {
+        pp_move_own(piece, transfer->operations->direction);
+        return true;
+    }
+    return pp_deliveries_has(&move->item->deliveries, rank) || move_direct(transfer, move->worker, record, piece);
+}
+
+bool pp_chunk_move_pieces(const pp_transfer *transfer, pp_chunk_move *move)
+{
+    const pp_view *view = transfer->view;
+    const pp_transfer_shard *shard = move->item->shard;
+    pp_delivery_case of = pp_transfer_delivery_case(transfer, move->item);
+    pp_box common;
+    pp_move piece = {
+        .box = &common,
+        .ndim_most = view->claims.ndim_most,
+        .chunk_box = &move->whole,
+        .chunk = move->elements,
+        .element_bytes = pp_session_context(transfer->session, shard->target)->layout->tiling.element_bytes,
+    };
+    size_t i;
+    move->moved_bytes = 0;
+    for (i = shard->first; i < shard->end; i++) {
+        if (move->chunk < view->list.work[i].first_chunk || move->chunk > view->list.work[i].last_chunk ||
+            !pp_view_intersect(view, i, &move->inside, &common))
+            continue;
+        piece.claim = pp_view_claim(view, i);
+        if (!move_piece(transfer, move, i, &piece))
+            return false;
+        move->moved_bytes += pp_box_element_count(&common) * (int64_t)piece.element_bytes;
+    }
+    if (move->item->deliveries.count > 0)
+        pp_deliveries_move(&move->item->deliveries, &of, move->index, &move->whole, move->elements);
+    return true;
+}

@@ -1,0 +1,231 @@
+#include "transfer/read_shard.h"
+
+#include <stdlib.h>
+
+#include "base/checked.h"
+
+/* Chunks that lie closer together than this are fetched by one request. */
+#define READ_GAP_BYTES (64u << 10)
+/* A request smaller than this is not ended early. */
+#define ROW_LEAST_BYTES (1u << 20)
+
+static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_transfer_shard *shard)
+{
+    return pp_session_context(transfer->session, shard->target);
+}
+
+static int compare_offsets(const void *left, const void *right, void *entries)
+{
+    const pp_chunk_entry *table = entries;
+    uint64_t a = table[*(const int64_t *)left].offset, b = table[*(const int64_t *)right].offset;
+    return (a > b) - (a < b);
+}
+
+/* Chunk positions of the shard that a claim touches. */
+static void chunks_of_claim(const pp_transfer *transfer, const pp_transfer_shard *shard, size_t work, pp_box *chunks)
+{
+    const pp_tiling *tiling = &context_of(transfer, shard)->layout->tiling;
+    const pp_view *view = transfer->view;
+    pp_box claimed;
+    pp_claim_box(pp_view_claim(view, work), view->claims.ndim_most, tiling->shards.ndim, &claimed);
+    (void)pp_tiling_chunks_touched(tiling, shard->number, &claimed, chunks);
+}
+
+static void mark_chunks(const pp_transfer *transfer, pp_read_shard *shard)
+{
+    const pp_grid *grid = &context_of(transfer, &shard->head)->layout->tiling.chunks;
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_box chunks;
+    bool more;
+    size_t i;
+    for (i = shard->head.first; i < shard->head.end; i++) {
+        chunks_of_claim(transfer, &shard->head, i, &chunks);
+        for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
+            shard->is_touched[pp_grid_cell_number(grid, cell)] = 1;
+    }
+}
+
+int64_t pp_read_shard_count_touched(const pp_transfer *transfer, const pp_transfer_shard *shard)
+{
+    const pp_tiling *tiling = &context_of(transfer, shard)->layout->tiling;
+    int64_t cell[PARAPET_MAX_NDIM], count = 0;
+    pp_box chunks, box, common;
+    size_t i;
+    bool more;
+    if (shard->end - shard->first == 1) {
+        chunks_of_claim(transfer, shard, shard->first, &chunks);
+        return pp_box_element_count(&chunks);
+    }
+    pp_tiling_chunks_inside(tiling, shard->number, &chunks);
+    for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell)) {
+        pp_tiling_chunk_box(tiling, shard->number, pp_grid_cell_number(&tiling->chunks, cell), &box);
+        for (i = shard->first; i < shard->end && !pp_view_intersect(transfer->view, i, &box, &common); i++)
+            continue;
+        count += i < shard->end;
+    }
+    return count;
+}
+
+/* ---- Opening ---- */
+
+/* The wanted chunks, in the order of their offsets, must lie one behind the other. */
+static parapet_status check_apart(const pp_read_shard *shard)
+{
+    const pp_chunk_entry *entries = shard->stored.entries;
+    int64_t i;
+    for (i = 1; i < shard->wanted_count; i++) {
+        const pp_chunk_entry *before = &entries[shard->wanted[i - 1]];
+        if (before->offset + before->bytes > entries[shard->wanted[i]].offset)
+            return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunks %lld and %lld overlap", shard->stored.key,
+                           (long long)shard->wanted[i - 1], (long long)shard->wanted[i]);
+    }
+    return PARAPET_OK;
+}
+
+static parapet_status reserve_lists(pp_read_shard *shard, pp_budget *budget, size_t count)
+{
+    size_t bytes = count * (sizeof shard->wanted[0] + 1);
+    parapet_status status = pp_budget_reserve(budget, bytes, "lists of chunks");
+    if (status != PARAPET_OK)
+        return status;
+    shard->budget = budget;
+    shard->reserved_bytes = bytes;
+    if ((status = pp_allocate_array(&shard->wanted, count, sizeof shard->wanted[0])) != PARAPET_OK)
+        return status;
+    return pp_allocate(&shard->is_touched, count);
+}
+
+static parapet_status list_wanted(const pp_transfer *transfer, pp_read_shard *shard)
+{
+    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    int64_t chunk, count = context->layout->tiling.chunks.cell_count;
+    parapet_status status = reserve_lists(shard, context->budget, (size_t)count);
+    if (status != PARAPET_OK)
+        return status;
+    mark_chunks(transfer, shard);
+    for (chunk = 0; chunk < count && status == PARAPET_OK; chunk++) {
+        if (!shard->is_touched[chunk] || !pp_shard_has_chunk(&shard->stored, chunk))
+            continue;
+        status = pp_shard_check_chunk_bytes(context, &shard->stored, chunk);
+        shard->wanted[shard->wanted_count++] = chunk;
+    }
+    qsort_r(shard->wanted, (size_t)shard->wanted_count, sizeof shard->wanted[0], compare_offsets,
+            shard->stored.entries);
+    return status == PARAPET_OK ? check_apart(shard) : status;
+}
+
+parapet_status pp_read_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
+{
+    pp_read_shard *shard = (pp_read_shard *)head;
+    parapet_status status = pp_shard_open(context_of(transfer, head), head->number, &shard->stored);
+    return status != PARAPET_OK || shard->stored.reader == NULL ? status : list_wanted(transfer, shard);
+}
+
+void pp_read_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
+{
+    pp_read_shard *shard = (pp_read_shard *)head;
+    (void)transfer;
+    pp_shard_close(&shard->stored);
+    pp_free(shard->wanted);
+    pp_free(shard->is_touched);
+    if (shard->budget != NULL)
+        pp_budget_release(shard->budget, shard->reserved_bytes);
+}
+
+/* ---- Taking items ---- */
+
+/* Whole pages, as far as there is an object: what direct I/O wants. */
+static void round_to_pages(const pp_read_shard *shard, pp_read_item *item, uint64_t end)
+{
+    uint64_t object_end = shard->stored.reader->bytes;
+    item->offset -= item->offset % PP_PAGE_BYTES;
+    end += (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES;
+    item->bytes = (size_t)((end < object_end ? end : object_end) - item->offset);
+}
+
+/* A run that other ranks are told of has as many chunks as fit a window and its staging buffer. */
+static int64_t most_chunks(const pp_transfer *transfer, const pp_read_shard *shard)
+{
+    size_t chunk_bytes = pp_chain_decoded_bytes(context_of(transfer, &shard->head)->layout->chain);
+    if (transfer->session->is_alone)
+        return INT64_MAX;
+    return pp_max_i64(1, pp_min_i64(PP_WINDOW_CHUNKS, (int64_t)(transfer->memory.batch_bytes / chunk_bytes)));
+}
+
+/* Whether the next chunk begins another row of chunks: what ends here can be written to other ranks row by row. */
+static bool is_row_complete(const pp_transfer *transfer, const pp_read_shard *shard, uint64_t taken_bytes)
+{
+    const pp_grid *chunks = &context_of(transfer, &shard->head)->layout->tiling.chunks;
+    int64_t row = chunks->ndim > 0 ? chunks->cells[chunks->ndim - 1] : 1;
+    if (transfer->memory.sieve_bytes == 0 || taken_bytes < ROW_LEAST_BYTES)
+        return false;
+    return shard->wanted[shard->next_wanted] / row != shard->wanted[shard->next_wanted - 1] / row;
+}
+
+/* As many of the wanted chunks as lie together and fit one request. */
+static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
+{
+    const pp_chunk_entry *entries = shard->stored.entries;
+    const pp_chunk_entry *entry = &entries[shard->wanted[shard->next_wanted]];
+    uint64_t end = entry->offset + entry->bytes;
+    int64_t first = shard->next_wanted++, most = most_chunks(transfer, shard);
+    item->offset = entry->offset;
+    while (shard->next_wanted < shard->wanted_count && shard->next_wanted - first < most &&
+           !is_row_complete(transfer, shard, end - item->offset)) {
+        entry = &entries[shard->wanted[shard->next_wanted]];
+        uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
+        if (entry->offset > end + READ_GAP_BYTES ||
+            next_end - item->offset > transfer->memory.batch_bytes - 2 * PP_PAGE_BYTES)
+            break;
+        end = next_end;
+        shard->next_wanted++;
+    }
+    item->wanted = shard->wanted + first;
+    item->wanted_count = shard->next_wanted - first;
+    round_to_pages(shard, item, end);
+}
+
+/* For other ranks, which are told of the chunks. Alone there may be more of them than a window holds. */
+static void fill_window(const pp_transfer *transfer, pp_read_item *item)
+{
+    pp_window *window = &item->head.window;
+    if (transfer->session->is_alone)
+        return;
+    for (; window->chunk_count < item->wanted_count; window->chunk_count++)
+        window->chunks[window->chunk_count] = item->wanted[window->chunk_count];
+}
+
+/* The next chunks that are touched and not stored; false: none left. */
+static bool take_absent(const pp_transfer *transfer, pp_read_shard *shard, pp_transfer_item *item)
+{
+    int64_t count = context_of(transfer, &shard->head)->layout->tiling.chunks.cell_count;
+    if (shard->stored.reader == NULL) {
+        bool is_new = !shard->is_told_absent;
+        shard->is_told_absent = true;
+        item->news = PP_WINDOW_FILL_SHARD;
+        return is_new;
+    }
+    item->news = PP_WINDOW_FILL;
+    for (; shard->next_absent < count && item->window.chunk_count < PP_WINDOW_CHUNKS; shard->next_absent++)
+        if (shard->is_touched[shard->next_absent] && !pp_shard_has_chunk(&shard->stored, shard->next_absent))
+            item->window.chunks[item->window.chunk_count++] = shard->next_absent;
+    return item->window.chunk_count > 0;
+}
+
+parapet_status pp_read_shard_take(pp_transfer *transfer, pp_transfer_shard *head, pp_transfer_item *item_head,
+                                  bool *is_taken)
+{
+    pp_read_shard *shard = (pp_read_shard *)head;
+    pp_read_item *item = (pp_read_item *)item_head;
+    item->wanted_count = 0;
+    *is_taken = true;
+    if (take_absent(transfer, shard, item_head))
+        return PARAPET_OK;
+    item_head->news = PP_WINDOW_DATA;
+    *is_taken = shard->next_wanted < shard->wanted_count;
+    if (*is_taken) {
+        take_run(transfer, shard, item);
+        fill_window(transfer, item);
+    }
+    return PARAPET_OK;
+}

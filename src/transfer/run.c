@@ -1,0 +1,312 @@
+#include "transfer/run.h"
+
+#include "base/checked.h"
+#include "transfer/drive.h"
+
+static const char *const doing[] = {[PP_READING] = "reading", [PP_WRITING] = "writing"};
+
+/* Of what is the same for all arrays of a transfer. */
+static const pp_transfer_context *first_context(const pp_transfer *transfer)
+{
+    return pp_session_context(transfer->session, 0);
+}
+
+static parapet_status report_progress(void *context)
+{
+    pp_transfer *transfer = context;
+    int64_t done = atomic_load(&transfer->done_bytes);
+    if (done == transfer->reported_bytes)
+        return PARAPET_OK;
+    transfer->reported_bytes = done;
+    return pp_transfer_report(first_context(transfer), doing[transfer->operations->direction],
+                              pp_min_i64(done, transfer->total_bytes), transfer->total_bytes);
+}
+
+/* ---- Shards and items ---- */
+
+static void free_shard(pp_transfer *transfer, pp_transfer_shard *shard)
+{
+    transfer->operations->close_shard(transfer, shard);
+    pp_free(shard);
+}
+
+static void free_finished_shards(pp_transfer *transfer)
+{
+    while (transfer->oldest != NULL && transfer->oldest != transfer->current &&
+           atomic_load(&transfer->oldest->pending) == 0) {
+        pp_transfer_shard *finished = transfer->oldest;
+        transfer->oldest = finished->following;
+        free_shard(transfer, finished);
+    }
+}
+
+static parapet_status open_next_shard(pp_transfer *transfer)
+{
+    const pp_worklist *list = &transfer->view->list;
+    pp_transfer_shard *shard;
+    parapet_status status = pp_allocate(&shard, transfer->operations->shard_bytes);
+    if (status != PARAPET_OK)
+        return status;
+    shard->target = list->work[transfer->next_group].target;
+    shard->number = list->work[transfer->next_group].shard;
+    shard->first = transfer->next_group;
+    shard->end = pp_worklist_group_end(list, shard->first);
+    transfer->next_group = shard->end;
+    if (transfer->current != NULL)
+        transfer->current->following = shard;
+    else
+        transfer->oldest = shard;
+    transfer->current = shard;
+    return transfer->operations->open_shard(transfer, shard);
+}
+
+static parapet_status take_item(pp_transfer *transfer, pp_transfer_item *item, bool *is_taken)
+{
+    pp_transfer_shard *shard = transfer->current;
+    parapet_status status;
+    *is_taken = false;
+    if (shard == NULL)
+        return PARAPET_OK;
+    item->shard = shard;
+    item->window.target = shard->target;
+    item->window.shard = shard->number;
+    item->window.chunk_count = 0;
+    item->news = PP_WINDOW_DATA;
+    item->deliveries.count = 0;
+    status = transfer->operations->take(transfer, shard, item, is_taken);
+    if (*is_taken)
+        atomic_fetch_add(&shard->pending, 1);
+    return status;
+}
+
+static parapet_status next_item(void *context, void *item, bool *is_end)
+{
+    pp_transfer *transfer = context;
+    parapet_status status;
+    bool is_taken;
+    while ((status = take_item(transfer, item, &is_taken)) == PARAPET_OK && !is_taken) {
+        if (transfer->next_group == transfer->view->list.count) {
+            *is_end = true;
+            return PARAPET_OK;
+        }
+        free_finished_shards(transfer);
+        if ((status = open_next_shard(transfer)) != PARAPET_OK)
+            return status;
+    }
+    return status;
+}
+
+static parapet_status produce(void *context, int worker, void *item)
+{
+    pp_transfer *transfer = context;
+    return transfer->operations->produce(transfer, worker, item);
+}
+
+static parapet_status consume(void *context, int worker, void *item)
+{
+    pp_transfer *transfer = context;
+    pp_transfer_shard *shard = ((pp_transfer_item *)item)->shard;
+    parapet_status status = transfer->operations->consume(transfer, worker, item);
+    atomic_fetch_sub(&shard->pending, 1);
+    return status;
+}
+
+static pp_deliveries *deliveries_of(void *item)
+{
+    return &((pp_transfer_item *)item)->deliveries;
+}
+
+static bool waits_for_messages(void *context, const void *item)
+{
+    const pp_deliveries *deliveries = &((const pp_transfer_item *)item)->deliveries;
+    (void)context;
+    return deliveries->count > 0 && !deliveries->is_over;
+}
+
+/* ---- Before and after ---- */
+
+/* What is claimed of the shards that this rank owns; also what progress is measured by. */
+static int64_t claimed_bytes(const pp_transfer *transfer)
+{
+    const pp_view *view = transfer->view;
+    int64_t sum = 0;
+    size_t first, end;
+    pp_box box;
+    for (first = 0; first < view->list.count; first = end) {
+        const pp_work *work = &view->list.work[first];
+        const pp_layout *layout = pp_session_context(transfer->session, work->target)->layout;
+        end = pp_worklist_group_end(&view->list, first);
+        pp_tiling_shard_box(&layout->tiling, work->shard, &box);
+        sum += pp_worklist_covered_shard(&view->list, &view->plan, first, end, &box) *
+               (int64_t)layout->tiling.element_bytes;
+    }
+    return sum;
+}
+
+static pp_memory_case memory_case_of(const pp_transfer *transfer)
+{
+    const pp_transfer_context *context = first_context(transfer);
+    const pp_session *session = transfer->session;
+    return (pp_memory_case){
+        .available_bytes = pp_budget_available(context->budget),
+        .used_bytes = pp_budget_used(context->budget),
+        .threads = context->threads,
+        .has_threads = context->has_storage_thread,
+        .has_remote = pp_session_has_remote(session),
+        .uses_direct = pp_session_uses_direct(session),
+        .shard_count = pp_session_shard_count(session),
+        .rank_most = pp_session_rank_most(session),
+        .fragment_bytes = session->fragment_bytes,
+    };
+}
+
+static parapet_status plan_memory(pp_transfer *transfer)
+{
+    const pp_transfer_context *context = first_context(transfer);
+    pp_memory_case memory = memory_case_of(transfer);
+    const pp_layout **layouts = NULL;
+    int i, count = transfer->session->array_count;
+    parapet_status status;
+    pp_counters_plan(context->counters, memory.used_bytes);
+    if (memory.shard_count == 0)
+        return PARAPET_OK;
+    status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        layouts[i] = pp_session_context(transfer->session, i)->layout;
+    if (status == PARAPET_OK)
+        status = transfer->operations->plan_memory(transfer, layouts, &memory, &transfer->memory);
+    pp_free(layouts);
+    if (status != PARAPET_OK)
+        return status;
+    pp_counters_plan(context->counters, pp_budget_used(context->budget) + transfer->memory.planned_bytes);
+    context->counters->shards_owned += memory.shard_count;
+    return PARAPET_OK;
+}
+
+static pp_transfer_item *item_at(const pp_transfer *transfer, int slot)
+{
+    return (pp_transfer_item *)(void *)((char *)transfer->items + (size_t)slot * transfer->operations->item_bytes);
+}
+
+static parapet_status build_items(pp_transfer *transfer)
+{
+    int i, count = transfer->memory.slot_count;
+    parapet_status status = pp_allocate_array(&transfer->items, (size_t)count, transfer->operations->item_bytes);
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        item_at(transfer, i)->slot = i;
+    return status;
+}
+
+static parapet_status build_sieves(pp_transfer *transfer)
+{
+    const pp_transfer_context *context = first_context(transfer);
+    parapet_status status;
+    int i;
+    if (transfer->session->is_alone)
+        return PARAPET_OK;
+    if ((status = pp_allocate_array(&transfer->sieves, (size_t)context->threads, sizeof transfer->sieves[0])) !=
+        PARAPET_OK)
+        return status;
+    for (i = 0; i < context->threads; i++)
+        pp_sieve_init(&transfer->sieves[i], context->budget, transfer->memory.sieve_bytes,
+                      transfer->view->claims.ndim_most);
+    return PARAPET_OK;
+}
+
+static parapet_status prepare(pp_transfer *transfer)
+{
+    parapet_status status = transfer->operations->prepare(transfer);
+    if (status != PARAPET_OK || (status = plan_memory(transfer)) != PARAPET_OK ||
+        (status = build_items(transfer)) != PARAPET_OK || (status = build_sieves(transfer)) != PARAPET_OK)
+        return status;
+    transfer->total_bytes = claimed_bytes(transfer);
+    return report_progress(transfer);
+}
+
+static void clear_shards(pp_transfer *transfer)
+{
+    transfer->current = NULL;
+    while (transfer->oldest != NULL) {
+        pp_transfer_shard *following = transfer->oldest->following;
+        free_shard(transfer, transfer->oldest);
+        transfer->oldest = following;
+    }
+}
+
+static void clear_transfer(pp_transfer *transfer)
+{
+    int i;
+    clear_shards(transfer);
+    for (i = 0; transfer->items != NULL && i < transfer->memory.slot_count; i++) {
+        transfer->operations->clear_item(item_at(transfer, i));
+        pp_deliveries_free(&item_at(transfer, i)->deliveries);
+    }
+    for (i = 0; transfer->sieves != NULL && i < first_context(transfer)->threads; i++)
+        pp_sieve_free(&transfer->sieves[i]);
+    if (transfer->operations->clear != NULL)
+        transfer->operations->clear(transfer);
+    pp_free(transfer->items);
+    pp_free(transfer->sieves);
+}
+
+/* ---- The run ---- */
+
+static pp_pipeline_job pipeline_of(pp_transfer *transfer)
+{
+    const pp_transfer_context *context = first_context(transfer);
+    bool writes = transfer->operations->direction == PP_WRITING;
+    return (pp_pipeline_job){
+        .context = transfer,
+        .next = next_item,
+        .produce = produce,
+        .consume = consume,
+        .wants_fetch = writes ? waits_for_messages : NULL,
+        .wants_send = writes ? NULL : waits_for_messages,
+        .tick = report_progress,
+        .items = transfer->items,
+        .item_bytes = transfer->operations->item_bytes,
+        .slot_count = transfer->memory.slot_count,
+        .worker_count = context->threads,
+        .workers = writes ? PP_PIPELINE_PRODUCES : PP_PIPELINE_CONSUMES,
+        .has_storage_thread = context->has_storage_thread,
+    };
+}
+
+static parapet_status run_alone(pp_transfer *transfer)
+{
+    pp_pipeline_job pipeline = pipeline_of(transfer);
+    parapet_status status = transfer->view->list.count > 0 ? pp_pipeline_run(&pipeline) : PARAPET_OK;
+    return status == PARAPET_OK ? report_progress(transfer) : status;
+}
+
+static parapet_status run_together(pp_transfer *transfer, pp_pull *pull, bool *is_abandoned)
+{
+    pp_pipeline_job pipeline = pipeline_of(transfer);
+    return pp_drive_run(&(pp_drive){.session = transfer->session,
+                                    .pull = pull,
+                                    .job = transfer->view->list.count > 0 ? &pipeline : NULL,
+                                    .phase = doing[transfer->operations->direction],
+                                    .deliveries_of = deliveries_of},
+                        is_abandoned);
+}
+
+parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
+{
+    pp_session *session = transfer->session;
+    pp_messages messages = {0};
+    bool is_abandoned = false;
+    parapet_status status = before;
+    transfer->view = pp_session_served(session);
+    if (status == PARAPET_OK && (status = pp_messages_build(&messages, session)) == PARAPET_OK)
+        status = prepare(transfer);
+    if (!session->is_alone)
+        status = pp_comm_agree(session->team->comm, "planning", status);
+    if (status == PARAPET_OK)
+        status = session->is_alone ? run_alone(transfer) : run_together(transfer, messages.pull, &is_abandoned);
+    if (is_abandoned)
+        return status;
+    clear_transfer(transfer);
+    pp_messages_clear(&messages);
+    pp_session_clear(session);
+    return status;
+}

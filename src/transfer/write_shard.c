@@ -1,0 +1,89 @@
+#include "transfer/write_shard.h"
+
+#include "base/checked.h"
+
+static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_write_shard *shard)
+{
+    return pp_session_context(transfer->session, shard->head.target);
+}
+
+bool pp_write_shard_is_covered(const pp_transfer *transfer, size_t first, size_t end)
+{
+    const pp_view *view = transfer->view;
+    const pp_work *work = &view->list.work[first];
+    pp_box box;
+    pp_tiling_shard_box(&pp_session_context(transfer->session, work->target)->layout->tiling, work->shard, &box);
+    return pp_worklist_covered_shard(&view->list, &view->plan, first, end, &box) == pp_box_element_count(&box);
+}
+
+parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
+{
+    pp_write_shard *shard = (pp_write_shard *)head;
+    const pp_transfer_context *context = context_of(transfer, shard);
+    bool keeps_old = !pp_write_shard_is_covered(transfer, head->first, head->end);
+    parapet_status status = pp_shard_build_create(&shard->build, context, head->number, keeps_old);
+    if (status != PARAPET_OK)
+        return status;
+    shard->build->target = head->target;
+    shard->build->buffer_bytes = transfer->memory.writer_bytes;
+    if (transfer->session->arrays[head->target].notes != NULL)
+        pp_shard_build_describe(shard->build);
+    shard->is_trimmed = transfer->view->list.work[head->first].claim == PP_NO_CLAIM;
+    shard->is_taken = shard->is_trimmed && shard->build->old.reader == NULL;
+    pp_tiling_chunks_inside(&context->layout->tiling, head->number, &shard->inside);
+    shard->has_next_cell = pp_box_first(&shard->inside, shard->next_cell);
+    return PARAPET_OK;
+}
+
+void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
+{
+    pp_write_shard *shard = (pp_write_shard *)head;
+    pp_shard_build_free(shard->build, context_of(transfer, shard));
+}
+
+static bool reaches_outside(const pp_layout *layout, int64_t shard, int64_t chunk)
+{
+    pp_box whole, inside;
+    pp_tiling_chunk_whole_box(&layout->tiling, shard, chunk, &whole);
+    pp_tiling_chunk_box(&layout->tiling, shard, chunk, &inside);
+    return !pp_box_equals(&whole, &inside);
+}
+
+/* Decides what becomes of a chunk; false when it is and stays absent. */
+static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard, int64_t number,
+                        pp_write_chunk *chunk)
+{
+    const pp_view *view = transfer->view;
+    const pp_layout *layout = context_of(transfer, shard)->layout;
+    bool has_old = shard->build->is_old_open && pp_shard_has_chunk(&shard->build->old, number);
+    pp_box inside;
+    int64_t covered;
+    pp_tiling_chunk_box(&layout->tiling, shard->head.number, number, &inside);
+    covered = pp_worklist_covered(&view->list, &view->plan, shard->head.first, shard->head.end, number, &inside);
+    chunk->is_covered = covered == pp_box_element_count(&inside);
+    if (covered == 0 && !has_old)
+        return false;
+    if (chunk->is_covered || !has_old)
+        chunk->fate = PP_CHUNK_NEW;
+    else if (covered > 0 || (shard->is_trimmed && reaches_outside(layout, shard->head.number, number)))
+        chunk->fate = PP_CHUNK_MERGE;
+    else
+        chunk->fate = PP_CHUNK_COPY;
+    return true;
+}
+
+void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_window *window,
+                         pp_write_chunk *chunks)
+{
+    const pp_layout *layout = context_of(transfer, shard)->layout;
+    int most = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
+    if (most > transfer->memory.window_chunks)
+        most = transfer->memory.window_chunks;
+    while (shard->has_next_cell && window->chunk_count < most) {
+        int64_t number = pp_grid_cell_number(&layout->tiling.chunks, shard->next_cell);
+        shard->has_next_cell = pp_box_next(&shard->inside, shard->next_cell);
+        if (decide_fate(transfer, shard, number, &chunks[window->chunk_count]))
+            window->chunks[window->chunk_count++] = number;
+    }
+    shard->is_taken = !shard->has_next_cell;
+}
