@@ -275,12 +275,17 @@ PARAPET_API parapet_status parapet_group_open(parapet_group **group, parapet_sto
 /* [collective] */
 PARAPET_API parapet_status parapet_group_close(parapet_group **group);
 
-typedef enum parapet_node_kind { PARAPET_NODE_GROUP = 1, PARAPET_NODE_ARRAY = 2 } parapet_node_kind;
+typedef enum parapet_node_kind {
+    PARAPET_NODE_GROUP = 1,
+    PARAPET_NODE_ARRAY = 2,
+    PARAPET_NODE_INVALID = 3 /* its metadata cannot be understood; opening it says why */
+} parapet_node_kind;
 
 /* Called for each child; a return other than 0 ends the listing. */
 typedef int (*parapet_child_visitor)(void *context, const char *name, parapet_node_kind kind);
 
-/* [collective] Lists the direct children of a group in the order of their names, Zarr v2 nodes included. */
+/* [collective] Lists the direct children of a group in the order of their names, Zarr v2 nodes included. One that is
+ * invalid does not hide the others. */
 PARAPET_API parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor child, void *context);
 
 /* [collective] Writes consolidated metadata of everything below into this group's zarr.json, so that readers

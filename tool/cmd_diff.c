@@ -283,9 +283,15 @@ static void compare_nodes(tool_comparing *comparing, const char *path)
 
 static void report_lonely(tool_comparing *comparing, const tool_tree_entry *entry, bool is_in_a)
 {
-    const char *kind = entry->kind == PARAPET_NODE_ARRAY ? "array" : "group";
+    const char *kind = node_kind_name(entry->kind);
     comparing->path = entry->path;
     differ(comparing, "exists", is_in_a ? kind : NULL, is_in_a ? NULL : kind);
+}
+
+/* What is invalid has been reported, and cannot be compared. */
+static bool is_valid(const tool_tree_entry *entry)
+{
+    return entry->kind != PARAPET_NODE_INVALID;
 }
 
 /* Merges two trees that are in the order of their paths. */
@@ -297,9 +303,9 @@ static void compare_trees(tool_comparing *comparing, const tool_tree *a, const t
         int order = i == a->count   ? 1
                     : j == b->count ? -1
                                     : tree_compare_paths(a->entries[i].path, b->entries[j].path);
-        if (order == 0)
+        if (order == 0 && is_valid(&a->entries[i]) && is_valid(&b->entries[j]))
             compare_nodes(comparing, a->entries[i].path);
-        else
+        else if (order != 0)
             report_lonely(comparing, order < 0 ? &a->entries[i] : &b->entries[j], order < 0);
         i += order <= 0;
         j += order >= 0;

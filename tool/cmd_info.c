@@ -297,7 +297,7 @@ static void add_tree(tool_summary *summary)
     for (size_t i = 1; i < tree.count; i++) {
         if (tree.entries[i].kind == PARAPET_NODE_ARRAY)
             add_array(summary, tree.entries[i].path);
-        else
+        else if (tree.entries[i].kind == PARAPET_NODE_GROUP)
             summary->groups++;
     }
     summary->failures += tree.failures;

@@ -28,6 +28,7 @@ typedef struct tool_line {
     tool_node node;       /* of an array, where it is asked for */
     tool_holding holding; /* of a group */
     int64_t generation;   /* that it is; 0: none */
+    const char *problem;  /* why it is invalid; NULL: it is not */
 } tool_line;
 
 static int64_t find_generation(const tool_listing *listing, const char *path)
@@ -50,9 +51,11 @@ static void remember_generations(tool_listing *listing, const tool_holding *hold
     }
 }
 
-/* What a group is beside a group; NULL: nothing. */
-static char *text_of_role(const tool_line *line)
+/* What a node is beside a group or an array; NULL: nothing. */
+static char *text_of_role(const tool_line *line, bool is_long)
 {
+    if (line->kind == PARAPET_NODE_INVALID)
+        return is_long ? NULL : text_format("invalid"); /* which another column says */
     if (line->generation > 0)
         return text_format("generation %" PRId64, line->generation);
     return text_of_holding(&line->holding);
@@ -61,8 +64,8 @@ static char *text_of_role(const tool_line *line)
 static void show_for_people(tool_listing *listing, const tool_line *line)
 {
     const tool_node *node = &line->node;
-    char *visible = text_visible(line->name), *role = text_of_role(line);
     bool is_group = line->kind == PARAPET_NODE_GROUP, is_long = listing->request->flags & TOOL_LONG;
+    char *visible = text_visible(line->name), *role = text_of_role(line, is_long);
     table_add(listing->table, text_format("%s%s", visible, is_group ? "/" : ""));
     free(visible);
     if (node->array != NULL) {
@@ -70,7 +73,8 @@ static void show_for_people(tool_listing *listing, const tool_line *line)
         table_add(listing->table, text_of_shape(node->info.shape, node->info.ndim));
         table_add(listing->table, text_of_shape(node->info.chunks, node->info.ndim));
     } else if (is_long) {
-        table_add(listing->table, text_format("%s", is_group ? "group" : "unreadable"));
+        table_add(listing->table,
+                  text_format("%s", line->kind == PARAPET_NODE_ARRAY ? "unreadable" : node_kind_name(line->kind)));
         table_add(listing->table, text_format("%s", ""));
         table_add(listing->table, text_format("%s", ""));
     }
@@ -83,7 +87,9 @@ static void show_for_programs(tool_listing *listing, const tool_line *line)
     const tool_node *node = &line->node;
     document_open_object(document, NULL);
     document_text(document, "path", line->name);
-    document_text(document, "kind", line->kind == PARAPET_NODE_GROUP ? "group" : "array");
+    document_text(document, "kind", node_kind_name(line->kind));
+    if (line->problem != NULL)
+        document_text(document, "error", line->problem);
     if (line->generation > 0)
         document_integer(document, "generation", line->generation);
     holding_write(document, &line->holding);
@@ -111,6 +117,8 @@ static void show(tool_listing *listing, const char *path, const char *name, para
         report_line(listing, path);
     if (is_detailed && kind == PARAPET_NODE_ARRAY && node_open(&line.node, listing->store, path) != PARAPET_OK)
         report_line(listing, path);
+    if (kind == PARAPET_NODE_INVALID && node_open(&line.node, listing->store, path) != PARAPET_OK)
+        line.problem = parapet_error_message();
     remember_generations(listing, &line.holding);
     if (listing->document != NULL)
         show_for_programs(listing, &line);

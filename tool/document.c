@@ -3,13 +3,14 @@
 #include <ctype.h>
 #include <inttypes.h>
 #include <math.h>
+#include <stdlib.h>
 #include <string.h>
 
 void document_key(tool_document *document, const char *key)
 {
     if (document->depth > 0) {
-        bool *has_members = &document->has_members[document->depth - 1];
-        fprintf(document->out, "%s\n%*s", *has_members ? "," : "", 2 * document->depth, "");
+        bool *has_members = &document->levels[document->depth - 1].has_members;
+        fprintf(document->out, "%s\n%*s", *has_members ? "," : "", 2 * (int)document->depth, "");
         *has_members = true;
     }
     if (key != NULL) {
@@ -22,9 +23,8 @@ static void open_level(tool_document *document, const char *key, const char brac
 {
     document_key(document, key);
     fputc(brackets[0], document->out);
-    document->closers[document->depth] = brackets[1];
-    document->has_members[document->depth] = false;
-    document->depth++;
+    document->levels = memory_grow(document->levels, document->depth, sizeof *document->levels);
+    document->levels[document->depth++] = (tool_level){.closer = brackets[1]};
 }
 
 void document_open_object(tool_document *document, const char *key)
@@ -39,12 +39,15 @@ void document_open_list(tool_document *document, const char *key)
 
 void document_close(tool_document *document)
 {
-    document->depth--;
-    if (document->has_members[document->depth])
-        fprintf(document->out, "\n%*s", 2 * document->depth, "");
-    fputc(document->closers[document->depth], document->out);
-    if (document->depth == 0)
-        fputc('\n', document->out);
+    tool_level level = document->levels[--document->depth];
+    if (level.has_members)
+        fprintf(document->out, "\n%*s", 2 * (int)document->depth, "");
+    fputc(level.closer, document->out);
+    if (document->depth > 0)
+        return;
+    fputc('\n', document->out);
+    free(document->levels);
+    document->levels = NULL;
 }
 
 void document_text(tool_document *document, const char *key, const char *text)

@@ -41,6 +41,11 @@ parapet_status node_open(tool_node *node, parapet_store *store, const char *path
     return parapet_array_open(&node->array, store, path);
 }
 
+const char *node_kind_name(parapet_node_kind kind)
+{
+    return kind == PARAPET_NODE_GROUP ? "group" : kind == PARAPET_NODE_ARRAY ? "array" : "invalid";
+}
+
 void node_close(tool_node *node)
 {
     /* Nothing was changed through them: closing has nothing to report. */

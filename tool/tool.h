@@ -190,13 +190,17 @@ void table_free(tool_table *table);
 
 /* ---- Document: JSON for programs ----------------------------------------------------------------------- */
 
-enum { DOCUMENT_MAX_DEPTH = 8 };
+/* An object or a list that is not closed yet. */
+typedef struct tool_level {
+    char closer;
+    bool has_members;
+} tool_level;
 
+/* {.out = stdout} is a document before its first level; nothing is left to free when that is closed. */
 typedef struct tool_document {
     FILE *out;
-    int depth;
-    char closers[DOCUMENT_MAX_DEPTH];
-    bool has_members[DOCUMENT_MAX_DEPTH];
+    tool_level *levels;
+    size_t depth;
 } tool_document;
 
 /* key is NULL inside a list and for the document itself. */
@@ -257,6 +261,9 @@ typedef struct tool_node {
 parapet_store *store_open(const tool_request *request, const char *url);
 parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode);
 
+/* "group", "array" or "invalid". */
+const char *node_kind_name(parapet_node_kind kind);
+
 /* Opens what is at path, whichever it is. On failure the sentence of the library says why. */
 parapet_status node_open(tool_node *node, parapet_store *store, const char *path);
 void node_close(tool_node *node);
@@ -264,7 +271,7 @@ void node_close(tool_node *node);
 /* All attributes as JSON text; free with parapet_free. */
 parapet_status node_attributes(tool_node *node, char **json);
 
-/* ---- Tree: what is below a group ----------------------------------------------------------------------- */
+/* ---- Hierarchy: the tree below a group ----------------------------------------------------------------- */
 
 typedef struct tool_tree_entry {
     char *path; /* relative to the store */
@@ -274,7 +281,7 @@ typedef struct tool_tree_entry {
 typedef struct tool_tree {
     tool_tree_entry *entries; /* parents before children, siblings in the order of their names */
     size_t count;
-    int64_t failures; /* groups that could not be listed, already reported */
+    int64_t failures; /* groups that could not be listed and invalid nodes, already reported */
 } tool_tree;
 
 /* Lists the store: its root, then everything below it, or only the direct children. */

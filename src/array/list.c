@@ -14,6 +14,12 @@ typedef struct listing {
     parapet_node_kind *kinds;
 } listing;
 
+/* Whether a node could not be loaded because of what its documents hold. */
+static bool is_invalid(parapet_status status)
+{
+    return status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_UNSUPPORTED || status == PARAPET_ERR_CORRUPT;
+}
+
 /* Directories that hold nothing of Zarr are left out. */
 static parapet_status keep_if_node(listing *job, size_t from, size_t *kept)
 {
@@ -21,11 +27,14 @@ static parapet_status keep_if_node(listing *job, size_t from, size_t *kept)
     pp_node node = {0};
     char *path = NULL;
     parapet_status status = pp_path_join(job->group->path, list->names[from], &path);
-    if (status == PARAPET_OK && (status = pp_node_load(job->group->store, path, &node)) == PARAPET_OK) {
+    if (status == PARAPET_OK)
+        status = pp_node_load(job->group->store, path, &node);
+    if (status == PARAPET_OK || is_invalid(status)) {
         char *name = list->names[from];
         list->names[from] = list->names[*kept];
         list->names[*kept] = name;
-        job->kinds[(*kept)++] = node.kind;
+        job->kinds[(*kept)++] = status == PARAPET_OK ? node.kind : PARAPET_NODE_INVALID;
+        status = PARAPET_OK;
     }
     pp_node_clear(&node);
     pp_free(path);

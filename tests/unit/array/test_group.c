@@ -28,7 +28,10 @@ static int note_child(void *context, const char *name, parapet_node_kind kind)
 {
     listing *list = context;
     size_t used = strlen(list->text);
-    (void)snprintf(list->text + used, sizeof list->text - used, "%s%s ", name, kind == PARAPET_NODE_GROUP ? "/" : "");
+    (void)snprintf(list->text + used, sizeof list->text - used, "%s%s ", name,
+                   kind == PARAPET_NODE_GROUP     ? "/"
+                   : kind == PARAPET_NODE_INVALID ? "?"
+                                                  : "");
     return ++list->seen == list->ends_at;
 }
 
@@ -40,6 +43,21 @@ static void assert_listed(parapet_store *store, const char *path, const char *ex
     assert_ok(parapet_group_list(group, note_child, &list));
     assert_string_equal(list.text, expected);
     assert_ok(parapet_group_close(&group));
+}
+
+static void test_group__lists_what_stands_beside_an_invalid_node(void **state)
+{
+    parapet_store *store;
+    parapet_group *group;
+    (void)state;
+    stored_open(&store, NULL);
+    create_group(store, "a");
+    create_array(store, "c");
+    stored_put_text(store, "b/zarr.json", "{\"zarr_format\": 3,");
+    stored_put_text(store, "d/zarr.json", "{\"zarr_format\": 3, \"node_type\": \"thing\"}");
+    assert_listed(store, "", "a/ b? c d? ");
+    assert_fails(parapet_group_open(&group, store, "b"), PARAPET_ERR_FORMAT, "JSON");
+    stored_close(&store);
 }
 
 static void test_group__is_made_with_every_group_above_it(void **state)
@@ -395,6 +413,7 @@ static void test_group__store_is_not_closed_before_its_groups(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_group__lists_what_stands_beside_an_invalid_node),
         cmocka_unit_test(test_group__is_made_with_every_group_above_it),
         cmocka_unit_test(test_group__that_exists_is_not_made_again),
         cmocka_unit_test(test_group__open_says_what_is_there_instead),

@@ -40,20 +40,35 @@ typedef struct tool_walk {
     bool is_recursive;
 } tool_walk;
 
+static void report_node(const tool_walk *walk, const char *path)
+{
+    char *label = tree_label(walk->url, path);
+    report_failure(label);
+    free(label);
+    walk->tree->failures++;
+}
+
+/* What is wrong with a node that is no group and no array. */
+static void report_invalid(const tool_walk *walk, const char *path)
+{
+    tool_node node;
+    if (node_open(&node, walk->store, path) != PARAPET_OK)
+        report_node(walk, path);
+    node_close(&node);
+}
+
 static void add_below(const tool_walk *walk, const char *path)
 {
     tool_tree children = {0};
-    if (list_children(&children, walk->store, path) != PARAPET_OK) {
-        char *label = tree_label(walk->url, path);
-        report_failure(label);
-        free(label);
-        walk->tree->failures++;
-    }
+    if (list_children(&children, walk->store, path) != PARAPET_OK)
+        report_node(walk, path);
     for (size_t i = 0; i < children.count; i++) {
         const tool_tree_entry *child = &children.entries[i];
         add_entry(walk->tree, text_format("%s", child->path), child->kind);
         if (child->kind == PARAPET_NODE_GROUP && walk->is_recursive)
             add_below(walk, child->path);
+        if (child->kind == PARAPET_NODE_INVALID)
+            report_invalid(walk, child->path);
     }
     tree_free(&children);
 }
