@@ -1,0 +1,36 @@
+/* The library without MPI. */
+#include "support.h"
+
+#include "base/memory.h"
+#include "comm/flavour.h"
+
+static void test_serial__one_process_alone(void **state)
+{
+    pp_comm *comm = NULL;
+    (void)state;
+    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL));
+    assert_int_equal(pp_comm_size(comm), 1);
+    assert_int_equal(pp_comm_rank(comm), 0);
+    pp_comm_free(comm);
+    assert_true(pp_comm_allows_threads());
+    assert_true(pp_comm_allows_any_thread());
+    assert_string_equal(pp_comm_flavour(), "serial");
+}
+
+static void test_serial__a_communicator_is_refused(void **state)
+{
+    pp_comm *comm = NULL;
+    int something;
+    (void)state;
+    assert_fails(pp_comm_build(&comm, (MPI_Comm)(void *)&something), PARAPET_ERR_UNSUPPORTED, "without MPI");
+    assert_null(comm);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_serial__one_process_alone),
+        cmocka_unit_test(test_serial__a_communicator_is_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
