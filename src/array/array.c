@@ -74,7 +74,7 @@ void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, i
     else
         pp_call_init(call, "%s(%s)", verb, first);
     for (i = 0; paths != NULL && i < count; i++)
-        pp_call_add_text(call, paths[i]);
+        pp_call_add_element(call, "paths", i, paths[i]);
 }
 
 static parapet_status print_arrays(void *subject, pp_text *bytes)
@@ -194,7 +194,7 @@ static parapet_status begin_close(parapet_array **arrays, int count, const parap
     else
         pp_call_init(&call, "close(%s)", first->path);
     for (i = 0; i < count; i++) {
-        pp_call_add_text(&call, arrays[i] != NULL ? arrays[i]->path : NULL);
+        pp_call_add_element(&call, "arrays", i, arrays[i] != NULL ? arrays[i]->path : NULL);
         if (arrays[i] != NULL && arrays[i]->store != first->store)
             status = pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" are of different stores", first->path,
                              arrays[i]->path);

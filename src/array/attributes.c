@@ -34,8 +34,8 @@ parapet_status pp_attributes_parse(const char *text, pp_json **attributes)
 
 void pp_attribute_add(const pp_attribute *attribute, pp_call *call)
 {
-    pp_call_add_text(call, attribute->name);
-    pp_call_add_text(call, attribute->json);
+    pp_call_add_text(call, "name", attribute->name);
+    pp_call_add_text(call, "json", attribute->json);
 }
 
 parapet_status pp_attributes_changed(pp_json *attributes, const pp_attribute *attribute, pp_json **changed)

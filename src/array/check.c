@@ -225,7 +225,7 @@ parapet_status parapet_array_check(parapet_array *array, parapet_check_depth dep
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a place for the summary");
     pp_call_init(&call, "check(%s)", array->path);
-    pp_call_add(&call, &depth, sizeof depth);
+    pp_call_add_integer(&call, "depth", (int64_t)depth);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(&job))) != PARAPET_OK)
         return status;
     return pp_rank0_do(array->store->comm, "checking", &task);

@@ -134,9 +134,11 @@ static parapet_status describe_specs(const char *const *paths, const parapet_arr
     if (paths == NULL || specs == NULL)
         return count > 0 ? pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_create needs a path and a spec") : status;
     for (i = 0; i < count && status == PARAPET_OK; i++)
-        if ((status = pp_spec_check(&specs[i])) == PARAPET_OK)
+        if ((status = pp_spec_check(&specs[i])) == PARAPET_OK) {
+            if (count > 1)
+                pp_call_within(call, "specs[%d].", i);
             pp_spec_add(&specs[i], call);
-        else
+        } else
             status = pp_fail_within(status, "cannot create array \"%s\"", paths[i] != NULL ? paths[i] : "");
     return status;
 }

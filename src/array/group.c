@@ -108,7 +108,7 @@ parapet_status parapet_group_create(parapet_group **group, parapet_store *store,
     if (store == NULL)
         return status;
     pp_call_init(&call, "group_create(%s)", path != NULL ? path : "");
-    pp_call_add_text(&call, attributes);
+    pp_call_add_text(&call, "attributes", attributes);
     if (status == PARAPET_OK)
         status = pp_store_check_writable(store);
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)

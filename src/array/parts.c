@@ -80,7 +80,7 @@ static void name_call(const batch *all, pp_call *call)
     else
         pp_call_init(call, "%s(%s and %d more)", verb, all->list[0].array->path, all->count - 1);
     for (i = 0; i < all->count; i++)
-        pp_call_add_text(call, all->list[i].array != NULL ? all->list[i].array->path : NULL);
+        pp_call_add_element(call, "list", i, all->list[i].array != NULL ? all->list[i].array->path : NULL);
 }
 
 /* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. */

@@ -110,7 +110,7 @@ parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_resize needs an array");
     pp_call_init(&call, "resize(%s)", array->path);
     if (shape != NULL)
-        pp_call_add(&call, shape, (size_t)array->document.ndim * sizeof shape[0]);
+        pp_call_add_integers(&call, "shape", array->document.ndim, shape);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(array, shape))) == PARAPET_OK) {
         pp_shard_notes_clear(&array->notes); /* shards get other numbers, and some are trimmed */
         status = pp_array_rank0_do(array, "resizing", resize, shape);

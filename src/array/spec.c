@@ -23,38 +23,36 @@ parapet_status pp_spec_check(const parapet_array_spec *spec)
     return PARAPET_OK;
 }
 
-static void add_shape(pp_call *call, int ndim, const int64_t *shape)
-{
-    unsigned char is_given = shape != NULL;
-    pp_call_add(call, &is_given, sizeof is_given);
-    if (shape != NULL)
-        pp_call_add(call, shape, (size_t)ndim * sizeof shape[0]);
-}
-
 /* Takes no memory: ranks whose digests differ only because one has none left would be blamed for the wrong thing. */
 static void add_fill(const parapet_array_spec *spec, pp_call *call)
 {
     size_t bytes = spec->type == PARAPET_RAW ? spec->element_bytes : parapet_type_bytes(spec->type);
-    unsigned char is_given = spec->fill_value != NULL;
-    pp_call_add(call, &is_given, sizeof is_given);
-    if (is_given && bytes <= FILL_MOST_BYTES)
-        pp_call_add(call, spec->fill_value, bytes);
+    pp_call_add_value(call, "fill_value", spec->fill_value, bytes <= FILL_MOST_BYTES ? bytes : 0);
+}
+
+static void add_names(const parapet_array_spec *spec, pp_call *call)
+{
+    int d;
+    if (spec->dimension_names == NULL)
+        pp_call_add_text(call, "dimension_names", NULL);
+    for (d = 0; d < spec->ndim && spec->dimension_names != NULL; d++)
+        pp_call_add_element(call, "dimension_names", d, spec->dimension_names[d]);
 }
 
 void pp_spec_add(const parapet_array_spec *spec, pp_call *call)
 {
-    int64_t numbers[] = {(int64_t)spec->type,          spec->ndim,           spec->unsharded != 0,
-                         spec->no_checksum != 0,       spec->overwrite != 0, (int64_t)spec->element_bytes,
-                         spec->dimension_names != NULL};
-    int d;
-    pp_call_add(call, numbers, sizeof numbers);
-    add_shape(call, spec->ndim, spec->shape);
-    add_shape(call, spec->ndim, spec->chunks);
-    add_shape(call, spec->ndim, spec->shards);
-    pp_call_add_text(call, spec->codec);
-    pp_call_add_text(call, spec->attributes);
-    pp_call_add_text(call, spec->time_unit);
-    for (d = 0; d < spec->ndim && spec->dimension_names != NULL; d++)
-        pp_call_add_text(call, spec->dimension_names[d]);
+    pp_call_add_integer(call, "type", (int64_t)spec->type);
+    pp_call_add_integer(call, "ndim", spec->ndim);
+    pp_call_add_integers(call, "shape", spec->ndim, spec->shape);
+    pp_call_add_integers(call, "chunks", spec->ndim, spec->chunks);
+    pp_call_add_integers(call, "shards", spec->ndim, spec->shards);
+    pp_call_add_integer(call, "unsharded", spec->unsharded != 0);
+    pp_call_add_text(call, "codec", spec->codec);
+    pp_call_add_integer(call, "no_checksum", spec->no_checksum != 0);
     add_fill(spec, call);
+    add_names(spec, call);
+    pp_call_add_text(call, "attributes", spec->attributes);
+    pp_call_add_integer(call, "element_bytes", (int64_t)spec->element_bytes);
+    pp_call_add_text(call, "time_unit", spec->time_unit);
+    pp_call_add_integer(call, "overwrite", spec->overwrite != 0);
 }

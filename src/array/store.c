@@ -104,13 +104,19 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
 static void describe_opening(pp_call *call, const opening *how)
 {
     const parapet_store_options *options = &how->options;
-    int64_t equal[] = {(int64_t)how->mode,        options->servers,        options->ownership,
-                       options->transport,        options->ranks_per_node, options->deadline_seconds,
-                       options->elide_fill,       options->require_sealed, options->ignore_seal,
-                       options->expected_servers, options->durability};
     pp_call_init(call, "store_open(%s)", how->url != NULL ? how->url : "");
-    pp_call_add_text(call, how->url);
-    pp_call_add(call, equal, sizeof equal);
+    pp_call_add_text(call, "url", how->url);
+    pp_call_add_integer(call, "mode", (int64_t)how->mode);
+    pp_call_add_integer(call, "servers", options->servers);
+    pp_call_add_integer(call, "ownership", (int64_t)options->ownership);
+    pp_call_add_integer(call, "transport", (int64_t)options->transport);
+    pp_call_add_integer(call, "ranks_per_node", options->ranks_per_node);
+    pp_call_add_integer(call, "deadline_seconds", options->deadline_seconds);
+    pp_call_add_integer(call, "elide_fill", options->elide_fill);
+    pp_call_add_integer(call, "require_sealed", options->require_sealed);
+    pp_call_add_integer(call, "ignore_seal", options->ignore_seal);
+    pp_call_add_integer(call, "expected_servers", options->expected_servers);
+    pp_call_add_integer(call, "durability", (int64_t)options->durability);
 }
 
 /* All ranks have begun to open the store; nothing of it is theirs alone from here on. */

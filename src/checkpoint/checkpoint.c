@@ -200,13 +200,14 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
                                         const parapet_checkpoint_options *options)
 {
     parapet_checkpoint_options given = options != NULL ? *options : (parapet_checkpoint_options){0};
-    int64_t equal[] = {given.generation, given.keep};
     parapet_status status = pp_checkpoint_build(checkpoint, store, path);
     pp_call call;
     if (store == NULL)
         return status;
     pp_call_init(&call, "checkpoint_begin(%s)", path != NULL ? path : "");
-    pp_call_add(&call, equal, sizeof equal);
+    pp_call_add_text(&call, "path", path);
+    pp_call_add_integer(&call, "generation", given.generation);
+    pp_call_add_integer(&call, "keep", given.keep);
     if (status == PARAPET_OK && (status = check_options(&given)) == PARAPET_OK)
         status = pp_store_check_writable(store);
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK) {
@@ -357,7 +358,7 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
     if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
         return pp_checkpoint_check_begun(checkpoint);
     pp_checkpoint_call(&call, "put", checkpoint);
-    pp_call_add(&call, &count, sizeof count);
+    pp_call_add_integer(&call, "count", count);
     if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
         status = pp_allocate_array(&list, room, sizeof list[0]);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK) {

@@ -368,7 +368,7 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_collect needs a store");
     pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
-    pp_call_add(&call, &self.is_dry, sizeof self.is_dry);
+    pp_call_add_integer(&call, "dry_run", self.is_dry);
     if ((status = pp_comm_begin(pp_store_comm(store), &call, check_call(&self, path))) == PARAPET_OK &&
         (status = pp_rank0_do(pp_store_comm(store), "collecting", &task)) == PARAPET_OK) {
         tell(&self, removal, context);

@@ -279,7 +279,7 @@ parapet_status parapet_checkpoint_open(parapet_checkpoint **checkpoint, parapet_
     if (store == NULL)
         return status;
     pp_call_init(&call, "checkpoint_open(%s)", path != NULL ? path : "");
-    pp_call_add(&call, &generation, sizeof generation);
+    pp_call_add_integer(&call, "generation", generation);
     if (status == PARAPET_OK && generation < 0)
         status = pp_fail(PARAPET_ERR_ARGUMENT, "generation is %lld, but must be 1 or more, or 0 for the newest",
                          (long long)generation);
@@ -348,7 +348,7 @@ parapet_status parapet_checkpoint_get(parapet_checkpoint *checkpoint, const para
     if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
         return pp_checkpoint_check_begun(checkpoint);
     pp_checkpoint_call(&call, "get", checkpoint);
-    pp_call_add(&call, &count, sizeof count);
+    pp_call_add_integer(&call, "count", count);
     status = list_wanted(checkpoint, items, count, &list);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK && count > 0)
         status = parapet_arrays_read(list, count);

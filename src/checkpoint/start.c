@@ -193,7 +193,7 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
     if (checkpoint->job != NULL)
         return pp_checkpoint_check_begun(checkpoint);
     pp_checkpoint_call(&call, "start", checkpoint);
-    pp_call_add(&call, &count, sizeof count);
+    pp_call_add_integer(&call, "count", count);
     status = build_job(&job, checkpoint, count);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK &&
         (status = start(job, items, buffering)) != PARAPET_OK)

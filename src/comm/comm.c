@@ -68,7 +68,7 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
                               ? pp_fail(PARAPET_ERR_MPI, "MPI reported an error, or a message of the wrong length")
                               : mine;
     pp_verdict verdict = {.least = least, .failed_rank = -1, .differing_rank = -1, .call_rank = comm->rank};
-    pp_call_add_text(&call, phase);
+    pp_call_add_text(&call, "phase", phase);
     verdict.digest = call.digest;
     if (phase != NULL)
         (void)snprintf(verdict.call, sizeof verdict.call, "%.70s (%.20s)", call.words, phase);
@@ -88,23 +88,6 @@ static void join(pp_comm *comm, const char *phase, parapet_status mine, int64_t 
     pp_verdict verdict = make_verdict(comm, phase, mine, least);
     pp_endpoint_join(&comm->endpoint, &verdict);
     comm->joined_at = pp_clock_seconds();
-}
-
-static parapet_status status_of(pp_comm *comm)
-{
-    const pp_verdict *verdict = &comm->endpoint.verdict;
-    /* A rank that refuses its own arguments may have been unable to tell which they are. */
-    bool explains = verdict->failed_rank >= 0 && strcmp(verdict->call, verdict->differing_call) == 0;
-    if (verdict->failed_rank >= 0 && verdict->status == PARAPET_ERR_TIMEOUT)
-        comm->is_lost = true;
-    if (verdict->differing_rank >= 0 && !explains)
-        return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "rank %d called %s, rank %d called %s: all ranks must make the same call "
-                       "with the same arguments",
-                       verdict->differing_rank, verdict->differing_call, verdict->call_rank, verdict->call);
-    if (verdict->failed_rank >= 0)
-        return pp_fail((parapet_status)verdict->status, "%s", verdict->sentence);
-    return PARAPET_OK;
 }
 
 /* Ranks further down give up first, so that what they know reaches everybody; the one above is given the longest. */
@@ -130,6 +113,77 @@ static parapet_status refuse_finalized(pp_comm *comm)
     comm->is_lost = true;
     return pp_fail(PARAPET_ERR_MPI, "%s: MPI was finalised while the store was open; close it before MPI_Finalize",
                    comm->call.words);
+}
+
+/* [collective] An agreement in which at most one rank has something to tell; all know it then. */
+static const char *tell(pp_comm *comm, const char *sentence)
+{
+    pp_verdict verdict = {.failed_rank = -1, .differing_rank = -1, .call_rank = comm->rank};
+    pp_wait wait = {0};
+    (void)snprintf(verdict.call, sizeof verdict.call, "comparing arguments");
+    if (sentence != NULL) {
+        verdict.failed_rank = comm->rank;
+        verdict.status = PARAPET_ERR_ARGUMENT;
+        (void)snprintf(verdict.sentence, sizeof verdict.sentence, "%s", sentence);
+    }
+    pp_endpoint_join(&comm->endpoint, &verdict);
+    comm->joined_at = pp_clock_seconds();
+    for (; (void)pp_endpoint_progress(&comm->endpoint), !pp_endpoint_is_agreed(&comm->endpoint);
+         pp_wait_briefly(&wait))
+        check_deadline(comm);
+    comm->is_lost = comm->is_lost || comm->endpoint.verdict.status == PARAPET_ERR_TIMEOUT;
+    return comm->endpoint.verdict.sentence;
+}
+
+/* What the rank that differs has to say when it knows the arguments of the other one. */
+static void describe_difference(const pp_comm *comm, const pp_verdict *found, const char *there, char *sentence)
+{
+    pp_difference difference;
+    if (pp_call_find_difference(comm->call.arguments, there, &difference))
+        (void)snprintf(sentence, PP_MESSAGE_BYTES,
+                       "%s of %s is %s on rank %d and %s on rank %d: all ranks must make the same call "
+                       "with the same arguments",
+                       difference.name, found->call, difference.here, comm->rank, difference.there, found->call_rank);
+    else
+        (void)snprintf(sentence, PP_MESSAGE_BYTES,
+                       "an argument of %s on rank %d differs from that on rank %d, one of so many that it cannot be "
+                       "named: all ranks must make the same call with the same arguments",
+                       found->call, comm->rank, found->call_rank);
+}
+
+/* [collective] Two ranks made the same call with different arguments: names the argument and both values. Every rank
+ * takes part, whatever it called. */
+static parapet_status name_argument(pp_comm *comm)
+{
+    const pp_verdict found = comm->endpoint.verdict;
+    char there[PP_MESSAGE_BYTES], sentence[PP_MESSAGE_BYTES];
+    const char *own = comm->rank == found.call_rank ? comm->call.arguments : NULL;
+    (void)snprintf(there, sizeof there, "%s", tell(comm, own));
+    if (!comm->is_lost) {
+        if (comm->rank == found.differing_rank)
+            describe_difference(comm, &found, there, sentence);
+        (void)tell(comm, comm->rank == found.differing_rank ? sentence : NULL);
+    }
+    return pp_fail((parapet_status)comm->endpoint.verdict.status, "%s", comm->endpoint.verdict.sentence);
+}
+
+static parapet_status status_of(pp_comm *comm)
+{
+    const pp_verdict *verdict = &comm->endpoint.verdict;
+    bool is_same_call = strcmp(verdict->call, verdict->differing_call) == 0;
+    if (verdict->failed_rank >= 0 && verdict->status == PARAPET_ERR_TIMEOUT)
+        comm->is_lost = true;
+    /* A rank that refuses its own arguments may have been unable to tell which they are. */
+    if (verdict->differing_rank >= 0 && is_same_call && verdict->failed_rank < 0)
+        return name_argument(comm);
+    if (verdict->differing_rank >= 0 && !is_same_call)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "rank %d called %s, rank %d called %s: all ranks must make the same call "
+                       "with the same arguments",
+                       verdict->differing_rank, verdict->differing_call, verdict->call_rank, verdict->call);
+    if (verdict->failed_rank >= 0)
+        return pp_fail((parapet_status)verdict->status, "%s", verdict->sentence);
+    return PARAPET_OK;
 }
 
 static parapet_status refuse_lost(void)

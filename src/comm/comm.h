@@ -45,19 +45,42 @@ bool pp_comm_is_overdue(const pp_comm *comm, double since);
 /* A rank does not answer: from now on the communicator is lost. Returns PARAPET_ERR_TIMEOUT. */
 parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase);
 
-/* What a rank is about to do: words for messages, and a digest of everything that must be equal on all ranks. */
+/* What a rank is about to do: words for messages, the arguments that must be equal on all ranks, and a digest of all
+ * of it. Of very many arguments only the first can be told by name; all of them are compared. */
 typedef struct pp_call {
     char words[96];
     uint64_t digest;
+    char prefix[48];      /* of the names of the arguments that follow */
+    char arguments[1000]; /* names and values, for pp_call_find_difference */
+    bool is_cut;          /* some had no room */
 } pp_call;
 
 void pp_call_init(pp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Arguments that all ranks must give alike. Lists and texts may be NULL, which differs from empty ones. */
+void pp_call_add_integer(pp_call *call, const char *name, int64_t value);
+void pp_call_add_integers(pp_call *call, const char *name, int count, const int64_t *values);
+void pp_call_add_real(pp_call *call, const char *name, double value);
+void pp_call_add_text(pp_call *call, const char *name, const char *text);
+void pp_call_add_element(pp_call *call, const char *name, int index, const char *text); /* name[index] */
+void pp_call_add_value(pp_call *call, const char *name, const void *data, size_t bytes);
+
+/* What stands before the names from now on: "specs[3]." */
+void pp_call_within(pp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* Only the digest takes it in. */
 void pp_call_add(pp_call *call, const void *data, size_t bytes);
-void pp_call_add_text(pp_call *call, const char *text); /* takes NULL, which differs from "" */
+
+/* The first argument that two ranks gave differently; false: it is none of those that can be told. */
+typedef struct pp_difference {
+    char name[96], here[80], there[80];
+} pp_difference;
+bool pp_call_find_difference(const char *here, const char *there, pp_difference *difference);
 
 /* [collective] Every collective function starts with this: compares the calls of all ranks, and spreads a failure.
  * Every rank returns the status of the lowest failing rank and its sentence, with "rank 3 on host: " before it.
- * Calls that differ are PARAPET_ERR_ARGUMENT: "rank 3 called write(T), rank 0 called close(T)". */
+ * Calls that differ are PARAPET_ERR_ARGUMENT: "rank 3 called write(T), rank 0 called close(T)", or, of the same call,
+ * "shape[1] of create(T) is 200 on rank 3 and 100 on rank 0". */
 parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine);
 
 /* [collective] Spreads a failure within the call that began last. phase says what was being done ("staging"), and

@@ -39,18 +39,24 @@ static parapet_status check_request(const parapet_copy_request *request)
 static void describe_call(const parapet_copy_request *request, const char *verb, pp_call *call)
 {
     const parapet_copy_changes *changes = &request->changes;
-    int64_t equal[] = {request->unit_bytes,  request->overwrite,        request->resume,      request->verify,
-                       request->passes,      request->reading,          request->cooperation, request->no_probe,
-                       changes->no_checksum, request->temporary != NULL};
     pp_call_init(call, "%s(%s)", verb, request->source_path != NULL ? request->source_path : "");
-    pp_call_add_text(call, request->source_path);
-    pp_call_add_text(call, request->target_path);
-    pp_call_add_text(call, changes->chunks);
-    pp_call_add_text(call, changes->shards);
-    pp_call_add_text(call, changes->order);
-    pp_call_add_text(call, changes->region);
-    pp_call_add_text(call, changes->codec);
-    pp_call_add(call, equal, sizeof equal);
+    pp_call_add_text(call, "source_path", request->source_path);
+    pp_call_add_text(call, "target_path", request->target_path);
+    pp_call_add_text(call, "chunks", changes->chunks);
+    pp_call_add_text(call, "shards", changes->shards);
+    pp_call_add_text(call, "order", changes->order);
+    pp_call_add_text(call, "region", changes->region);
+    pp_call_add_text(call, "codec", changes->codec);
+    pp_call_add_integer(call, "unit_bytes", (int64_t)request->unit_bytes);
+    pp_call_add_integer(call, "overwrite", (int64_t)request->overwrite);
+    pp_call_add_integer(call, "resume", (int64_t)request->resume);
+    pp_call_add_integer(call, "verify", (int64_t)request->verify);
+    pp_call_add_integer(call, "passes", (int64_t)request->passes);
+    pp_call_add_integer(call, "reading", (int64_t)request->reading);
+    pp_call_add_integer(call, "cooperation", (int64_t)request->cooperation);
+    pp_call_add_integer(call, "no_probe", (int64_t)request->no_probe);
+    pp_call_add_integer(call, "no_checksum", changes->no_checksum);
+    pp_call_add_text(call, "temporary", request->temporary != NULL ? "given" : NULL);
 }
 
 /* [collective] What lies at the source's path. */

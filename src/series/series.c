@@ -59,8 +59,8 @@ parapet_status parapet_series_append(parapet_series *series, double coordinate, 
     if (series == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_append needs a series");
     pp_call_init(&call, "series_append(%s)", series->path);
-    pp_call_add(&call, &coordinate, sizeof coordinate);
-    pp_call_add(&call, &series->steps, sizeof series->steps);
+    pp_call_add_real(&call, "coordinate", coordinate);
+    pp_call_add_integer(&call, "steps", series->steps);
     if ((status = check_usable(series)) == PARAPET_OK && (status = reserve_coordinate(series)) == PARAPET_OK)
         status = pp_series_step_init(&step, series, steps);
     if ((status = pp_comm_begin(pp_store_comm(series->store), &call, status)) == PARAPET_OK)

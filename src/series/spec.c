@@ -15,15 +15,17 @@
 void pp_series_spec_add(const parapet_series_spec *spec, pp_call *call)
 {
     int i;
-    pp_call_add(call, &spec->count, sizeof spec->count);
-    pp_call_add_text(call, spec->dimension);
-    pp_call_add_text(call, spec->coordinate_attributes);
-    pp_call_add_text(call, spec->attributes);
+    pp_call_add_integer(call, "count", spec->count);
+    pp_call_add_text(call, "dimension", spec->dimension);
+    pp_call_add_text(call, "coordinate_attributes", spec->coordinate_attributes);
+    pp_call_add_text(call, "attributes", spec->attributes);
     for (i = 0; i < spec->count && spec->names != NULL; i++)
-        pp_call_add_text(call, spec->names[i]);
+        pp_call_add_element(call, "names", i, spec->names[i]);
     for (i = 0; i < spec->count && spec->specs != NULL; i++)
-        if (pp_spec_check(&spec->specs[i]) == PARAPET_OK)
+        if (pp_spec_check(&spec->specs[i]) == PARAPET_OK) {
+            pp_call_within(call, "specs[%d].", i);
             pp_spec_add(&spec->specs[i], call);
+        }
 }
 
 static parapet_status check_frame(const parapet_series_spec *spec)

@@ -119,8 +119,8 @@ static int take(void *context, const char *key, const char *reason)
         (void)snprintf(all->first, sizeof all->first, "%s", key);
     all->generations += strstr(reason, "generation") != NULL;
     all->temporaries += strstr(reason, "temporary") != NULL;
-    pp_call_add_text(&all->digest, key);
-    pp_call_add_text(&all->digest, reason);
+    pp_call_add_text(&all->digest, "key", key);
+    pp_call_add_text(&all->digest, "reason", reason);
     return all->most > 0 && all->count >= all->most;
 }
 
