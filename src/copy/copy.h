@@ -130,6 +130,56 @@ parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass);
 /* Where a pass keeps its journals, and where an intermediate array lies. Free with pp_free. */
 parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, int pass, char **path);
 
+/* task.c */
+
+pp_comm *pp_copy_task_comm(const pp_copy_task *task);
+bool pp_copy_task_leads(const pp_copy_task *task);
+
+/* [collective] Opens the source and builds the target's handle; request is set. Close it if it has a source, also
+ * after a failure. */
+parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, const char *target_path,
+                                 bool is_in_tree);
+void pp_copy_task_close(pp_copy_task *task);
+
+/* [collective] Finds a number that changes when any stored object of the source does, its document included. */
+parapet_status pp_copy_task_version(pp_copy_task *task);
+
+/* remains.c: on rank 0. */
+
+/* Whether an array that is not this copy has appeared at its place. */
+bool pp_copy_remains_is_foreign(const pp_copy_task *task);
+
+/* Removes what an earlier copy may have left in the store for what lies between passes. */
+parapet_status pp_copy_remains_clear_between(const pp_copy_task *task);
+
+/* Removes what was needed to make a copy that is complete. */
+parapet_status pp_copy_remains_tidy(const pp_copy_task *task);
+
+/* After a failure that is not an interruption: as if nothing had been begun. */
+void pp_copy_remains_forget(pp_copy_task *task);
+
+/* decision.c */
+
+/* [collective] Plans without measuring: what cannot be done is refused before anything is touched. */
+parapet_status pp_copy_task_plan(pp_copy_task *task);
+
+/* [collective] The plan, and how far a run before this one has come. begins: room is made for the target. */
+parapet_status pp_copy_decide(pp_copy_task *task, bool begins);
+
+/* pass_ends.c */
+
+/* One end of a pass: an array and how to reach it. */
+typedef struct pp_copy_end {
+    pp_array_document document; /* of an intermediate array: shares type and fill value with the target's */
+    pp_layout layout;
+    char *path;
+    pp_transfer_context context;
+} pp_copy_end;
+
+/* Close it also after a failure. */
+parapet_status pp_copy_end_open(pp_copy_task *task, int pass, bool is_source, pp_copy_end *end);
+void pp_copy_end_close(pp_copy_end *end);
+
 /* probe.c: [collective] What storage, codecs and memory do here; the same on every rank. */
 parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem);
 

@@ -9,7 +9,6 @@ change that cannot be found in the source is an error here: the list follows the
 """
 import os
 import shlex
-import shutil
 import subprocess
 import sys
 import tempfile
@@ -21,7 +20,6 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from seeded import MUTANTS  # noqa: E402
 
 TIMEOUT = 600
-LIBRARY = "libparapet.so.0.1.0"
 
 
 class Build:
@@ -29,6 +27,8 @@ class Build:
 
     def __init__(self, directory):
         self.directory = os.path.abspath(directory)
+        self.library = next(name for name in ("libparapet-mpich.so.0.1.0", "libparapet-openmpi.so.0.1.0")
+                            if os.path.lexists(os.path.join(self.directory, name)))
 
     def commands(self, target):
         text = subprocess.run(["ninja", "-C", self.directory, "-t", "commands", target], check=True,
@@ -40,7 +40,7 @@ class Build:
 
     def compile(self, source, text, scratch, number):
         """An object made of a source file with other contents, and the name of the original's."""
-        line = next(line for line in self.commands(LIBRARY) if line.endswith(os.path.join(ROOT, source)))
+        line = next(line for line in self.commands(self.library) if line.endswith(os.path.join(ROOT, source)))
         words = shlex.split(line)
         original = words[words.index("-o") + 1]
         changed = os.path.join(scratch, f"{number}-{os.path.basename(source)}")
@@ -61,24 +61,17 @@ class Build:
             line = line.replace(f" {spelling} ", f" {made} ")
         for word in line.split():
             if word.endswith(".a") and self.has_member(word, original):
-                line = line.replace(f" {word}", f" {self.archive(word, made, original, scratch)}")
+                line = line.replace(f" {word}", f" {made} {word}")  # what it defines is not looked for in there
         self.run(line)
-        if target == LIBRARY and not os.path.lexists(os.path.join(scratch, "libparapet.so.0")):
-            os.symlink(LIBRARY, os.path.join(scratch, "libparapet.so.0"))
+        loaded = os.path.join(scratch, self.library.removesuffix(".0"))
+        if target == self.library and not os.path.lexists(loaded):
+            os.symlink(self.library, loaded)
         return result
 
     def has_member(self, archive, original):
         path = os.path.join(self.directory, archive)
         members = subprocess.run(["ar", "t", path], capture_output=True, text=True).stdout.split()
         return os.path.basename(original) in members
-
-    def archive(self, name, made, original, scratch):
-        copy = os.path.join(scratch, os.path.basename(name))
-        shutil.copy(os.path.join(self.directory, name), copy)
-        member = os.path.join(scratch, os.path.basename(original))
-        shutil.copy(made, member)
-        subprocess.run(["ar", "r", copy, member], check=True, stderr=subprocess.DEVNULL)
-        return copy
 
 
 def expand(words, scratch, build, launcher):
@@ -113,7 +106,7 @@ def caught_by(mutant, build, scratch, number, launcher):
     """The first of its tests that finds the mutant out, or None."""
     made, original = build.compile(mutant["file"], change(mutant), scratch, number)
     for test in mutant["tests"]:
-        for target in [LIBRARY] + test["links"]:
+        for target in [build.library] + test["links"]:
             build.link(target, made, original, scratch)
         has_failed, how = fails(expand(test["run"], scratch, build, launcher), {"LD_LIBRARY_PATH": scratch})
         if has_failed:

@@ -1,0 +1,114 @@
+/* remains.c - what is left of a copy: tidied up when it is complete, and forgotten when it failed. */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/children.h"
+#include "array/create.h"
+#include "array/path.h"
+#include "array/store.h"
+#include "copy/copy.h"
+
+/* What a zarr.json of ours never exceeds. */
+#define DOCUMENT_BYTES_MOST ((size_t)16 << 20)
+
+static parapet_status remove_unless_job(void *context, const pp_listed *listed)
+{
+    const pp_copy_task *task = context;
+    char *path = NULL;
+    parapet_status status;
+    if (strcmp(listed->name, "job") == 0)
+        return PARAPET_OK;
+    if ((status = pp_path_join(task->state, listed->name, &path)) == PARAPET_OK)
+        status = listed->is_prefix ? pp_store_remove_prefix(pp_store_backend(task->target_store), path)
+                                   : pp_store_remove(pp_store_backend(task->target_store), path);
+    pp_free(path);
+    return status;
+}
+
+/* The store for what lies between passes may hold arrays of its own: theirs are seals beside it. */
+parapet_status pp_copy_remains_clear_between(const pp_copy_task *task)
+{
+    pp_store *store = pp_store_backend(task->temporary_store);
+    parapet_status status;
+    if (task->temporary_store == task->target_store)
+        return PARAPET_OK;
+    status = pp_store_remove_prefix(store, task->state);
+    return status == PARAPET_OK ? pp_store_settle(store) : status;
+}
+
+/* What says that there is something to tidy up goes last. */
+parapet_status pp_copy_remains_tidy(const pp_copy_task *task)
+{
+    char *own = NULL;
+    parapet_status status =
+        pp_store_list(pp_store_backend(task->target_store), task->state, remove_unless_job, (void *)(uintptr_t)task);
+    if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND)
+        return status;
+    status = pp_path_join(pp_array_path(task->target), "__parapet", &own);
+    if (status == PARAPET_OK)
+        status = pp_copy_remains_clear_between(task);
+    if (status == PARAPET_OK &&
+        (status = pp_store_remove_prefix(pp_store_backend(task->target_store), own)) == PARAPET_OK)
+        status = pp_store_settle(pp_store_backend(task->target_store));
+    pp_free(own);
+    return status;
+}
+
+/* Whether there is something below the target's path that is not of the array: an array may lie above others. */
+static bool has_neighbours(const pp_copy_task *task)
+{
+    pp_children children = {0};
+    parapet_status status = pp_children_list(&children, task->target_store, pp_array_path(task->target));
+    bool has_some = status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND;
+    size_t i;
+    for (i = 0; i < children.count; i++)
+        has_some = has_some || strcmp(children.names[i], "c") != 0;
+    pp_children_clear(&children);
+    return has_some;
+}
+
+static void remove_document(const pp_copy_task *task)
+{
+    char *key = NULL;
+    if (pp_path_join(pp_array_path(task->target), "zarr.json", &key) == PARAPET_OK)
+        (void)pp_store_remove(pp_store_backend(task->target_store), key);
+    pp_free(key);
+}
+
+/* Whether an array that is not this copy has appeared at its place. */
+bool pp_copy_remains_is_foreign(const pp_copy_task *task)
+{
+    pp_text own = {0};
+    char *key = NULL, *data = NULL;
+    size_t bytes = 0;
+    bool is_taken = false;
+    if (pp_array_document_print(pp_array_document_of(task->target), &own) == PARAPET_OK && own.status == PARAPET_OK &&
+        pp_path_join(pp_array_path(task->target), "zarr.json", &key) == PARAPET_OK &&
+        pp_store_read_all(pp_store_backend(task->target_store), key, DOCUMENT_BYTES_MOST, &data, &bytes) ==
+            PARAPET_OK)
+        is_taken = bytes != own.bytes || memcmp(data, own.data, bytes) != 0;
+    pp_free(key);
+    pp_free(data);
+    pp_text_free(&own);
+    return is_taken;
+}
+
+/* Rank 0, after a failure that is not an interruption: as if nothing had been begun. Where another array has appeared
+ * meanwhile, nobody can tell any more what belongs to whom, and all of it stays. */
+void pp_copy_remains_forget(pp_copy_task *task)
+{
+    pp_failure failure = {0};
+    pp_failure_take(&failure, PARAPET_ERR_INTERNAL);
+    if (pp_copy_remains_is_foreign(task)) {
+        (void)pp_failure_put(&failure);
+        return;
+    }
+    remove_document(task);
+    (void)pp_copy_state_drop(task);
+    (void)pp_copy_remains_tidy(task);
+    (void)pp_array_remove_remains(task->target, pp_array_document_of(task->target));
+    if (pp_array_path(task->target)[0] != '\0' && !has_neighbours(task))
+        (void)pp_store_remove_prefix(pp_store_backend(task->target_store), pp_array_path(task->target));
+    (void)pp_store_settle(pp_store_backend(task->target_store));
+    (void)pp_failure_put(&failure);
+}
