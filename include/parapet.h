@@ -27,8 +27,9 @@
  *    NULL to close is not an error.
  *  - The library duplicates the communicator, never prints, never aborts, and sends nothing over
  *    MPI_COMM_WORLD.
- *  - All public structs may be initialised with {0}: zero means "choose for me". The reserved words must stay
- *    zero; they let the structs grow without breaking programs compiled earlier.
+ *  - All public structs may be initialised with {0}, in C and in C++: zero means "choose for me", but for ndim, which
+ *    is always needed. The reserved words must stay zero; they let the structs grow without breaking programs
+ *    compiled earlier.
  *
  * What is promised about the data
  *  - A shard is written under a temporary name, checked, flushed to the device and renamed into place: a crash
@@ -86,6 +87,9 @@ extern "C" {
 #define PARAPET_VERSION_MAJOR 0
 #define PARAPET_VERSION_MINOR 1
 #define PARAPET_VERSION_PATCH 0
+/* One number that grows with the version: 10203 for 1.2.3. Of this header; parapet_version_number() of the library.
+ */
+#define PARAPET_VERSION_NUMBER (10000 * PARAPET_VERSION_MAJOR + 100 * PARAPET_VERSION_MINOR + PARAPET_VERSION_PATCH)
 
 /* Shapes may have up to this many dimensions; 0 dimensions is a scalar. */
 #define PARAPET_MAX_NDIM 32
@@ -124,6 +128,9 @@ PARAPET_API const char *parapet_error_message(void);
 
 /* [local] One line per component: this library, the MPI it was built with, every codec library. */
 PARAPET_API const char *parapet_version(void);
+
+/* [local] PARAPET_VERSION_NUMBER of the library that is running, which may be newer than the header. */
+PARAPET_API int parapet_version_number(void);
 
 /* What the launcher of an MPI (mpiexec, srun) says of this process, by the variables that it sets. */
 typedef struct parapet_launch {
@@ -301,10 +308,10 @@ PARAPET_API parapet_status parapet_group_attribute_get(parapet_group *group, con
 
 /* ---- Arrays ------------------------------------------------------------------------------------------- */
 
-/* What an array is to be. Only type, ndim and shape are needed. */
+/* What an array is to be. Only ndim, type and shape are needed. */
 typedef struct parapet_array_spec {
-    parapet_type type;
     int ndim;
+    parapet_type type;
     const int64_t *shape;
     const int64_t *chunks;              /* NULL: about 1 MiB each; an entry of 0 is the whole dimension */
     const int64_t *shards;              /* NULL: chosen; an entry of 0 is the whole dimension, rounded up to chunks */
@@ -717,8 +724,8 @@ typedef enum parapet_finding_kind {
 } parapet_finding_kind;
 
 typedef struct parapet_finding {
+    const char *key; /* the object, relative to the store's root */
     parapet_finding_kind kind;
-    const char *key;     /* the object, relative to the store's root */
     const char *problem; /* one sentence */
 } parapet_finding;
 

@@ -5,11 +5,6 @@
 static parapet_status init_for_rank(pp_distribution *distribution, const parapet_distribution *given, int64_t rank)
 {
     parapet_status status;
-    size_t i;
-    for (i = 0; i < sizeof given->reserved / sizeof given->reserved[0]; i++)
-        if (given->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_distribution must be 0; start from {0}");
     if ((status = pp_distribution_init(distribution, given, NULL)) != PARAPET_OK)
         return status;
     if (rank < 0 || rank >= distribution->rank_count)

@@ -7,6 +7,7 @@
 #include "array/options.h"
 #include "array/store_handle.h"
 #include "base/checked.h"
+#include "base/reserved.h"
 
 /* The one table of options: the struct's fields, PARAPET_* variables, the tool's flags and what is printed back. */
 typedef struct option_row {
@@ -147,22 +148,12 @@ static parapet_status resolve_row(parapet_store_options *resolved, const option_
     return PARAPET_OK;
 }
 
-static parapet_status check_reserved(const parapet_store_options *options)
-{
-    size_t i;
-    for (i = 0; i < sizeof options->reserved / sizeof options->reserved[0]; i++)
-        if (options->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_store_options must be 0; start from {0}");
-    return PARAPET_OK;
-}
-
 parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet_store_options *given)
 {
     parapet_status status;
     size_t i;
     *resolved = given != NULL ? *given : (parapet_store_options){0};
-    if ((status = check_reserved(resolved)) != PARAPET_OK)
+    if ((status = PP_RESERVED_CHECK(parapet_store_options, resolved)) != PARAPET_OK)
         return status;
     for (i = 0; i < OPTION_COUNT; i++)
         if ((status = resolve_row(resolved, &option_table[i])) != PARAPET_OK)

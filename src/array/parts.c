@@ -6,6 +6,7 @@
 #include "array/resize.h"
 #include "array/state.h"
 #include "array/store.h"
+#include "base/reserved.h"
 #include "transfer/memory.h"
 
 /* What the arrays of a call have become for the transfer. */
@@ -42,7 +43,10 @@ static parapet_status build_batch(batch *all)
 static parapet_status check_listed(const batch *all, int i)
 {
     parapet_array *array = all->list[i].array;
+    parapet_status status = PP_RESERVED_CHECK(parapet_array_parts, &all->list[i]);
     int j;
+    if (status != PARAPET_OK)
+        return pp_fail_within(status, "entry %d of the list", i);
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "entry %d of the list has no array", i);
     if (array->store != all->store)

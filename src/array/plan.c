@@ -7,6 +7,7 @@
 #include "array/opening.h"
 #include "array/spec.h"
 #include "base/checked.h"
+#include "base/reserved.h"
 #include "forecast/drawing.h"
 #include "plan/owner.h"
 #include "plan/pieces.h"
@@ -29,12 +30,10 @@ typedef struct plan_job {
 
 static parapet_status check_request(const parapet_transfer_plan_request *request)
 {
-    size_t i;
+    parapet_status status;
     int d;
-    for (i = 0; i < sizeof request->reserved / sizeof request->reserved[0]; i++)
-        if (request->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_transfer_plan_request must be 0; start from {0}");
+    if ((status = PP_RESERVED_CHECK(parapet_transfer_plan_request, request)) != PARAPET_OK)
+        return status;
     if (request->distribution.ndim != request->spec.ndim)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the array has %d dimensions, but the distribution %d",
                        request->spec.ndim, request->distribution.ndim);

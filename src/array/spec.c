@@ -1,16 +1,16 @@
 #include "array/spec.h"
 
+#include "base/reserved.h"
+
 /* Larger elements are refused later. */
 #define FILL_MOST_BYTES ((size_t)1 << 20)
 
 parapet_status pp_spec_check(const parapet_array_spec *spec)
 {
-    size_t i;
+    parapet_status status;
     int d;
-    for (i = 0; i < sizeof spec->reserved / sizeof spec->reserved[0]; i++)
-        if (spec->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_array_spec must be 0; start from {0}");
+    if ((status = PP_RESERVED_CHECK(parapet_array_spec, spec)) != PARAPET_OK)
+        return status;
     if (spec->ndim < 0 || spec->ndim > PARAPET_MAX_NDIM)
         return pp_fail(PARAPET_ERR_ARGUMENT, "ndim is %d, but must lie between 0 and %d", spec->ndim,
                        PARAPET_MAX_NDIM);

@@ -21,3 +21,8 @@ const char *parapet_version(void)
     (void)pthread_once(&version_once, print_version);
     return version_text != NULL ? version_text : "parapet";
 }
+
+int parapet_version_number(void)
+{
+    return PARAPET_VERSION_NUMBER;
+}

@@ -12,6 +12,7 @@
 #include "array/rank0.h"
 #include "array/seal.h"
 #include "array/store.h"
+#include "base/reserved.h"
 
 #define KEEP_DEFAULT 2
 /* Directories left by crashes at one and the same generation. */
@@ -187,6 +188,9 @@ static parapet_status adopt_generation(void *subject, pp_cursor *bytes)
 
 static parapet_status check_options(const parapet_checkpoint_options *options)
 {
+    parapet_status status = PP_RESERVED_CHECK(parapet_checkpoint_options, options);
+    if (status != PARAPET_OK)
+        return status;
     if (options->generation < 0 || options->generation > PP_COMMIT_LAST_GENERATION)
         return pp_fail(PARAPET_ERR_ARGUMENT, "generation is %lld, but must be from 1 to %lld, or 0 for the next one",
                        (long long)options->generation, (long long)PP_COMMIT_LAST_GENERATION);
@@ -262,10 +266,13 @@ parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint)
 
 static parapet_status check_items(const parapet_checkpoint_item *items, int count)
 {
+    parapet_status status;
     int i;
     if (count < 0 || (count > 0 && items == NULL))
         return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d items%s", count, count > 0 ? ", but no list" : "");
     for (i = 0; i < count; i++) {
+        if ((status = PP_RESERVED_CHECK(parapet_checkpoint_item, &items[i])) != PARAPET_OK)
+            return pp_fail_within(status, "item %d", i);
         if (items[i].name == NULL || items[i].spec == NULL)
             return pp_fail(PARAPET_ERR_ARGUMENT, "item %d has no %s", i, items[i].name == NULL ? "name" : "spec");
         if (items[i].name[0] == '\0' || strchr(items[i].name, '/') != NULL)

@@ -10,6 +10,7 @@
 #include "array/rank0.h"
 #include "array/seal.h"
 #include "array/store.h"
+#include "base/reserved.h"
 
 /* A generation that goes while it is looked at is no damage: the search begins anew, so many times. */
 #define SEARCHES_MOST 1000
@@ -327,6 +328,8 @@ static parapet_status list_wanted(const parapet_checkpoint *checkpoint, const pa
         (status = pp_allocate_array(list, count > 0 ? (size_t)count : 1, sizeof **list)) != PARAPET_OK)
         return status;
     for (i = 0; i < count; i++) {
+        if ((status = PP_RESERVED_CHECK(parapet_checkpoint_item, &items[i])) != PARAPET_OK)
+            return pp_fail_within(status, "item %d", i);
         (*list)[i] = (parapet_array_parts){.array = find_array(checkpoint, items[i].name),
                                            .parts = items[i].parts,
                                            .part_count = items[i].part_count};

@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/reserved.h"
 #include "copy/copy.h"
 
 /* A piece of a text that somebody else owns. */
@@ -446,16 +447,6 @@ static parapet_status read_view(pp_copy_wishes *wishes, const parapet_copy_chang
     return PARAPET_OK;
 }
 
-static parapet_status check_reserved(const parapet_copy_changes *changes)
-{
-    size_t i;
-    for (i = 0; i < sizeof changes->reserved / sizeof changes->reserved[0]; i++)
-        if (changes->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_copy_changes must be 0; start from {0}");
-    return PARAPET_OK;
-}
-
 parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_changes *changes,
                                      const pp_array_document *source, bool is_in_tree)
 {
@@ -464,7 +455,7 @@ parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_
     parapet_status status;
     *wishes = (pp_copy_wishes){0};
     pp_copy_view_init(&wishes->view, source->ndim, source->shape);
-    if ((status = check_reserved(changes)) != PARAPET_OK ||
+    if ((status = PP_RESERVED_CHECK(parapet_copy_changes, changes)) != PARAPET_OK ||
         (status = read_view(wishes, changes, source, is_in_tree)) != PARAPET_OK)
         return status;
     chunks = shards = read_about(source, &wishes->view, is_in_tree);

@@ -8,15 +8,7 @@
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
-
-static parapet_status check_reserved(const int64_t *words, size_t count)
-{
-    size_t i;
-    for (i = 0; i < count; i++)
-        if (words[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "the reserved words of a copy request must be 0; start from {0}");
-    return PARAPET_OK;
-}
+#include "base/reserved.h"
 
 static parapet_status check_request(const parapet_copy_request *request)
 {
@@ -29,11 +21,9 @@ static parapet_status check_request(const parapet_copy_request *request)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the store for intermediate passes is open for reading only");
     if (request->memory_bytes < 0 || request->unit_bytes < 0)
         return pp_fail(PARAPET_ERR_ARGUMENT, "memory_bytes and unit_bytes of a copy must be 0 or more");
-    if ((status = check_reserved(request->reserved, sizeof request->reserved / sizeof request->reserved[0])) !=
-        PARAPET_OK)
+    if ((status = PP_RESERVED_CHECK(parapet_copy_request, request)) != PARAPET_OK)
         return status;
-    return check_reserved(request->changes.reserved,
-                          sizeof request->changes.reserved / sizeof request->changes.reserved[0]);
+    return PP_RESERVED_CHECK(parapet_copy_changes, &request->changes);
 }
 
 static void describe_call(const parapet_copy_request *request, const char *verb, pp_call *call)

@@ -5,6 +5,7 @@
 #include "array/document.h"
 #include "array/options.h"
 #include "array/spec.h"
+#include "base/reserved.h"
 #include "copy/copy.h"
 #include "rechunk/drawing.h"
 #include "rechunk/print.h"
@@ -128,11 +129,9 @@ static void clear_job(plan_job *job)
 
 static parapet_status check_request(const parapet_copy_plan_request *request)
 {
-    size_t i;
-    for (i = 0; i < sizeof request->reserved / sizeof request->reserved[0]; i++)
-        if (request->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_copy_plan_request must be 0; start from {0}");
+    parapet_status status;
+    if ((status = PP_RESERVED_CHECK(parapet_copy_plan_request, request)) != PARAPET_OK)
+        return status;
     if (request->ranks < 0 || request->ranks > INT_MAX)
         return pp_fail(PARAPET_ERR_ARGUMENT, "ranks is %lld, but must lie between 0 and %d; 0 is 1",
                        (long long)request->ranks, INT_MAX);

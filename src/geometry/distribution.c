@@ -3,6 +3,7 @@
 #include <inttypes.h>
 
 #include "base/checked.h"
+#include "base/reserved.h"
 
 static parapet_status refuse_spread(int d, int spread)
 {
@@ -65,8 +66,10 @@ static parapet_status check_elements(const pp_distribution *distribution)
 parapet_status pp_distribution_init(pp_distribution *distribution, const parapet_distribution *given,
                                     const int64_t *shape)
 {
-    parapet_status status = PARAPET_OK;
+    parapet_status status = PP_RESERVED_CHECK(parapet_distribution, given);
     int d;
+    if (status != PARAPET_OK)
+        return status;
     if (given->ndim < 0 || given->ndim > PARAPET_MAX_NDIM)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the distribution has %d dimensions, but must have 0 to %d", given->ndim,
                        PARAPET_MAX_NDIM);

@@ -7,6 +7,7 @@
 #include "array/path.h"
 #include "array/spec.h"
 #include "array/store.h"
+#include "base/reserved.h"
 #include "series/series.h"
 
 /* Small enough to be written with every step, large enough that a year of hours is nine of them. */
@@ -30,13 +31,11 @@ void pp_series_spec_add(const parapet_series_spec *spec, pp_call *call)
 
 static parapet_status check_frame(const parapet_series_spec *spec)
 {
-    size_t i;
+    parapet_status status;
     if (spec == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_create needs a spec");
-    for (i = 0; i < sizeof spec->reserved / sizeof spec->reserved[0]; i++)
-        if (spec->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the reserved words of parapet_series_spec must be 0; start from {0}");
+    if ((status = PP_RESERVED_CHECK(parapet_series_spec, spec)) != PARAPET_OK)
+        return status;
     if (spec->count < 1 || spec->names == NULL || spec->specs == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs at least one array, with its name and its spec");
     return PARAPET_OK;

@@ -3,14 +3,14 @@
 
 #include "array/array.h"
 #include "base/checked.h"
+#include "base/reserved.h"
 #include "series/series.h"
 
 static parapet_status check_step(const parapet_step *step)
 {
-    size_t i;
-    for (i = 0; i < sizeof step->reserved / sizeof step->reserved[0]; i++)
-        if (step->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "the reserved words of parapet_step must be 0; start from {0}");
+    parapet_status status = PP_RESERVED_CHECK(parapet_step, step);
+    if (status != PARAPET_OK)
+        return status;
     if (step->part_count < 0 || (step->part_count > 0 && step->parts == NULL))
         return pp_fail(PARAPET_ERR_ARGUMENT, "part_count is %d, but there are no parts", step->part_count);
     return PARAPET_OK;

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "base/reserved.h"
 
 static parapet_status refuse_bounds(int index, int dimension, const pp_box *box, const pp_grid *array)
 {
@@ -23,12 +24,8 @@ static parapet_status check_bounds(int index, const pp_box *box, const pp_grid *
 
 static parapet_status check_reserved(int index, const parapet_part *given)
 {
-    size_t i;
-    for (i = 0; i < sizeof given->reserved / sizeof given->reserved[0]; i++)
-        if (given->reserved[i] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "part %d: the reserved words of parapet_part must be 0; start from {0}", index);
-    return PARAPET_OK;
+    parapet_status status = PP_RESERVED_CHECK(parapet_part, given);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "part %d", index);
 }
 
 static parapet_status check_ndim(int index, const parapet_part *given, const pp_grid *array)

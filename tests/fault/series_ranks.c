@@ -203,7 +203,7 @@ static parapet_status compare(parapet_array *array, int number, int64_t first, i
 {
     int64_t start[3] = {first, 0, 0}, count[3] = {steps, 1, 1}, t, i, j;
     int32_t *found = allocate((size_t)(steps * shaped->shape[0] * shaped->shape[1]) * sizeof *found), *next = found;
-    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = found};
+    parapet_part part = {.ndim = ndims[number], .start = start, .count = count, .data = found};
     parapet_status status;
     if (ndims[number] > 1) {
         cut_block(shaped->shape[0], &start[1], &count[1]);

@@ -1,0 +1,32 @@
+#!/usr/bin/env python3
+"""check_structs.py ROOT: every struct of the public headers is in zero.cpp, and every one that a caller fills in and
+that has reserved words is in reserved.c."""
+import pathlib
+import re
+import sys
+
+root = pathlib.Path(sys.argv[1])
+headers = "".join((root / "include" / name).read_text() for name in ("parapet.h", "parapet_plan.h"))
+code = re.sub(r"/\*.*?\*/", "", headers, flags=re.DOTALL)
+structs = dict(re.findall(r"typedef struct (parapet_\w+) \{(.*?)\n\} \1;", code, flags=re.DOTALL))
+tests = root / "tests" / "structure"
+failed = not structs
+
+
+def is_filled_by_the_caller(name):
+    return re.search(rf"const {name} \*", code) or any(re.search(rf"^    {name} \w+;", body, flags=re.MULTILINE)
+                                                       for body in structs.values())
+
+
+for name, body in structs.items():
+    if not re.search(rf"\b{name} \w+ = \{{0\}};", (tests / "zero.cpp").read_text()):
+        print(f"check_structs: {name} is not started from {{0}} in tests/structure/zero.cpp")
+        failed = True
+    has_reserved = "reserved[" in body
+    if has_reserved and is_filled_by_the_caller(name) and f"CASE({name}," not in (tests / "reserved.c").read_text():
+        print(f"check_structs: the reserved words of {name} are not tried in tests/structure/reserved.c")
+        failed = True
+    if not has_reserved and name != "parapet_finding":
+        print(f"check_structs: {name} has no reserved words")
+        failed = True
+sys.exit(1 if failed else 0)
