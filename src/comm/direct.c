@@ -7,26 +7,11 @@
 #include <sys/uio.h>
 #include <unistd.h>
 
+#include "base/loops.h"
 #include "comm/internal.h"
 
 /* The most that one system call takes, on each side. */
 #define RUNS_PER_CALL 1024
-
-/* One loop: how often, and how many bytes further both sides are each time. */
-typedef struct axis {
-    int64_t count;
-    int64_t local;
-    int64_t remote;
-} axis;
-
-/* A copy as loops around a move of run_bytes, outermost loop first. Addresses are numbers: they may step outside an
- * object between two runs. */
-typedef struct nest {
-    int ndim;
-    axis axes[PARAPET_MAX_NDIM];
-    size_t run_bytes;
-    uint64_t local, remote;
-} nest;
 
 typedef struct side {
     struct iovec runs[RUNS_PER_CALL];
@@ -98,59 +83,20 @@ bool pp_direct_works(const pp_comm *comm, const pp_identity_proof *proof)
     return proof->node == comm->node && pp_direct_read(&probe) && found == proof->nonce;
 }
 
-/* The order of elements is free in a copy: loops run forwards here, and the largest steps are outermost. */
-static void add_loop(nest *loops, axis loop)
+/* Runs that are as long as both sides allow. Returns false when there is nothing to copy. */
+static bool build_loops(pp_loops *loops, const pp_direct_copy *copy)
 {
-    int d = loops->ndim++;
-    if (loop.local < 0) {
-        loops->local += (uint64_t)loop.local * (uint64_t)(loop.count - 1);
-        loops->remote += (uint64_t)loop.remote * (uint64_t)(loop.count - 1);
-        loop = (axis){loop.count, -loop.local, -loop.remote};
-    }
-    for (; d > 0 && loops->axes[d - 1].local < loop.local; d--)
-        loops->axes[d] = loops->axes[d - 1];
-    loops->axes[d] = loop;
-}
-
-/* Two loops are one where a step of the outer one continues just where the inner one ends, on both sides; an
- * innermost loop over neighbours on both sides becomes part of the run. */
-static void merge_loops(nest *loops)
-{
-    int64_t run = (int64_t)loops->run_bytes;
-    int kept = 0, d;
-    for (d = 1; d < loops->ndim; d++) {
-        axis *outer = &loops->axes[kept];
-        axis inner = loops->axes[d];
-        if (outer->local == inner.local * inner.count && outer->remote == inner.remote * inner.count)
-            *outer = (axis){outer->count * inner.count, inner.local, inner.remote};
-        else
-            loops->axes[++kept] = inner;
-    }
-    if (loops->ndim > 0)
-        loops->ndim = kept + 1;
-    if (loops->ndim > 0 && loops->axes[kept].local == run && loops->axes[kept].remote == run) {
-        loops->run_bytes *= (size_t)loops->axes[kept].count;
-        loops->ndim--;
-    }
-}
-
-/* Returns false when there is nothing to copy. */
-static bool build_nest(nest *loops, const pp_direct_copy *copy)
-{
-    int d;
-    loops->ndim = 0;
-    loops->run_bytes = copy->element_bytes;
-    loops->local = (uintptr_t)copy->local;
-    loops->remote = copy->remote;
-    if (copy->element_bytes == 0)
+    pp_loop_box box = {
+        .ndim = copy->ndim,
+        .element_bytes = copy->element_bytes,
+        .count = copy->count,
+        .origin = {.to = (uintptr_t)copy->local, .from = copy->remote},
+        .to_strides = copy->local_strides,
+        .from_strides = copy->remote_strides,
+    };
+    if (!pp_loops_init(loops, &box))
         return false;
-    for (d = 0; d < copy->ndim; d++)
-        if (copy->count[d] <= 0)
-            return false;
-    for (d = 0; d < copy->ndim; d++)
-        if (copy->count[d] > 1)
-            add_loop(loops, (axis){copy->count[d], copy->local_strides[d], copy->remote_strides[d]});
-    merge_loops(loops);
+    pp_loops_lengthen_run(loops);
     return true;
 }
 
@@ -204,43 +150,27 @@ static bool is_full(const batch *moves)
     return moves->local.count == RUNS_PER_CALL || moves->remote.count == RUNS_PER_CALL;
 }
 
-/* Steps to the next run; false: that was the last. */
-static bool next_run(nest *loops, int64_t *index)
-{
-    int d;
-    for (d = loops->ndim - 1; d >= 0; d--) {
-        axis loop = loops->axes[d];
-        if (++index[d] < loop.count) {
-            loops->local += (uint64_t)loop.local;
-            loops->remote += (uint64_t)loop.remote;
-            return true;
-        }
-        index[d] = 0;
-        loops->local -= (uint64_t)loop.local * (uint64_t)(loop.count - 1);
-        loops->remote -= (uint64_t)loop.remote * (uint64_t)(loop.count - 1);
-    }
-    return false;
-}
-
 static bool move(const pp_direct_copy *copy, bool is_write)
 {
-    int64_t index[PARAPET_MAX_NDIM] = {0};
-    nest loops;
+    int64_t position[PARAPET_MAX_NDIM] = {0};
+    pp_loops loops;
+    pp_place at;
     batch moves;
     if (is_made_to_fail())
         return false;
-    if (!build_nest(&loops, copy))
+    if (!build_loops(&loops, copy))
         return true;
+    at = loops.origin;
     moves.process = copy->process;
     moves.is_write = is_write;
     moves.bytes = moves.local.count = moves.local.first = moves.remote.count = moves.remote.first = 0;
     do {
-        add_run(&moves.local, loops.local, loops.run_bytes);
-        add_run(&moves.remote, loops.remote, loops.run_bytes);
+        add_run(&moves.local, at.to, loops.run_bytes);
+        add_run(&moves.remote, at.from, loops.run_bytes);
         moves.bytes += loops.run_bytes;
         if (is_full(&moves) && !move_batch(&moves))
             return false;
-    } while (next_run(&loops, index));
+    } while (pp_loops_next(&loops, loops.ndim, position, &at));
     return move_batch(&moves);
 }
 
