@@ -29,7 +29,7 @@ project(parent LANGUAGES C)
 enable_testing()
 add_subdirectory({source} parapet)
 get_directory_property(options COMPILE_OPTIONS)
-get_property(tests DIRECTORY parapet PROPERTY TESTS)
+get_property(tests DIRECTORY ${{CMAKE_BINARY_DIR}}/parapet PROPERTY TESTS)
 if(options OR tests OR TARGET unit_base_text OR TARGET example_01_write_and_read OR TARGET bench_serial)
   message(FATAL_ERROR "leaks: options '${{options}}' tests '${{tests}}'")
 endif()
@@ -38,16 +38,19 @@ target_link_libraries(opener PRIVATE parapet::parapet)
 """
 
 
-def run(command, **variables):
-    """Exit code and output of a command; a minute is a hang."""
-    environment = {name: value for name, value in os.environ.items() if not name.startswith(("PMI", "OMPI_COMM", "PARAPET"))}
+def run(command, seconds=120, **variables):
+    """Exit code and output of a command; what takes longer hangs."""
+    unwanted = ("PMI", "OMPI_COMM", "PARAPET")
+    environment = {name: value for name, value in os.environ.items() if not name.startswith(unwanted)}
     environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", **variables)
     try:
-        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=1800,
+        done = subprocess.run([str(word) for word in command], capture_output=True, text=True, timeout=seconds,
                               env=environment, stdin=subprocess.DEVNULL)
     except subprocess.TimeoutExpired:
         return 124, "hangs"
+    except OSError as problem:
+        return 127, str(problem)
     return done.returncode, done.stdout + done.stderr
 
 
@@ -59,7 +62,7 @@ def demand(what, is_true, output=""):
 
 
 def must(command, **variables):
-    code, output = run(command, **variables)
+    code, output = run(command, 3600, **variables)
     if code != 0:
         sys.exit(f"{' '.join(map(str, command))}: exit code {code}\n{output[-5000:]}")
     return output
@@ -153,9 +156,13 @@ def check_children(prefix, programs, store):
 
 def check_tool(prefix, store, flavours):
     """bin/parapet is the serial tool, and executes that of the launcher."""
-    for verb in (["info"], ["ls"], ["check"]):
-        code, output = run([prefix.tool, *verb, store])
-        demand(f"parapet {verb[0]} works without a launcher", code == 0, output)
+    program, _, _ = prefix.compile("opener_serial", "cc", prefix.flags("serial"))
+    must([program, "null", "write", store])
+    copied = prefix.work / "copied.zarr"
+    shutil.rmtree(copied, ignore_errors=True)
+    for words in (["info", store], ["ls", store], ["check", store], ["copy", f"{store}/a", copied]):
+        code, output = run([prefix.tool, *words])
+        demand(f"parapet {words[0]} works without a launcher", code == 0, output)
     demand("the serial tool has no MPI in it", "libmpi" not in must(["ldd", prefix.tool]))
     for launcher in flavours:
         code, output = run([f"mpiexec.{launcher}", "-n", "2", prefix.tool, "ls", store])
@@ -277,7 +284,7 @@ def check_subproject(arguments, prefix, store):
     (folder / "CMakeLists.txt").write_text(text)
     code, output = run([arguments.cmake, "-S", folder, "-B", folder / "build", "-DPARAPET_FLAVOURS=serial", "-GNinja"])
     demand("add_subdirectory configures no tests, examples or benchmarks, and leaks no flags", code == 0, output)
-    code, output = run([arguments.cmake, "--build", folder / "build", "--target", "opener"])
+    code, output = run([arguments.cmake, "--build", folder / "build", "--target", "opener"], 3600)
     demand("add_subdirectory: a program builds, without -Werror", code == 0, output)
     code, output = run([folder / "build" / "opener", "null", "create", store])
     demand("add_subdirectory: and runs", code == 0, output)

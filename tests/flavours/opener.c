@@ -1,7 +1,7 @@
 /* Opens a store as told and says what came of it: opener COMMUNICATOR MODE URL [COMMAND], where COMMUNICATOR is
- * world, self or null, MODE is read or create, and COMMAND is run by rank 0 first, as a child of this process;
- * COMMAND "spawn": MPI spawns a child that opens the store in place of this process. Exit code 0: it opened; 3: it
- * was refused. */
+ * world, self or null, MODE is read, create or write (an array), and COMMAND is run by rank 0 first, as a child of
+ * this process; COMMAND "spawn": MPI spawns a child that opens the store in place of this process. Exit code 0: it
+ * opened; 3: it was refused. */
 #include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -20,11 +20,27 @@ static MPI_Comm comm_named(const char *name)
     return MPI_COMM_NULL;
 }
 
+static parapet_status write_array(parapet_store *store)
+{
+    int64_t shape[1] = {8}, start[1] = {0};
+    int32_t data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
+    parapet_array_spec spec = {.ndim = 1, .shape = shape, .type = PARAPET_INT32, .overwrite = 1};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = data};
+    parapet_array *array = NULL;
+    parapet_status status = parapet_array_create(&array, store, "a", &spec);
+    if (status == PARAPET_OK)
+        status = parapet_array_write(array, &part, 1);
+    (void)parapet_array_close(&array);
+    return status;
+}
+
 static int open_store(char **words)
 {
     parapet_mode mode = strcmp(words[2], "read") == 0 ? PARAPET_READ : PARAPET_CREATE;
     parapet_store *store = NULL;
     parapet_status status = parapet_store_open(&store, comm_named(words[1]), words[3], mode, NULL);
+    if (status == PARAPET_OK && strcmp(words[2], "write") == 0)
+        status = write_array(store);
     printf("%s %s: %s %s\n", words[1], words[2], parapet_status_name(status),
            status != PARAPET_OK ? parapet_error_message() : "");
     (void)fflush(stdout);
