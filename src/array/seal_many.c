@@ -1,8 +1,4 @@
-/* seal_many.c - sealing many arrays as one.
- *
- * All pages of all arrays stand in one line, each as heavy as its records and a file. The line is cut into batches of
- * pages of about equal weight, dealt to the servers in turn, one to each in a round. So all of them have work,
- * whether there are many small arrays or one large one, and none holds more than two pages' worth of records.
+/* seal_many.c - sealing many arrays as one, in rounds: see seal_line.h.
  *
  * In a round every rank sends what it knows of shards to those that make the pages. What nobody knows is read. */
 #include <string.h>
@@ -12,32 +8,15 @@
 #include "array/attributes.h"
 #include "array/rank0.h"
 #include "array/seal.h"
+#include "array/seal_line.h"
 #include "array/seal_objects.h"
 #include "array/state.h"
 #include "base/checked.h"
 #include "comm/exchange.h"
 
-/* A file of its own takes about as long as so many records. */
-#define PAGE_WEIGHT 256
-
-/* One page of the line. */
-typedef struct line_page {
-    int array;
-    int64_t page;
-    uint32_t record_count;
-    int64_t batch;
-} line_page;
-
-/* A place in the line. */
-typedef struct line_place {
-    int array;
-    int64_t page;
-    int64_t weight; /* of all pages before */
-} line_place;
-
 /* A page that this rank makes in this round. */
 typedef struct own_page {
-    line_page of;
+    pp_seal_page of;
     size_t first;        /* of the round's records */
     int64_t lost_serial; /* notes up to this one do not count */
 } own_page;
@@ -56,21 +35,19 @@ typedef struct told_digest {
 } told_digest;
 
 typedef struct sealing {
-    parapet_array *const *arrays;
-    int count;
+    pp_seal_line line;
     parapet_store *store;
-    int64_t batch_weight;
     pp_failure failure; /* the first on this rank, until the next agreement */
     bool is_parted;     /* the ranks do not hear each other any more */
 
-    line_place round_start, round_end;
+    pp_seal_place round_start, round_end;
     own_page *own;
     size_t own_count, own_capacity;
     pp_shard_record *records;
     int64_t *serials; /* -1: nothing is known */
 
-    line_place sender; /* how far this rank is with telling */
-    line_page telling;
+    pp_seal_place sender; /* how far this rank is with telling */
+    pp_seal_page telling;
     size_t next_note;
     bool is_telling, is_loss_due;
     told_note pending;
@@ -81,88 +58,6 @@ typedef struct sealing {
 static bool has_failed(const sealing *job)
 {
     return job->failure.status != PARAPET_OK;
-}
-
-static int64_t pages_of(const parapet_array *array)
-{
-    return pp_divide_up(array->layout.tiling.shards.cell_count, PP_MANIFEST_PAGE_RECORDS);
-}
-
-/* ---- The line ---- */
-
-/* Takes the next page off the line; false: it has ended. Arrays that are sealed have no pages. */
-static bool take_page(const sealing *job, line_place *place, line_page *page)
-{
-    const parapet_array *array;
-    int64_t before;
-    while (place->array < job->count &&
-           (job->arrays[place->array]->is_sealed || place->page == pages_of(job->arrays[place->array]))) {
-        place->array++;
-        place->page = 0;
-    }
-    if (place->array == job->count)
-        return false;
-    array = job->arrays[place->array];
-    before = place->page * PP_MANIFEST_PAGE_RECORDS;
-    *page = (line_page){
-        .array = place->array,
-        .page = place->page,
-        .record_count =
-            (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, array->layout.tiling.shards.cell_count - before),
-        .batch = place->weight / job->batch_weight,
-    };
-    place->page++;
-    place->weight += page->record_count + PAGE_WEIGHT;
-    return true;
-}
-
-static int64_t round_of(const sealing *job)
-{
-    return job->round_start.weight / job->batch_weight / job->store->server_count;
-}
-
-/* The same, within this round. */
-static bool take_page_of_round(const sealing *job, line_place *place, line_page *page)
-{
-    line_place next = *place;
-    if (!take_page(job, &next, page) || page->batch / job->store->server_count > round_of(job))
-        return false;
-    *place = next;
-    return true;
-}
-
-static int owner_of(const sealing *job, const line_page *page)
-{
-    return job->store->servers[page->batch % job->store->server_count];
-}
-
-static bool is_own(const sealing *job, const line_page *page)
-{
-    return owner_of(job, page) == pp_comm_rank(job->store->comm);
-}
-
-/* What can be refused is refused by all ranks alike: they know the same. */
-static parapet_status measure(sealing *job)
-{
-    int64_t weight = 0;
-    parapet_status status;
-    int i;
-    for (i = 0; i < job->count; i++) {
-        parapet_array *array = job->arrays[i];
-        pp_transfer_context context;
-        if (array->is_sealed)
-            continue;
-        if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK)
-            return status;
-        if (pages_of(array) > PP_MANIFEST_MAX_PAGES)
-            return pp_fail(PARAPET_ERR_UNSUPPORTED, "array \"%s\": %lld shards are too many for a seal", array->path,
-                           (long long)array->layout.tiling.shards.cell_count);
-        weight += array->layout.tiling.shards.cell_count + PAGE_WEIGHT * pages_of(array);
-    }
-    job->batch_weight =
-        pp_min_i64(PP_MANIFEST_PAGE_RECORDS + PAGE_WEIGHT, pp_divide_up(weight, job->store->server_count));
-    job->batch_weight = pp_max_i64(job->batch_weight, 1);
-    return PARAPET_OK;
 }
 
 /* ---- What is known of shards ---- */
@@ -198,10 +93,10 @@ static void describe_unwritten(sealing *job)
 {
     int64_t before = 0; /* so that arrays of one shard are not all of one server */
     int i;
-    for (i = 0; i < job->count; i++) {
-        parapet_array *array = job->arrays[i];
+    for (i = 0; i < job->line.count; i++) {
+        parapet_array *array = job->line.arrays[i];
         /* Of many pages every server makes some, and reads what is in them. */
-        if (array->is_sealed || array->notes.serial > 0 || pages_of(array) >= job->store->server_count)
+        if (array->is_sealed || array->notes.serial > 0 || pp_seal_page_count(array) >= job->store->server_count)
             continue;
         describe_share(job, array, pp_seal_first_own(job->store, before));
         before += array->layout.tiling.shards.cell_count;
@@ -213,10 +108,12 @@ static void describe_unwritten(sealing *job)
 static bool begin_telling_page(sealing *job)
 {
     const pp_shard_notes *notes;
-    job->is_telling = !has_failed(job) && take_page_of_round(job, &job->sender, &job->telling);
+    job->is_telling =
+        !has_failed(job) && pp_seal_line_next_until(&job->line, pp_seal_line_round(&job->line, &job->round_start),
+                                                    &job->sender, &job->telling);
     if (!job->is_telling)
         return false;
-    notes = &job->arrays[job->telling.array]->notes;
+    notes = &job->line.arrays[job->telling.array]->notes;
     job->next_note = pp_shard_notes_find(notes, job->telling.page * PP_MANIFEST_PAGE_RECORDS);
     job->is_loss_due = notes->lost_serial > 0;
     return true;
@@ -225,8 +122,8 @@ static bool begin_telling_page(sealing *job)
 /* What is said next of the page that is told of; false: nothing more. */
 static bool tell_of_page(sealing *job)
 {
-    const line_page *page = &job->telling;
-    const pp_shard_notes *notes = &job->arrays[page->array]->notes;
+    const pp_seal_page *page = &job->telling;
+    const pp_shard_notes *notes = &job->line.arrays[page->array]->notes;
     int64_t first = page->page * PP_MANIFEST_PAGE_RECORDS;
     job->pending = (told_note){.array = page->array, .shard = first};
     if (job->is_loss_due) {
@@ -250,7 +147,7 @@ static void find_pending(sealing *job)
     while (!job->has_pending && (job->is_telling || begin_telling_page(job)))
         job->has_pending = job->is_telling = tell_of_page(job);
     if (job->has_pending)
-        job->pending_owner = owner_of(job, &job->telling);
+        job->pending_owner = pp_seal_line_owner(&job->line, &job->telling);
 }
 
 static bool next_notes(void *context, int *rank, void *parcel, size_t *bytes)
@@ -318,7 +215,7 @@ static void exchange(sealing *job, const pp_exchange *what)
 
 /* ---- A round ---- */
 
-static parapet_status add_own(sealing *job, const line_page *page, size_t *record_count)
+static parapet_status add_own(sealing *job, const pp_seal_page *page, size_t *record_count)
 {
     size_t capacity = pp_max_size(32, 2 * job->own_capacity);
     parapet_status status;
@@ -334,13 +231,14 @@ static parapet_status add_own(sealing *job, const line_page *page, size_t *recor
 
 static parapet_status list_own(sealing *job)
 {
-    line_page page;
+    pp_seal_page page;
     size_t i, record_count = 0;
     parapet_status status = PARAPET_OK;
     job->round_end = job->round_start;
     job->own_count = 0;
-    while (take_page_of_round(job, &job->round_end, &page))
-        if (is_own(job, &page) && status == PARAPET_OK)
+    while (pp_seal_line_next_until(&job->line, pp_seal_line_round(&job->line, &job->round_start), &job->round_end,
+                                   &page))
+        if (pp_seal_line_owner(&job->line, &page) == pp_comm_rank(job->store->comm) && status == PARAPET_OK)
             status = add_own(job, &page, &record_count);
     if (status != PARAPET_OK ||
         (status = pp_allocate_array(&job->records, record_count, sizeof job->records[0])) != PARAPET_OK ||
@@ -355,7 +253,7 @@ static parapet_status list_own(sealing *job)
 
 static parapet_status complete_page(sealing *job, const own_page *page)
 {
-    parapet_array *array = job->arrays[page->of.array];
+    parapet_array *array = job->line.arrays[page->of.array];
     pp_shard_record *records = &job->records[page->first];
     pp_transfer_context context;
     parapet_status status = pp_array_transfer_context(array, &context);
@@ -388,17 +286,18 @@ static void run_round(sealing *job)
 static bool next_digests(void *context, int *rank, void *parcel, size_t *bytes)
 {
     sealing *job = context;
-    line_page page;
+    pp_seal_page page;
     told_digest told;
     *rank = 0;
     *bytes = 0;
     if (pp_comm_rank(job->store->comm) == 0)
         return false;
-    while (!has_failed(job) && *bytes + sizeof told <= PP_PARCEL_BYTES && take_page(job, &job->sender, &page)) {
-        if (!is_own(job, &page))
+    while (!has_failed(job) && *bytes + sizeof told <= PP_PARCEL_BYTES &&
+           pp_seal_line_next(&job->line, &job->sender, &page)) {
+        if (pp_seal_line_owner(&job->line, &page) != pp_comm_rank(job->store->comm))
             continue;
         told = (told_digest){.array = page.array, .page = page.page};
-        memcpy(told.digest, job->arrays[page.array]->head.page_digests + (size_t)page.page * PP_SHA256_BYTES,
+        memcpy(told.digest, job->line.arrays[page.array]->head.page_digests + (size_t)page.page * PP_SHA256_BYTES,
                PP_SHA256_BYTES);
         memcpy((unsigned char *)parcel + *bytes, &told, sizeof told);
         *bytes += sizeof told;
@@ -414,7 +313,7 @@ static void receive_digests(void *context, int source, const void *parcel, size_
     (void)source;
     for (done = 0; done + sizeof told <= bytes && !has_failed(job); done += sizeof told) {
         memcpy(&told, (const unsigned char *)parcel + done, sizeof told);
-        memcpy(job->arrays[told.array]->head.page_digests + (size_t)told.page * PP_SHA256_BYTES, told.digest,
+        memcpy(job->line.arrays[told.array]->head.page_digests + (size_t)told.page * PP_SHA256_BYTES, told.digest,
                PP_SHA256_BYTES);
     }
 }
@@ -425,8 +324,8 @@ static parapet_status init_heads(sealing *job)
 {
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < job->count && status == PARAPET_OK; i++) {
-        parapet_array *array = job->arrays[i];
+    for (i = 0; i < job->line.count && status == PARAPET_OK; i++) {
+        parapet_array *array = job->line.arrays[i];
         if (array->is_sealed)
             continue;
         pp_manifest_head_clear(&array->head);
@@ -438,14 +337,14 @@ static parapet_status init_heads(sealing *job)
 /* All pages, durable; rank 0 has their digests. */
 static parapet_status write_pages(sealing *job)
 {
-    line_place end = {0};
-    line_page page;
+    pp_seal_place end = {0};
+    pp_seal_page page;
     pp_failure_take(&job->failure, init_heads(job));
     if (!has_failed(job))
         describe_unwritten(job);
-    for (end = job->round_start; take_page(job, &end, &page); end = job->round_start)
+    for (end = job->round_start; pp_seal_line_next(&job->line, &end, &page); end = job->round_start)
         run_round(job);
-    job->sender = (line_place){0};
+    job->sender = (pp_seal_place){0};
     exchange(job, &(pp_exchange){.context = job, .next = next_digests, .receive = receive_digests});
     pp_free(job->own);
     if (!has_failed(job))
@@ -457,9 +356,9 @@ static parapet_status do_to_unsealed(const sealing *job, parapet_status (*step)(
 {
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < job->count && status == PARAPET_OK; i++)
-        if (!job->arrays[i]->is_sealed)
-            status = step(job->arrays[i]);
+    for (i = 0; i < job->line.count && status == PARAPET_OK; i++)
+        if (!job->line.arrays[i]->is_sealed)
+            status = step(job->line.arrays[i]);
     return status;
 }
 
@@ -480,8 +379,8 @@ static parapet_status print_states(void *subject, pp_text *bytes)
     const sealing *job = subject;
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < job->count && status == PARAPET_OK; i++)
-        status = pp_array_state_print(job->arrays[i], bytes);
+    for (i = 0; i < job->line.count && status == PARAPET_OK; i++)
+        status = pp_array_state_print(job->line.arrays[i], bytes);
     return status;
 }
 
@@ -490,8 +389,8 @@ static parapet_status adopt_states(void *subject, pp_cursor *bytes)
     const sealing *job = subject;
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < job->count && status == PARAPET_OK; i++)
-        status = pp_array_state_adopt(job->arrays[i], bytes);
+    for (i = 0; i < job->line.count && status == PARAPET_OK; i++)
+        status = pp_array_state_adopt(job->line.arrays[i], bytes);
     return status;
 }
 
@@ -499,8 +398,8 @@ static void mark_arrays_broken(void *subject)
 {
     const sealing *job = subject;
     int i;
-    for (i = 0; i < job->count; i++)
-        job->arrays[i]->is_broken = true;
+    for (i = 0; i < job->line.count; i++)
+        job->line.arrays[i]->is_broken = true;
 }
 
 static parapet_status rank0_do(sealing *job, pp_rank0_work work)
@@ -517,8 +416,8 @@ static parapet_status rank0_do(sealing *job, pp_rank0_work work)
 static bool has_no_stale_seal(const sealing *job)
 {
     int i;
-    for (i = 0; i < job->count; i++) {
-        const parapet_array *array = job->arrays[i];
+    for (i = 0; i < job->line.count; i++) {
+        const parapet_array *array = job->line.arrays[i];
         if (!array->is_sealed && (array->has_head || pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE)))
             return false;
     }
@@ -528,8 +427,8 @@ static bool has_no_stale_seal(const sealing *job)
 static bool is_all_sealed(const sealing *job)
 {
     int i;
-    for (i = 0; i < job->count; i++)
-        if (!job->arrays[i]->is_sealed)
+    for (i = 0; i < job->line.count; i++)
+        if (!job->line.arrays[i]->is_sealed)
             return false;
     return true;
 }
@@ -538,19 +437,19 @@ static bool is_all_sealed(const sealing *job)
 static void forget_heads(const sealing *job)
 {
     int i;
-    for (i = 0; i < job->count; i++)
-        if (!job->arrays[i]->is_sealed)
-            pp_manifest_head_clear(&job->arrays[i]->head);
+    for (i = 0; i < job->line.count; i++)
+        if (!job->line.arrays[i]->is_sealed)
+            pp_manifest_head_clear(&job->line.arrays[i]->head);
 }
 
 parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
 {
-    sealing job = {.arrays = arrays, .count = count, .store = count > 0 ? arrays[0]->store : NULL};
+    sealing job = {.line = {.arrays = arrays, .count = count}, .store = count > 0 ? arrays[0]->store : NULL};
     parapet_status status;
     int i;
     if (is_all_sealed(&job))
         return PARAPET_OK;
-    if ((status = measure(&job)) != PARAPET_OK ||
+    if ((status = pp_seal_line_init(&job.line, arrays, count)) != PARAPET_OK ||
         (!has_no_stale_seal(&job) && (status = rank0_do(&job, remove_stale)) != PARAPET_OK))
         return status;
     if ((status = pp_comm_agree(job.store->comm, "sealing", write_pages(&job))) == PARAPET_OK)

@@ -1,0 +1,52 @@
+/* seal_line.h - who makes which pages of the seals of many arrays.
+ *
+ * All pages of all arrays stand in one line, each as heavy as its records and a file. The line is cut into batches of
+ * pages of about equal weight, dealt to the servers in turn, one to each in a round. So all of them have work,
+ * whether there are many small arrays or one large one, and none holds more than two pages' worth of records. */
+#ifndef PARAPET_ARRAY_SEAL_LINE_H
+#define PARAPET_ARRAY_SEAL_LINE_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+typedef struct pp_seal_line {
+    parapet_array *const *arrays;
+    int count;
+    int64_t batch_weight;
+} pp_seal_line;
+
+/* One page of the line. */
+typedef struct pp_seal_page {
+    int array;
+    int64_t page;
+    uint32_t record_count;
+    int64_t batch;
+} pp_seal_page;
+
+/* A place in the line. */
+typedef struct pp_seal_place {
+    int array;
+    int64_t page;
+    int64_t weight; /* of all pages before */
+} pp_seal_place;
+
+/* Arrays of one store, one at least. What can be refused is refused by all ranks alike: they know the same. */
+parapet_status pp_seal_line_init(pp_seal_line *line, parapet_array *const *arrays, int count);
+
+/* How many pages the seal of an array has. */
+int64_t pp_seal_page_count(const parapet_array *array);
+
+/* Takes the next page off the line; false: it has ended. Arrays that are sealed have no pages. */
+bool pp_seal_line_next(const pp_seal_line *line, pp_seal_place *place, pp_seal_page *page);
+
+/* The same, but not of a later round. */
+bool pp_seal_line_next_until(const pp_seal_line *line, int64_t round, pp_seal_place *place, pp_seal_page *page);
+
+/* The round of the page that comes next. */
+int64_t pp_seal_line_round(const pp_seal_line *line, const pp_seal_place *place);
+
+/* The rank that makes a page. */
+int pp_seal_line_owner(const pp_seal_line *line, const pp_seal_page *page);
+
+#endif
