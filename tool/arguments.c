@@ -49,14 +49,38 @@ static size_t spelling_distance(const char *a, const char *b)
     return row[width];
 }
 
-const tool_verb *verb_find(const char *name, const tool_verb **nearest)
+int verb_word_count(const tool_verb *verb)
+{
+    return strchr(verb->name, ' ') != NULL ? 2 : 1;
+}
+
+bool verb_begins_with(const tool_verb *verb, const char *word)
+{
+    size_t length = strlen(word);
+    return strncmp(verb->name, word, length) == 0 && verb->name[length] == ' ';
+}
+
+/* How far the first words are from the name of a verb. */
+static size_t verb_distance(const tool_verb *verb, int count, char **words)
+{
+    size_t distance;
+    char *name;
+    if (verb_word_count(verb) == 1 || count < 2)
+        return spelling_distance(words[0], verb->name);
+    name = text_format("%s %s", words[0], words[1]);
+    distance = spelling_distance(name, verb->name);
+    free(name);
+    return distance;
+}
+
+const tool_verb *verb_find(int count, char **words, const tool_verb **nearest)
 {
     size_t best = SIZE_MAX;
     for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++) {
-        size_t distance = spelling_distance(name, (*verb)->name);
+        size_t distance = verb_distance(*verb, count, words);
         if (distance == 0)
             return *verb;
-        if (distance < best && nearest != NULL) {
+        if (distance < best) {
             best = distance;
             *nearest = *verb;
         }
@@ -306,8 +330,8 @@ static void print_values(FILE *out, const tool_value *values)
 
 void help_print_verb(FILE *out, const tool_verb *verb)
 {
-    fprintf(out, "Usage: parapet %s [options] %s\n\n%s\n%s\nOptions:\n", verb->name, verb->operands, verb->summary,
-            verb->details);
+    fprintf(out, "Usage: parapet %s [options]%s%s\n\n%s\n%s\nOptions:\n", verb->name,
+            verb->operands[0] != '\0' ? " " : "", verb->operands, verb->summary, verb->details);
     print_values(out, verb->values);
     print_flags(out, verb->flags);
     print_flags(out, common_flags);
@@ -323,7 +347,7 @@ void help_print(FILE *out)
           "Looks at, checks, compares and copies Zarr stores, and plans transfers.\n\nVerbs:\n",
           out);
     for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
-        fprintf(out, "  %-9s %s\n", (*verb)->name, (*verb)->summary);
+        fprintf(out, "  %-10s  %s\n", (*verb)->name, (*verb)->summary);
     fputs("\n  -h, --help     print this help; parapet help VERB prints more\n"
           "  -V, --version  print the versions of this tool, of MPI and of every codec\n",
           out);

@@ -6,8 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-const tool_verb *const tool_verbs[] = {&verb_info, &verb_ls,   &verb_check,    &verb_gc, &verb_diff,
-                                       &verb_copy, &verb_plan, &verb_selftest, NULL};
+#define TOOL_VERB_ROW(name) &verb_##name,
+const tool_verb *const tool_verbs[] = {TOOL_VERBS(TOOL_VERB_ROW) NULL};
+#undef TOOL_VERB_ROW
 
 /* A full disk or a closed pipe must not look like success. */
 static int finish_output(int exit_code)
@@ -31,28 +32,48 @@ static int run_verb(const tool_verb *verb, int count, char **words)
     return ranks_run(&request);
 }
 
-static int refuse_verb(const char *name, const tool_verb *nearest)
+/* Verbs that begin with this word; returns how many there are. */
+static int print_family(FILE *out, const char *word)
 {
-    if (name[0] == '-')
-        report_error(name, "there is no such option; parapet --help lists the verbs and options");
-    else
-        report_error(name, "there is no such verb; the nearest is %s", nearest->name);
-    return TOOL_USAGE;
+    int count = 0;
+    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
+        if (verb_begins_with(*verb, word)) {
+            fprintf(out, "%s  %-10s  %s\n", count == 0 ? "Verbs:\n" : "", (*verb)->name, (*verb)->summary);
+            count++;
+        }
+    return count;
 }
 
-/* Whether the words name a verb of two words, which "plan" alone would not know. */
-static bool is_plan_copy(int count, char **words)
+/* The first of them; NULL: there is none. */
+static const tool_verb *first_of_family(const char *word)
 {
-    return count >= 2 && strcmp(words[0], "plan") == 0 && strcmp(words[1], "copy") == 0;
+    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
+        if (verb_begins_with(*verb, word))
+            return *verb;
+    return NULL;
+}
+
+static int refuse_verb(char **words, const tool_verb *nearest)
+{
+    const tool_verb *first = first_of_family(words[0]);
+    if (words[0][0] == '-')
+        report_error(words[0], "there is no such option; parapet --help lists the verbs and options");
+    else if (first != NULL)
+        report_error(words[0], "it needs a second word at once, as in %s; parapet help %s lists them", first->name,
+                     words[0]);
+    else
+        report_error(words[0], "there is no such verb; the nearest is %s", nearest->name);
+    return TOOL_USAGE;
 }
 
 static int print_help_of(int count, char **words)
 {
     const tool_verb *nearest = NULL;
-    const tool_verb *verb = is_plan_copy(count, words) ? &verb_plan_copy : verb_find(words[0], &nearest);
-    if (verb == NULL)
-        return refuse_verb(words[0], nearest);
-    help_print_verb(stdout, verb);
+    const tool_verb *verb = verb_find(count, words, &nearest);
+    if (verb != NULL)
+        help_print_verb(stdout, verb);
+    else if (count > 1 || print_family(stdout, words[0]) == 0)
+        return refuse_verb(words, nearest);
     return TOOL_OK;
 }
 
@@ -68,6 +89,7 @@ static int run(int count, char **words)
 {
     const tool_verb *nearest = NULL;
     const tool_verb *verb;
+    int first;
     if (count < 2) {
         help_print(stderr);
         return TOOL_USAGE;
@@ -80,12 +102,11 @@ static int run(int count, char **words)
         help_print(stdout);
         return TOOL_OK;
     }
-    verb = verb_find(words[1], &nearest);
+    verb = verb_find(count - 1, words + 1, &nearest);
     if (verb == NULL)
-        return refuse_verb(words[1], nearest);
-    if (is_plan_copy(count - 1, words + 1))
-        return run_verb(&verb_plan_copy, count - 3, words + 3);
-    return run_verb(verb, count - 2, words + 2);
+        return refuse_verb(words + 1, nearest);
+    first = 1 + verb_word_count(verb);
+    return run_verb(verb, count - first, words + first);
 }
 
 int main(int count, char **words)

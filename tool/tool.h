@@ -98,10 +98,17 @@ struct tool_request {
     const char *values[TOOL_VALUES_MOST]; /* as given, in the order of the verb's list; NULL: not given */
 };
 
-extern const tool_verb verb_info, verb_ls, verb_check, verb_gc, verb_diff, verb_copy, verb_plan, verb_plan_copy,
-    verb_selftest;
+/* The verbs in the order of the help: verb_plan_copy is in cmd_plan_copy.c, is called as "plan copy", and has the
+ * page docs/man/parapet-plan-copy.1. */
+#define TOOL_VERBS(ROW)                                                                                              \
+    ROW(info)                                                                                                        \
+    ROW(ls) ROW(check) ROW(gc) ROW(diff) ROW(copy) ROW(plan_write) ROW(plan_read) ROW(plan_copy) ROW(selftest)
 
-/* The verbs in the order of the help, ended by NULL. */
+#define TOOL_VERB_DECLARE(name) extern const tool_verb verb_##name;
+TOOL_VERBS(TOOL_VERB_DECLARE)
+#undef TOOL_VERB_DECLARE
+
+/* All of them, ended by NULL. */
 extern const tool_verb *const tool_verbs[];
 
 /* Fills the request from its words. False: a usage error, already reported. */
@@ -110,8 +117,14 @@ bool arguments_parse(tool_request *request);
 /* What was given for the flag of the verb with that name; NULL: nothing. */
 const char *request_value(const tool_request *request, const char *name);
 
-/* The verb of that name, or NULL; nearest, unless NULL, then gets the verb that is spelt most like it. */
-const tool_verb *verb_find(const char *name, const tool_verb **nearest);
+/* The verb that the first words name, or NULL; nearest then gets the verb that is spelt most like them. */
+const tool_verb *verb_find(int count, char **words, const tool_verb **nearest);
+
+/* How many words its name has: 1 or 2. */
+int verb_word_count(const tool_verb *verb);
+
+/* Whether the name has two words of which this is the first. */
+bool verb_begins_with(const tool_verb *verb, const char *word);
 
 void help_print(FILE *out);
 void help_print_verb(FILE *out, const tool_verb *verb);
@@ -369,6 +382,12 @@ int64_t ranks_most(const tool_request *request, int64_t number);
 
 /* [collective] How many ranks there are on the node of this one. */
 int ranks_on_node(const tool_request *request);
+
+/* ---- Planning: what plan write and plan read have in common -------------------------------------------- */
+
+extern const tool_flag plan_transfer_flags[];
+extern const tool_value plan_transfer_values[];
+int plan_transfer_run(const tool_request *request, bool is_read);
 
 /* ---- Copying ------------------------------------------------------------------------------------------- */
 

@@ -6,9 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const tool_flag flags[] = {{0, 0, NULL, NULL}};
+const tool_flag plan_transfer_flags[] = {{0, 0, NULL, NULL}};
 
-static const tool_value values[] = {
+const tool_value plan_transfer_values[] = {
     {0, "shape", "--shape N,N", "of the array; needed"},
     {0, "type", "--type T", "of its elements: float64 (default), int32, ..."},
     {0, "chunks", "--chunks N,N", "default: about 1 MiB each; 0 is the whole dimension"},
@@ -144,7 +144,7 @@ static bool parse_ranks(const tool_request *request, plan_arguments *arguments)
     if (request_value(request, "mesh") != NULL)
         return extents_parse(request, "mesh", arguments->ndim, arguments->mesh) && check_mesh(arguments);
     if (arguments->ranks == 0) {
-        report_error("plan", "say how many ranks there are, with --ranks or --mesh");
+        report_error(request->verb->name, "say how many ranks there are, with --ranks or --mesh");
         return false;
     }
     return choose_mesh(arguments);
@@ -170,7 +170,8 @@ static bool parse_array(const tool_request *request, plan_arguments *arguments)
     parapet_array_spec *spec = &arguments->request.spec;
     const char *type = request_value(request, "type");
     if (request_value(request, "shape") == NULL) {
-        report_error("plan", "--shape is missing; parapet help plan shows an example");
+        report_error(request->verb->name, "--shape is missing; parapet help %s shows an example",
+                     request->verb->name);
         return false;
     }
     if ((arguments->ndim = list_parse(request, "shape", arguments->shape)) < 0)
@@ -215,33 +216,19 @@ static bool parse_memory(const tool_request *request, plan_arguments *arguments)
     return true;
 }
 
-static bool parse_direction(const tool_request *request, plan_arguments *arguments)
-{
-    const char *word = request->operands[0];
-    arguments->request.is_read = strcmp(word, "read") == 0;
-    if (arguments->request.is_read || strcmp(word, "write") == 0)
-        return true;
-    if (strcmp(word, "copy") == 0)
-        report_error("plan", "\"copy\" comes before all options: parapet plan copy ...");
-    else
-        report_error("plan", "\"%s\" is none of write, read and copy", word);
-    return false;
-}
-
 static bool parse(const tool_request *request, plan_arguments *arguments)
 {
     *arguments = (plan_arguments){.options = request->options};
     arguments->request.server = -1;
     arguments->request.servers = request->options.servers;
     arguments->request.as_json = (request->flags & TOOL_JSON) != 0;
-    return parse_direction(request, arguments) && parse_array(request, arguments) &&
-           parse_spread(request, arguments) && parse_ranks(request, arguments) &&
+    return parse_array(request, arguments) && parse_spread(request, arguments) && parse_ranks(request, arguments) &&
            integer_parse(request, "servers", 1, &arguments->request.servers) &&
            integer_parse(request, "server", 0, &arguments->request.server) && parse_memory(request, arguments) &&
            parse_ownership(request, arguments);
 }
 
-static int run(const tool_request *request)
+int plan_transfer_run(const tool_request *request, bool is_read)
 {
     const char *path = request_value(request, "svg");
     plan_arguments arguments;
@@ -249,8 +236,9 @@ static int run(const tool_request *request)
     int exit_code = TOOL_FAILED;
     if (!parse(request, &arguments))
         return TOOL_USAGE;
+    arguments.request.is_read = is_read;
     if (parapet_transfer_plan_print(&arguments.request, &text, path != NULL ? &svg : NULL) != PARAPET_OK)
-        report_failure("plan");
+        report_failure(request->verb->name);
     else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;
     if (text != NULL)
@@ -259,18 +247,3 @@ static int run(const tool_request *request)
     parapet_free(svg);
     return exit_code;
 }
-
-const tool_verb verb_plan = {
-    .name = "plan",
-    .operands = "write|read",
-    .summary = "Says what every server and rank would do in a transfer, without doing it.",
-    .details = "No MPI, no storage. Example:\n"
-               "  parapet plan write --shape 4096,4096,4096 --ranks 512 --servers 32 --svg plan.svg\n"
-               "A copy is planned by parapet plan copy; parapet help plan copy says how.\n",
-    .exit_codes = "0 planned, 1 cannot be planned, 2 wrong usage.",
-    .flags = flags,
-    .values = values,
-    .operands_min = 1,
-    .operands_max = 1,
-    .run = run,
-};
