@@ -142,7 +142,7 @@ typedef struct parapet_launch {
     int64_t reserved[4];
 } parapet_launch;
 
-/* [local] MPI need not have been started. */
+/* [local] Tells under which launcher this process runs. MPI need not have been started. */
 PARAPET_API parapet_status parapet_launch_get(parapet_launch *launch);
 
 /* [local] Frees text that a function of this library returned through a pointer; takes NULL. */
@@ -264,7 +264,7 @@ typedef struct parapet_statistics {
     int64_t reserved[11];
 } parapet_statistics;
 
-/* [local] */
+/* [local] Fills in what the store has done on this rank so far. */
 PARAPET_API parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statistics *statistics);
 
 /* ---- Groups ------------------------------------------------------------------------------------------- */
@@ -276,10 +276,10 @@ PARAPET_API parapet_status parapet_store_get_statistics(parapet_store *store, pa
 PARAPET_API parapet_status parapet_group_create(parapet_group **group, parapet_store *store, const char *path,
                                                 const char *attributes);
 
-/* [collective] */
+/* [collective] Opens a group: of Zarr v3, or of Zarr v2 for reading. */
 PARAPET_API parapet_status parapet_group_open(parapet_group **group, parapet_store *store, const char *path);
 
-/* [collective] */
+/* [collective] Closes the group; what lies in it may stay open. */
 PARAPET_API parapet_status parapet_group_close(parapet_group **group);
 
 typedef enum parapet_node_kind {
@@ -293,7 +293,7 @@ typedef int (*parapet_child_visitor)(void *context, const char *name, parapet_no
 
 /* [collective] Lists the direct children of a group in the order of their names, Zarr v2 nodes included. One that is
  * invalid does not hide the others. */
-PARAPET_API parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor child, void *context);
+PARAPET_API parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor visitor, void *context);
 
 /* [collective] Writes consolidated metadata of everything below into this group's zarr.json, so that readers
  * open it with one request. Any later change of metadata below through Parapet removes it again. */
@@ -334,17 +334,20 @@ PARAPET_API parapet_status parapet_array_create(parapet_array **array, parapet_s
 /* [collective] Opens an array: Zarr v3, or Zarr v2 for reading. */
 PARAPET_API parapet_status parapet_array_open(parapet_array **array, parapet_store *store, const char *path);
 
-/* [collective] */
+/* [collective] Closes the array. Everything that was written is already stored. */
 PARAPET_API parapet_status parapet_array_close(parapet_array **array);
 
-/* [collective] Makes or opens many arrays at once: one rank touches the storage, and the number of agreements does
+/* [collective] Makes many arrays at once: one rank touches the storage, and the number of agreements does
  * not depend on the number of arrays. All or none: after a failure every handle is NULL (of a creation that failed,
  * some arrays may exist). */
 PARAPET_API parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store,
                                                  const char *const *paths, const parapet_array_spec *specs,
                                                  int count);
+
+/* [collective] Opens many arrays at once, likewise all or none. */
 PARAPET_API parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths,
                                                int count);
+
 /* [collective] Closes all of them and sets the handles to NULL. */
 PARAPET_API parapet_status parapet_arrays_close(parapet_array **arrays, int count);
 
@@ -368,7 +371,7 @@ typedef struct parapet_array_info {
     int64_t reserved[16];
 } parapet_array_info;
 
-/* [local] */
+/* [local] Tells what an array is: type, shape, chunks, shards, codecs, fill value. */
 PARAPET_API parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *info);
 
 /* [local] How the array is cut into chunks and shards, in sentences: how large, how many files, and why the
@@ -402,9 +405,11 @@ typedef struct parapet_array_parts {
     int64_t reserved[4];
 } parapet_array_parts;
 
-/* [collective] Writes or reads many arrays as one transfer that shares buffers, threads and agreements. The same
- * arrays in the same order on every rank. When writing, all shards of all arrays are staged before one is visible. */
+/* [collective] Writes many arrays as one transfer that shares buffers, threads and agreements. The same arrays in the
+ * same order on every rank. All shards of all arrays are staged before one is visible. */
 PARAPET_API parapet_status parapet_arrays_write(const parapet_array_parts *list, int count);
+
+/* [collective] Reads many arrays as one transfer, as parapet_arrays_write writes them. */
 PARAPET_API parapet_status parapet_arrays_read(const parapet_array_parts *list, int count);
 
 /* [collective] Changes the shape. What is cut off is gone for good: growing again shows the fill value. */
@@ -418,10 +423,10 @@ PARAPET_API parapet_status parapet_array_seal(parapet_array *array);
 /* [collective] Takes the seal off; parapet_array_write and parapet_array_resize do so by themselves. */
 PARAPET_API parapet_status parapet_array_unseal(parapet_array *array);
 
-/* [collective] As for groups. On a sealed array the seal is kept. */
+/* [collective] Sets an attribute, as parapet_group_attribute_set. On a sealed array the seal is kept. */
 PARAPET_API parapet_status parapet_array_attribute_set(parapet_array *array, const char *name, const char *json);
 
-/* [local] As for groups. */
+/* [local] The JSON text of an attribute or of all, as parapet_group_attribute_get. */
 PARAPET_API parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json);
 
 /* ---- Distributions ------------------------------------------------------------------------------------ */
@@ -559,7 +564,7 @@ PARAPET_API parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpo
 PARAPET_API parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint,
                                                   const parapet_checkpoint_item *items, int count);
 
-/* [collective] Small state: an attribute of the generation's group, as in parapet_group_attribute_set. */
+/* [collective] Sets an attribute of the generation's group, for small state, as parapet_group_attribute_set. */
 PARAPET_API parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name,
                                                             const char *json);
 
@@ -570,7 +575,7 @@ PARAPET_API parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *
  * same, and whole: open or list to know. generation may be NULL. */
 PARAPET_API parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation);
 
-/* [collective] As if it had never begun; frees the handle. Takes NULL. */
+/* [collective] Gives the generation up, as if it had never begun, and frees the handle. Takes NULL. */
 PARAPET_API parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint);
 
 typedef enum parapet_buffering {
@@ -587,10 +592,11 @@ PARAPET_API parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoi
                                                     const parapet_checkpoint_item *items, int count,
                                                     parapet_buffering buffering);
 
-/* [local] *is_done: wait would not wait. */
+/* [local] Sets *is_done to 1 if parapet_checkpoint_wait would return at once, else to 0. */
 PARAPET_API parapet_status parapet_checkpoint_test(parapet_checkpoint *checkpoint, int *is_done);
 
-/* [collective] The status of the put and of the commit that start began; frees the handle. generation may be NULL. */
+/* [collective] Waits for what start began, and returns the status of its put and commit; frees the handle. generation
+ * may be NULL. */
 PARAPET_API parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoint, int64_t *generation);
 
 /* [collective] Opens a generation to restore from: of that number, or with 0 the newest that verifies. Verifies its
@@ -604,7 +610,7 @@ PARAPET_API parapet_status parapet_checkpoint_open(parapet_checkpoint **checkpoi
 PARAPET_API parapet_status parapet_checkpoint_get(parapet_checkpoint *checkpoint,
                                                   const parapet_checkpoint_item *items, int count);
 
-/* [local] As parapet_group_attribute_get; of a generation that was opened. */
+/* [local] The JSON text of an attribute of a generation that was opened, as parapet_group_attribute_get. */
 PARAPET_API parapet_status parapet_checkpoint_attribute_get(parapet_checkpoint *checkpoint, const char *name,
                                                             char **json);
 
@@ -619,28 +625,28 @@ typedef struct parapet_checkpoint_info {
     int64_t reserved[8];
 } parapet_checkpoint_info;
 
-/* [local] */
+/* [local] Tells which generation was opened, and which newer ones were passed over. */
 PARAPET_API parapet_status parapet_checkpoint_get_info(parapet_checkpoint *checkpoint, parapet_checkpoint_info *info);
 
-/* [collective] Of a generation that was opened. Takes NULL. */
+/* [collective] Closes a generation that was opened, and its arrays. Takes NULL. */
 PARAPET_API parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint);
 
 /* Called for each generation, the newest first; a return other than 0 ends the listing. path is that of its group. */
 typedef int (*parapet_generation_visitor)(void *context, int64_t generation, const char *path);
 
-/* [collective] The generations that are committed at path; they are not verified. A group that never had a
+/* [collective] Lists the generations that are committed at path; they are not verified. A group that never had a
  * checkpoint has none. */
 PARAPET_API parapet_status parapet_checkpoint_list(parapet_store *store, const char *path,
-                                                   parapet_generation_visitor generation, void *context);
+                                                   parapet_generation_visitor visitor, void *context);
 
 /* What was, or would be, removed. */
 typedef int (*parapet_removal_visitor)(void *context, const char *key, const char *reason);
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, and temporary
  * objects; not those of a copy that can be resumed. Nobody else may write there meanwhile, and no array, group or
- * checkpoint of this store may be open. dry_run: only tells. removal may be NULL. */
+ * checkpoint of this store may be open. dry_run: only tells. visitor may be NULL. */
 PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
-                                                 parapet_removal_visitor removal, void *context);
+                                                 parapet_removal_visitor visitor, void *context);
 
 /* ---- Series ------------------------------------------------------------------------------------------- */
 
@@ -708,7 +714,7 @@ typedef struct parapet_series_info {
     int64_t reserved[8];
 } parapet_series_info;
 
-/* [local] Pointers are valid until the series is closed. */
+/* [local] Tells how many steps there are and where they are. Pointers are valid until the series is closed. */
 PARAPET_API parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info);
 
 /* [local] What a step costs and where open steps are kept, in sentences; free with parapet_free. */
@@ -749,10 +755,10 @@ typedef enum parapet_check_depth {
     PARAPET_CHECK_DATA = 2    /* also read and decode every chunk */
 } parapet_check_depth;
 
-/* [collective] Examines every stored object of an array within the memory limit. Findings go to report (may be
+/* [collective] Examines every stored object of an array within the memory limit. Findings go to visitor (may be
  * NULL) and are counted in summary; they are not errors of the call. ABSENT is not counted as a problem. */
 PARAPET_API parapet_status parapet_array_check(parapet_array *array, parapet_check_depth depth,
-                                               parapet_finding_visitor report, void *context,
+                                               parapet_finding_visitor visitor, void *context,
                                                parapet_check_summary *summary);
 
 #ifdef __cplusplus

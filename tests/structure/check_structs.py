@@ -1,6 +1,6 @@
 #!/usr/bin/env python3
-"""check_structs.py ROOT: every struct of the public headers is in zero.cpp, and every one that a caller fills in and
-that has reserved words is in reserved.c."""
+"""check_structs.py ROOT: every struct of the public headers is in zero.cpp, every one that a caller fills in and that
+has reserved words is in reserved.c, and every function has a sentence that starts with [local] or [collective]."""
 import pathlib
 import re
 import sys
@@ -29,4 +29,10 @@ for name, body in structs.items():
     if not has_reserved and name != "parapet_finding":
         print(f"check_structs: {name} has no reserved words")
         failed = True
-sys.exit(1 if failed else 0)
+functions = re.findall(r"^PARAPET_API [^(]*?(parapet_\w+)\(", code, flags=re.MULTILINE)
+described = re.findall(r"/\* \[(?:local|collective)\] [^*]*\w(?:(?!\*/).)*\*/\nPARAPET_API [^(]*?(parapet_\w+)\(", headers,
+                       flags=re.DOTALL)
+for name in sorted(set(functions) - set(described)):
+    print(f"check_structs: {name} has no sentence of its own with [local] or [collective] before it")
+    failed = True
+sys.exit(1 if failed or not functions else 0)
