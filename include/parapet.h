@@ -123,7 +123,8 @@ typedef enum parapet_status {
 /* [local] "PARAPET_ERR_IO" and so on; never NULL. */
 PARAPET_API const char *parapet_status_name(parapet_status status);
 
-/* [local] The sentence of the last failed call on this thread, or "" if none failed. Valid until the next call. */
+/* [local] The sentence of the last call on this thread if that failed, "" if it succeeded. Valid until the next call:
+ * print it before you close what was open. */
 PARAPET_API const char *parapet_error_message(void);
 
 /* [local] One line per component: this library, the MPI it was built with, every codec library. */

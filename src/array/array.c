@@ -173,7 +173,7 @@ parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, cons
 
 parapet_status parapet_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
 {
-    return pp_arrays_open(arrays, store, paths, count, false);
+    return pp_outcome(pp_arrays_open(arrays, store, paths, count, false));
 }
 
 parapet_status parapet_array_open(parapet_array **array, parapet_store *store, const char *path)
@@ -207,20 +207,20 @@ parapet_status parapet_arrays_close(parapet_array **arrays, int count)
     parapet_status status;
     int i, first = 0;
     if (arrays == NULL)
-        return PARAPET_OK;
+        return pp_outcome(PARAPET_OK);
     while (first < count && arrays[first] == NULL)
         first++;
     if (first >= count)
-        return PARAPET_OK;
+        return pp_outcome(PARAPET_OK);
     if ((status = begin_close(arrays, count, arrays[first])) == PARAPET_ERR_ARGUMENT)
-        return status; /* the ranks called different things: nobody closes */
+        return pp_outcome(status); /* the ranks called different things: nobody closes */
     for (i = first; i < count; i++) {
         if (arrays[i] != NULL)
             arrays[i]->store->handle_count--;
         pp_array_free(arrays[i]);
         arrays[i] = NULL;
     }
-    return status;
+    return pp_outcome(status);
 }
 
 parapet_status parapet_array_close(parapet_array **array)
@@ -253,7 +253,7 @@ parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *
         .fill_value = document->fill_value,
         .fill_is_defined = document->is_fill_defined,
     };
-    return PARAPET_OK;
+    return pp_outcome(PARAPET_OK);
 }
 
 parapet_status pp_array_check_usable(const parapet_array *array)
@@ -395,13 +395,13 @@ parapet_status parapet_array_attribute_set(parapet_array *array, const char *nam
     pp_call_init(&call, "attribute_set(%s)", array->path);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
-        return status;
-    return pp_array_rank0_do(array, "setting an attribute", set_attribute, &attribute);
+        return pp_outcome(status);
+    return pp_outcome(pp_array_rank0_do(array, "setting an attribute", set_attribute, &attribute));
 }
 
 parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json)
 {
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_attribute_get needs an array");
-    return pp_attributes_get(array->document.attributes, name, json);
+    return pp_outcome(pp_attributes_get(array->document.attributes, name, json));
 }

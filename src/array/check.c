@@ -227,6 +227,6 @@ parapet_status parapet_array_check(parapet_array *array, parapet_check_depth dep
     pp_call_init(&call, "check(%s)", array->path);
     pp_call_add_integer(&call, "depth", (int64_t)depth);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(&job))) != PARAPET_OK)
-        return status;
-    return pp_rank0_do(array->store->comm, "checking", &task);
+        return pp_outcome(status);
+    return pp_outcome(pp_rank0_do(array->store->comm, "checking", &task));
 }

@@ -107,6 +107,6 @@ parapet_status parapet_group_consolidate(parapet_group *group)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_consolidate needs a group");
     pp_call_init(&call, "consolidate(%s)", group->path);
     if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
-        return status;
-    return pp_group_rank0_do(group, "consolidating", consolidate, NULL);
+        return pp_outcome(status);
+    return pp_outcome(pp_group_rank0_do(group, "consolidating", consolidate, NULL));
 }

@@ -166,7 +166,7 @@ parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, co
 parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
                                      const parapet_array_spec *specs, int count)
 {
-    return pp_arrays_create(arrays, store, paths, specs, count, false);
+    return pp_outcome(pp_arrays_create(arrays, store, paths, specs, count, false));
 }
 
 parapet_status parapet_array_create(parapet_array **array, parapet_store *store, const char *path,

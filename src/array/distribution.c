@@ -23,7 +23,7 @@ parapet_status parapet_distribution_count(const parapet_distribution *distributi
     *count = 0;
     if ((status = init_for_rank(&checked, distribution, rank)) == PARAPET_OK)
         *count = pp_distribution_box_count(&checked, rank);
-    return status;
+    return pp_outcome(status);
 }
 
 parapet_status parapet_distribution_box(const parapet_distribution *distribution, int64_t rank, int64_t index,
@@ -37,7 +37,7 @@ parapet_status parapet_distribution_box(const parapet_distribution *distribution
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_distribution_box needs a distribution and places for start and count");
     if ((status = init_for_rank(&checked, distribution, rank)) != PARAPET_OK)
-        return status;
+        return pp_outcome(status);
     box_count = pp_distribution_box_count(&checked, rank);
     if (index < 0 || index >= box_count)
         return pp_fail(PARAPET_ERR_ARGUMENT, "rank %lld has %lld boxes, and none with the number %lld",
@@ -47,5 +47,5 @@ parapet_status parapet_distribution_box(const parapet_distribution *distribution
         memcpy(start, box.start, (size_t)checked.ndim * sizeof *start);
         memcpy(count, box.count, (size_t)checked.ndim * sizeof *count);
     }
-    return PARAPET_OK;
+    return pp_outcome(PARAPET_OK);
 }

@@ -70,5 +70,5 @@ parapet_status parapet_array_layout_print(parapet_array *array, char **text)
         return pp_failure_put(&array->layout_failure);
     add_chunks(&out, &array->layout);
     add_shards(&out, &array->layout);
-    return pp_text_finish(&out, text);
+    return pp_outcome(pp_text_finish(&out, text));
 }

@@ -73,11 +73,11 @@ parapet_status parapet_group_open(parapet_group **group, parapet_store *store, c
     parapet_status status = build_handle(group, store, path);
     pp_call call;
     if (store == NULL)
-        return status;
+        return pp_outcome(status);
     pp_call_init(&call, "group_open(%s)", path != NULL ? path : "");
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
         status = pp_group_rank0_do(*group, "opening a group", load_group, NULL);
-    return finish_handle(group, status);
+    return pp_outcome(finish_handle(group, status));
 }
 
 static parapet_status create_group(void *subject, const void *attributes)
@@ -106,14 +106,14 @@ parapet_status parapet_group_create(parapet_group **group, parapet_store *store,
     parapet_status status = build_handle(group, store, path);
     pp_call call;
     if (store == NULL)
-        return status;
+        return pp_outcome(status);
     pp_call_init(&call, "group_create(%s)", path != NULL ? path : "");
     pp_call_add_text(&call, "attributes", attributes);
     if (status == PARAPET_OK)
         status = pp_store_check_writable(store);
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK)
         status = pp_group_rank0_do(*group, "creating a group", create_group, attributes);
-    return finish_handle(group, status);
+    return pp_outcome(finish_handle(group, status));
 }
 
 parapet_status parapet_group_close(parapet_group **group)
@@ -122,17 +122,17 @@ parapet_status parapet_group_close(parapet_group **group)
     pp_comm *comm;
     pp_call call;
     if (group == NULL || *group == NULL)
-        return PARAPET_OK;
+        return pp_outcome(PARAPET_OK);
     comm = (*group)->store->comm;
     pp_call_init(&call, "group_close(%s)", (*group)->path);
     if (!pp_comm_is_lost(comm))
         status = pp_comm_begin(comm, &call, PARAPET_OK);
     if (status == PARAPET_ERR_ARGUMENT)
-        return status; /* the ranks called different things: nobody closes */
+        return pp_outcome(status); /* the ranks called different things: nobody closes */
     (*group)->store->handle_count--;
     free_group(*group);
     *group = NULL;
-    return status;
+    return pp_outcome(status);
 }
 
 const pp_group_document *pp_group_document_of(const parapet_group *group)
@@ -213,13 +213,13 @@ parapet_status parapet_group_attribute_set(parapet_group *group, const char *nam
     pp_call_init(&call, "group_attribute_set(%s)", group->path);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
-        return status;
-    return pp_group_rank0_do(group, "setting an attribute", set_attribute, &attribute);
+        return pp_outcome(status);
+    return pp_outcome(pp_group_rank0_do(group, "setting an attribute", set_attribute, &attribute));
 }
 
 parapet_status parapet_group_attribute_get(parapet_group *group, const char *name, char **json)
 {
     if (group == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_attribute_get needs a group");
-    return pp_attributes_get(group->document.attributes, name, json);
+    return pp_outcome(pp_attributes_get(group->document.attributes, name, json));
 }

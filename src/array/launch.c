@@ -8,5 +8,5 @@ parapet_status parapet_launch_get(parapet_launch *launch)
     found = pp_launch_find(pp_comm_flavour());
     *launch = (parapet_launch){
         .rank = found.rank, .count = found.count, .is_inherited = found.is_inherited, .flavour = found.flavour};
-    return PARAPET_OK;
+    return pp_outcome(PARAPET_OK);
 }

@@ -110,5 +110,5 @@ parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor ch
             break;
     pp_children_clear(&job.children);
     pp_free(job.kinds);
-    return status;
+    return pp_outcome(status);
 }

@@ -20,7 +20,7 @@ parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const ch
     parapet_status status = open_store(store, comm, &how);
     if (status != PARAPET_OK && url != NULL)
         status = pp_fail_within(status, "cannot open store %s", url);
-    return status;
+    return pp_outcome(status);
 }
 
 parapet_status pp_store_open_over(parapet_store **store, MPI_Comm comm, pp_store *backend, parapet_mode mode,

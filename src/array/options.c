@@ -116,7 +116,7 @@ parapet_status parapet_store_options_set(parapet_store_options *options, const c
     if (options == NULL || name == NULL || value == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_options_set needs options, a name and a value");
     row = find_row(name);
-    return row != NULL ? parse_value(row, value, field_of(options, row)) : refuse_name(name);
+    return pp_outcome(row != NULL ? parse_value(row, value, field_of(options, row)) : refuse_name(name));
 }
 
 static void name_variable(const option_row *row, char variable[64])
@@ -175,5 +175,5 @@ parapet_status parapet_store_options_print(parapet_store *store, char **text)
                                                                 : "default";
         pp_text_add(&out, "%s = %lld (%s): %s\n", row->name, (long long)value, source, row->meaning);
     }
-    return pp_text_finish(&out, text);
+    return pp_outcome(pp_text_finish(&out, text));
 }

@@ -204,14 +204,14 @@ parapet_status parapet_arrays_write(const parapet_array_parts *list, int count)
 {
     batch all;
     parapet_status status = open_batch(&all, PP_WRITING, list, count, "parapet_arrays_write");
-    return status == PARAPET_OK && count > 0 ? write_batch(&all) : status;
+    return pp_outcome(status == PARAPET_OK && count > 0 ? write_batch(&all) : status);
 }
 
 parapet_status parapet_arrays_read(const parapet_array_parts *list, int count)
 {
     batch all;
     parapet_status status = open_batch(&all, PP_READING, list, count, "parapet_arrays_read");
-    return status == PARAPET_OK && count > 0 ? read_batch(&all) : status;
+    return pp_outcome(status == PARAPET_OK && count > 0 ? read_batch(&all) : status);
 }
 
 parapet_status parapet_array_write(parapet_array *array, const parapet_part *parts, int part_count)
@@ -219,7 +219,7 @@ parapet_status parapet_array_write(parapet_array *array, const parapet_part *par
     parapet_array_parts one = {.array = array, .parts = parts, .part_count = part_count};
     batch all;
     parapet_status status = open_batch(&all, PP_WRITING, &one, 1, "parapet_array_write");
-    return status == PARAPET_OK ? write_batch(&all) : status;
+    return pp_outcome(status == PARAPET_OK ? write_batch(&all) : status);
 }
 
 parapet_status parapet_array_read(parapet_array *array, const parapet_part *parts, int part_count)
@@ -227,7 +227,7 @@ parapet_status parapet_array_read(parapet_array *array, const parapet_part *part
     parapet_array_parts one = {.array = array, .parts = parts, .part_count = part_count};
     batch all;
     parapet_status status = open_batch(&all, PP_READING, &one, 1, "parapet_array_read");
-    return status == PARAPET_OK ? read_batch(&all) : status;
+    return pp_outcome(status == PARAPET_OK ? read_batch(&all) : status);
 }
 
 parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, int64_t *shards_written)

@@ -234,9 +234,9 @@ parapet_status parapet_transfer_plan_print(const parapet_transfer_plan_request *
     job.is_json = request->as_json == 1;
     if ((status = check_request(request)) != PARAPET_OK || (status = pp_spec_check(&request->spec)) != PARAPET_OK ||
         (status = pp_distribution_init(&job.distribution, &request->distribution, request->spec.shape)) != PARAPET_OK)
-        return status;
+        return pp_outcome(status);
     if ((status = make_array(&job)) == PARAPET_OK && (status = compute(&job)) == PARAPET_OK)
         status = deliver(&job, text, svg);
     clear_job(&job);
-    return status;
+    return pp_outcome(status);
 }

@@ -115,5 +115,6 @@ parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
         pp_shard_notes_clear(&array->notes); /* shards get other numbers, and some are trimmed */
         status = pp_array_rank0_do(array, "resizing", resize, shape);
     }
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot resize array \"%s\"", array->path);
+    return pp_outcome(status == PARAPET_OK ? status
+                                           : pp_fail_within(status, "cannot resize array \"%s\"", array->path));
 }

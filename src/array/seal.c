@@ -100,6 +100,6 @@ parapet_status parapet_array_unseal(parapet_array *array)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_unseal needs an array");
     pp_call_init(&call, "unseal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
-        return status;
-    return pp_array_rank0_do(array, "unsealing", unseal, NULL);
+        return pp_outcome(status);
+    return pp_outcome(pp_array_rank0_do(array, "unsealing", unseal, NULL));
 }

@@ -469,6 +469,6 @@ parapet_status parapet_array_seal(parapet_array *array)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_seal needs an array");
     pp_call_init(&call, "seal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
-        return status;
-    return pp_arrays_seal(&array, 1);
+        return pp_outcome(status);
+    return pp_outcome(pp_arrays_seal(&array, 1));
 }

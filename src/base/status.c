@@ -2,10 +2,18 @@
 
 #include <errno.h>
 #include <stdarg.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
 static _Thread_local char current_message[PP_MESSAGE_BYTES];
+static _Thread_local bool has_succeeded; /* the public function that returned last */
+
+parapet_status pp_outcome(parapet_status status)
+{
+    has_succeeded = status == PARAPET_OK;
+    return status;
+}
 
 parapet_status pp_fail(parapet_status status, const char *format, ...)
 {
@@ -13,6 +21,7 @@ parapet_status pp_fail(parapet_status status, const char *format, ...)
     va_start(arguments, format);
     (void)vsnprintf(current_message, sizeof current_message, format, arguments);
     va_end(arguments);
+    has_succeeded = false;
     return status;
 }
 
@@ -98,7 +107,7 @@ parapet_status pp_failure_put(const pp_failure *failure)
 
 const char *parapet_error_message(void)
 {
-    return current_message;
+    return has_succeeded ? "" : current_message;
 }
 
 const char *parapet_status_name(parapet_status status)

@@ -207,7 +207,7 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
     parapet_status status = pp_checkpoint_build(checkpoint, store, path);
     pp_call call;
     if (store == NULL)
-        return status;
+        return pp_outcome(status);
     pp_call_init(&call, "checkpoint_begin(%s)", path != NULL ? path : "");
     pp_call_add_text(&call, "path", path);
     pp_call_add_integer(&call, "generation", given.generation);
@@ -230,7 +230,7 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
         pp_checkpoint_free(*checkpoint);
         *checkpoint = NULL;
     }
-    return status;
+    return pp_outcome(status);
 }
 
 /* ---- Put ---- */
@@ -363,7 +363,7 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_put needs a checkpoint");
     if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
-        return pp_checkpoint_check_begun(checkpoint);
+        return pp_outcome(pp_checkpoint_check_begun(checkpoint));
     pp_checkpoint_call(&call, "put", checkpoint);
     pp_call_add_integer(&call, "count", count);
     if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
@@ -374,7 +374,7 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
     }
     pp_free(list);
     pp_free(arrays);
-    return status;
+    return pp_outcome(status);
 }
 
 parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name, const char *json)
@@ -386,18 +386,18 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_attribute_set needs a checkpoint");
     if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
-        return pp_checkpoint_check_begun(checkpoint);
+        return pp_outcome(pp_checkpoint_check_begun(checkpoint));
     pp_checkpoint_call(&call, "attribute_set", checkpoint);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK)
         status = pp_attributes_changed(checkpoint->attributes, &attribute, &changed);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) != PARAPET_OK) {
         pp_json_free(changed);
-        return status;
+        return pp_outcome(status);
     }
     pp_json_free(checkpoint->attributes);
     checkpoint->attributes = changed;
-    return PARAPET_OK;
+    return pp_outcome(PARAPET_OK);
 }
 
 /* ---- Commit ---- */
@@ -519,15 +519,15 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
     if (checkpoint == NULL || *checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_commit needs a checkpoint");
     if ((*checkpoint)->job != NULL)
-        return pp_checkpoint_check_begun(*checkpoint);
+        return pp_outcome(pp_checkpoint_check_begun(*checkpoint));
     if ((status = begin_end(*checkpoint, "commit")) == PARAPET_ERR_ARGUMENT)
-        return status;
+        return pp_outcome(status);
     if (status == PARAPET_OK)
         status = pp_checkpoint_conclude(*checkpoint);
     if (generation != NULL)
         *generation = status == PARAPET_OK ? (*checkpoint)->commit.generation : 0;
     pp_checkpoint_drop(checkpoint);
-    return status;
+    return pp_outcome(status);
 }
 
 parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
@@ -535,14 +535,14 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
     parapet_status status = PARAPET_OK;
     bool is_lost;
     if (checkpoint == NULL || *checkpoint == NULL)
-        return PARAPET_OK;
+        return pp_outcome(PARAPET_OK);
     if ((*checkpoint)->job != NULL)
-        return pp_checkpoint_check_begun(*checkpoint);
+        return pp_outcome(pp_checkpoint_check_begun(*checkpoint));
     is_lost = pp_comm_is_lost(pp_store_comm((*checkpoint)->store));
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
-        return status;
+        return pp_outcome(status);
     if (!is_lost && status == PARAPET_OK)
         status = rank0_do(*checkpoint, "giving up a checkpoint", erase_own);
     pp_checkpoint_drop(checkpoint);
-    return status;
+    return pp_outcome(status);
 }

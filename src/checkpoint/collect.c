@@ -375,5 +375,5 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
         status = pp_comm_agree(pp_store_comm(store), "collecting", pp_failure_put(&self.failure));
     }
     clear(&self);
-    return status;
+    return pp_outcome(status);
 }

@@ -278,7 +278,7 @@ parapet_status parapet_checkpoint_open(parapet_checkpoint **checkpoint, parapet_
     parapet_status status = pp_checkpoint_build(checkpoint, store, path);
     pp_call call;
     if (store == NULL)
-        return status;
+        return pp_outcome(status);
     pp_call_init(&call, "checkpoint_open(%s)", path != NULL ? path : "");
     pp_call_add_integer(&call, "generation", generation);
     if (status == PARAPET_OK && generation < 0)
@@ -295,7 +295,7 @@ parapet_status parapet_checkpoint_open(parapet_checkpoint **checkpoint, parapet_
         pp_checkpoint_free(*checkpoint);
         *checkpoint = NULL;
     }
-    return status;
+    return pp_outcome(status);
 }
 
 /* ---- Reading ---- */
@@ -349,21 +349,21 @@ parapet_status parapet_checkpoint_get(parapet_checkpoint *checkpoint, const para
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_get needs a checkpoint");
     if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
-        return pp_checkpoint_check_begun(checkpoint);
+        return pp_outcome(pp_checkpoint_check_begun(checkpoint));
     pp_checkpoint_call(&call, "get", checkpoint);
     pp_call_add_integer(&call, "count", count);
     status = list_wanted(checkpoint, items, count, &list);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK && count > 0)
         status = parapet_arrays_read(list, count);
     pp_free(list);
-    return status;
+    return pp_outcome(status);
 }
 
 parapet_status parapet_checkpoint_attribute_get(parapet_checkpoint *checkpoint, const char *name, char **json)
 {
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_attribute_get needs a checkpoint");
-    return pp_attributes_get(checkpoint->attributes, name, json);
+    return pp_outcome(pp_attributes_get(checkpoint->attributes, name, json));
 }
 
 parapet_status parapet_checkpoint_get_info(parapet_checkpoint *checkpoint, parapet_checkpoint_info *info)
@@ -378,7 +378,7 @@ parapet_status parapet_checkpoint_get_info(parapet_checkpoint *checkpoint, parap
         .passed_over = checkpoint->passed_over,
         .problem = checkpoint->problem.message,
     };
-    return PARAPET_OK;
+    return pp_outcome(PARAPET_OK);
 }
 
 parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint)
@@ -386,18 +386,18 @@ parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint)
     parapet_status status, closed;
     pp_call call;
     if (checkpoint == NULL || *checkpoint == NULL)
-        return PARAPET_OK;
+        return pp_outcome(PARAPET_OK);
     if ((*checkpoint)->job != NULL)
-        return pp_checkpoint_check_begun(*checkpoint);
+        return pp_outcome(pp_checkpoint_check_begun(*checkpoint));
     pp_checkpoint_call(&call, "close", *checkpoint);
     status = check_opened(*checkpoint);
     if (!pp_comm_is_lost(pp_store_comm((*checkpoint)->store)))
         status = pp_comm_begin(pp_store_comm((*checkpoint)->store), &call, status);
     if (status == PARAPET_ERR_ARGUMENT)
-        return status; /* the ranks called different things, or it was begun: nobody closes */
+        return pp_outcome(status); /* the ranks called different things, or it was begun: nobody closes */
     closed = parapet_arrays_close((*checkpoint)->arrays, (int)(*checkpoint)->commit.array_count);
     pp_checkpoint_drop(checkpoint);
-    return status == PARAPET_OK ? closed : status;
+    return pp_outcome(status == PARAPET_OK ? closed : status);
 }
 
 /* ---- Listing ---- */
@@ -487,5 +487,5 @@ parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, p
     pp_paths_free(job.groups, job.count);
     pp_free(job.numbers);
     pp_free(job.path);
-    return status;
+    return pp_outcome(status);
 }

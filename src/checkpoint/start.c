@@ -191,7 +191,7 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_start needs a checkpoint");
     if (checkpoint->job != NULL)
-        return pp_checkpoint_check_begun(checkpoint);
+        return pp_outcome(pp_checkpoint_check_begun(checkpoint));
     pp_checkpoint_call(&call, "start", checkpoint);
     pp_call_add_integer(&call, "count", count);
     status = build_job(&job, checkpoint, count);
@@ -200,7 +200,7 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
         checkpoint->is_failed = true;
     if (status != PARAPET_OK)
         free_job(job);
-    return status;
+    return pp_outcome(status);
 }
 
 parapet_status parapet_checkpoint_test(parapet_checkpoint *checkpoint, int *is_done)
@@ -208,7 +208,7 @@ parapet_status parapet_checkpoint_test(parapet_checkpoint *checkpoint, int *is_d
     if (checkpoint == NULL || is_done == NULL || checkpoint->job == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_test needs a checkpoint that was started");
     *is_done = atomic_load(&checkpoint->job->is_done);
-    return PARAPET_OK;
+    return pp_outcome(PARAPET_OK);
 }
 
 parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoint, int64_t *generation)
@@ -225,5 +225,5 @@ parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoint, int64_t 
         *generation = status == PARAPET_OK ? (*checkpoint)->commit.generation : 0;
     free_job(job);
     pp_checkpoint_drop(checkpoint);
-    return status;
+    return pp_outcome(status);
 }

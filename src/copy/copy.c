@@ -148,11 +148,11 @@ parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_re
     parapet_node_kind kind;
     parapet_status status = begin(request, "copy", PARAPET_OK, &kind);
     if (status != PARAPET_OK)
-        return status;
+        return pp_outcome(status);
     status = add_up(request, copy_without_deadline(request, kind, &totals), &totals);
     if (result != NULL)
         fill_result(&totals, result);
-    return status;
+    return pp_outcome(status);
 }
 
 static parapet_status check_place(char **text)
@@ -172,12 +172,12 @@ parapet_status parapet_copy_request_plan_print(const parapet_copy_request *reque
     if (svg != NULL)
         *svg = NULL;
     if (status != PARAPET_OK)
-        return status;
+        return pp_outcome(status);
     status = kind == PARAPET_NODE_GROUP ? pp_copy_group_explain(request, as_json, &words, svg)
                                         : pp_copy_array_explain(request, request->source_path, request->target_path,
                                                                 false, as_json, &words, svg);
     if (status == PARAPET_OK)
         status = pp_comm_agree(pp_store_comm(request->target), "explaining", pp_text_finish(&words, text));
     pp_text_free(&words);
-    return status;
+    return pp_outcome(status);
 }

@@ -212,5 +212,5 @@ parapet_status parapet_copy_plan_print(const parapet_copy_plan_request *request,
     if ((status = check_request(request)) == PARAPET_OK && (status = compute(&job)) == PARAPET_OK)
         status = deliver(&job, text, svg);
     clear_job(&job);
-    return status;
+    return pp_outcome(status);
 }

@@ -151,6 +151,7 @@ parapet_status parapet_series_create(parapet_series **series, parapet_store *sto
         status = create(*series, &making);
     pp_series_making_clear(&making);
     status = pp_series_finish(series, status);
-    return status == PARAPET_OK ? status
-                                : pp_fail_within(status, "cannot create series \"%s\"", path != NULL ? path : "");
+    return pp_outcome(status == PARAPET_OK
+                          ? status
+                          : pp_fail_within(status, "cannot create series \"%s\"", path != NULL ? path : ""));
 }

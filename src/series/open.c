@@ -179,6 +179,7 @@ parapet_status parapet_series_open(parapet_series **series, parapet_store *store
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
         status = open_series(*series);
     status = pp_series_finish(series, status);
-    return status == PARAPET_OK ? status
-                                : pp_fail_within(status, "cannot open series \"%s\"", path != NULL ? path : "");
+    return pp_outcome(status == PARAPET_OK
+                          ? status
+                          : pp_fail_within(status, "cannot open series \"%s\"", path != NULL ? path : ""));
 }

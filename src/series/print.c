@@ -48,5 +48,5 @@ parapet_status parapet_series_print(parapet_series *series, char **text)
                 series->dimension);
     print_place(series, &words);
     print_loss(series, &words);
-    return pp_text_finish(&words, text);
+    return pp_outcome(pp_text_finish(&words, text));
 }

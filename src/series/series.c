@@ -66,7 +66,8 @@ parapet_status parapet_series_append(parapet_series *series, double coordinate, 
     if ((status = pp_comm_begin(pp_store_comm(series->store), &call, status)) == PARAPET_OK)
         status = append(series, coordinate, &step);
     pp_series_step_clear(&step);
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot append to series \"%s\"", series->path);
+    return pp_outcome(status == PARAPET_OK ? status
+                                           : pp_fail_within(status, "cannot append to series \"%s\"", series->path));
 }
 
 /* [collective] */
@@ -84,7 +85,8 @@ parapet_status parapet_series_flush(parapet_series *series)
     pp_call_init(&call, "series_flush(%s)", series->path);
     if ((status = pp_comm_begin(pp_store_comm(series->store), &call, check_usable(series))) == PARAPET_OK)
         status = flush(series);
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot flush series \"%s\"", series->path);
+    return pp_outcome(status == PARAPET_OK ? status
+                                           : pp_fail_within(status, "cannot flush series \"%s\"", series->path));
 }
 
 static parapet_status remove_logs(void *series, const void *argument)
@@ -116,19 +118,19 @@ parapet_status parapet_series_close(parapet_series **series)
     pp_comm *comm;
     pp_call call;
     if (series == NULL || *series == NULL)
-        return PARAPET_OK;
+        return pp_outcome(PARAPET_OK);
     comm = pp_store_comm((*series)->store);
     pp_call_init(&call, "series_close(%s)", (*series)->path);
     if (!pp_comm_is_lost(comm))
         status = pp_comm_begin(comm, &call, PARAPET_OK);
     if (status == PARAPET_ERR_ARGUMENT)
-        return status; /* the ranks called different things: nobody closes */
+        return pp_outcome(status); /* the ranks called different things: nobody closes */
     if (status == PARAPET_OK)
         status = flush_at_close(*series);
     pp_failure_take(&failure, status);
     closed = pp_series_free(*series);
     *series = NULL;
-    return status == PARAPET_OK ? closed : pp_failure_put(&failure);
+    return pp_outcome(status == PARAPET_OK ? closed : pp_failure_put(&failure));
 }
 
 parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info)
@@ -146,5 +148,5 @@ parapet_status parapet_series_get_info(parapet_series *series, parapet_series_in
         .shards_written = series->shards_written,
         .is_staged = series->arena.is_staged,
     };
-    return PARAPET_OK;
+    return pp_outcome(PARAPET_OK);
 }
