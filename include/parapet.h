@@ -123,8 +123,8 @@ typedef enum parapet_status {
 /* [local] "PARAPET_ERR_IO" and so on; never NULL. */
 PARAPET_API const char *parapet_status_name(parapet_status status);
 
-/* [local] The sentence of the last call on this thread if that failed, "" if it succeeded. Valid until the next call:
- * print it before you close what was open. */
+/* [local] The sentence of the last call on this thread if that failed, "" if it succeeded. Valid until the next call;
+ * only closing or aborting leaves it as it is, so that a program may clean up before it prints. */
 PARAPET_API const char *parapet_error_message(void);
 
 /* [local] One line per component: this library, the MPI it was built with, every codec library. */

@@ -207,20 +207,20 @@ parapet_status parapet_arrays_close(parapet_array **arrays, int count)
     parapet_status status;
     int i, first = 0;
     if (arrays == NULL)
-        return pp_outcome(PARAPET_OK);
+        return PARAPET_OK;
     while (first < count && arrays[first] == NULL)
         first++;
     if (first >= count)
-        return pp_outcome(PARAPET_OK);
+        return PARAPET_OK;
     if ((status = begin_close(arrays, count, arrays[first])) == PARAPET_ERR_ARGUMENT)
-        return pp_outcome(status); /* the ranks called different things: nobody closes */
+        return status; /* the ranks called different things: nobody closes */
     for (i = first; i < count; i++) {
         if (arrays[i] != NULL)
             arrays[i]->store->handle_count--;
         pp_array_free(arrays[i]);
         arrays[i] = NULL;
     }
-    return pp_outcome(status);
+    return status;
 }
 
 parapet_status parapet_array_close(parapet_array **array)

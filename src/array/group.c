@@ -122,17 +122,17 @@ parapet_status parapet_group_close(parapet_group **group)
     pp_comm *comm;
     pp_call call;
     if (group == NULL || *group == NULL)
-        return pp_outcome(PARAPET_OK);
+        return PARAPET_OK;
     comm = (*group)->store->comm;
     pp_call_init(&call, "group_close(%s)", (*group)->path);
     if (!pp_comm_is_lost(comm))
         status = pp_comm_begin(comm, &call, PARAPET_OK);
     if (status == PARAPET_ERR_ARGUMENT)
-        return pp_outcome(status); /* the ranks called different things: nobody closes */
+        return status; /* the ranks called different things: nobody closes */
     (*group)->store->handle_count--;
     free_group(*group);
     *group = NULL;
-    return pp_outcome(status);
+    return status;
 }
 
 const pp_group_document *pp_group_document_of(const parapet_group *group)

@@ -204,17 +204,17 @@ parapet_status parapet_store_close(parapet_store **store)
     parapet_status status;
     pp_call call;
     if (store == NULL || *store == NULL)
-        return pp_outcome(PARAPET_OK);
+        return PARAPET_OK;
     status = check_no_handles(*store);
     if (!pp_comm_is_lost((*store)->comm)) {
         pp_call_init(&call, "store_close()");
         status = pp_comm_begin((*store)->comm, &call, status);
     }
     if (status == PARAPET_ERR_ARGUMENT)
-        return pp_outcome(status);
+        return status;
     free_store(*store);
     *store = NULL;
-    return pp_outcome(status);
+    return status;
 }
 
 parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statistics *statistics)

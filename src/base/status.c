@@ -62,6 +62,7 @@ parapet_status pp_fail_errno(int error_number, const char *format, ...)
     used = strlen(current_message);
     append_message(used, ": ");
     append_message(strlen(current_message), strerror_r(error_number, reason, sizeof reason));
+    has_succeeded = false;
     return status_of_errno(error_number);
 }
 
@@ -77,6 +78,7 @@ parapet_status pp_fail_within(parapet_status status, const char *format, ...)
     used = strlen(current_message);
     append_message(used, ": ");
     append_message(strlen(current_message), inner);
+    has_succeeded = false;
     return status;
 }
 
@@ -100,8 +102,10 @@ void pp_failure_take(pp_failure *failure, parapet_status status)
 
 parapet_status pp_failure_put(const pp_failure *failure)
 {
-    if (failure->status != PARAPET_OK)
-        memcpy(current_message, failure->message, sizeof current_message);
+    if (failure->status == PARAPET_OK)
+        return PARAPET_OK;
+    memcpy(current_message, failure->message, sizeof current_message);
+    has_succeeded = false;
     return failure->status;
 }
 

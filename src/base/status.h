@@ -15,8 +15,8 @@ parapet_status pp_fail(parapet_status status, const char *format, ...) __attribu
 /* The same for a failed system call: maps error_number to a status and appends its text. */
 parapet_status pp_fail_errno(int error_number, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Every public function returns through this, unless it ends in pp_fail: after a success there is no sentence. What
- * was closed on the way out of a failure does not take the sentence away. */
+/* Every public function returns through this, unless it ends in pp_fail: after a success there is no sentence. Not
+ * those that close a handle: what is closed on the way out of a failure does not take its sentence away. */
 parapet_status pp_outcome(parapet_status status);
 
 /* Puts "context: " before the sentence there is; returns status unchanged. */

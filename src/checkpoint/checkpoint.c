@@ -535,14 +535,14 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
     parapet_status status = PARAPET_OK;
     bool is_lost;
     if (checkpoint == NULL || *checkpoint == NULL)
-        return pp_outcome(PARAPET_OK);
+        return PARAPET_OK;
     if ((*checkpoint)->job != NULL)
-        return pp_outcome(pp_checkpoint_check_begun(*checkpoint));
+        return pp_checkpoint_check_begun(*checkpoint);
     is_lost = pp_comm_is_lost(pp_store_comm((*checkpoint)->store));
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
-        return pp_outcome(status);
+        return status;
     if (!is_lost && status == PARAPET_OK)
         status = rank0_do(*checkpoint, "giving up a checkpoint", erase_own);
     pp_checkpoint_drop(checkpoint);
-    return pp_outcome(status);
+    return status;
 }

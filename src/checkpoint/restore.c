@@ -386,18 +386,18 @@ parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint)
     parapet_status status, closed;
     pp_call call;
     if (checkpoint == NULL || *checkpoint == NULL)
-        return pp_outcome(PARAPET_OK);
+        return PARAPET_OK;
     if ((*checkpoint)->job != NULL)
-        return pp_outcome(pp_checkpoint_check_begun(*checkpoint));
+        return pp_checkpoint_check_begun(*checkpoint);
     pp_checkpoint_call(&call, "close", *checkpoint);
     status = check_opened(*checkpoint);
     if (!pp_comm_is_lost(pp_store_comm((*checkpoint)->store)))
         status = pp_comm_begin(pp_store_comm((*checkpoint)->store), &call, status);
     if (status == PARAPET_ERR_ARGUMENT)
-        return pp_outcome(status); /* the ranks called different things, or it was begun: nobody closes */
+        return status; /* the ranks called different things, or it was begun: nobody closes */
     closed = parapet_arrays_close((*checkpoint)->arrays, (int)(*checkpoint)->commit.array_count);
     pp_checkpoint_drop(checkpoint);
-    return pp_outcome(status == PARAPET_OK ? closed : status);
+    return status == PARAPET_OK ? closed : status;
 }
 
 /* ---- Listing ---- */

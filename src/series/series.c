@@ -118,19 +118,19 @@ parapet_status parapet_series_close(parapet_series **series)
     pp_comm *comm;
     pp_call call;
     if (series == NULL || *series == NULL)
-        return pp_outcome(PARAPET_OK);
+        return PARAPET_OK;
     comm = pp_store_comm((*series)->store);
     pp_call_init(&call, "series_close(%s)", (*series)->path);
     if (!pp_comm_is_lost(comm))
         status = pp_comm_begin(comm, &call, PARAPET_OK);
     if (status == PARAPET_ERR_ARGUMENT)
-        return pp_outcome(status); /* the ranks called different things: nobody closes */
+        return status; /* the ranks called different things: nobody closes */
     if (status == PARAPET_OK)
         status = flush_at_close(*series);
     pp_failure_take(&failure, status);
     closed = pp_series_free(*series);
     *series = NULL;
-    return pp_outcome(status == PARAPET_OK ? closed : pp_failure_put(&failure));
+    return status == PARAPET_OK ? closed : pp_failure_put(&failure);
 }
 
 parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info)

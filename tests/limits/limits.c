@@ -578,6 +578,8 @@ static void test_limits__a_million_chunks_in_one_shard(void **state)
 
 /* ---- Memory ---- */
 
+static char sentence[1200]; /* of the transfer that was tried last */
+
 static parapet_status try_transfer(int64_t limit_bytes, bool writes, const parapet_part *part)
 {
     const parapet_store_options options = {.memory_bytes = limit_bytes, .durability = 2};
@@ -588,6 +590,7 @@ static parapet_status try_transfer(int64_t limit_bytes, bool writes, const parap
     assert_ok(parapet_store_open(&store, MPI_COMM_NULL, ROOT, PARAPET_UPDATE, &options));
     assert_ok(parapet_array_open(&array, store, "a"));
     status = writes ? parapet_array_write(array, part, 1) : parapet_array_read(array, part, 1);
+    (void)snprintf(sentence, sizeof sentence, "%s", parapet_error_message());
     assert_ok(parapet_store_get_statistics(store, &statistics));
     assert_true(statistics.memory_peak_bytes <= limit_bytes);
     if (status != PARAPET_OK) /* refused before anything was read or written of the array's data */
@@ -600,9 +603,9 @@ static parapet_status try_transfer(int64_t limit_bytes, bool writes, const parap
 /* The limit that the last sentence names. */
 static int64_t named_limit(void)
 {
-    const char *at = strstr(parapet_error_message(), "at least ");
+    const char *at = strstr(sentence, "at least ");
     if (at == NULL)
-        fail_msg("no limit is named: %s", parapet_error_message());
+        fail_msg("no limit is named: %s", sentence);
     return strtoll(at + strlen("at least "), NULL, 10);
 }
 
@@ -617,7 +620,7 @@ static void check_named_limit(const char *what, int64_t too_little, bool writes,
     if (try_transfer(limit / 4 * 3, writes, part) != PARAPET_ERR_MEMORY)
         fail_msg("%s: %lld bytes are named, but less is enough", what, (long long)limit);
     if (try_transfer(limit, writes, part) != PARAPET_OK)
-        fail_msg("%s: %lld bytes are named, but are not enough: %s", what, (long long)limit, parapet_error_message());
+        fail_msg("%s: %lld bytes are named, but are not enough: %s", what, (long long)limit, sentence);
     printf("NAMED | %s | %.2f MiB |\n", what, (double)limit / (double)MIB);
 }
 
