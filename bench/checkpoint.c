@@ -95,12 +95,12 @@ void bench_checkpoint_put(parapet_store *store, const bench_items *items)
 void bench_checkpoint_restore(const bench_case *c)
 {
     parapet_store *store = bench_store_open(c, PARAPET_READ, NULL);
-    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     bench_items items;
     bench_items_init(&items, c);
-    bench_must(parapet_checkpoint_open(&checkpoint, store, BENCH_CHECKPOINT_PATH, 0), "opening the checkpoint");
-    bench_must(parapet_checkpoint_get(checkpoint, items.items, BENCH_ARRAY_COUNT), "getting");
-    bench_must(parapet_checkpoint_close(&checkpoint), "closing the checkpoint");
+    bench_must(parapet_restore_open(&restore, store, BENCH_CHECKPOINT_PATH, 0), "opening the checkpoint");
+    bench_must(parapet_restore_get(restore, items.items, BENCH_ARRAY_COUNT), "getting");
+    bench_must(parapet_restore_close(&restore), "closing the checkpoint");
     bench_must(parapet_store_close(&store), "closing the store");
 }
 

@@ -151,17 +151,17 @@ static parapet_status restore(parapet_store *store, plate *self, int64_t *step)
 {
     parapet_part part = part_of(self);
     parapet_checkpoint_item item = {.name = "temperature", .parts = &part, .part_count = 1};
-    parapet_checkpoint *checkpoint = NULL;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, store, "restart", 0);
+    parapet_restore *restore = NULL;
+    parapet_status status = parapet_restore_open(&restore, store, "restart", 0);
     char *number = NULL;
     *step = 0;
     if (status == PARAPET_ERR_NOT_FOUND)
         return PARAPET_OK;
-    if (status == PARAPET_OK && (status = parapet_checkpoint_get(checkpoint, &item, 1)) == PARAPET_OK &&
-        (status = parapet_checkpoint_attribute_get(checkpoint, "step", &number)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = parapet_restore_get(restore, &item, 1)) == PARAPET_OK &&
+        (status = parapet_restore_attribute_get(restore, "step", &number)) == PARAPET_OK)
         *step = strtoll(number, NULL, 10);
     parapet_free(number);
-    parapet_checkpoint_close(&checkpoint);
+    parapet_restore_close(&restore);
     return status;
 }
 

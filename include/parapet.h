@@ -30,6 +30,9 @@
  *  - All public structs may be initialised with {0}, in C and in C++: zero means "choose for me", but for ndim, which
  *    is always needed. The reserved words must stay zero; they let the structs grow without breaking programs
  *    compiled earlier.
+ *  - A boolean is an int, in structs and parameters alike: 0 is no, 1 is yes, and any other value is
+ *    PARAPET_ERR_ARGUMENT. A choice is an enum whose 0 is PARAPET_<NAME>_CHOOSE. In text both are words: "yes", "no",
+ *    "true" and "false"; the last part of the enum's name in lower case; or the number.
  *
  * What is promised about the data
  *  - A shard is written under a temporary name, checked, flushed to the device and renamed into place: a crash
@@ -117,7 +120,9 @@ typedef enum parapet_status {
     PARAPET_ERR_CANCELLED = 11,  /* the progress callback asked to stop */
     PARAPET_ERR_MPI = 12,        /* MPI reported an error, was finalised, or has not started this process */
     PARAPET_ERR_INTERNAL = 13,   /* a bug in Parapet; please report it */
-    PARAPET_ERR_TIMEOUT = 14     /* a rank did not arrive within deadline_seconds; only close is left */
+    PARAPET_ERR_TIMEOUT = 14,    /* a rank did not arrive within deadline_seconds; only close is left */
+    PARAPET_ERR_BUSY = 15,       /* another job is changing it; the sentence says who, where and since when */
+    PARAPET_ERR_STALE = 16       /* another job has changed it since this one looked; open it again, or repeat */
 } parapet_status;
 
 /* [local] "PARAPET_ERR_IO" and so on; never NULL. */
@@ -126,6 +131,12 @@ PARAPET_API const char *parapet_status_name(parapet_status status);
 /* [local] The sentence of the last call on this thread if that failed, "" if it succeeded. Valid until the next call;
  * only closing or aborting leaves it as it is, so that a program may clean up before it prints. */
 PARAPET_API const char *parapet_error_message(void);
+
+/* [local] Text of a store as it may be shown to people: writes it into room bytes, with \uXXXX, as in JSON, for what
+ * moves the cursor, what turns the order of reading around, what cannot be seen, and U+FFFD for what is not UTF-8.
+ * Sentences are made so already; names and attributes are handed out as they are stored. What does not fit is left
+ * out; returns the bytes of the whole without its NUL, as snprintf does. */
+PARAPET_API size_t parapet_text_visible(char *visible, size_t room, const char *text);
 
 /* [local] One line per component: this library, the MPI it was built with, every codec library. */
 PARAPET_API const char *parapet_version(void);
@@ -200,28 +211,65 @@ typedef enum parapet_mode {
 /* Reports progress of a long call: bytes done of bytes total. A return other than 0 cancels the call. */
 typedef int (*parapet_progress_callback)(void *context, int64_t done_bytes, int64_t total_bytes);
 
-/* What a store may be told. Zero in any field means "choose for me". Every numeric field can also be set by an
- * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB); a value given here wins. */
+/* Whether there are threads beside the program's own. */
+typedef enum parapet_io_thread {
+    PARAPET_IO_THREAD_CHOOSE = 0, /* OWN */
+    PARAPET_IO_THREAD_OWN = 1,    /* storage calls on a thread of their own */
+    PARAPET_IO_THREAD_NONE = 2    /* no threads at all */
+} parapet_io_thread;
+
+/* Which reads and writes go round the page cache of the system, where the file system allows it. */
+typedef enum parapet_direct_io {
+    PARAPET_DIRECT_IO_CHOOSE = 0, /* large writes, and large reads that are not in the page cache */
+    PARAPET_DIRECT_IO_ALWAYS = 1,
+    PARAPET_DIRECT_IO_NEVER = 2
+} parapet_direct_io;
+
+/* What outlives a failure of the machine when a call has returned. */
+typedef enum parapet_durability {
+    PARAPET_DURABILITY_CHOOSE = 0, /* FLUSH */
+    PARAPET_DURABILITY_FLUSH = 1,  /* what was written: it is flushed to the device before */
+    PARAPET_DURABILITY_LEAVE = 2   /* what the system has flushed by itself */
+} parapet_durability;
+
+/* Which of the servers writes or reads a shard. */
+typedef enum parapet_ownership {
+    PARAPET_OWNERSHIP_CHOOSE = 0,      /* LOCALITY */
+    PARAPET_OWNERSHIP_ROUND_ROBIN = 1, /* shards go round the servers */
+    PARAPET_OWNERSHIP_LOCALITY = 2     /* the server that holds most of the shard */
+} parapet_ownership;
+
+/* How data gets from rank to rank. */
+typedef enum parapet_transport {
+    PARAPET_TRANSPORT_CHOOSE = 0,  /* DIRECT */
+    PARAPET_TRANSPORT_DIRECT = 1,  /* ranks of a node copy from each other's memory where allowed; else messages */
+    PARAPET_TRANSPORT_MESSAGES = 2 /* messages only */
+} parapet_transport;
+
+/* What a store may be told. Zero in any field means "choose for me". Every field but progress can also be set by an
+ * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB; choices and booleans take words); a
+ * value given here that is not 0 wins. */
 typedef struct parapet_store_options {
-    int64_t memory_bytes;     /* limit on all buffers of this store on this rank; default 256 MiB */
-    int64_t threads;          /* threads that encode and decode, this one included; default 1 */
-    int64_t io_thread;        /* 1: storage calls on a helper thread (default), 2: no threads at all */
-    int64_t direct_io;        /* 0: large writes, and large reads not in the page cache; 1: always try; 2: never */
-    int64_t durability;       /* 0 or 1: flush to the device before a call returns, 2: leave it to the system */
-    int64_t elide_fill;       /* 1: chunks of shards that equal the fill value are not stored; default: they are */
-    int64_t ignore_checksums; /* 1: deliver data whose CRC-32C does not match; default: refuse it */
-    int64_t require_sealed;   /* 1: opening an array that is not sealed is an error */
-    int64_t ignore_seal;      /* 1: open a sealed array whose metadata others changed, as one that is not sealed */
+    int64_t memory_bytes; /* limit on all buffers of this store on this rank; default 256 MiB */
+    int64_t threads;      /* threads that encode and decode, this one included; default 1 */
+    parapet_io_thread io_thread;
+    parapet_direct_io direct_io;
+    parapet_durability durability;
+    int elide_fill;           /* 1: chunks of shards that equal the fill value are not stored; default: they are */
+    int ignore_checksums;     /* 1: deliver data whose CRC-32C does not match; default: refuse it */
+    int require_sealed;       /* 1: opening an array that is not sealed is an error */
+    int ignore_seal;          /* 1: open a sealed array whose metadata others changed, as one that is not sealed */
+    int ignore_launcher;      /* 1: open for change although the launcher is that of another MPI, see below */
     int64_t expected_servers; /* default shard shapes give at least this many shards, where chunks allow */
     int64_t servers;          /* how many ranks touch storage; default 16 per node, where there are as many ranks */
-    int64_t ownership;        /* 1: shards go round the servers, 2: to the server that holds most of them (default) */
-    int64_t transport; /* 1: ranks of a node copy from each other's memory where allowed (default), 2: messages */
-    int64_t ignore_launcher;  /* 1: open for change although the launcher is that of another MPI, see below */
+    parapet_ownership ownership;
+    parapet_transport transport;
     int64_t deadline_seconds; /* wait at most so long for another rank, then PARAPET_ERR_TIMEOUT; default: for ever */
-    int64_t ranks_per_node;   /* pretend that so many ranks share a node; for tests */
+    int64_t wait_seconds; /* wait at most so long for another job, then PARAPET_ERR_BUSY; default: 30 for one that is
+                             publishing, else 0 */
     parapet_progress_callback progress;
     void *progress_context;
-    int64_t reserved[10];
+    int64_t reserved[15];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that lives in this
@@ -241,10 +289,14 @@ PARAPET_API parapet_status parapet_store_close(parapet_store **store);
 /* [local] The options in force, one "name = value (source)" per line; free with parapet_free. */
 PARAPET_API parapet_status parapet_store_options_print(parapet_store *store, char **text);
 
-/* [local] Sets one option by name from text, as the environment variables and the tool's flags do.
- * A name that does not exist or a value out of range is an error that lists what is accepted. */
+/* [local] Sets one option by name from text, as the environment variables and the tool's flags do: "64MiB", "never",
+ * "yes". A name that does not exist or a value out of range is an error that lists what is accepted. */
 PARAPET_API parapet_status parapet_store_options_set(parapet_store_options *options, const char *name,
                                                      const char *value);
+
+/* [local] The words of a choice by its name, of a store's options or of a copy: "choose (0), flush (1) or leave (2)"
+ * for "durability"; NULL if there is no such choice. Valid until the next call on this thread. */
+PARAPET_API const char *parapet_option_words(const char *name);
 
 /* What a store has done since it was opened, on this rank. */
 typedef struct parapet_statistics {
@@ -375,6 +427,14 @@ typedef struct parapet_array_info {
 /* [local] Tells what an array is: type, shape, chunks, shards, codecs, fill value. */
 PARAPET_API parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *info);
 
+/* Called with the box of a shard, in elements of the array. Anything but 0 ends the list with PARAPET_ERR_CANCELLED.
+ */
+typedef int (*parapet_box_visitor)(void *context, const int64_t *start, const int64_t *count);
+
+/* [local] Tells which boxes of the array are stored, shard by shard in their order. It lists what there is, and takes
+ * as long as that: an array may have room for far more shards than could be asked for one by one. */
+PARAPET_API parapet_status parapet_array_list(parapet_array *array, parapet_box_visitor visitor, void *context);
+
 /* [local] How the array is cut into chunks and shards, in sentences: how large, how many files, and why the
  * default is what it is. Free with parapet_free. */
 PARAPET_API parapet_status parapet_array_layout_print(parapet_array *array, char **text);
@@ -477,6 +537,20 @@ typedef struct parapet_copy_changes {
     int64_t reserved[8];
 } parapet_copy_changes;
 
+/* What is read of a source chunk of which not all is needed at once. */
+typedef enum parapet_reading {
+    PARAPET_READING_CHOOSE = 0, /* what is predicted to be faster */
+    PARAPET_READING_CHUNKS = 1, /* the whole chunk */
+    PARAPET_READING_RUNS = 2    /* runs of it; only where chunks are stored as they are */
+} parapet_reading;
+
+/* Whether ranks that need the same source chunk read it once. */
+typedef enum parapet_cooperation {
+    PARAPET_COOPERATION_CHOOSE = 0,  /* what is predicted to be faster */
+    PARAPET_COOPERATION_ALONE = 1,   /* every rank for itself */
+    PARAPET_COOPERATION_TOGETHER = 2 /* all ranks read together */
+} parapet_cooperation;
+
 typedef struct parapet_copy_request {
     parapet_store *source; /* opened on the same ranks as target; may be the same store */
     const char *source_path;
@@ -487,15 +561,19 @@ typedef struct parapet_copy_request {
     int64_t unit_bytes; /* most elements, in bytes, that a rank does again after a kill; 0: 1 GiB, or memory_bytes if
                            more */
     parapet_store *temporary; /* where intermediate passes are kept; NULL: beside the target, in __parapet */
-    int overwrite;            /* 1: an array at the target's path is replaced, a copy that was begun is forgotten */
-    int resume;               /* 1: goes on with a copy that was interrupted; arguments and source must be the same */
-    int verify;               /* 1: reads source and target again and compares them */
-    int64_t passes;           /* 0: chosen; else exactly so many */
-    int64_t reading;          /* 0: chosen, 1: whole chunks, 2: runs of chunks that are stored as they are */
-    int64_t cooperation;      /* 0: chosen, 1: every rank for itself, 2: all ranks read together */
-    int64_t no_probe;         /* 1: the time is predicted for an ordinary disk, not for one that was measured */
-    int64_t reserved[12];
+    int overwrite;  /* 1: an array at the target's path is replaced, when all is copied; a copy begun is forgotten */
+    int resume;     /* 1: goes on with a copy that was interrupted; arguments and source must be the same */
+    int verify;     /* 1: reads source and target again and compares them */
+    int no_probe;   /* 1: the time is predicted for an ordinary disk, not for one that was measured */
+    int64_t passes; /* 0: chosen; else exactly so many */
+    parapet_reading reading;
+    parapet_cooperation cooperation;
+    int64_t reserved[14];
 } parapet_copy_request;
+
+/* [local] Sets a number, choice or boolean of a request by name from text, as parapet_store_options_set does. */
+PARAPET_API parapet_status parapet_copy_request_set(parapet_copy_request *request, const char *name,
+                                                    const char *value);
 
 /* What a copy has done, on all ranks together unless said otherwise. */
 typedef struct parapet_copy_result {
@@ -533,11 +611,13 @@ PARAPET_API parapet_status parapet_copy(const parapet_copy_request *request, par
  *     parapet_checkpoint_attribute_set(checkpoint, "step", "4711");
  *     parapet_checkpoint_commit(&checkpoint, &generation);
  *
- *     parapet_checkpoint_open(&checkpoint, store, "restart", 0);           the newest that verifies, on any ranks
- *     parapet_checkpoint_get(checkpoint, items, 2);
- *     parapet_checkpoint_close(&checkpoint);
- */
+ *     parapet_restore_open(&restore, store, "restart", 0);                 the newest that verifies, on any ranks
+ *     parapet_restore_get(restore, items, 2);
+ *     parapet_restore_close(&restore);
+ *
+ * A parapet_checkpoint is a generation that is being written, a parapet_restore one that is being read. */
 typedef struct parapet_checkpoint parapet_checkpoint;
+typedef struct parapet_restore parapet_restore;
 
 typedef struct parapet_checkpoint_options {
     int64_t generation; /* its number, larger than any before; 0: the newest and 1 */
@@ -569,11 +649,12 @@ PARAPET_API parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint
 PARAPET_API parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name,
                                                             const char *json);
 
-/* [collective] Makes the generation durable and visible, then removes those that are not kept. Frees the handle,
- * also after a failure, unless the ranks called different things. PARAPET_ERR_EXISTS: another job has committed this
- * generation, or a later one; nothing of ours remains. A failure after the commit, to remove older ones, is no
- * failure: the next commit does it. After PARAPET_ERR_IO or PARAPET_ERR_TIMEOUT the generation may be there all the
- * same, and whole: open or list to know. generation may be NULL. */
+/* [collective] Makes the generation durable and visible, then removes those that are not kept: all with keep newer
+ * ones that verify, as restore_open sees it. Frees the handle, also after a failure, unless the ranks called
+ * different things. PARAPET_ERR_EXISTS: another job has committed this generation, or a later one; nothing of ours
+ * remains. A failure after the commit, to remove older ones, is no failure: the next commit does it. After
+ * PARAPET_ERR_IO or PARAPET_ERR_TIMEOUT the generation may be there all the same, and whole: open or list to know.
+ * generation may be NULL. */
 PARAPET_API parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation);
 
 /* [collective] Gives the generation up, as if it had never begun, and frees the handle. Takes NULL. */
@@ -602,21 +683,21 @@ PARAPET_API parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoi
 
 /* [collective] Opens a generation to restore from: of that number, or with 0 the newest that verifies. Verifies its
  * commit record, its documents, and of every shard existence, length and the checksum of its index, all ranks
- * sharing the work; the data itself is verified as it is read. With 0, a generation that does not verify is passed
- * over for the one before. PARAPET_ERR_NOT_FOUND: there is none. */
-PARAPET_API parapet_status parapet_checkpoint_open(parapet_checkpoint **checkpoint, parapet_store *store,
-                                                   const char *path, int64_t generation);
+ * sharing the work; the data itself is verified as it is read. With 0, a generation that is proved to be
+ * damaged is passed over for the one before; storage that fails is an error, whatever the generation. NOT_FOUND:
+ * there is none. */
+PARAPET_API parapet_status parapet_restore_open(parapet_restore **restore, parapet_store *store, const char *path,
+                                                int64_t generation);
 
 /* [collective] Reads parts of the arrays, as one transfer. */
-PARAPET_API parapet_status parapet_checkpoint_get(parapet_checkpoint *checkpoint,
-                                                  const parapet_checkpoint_item *items, int count);
+PARAPET_API parapet_status parapet_restore_get(parapet_restore *restore, const parapet_checkpoint_item *items,
+                                               int count);
 
-/* [local] The JSON text of an attribute of a generation that was opened, as parapet_group_attribute_get. */
-PARAPET_API parapet_status parapet_checkpoint_attribute_get(parapet_checkpoint *checkpoint, const char *name,
-                                                            char **json);
+/* [local] The JSON text of an attribute of the generation's group, as parapet_group_attribute_get. */
+PARAPET_API parapet_status parapet_restore_attribute_get(parapet_restore *restore, const char *name, char **json);
 
-/* What a generation is. Pointers are valid until the handle is closed. */
-typedef struct parapet_checkpoint_info {
+/* Which generation is read. Pointers are valid until the handle is closed. */
+typedef struct parapet_restore_info {
     int64_t generation;
     const char *path;         /* of its group, in the store */
     int array_count;          /* committed with it */
@@ -624,13 +705,13 @@ typedef struct parapet_checkpoint_info {
     int64_t passed_over;      /* newer generations that did not verify */
     const char *problem;      /* of the newest of those, one sentence; "" if there was none */
     int64_t reserved[8];
-} parapet_checkpoint_info;
+} parapet_restore_info;
 
 /* [local] Tells which generation was opened, and which newer ones were passed over. */
-PARAPET_API parapet_status parapet_checkpoint_get_info(parapet_checkpoint *checkpoint, parapet_checkpoint_info *info);
+PARAPET_API parapet_status parapet_restore_get_info(parapet_restore *restore, parapet_restore_info *info);
 
-/* [collective] Closes a generation that was opened, and its arrays. Takes NULL. */
-PARAPET_API parapet_status parapet_checkpoint_close(parapet_checkpoint **checkpoint);
+/* [collective] Closes a generation and its arrays. Takes NULL. */
+PARAPET_API parapet_status parapet_restore_close(parapet_restore **restore);
 
 /* Called for each generation, the newest first; a return other than 0 ends the listing. path is that of its group. */
 typedef int (*parapet_generation_visitor)(void *context, int64_t generation, const char *path);
@@ -645,7 +726,7 @@ typedef int (*parapet_removal_visitor)(void *context, const char *key, const cha
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, and temporary
  * objects; not those of a copy that can be resumed. Nobody else may write there meanwhile, and no array, group or
- * checkpoint of this store may be open. dry_run: only tells. visitor may be NULL. */
+ * checkpoint of this store may be open. dry_run 1: only tells. visitor may be NULL. */
 PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
                                                  parapet_removal_visitor visitor, void *context);
 
@@ -685,8 +766,20 @@ PARAPET_API parapet_status parapet_series_create(parapet_series **series, parape
                                                  const parapet_series_spec *spec);
 
 /* [collective] Goes on behind the last step that was committed, on any number of ranks. What a crash left beyond it
- * is gone. */
+ * is gone. Anything else beyond it, such as steps that another program appended, is PARAPET_ERR_FORMAT, and stays:
+ * parapet_series_repair decides what becomes of it. */
 PARAPET_API parapet_status parapet_series_open(parapet_series **series, parapet_store *store, const char *path);
+
+/* What becomes of steps that a series has not committed and no crash of it has left. */
+typedef enum parapet_beyond {
+    PARAPET_BEYOND_REFUSE = 0, /* nothing is changed: the series is only checked */
+    PARAPET_BEYOND_ADOPT = 1,  /* they are committed: as many as all its arrays have */
+    PARAPET_BEYOND_CUT = 2     /* they are cut off: as many stay as the group says */
+} parapet_beyond;
+
+/* [collective] Puts right a series that is not open and that parapet_series_open refuses. PARAPET_BEYOND_REFUSE tells
+ * whether it would, also in a store that is open for reading only. PARAPET_ERR_NOT_FOUND: it is no series. */
+PARAPET_API parapet_status parapet_series_repair(parapet_store *store, const char *path, parapet_beyond beyond);
 
 /* [collective] Appends a step to all arrays, in the order of info.names. The memory is the caller's again on return.
  * coordinate must be the same on all ranks. Parts must not overlap; where shards[0] > 1, those of different ranks

@@ -17,16 +17,16 @@ extern "C" {
 
 /* What a transfer would look like, computed with no MPI and no storage. */
 typedef struct parapet_transfer_plan_request {
-    int is_read;
+    int is_read; /* 1: reading, 0: writing */
     parapet_array_spec spec;
     parapet_distribution distribution; /* shape may be NULL: the spec's */
     int64_t servers;                   /* 0: one per 4 ranks at most 1024 */
     int64_t memory_bytes;              /* 0: the default of a store */
     int64_t threads;                   /* 0: 1 */
-    int64_t ownership;                 /* as in parapet_store_options */
     int64_t server;                    /* -1: the summary of all; else what this server would do, shard by shard */
-    int64_t as_json;                   /* 1: the text is a JSON object */
-    int64_t reserved[7];
+    parapet_ownership ownership;
+    int as_json; /* 1: the text is a JSON object */
+    int64_t reserved[8];
 } parapet_transfer_plan_request;
 
 /* [local] The plan in words, and, if svg is not NULL, as a drawing of ranks, shards and owners. Free both with
@@ -44,10 +44,12 @@ typedef struct parapet_copy_plan_request {
     int64_t threads;      /* 0: 1 */
     int64_t memory_bytes; /* of one rank; 0: the default of a store */
     int64_t unit_bytes;
-    int64_t passes, reading, cooperation; /* as in parapet_copy_request */
-    double read_rate, write_rate;         /* bytes per second of all ranks together; 0: an ordinary disk */
-    int64_t as_json;
-    int64_t reserved[12];
+    int64_t passes; /* this and the next two as in parapet_copy_request */
+    parapet_reading reading;
+    parapet_cooperation cooperation;
+    double read_rate, write_rate; /* bytes per second of all ranks together; 0: an ordinary disk */
+    int as_json;                  /* 1: the text is a JSON object */
+    int64_t reserved[13];
 } parapet_copy_plan_request;
 
 /* [local] Passes, templates, bytes, files, memory, time and the candidates that were weighed, in words; and, if svg

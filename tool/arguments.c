@@ -320,11 +320,13 @@ static void print_flags(FILE *out, const tool_flag *flags)
 static void print_values(FILE *out, const tool_value *values)
 {
     for (; values != NULL && values->name != NULL; values++) {
+        const char *words = parapet_option_words(values->name);
         char letter[5] = "    ";
         if (values->letter != 0)
             (void)snprintf(letter, sizeof letter, "-%c, ", values->letter);
         if (values->usage != NULL)
-            fprintf(out, "  %s%-16s %s\n", letter, values->usage, values->help);
+            fprintf(out, "  %s%-16s %s%s%s\n", letter, values->usage, values->help, words != NULL ? ": " : "",
+                    words != NULL ? words : "");
     }
 }
 

@@ -219,9 +219,9 @@ static void write_verdict(tool_document *document, const tool_verdict *verdict)
 /* Returns whether it verifies. */
 static bool verify_generation(tool_checking *checking, tool_verdict *verdict, bool has_restored)
 {
-    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     parapet_status status =
-        parapet_checkpoint_open(&checkpoint, checking->store, verdict->group, verdict->generation->number);
+        parapet_restore_open(&restore, checking->store, verdict->group, verdict->generation->number);
     verdict->exit_code = exit_code_of_finding(status);
     verdict->problem = text_format("%s", status != PARAPET_OK ? parapet_error_message() : "");
     verdict->is_restored = status == PARAPET_OK && !has_restored;
@@ -233,7 +233,7 @@ static bool verify_generation(tool_checking *checking, tool_verdict *verdict, bo
     else
         print_verdict(checking, verdict);
     free(verdict->problem);
-    (void)parapet_checkpoint_close(&checkpoint);
+    (void)parapet_restore_close(&restore);
     return status == PARAPET_OK;
 }
 
@@ -259,6 +259,45 @@ static void check_generations(tool_checking *checking)
     for (size_t i = 0; i < tree->count; i++)
         if (tree->entries[i].kind == PARAPET_NODE_GROUP)
             check_generations_of(checking, tree->entries[i].path);
+}
+
+/* ---- Series ---- */
+
+static void report_series(tool_checking *checking, const char *path, const char *problem)
+{
+    parapet_finding finding = {.kind = PARAPET_FINDING_TORN, .key = path, .problem = problem};
+    checking->total.torn++;
+    if (checking->document != NULL)
+        write_finding(checking->document, "torn", &finding);
+    else
+        print_finding(checking, "torn", &finding);
+}
+
+/* Whether a job could go on with it. A group that says nothing of a series is none. */
+static void check_series_of(tool_checking *checking, const char *path)
+{
+    parapet_status status = parapet_series_repair(checking->store, path, PARAPET_BEYOND_REFUSE);
+    char *problem = text_format("%s", parapet_error_message());
+    tool_holding holding;
+    bool is_series = holding_init(&holding, checking->store, path) == PARAPET_OK && holding.dimension != NULL &&
+                     holding.steps >= 0;
+    holding_free(&holding);
+    if (status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_CORRUPT ||
+        (status == PARAPET_ERR_NOT_FOUND && is_series))
+        report_series(checking, path, problem);
+    else if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND && is_series) {
+        report_error(path, "%s", problem);
+        checking->failures++;
+    }
+    free(problem);
+}
+
+static void check_series(tool_checking *checking)
+{
+    const tool_tree *tree = &checking->tree;
+    for (size_t i = 0; i < tree->count; i++)
+        if (tree->entries[i].kind == PARAPET_NODE_GROUP)
+            check_series_of(checking, tree->entries[i].path);
 }
 
 /* A wrong path must not look like a sound store. */
@@ -333,6 +372,9 @@ static void check_for_programs(tool_checking *checking, const tool_node *node)
     document_open_list(&document, "generations");
     check_generations(checking);
     document_close(&document);
+    document_open_list(&document, "series");
+    check_series(checking);
+    document_close(&document);
     refuse_nothing(checking);
     write_counts(&document, &checking->total, checking->absent);
     document_integer(&document, "failures", checking->failures);
@@ -344,6 +386,7 @@ static void check_for_people(tool_checking *checking, const tool_node *node)
 {
     check_node(checking, node);
     check_generations(checking);
+    check_series(checking);
     refuse_nothing(checking);
     if (!(checking->request->flags & TOOL_QUIET))
         print_summary(checking);
@@ -396,8 +439,9 @@ const tool_verb verb_check = {
     .operands = "PATH",
     .summary = "Reads everything that is stored and lists what is torn, missing or stray.",
     .details = "For a group, every array below is checked; every generation of a checkpoint is verified\n"
-               "as a whole. --restore-test restores instead, on all ranks: from the newest generation\n"
-               "that verifies, every array completely.\n",
+               "as a whole, and the steps of a series are compared with what its group says.\n"
+               "--restore-test restores instead, on all ranks: from the newest generation that verifies,\n"
+               "every array completely.\n",
     .exit_codes = "0 sound, 1 could not be checked, 2 wrong usage, 4 torn, 3 missing,\n"
                   "5 only stray objects. Where several apply: 1 before 4 before 3 before 5.",
     .flags = flags,

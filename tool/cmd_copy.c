@@ -24,7 +24,7 @@ static const tool_value values[] = {
     {0, "unit", "--unit SIZE", "most that is done again after a kill, per rank; 1 GiB"},
     {0, "temp", "--temp DIR", "where several passes keep what lies between; beside DST"},
     {0, "passes", "--passes N", "exactly so many; default: chosen"},
-    {0, "reading", "--reading HOW", "chunks (whole) or runs (parts of them); default: chosen"},
+    {0, "reading", "--reading HOW", "what is read of a chunk"},
     {0, "memory-target", NULL, "a size: the same as --max-mem"},
     {0, NULL, NULL, NULL},
 };
@@ -41,9 +41,20 @@ void changes_init(parapet_copy_changes *changes, const tool_request *request)
     };
 }
 
+bool reading_parse(const tool_request *request, parapet_reading *reading)
+{
+    const char *text = request_value(request, "reading");
+    parapet_copy_request copy = {.reading = *reading};
+    if (text != NULL && parapet_copy_request_set(&copy, "reading", text) != PARAPET_OK) {
+        report_failure("--reading");
+        return false;
+    }
+    *reading = copy.reading;
+    return true;
+}
+
 static bool parse(tool_copying *copying)
 {
-    static const char *const ways[] = {"chunks", "runs"};
     const tool_request *request = copying->request;
     parapet_copy_request *copy = &copying->copy;
     double unit = 0;
@@ -53,7 +64,7 @@ static bool parse(tool_copying *copying)
     copy->no_probe = (request->flags & TOOL_NO_PROBE) != 0;
     changes_init(&copy->changes, request);
     if (!size_parse(request, "unit", &unit) || !integer_parse(request, "passes", 1, &copy->passes) ||
-        !choice_parse(request, "reading", ways, 2, &copy->reading))
+        !reading_parse(request, &copy->reading))
         return false;
     copy->unit_bytes = (int64_t)unit;
     return true;
@@ -117,6 +128,14 @@ static int exit_code_of(const tool_copying *copying, parapet_status status)
     return TOOL_FAILED;
 }
 
+static char *words_of_interruption(const tool_copying *copying)
+{
+    char *command = copying_resume_command(copying);
+    char *words = text_format("parapet: copy: interrupted; go on with:\n  %s\n", command);
+    free(command);
+    return words;
+}
+
 static void report(const tool_copying *copying, parapet_status status)
 {
     const tool_request *request = copying->request;
@@ -127,10 +146,10 @@ static void report(const tool_copying *copying, parapet_status status)
     else if (status == PARAPET_OK && !(request->flags & TOOL_QUIET))
         copying_print_result(copying);
     if (status == PARAPET_ERR_CANCELLED && copying->signal != 0) {
-        char *command = copying_resume_command(copying);
+        char *words = words_of_interruption(copying);
         (void)fflush(stdout);
-        (void)fprintf(stderr, "parapet: copy: interrupted; go on with:\n  %s\n", command);
-        free(command);
+        (void)fputs(words, stderr);
+        free(words);
     } else if (status != PARAPET_OK) {
         report_failure("copy");
     }
@@ -138,9 +157,12 @@ static void report(const tool_copying *copying, parapet_status status)
 
 static int copy(tool_copying *copying, tool_progress *progress)
 {
+    char *words = copying->request->rank == 0 ? words_of_interruption(copying) : text_format("%s", "");
     parapet_status status;
-    interrupt_watch();
+    interrupt_watch(words);
+    free(words);
     status = parapet_copy(&copying->copy, &copying->result);
+    interrupt_end_orderly();
     progress_end(progress);
     /* The signal may have reached another rank only. */
     copying->signal = (int)ranks_most(copying->request, interrupt_signal());

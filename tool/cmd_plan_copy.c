@@ -24,7 +24,7 @@ static const tool_value values[] = {
     {0, "ranks", "--ranks N", "how many share the work; default: 1"},
     {0, "unit", "--unit SIZE", "most that is done again after a kill, per rank; 1 GiB"},
     {0, "passes", "--passes N", "exactly so many; default: chosen"},
-    {0, "reading", "--reading HOW", "chunks (whole) or runs (parts of them); default: chosen"},
+    {0, "reading", "--reading HOW", "what is read of a chunk"},
     {0, "read-rate", "--read-rate R", "bytes per second of all ranks: 2G; default: a disk's"},
     {0, "write-rate", "--write-rate R", "the same for writing"},
     {0, "svg", "--svg FILE", "also draw chunks, templates and the order of the visit"},
@@ -189,7 +189,6 @@ static int open_array(plan_copy *job)
 
 static bool parse_means(plan_copy *job)
 {
-    static const char *const ways[] = {"chunks", "runs"};
     const tool_request *request = job->request;
     const char *memory = request_value(request, "memory-target");
     parapet_copy_plan_request *plan = &job->plan;
@@ -204,8 +203,7 @@ static bool parse_means(plan_copy *job)
     plan->as_json = (request->flags & TOOL_JSON) != 0;
     changes_init(&plan->changes, request);
     if (!size_parse(request, "unit", &unit) || !integer_parse(request, "ranks", 1, &plan->ranks) ||
-        !integer_parse(request, "passes", 1, &plan->passes) ||
-        !choice_parse(request, "reading", ways, 2, &plan->reading) ||
+        !integer_parse(request, "passes", 1, &plan->passes) || !reading_parse(request, &plan->reading) ||
         !size_parse(request, "read-rate", &plan->read_rate) || !size_parse(request, "write-rate", &plan->write_rate))
         return false;
     plan->unit_bytes = (int64_t)unit;

@@ -101,56 +101,36 @@ void document_json(tool_document *document, const char *key, const char *json)
     json_print_line(document->out, json, true);
 }
 
-/* Bytes of the UTF-8 character at text, or 0 if it is not one. */
-static size_t utf8_length(const unsigned char *text)
+static void print_visible(FILE *out, char *text)
 {
-    size_t length = text[0] < 0x80   ? 1
-                    : text[0] < 0xc2 ? 0
-                    : text[0] < 0xe0 ? 2
-                    : text[0] < 0xf0 ? 3
-                    : text[0] < 0xf5 ? 4
-                                     : 0;
-    for (size_t i = 1; i < length; i++)
-        if ((text[i] & 0xc0) != 0x80)
-            return 0;
-    if ((text[0] == 0xe0 && text[1] < 0xa0) || (text[0] == 0xed && text[1] > 0x9f))
-        return 0;
-    if ((text[0] == 0xf0 && text[1] < 0x90) || (text[0] == 0xf4 && text[1] > 0x8f))
-        return 0;
-    return length;
+    char *visible = text_visible(text);
+    fputs(visible, out);
+    free(visible);
+    free(text);
 }
 
 void json_print_string(FILE *out, const char *text)
 {
-    const unsigned char *at = (const unsigned char *)text;
-    fputc('"', out);
-    while (*at != '\0') {
-        size_t length = utf8_length(at);
-        if (length == 0)
-            fputs("\\ufffd", out);
-        else if (*at == '"' || *at == '\\')
-            fprintf(out, "\\%c", *at);
-        else if (*at < 0x20 || *at == 0x7f)
-            fprintf(out, "\\u%04x", *at);
-        else
-            fwrite(at, 1, length, out);
-        at += length == 0 ? 1 : length;
+    char *quoted = memory_get(2 * strlen(text) + 1), *to = quoted;
+    for (const char *at = text; *at != '\0'; at++) {
+        if (*at == '"' || *at == '\\')
+            *to++ = '\\';
+        *to++ = *at;
     }
+    fputc('"', out);
+    print_visible(out, quoted);
     fputc('"', out);
 }
 
 /* Prints the string that starts at the quote, and returns what follows it. */
 static const char *copy_string(FILE *out, const char *at)
 {
-    fputc(*at++, out);
-    while (*at != '\0' && *at != '"') {
-        if (*at == '\\' && at[1] != '\0')
-            fputc(*at++, out);
-        fputc(*at++, out);
-    }
-    if (*at == '"')
-        fputc(*at++, out);
-    return at;
+    const char *end = at + 1;
+    while (*end != '\0' && *end != '"')
+        end += *end == '\\' && end[1] != '\0' ? 2 : 1;
+    end += *end == '"' ? 1 : 0;
+    print_visible(out, text_format("%.*s", (int)(end - at), at));
+    return end;
 }
 
 /* Prints a number, a truth value, null, NaN or Infinity, and returns what follows it. */

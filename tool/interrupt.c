@@ -2,42 +2,82 @@
 
 #include <signal.h>
 #include <string.h>
+#include <sys/time.h>
 #include <time.h>
+#include <unistd.h>
+
+/* What is under way has this long to come to an orderly end. A copy that is cut off later can be resumed as well. */
+enum { ORDERLY_MICROSECONDS = 1500000 };
 
 static volatile sig_atomic_t received;
 static volatile time_t received_at;
+static char last_words[TOOL_PLACE_BYTES];
+
+static void end_now(int number)
+{
+    struct sigaction action;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = SIG_DFL;
+    (void)sigaction(number, &action, NULL);
+    (void)sigemptyset(&action.sa_mask);
+    (void)sigaddset(&action.sa_mask, number);
+    (void)sigprocmask(SIG_UNBLOCK, &action.sa_mask, NULL);
+    (void)raise(number);
+}
+
+/* The orderly end did not come in time. */
+static void give_up(int number)
+{
+    ssize_t ignored = write(STDERR_FILENO, last_words, strlen(last_words));
+    (void)number;
+    (void)ignored;
+    end_now((int)received);
+}
 
 /* A launcher may send the same signal that the terminal sends: only one that comes later means "now, at once". */
 static void receive(int number)
 {
+    const struct itimerval patience = {
+        .it_value = {.tv_sec = ORDERLY_MICROSECONDS / 1000000, .tv_usec = ORDERLY_MICROSECONDS % 1000000}};
     time_t now = time(NULL);
     if (received != 0 && now - received_at > 1) {
-        (void)signal(number, SIG_DFL);
-        (void)raise(number);
+        end_now(number);
         return;
     }
-    if (received == 0)
-        received_at = now;
+    if (received != 0)
+        return;
+    received_at = now;
     received = number;
+    (void)setitimer(ITIMER_REAL, &patience, NULL);
 }
 
-void interrupt_watch(void)
+static void set_handler(int number, void (*handler)(int))
 {
     struct sigaction action;
     memset(&action, 0, sizeof action);
-    action.sa_handler = receive;
+    action.sa_handler = handler;
     action.sa_flags = SA_RESTART;
     (void)sigemptyset(&action.sa_mask);
-    (void)sigaction(SIGINT, &action, NULL);
-    (void)sigaction(SIGTERM, &action, NULL);
-    /* Whoever started the tool may have blocked them. */
-    (void)sigemptyset(&action.sa_mask);
-    (void)sigaddset(&action.sa_mask, SIGINT);
-    (void)sigaddset(&action.sa_mask, SIGTERM);
+    (void)sigaction(number, &action, NULL);
+    /* Whoever started the tool may have blocked it. */
+    (void)sigaddset(&action.sa_mask, number);
     (void)sigprocmask(SIG_UNBLOCK, &action.sa_mask, NULL);
+}
+
+void interrupt_watch(const char *words)
+{
+    (void)snprintf(last_words, sizeof last_words, "%s", words);
+    set_handler(SIGALRM, give_up);
+    set_handler(SIGINT, receive);
+    set_handler(SIGTERM, receive);
 }
 
 int interrupt_signal(void)
 {
     return (int)received;
+}
+
+void interrupt_end_orderly(void)
+{
+    (void)setitimer(ITIMER_REAL, &(struct itimerval){0}, NULL);
 }

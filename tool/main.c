@@ -115,5 +115,6 @@ int main(int count, char **words)
     /* All ranks would say the same of a wrong command line. */
     report_mute(ranks_launched() > 0);
     exit_code = ranks_hand_over(words);
+    screen_standard_output();
     return finish_output(exit_code == TOOL_OK ? run(count, words) : exit_code);
 }

@@ -19,7 +19,7 @@ const tool_value plan_transfer_values[] = {
     {0, "spread", "--spread S,S", "per dimension block, cyclic:K or *; default: block"},
     {0, "servers", "--servers N", "ranks that touch storage; default: one in 4"},
     {0, "memory", "--memory SIZE", "the same as --max-mem"},
-    {0, "ownership", "--ownership O", "locality (default) or round_robin"},
+    {0, "ownership", "--ownership O", "who owns a shard"},
     {0, "server", "--server K", "what this server would do, shard by shard"},
     {0, "svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
     {0, NULL, NULL, NULL},
@@ -195,12 +195,11 @@ static bool parse_array(const tool_request *request, plan_arguments *arguments)
 static bool parse_ownership(const tool_request *request, plan_arguments *arguments)
 {
     const char *text = request_value(request, "ownership");
+    if (text != NULL && parapet_store_options_set(&arguments->options, "ownership", text) != PARAPET_OK) {
+        report_failure("--ownership");
+        return false;
+    }
     arguments->request.ownership = arguments->options.ownership;
-    if (text == NULL)
-        return true;
-    if (strcmp(text, "round_robin") != 0 && strcmp(text, "locality") != 0)
-        return value_refuse("ownership", text, "round_robin or locality");
-    arguments->request.ownership = text[0] == 'r' ? 1 : 2;
     return true;
 }
 

@@ -97,23 +97,6 @@ bool size_parse(const tool_request *request, const char *name, double *bytes)
     return value_refuse(name, text, "a number of bytes, with K, M, G, T or KiB, MiB, GiB, TiB behind it if wanted");
 }
 
-bool choice_parse(const tool_request *request, const char *name, const char *const *words, int count, int64_t *number)
-{
-    const char *text = request_value(request, name);
-    char *expected;
-    if (text == NULL)
-        return true;
-    for (int i = 0; i < count; i++)
-        if (strcmp(text, words[i]) == 0) {
-            *number = i + 1;
-            return true;
-        }
-    expected = text_format("%s or %s", words[0], words[count - 1]);
-    (void)value_refuse(name, text, expected);
-    free(expected);
-    return false;
-}
-
 char *text_of_rate(double bytes_per_second)
 {
     double rate = bytes_per_second / 1e6;

@@ -79,10 +79,9 @@ char *text_format(const char *format, ...)
 
 char *text_visible(const char *text)
 {
-    char *visible = text_format("%s", text);
-    for (char *at = visible; *at != '\0'; at++)
-        if ((unsigned char)*at < 0x20 || *at == 0x7f)
-            *at = '?';
+    size_t bytes = parapet_text_visible(NULL, 0, text) + 1;
+    char *visible = memory_get(bytes);
+    (void)parapet_text_visible(visible, bytes, text);
     return visible;
 }
 

@@ -11,8 +11,8 @@ enum { DEFAULT_BUFFER_BYTES = 16 << 20 };
 typedef struct tool_restoring {
     const tool_request *request;
     parapet_store *store;
-    parapet_checkpoint *checkpoint; /* NULL: none verifies */
-    parapet_checkpoint_info info;
+    parapet_restore *restore; /* NULL: none verifies */
+    parapet_restore_info info;
     tool_holding holding;
     tool_document *document; /* NULL: for people, or not rank 0 */
     unsigned char *buffer;
@@ -87,7 +87,7 @@ static parapet_status read_pieces(const tool_restoring *restoring, const char *n
         item.part_count = rank < pieces->count - first;
         if (item.part_count > 0)
             piece_locate(pieces, first + rank, start, count);
-        status = parapet_checkpoint_get(restoring->checkpoint, &item, 1);
+        status = parapet_restore_get(restoring->restore, &item, 1);
     }
     return status;
 }
@@ -130,10 +130,10 @@ static void print_passed_over(const tool_request *request, int64_t number, int e
 /* [collective] Opens one that is newer than the one that was taken, to learn what is wrong with it. */
 static void tell_passed_over(tool_restoring *restoring, int64_t number)
 {
-    parapet_checkpoint *checkpoint = NULL;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, restoring->store, "", number);
+    parapet_restore *restore = NULL;
+    parapet_status status = parapet_restore_open(&restore, restoring->store, "", number);
     int exit_code = exit_code_of_finding(status);
-    (void)parapet_checkpoint_close(&checkpoint);
+    (void)parapet_restore_close(&restore);
     if (status == PARAPET_OK)
         return;
     if (restoring->passed_over != TOOL_FAILED && restoring->passed_over != TOOL_TORN)
@@ -163,9 +163,9 @@ static void keep_problem(tool_restoring *restoring, parapet_status status)
 static void restore(tool_restoring *restoring)
 {
     double start = seconds_now();
-    parapet_status status = parapet_checkpoint_open(&restoring->checkpoint, restoring->store, "", 0);
+    parapet_status status = parapet_restore_open(&restoring->restore, restoring->store, "", 0);
     if (status == PARAPET_OK)
-        status = parapet_checkpoint_get_info(restoring->checkpoint, &restoring->info);
+        status = parapet_restore_get_info(restoring->restore, &restoring->info);
     for (int i = 0; status == PARAPET_OK && i < restoring->info.array_count; i++)
         status = read_array(restoring, restoring->info.names[i]);
     restoring->seconds = seconds_now() - start;
@@ -201,7 +201,7 @@ static void print_result(const tool_restoring *restoring)
 static void write_result(const tool_restoring *restoring)
 {
     tool_document *document = restoring->document;
-    bool has_opened = restoring->checkpoint != NULL;
+    bool has_opened = restoring->restore != NULL;
     if (has_opened)
         document_integer(document, "generation", restoring->info.generation);
     else
@@ -287,7 +287,7 @@ int restore_test_run(const tool_request *request)
         return TOOL_USAGE;
     if ((restoring.store = store_open(&shared, request->operands[0])) != NULL)
         exit_code = test_opened(&restoring);
-    (void)parapet_checkpoint_close(&restoring.checkpoint);
+    (void)parapet_restore_close(&restoring.restore);
     holding_free(&restoring.holding);
     free(restoring.buffer);
     free(restoring.problem);

@@ -50,7 +50,8 @@ typedef struct tool_flag {
     const char *help;
 } tool_flag;
 
-/* A flag with a value that means something to one verb only. */
+/* A flag with a value that means something to one verb only. If it has the name of a choice of the library, the help
+ * lists its words. */
 typedef struct tool_value {
     char letter; /* 0: only the long form */
     const char *name;
@@ -149,15 +150,14 @@ bool extents_parse(const tool_request *request, const char *name, int ndim, int6
 /* As integer_parse, for bytes or bytes per second: "1.5G", "300 MB/s", "64KiB". */
 bool size_parse(const tool_request *request, const char *name, double *bytes);
 
-/* The value of a flag as one of count words, numbered from 1; not given: number stays. False: already reported. */
-bool choice_parse(const tool_request *request, const char *name, const char *const *words, int count,
-                  int64_t *number);
-
 char *text_of_rate(double bytes_per_second); /* "12.3 MB/s", powers of 1000 as for disks and networks */
 char *text_of_clock(double seconds);         /* "0:01:23" */
 char *text_of_seconds(double seconds);       /* "0.05 s", "123 s" */
 
 /* ---- Report: sentences and sizes for people ------------------------------------------------------------ */
+
+/* From now on all that goes to standard output is made visible, whoever prints it; ASCII is left as it is. */
+void screen_standard_output(void);
 
 /* While muted nothing is reported: another rank says the same. */
 void report_mute(bool is_muted);
@@ -175,7 +175,7 @@ void *memory_get(size_t bytes);
 void *memory_grow(void *entries, size_t count, size_t entry_bytes);
 char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)));
 
-/* Text for people: control characters become '?', so that a name cannot move the cursor. */
+/* Text for people, as the library makes it visible: a name cannot move the cursor, nor hide. Free with free(). */
 char *text_visible(const char *text);
 char *text_of_size(int64_t bytes);                     /* "1.5 MiB" */
 char *text_of_shape(const int64_t *extents, int ndim); /* "4 x 6", or "scalar" */
@@ -229,7 +229,7 @@ void document_null(tool_document *document, const char *key);
 void document_integers(tool_document *document, const char *key, const int64_t *values, int count);
 void document_json(tool_document *document, const char *key, const char *json);
 
-/* A JSON string; bytes that are not UTF-8 become U+FFFD. */
+/* A JSON string, of which nothing is hidden; bytes that are not UTF-8 become U+FFFD. */
 void json_print_string(FILE *out, const char *text);
 
 /* JSON text on one line. Bare NaN and Infinity, which stores may hold but JSON does not know, are kept for
@@ -426,13 +426,20 @@ void place_remove_bare(const tool_place *place, const tool_request *request);
 /* How the target is to differ: from the flags that copy and plan copy have in common. */
 void changes_init(parapet_copy_changes *changes, const tool_request *request);
 
+/* --reading; not given: it stays as it is. False: already reported. */
+bool reading_parse(const tool_request *request, parapet_reading *reading);
+
 /* [collective] Sets memory_bytes, unless it is given, to what one rank may take of this machine, the same on all
  * ranks, and says in words where the limit is from; free with free(). False: already reported. */
 bool memory_limit_choose(const tool_request *request, parapet_store_options *options, char **origin);
 
-/* SIGINT and SIGTERM from now on only leave their number. */
-void interrupt_watch(void);
+/* SIGINT and SIGTERM from now on leave their number. What is under way should come to its end then; if it does not,
+ * the words are printed and the process ends. */
+void interrupt_watch(const char *words);
 int interrupt_signal(void); /* 0: none came */
+
+/* It has come to its end: the process may say so at leisure. */
+void interrupt_end_orderly(void);
 
 /* One line that says how far a copy is: redrawn on a terminal, added now and then elsewhere. */
 typedef struct tool_progress {

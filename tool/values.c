@@ -3,6 +3,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { BLOCKS_MOST = 1 << 20 };
+
 /* Two arrays and the box that is being compared. */
 typedef struct tool_comparison {
     tool_values_difference *difference;
@@ -16,6 +18,8 @@ typedef struct tool_comparison {
     int64_t count[PARAPET_MAX_NDIM];
     unsigned char *data_a;
     unsigned char *data_b;
+    int64_t *boxes; /* the numbers of those to be compared, where not all are */
+    size_t box_count;
 } tool_comparison;
 
 static int64_t smaller(int64_t a, int64_t b)
@@ -47,6 +51,28 @@ static void grow_block(tool_comparison *comparison, int64_t elements, int64_t li
     }
 }
 
+static int64_t box_elements_of(const int64_t *count, int ndim)
+{
+    int64_t elements = 1;
+    for (int d = 0; d < ndim; d++)
+        elements *= count[d];
+    return elements;
+}
+
+static int64_t blocks_along(const tool_comparison *comparison, int d)
+{
+    return (comparison->shape[d] - 1) / comparison->block[d] + 1;
+}
+
+/* Whether there are more blocks than anybody waits for: then only those with something stored are compared. */
+static bool is_vast(const tool_comparison *comparison)
+{
+    double blocks = 1;
+    for (int d = 0; d < comparison->ndim; d++)
+        blocks *= (double)blocks_along(comparison, d);
+    return blocks > BLOCKS_MOST;
+}
+
 /* The larger of the two chunk shapes, fitted to the buffers. No dimension may be empty. */
 static void choose_block(tool_comparison *comparison, size_t buffer_bytes)
 {
@@ -57,15 +83,9 @@ static void choose_block(tool_comparison *comparison, size_t buffer_bytes)
         int64_t b = comparison->b->info.chunks[d];
         comparison->block[d] = smaller(a > b ? a : b, comparison->shape[d]);
     }
-    grow_block(comparison, shrink_block(comparison, limit), limit);
-}
-
-static int64_t box_elements(const tool_comparison *comparison)
-{
-    int64_t elements = 1;
-    for (int d = 0; d < comparison->ndim; d++)
-        elements *= comparison->count[d];
-    return elements;
+    limit = shrink_block(comparison, limit) < limit && !is_vast(comparison) ? limit : 0;
+    if (limit > 0)
+        grow_block(comparison, box_elements_of(comparison->block, comparison->ndim), limit);
 }
 
 static parapet_status read_box(const tool_comparison *comparison, parapet_array *array, void *data)
@@ -130,7 +150,7 @@ static parapet_status compare_box(tool_comparison *comparison)
     parapet_status status;
     for (int d = 0; d < comparison->ndim; d++)
         comparison->count[d] = smaller(comparison->block[d], comparison->shape[d] - comparison->start[d]);
-    elements = box_elements(comparison);
+    elements = box_elements_of(comparison->count, comparison->ndim);
     if ((status = read_box(comparison, comparison->a->array, comparison->data_a)) != PARAPET_OK ||
         (status = read_box(comparison, comparison->b->array, comparison->data_b)) != PARAPET_OK)
         return status;
@@ -152,12 +172,108 @@ static bool advance(tool_comparison *comparison)
     return false;
 }
 
+static void add_box(tool_comparison *comparison, const int64_t *position)
+{
+    int64_t number = 0;
+    for (int d = 0; d < comparison->ndim; d++)
+        number = number * blocks_along(comparison, d) + position[d];
+    comparison->boxes = memory_grow(comparison->boxes, comparison->box_count, sizeof *comparison->boxes);
+    comparison->boxes[comparison->box_count++] = number;
+}
+
+/* Adds all blocks that a stored box touches. */
+static int add_stored(void *context, const int64_t *start, const int64_t *count)
+{
+    tool_comparison *comparison = context;
+    int64_t position[PARAPET_MAX_NDIM], last[PARAPET_MAX_NDIM];
+    int d;
+    for (d = 0; d < comparison->ndim; d++) {
+        position[d] = start[d] / comparison->block[d];
+        last[d] = (start[d] + count[d] - 1) / comparison->block[d];
+    }
+    do {
+        add_box(comparison, position);
+        for (d = comparison->ndim - 1; d >= 0 && ++position[d] > last[d]; d--)
+            position[d] = start[d] / comparison->block[d];
+    } while (d >= 0);
+    return 0;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    const int64_t *x = a, *y = b;
+    return *x < *y ? -1 : *x > *y;
+}
+
+static void go_to_box(tool_comparison *comparison, int64_t number)
+{
+    for (int d = comparison->ndim - 1; d >= 0; d--) {
+        comparison->start[d] = number % blocks_along(comparison, d) * comparison->block[d];
+        number /= blocks_along(comparison, d);
+    }
+}
+
+static parapet_status compare_listed(tool_comparison *comparison)
+{
+    parapet_status status = PARAPET_OK;
+    size_t used = 0;
+    if (comparison->box_count > 0)
+        qsort(comparison->boxes, comparison->box_count, sizeof *comparison->boxes, compare_numbers);
+    for (size_t i = 0; i < comparison->box_count && status == PARAPET_OK; i++) {
+        if (used > 0 && comparison->boxes[i] == comparison->boxes[used - 1])
+            continue;
+        comparison->boxes[used++] = comparison->boxes[i];
+        go_to_box(comparison, comparison->boxes[i]);
+        status = compare_box(comparison);
+    }
+    comparison->box_count = used;
+    return status;
+}
+
+/* What is stored in neither is fill value in both. */
+static void compare_fill(tool_comparison *comparison)
+{
+    tool_values_difference *difference = comparison->difference;
+    const void *a = comparison->a->info.fill_value, *b = comparison->b->info.fill_value;
+    int64_t unlisted = 0, total = element_count(&comparison->a->info);
+    if (memcmp(a, b, comparison->element_bytes) != 0 && difference->compared < total) {
+        while ((size_t)unlisted < comparison->box_count && comparison->boxes[unlisted] == unlisted)
+            unlisted++;
+        go_to_box(comparison, unlisted);
+        memcpy(comparison->data_a, a, comparison->element_bytes);
+        memcpy(comparison->data_b, b, comparison->element_bytes);
+        keep_first(comparison, 0);
+        difference->differing += total - difference->compared;
+    }
+    difference->compared = total;
+}
+
+/* Only what is stored in one of them is read. */
+static parapet_status compare_stored(tool_comparison *comparison)
+{
+    parapet_status status = parapet_array_list(comparison->a->array, add_stored, comparison);
+    if (status == PARAPET_OK)
+        status = parapet_array_list(comparison->b->array, add_stored, comparison);
+    if (status == PARAPET_OK)
+        status = compare_listed(comparison);
+    if (status == PARAPET_OK)
+        compare_fill(comparison);
+    free(comparison->boxes);
+    return status;
+}
+
+static parapet_status compare_all(tool_comparison *comparison)
+{
+    parapet_status status;
+    do {
+        status = compare_box(comparison);
+    } while (status == PARAPET_OK && advance(comparison));
+    return status;
+}
+
 static size_t block_bytes(const tool_comparison *comparison)
 {
-    size_t bytes = comparison->element_bytes;
-    for (int d = 0; d < comparison->ndim; d++)
-        bytes *= (size_t)comparison->block[d];
-    return bytes;
+    return (size_t)box_elements_of(comparison->block, comparison->ndim) * comparison->element_bytes;
 }
 
 parapet_status values_compare(tool_values_difference *difference, tool_node *a, tool_node *b, size_t buffer_bytes)
@@ -175,9 +291,7 @@ parapet_status values_compare(tool_values_difference *difference, tool_node *a, 
     choose_block(&comparison, buffer_bytes);
     comparison.data_a = memory_get(block_bytes(&comparison));
     comparison.data_b = memory_get(block_bytes(&comparison));
-    do {
-        status = compare_box(&comparison);
-    } while (status == PARAPET_OK && advance(&comparison));
+    status = is_vast(&comparison) ? compare_stored(&comparison) : compare_all(&comparison);
     free(comparison.data_a);
     free(comparison.data_b);
     return status;

@@ -4,54 +4,13 @@
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/document.h"
-#include "array/node.h"
 #include "array/path.h"
 #include "array/rank0.h"
+#include "array/refresh.h"
 #include "array/seal_objects.h"
 #include "array/state.h"
 #include "array/store.h"
 #include "array/stored_document.h"
-
-void pp_array_free(parapet_array *array)
-{
-    if (array == NULL)
-        return;
-    pp_layout_clear(&array->layout);
-    pp_array_document_clear(&array->document);
-    pp_json_free(array->zarray);
-    pp_json_free(array->zattrs);
-    pp_manifest_head_clear(&array->head);
-    pp_shard_notes_clear(&array->notes);
-    pp_free(array->page);
-    pp_free(array->codec_words);
-    pp_free(array->path);
-    pp_free(array);
-}
-
-static parapet_status build_handle(parapet_array **array, parapet_store *store, const char *path)
-{
-    parapet_status status = pp_allocate(array, sizeof **array);
-    if (status != PARAPET_OK)
-        return status;
-    (*array)->store = store;
-    (*array)->page_number = -1;
-    return pp_path_normalize(path, &(*array)->path);
-}
-
-parapet_status pp_arrays_build(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
-{
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; arrays != NULL && i < count; i++)
-        arrays[i] = NULL;
-    if (arrays == NULL || store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "an array needs a store and a place for its handle");
-    if (count < 0 || (count > 0 && paths == NULL))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d arrays%s", count, count > 0 ? ", but no paths" : "");
-    for (i = 0; i < count && status == PARAPET_OK; i++)
-        status = build_handle(&arrays[i], store, paths[i]);
-    return status;
-}
 
 static parapet_status finish_handles(const pp_arrays *made, parapet_status status)
 {
@@ -110,36 +69,9 @@ parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, 
     return finish_handles(arrays, status);
 }
 
-static parapet_status derive_own(parapet_array *array)
-{
-    pp_derived own = {0};
-    parapet_status status = pp_derived_init(&own, array->store, &array->document);
-    if (status == PARAPET_OK)
-        pp_derived_adopt(&own, array);
-    pp_derived_clear(&own);
-    return status;
-}
-
-static parapet_status parse_node(parapet_array *array, const pp_node *node)
-{
-    if (node->kind != PARAPET_NODE_ARRAY)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is a group, not an array", array->path);
-    memcpy(array->document_digest, node->digest, sizeof node->digest);
-    if (node->zarr_format != 2)
-        return pp_array_document_parse(&array->document, node->json);
-    array->zarray = pp_json_share(node->json);
-    array->zattrs = pp_json_share(node->zattrs);
-    return pp_array_document_parse_v2(&array->document, node->json, node->zattrs);
-}
-
 static parapet_status load_array(parapet_array *array)
 {
-    pp_node node = {0};
-    parapet_status status = pp_node_load(array->store, array->path, &node);
-    if (status == PARAPET_OK && (status = parse_node(array, &node)) == PARAPET_OK &&
-        (status = derive_own(array)) == PARAPET_OK && node.zarr_format == 3)
-        status = pp_seal_open(array);
-    pp_node_clear(&node);
+    parapet_status status = pp_array_load(array);
     if (status == PARAPET_OK && array->store->options.require_sealed && !array->is_sealed)
         status = pp_fail(PARAPET_ERR_MISSING, "it is not sealed, but require_sealed was asked for");
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot open array \"%s\"", array->path);
@@ -345,7 +277,7 @@ parapet_status pp_array_set_extent(parapet_array *array, int64_t extent)
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context)
 {
     parapet_store *store = array->store;
-    bool may_start = store->options.io_thread != 2 && pp_comm_allows_threads();
+    bool may_start = store->options.io_thread != PARAPET_IO_THREAD_NONE && pp_comm_allows_threads();
     parapet_status status = pp_array_check_readable(array);
     if (status != PARAPET_OK)
         return status;
@@ -357,7 +289,7 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
         .counters = &store->counters,
         .threads = may_start ? (int)store->options.threads : 1,
         .has_storage_thread = may_start,
-        .elides_fill = store->options.elide_fill == 1,
+        .elides_fill = store->options.elide_fill,
         .progress = store->options.progress,
         .progress_context = store->options.progress_context,
         .seal = array->is_sealed ? pp_seal_lookup_record : NULL,
@@ -366,23 +298,45 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
     return PARAPET_OK;
 }
 
-static parapet_status set_attribute(void *node, const void *argument)
+static parapet_status change_attribute(parapet_array *array, pp_array_document *changed, const void *attribute)
 {
-    parapet_array *array = node;
-    const pp_attribute *attribute = argument;
-    pp_array_document changed = {0};
     pp_json *attributes = NULL;
-    parapet_status status = pp_attributes_changed(array->document.attributes, attribute, &attributes);
+    parapet_status status = pp_attributes_changed(changed->attributes, attribute, &attributes);
+    (void)array;
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_array_document_duplicate(&array->document, &changed)) != PARAPET_OK) {
-        pp_json_free(attributes);
-        pp_array_document_clear(&changed);
+    pp_json_free(changed->attributes);
+    changed->attributes = attributes;
+    return PARAPET_OK;
+}
+
+static parapet_status edit_attribute(parapet_array *array, const pp_attribute *attribute)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, array->store, array->path);
+    if (status != PARAPET_OK)
         return status;
-    }
-    pp_json_free(changed.attributes);
-    changed.attributes = attributes;
-    return pp_array_store_document(array, &changed, PP_SEAL_KEEP);
+    if ((status = pp_array_refresh(array)) == PARAPET_OK && (status = pp_edit_prove(&edit)) == PARAPET_OK)
+        status = pp_array_edit_held(array, change_attribute, attribute, PP_SEAL_KEEP);
+    pp_edit_end(&edit);
+    return status;
+}
+
+/* Beside those that write parts: only the document changes, and what others change of it stays. */
+static parapet_status set_attribute(void *node, const void *attribute)
+{
+    parapet_array *array = node;
+    pp_hold hold = {0};
+    parapet_status status = pp_holds_take(&hold, &(pp_hold_wish){.store = array->store,
+                                                                 .paths = (const char *const *)&array->path,
+                                                                 .count = 1,
+                                                                 .mode = PP_LOCK_SHARED,
+                                                                 .purpose = "setting an attribute"});
+    if (status != PARAPET_OK)
+        return status;
+    status = edit_attribute(array, attribute);
+    pp_holds_release(&hold, 1);
+    return status;
 }
 
 parapet_status parapet_array_attribute_set(parapet_array *array, const char *name, const char *json)

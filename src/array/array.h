@@ -47,6 +47,9 @@ parapet_status pp_array_take_document(parapet_array *array, pp_array_document *d
 /* Gives the first dimension this extent, in memory only: what is written next may reach that far. */
 parapet_status pp_array_set_extent(parapet_array *array, int64_t extent);
 
+/* Makes a handle what it was when it was built. */
+void pp_array_forget(parapet_array *array);
+
 /* Handles that were built and never counted as open; takes NULL. */
 void pp_array_free(parapet_array *array);
 

@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_ARRAY_HANDLE_H
 #define PARAPET_ARRAY_ARRAY_HANDLE_H
 
+#include "array/hold.h"
 #include "array/store_handle.h"
 
 struct parapet_array {
@@ -10,6 +11,8 @@ struct parapet_array {
     pp_array_document document;
     pp_json *zarray, *zattrs;                       /* of a Zarr v2 array, as stored; else NULL */
     unsigned char document_digest[PP_SHA256_BYTES]; /* of zarr.json as stored */
+    uint64_t document_version;                      /* of the same, on rank 0; 0: not known */
+    char incarnation[PP_INCARNATION_BYTES];         /* on rank 0 */
     pp_layout layout;
     pp_failure layout_failure; /* why there is no layout, and so no reading */
     char *codec_words;

@@ -2,8 +2,10 @@
 
 #include "array/array.h"
 #include "array/array_handle.h"
+#include "array/holder.h"
 #include "array/path.h"
 #include "array/rank0.h"
+#include "array/refresh.h"
 #include "array/seal_objects.h"
 #include "array/walk.h"
 
@@ -19,9 +21,12 @@ typedef struct check_job {
     parapet_check_summary *summary;
 } check_job;
 
+/* What another job has changed meanwhile is no damage. */
 static parapet_status report_finding(check_job *job, parapet_finding_kind kind, const char *key, const char *problem)
 {
     parapet_finding finding = {.kind = kind, .key = key, .problem = problem};
+    if (kind != PARAPET_FINDING_ABSENT && pp_array_check_damage(job->array) == PARAPET_ERR_STALE)
+        return PARAPET_ERR_STALE;
     if (kind == PARAPET_FINDING_MISSING)
         job->summary->missing++;
     else if (kind == PARAPET_FINDING_TORN)
@@ -72,22 +77,29 @@ static parapet_status check_shard(check_job *job, int64_t number, const char *ke
     return status;
 }
 
+/* Whether an object is left over: who makes or removes such a one holds the lock from before it until it is gone. */
+static parapet_status find_left_over(const check_job *job, const char *key, bool *is_left_over)
+{
+    pp_lock_view lock;
+    pp_reader *reader = NULL;
+    parapet_status status = pp_holder_view(job->array->store, job->array->path, &lock);
+    if (status != PARAPET_OK || lock.is_held)
+        return status;
+    *is_left_over = pp_store_open_object(job->array->store->backend, key, &reader) != PARAPET_ERR_NOT_FOUND;
+    pp_reader_free(reader);
+    return PARAPET_OK;
+}
+
+static parapet_status report_stray(check_job *job, const char *key, const char *problem)
+{
+    bool is_left_over = false;
+    parapet_status status = find_left_over(job, key, &is_left_over);
+    return status == PARAPET_OK && is_left_over ? report_finding(job, PARAPET_FINDING_STRAY, key, problem) : status;
+}
+
 static bool is_metadata(const char *key)
 {
     return strcmp(key, "zarr.json") == 0 || strcmp(key, ".zarray") == 0 || strcmp(key, ".zattrs") == 0;
-}
-
-static bool is_shard_inside(const parapet_array *array, const char *key, int64_t *number)
-{
-    int64_t cell[PARAPET_MAX_NDIM];
-    int d;
-    if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell))
-        return false;
-    for (d = 0; d < array->document.ndim; d++)
-        if (cell[d] >= array->layout.tiling.shards.cells[d])
-            return false;
-    *number = pp_grid_cell_number(&array->layout.tiling.shards, cell);
-    return true;
 }
 
 static parapet_status check_object(void *context, const char *key, uint64_t bytes)
@@ -101,8 +113,8 @@ static parapet_status check_object(void *context, const char *key, uint64_t byte
     job->summary->stored_bytes += (int64_t)bytes;
     if ((status = pp_path_join(job->array->path, key, &whole)) != PARAPET_OK)
         return status;
-    if (!is_shard_inside(job->array, key, &number)) {
-        status = report_finding(job, PARAPET_FINDING_STRAY, whole, "is no shard of this array");
+    if (!pp_layout_shard_of_key(&job->array->layout, key, &number)) {
+        status = report_stray(job, whole, "is no shard of this array");
     } else {
         job->summary->shards_present++;
         if (job->depth != PARAPET_CHECK_SURVEY)
@@ -120,7 +132,7 @@ static parapet_status report_temporary(void *context, const char *key, uint64_t 
     (void)bytes;
     if ((status = pp_path_join(job->array->path, "__parapet/tmp", &prefix)) == PARAPET_OK &&
         (status = pp_path_join(prefix, key, &whole)) == PARAPET_OK)
-        status = report_finding(job, PARAPET_FINDING_STRAY, whole, "is a temporary object that was never published");
+        status = report_stray(job, whole, "is a temporary object that was never published");
     pp_free(whole);
     pp_free(prefix);
     return status;
@@ -211,6 +223,10 @@ static parapet_status check_arguments(check_job *job)
     if (job->summary == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a place for the summary");
     *job->summary = (parapet_check_summary){0};
+    if (job->depth != PARAPET_CHECK_SURVEY && job->depth != PARAPET_CHECK_INDEX && job->depth != PARAPET_CHECK_DATA)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "depth is %d, but must be PARAPET_CHECK_SURVEY, PARAPET_CHECK_INDEX or PARAPET_CHECK_DATA",
+                       (int)job->depth);
     status = pp_array_check_usable(job->array);
     return status == PARAPET_OK ? pp_array_transfer_context(job->array, &job->context) : status;
 }

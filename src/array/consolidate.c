@@ -21,7 +21,7 @@ static parapet_status consolidate_below(consolidation *job, const char *path, in
 static parapet_status add_document(consolidation *job, const char *path, int depth)
 {
     pp_node node = {0};
-    parapet_status status = pp_node_load(job->store, path, &node);
+    parapet_status status = pp_node_load_finished(job->store, path, &node);
     if (status == PARAPET_OK && job->is_flat && (node.kind == PARAPET_NODE_GROUP || node.zarr_format == 2)) {
         pp_node_clear(&node);
         return PARAPET_OK;
@@ -77,26 +77,16 @@ parapet_status pp_metadata_gather(parapet_store *store, const char *path, bool i
     return status;
 }
 
-static parapet_status consolidate(void *node, const void *argument)
+static parapet_status gather(parapet_group *group, pp_group_document *changed, const void *argument)
 {
-    parapet_group *group = node;
-    pp_group_document changed;
-    parapet_status status = pp_group_refresh_reserved(group);
     (void)argument;
-    if (status != PARAPET_OK)
-        return status;
-    changed = group->document;
-    changed.consolidated_metadata = NULL;
-    if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
-        (status = pp_metadata_gather(group->store, group->path, false, &changed.consolidated_metadata)) == PARAPET_OK)
-        status = pp_node_write_group(group->store, group->path, &changed, PP_PUBLISH_REPLACE);
-    if (status != PARAPET_OK) {
-        pp_json_free(changed.consolidated_metadata);
-        return status;
-    }
-    pp_json_free(group->document.consolidated_metadata);
-    group->document = changed;
-    return PARAPET_OK;
+    return pp_metadata_gather(group->store, group->path, false, &changed->consolidated_metadata);
+}
+
+/* While the group is held, nobody below it can change a document that was gathered. */
+static parapet_status consolidate(void *group, const void *argument)
+{
+    return pp_group_edit(group, gather, argument);
 }
 
 parapet_status parapet_group_consolidate(parapet_group *group)

@@ -6,25 +6,14 @@
 #include "array/document.h"
 #include "array/node.h"
 #include "array/path.h"
+#include "array/remove.h"
 #include "array/spec.h"
 #include "array/store.h"
 #include "array/stored_document.h"
 #include "array/walk.h"
 
-typedef struct remains {
-    parapet_array *array;
-    const pp_array_document *document;
-} remains;
-
-static parapet_status remove_if_shard(void *context, const char *key, uint64_t bytes)
-{
-    const remains *job = context;
-    int64_t cell[PARAPET_MAX_NDIM];
-    (void)bytes;
-    if (!pp_key_parse(&job->document->keys, job->document->ndim, key, cell))
-        return PARAPET_OK;
-    return pp_walk_remove(job->array->store, job->array->path, key);
-}
+/* Below an array that is being overwritten, until nothing of the old one is left. */
+#define REMAINS_MARK "__parapet/replacing"
 
 /* Keys of shards begin with "c": a node of that name would lose its own objects. */
 static parapet_status check_no_node(parapet_array *array, const char *name)
@@ -41,38 +30,175 @@ static parapet_status check_no_node(parapet_array *array, const char *name)
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-/* Objects without a document have no meaning, but would get one again from a new document: they must be gone, and
- * durably so, before it is written. A crash inside an overwrite leaves such objects. */
-parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document)
+/* ---- What is left where an array was ---- */
+
+/* What an overwriting was about: the document of what is to go, or nothing. */
+static parapet_status write_mark(parapet_array *array, const char *data, size_t bytes)
 {
-    remains job = {.array = array, .document = document};
-    char *own = NULL;
-    parapet_status status = check_no_node(array, "c");
-    if (status != PARAPET_OK || (status = pp_path_join(array->path, "__parapet", &own)) != PARAPET_OK)
-        return status;
-    if ((status = pp_store_remove_prefix(array->store->backend, own)) == PARAPET_OK &&
-        (status = pp_walk_objects(array->store, array->path, remove_if_shard, &job)) == PARAPET_ERR_NOT_FOUND)
-        status = PARAPET_OK;
-    pp_free(own);
-    return status == PARAPET_OK ? pp_store_settle(array->store->backend) : status;
+    pp_store *backend = array->store->backend;
+    char *key = NULL, *staging = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(array->path, REMAINS_MARK, &key)) == PARAPET_OK &&
+        (status = pp_path_join(array->path, "__parapet/tmp", &staging)) == PARAPET_OK &&
+        (status = pp_store_write_all(
+             backend,
+             &(pp_write_request){.key = key, .staging = staging, .budget = &array->store->budget, .is_small = true},
+             data, bytes, PP_PUBLISH_REPLACE)) == PARAPET_OK)
+        status = pp_store_settle(backend);
+    pp_free(staging);
+    pp_free(key);
+    return status;
 }
 
-/* Removes the document first: from then on there is no array, only objects without meaning. */
-static parapet_status remove_existing(parapet_array *array, const pp_array_document *document)
+parapet_status pp_array_mark_remains(parapet_array *array)
+{
+    return write_mark(array, "", 0);
+}
+
+/* *text stays NULL when there is no mark. */
+static parapet_status read_mark(parapet_array *array, char **text, size_t *bytes)
+{
+    char *key = NULL;
+    parapet_status status = pp_path_join(array->path, REMAINS_MARK, &key);
+    *text = NULL;
+    *bytes = 0;
+    if (status == PARAPET_OK)
+        status = pp_store_read_all(array->store->backend, key, PP_JSON_MAX_BYTES, text, bytes);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* The old shards go by the old document: the new one may name shards in another way. */
+static parapet_status remove_marked(parapet_array *array)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    parapet_status status = read_mark(array, &text, &bytes);
+    if (status == PARAPET_OK && bytes > 0)
+        status = pp_remove_shards_of_text(array->store, array->path, text, bytes);
+    pp_free(text);
+    return status;
+}
+
+/* Objects without a document have no meaning, but would get one again from a new document: they must be gone, and
+ * durably so, before it is written. A crash inside an overwrite leaves such objects. The mark goes last. */
+parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document)
+{
+    pp_store *backend = array->store->backend;
+    parapet_status status;
+    if ((status = check_no_node(array, "c")) != PARAPET_OK || (status = remove_marked(array)) != PARAPET_OK ||
+        (status = pp_remove_shards(array->store, array->path, document)) != PARAPET_OK ||
+        (status = pp_store_settle(backend)) != PARAPET_OK ||
+        (status = pp_node_remove_own(array->store, array->path)) != PARAPET_OK)
+        return status;
+    return pp_store_settle(backend);
+}
+
+static parapet_status note_any(void *context, const pp_listed *listed)
+{
+    (void)listed;
+    *(bool *)context = true;
+    return PARAPET_OK;
+}
+
+/* Whether an overwriting, or a copy, has left what lies below a path without a document. */
+static parapet_status is_marked(parapet_array *array, bool *marked)
+{
+    char *text = NULL, *prefix = NULL;
+    size_t bytes;
+    parapet_status status = read_mark(array, &text, &bytes);
+    *marked = text != NULL;
+    pp_free(text);
+    if (status == PARAPET_OK && (status = pp_path_join(array->path, "__parapet/copy", &prefix)) == PARAPET_OK)
+        status = pp_store_list(array->store->backend, prefix, note_any, marked);
+    pp_free(prefix);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+typedef struct shard_search {
+    const parapet_array *array;
+    const pp_array_document *document;
+} shard_search;
+
+static parapet_status refuse_shard(void *context, const char *key, uint64_t bytes)
+{
+    const shard_search *search = context;
+    int64_t cell[PARAPET_MAX_NDIM];
+    (void)bytes;
+    if (!pp_key_parse(&search->document->keys, search->document->ndim, key, cell))
+        return PARAPET_OK;
+    return pp_fail(
+        PARAPET_ERR_EXISTS,
+        "\"%s/%s\" is there, would become a shard of the array, and is not known to be left over from one; "
+        "remove it, or choose another path",
+        search->array->path, key);
+}
+
+/* A directory without a document: somebody's own, or what we left of an array. */
+static parapet_status make_room_in_directory(parapet_array *array, const pp_array_document *document)
+{
+    shard_search search = {.array = array, .document = document};
+    bool marked = false;
+    parapet_status status = is_marked(array, &marked);
+    if (status == PARAPET_OK && !marked)
+        status = pp_walk_objects(array->store, array->path, refuse_shard, &search);
+    return status == PARAPET_OK ? pp_array_remove_remains(array, document) : status;
+}
+
+parapet_status pp_array_remove_document(parapet_array *array)
 {
     pp_store *backend = array->store->backend;
     char *key = NULL;
+    pp_edit edit;
     parapet_status status;
-    if ((status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK ||
-        (status = pp_path_join(array->path, "zarr.json", &key)) != PARAPET_OK)
+    if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
         return status;
-    if ((status = pp_store_remove(backend, key)) == PARAPET_OK)
+    if ((status = pp_node_drop_consolidated(array->store, array->path)) == PARAPET_OK &&
+        (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
+        (status = pp_edit_prove(&edit)) == PARAPET_OK &&
+        ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))
         status = pp_store_settle(backend);
     pp_free(key);
-    if (status != PARAPET_OK || array->path[0] == '\0')
-        return status == PARAPET_OK ? pp_array_remove_remains(array, document) : status;
-    status = pp_store_remove_prefix(backend, array->path);
-    return status == PARAPET_OK ? pp_store_settle(backend) : status;
+    pp_edit_end(&edit);
+    return status;
+}
+
+static parapet_status remove_existing(parapet_array *array, const pp_node *node, const pp_array_document *document)
+{
+    pp_text text = {0};
+    parapet_status status = check_no_node(array, "c");
+    if (status == PARAPET_OK) {
+        pp_json_print(node->json, false, &text);
+        status = text.status;
+    }
+    if (status == PARAPET_OK && (status = write_mark(array, text.data, text.bytes)) == PARAPET_OK &&
+        (status = pp_array_remove_document(array)) == PARAPET_OK)
+        status = pp_array_remove_remains(array, document);
+    pp_text_free(&text);
+    return status;
+}
+
+static parapet_status refuse(const parapet_array *array, const pp_node *node, bool overwrites)
+{
+    if (node->kind == PARAPET_NODE_GROUP)
+        return pp_fail(PARAPET_ERR_EXISTS, "there is a group at \"%s\", which is never replaced", array->path);
+    if (node->zarr_format == 2)
+        return pp_fail(PARAPET_ERR_EXISTS, "there is a Zarr v2 array at \"%s\", which is never replaced",
+                       array->path);
+    if (!overwrites)
+        return pp_fail(PARAPET_ERR_EXISTS, "there is an array at \"%s\" already; set overwrite to replace it",
+                       array->path);
+    return PARAPET_OK;
+}
+
+parapet_status pp_array_check_replaceable(parapet_array *array, bool overwrites)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(array->store, array->path, &node);
+    if (status == PARAPET_OK && !node.is_implicit && (status = refuse(array, &node, overwrites)) == PARAPET_OK)
+        status = check_no_node(array, "c");
+    pp_node_clear(&node);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
 parapet_status pp_array_make_room(parapet_array *array, const pp_array_document *document, bool overwrites)
@@ -80,24 +206,31 @@ parapet_status pp_array_make_room(parapet_array *array, const pp_array_document 
     pp_node node = {0};
     parapet_status status = pp_node_load(array->store, array->path, &node);
     if (status == PARAPET_ERR_NOT_FOUND)
-        status = PARAPET_OK;
+        status = pp_node_remove_own(array->store, array->path);
     else if (status == PARAPET_OK && node.is_implicit)
-        status = pp_array_remove_remains(array, document);
-    else if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
-        status = pp_fail(PARAPET_ERR_EXISTS, "there is a group at \"%s\", which is never replaced", array->path);
-    else if (status == PARAPET_OK && node.zarr_format == 2)
-        status =
-            pp_fail(PARAPET_ERR_EXISTS, "there is a Zarr v2 array at \"%s\", which is never replaced", array->path);
-    else if (status == PARAPET_OK && !overwrites)
-        status = pp_fail(PARAPET_ERR_EXISTS, "there is an array at \"%s\" already; set overwrite to replace it",
-                         array->path);
-    else if (status == PARAPET_OK)
-        status = remove_existing(array, document);
+        status = make_room_in_directory(array, document);
+    else if (status == PARAPET_OK && (status = refuse(array, &node, overwrites)) == PARAPET_OK)
+        status = remove_existing(array, &node, document);
     pp_node_clear(&node);
     return status;
 }
 
-static parapet_status create(parapet_array *array, const parapet_array_spec *spec)
+/* The document, with the groups above it, appears at once; takes over its contents. */
+static parapet_status publish_first(parapet_array *array, pp_array_document *document)
+{
+    pp_edit edit = {0};
+    parapet_status status = PARAPET_OK;
+    if (!array->is_apart && (status = pp_edit_begin(&edit, array->store, array->path)) == PARAPET_OK)
+        status = pp_node_prepare_ancestors(array->store, array->path);
+    if (status == PARAPET_OK)
+        status = pp_array_store_first_document(array, document);
+    else
+        pp_array_document_clear(document);
+    pp_edit_end(&edit);
+    return status;
+}
+
+static parapet_status make_and_publish(parapet_array *array, const parapet_array_spec *spec, pp_hold *hold)
 {
     pp_array_document document = {0};
     pp_layout layout = {0};
@@ -106,11 +239,33 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
         status = pp_layout_init(&layout, &document, false);
     pp_layout_clear(&layout);
     if (status != PARAPET_OK || (status = pp_array_make_room(array, &document, spec->overwrite)) != PARAPET_OK ||
-        (!array->is_apart && (status = pp_node_prepare_ancestors(array->store, array->path)) != PARAPET_OK)) {
+        (hold != NULL && (status = pp_hold_renew_incarnation(hold, array->incarnation)) != PARAPET_OK)) {
         pp_array_document_clear(&document);
         return status;
     }
-    return pp_array_store_document(array, &document, PP_SEAL_KEEP);
+    status = publish_first(array, &document);
+    if (status != PARAPET_OK && hold != NULL)
+        hold->is_kept = false;
+    return status;
+}
+
+/* Of an array that is apart nobody else knows. */
+static parapet_status create(parapet_array *array, const parapet_array_spec *spec)
+{
+    pp_hold hold = {0};
+    parapet_status status;
+    if (array->is_apart)
+        return make_and_publish(array, spec, NULL);
+    status = pp_holds_take(&hold, &(pp_hold_wish){.store = array->store,
+                                                  .paths = (const char *const *)&array->path,
+                                                  .count = 1,
+                                                  .mode = PP_LOCK_EXCLUSIVE,
+                                                  .purpose = "creating"});
+    if (status != PARAPET_OK)
+        return status;
+    status = make_and_publish(array, spec, &hold);
+    pp_holds_release(&hold, 1);
+    return status;
 }
 
 static parapet_status create_arrays(void *subject, const void *argument)

@@ -13,7 +13,16 @@ parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, co
 /* Makes sure that nothing is at the path of a new array, or refuses. */
 parapet_status pp_array_make_room(parapet_array *array, const pp_array_document *document, bool overwrites);
 
-/* Removes shards and everything else below an array that has no document. */
+/* Refuses what is no array of ours, or what shall not be overwritten. Nothing there is fine. */
+parapet_status pp_array_check_replaceable(parapet_array *array, bool overwrites);
+
+/* From then on there is no array, only objects without meaning. One that is gone already is fine. */
+parapet_status pp_array_remove_document(parapet_array *array);
+
+/* Notes, durably, that what lies below a path without a document is ours, and may go. */
+parapet_status pp_array_mark_remains(parapet_array *array);
+
+/* Removes shards, and what the library keeps beside them, below an array that has no document. */
 parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document);
 
 #endif

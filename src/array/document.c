@@ -127,7 +127,7 @@ void pp_derived_clear(pp_derived *derived)
 parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, const pp_array_document *document)
 {
     pp_text text = {0};
-    parapet_status status = pp_layout_init(&derived->layout, document, store->options.ignore_checksums == 1);
+    parapet_status status = pp_layout_init(&derived->layout, document, store->options.ignore_checksums);
     if (status == PARAPET_ERR_ARGUMENT) /* a shape that cannot be, found in a document instead of a call */
         status = PARAPET_ERR_FORMAT;
     pp_failure_take(&derived->layout_failure, status);

@@ -1,6 +1,7 @@
 #include "array/group.h"
 #include "array/attributes.h"
 #include "array/group_handle.h"
+#include "array/hold.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/state.h"
@@ -60,7 +61,7 @@ static parapet_status load_group(void *subject, const void *argument)
 {
     parapet_group *group = subject;
     pp_node node = {0};
-    parapet_status status = pp_node_load(group->store, group->path, &node);
+    parapet_status status = pp_node_load_finished(group->store, group->path, &node);
     (void)argument;
     if (status == PARAPET_OK)
         status = parse_node(group, &node);
@@ -80,9 +81,8 @@ parapet_status parapet_group_open(parapet_group **group, parapet_store *store, c
     return pp_outcome(finish_handle(group, status));
 }
 
-static parapet_status create_group(void *subject, const void *attributes)
+static parapet_status create_held(parapet_group *group, const char *attributes)
 {
-    parapet_group *group = subject;
     parapet_status status;
     pp_node node = {0};
     status = pp_node_load(group->store, group->path, &node);
@@ -98,6 +98,18 @@ static parapet_status create_group(void *subject, const void *attributes)
         (status = pp_node_prepare_ancestors(group->store, group->path)) != PARAPET_OK)
         return status;
     return pp_node_write_group(group->store, group->path, &group->document, PP_PUBLISH_EXCLUSIVE);
+}
+
+static parapet_status create_group(void *subject, const void *attributes)
+{
+    parapet_group *group = subject;
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, group->store, group->path);
+    if (status != PARAPET_OK)
+        return status;
+    status = create_held(group, attributes);
+    pp_edit_end(&edit);
+    return status;
 }
 
 parapet_status parapet_group_create(parapet_group **group, parapet_store *store, const char *path,
@@ -160,47 +172,66 @@ parapet_status pp_group_check_changeable(const parapet_group *group)
     return status;
 }
 
-parapet_status pp_group_refresh_reserved(parapet_group *group)
+/* As it is stored now: from that it is changed, and not from what the handle remembers. */
+static parapet_status refresh(parapet_group *group)
 {
     pp_group_document stored = {0};
     pp_node node = {0};
-    pp_json *reserved;
     parapet_status status = pp_node_load(group->store, group->path, &node);
-    if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP && !node.is_implicit &&
+    if (status == PARAPET_OK && (node.kind != PARAPET_NODE_GROUP || node.zarr_format != 3))
+        status = PARAPET_ERR_NOT_FOUND;
+    if (status == PARAPET_ERR_NOT_FOUND)
+        status = pp_fail(PARAPET_ERR_STALE, "another job has removed group \"%s\" since it was opened", group->path);
+    if (status == PARAPET_OK && !node.is_implicit &&
         (status = pp_group_document_parse(&stored, node.json)) == PARAPET_OK) {
-        reserved = pp_json_member(stored.attributes, PP_RESERVED_ATTRIBUTE);
-        if (reserved != NULL)
-            status = pp_json_set(group->document.attributes, PP_RESERVED_ATTRIBUTE, pp_json_share(reserved));
-        else
-            pp_json_remove(group->document.attributes, PP_RESERVED_ATTRIBUTE);
+        pp_group_document_clear(&group->document);
+        group->document = stored;
+        stored = (pp_group_document){0};
     }
     pp_group_document_clear(&stored);
     pp_node_clear(&node);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return status;
 }
 
-static parapet_status set_attribute(void *node, const void *attribute)
+parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const void *argument)
 {
-    parapet_group *group = node;
     pp_group_document changed;
-    parapet_status status = pp_group_refresh_reserved(group);
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, group->store, group->path);
     if (status != PARAPET_OK)
         return status;
-    changed = group->document;
-    status = pp_attributes_changed(group->document.attributes, attribute, &changed.attributes);
-    if (status != PARAPET_OK)
-        return status;
-    changed.consolidated_metadata = NULL;
-    if ((status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK)
-        status = pp_node_write_group(group->store, group->path, &changed, PP_PUBLISH_REPLACE);
-    if (status != PARAPET_OK) {
-        pp_json_free(changed.attributes);
-        return status;
+    if ((status = refresh(group)) == PARAPET_OK) {
+        changed = group->document;
+        changed.attributes = changed.attributes != NULL ? pp_json_share(changed.attributes) : NULL;
+        changed.consolidated_metadata = NULL;
+        if ((status = change(group, &changed, argument)) == PARAPET_OK &&
+            (status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
+            (status = pp_edit_prove(&edit)) == PARAPET_OK)
+            status = pp_node_write_group(group->store, group->path, &changed, PP_PUBLISH_REPLACE);
+        pp_json_free(status == PARAPET_OK ? group->document.attributes : changed.attributes);
+        pp_json_free(status == PARAPET_OK ? group->document.consolidated_metadata : changed.consolidated_metadata);
+        if (status == PARAPET_OK)
+            group->document = changed;
     }
-    pp_json_free(group->document.attributes);
-    pp_json_free(group->document.consolidated_metadata);
-    group->document = changed;
+    pp_edit_end(&edit);
+    return status;
+}
+
+static parapet_status change_attribute(parapet_group *group, pp_group_document *changed, const void *attribute)
+{
+    pp_json *attributes = NULL;
+    parapet_status status = pp_attributes_changed(changed->attributes, attribute, &attributes);
+    (void)group;
+    if (status != PARAPET_OK)
+        return status;
+    pp_json_free(changed->attributes);
+    changed->attributes = attributes;
     return PARAPET_OK;
+}
+
+static parapet_status set_attribute(void *group, const void *attribute)
+{
+    return pp_group_edit(group, change_attribute, attribute);
 }
 
 parapet_status parapet_group_attribute_set(parapet_group *group, const char *name, const char *json)

@@ -9,7 +9,11 @@ parapet_status pp_group_check_changeable(const parapet_group *group);
 
 const pp_group_document *pp_group_document_of(const parapet_group *group);
 
-/* Takes what Parapet keeps in the attributes from the store: a series may have gone on since the group was opened. */
-parapet_status pp_group_refresh_reserved(parapet_group *group);
+/* Changes a document that is the group's, but for consolidated metadata. */
+typedef parapet_status (*pp_group_change)(parapet_group *group, pp_group_document *changed, const void *argument);
+
+/* Rank 0: changes the document in the store and in the handle, from what is stored, while nobody else can change it
+ * or a document below it through Parapet. */
+parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const void *argument);
 
 #endif

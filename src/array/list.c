@@ -28,7 +28,7 @@ static parapet_status keep_if_node(listing *job, size_t from, size_t *kept)
     char *path = NULL;
     parapet_status status = pp_path_join(job->group->path, list->names[from], &path);
     if (status == PARAPET_OK)
-        status = pp_node_load(job->group->store, path, &node);
+        status = pp_node_load_finished(job->group->store, path, &node);
     if (status == PARAPET_OK || is_invalid(status)) {
         char *name = list->names[from];
         list->names[from] = list->names[*kept];

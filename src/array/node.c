@@ -1,25 +1,30 @@
 #include <string.h>
 
+#include "array/holder.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store_handle.h"
 
-/* Reads and parses one document; digest may be NULL. */
+/* Reads and parses one document; of zarr.json, node takes digest and version. */
 static parapet_status load_json(parapet_store *store, const char *path, const char *name, pp_json **json,
-                                unsigned char *digest)
+                                pp_node *node)
 {
+    bool is_current = strcmp(name, "zarr.json") == 0;
     char *key = NULL, *text = NULL;
     size_t bytes = 0;
+    uint64_t version;
     parapet_status status;
     if ((status = pp_path_join(path, name, &key)) != PARAPET_OK ||
-        (status = pp_store_read_all(store->backend, key, PP_JSON_MAX_BYTES, &text, &bytes)) != PARAPET_OK)
+        (status = pp_store_read_version(store->backend, key, PP_JSON_MAX_BYTES, &text, &bytes, &version)) !=
+            PARAPET_OK)
         goto done;
     store->counters.read_bytes += (int64_t)bytes;
     store->counters.read_requests += 1;
-    if (digest != NULL)
-        pp_sha256_of(text, bytes, digest);
-    status =
-        strcmp(name, "zarr.json") == 0 ? pp_json_parse_stored(json, text, bytes) : pp_json_parse(json, text, bytes);
+    if (is_current) {
+        pp_sha256_of(text, bytes, node->digest);
+        node->version = version;
+    }
+    status = is_current ? pp_json_parse_stored(json, text, bytes) : pp_json_parse(json, text, bytes);
     if (status != PARAPET_OK)
         status = pp_fail_within(status, "%s", key);
 done:
@@ -30,7 +35,7 @@ done:
 
 static parapet_status load_v2_attributes(parapet_store *store, const char *path, pp_node *node)
 {
-    parapet_status status = load_json(store, path, ".zattrs", &node->zattrs, NULL);
+    parapet_status status = load_json(store, path, ".zattrs", &node->zattrs, node);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
@@ -39,26 +44,46 @@ static parapet_status load_v2(parapet_store *store, const char *path, pp_node *n
     parapet_status status;
     node->zarr_format = 2;
     node->kind = PARAPET_NODE_ARRAY;
-    status = load_json(store, path, ".zarray", &node->json, NULL);
+    status = load_json(store, path, ".zarray", &node->json, node);
     if (status == PARAPET_ERR_NOT_FOUND) {
         node->kind = PARAPET_NODE_GROUP;
-        status = load_json(store, path, ".zgroup", &node->json, NULL);
+        status = load_json(store, path, ".zgroup", &node->json, node);
     }
     return status == PARAPET_OK ? load_v2_attributes(store, path, node) : status;
 }
 
-static parapet_status ignore_entry(void *context, const pp_listed *listed)
+static parapet_status note_entry(void *context, const pp_listed *listed)
 {
-    (void)listed;
-    *(bool *)context = true;
+    *(bool *)context = *(bool *)context || strcmp(listed->name, "__parapet") != 0;
     return PARAPET_OK;
 }
 
-/* A directory without a document counts as a group. */
+static parapet_status note_work(void *context, const pp_listed *listed)
+{
+    *(bool *)context = *(bool *)context || strcmp(listed->name, "lock") != 0;
+    return PARAPET_OK;
+}
+
+/* Whether somebody has begun to make something of a directory. The lock of a group that nobody changes for long is
+ * no sign of that: it says nothing. */
+static parapet_status find_work(parapet_store *store, const char *path, bool *is_begun)
+{
+    pp_lock_view view = {0};
+    char *own = NULL;
+    parapet_status status = pp_path_join(path, "__parapet", &own);
+    if (status == PARAPET_OK && (status = pp_store_list(store->backend, own, note_work, is_begun)) == PARAPET_OK &&
+        !*is_begun)
+        status = pp_holder_view(store, path, &view);
+    *is_begun = *is_begun || view.text[0] != '\0';
+    pp_free(own);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* A directory without a document counts as a group, unless it only holds what Parapet keeps for itself. */
 static parapet_status load_implicit(parapet_store *store, const char *path, pp_node *node)
 {
     bool has_children = false;
-    parapet_status status = pp_store_list(store->backend, path, ignore_entry, &has_children);
+    parapet_status status = pp_store_list(store->backend, path, note_entry, &has_children);
     if (status == PARAPET_OK && !has_children && path[0] != '\0')
         status = PARAPET_ERR_NOT_FOUND;
     if (status == PARAPET_ERR_NOT_FOUND)
@@ -66,14 +91,25 @@ static parapet_status load_implicit(parapet_store *store, const char *path, pp_n
     node->zarr_format = 3;
     node->kind = PARAPET_NODE_GROUP;
     node->is_implicit = true;
-    return status;
+    return status == PARAPET_OK && path[0] != '\0' ? find_work(store, path, &node->is_unfinished) : status;
+}
+
+parapet_status pp_node_load_finished(parapet_store *store, const char *path, pp_node *node)
+{
+    parapet_status status = pp_node_load(store, path, node);
+    if (status != PARAPET_OK || !node->is_unfinished)
+        return status;
+    return pp_fail(PARAPET_ERR_NOT_FOUND,
+                   "there is no array or group at \"%s\" yet: it is being made, copied or replaced, or that was "
+                   "interrupted",
+                   path);
 }
 
 parapet_status pp_node_load(parapet_store *store, const char *path, pp_node *node)
 {
     parapet_status status;
     *node = (pp_node){.zarr_format = 3};
-    status = load_json(store, path, "zarr.json", &node->json, node->digest);
+    status = load_json(store, path, "zarr.json", &node->json, node);
     if (status == PARAPET_OK) {
         if ((status = pp_document_node_type(node->json, &node->kind)) != PARAPET_OK)
             status = pp_fail_within(status, "%s%szarr.json", path, path[0] != '\0' ? "/" : "");
@@ -209,4 +245,34 @@ parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path)
 {
     parapet_status status = prepare_ancestors(store, path, false);
     return status == PARAPET_OK ? prepare_group(store, path, false) : status;
+}
+
+typedef struct own_things {
+    parapet_store *store;
+    const char *prefix;
+} own_things;
+
+static parapet_status remove_own_thing(void *context, const pp_listed *listed)
+{
+    const own_things *own = context;
+    char *key = NULL;
+    parapet_status status;
+    if (strcmp(listed->name, "lock") == 0)
+        return PARAPET_OK;
+    if ((status = pp_path_join(own->prefix, listed->name, &key)) == PARAPET_OK)
+        status = listed->is_prefix ? pp_store_remove_prefix(own->store->backend, key)
+                                   : pp_store_remove(own->store->backend, key);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_node_remove_own(parapet_store *store, const char *path)
+{
+    char *prefix = NULL;
+    parapet_status status = pp_path_join(path, "__parapet", &prefix);
+    if (status == PARAPET_OK)
+        status =
+            pp_store_list(store->backend, prefix, remove_own_thing, &(own_things){.store = store, .prefix = prefix});
+    pp_free(prefix);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }

@@ -9,7 +9,7 @@ static parapet_status open_store(parapet_store **store, MPI_Comm mpi_comm, const
     parapet_status status;
     if (store != NULL)
         *store = NULL;
-    status = pp_comm_build(&comm, mpi_comm);
+    status = pp_comm_build(&comm, mpi_comm, pp_opening_deadline(how));
     return status == PARAPET_OK ? pp_store_open_on(store, comm, how) : status;
 }
 

@@ -14,6 +14,10 @@ typedef struct pp_opening {
     const parapet_store_options *options; /* as given; may be NULL */
 } pp_opening;
 
+/* deadline_seconds as given or from the environment; 0 where that cannot be told: opening then fails for that reason.
+ */
+double pp_opening_deadline(const pp_opening *how);
+
 /* [collective] comm becomes the store's, or is freed. */
 parapet_status pp_store_open_on(parapet_store **store, pp_comm *comm, const pp_opening *asked);
 

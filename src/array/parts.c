@@ -3,6 +3,8 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
+#include "array/hold.h"
+#include "array/refresh.h"
 #include "array/resize.h"
 #include "array/state.h"
 #include "array/store.h"
@@ -18,6 +20,9 @@ typedef struct batch {
     pp_transfer_context *contexts;
     pp_transfer_array *arrays;
     pp_direction direction;
+    const char **paths; /* of those arrays that others know of, which are held while they are written */
+    int path_count;
+    pp_hold *holds;
 } batch;
 
 static void clear_batch(batch *all)
@@ -25,6 +30,9 @@ static void clear_batch(batch *all)
     int i;
     for (i = 0; all->parts != NULL && i < all->count; i++)
         pp_parts_clear(&all->parts[i]);
+    pp_holds_release(all->holds, all->path_count);
+    pp_free(all->holds);
+    pp_free(all->paths);
     pp_free(all->parts);
     pp_free(all->contexts);
     pp_free(all->arrays);
@@ -35,7 +43,9 @@ static parapet_status build_batch(batch *all)
     parapet_status status;
     size_t count = (size_t)all->count;
     if ((status = pp_allocate_array(&all->parts, count, sizeof all->parts[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&all->contexts, count, sizeof all->contexts[0])) != PARAPET_OK)
+        (status = pp_allocate_array(&all->contexts, count, sizeof all->contexts[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&all->paths, count, sizeof all->paths[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&all->holds, count, sizeof all->holds[0])) != PARAPET_OK)
         return status;
     return pp_allocate_array(&all->arrays, count, sizeof all->arrays[0]);
 }
@@ -107,24 +117,121 @@ static parapet_status list_arrays(batch *all)
     return status;
 }
 
-static parapet_status make_changeable(void *node, const void *argument)
+/* ---- Beside other jobs ---- */
+
+static pp_hold_wish wish_of(const batch *all, pp_lock_mode mode)
 {
-    (void)argument;
-    return pp_array_make_changeable(node);
+    return (pp_hold_wish){
+        .store = all->store, .paths = all->paths, .count = all->path_count, .mode = mode, .purpose = "writing"};
 }
 
-/* [collective] Takes off seals and completes what a crash left undone. All ranks know the same of an array. */
-static parapet_status unseal_batch(const batch *all)
+static void list_paths(batch *all)
 {
-    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count; i++)
+        if (!all->list[i].array->is_apart)
+            all->paths[all->path_count++] = all->list[i].array->path;
+}
+
+/* Takes off seals and completes what a crash left undone, first of all. */
+static bool must_change_first(const parapet_array *array)
+{
+    return array->is_sealed || array->has_head || array->is_mark_ignored ||
+           pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE);
+}
+
+/* Rank 0: shares the arrays with others that write, and looks whether they can be written as they are. */
+static parapet_status share_arrays(batch *all, int64_t *is_ready)
+{
+    pp_hold_wish wish = wish_of(all, PP_LOCK_SHARED);
+    parapet_status status = pp_holds_take(all->holds, &wish);
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
         parapet_array *array = all->list[i].array;
-        if (array->is_sealed || array->has_head || array->is_mark_ignored ||
-            pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE))
-            status = pp_array_rank0_do(array, "unsealing", make_changeable, NULL);
+        bool is_aged = false;
+        if (!array->is_apart)
+            status = pp_array_look(array, &is_aged);
+        if (is_aged || must_change_first(array))
+            *is_ready = 0;
     }
     return status;
+}
+
+static parapet_status make_ready(parapet_array *array)
+{
+    pp_array_document before = array->document; /* its shape only */
+    parapet_status status = array->is_apart ? PARAPET_OK : pp_array_refresh(array);
+    int d;
+    for (d = 0; d < before.ndim && status == PARAPET_OK; d++)
+        if (array->document.shape[d] < before.shape[d])
+            status =
+                pp_fail(PARAPET_ERR_STALE, "another job has made it smaller since it was opened; close it and open "
+                                           "it again");
+    return status == PARAPET_OK && must_change_first(array) ? pp_array_make_changeable(array) : status;
+}
+
+/* Rank 0: has the arrays alone for what must be changed first, then shares them. */
+static parapet_status ready_arrays(void *subject, const void *argument)
+{
+    batch *all = subject;
+    pp_hold_wish wish = wish_of(all, PP_LOCK_EXCLUSIVE);
+    parapet_status status;
+    int i;
+    (void)argument;
+    pp_holds_release(all->holds, all->path_count);
+    status = pp_holds_take(all->holds, &wish);
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        if ((status = make_ready(all->list[i].array)) != PARAPET_OK && i > 0)
+            status = pp_fail_within(status, "array \"%s\"", all->list[i].array->path);
+    return status == PARAPET_OK ? pp_holds_share(all->holds, all->path_count) : status;
+}
+
+static parapet_status print_states(void *subject, pp_text *bytes)
+{
+    const batch *all = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        status = pp_array_state_print(all->list[i].array, bytes);
+    return status;
+}
+
+static parapet_status adopt_states(void *subject, pp_cursor *bytes)
+{
+    const batch *all = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        status = pp_array_state_adopt(all->list[i].array, bytes);
+    return status;
+}
+
+static void mark_broken(void *subject)
+{
+    const batch *all = subject;
+    int i;
+    for (i = 0; i < all->count; i++)
+        all->list[i].array->is_broken = true;
+}
+
+/* [collective] From here on nobody else changes the arrays otherwise than by writing parts, and the handles are what
+ * is stored. */
+static parapet_status hold_batch(batch *all)
+{
+    pp_rank0_task task = {.subject = all,
+                          .work = ready_arrays,
+                          .print = print_states,
+                          .adopt = adopt_states,
+                          .mark_broken = mark_broken};
+    pp_comm *comm = all->store->comm;
+    int64_t is_ready = 1;
+    parapet_status status = PARAPET_OK;
+    list_paths(all);
+    if (pp_comm_rank(comm) == 0)
+        status = share_arrays(all, &is_ready);
+    if ((status = pp_comm_agree_least(comm, "locking", status, &is_ready)) != PARAPET_OK || is_ready)
+        return status;
+    return pp_rank0_do(comm, "locking", &task);
 }
 
 /* What was published, for the seal. */
@@ -137,7 +244,8 @@ static void note_batch(const batch *all, const pp_staged *staged)
     for (i = 0; i < staged->count; i++) {
         const pp_staged_note *note = &staged->notes[i];
         bool is_known = note->record.bytes != PP_SHARD_ABSENT;
-        pp_shard_notes_add(&all->list[note->target].array->notes, note->shard, is_known ? &note->record : NULL);
+        pp_shard_notes_add(&all->list[note->target].array->notes, note->shard, is_known ? &note->record : NULL,
+                           staged->writers[i]->version);
     }
     for (k = 0; k < all->count; k++)
         pp_shard_notes_end(&all->list[k].array->notes);
@@ -156,6 +264,23 @@ static parapet_status publish_batch(const batch *all, pp_staged *staged)
     return status;
 }
 
+/* [collective] Shards are published while nobody else publishes any, and only in place of those that they were built
+ * from. Rank 0 first; the others then show that they are publishing for it. */
+static parapet_status enter_publishing(batch *all, const pp_staged *staged)
+{
+    pp_comm *comm = all->store->comm;
+    pp_hold_wish wish = wish_of(all, PP_LOCK_SHARED);
+    bool leads = pp_comm_rank(comm) == 0;
+    parapet_status status = leads ? pp_holds_begin_publishing(all->holds, &wish) : PARAPET_OK;
+    if ((status = pp_comm_agree(comm, "publishing", status)) != PARAPET_OK)
+        return status;
+    if (!leads && staged->count > 0)
+        status = pp_holds_join_publishing(all->holds, &wish);
+    if (status == PARAPET_OK)
+        status = pp_staged_check(all->contexts, staged);
+    return pp_comm_agree(comm, "publishing", status);
+}
+
 /* [collective] A rank that ran out of patience while others staged may have changed its data since: it will not be
  * here, and nothing is published. */
 static parapet_status check_presence(const parapet_store *store)
@@ -163,28 +288,50 @@ static parapet_status check_presence(const parapet_store *store)
     return store->options.deadline_seconds > 0 ? pp_comm_agree(store->comm, "staged", PARAPET_OK) : PARAPET_OK;
 }
 
+static parapet_status publish_staged(batch *all, pp_staged *staged)
+{
+    parapet_status status = all->path_count > 0 ? enter_publishing(all, staged) : check_presence(all->store);
+    return status == PARAPET_OK ? publish_batch(all, staged) : status;
+}
+
 static parapet_status write_batch(batch *all)
 {
     pp_team team = pp_store_team(all->store, PP_WRITING);
     pp_staged staged = {0};
     parapet_status status = begin_batch(all);
-    if (status == PARAPET_OK && (status = unseal_batch(all)) == PARAPET_OK &&
+    if (status == PARAPET_OK && (status = hold_batch(all)) == PARAPET_OK &&
         (status = list_arrays(all)) == PARAPET_OK &&
-        (status = pp_transfer_stage(&team, all->arrays, all->count, &staged)) == PARAPET_OK &&
-        (status = check_presence(all->store)) == PARAPET_OK)
-        status = publish_batch(all, &staged);
+        (status = pp_transfer_stage(&team, all->arrays, all->count, &staged)) == PARAPET_OK)
+        status = publish_staged(all, &staged);
     pp_staged_clear(&staged);
     clear_batch(all);
     return status == PARAPET_OK ? status
                                 : pp_fail_within(status, "cannot write array \"%s\"", all->list[0].array->path);
 }
 
+/* [collective] What others have changed meanwhile may be what was read. */
+static parapet_status check_batch_fresh(const batch *all, bool has_failed)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; pp_comm_rank(all->store->comm) == 0 && i < all->count && status == PARAPET_OK; i++)
+        if (!all->list[i].array->is_apart)
+            status =
+                has_failed ? pp_array_check_damage(all->list[i].array) : pp_array_check_fresh(all->list[i].array);
+    return pp_comm_agree(all->store->comm, "looking again", status);
+}
+
 static parapet_status read_batch(batch *all)
 {
     pp_team team = pp_store_team(all->store, PP_READING);
+    pp_failure failure = {0};
     parapet_status status = begin_batch(all);
     if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK)
         status = pp_transfer_read(&team, all->arrays, all->count);
+    pp_failure_take(&failure, status);
+    if (!pp_comm_is_lost(all->store->comm) && pp_array_is_worth_looking(status) &&
+        (status = check_batch_fresh(all, status != PARAPET_OK)) != PARAPET_ERR_STALE && failure.status != PARAPET_OK)
+        status = pp_failure_put(&failure);
     clear_batch(all);
     return status == PARAPET_OK ? status
                                 : pp_fail_within(status, "cannot read array \"%s\"", all->list[0].array->path);
@@ -252,7 +399,7 @@ parapet_status pp_array_write_alone(parapet_array *array, pp_comm *alone, const 
                     .servers = servers,
                     .server_count = 1,
                     .fragment_bytes = pp_memory_fragment_bytes(array->store->least_memory_bytes),
-                    .ownership = pp_owner_strategy_of(1)};
+                    .ownership = pp_owner_strategy_of(PARAPET_OWNERSHIP_ROUND_ROBIN)};
     pp_transfer_context context;
     pp_parts parts = {0};
     pp_transfer_array only = {.context = &context, .parts = &parts};

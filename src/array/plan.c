@@ -7,9 +7,9 @@
 #include "array/opening.h"
 #include "array/spec.h"
 #include "base/checked.h"
+#include "base/choice.h"
 #include "base/reserved.h"
 #include "forecast/drawing.h"
-#include "plan/owner.h"
 #include "plan/pieces.h"
 #include "transfer/memory.h"
 
@@ -32,7 +32,9 @@ static parapet_status check_request(const parapet_transfer_plan_request *request
 {
     parapet_status status;
     int d;
-    if ((status = PP_RESERVED_CHECK(parapet_transfer_plan_request, request)) != PARAPET_OK)
+    if ((status = PP_RESERVED_CHECK(parapet_transfer_plan_request, request)) != PARAPET_OK ||
+        (status = pp_boolean_check("is_read", request->is_read)) != PARAPET_OK ||
+        (status = pp_boolean_check("as_json", request->as_json)) != PARAPET_OK)
         return status;
     if (request->distribution.ndim != request->spec.ndim)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the array has %d dimensions, but the distribution %d",
@@ -85,10 +87,10 @@ static parapet_status init_facts(plan_job *job)
     pp_forecast_facts *facts = &job->facts;
     if (array->layout_failure.status != PARAPET_OK)
         return pp_failure_put(&array->layout_failure);
-    facts->is_read = job->request->is_read != 0;
+    facts->is_read = job->request->is_read;
     facts->type_name = array->document.type.name;
     facts->codecs = array->codec_words[0] != '\0' ? array->codec_words : "none";
-    facts->ownership = pp_owner_strategy_of(options->ownership)->name;
+    facts->ownership = pp_choice_word_of(&pp_choice_ownership, (int)options->ownership)->word;
     facts->spread = job->request->distribution.spread;
     facts->memory_bytes = options->memory_bytes;
     facts->by = (pp_schedule_case){
@@ -152,7 +154,7 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
     pp_forecast_facts *facts = &job->facts;
     pp_memory_case memory = {
         .threads = (int)options->threads,
-        .has_threads = options->io_thread != 2,
+        .has_threads = options->io_thread != PARAPET_IO_THREAD_NONE,
         .has_remote = job->distribution.rank_count > 1,
         .fragment_bytes = facts->by.fragment_bytes,
         .rank_most = job->request->server < 0 ? job->summary.most_ranks : job->share.most_ranks,
@@ -231,7 +233,7 @@ parapet_status parapet_transfer_plan_print(const parapet_transfer_plan_request *
     *text = NULL;
     if (svg != NULL)
         *svg = NULL;
-    job.is_json = request->as_json == 1;
+    job.is_json = request->as_json;
     if ((status = check_request(request)) != PARAPET_OK || (status = pp_spec_check(&request->spec)) != PARAPET_OK ||
         (status = pp_distribution_init(&job.distribution, &request->distribution, request->spec.shape)) != PARAPET_OK)
         return pp_outcome(status);

@@ -4,11 +4,14 @@
 
 #include "array/array.h"
 #include "array/array_handle.h"
-#include "array/document.h"
+#include "array/change.h"
+#include "array/path.h"
+#include "array/remove.h"
 #include "array/seal.h"
 #include "array/state.h"
 #include "array/stored_document.h"
 #include "array/trim.h"
+#include "array/walk.h"
 
 parapet_status pp_array_make_changeable(parapet_array *array)
 {
@@ -16,25 +19,23 @@ parapet_status pp_array_make_changeable(parapet_array *array)
     return status == PARAPET_OK ? pp_trim_finish(array) : status;
 }
 
+/* What a document is to say of the shape. */
+typedef struct new_shape {
+    const int64_t *shape;
+    const bool *is_shrunk;
+} new_shape;
+
 /* Where the array shrinks, what lies beyond goes; the mark in the document says so until it is gone. */
-static parapet_status store_shape(parapet_array *array, const pp_grid *grid, const bool *is_shrunk)
+static parapet_status change_shape(parapet_array *array, pp_array_document *changed, const void *argument)
 {
-    pp_array_document changed = {0};
+    const new_shape *wanted = argument;
     bool shrinks = false;
-    parapet_status status = pp_array_document_duplicate(&array->document, &changed);
     int d;
-    for (d = 0; d < grid->ndim; d++)
-        shrinks = shrinks || is_shrunk[d];
-    if (status == PARAPET_OK && shrinks)
-        status = pp_trim_mark(&changed, is_shrunk);
-    if (status != PARAPET_OK) {
-        pp_array_document_clear(&changed);
-        return status;
-    }
-    memcpy(changed.shape, grid->shape, sizeof changed.shape);
-    if ((status = pp_array_store_document(array, &changed, PP_SEAL_KEEP)) != PARAPET_OK)
-        return status;
-    return pp_trim_finish(array);
+    (void)array;
+    for (d = 0; d < changed->ndim; d++)
+        shrinks = shrinks || wanted->is_shrunk[d];
+    memcpy(changed->shape, wanted->shape, (size_t)changed->ndim * sizeof wanted->shape[0]);
+    return shrinks ? pp_trim_mark(changed, wanted->is_shrunk) : PARAPET_OK;
 }
 
 static parapet_status apply(parapet_array *array, const int64_t *shape, bool trims_first)
@@ -47,7 +48,8 @@ static parapet_status apply(parapet_array *array, const int64_t *shape, bool tri
         return status;
     for (d = 0; d < grid.ndim; d++)
         is_shrunk[d] = shape[d] < array->document.shape[d] || (trims_first && d == 0);
-    return store_shape(array, &grid, is_shrunk);
+    status = pp_array_edit(array, change_shape, &(new_shape){.shape = shape, .is_shrunk = is_shrunk}, PP_SEAL_KEEP);
+    return status == PARAPET_OK ? pp_trim_finish(array) : status;
 }
 
 static parapet_status apply_to_first(parapet_array *array, int64_t extent, bool trims_first)
@@ -68,19 +70,80 @@ parapet_status pp_array_trim_beyond(parapet_array *array, int64_t extent)
     return apply_to_first(array, extent, true);
 }
 
+/* The prefix of a layer's shards, or the key of its only one; *key NULL: it has none, keys are not in layers. */
+static parapet_status layer_key(const parapet_array *array, int64_t layer, char **key)
+{
+    pp_text text = {0};
+    *key = NULL;
+    if (array->layout.keys.is_v2 || array->layout.keys.separator != '/')
+        return PARAPET_OK;
+    pp_text_add(&text, "%s%sc/%lld", array->path, array->path[0] != '\0' ? "/" : "", (long long)layer);
+    return pp_text_finish(&text, key);
+}
+
+typedef struct layer_search {
+    pp_store *backend;
+    const char *prefix;
+    int depth; /* of dimensions below */
+    bool has_some;
+} layer_search;
+
+static parapet_status look_below(void *context, const pp_listed *listed)
+{
+    layer_search *search = context, below = {.backend = search->backend, .depth = search->depth - 1};
+    char *prefix = NULL;
+    parapet_status status;
+    search->has_some = search->has_some || !listed->is_prefix;
+    if (search->has_some || search->depth <= 1)
+        return PARAPET_OK;
+    if ((status = pp_path_join(search->prefix, listed->name, &prefix)) == PARAPET_OK) {
+        below.prefix = prefix;
+        status = pp_store_list(search->backend, prefix, look_below, &below);
+    }
+    search->has_some = below.has_some;
+    pp_free(prefix);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status look_for_object(const parapet_array *array, const char *key, bool *is_there)
+{
+    pp_reader *reader = NULL;
+    parapet_status status = pp_store_open_object(array->store->backend, key, &reader);
+    *is_there = status == PARAPET_OK;
+    pp_reader_free(reader);
+    return status;
+}
+
+parapet_status pp_array_has_layer(const parapet_array *array, int64_t layer, bool *has_some)
+{
+    layer_search search = {.backend = array->store->backend, .depth = array->document.ndim - 1};
+    char *key = NULL;
+    parapet_status status = layer_key(array, layer, &key);
+    *has_some = false;
+    if (status == PARAPET_OK && key != NULL && array->document.ndim == 1)
+        status = look_for_object(array, key, has_some);
+    else if (status == PARAPET_OK && key != NULL) {
+        search.prefix = key;
+        status = pp_store_list(search.backend, key, look_below, &search);
+        *has_some = search.has_some;
+    }
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
 parapet_status pp_array_remove_layer(const parapet_array *array, int64_t layer)
 {
-    pp_store *backend = array->store->backend;
-    pp_text key = {0};
+    pp_text prefix = {0};
     parapet_status status;
     if (array->layout.keys.is_v2 || array->layout.keys.separator != '/')
         return PARAPET_OK;
-    pp_text_add(&key, "%s%sc/%lld", array->path, array->path[0] != '\0' ? "/" : "", (long long)layer);
-    if ((status = key.status) == PARAPET_OK)
-        status =
-            array->document.ndim > 1 ? pp_store_remove_prefix(backend, key.data) : pp_store_remove(backend, key.data);
-    pp_text_free(&key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    pp_text_add(&prefix, "c/%lld", (long long)layer);
+    if ((status = prefix.status) == PARAPET_OK)
+        status = array->document.ndim > 1
+                     ? pp_remove_shards_below(array->store, array->path, &array->document, prefix.data)
+                     : pp_walk_remove(array->store, array->path, prefix.data);
+    pp_text_free(&prefix);
+    return status;
 }
 
 static parapet_status check_arguments(parapet_array *array, const int64_t *shape)
@@ -93,9 +156,8 @@ static parapet_status check_arguments(parapet_array *array, const int64_t *shape
     return status == PARAPET_OK ? pp_array_transfer_context(array, &context) : status;
 }
 
-static parapet_status resize(void *node, const void *shape)
+static parapet_status resize(parapet_array *array, const void *shape)
 {
-    parapet_array *array = node;
     parapet_status status;
     if ((status = pp_array_make_changeable(array)) != PARAPET_OK)
         return status;
@@ -113,7 +175,7 @@ parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
         pp_call_add_integers(&call, "shape", array->document.ndim, shape);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(array, shape))) == PARAPET_OK) {
         pp_shard_notes_clear(&array->notes); /* shards get other numbers, and some are trimmed */
-        status = pp_array_rank0_do(array, "resizing", resize, shape);
+        status = pp_array_change_alone(array, "resizing", resize, shape);
     }
     return pp_outcome(status == PARAPET_OK ? status
                                            : pp_fail_within(status, "cannot resize array \"%s\"", array->path));

@@ -2,6 +2,9 @@
 #ifndef PARAPET_ARRAY_RESIZE_H
 #define PARAPET_ARRAY_RESIZE_H
 
+#include <stdbool.h>
+#include <stdint.h>
+
 #include "base/status.h"
 
 /* Takes off a seal, and completes a shrinking that was interrupted: the first step of every change of shards. */
@@ -14,6 +17,9 @@ parapet_status pp_array_resize_first(parapet_array *array, int64_t extent);
 
 /* The same for an array whose shards may hold something beyond the extent, whatever its document says. */
 parapet_status pp_array_trim_beyond(parapet_array *array, int64_t extent);
+
+/* Whether anything is stored in one layer along the first dimension. */
+parapet_status pp_array_has_layer(const parapet_array *array, int64_t layer, bool *has_some);
 
 /* Removes the shards of one layer along the first dimension. */
 parapet_status pp_array_remove_layer(const parapet_array *array, int64_t layer);

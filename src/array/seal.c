@@ -4,21 +4,20 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
-#include "array/document.h"
+#include "array/change.h"
 #include "array/seal_objects.h"
-#include "array/state.h"
 #include "array/stored_document.h"
 #include "array/trim.h"
 
 /* {"sealed": {...}} or, for an array without seal, nothing. */
-static parapet_status mark_document(const parapet_array *array, pp_array_document *document, bool is_sealed)
+static parapet_status mark_document(parapet_array *array, pp_array_document *document, const void *is_sealed)
 {
     unsigned char digest[PP_SHA256_BYTES];
     char hex[PP_SHA256_HEX_BYTES];
     pp_text text = {0};
     pp_json *mark = NULL;
     parapet_status status;
-    if (!is_sealed) {
+    if (!*(const bool *)is_sealed) {
         pp_json_remove(document->attributes, PP_RESERVED_ATTRIBUTE);
         return PARAPET_OK;
     }
@@ -35,15 +34,8 @@ static parapet_status mark_document(const parapet_array *array, pp_array_documen
 /* The step that seals or unseals. */
 static parapet_status switch_document(parapet_array *array, pp_seal_change seal)
 {
-    pp_array_document marked = {0};
-    parapet_status status = pp_array_document_duplicate(&array->document, &marked);
-    if (status == PARAPET_OK)
-        status = mark_document(array, &marked, seal == PP_SEAL_SET);
-    if (status != PARAPET_OK) {
-        pp_array_document_clear(&marked);
-        return status;
-    }
-    return pp_array_store_document(array, &marked, seal);
+    bool is_sealed = seal == PP_SEAL_SET;
+    return pp_array_edit(array, mark_document, &is_sealed, seal);
 }
 
 parapet_status pp_seal_remove_stale(parapet_array *array)
@@ -58,20 +50,24 @@ parapet_status pp_seal_mark(parapet_array *array)
     return switch_document(array, PP_SEAL_SET);
 }
 
+/* The handle's document has no mark: as it is, it takes the mark off. */
+static parapet_status leave_unmarked(parapet_array *array, pp_array_document *changed, const void *argument)
+{
+    (void)array;
+    (void)changed;
+    (void)argument;
+    return PARAPET_OK;
+}
+
 /* A head that is not in force: left by a crash, or ignored on request; then zarr.json may still say sealed. */
 static parapet_status drop_leftover(parapet_array *array)
 {
-    pp_array_document unmarked = {0};
     parapet_status status;
     if (array->has_head && (status = pp_seal_remove_objects(array)) != PARAPET_OK)
         return status;
     if (!array->is_mark_ignored)
         return PARAPET_OK;
-    if ((status = pp_array_document_duplicate(&array->document, &unmarked)) != PARAPET_OK) {
-        pp_array_document_clear(&unmarked);
-        return status;
-    }
-    if ((status = pp_array_store_document(array, &unmarked, PP_SEAL_KEEP)) == PARAPET_OK)
+    if ((status = pp_array_edit(array, leave_unmarked, NULL, PP_SEAL_KEEP)) == PARAPET_OK)
         array->is_mark_ignored = false;
     return status;
 }
@@ -86,10 +82,10 @@ parapet_status pp_seal_break(parapet_array *array)
     return pp_seal_remove_objects(array);
 }
 
-static parapet_status unseal(void *node, const void *argument)
+static parapet_status unseal(parapet_array *array, const void *argument)
 {
     (void)argument;
-    return pp_seal_break(node);
+    return pp_seal_break(array);
 }
 
 parapet_status parapet_array_unseal(parapet_array *array)
@@ -101,5 +97,5 @@ parapet_status parapet_array_unseal(parapet_array *array)
     pp_call_init(&call, "unseal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return pp_outcome(status);
-    return pp_outcome(pp_array_rank0_do(array, "unsealing", unseal, NULL));
+    return pp_outcome(pp_array_change_alone(array, "unsealing", unseal, NULL));
 }

@@ -6,6 +6,7 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
+#include "array/change.h"
 #include "array/rank0.h"
 #include "array/seal.h"
 #include "array/seal_line.h"
@@ -84,9 +85,35 @@ static void describe_share(sealing *job, parapet_array *array, int64_t first)
     pp_shard_notes_begin(&array->notes);
     for (shard = first; shard < shards && status == PARAPET_OK; shard += step)
         if ((status = describe(&context, shard, &record)) == PARAPET_OK)
-            pp_shard_notes_add(&array->notes, shard, &record);
+            pp_shard_notes_add(&array->notes, shard, &record, 0);
     pp_shard_notes_end(&array->notes);
     pp_failure_take(&job->failure, status);
+}
+
+/* What another job has written since is not what was noted. Of an array that is apart nobody else knows. */
+static parapet_status drop_replaced(parapet_array *array)
+{
+    pp_shard_notes *notes = &array->notes;
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = notes->count; i > 0 && status == PARAPET_OK && !array->is_apart; i--) {
+        char *key = NULL;
+        uint64_t version = 0;
+        if ((status = pp_layout_key(&array->layout, array->path, notes->list[i - 1].shard, &key)) == PARAPET_OK &&
+            (status = pp_store_version(array->store->backend, key, &version)) == PARAPET_OK &&
+            version != notes->list[i - 1].version)
+            pp_shard_notes_drop(notes, i - 1);
+        pp_free(key);
+    }
+    return status;
+}
+
+static void drop_all_replaced(sealing *job)
+{
+    int i;
+    for (i = 0; i < job->line.count; i++)
+        if (!job->line.arrays[i]->is_sealed)
+            pp_failure_take(&job->failure, drop_replaced(job->line.arrays[i]));
 }
 
 static void describe_unwritten(sealing *job)
@@ -341,6 +368,8 @@ static parapet_status write_pages(sealing *job)
     pp_seal_page page;
     pp_failure_take(&job->failure, init_heads(job));
     if (!has_failed(job))
+        drop_all_replaced(job);
+    if (!has_failed(job))
         describe_unwritten(job);
     for (end = job->round_start; pp_seal_line_next(&job->line, &end, &page); end = job->round_start)
         run_round(job);
@@ -463,6 +492,7 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
 
 parapet_status parapet_array_seal(parapet_array *array)
 {
+    pp_hold hold = {0};
     pp_call call;
     parapet_status status;
     if (array == NULL)
@@ -470,5 +500,8 @@ parapet_status parapet_array_seal(parapet_array *array)
     pp_call_init(&call, "seal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return pp_outcome(status);
-    return pp_outcome(pp_arrays_seal(&array, 1));
+    if ((status = pp_array_hold_together(array, "sealing", &hold)) == PARAPET_OK)
+        status = pp_arrays_seal(&array, 1);
+    pp_holds_release(&hold, 1);
+    return pp_outcome(status);
 }

@@ -1,5 +1,6 @@
 #include "array/spec.h"
 
+#include "base/choice.h"
 #include "base/reserved.h"
 
 /* Larger elements are refused later. */
@@ -9,7 +10,10 @@ parapet_status pp_spec_check(const parapet_array_spec *spec)
 {
     parapet_status status;
     int d;
-    if ((status = PP_RESERVED_CHECK(parapet_array_spec, spec)) != PARAPET_OK)
+    if ((status = PP_RESERVED_CHECK(parapet_array_spec, spec)) != PARAPET_OK ||
+        (status = pp_boolean_check("unsharded", spec->unsharded)) != PARAPET_OK ||
+        (status = pp_boolean_check("no_checksum", spec->no_checksum)) != PARAPET_OK ||
+        (status = pp_boolean_check("overwrite", spec->overwrite)) != PARAPET_OK)
         return status;
     if (spec->ndim < 0 || spec->ndim > PARAPET_MAX_NDIM)
         return pp_fail(PARAPET_ERR_ARGUMENT, "ndim is %d, but must lie between 0 and %d", spec->ndim,
@@ -46,13 +50,13 @@ void pp_spec_add(const parapet_array_spec *spec, pp_call *call)
     pp_call_add_integers(call, "shape", spec->ndim, spec->shape);
     pp_call_add_integers(call, "chunks", spec->ndim, spec->chunks);
     pp_call_add_integers(call, "shards", spec->ndim, spec->shards);
-    pp_call_add_integer(call, "unsharded", spec->unsharded != 0);
+    pp_call_add_integer(call, "unsharded", spec->unsharded);
     pp_call_add_text(call, "codec", spec->codec);
-    pp_call_add_integer(call, "no_checksum", spec->no_checksum != 0);
+    pp_call_add_integer(call, "no_checksum", spec->no_checksum);
     add_fill(spec, call);
     add_names(spec, call);
     pp_call_add_text(call, "attributes", spec->attributes);
     pp_call_add_integer(call, "element_bytes", (int64_t)spec->element_bytes);
     pp_call_add_text(call, "time_unit", spec->time_unit);
-    pp_call_add_integer(call, "overwrite", spec->overwrite != 0);
+    pp_call_add_integer(call, "overwrite", spec->overwrite);
 }

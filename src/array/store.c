@@ -1,5 +1,7 @@
+#include <stdatomic.h>
 #include <string.h>
 
+#include "array/hold.h"
 #include "array/node.h"
 #include "array/opening.h"
 #include "array/options.h"
@@ -18,6 +20,7 @@ typedef struct opening {
     pp_store *backend;
     parapet_mode mode;
     parapet_store_options options; /* every field resolved */
+    int ranks_per_node;            /* for tests; 0: as it is */
     const parapet_store_options *given;
 } opening;
 
@@ -28,8 +31,8 @@ static parapet_status open_backend(parapet_store *store, const opening *how)
     pp_posix_options posix = {
         .create = store->mode == PARAPET_CREATE && pp_comm_rank(store->comm) == 0,
         .read_only = store->mode == PARAPET_READ,
-        .not_durable = store->options.durability == 2,
-        .direct_io = (pp_direct_io)store->options.direct_io,
+        .not_durable = store->options.durability == PARAPET_DURABILITY_LEAVE,
+        .direct_io = store->options.direct_io,
     };
     if (how->backend != NULL) {
         store->backend = how->backend;
@@ -52,6 +55,7 @@ static parapet_status open_backend(parapet_store *store, const opening *how)
 /* A store made by PARAPET_CREATE starts with a root group, unless something is there already. */
 static parapet_status prepare_root(parapet_store *store)
 {
+    pp_edit edit;
     pp_node node = {0};
     parapet_status status = pp_node_load(store, "", &node);
     bool is_bare = status == PARAPET_ERR_NOT_FOUND || (status == PARAPET_OK && node.is_implicit);
@@ -60,7 +64,11 @@ static parapet_status prepare_root(parapet_store *store)
         return status;
     if (store->mode != PARAPET_CREATE)
         return status;
-    return pp_node_ensure_group(store, "");
+    if ((status = pp_edit_begin(&edit, store, "")) != PARAPET_OK)
+        return status;
+    status = pp_node_ensure_group(store, "");
+    pp_edit_end(&edit);
+    return status;
 }
 
 /* Rank 0 first: the others then find what it has made. */
@@ -87,11 +95,14 @@ static parapet_status check_open_arguments(parapet_store **store, const opening 
     return PARAPET_OK;
 }
 
+static atomic_uint_least64_t serials;
+
 static parapet_status build_handle(parapet_store **made, const opening *how)
 {
     parapet_status status = pp_allocate(made, sizeof **made);
     if (status != PARAPET_OK)
         return status;
+    (*made)->serial = atomic_fetch_add(&serials, 1);
     (*made)->mode = how->mode;
     (*made)->given = how->given != NULL ? *how->given : (parapet_store_options){0};
     (*made)->options = how->options;
@@ -108,15 +119,15 @@ static void describe_opening(pp_call *call, const opening *how)
     pp_call_add_text(call, "url", how->url);
     pp_call_add_integer(call, "mode", (int64_t)how->mode);
     pp_call_add_integer(call, "servers", options->servers);
-    pp_call_add_integer(call, "ownership", (int64_t)options->ownership);
-    pp_call_add_integer(call, "transport", (int64_t)options->transport);
-    pp_call_add_integer(call, "ranks_per_node", options->ranks_per_node);
+    pp_call_add_choice(call, &pp_choice_ownership, (int)options->ownership);
+    pp_call_add_choice(call, &pp_choice_transport, (int)options->transport);
+    pp_call_add_integer(call, "ranks_per_node", how->ranks_per_node);
     pp_call_add_integer(call, "deadline_seconds", options->deadline_seconds);
     pp_call_add_integer(call, "elide_fill", options->elide_fill);
     pp_call_add_integer(call, "require_sealed", options->require_sealed);
     pp_call_add_integer(call, "ignore_seal", options->ignore_seal);
     pp_call_add_integer(call, "expected_servers", options->expected_servers);
-    pp_call_add_integer(call, "durability", (int64_t)options->durability);
+    pp_call_add_choice(call, &pp_choice_durability, (int)options->durability);
 }
 
 /* All ranks have begun to open the store; nothing of it is theirs alone from here on. */
@@ -147,7 +158,7 @@ static void free_store(parapet_store *store)
 /* Whoever brings a backend knows what it is. */
 static parapet_status check_launcher(const pp_comm *comm, const opening *how)
 {
-    if (how->mode == PARAPET_READ || how->options.ignore_launcher != 0 || how->backend != NULL)
+    if (how->mode == PARAPET_READ || how->options.ignore_launcher || how->backend != NULL)
         return PARAPET_OK;
     return pp_comm_check_launcher(comm);
 }
@@ -158,10 +169,11 @@ static parapet_status open_over_ranks(parapet_store **store, pp_comm *comm, open
     parapet_status status = check_open_arguments(store, how);
     pp_call call;
     if (status == PARAPET_OK && (status = pp_options_resolve(&how->options, how->given)) == PARAPET_OK &&
+        (status = pp_options_ranks_per_node(&how->ranks_per_node)) == PARAPET_OK &&
         (status = check_launcher(comm, how)) == PARAPET_OK)
         status = build_handle(&made, how);
     describe_opening(&call, how);
-    pp_comm_pretend_nodes(comm, (int)how->options.ranks_per_node);
+    pp_comm_pretend_nodes(comm, how->ranks_per_node);
     pp_comm_set_deadline(comm, (double)how->options.deadline_seconds);
     if ((status = pp_comm_begin(comm, &call, status)) != PARAPET_OK) {
         pp_comm_free(comm);
@@ -174,6 +186,13 @@ static parapet_status open_over_ranks(parapet_store **store, pp_comm *comm, open
     else
         free_store(made);
     return status;
+}
+
+double pp_opening_deadline(const pp_opening *how)
+{
+    parapet_store_options options = {0};
+    parapet_status status = pp_options_resolve(&options, how->options);
+    return status == PARAPET_OK ? (double)options.deadline_seconds : 0;
 }
 
 parapet_status pp_store_open_on(parapet_store **store, pp_comm *comm, const pp_opening *asked)
@@ -256,6 +275,11 @@ parapet_status pp_store_check_writable(const parapet_store *store)
     return PARAPET_OK;
 }
 
+uint64_t pp_store_serial(const parapet_store *store)
+{
+    return store->serial;
+}
+
 pp_comm *pp_store_comm(const parapet_store *store)
 {
     return store->comm;
@@ -316,7 +340,7 @@ pp_team pp_store_team(const parapet_store *store, pp_direction direction)
         .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
         .ownership = pp_owner_strategy_of(store->options.ownership),
         .has_deadline = store->options.deadline_seconds > 0,
-        .uses_direct =
-            store->options.transport != 2 && (direction == PP_WRITING || store->options.deadline_seconds == 0),
+        .uses_direct = store->options.transport != PARAPET_TRANSPORT_MESSAGES &&
+                       (direction == PP_WRITING || store->options.deadline_seconds == 0),
     };
 }

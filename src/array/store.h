@@ -10,6 +10,9 @@ parapet_status pp_store_check_writable(const parapet_store *store);
 /* The ranks that have it open together. */
 pp_comm *pp_store_comm(const parapet_store *store);
 
+/* Another number for every store that this process opens. */
+uint64_t pp_store_serial(const parapet_store *store);
+
 /* Where its objects are. */
 pp_store *pp_store_backend(const parapet_store *store);
 

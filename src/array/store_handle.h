@@ -6,6 +6,7 @@
 
 struct parapet_store {
     pp_comm *comm;
+    uint64_t serial; /* another one for every store of this process */
     pp_store *backend;
     bool is_backend_borrowed;
     parapet_mode mode;

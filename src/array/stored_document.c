@@ -7,10 +7,12 @@
 #include "array/document.h"
 #include "array/node.h"
 #include "array/path.h"
+#include "array/refresh.h"
 #include "array/seal_objects.h"
 
 /* Once the document may be visible, what the handle knows is not certain any more unless all went well. */
-static parapet_status write_document(parapet_array *array, const pp_text *text, pp_seal_change seal)
+static parapet_status write_document(parapet_array *array, const pp_text *text, pp_seal_change seal,
+                                     pp_publish_mode mode)
 {
     bool is_sealed = seal == PP_SEAL_KEEP ? array->is_sealed : seal == PP_SEAL_SET;
     unsigned char digest[PP_SHA256_BYTES];
@@ -26,8 +28,9 @@ static parapet_status write_document(parapet_array *array, const pp_text *text, 
     if (status != PARAPET_OK)
         return status;
     memcpy(array->document_digest, digest, sizeof digest);
-    if ((status = pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes,
-                                PP_PUBLISH_REPLACE)) == PARAPET_OK &&
+    array->document_version = 0;
+    if ((status = pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes, mode)) ==
+            PARAPET_OK &&
         is_sealed) /* from now on the head goes with this document alone, and an older one is found out */
         status = pp_seal_write_head(array, digest, digest);
     array->is_broken = status != PARAPET_OK;
@@ -37,14 +40,15 @@ static parapet_status write_document(parapet_array *array, const pp_text *text, 
 }
 
 /* Whatever needs memory comes before the document is stored, so that afterwards nothing can fail. */
-parapet_status pp_array_store_document(parapet_array *array, pp_array_document *document, pp_seal_change seal)
+static parapet_status store_document(parapet_array *array, pp_array_document *document, pp_seal_change seal,
+                                     pp_publish_mode mode)
 {
     pp_derived follows = {0};
     pp_text text = {0};
     parapet_status status;
     if ((status = pp_derived_init(&follows, array->store, document)) == PARAPET_OK &&
         (status = pp_array_document_print(document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
-        status = write_document(array, &text, seal);
+        status = write_document(array, &text, seal, mode);
     if (status == PARAPET_OK) {
         pp_array_document old = array->document;
         array->document = *document;
@@ -54,6 +58,41 @@ parapet_status pp_array_store_document(parapet_array *array, pp_array_document *
     pp_derived_clear(&follows);
     pp_text_free(&text);
     pp_array_document_clear(document);
+    return status;
+}
+
+parapet_status pp_array_store_first_document(parapet_array *array, pp_array_document *document)
+{
+    return store_document(array, document, PP_SEAL_KEEP, PP_PUBLISH_EXCLUSIVE);
+}
+
+parapet_status pp_array_edit_held(parapet_array *array, pp_document_change change, const void *argument,
+                                  pp_seal_change seal)
+{
+    pp_array_document changed = {0};
+    parapet_status status = pp_array_document_duplicate(&array->document, &changed);
+    if (status == PARAPET_OK)
+        status = change(array, &changed, argument);
+    if (status != PARAPET_OK) {
+        pp_array_document_clear(&changed);
+        return status;
+    }
+    return store_document(array, &changed, seal, PP_PUBLISH_REPLACE);
+}
+
+/* Nobody else knows of an array that is apart. */
+parapet_status pp_array_edit(parapet_array *array, pp_document_change change, const void *argument,
+                             pp_seal_change seal)
+{
+    pp_edit edit;
+    parapet_status status;
+    if (array->is_apart)
+        return pp_array_edit_held(array, change, argument, seal);
+    if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
+        return status;
+    if ((status = pp_array_refresh_document(array)) == PARAPET_OK && (status = pp_edit_prove(&edit)) == PARAPET_OK)
+        status = pp_array_edit_held(array, change, argument, seal);
+    pp_edit_end(&edit);
     return status;
 }
 

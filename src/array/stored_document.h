@@ -12,9 +12,20 @@ typedef enum pp_seal_change {
     PP_SEAL_OFF   /* the document does not say so any more */
 } pp_seal_change;
 
-/* Replaces the array's document in the store and in the handle; takes over the contents of document, also on
- * failure. */
-parapet_status pp_array_store_document(parapet_array *array, pp_array_document *document, pp_seal_change seal);
+/* Makes the first document of a new array, exclusively; takes over the contents of document, also on failure. */
+parapet_status pp_array_store_first_document(parapet_array *array, pp_array_document *document);
+
+/* Changes a copy of the document. */
+typedef parapet_status (*pp_document_change)(parapet_array *array, pp_array_document *changed, const void *argument);
+
+/* Changes the document in the store and in the handle: from what is stored, not from what the handle remembers, and
+ * while nobody else can change it. What others have changed of it since stays. */
+parapet_status pp_array_edit(parapet_array *array, pp_document_change change, const void *argument,
+                             pp_seal_change seal);
+
+/* The same for whoever holds the array for an edit and has refreshed the handle. */
+parapet_status pp_array_edit_held(parapet_array *array, pp_document_change change, const void *argument,
+                                  pp_seal_change seal);
 
 /* Writes the document that the handle has. It is not durable before the store settles. */
 parapet_status pp_array_write_document(parapet_array *array);

@@ -8,7 +8,6 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
-#include "array/document.h"
 #include "array/stored_document.h"
 #include "array/walk.h"
 
@@ -78,10 +77,17 @@ static parapet_status trim_edge(parapet_array *array, const bool *is_shrunk)
     return status;
 }
 
+static parapet_status take_mark_off(parapet_array *array, pp_array_document *changed, const void *argument)
+{
+    (void)array;
+    (void)argument;
+    pp_json_remove(changed->attributes, PP_RESERVED_ATTRIBUTE);
+    return PARAPET_OK;
+}
+
 parapet_status pp_trim_finish(parapet_array *array)
 {
     bool is_shrunk[PARAPET_MAX_NDIM] = {false};
-    pp_array_document unmarked = {0};
     parapet_status status;
     if (trim_member(array) == NULL)
         return PARAPET_OK;
@@ -89,10 +95,5 @@ parapet_status pp_trim_finish(parapet_array *array)
         (status = pp_walk_objects(array->store, array->path, remove_if_outside, array)) != PARAPET_OK ||
         (status = trim_edge(array, is_shrunk)) != PARAPET_OK)
         return status;
-    if ((status = pp_array_document_duplicate(&array->document, &unmarked)) != PARAPET_OK) {
-        pp_array_document_clear(&unmarked);
-        return status;
-    }
-    pp_json_remove(unmarked.attributes, PP_RESERVED_ATTRIBUTE);
-    return pp_array_store_document(array, &unmarked, PP_SEAL_KEEP);
+    return pp_array_edit(array, take_mark_off, NULL, PP_SEAL_KEEP);
 }

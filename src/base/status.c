@@ -15,22 +15,28 @@ parapet_status pp_outcome(parapet_status status)
     return status;
 }
 
+/* Puts text behind the first used bytes of the sentence, as many of its characters as fit. */
+static void append_message(size_t used, const char *text)
+{
+    (void)parapet_text_visible(current_message + used, sizeof current_message - used, text);
+}
+
+/* Names and attributes in it are from outside. */
+static void put_message(const char *format, va_list arguments)
+{
+    char text[PP_MESSAGE_BYTES + 4]; /* a character that is cut off at its end is too long for the sentence */
+    (void)vsnprintf(text, sizeof text, format, arguments);
+    append_message(0, text);
+}
+
 parapet_status pp_fail(parapet_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(current_message, sizeof current_message, format, arguments);
+    put_message(format, arguments);
     va_end(arguments);
     has_succeeded = false;
     return status;
-}
-
-/* Puts text behind the first used bytes of the sentence, as much of it as fits. */
-static void append_message(size_t used, const char *text)
-{
-    size_t bytes = strnlen(text, sizeof current_message - used - 1);
-    memcpy(current_message + used, text, bytes);
-    current_message[used + bytes] = '\0';
 }
 
 static parapet_status status_of_errno(int error_number)
@@ -57,7 +63,7 @@ parapet_status pp_fail_errno(int error_number, const char *format, ...)
     size_t used;
     va_list arguments;
     va_start(arguments, format);
-    (void)vsnprintf(current_message, sizeof current_message, format, arguments);
+    put_message(format, arguments);
     va_end(arguments);
     used = strlen(current_message);
     append_message(used, ": ");
@@ -73,12 +79,27 @@ parapet_status pp_fail_within(parapet_status status, const char *format, ...)
     va_list arguments;
     memcpy(inner, current_message, sizeof inner);
     va_start(arguments, format);
-    (void)vsnprintf(current_message, sizeof current_message, format, arguments);
+    put_message(format, arguments);
     va_end(arguments);
     used = strlen(current_message);
     append_message(used, ": ");
     append_message(strlen(current_message), inner);
     has_succeeded = false;
+    return status;
+}
+
+void pp_sentence_take(pp_sentence *before)
+{
+    memcpy(before->message, current_message, sizeof before->message);
+    before->has_succeeded = has_succeeded;
+}
+
+parapet_status pp_sentence_put(const pp_sentence *before, parapet_status status)
+{
+    if (status == PARAPET_OK) {
+        memcpy(current_message, before->message, sizeof current_message);
+        has_succeeded = before->has_succeeded;
+    }
     return status;
 }
 
@@ -122,6 +143,7 @@ const char *parapet_status_name(parapet_status status)
         "PARAPET_ERR_MEMORY",  "PARAPET_ERR_FORMAT",   "PARAPET_ERR_UNSUPPORTED",
         "PARAPET_ERR_CORRUPT", "PARAPET_ERR_MISSING",  "PARAPET_ERR_CANCELLED",
         "PARAPET_ERR_MPI",     "PARAPET_ERR_INTERNAL", "PARAPET_ERR_TIMEOUT",
+        "PARAPET_ERR_BUSY",    "PARAPET_ERR_STALE",
     };
     if ((int)status < 0 || (size_t)status >= sizeof names / sizeof names[0])
         return "unknown status";

@@ -6,6 +6,7 @@
 #define PARAPET_BASE_STATUS_H
 
 #include <parapet.h>
+#include <stdbool.h>
 
 #define PP_MESSAGE_BYTES 1024
 
@@ -21,6 +22,17 @@ parapet_status pp_outcome(parapet_status status);
 
 /* Puts "context: " before the sentence there is; returns status unchanged. */
 parapet_status pp_fail_within(parapet_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* What this thread has to say before a handle is closed that touches the storage. */
+typedef struct pp_sentence {
+    char message[PP_MESSAGE_BYTES];
+    bool has_succeeded;
+} pp_sentence;
+
+void pp_sentence_take(pp_sentence *before);
+
+/* Puts it back after a success, whatever was refused on the way; returns status. */
+parapet_status pp_sentence_put(const pp_sentence *before, parapet_status status);
 
 const char *pp_failure_message(void);
 void pp_failure_clear(void);

@@ -20,26 +20,27 @@
 /* Reservations that other jobs may undo by removing the directory meanwhile. */
 #define TRIES_MOST 5
 
-void pp_checkpoint_free(parapet_checkpoint *checkpoint)
+static void free_checkpoint(parapet_checkpoint *checkpoint)
 {
     if (checkpoint == NULL)
         return;
+    pp_holds_release(&checkpoint->hold, 1);
     pp_commit_clear(&checkpoint->commit);
     pp_json_free(checkpoint->attributes);
-    pp_free(checkpoint->arrays);
-    pp_free(checkpoint->names);
     pp_free(checkpoint->group_path);
     pp_free(checkpoint->path);
     pp_free(checkpoint);
 }
 
-parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_store *store, const char *path)
+/* An empty handle, not counted as open yet; free it also after a failure. */
+static parapet_status build_checkpoint(parapet_checkpoint **checkpoint, parapet_store *store, const char *path)
 {
     parapet_status status;
     if (checkpoint != NULL)
         *checkpoint = NULL;
     if (checkpoint == NULL || store == NULL || path == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a checkpoint needs a store, a path and a place for its handle");
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "parapet_checkpoint_begin needs a store, a path and a place for the handle");
     if ((status = pp_allocate(checkpoint, sizeof **checkpoint)) != PARAPET_OK)
         return status;
     (*checkpoint)->store = store;
@@ -56,7 +57,7 @@ void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoin
 void pp_checkpoint_drop(parapet_checkpoint **checkpoint)
 {
     pp_store_drop_handles((*checkpoint)->store, 1);
-    pp_checkpoint_free(*checkpoint);
+    free_checkpoint(*checkpoint);
     *checkpoint = NULL;
 }
 
@@ -114,7 +115,8 @@ static parapet_status reserve_directory(parapet_checkpoint *checkpoint, int atte
     if ((status = pp_generation_name(checkpoint->commit.generation, attempt, &checkpoint->commit.group)) !=
             PARAPET_OK ||
         (status = pp_path_join(checkpoint->path, checkpoint->commit.group, &checkpoint->group_path)) != PARAPET_OK ||
-        (status = pp_path_join(checkpoint->group_path, "__parapet/claim", &key)) != PARAPET_OK ||
+        (status = pp_generation_check_free(store, checkpoint->group_path)) != PARAPET_OK ||
+        (status = pp_path_join(checkpoint->group_path, PP_GENERATION_RESERVATION, &key)) != PARAPET_OK ||
         (status = pp_path_join(checkpoint->path, "__parapet/tmp", &staging)) != PARAPET_OK)
         goto done;
     status = pp_store_write_all(
@@ -147,14 +149,25 @@ static parapet_status reserve_any_directory(parapet_checkpoint *checkpoint, bool
     return status;
 }
 
+static parapet_status make_group(const parapet_checkpoint *checkpoint)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, checkpoint->store, checkpoint->path);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_node_prepare_ancestors(checkpoint->store, checkpoint->path)) == PARAPET_OK)
+        status = pp_node_ensure_group(checkpoint->store, checkpoint->path);
+    pp_edit_end(&edit);
+    return status;
+}
+
 static parapet_status begin_generation(void *subject, const void *wanted)
 {
     parapet_checkpoint *checkpoint = subject;
     parapet_status status;
     bool is_gone = true;
     int tries;
-    if ((status = pp_node_prepare_ancestors(checkpoint->store, checkpoint->path)) != PARAPET_OK ||
-        (status = pp_node_ensure_group(checkpoint->store, checkpoint->path)) != PARAPET_OK)
+    if ((status = make_group(checkpoint)) != PARAPET_OK)
         return status;
     for (tries = 0; is_gone && tries < TRIES_MOST; tries++) {
         if ((status = choose_number(checkpoint, *(const int64_t *)wanted)) != PARAPET_OK)
@@ -162,6 +175,17 @@ static parapet_status begin_generation(void *subject, const void *wanted)
         status = reserve_any_directory(checkpoint, &is_gone);
     }
     return status;
+}
+
+/* [collective] From here on nobody else makes a generation in the group, or collects what lies in it. */
+static parapet_status hold_group(parapet_checkpoint *checkpoint)
+{
+    pp_hold_wish wish = {.store = checkpoint->store,
+                         .paths = (const char *const *)&checkpoint->path,
+                         .count = 1,
+                         .mode = PP_LOCK_EXCLUSIVE,
+                         .purpose = "a checkpoint"};
+    return pp_holds_take_together(&checkpoint->hold, &wish);
 }
 
 static parapet_status print_generation(void *subject, pp_text *bytes)
@@ -204,7 +228,7 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
                                         const parapet_checkpoint_options *options)
 {
     parapet_checkpoint_options given = options != NULL ? *options : (parapet_checkpoint_options){0};
-    parapet_status status = pp_checkpoint_build(checkpoint, store, path);
+    parapet_status status = build_checkpoint(checkpoint, store, path);
     pp_call call;
     if (store == NULL)
         return pp_outcome(status);
@@ -221,13 +245,14 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
                               .print = print_generation,
                               .adopt = adopt_generation};
         (*checkpoint)->keep = given.keep == 0 ? KEEP_DEFAULT : given.keep;
-        (*checkpoint)->commit.is_durable = pp_store_options(store)->durability != 2;
-        status = pp_rank0_do(pp_store_comm(store), "beginning a checkpoint", &task);
+        (*checkpoint)->commit.is_durable = pp_store_options(store)->durability != PARAPET_DURABILITY_LEAVE;
+        if ((status = hold_group(*checkpoint)) == PARAPET_OK)
+            status = pp_rank0_do(pp_store_comm(store), "beginning a checkpoint", &task);
     }
     if (status == PARAPET_OK) {
         pp_store_add_handles(store, 1);
     } else if (checkpoint != NULL) {
-        pp_checkpoint_free(*checkpoint);
+        free_checkpoint(*checkpoint);
         *checkpoint = NULL;
     }
     return pp_outcome(status);
@@ -235,7 +260,8 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
 
 /* ---- Put ---- */
 
-parapet_status pp_checkpoint_paths(const parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
+/* Paths of arrays in the generation; free with pp_paths_free. */
+static parapet_status gather_paths(const parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
                                    int count, char ***paths)
 {
     parapet_status status = pp_allocate_array(paths, (size_t)count, sizeof **paths);
@@ -253,26 +279,23 @@ static parapet_status check_sound(const parapet_checkpoint *checkpoint)
                          (long long)checkpoint->commit.generation, checkpoint->path);
 }
 
-parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint)
+parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, const char *verb)
 {
-    if (checkpoint->is_restore)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" was opened to restore from it",
-                       (long long)checkpoint->commit.generation, checkpoint->path);
+    if (checkpoint == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_%s needs a checkpoint", verb);
     if (checkpoint->job != NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" is on its way: wait for it",
                        (long long)checkpoint->commit.generation, checkpoint->path);
-    return check_sound(checkpoint);
+    return PARAPET_OK;
 }
 
 static parapet_status check_items(const parapet_checkpoint_item *items, int count)
 {
-    parapet_status status;
+    parapet_status status = pp_checkpoint_check_list(items, count);
     int i;
-    if (count < 0 || (count > 0 && items == NULL))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d items%s", count, count > 0 ? ", but no list" : "");
+    if (status != PARAPET_OK)
+        return status;
     for (i = 0; i < count; i++) {
-        if ((status = PP_RESERVED_CHECK(parapet_checkpoint_item, &items[i])) != PARAPET_OK)
-            return pp_fail_within(status, "item %d", i);
         if (items[i].name == NULL || items[i].spec == NULL)
             return pp_fail(PARAPET_ERR_ARGUMENT, "item %d has no %s", i, items[i].name == NULL ? "name" : "spec");
         if (items[i].name[0] == '\0' || strchr(items[i].name, '/') != NULL)
@@ -300,9 +323,8 @@ parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parape
     pp_call call;
     parapet_status status;
     pp_checkpoint_call(&call, "put", checkpoint);
-    if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK &&
-        (status = check_items(items, count)) == PARAPET_OK &&
-        (status = pp_checkpoint_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
+    if ((status = check_sound(checkpoint)) == PARAPET_OK && (status = check_items(items, count)) == PARAPET_OK &&
+        (status = gather_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
         status = gather_specs(items, count, &specs);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK)
         status = pp_arrays_create(arrays, checkpoint->store, (const char *const *)paths, specs, count, true);
@@ -360,10 +382,8 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
     parapet_array_parts *list = NULL;
     parapet_status status;
     pp_call call;
-    if (checkpoint == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_put needs a checkpoint");
-    if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
-        return pp_outcome(pp_checkpoint_check_begun(checkpoint));
+    if ((status = pp_checkpoint_check_idle(checkpoint, "put")) != PARAPET_OK)
+        return pp_outcome(status);
     pp_checkpoint_call(&call, "put", checkpoint);
     pp_call_add_integer(&call, "count", count);
     if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
@@ -383,13 +403,11 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
     pp_json *changed = NULL;
     parapet_status status;
     pp_call call;
-    if (checkpoint == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_attribute_set needs a checkpoint");
-    if (checkpoint->job != NULL) /* all ranks know that, and a thread is using what they would say it with */
-        return pp_outcome(pp_checkpoint_check_begun(checkpoint));
+    if ((status = pp_checkpoint_check_idle(checkpoint, "attribute_set")) != PARAPET_OK)
+        return pp_outcome(status);
     pp_checkpoint_call(&call, "attribute_set", checkpoint);
     pp_attribute_add(&attribute, &call);
-    if ((status = pp_checkpoint_check_begun(checkpoint)) == PARAPET_OK)
+    if ((status = check_sound(checkpoint)) == PARAPET_OK)
         status = pp_attributes_changed(checkpoint->attributes, &attribute, &changed);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) != PARAPET_OK) {
         pp_json_free(changed);
@@ -428,20 +446,89 @@ static parapet_status erase_older(void *context, const char *group, int64_t numb
                                                   : PARAPET_OK;
 }
 
-/* What fails here is done again after the next commit. */
+static pp_generation_health health_of(const parapet_checkpoint *checkpoint, int64_t number)
+{
+    return pp_generation_get_health(checkpoint->store, checkpoint->path, number);
+}
+
+/* This generation and those before it, the newest first; free with pp_free. A later one is another job's, and perhaps
+ * not durable yet: it is none of those that stay. */
+static parapet_status list_up_to_own(const parapet_checkpoint *checkpoint, int64_t **list, size_t *count)
+{
+    parapet_status status = pp_commits_list(checkpoint->store, checkpoint->path, list, count);
+    size_t later = 0;
+    if (status != PARAPET_OK)
+        return status;
+    while (later < *count && (*list)[later] > checkpoint->commit.generation)
+        later++;
+    *count -= later;
+    memmove(*list, *list + later, *count * sizeof **list);
+    return PARAPET_OK;
+}
+
+/* The first generation that has to be looked at before older ones may go: nobody knows whether it verifies, and it
+ * would be one of those that are kept. 0: none. */
+static int64_t find_unknown(const int64_t *list, size_t count, const parapet_checkpoint *checkpoint)
+{
+    int64_t missing = checkpoint->keep;
+    size_t i;
+    for (i = 0; i < count && missing > 0 && (int64_t)(count - i) > missing; i++) {
+        if (health_of(checkpoint, list[i]) == PP_GENERATION_UNKNOWN)
+            return list[i];
+        missing -= health_of(checkpoint, list[i]) == PP_GENERATION_VERIFIES;
+    }
+    return 0;
+}
+
+/* [collective] Once for every process, as a rule: what it commits itself it knows. What cannot be looked at stays
+ * unknown, and nothing goes on its account. */
+static void verify_those_kept(parapet_checkpoint *checkpoint)
+{
+    pp_comm *comm = pp_store_comm(checkpoint->store);
+    int64_t *list = NULL, next, before = 0;
+    size_t count = 0;
+    for (;;) {
+        next = INT64_MAX;
+        if (pp_comm_rank(comm) == 0) {
+            next =
+                list_up_to_own(checkpoint, &list, &count) == PARAPET_OK ? find_unknown(list, count, checkpoint) : 0;
+            pp_free(list);
+        }
+        if (pp_comm_agree_least(comm, "verifying checkpoints", PARAPET_OK, &next) != PARAPET_OK || next == 0 ||
+            next == before)
+            return;
+        pp_generation_verify(checkpoint->store, checkpoint->path, next);
+        before = next;
+    }
+}
+
+/* A generation goes when as many newer ones as shall be kept are known to verify. What fails here is done again after
+ * the next commit. */
 static void tidy_up(parapet_checkpoint *checkpoint)
 {
     int64_t *list = NULL, kept = 0;
     size_t count, i;
-    if (checkpoint->keep < 0)
-        return;
-    /* A later one is another job's, and perhaps not durable yet: it is none of those that stay. */
-    if (pp_commits_list(checkpoint->store, checkpoint->path, &list, &count) == PARAPET_OK)
-        for (i = 0; i < count; i++)
-            if (list[i] <= checkpoint->commit.generation && ++kept > checkpoint->keep)
-                (void)pp_generation_drop(checkpoint->store, checkpoint->path, list[i]);
+    if (list_up_to_own(checkpoint, &list, &count) != PARAPET_OK)
+        count = 0;
+    for (i = 0; i < count; i++) {
+        if (kept >= checkpoint->keep)
+            (void)pp_generation_drop(checkpoint->store, checkpoint->path, list[i]);
+        kept += health_of(checkpoint, list[i]) == PP_GENERATION_VERIFIES;
+    }
     pp_free(list);
     (void)pp_generations_stray(checkpoint->store, checkpoint->path, erase_older, checkpoint);
+}
+
+/* [collective] Nobody waits for the removal itself. */
+static void keep_the_newest(parapet_checkpoint *checkpoint)
+{
+    if (checkpoint->keep < 0)
+        return;
+    pp_generation_set_health(checkpoint->store, checkpoint->path, checkpoint->commit.generation,
+                             PP_GENERATION_VERIFIES);
+    verify_those_kept(checkpoint);
+    if (pp_comm_rank(pp_store_comm(checkpoint->store)) == 0)
+        tidy_up(checkpoint);
 }
 
 /* A job that has committed a later number removes what it takes for remains: then that is what happened. */
@@ -455,6 +542,20 @@ static void tell_if_overtaken(const parapet_checkpoint *checkpoint, pp_failure *
     pp_failure_take(failure, status);
 }
 
+/* Consolidated metadata above, which another job may have made meanwhile, does not have the generation. */
+static parapet_status publish_record(parapet_checkpoint *checkpoint, bool *is_certain)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, checkpoint->store, checkpoint->path);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_node_drop_consolidated(checkpoint->store, checkpoint->path)) == PARAPET_OK &&
+        (status = pp_edit_prove(&edit)) == PARAPET_OK && (status = pp_hold_prove(&checkpoint->hold)) == PARAPET_OK)
+        status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit, is_certain);
+    pp_edit_end(&edit);
+    return status;
+}
+
 static parapet_status commit_generation(void *subject, const void *argument)
 {
     parapet_checkpoint *checkpoint = subject;
@@ -463,7 +564,7 @@ static parapet_status commit_generation(void *subject, const void *argument)
     parapet_status status = write_group(checkpoint);
     (void)argument;
     if (status == PARAPET_OK)
-        status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit, &is_certain);
+        status = publish_record(checkpoint, &is_certain);
     if (status == PARAPET_OK)
         return PARAPET_OK;
     pp_failure_take(&failure, status);
@@ -490,37 +591,31 @@ static parapet_status rank0_do(parapet_checkpoint *checkpoint, const char *phase
 
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
 {
-    bool is_first = pp_comm_rank(pp_store_comm(checkpoint->store)) == 0;
     parapet_status status;
     if (checkpoint->is_failed) {
-        if (is_first)
+        if (pp_comm_rank(pp_store_comm(checkpoint->store)) == 0)
             (void)erase_own(checkpoint, NULL);
         return check_sound(checkpoint);
     }
     status = rank0_do(checkpoint, "committing a checkpoint", commit_generation);
-    /* Nobody waits for that. */
-    if (status == PARAPET_OK && is_first)
-        tidy_up(checkpoint);
+    if (status == PARAPET_OK)
+        keep_the_newest(checkpoint);
     return status;
 }
 
-/* [collective] PARAPET_ERR_ARGUMENT: the ranks called different things, or it was opened; the handle stays. */
+/* [collective] PARAPET_ERR_ARGUMENT: the ranks called different things; the handle stays. */
 static parapet_status begin_end(parapet_checkpoint *checkpoint, const char *verb)
 {
     pp_call call;
     pp_checkpoint_call(&call, verb, checkpoint);
-    return pp_comm_begin(pp_store_comm(checkpoint->store), &call,
-                         checkpoint->is_restore ? pp_checkpoint_check_begun(checkpoint) : PARAPET_OK);
+    return pp_comm_begin(pp_store_comm(checkpoint->store), &call, PARAPET_OK);
 }
 
 parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation)
 {
     parapet_status status;
-    if (checkpoint == NULL || *checkpoint == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_commit needs a checkpoint");
-    if ((*checkpoint)->job != NULL)
-        return pp_outcome(pp_checkpoint_check_begun(*checkpoint));
-    if ((status = begin_end(*checkpoint, "commit")) == PARAPET_ERR_ARGUMENT)
+    if ((status = pp_checkpoint_check_idle(checkpoint != NULL ? *checkpoint : NULL, "commit")) != PARAPET_OK ||
+        (status = begin_end(*checkpoint, "commit")) == PARAPET_ERR_ARGUMENT)
         return pp_outcome(status);
     if (status == PARAPET_OK)
         status = pp_checkpoint_conclude(*checkpoint);
@@ -532,17 +627,19 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
 
 parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
 {
-    parapet_status status = PARAPET_OK;
+    parapet_status status;
+    pp_sentence before;
     bool is_lost;
     if (checkpoint == NULL || *checkpoint == NULL)
         return PARAPET_OK;
-    if ((*checkpoint)->job != NULL)
-        return pp_checkpoint_check_begun(*checkpoint);
+    pp_sentence_take(&before);
+    if ((status = pp_checkpoint_check_idle(*checkpoint, "abort")) != PARAPET_OK)
+        return status;
     is_lost = pp_comm_is_lost(pp_store_comm((*checkpoint)->store));
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
         return status;
     if (!is_lost && status == PARAPET_OK)
         status = rank0_do(*checkpoint, "giving up a checkpoint", erase_own);
     pp_checkpoint_drop(checkpoint);
-    return status;
+    return pp_sentence_put(&before, status);
 }

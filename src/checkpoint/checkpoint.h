@@ -11,26 +11,24 @@
 #ifndef PARAPET_CHECKPOINT_CHECKPOINT_H
 #define PARAPET_CHECKPOINT_CHECKPOINT_H
 
+#include "array/hold.h"
 #include "comm/comm.h"
 #include "zarr/commit.h"
 #include "zarr/json.h"
 
 typedef struct pp_checkpoint_job pp_checkpoint_job;
 
+/* A generation in the making. */
 struct parapet_checkpoint {
     parapet_store *store;
     char *path;       /* of the group that holds the generations */
     char *group_path; /* of this one */
     pp_commit commit;
-    pp_json *attributes; /* of its group */
-    bool is_restore;     /* opened, not begun */
-    int64_t keep;        /* begun: generations that stay; -1: all */
-    bool is_failed;      /* begun: a put failed */
-    pp_checkpoint_job *job;
-    parapet_array **arrays; /* opened: in the order of commit.arrays */
-    const char **names;
-    int64_t passed_over;
-    pp_failure problem; /* of the newest that was passed over */
+    pp_json *attributes;    /* of its group */
+    int64_t keep;           /* generations that stay; -1: all */
+    bool is_failed;         /* a put failed */
+    pp_checkpoint_job *job; /* of one that was started */
+    pp_hold hold;           /* of the group: nobody else makes a generation in it meanwhile */
 };
 
 /* ---- commits.c: on rank 0 alone ---- */
@@ -51,8 +49,15 @@ parapet_status pp_commit_publish(parapet_store *store, const char *path, pp_comm
 /* Removes the record, durably; then what it named. One that is gone already is fine. */
 parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_t number);
 
-/* Removes a directory that no record names: its zarr.json first. */
+/* Removes a directory that no record names: its zarr.json first, then its arrays, then the reservation. What else
+ * lies in it stays. */
 parapet_status pp_generation_erase(parapet_store *store, const char *path, const char *group);
+
+/* By which a job makes the directory of a generation its own. */
+#define PP_GENERATION_RESERVATION "__parapet/claim"
+
+/* PARAPET_ERR_EXISTS: something lies there that is not the library's own: a generation, or another's directory. */
+parapet_status pp_generation_check_free(parapet_store *store, const char *group_path);
 
 /* Whether a name is that of a generation's directory, and of which number. */
 bool pp_generation_parse(const char *group, int64_t *number);
@@ -60,24 +65,44 @@ bool pp_generation_parse(const char *group, int64_t *number);
 /* The name of the directory for an attempt, counted from 0, at a generation; free with pp_free. */
 parapet_status pp_generation_name(int64_t number, int attempt, char **group);
 
-/* Called with every directory of a generation that no record names. */
+/* Called with every directory that a job has reserved and that no record names. */
 typedef parapet_status (*pp_stray_visitor)(void *context, const char *group, int64_t number);
 parapet_status pp_generations_stray(parapet_store *store, const char *path, pp_stray_visitor visit, void *context);
 
+/* ---- items.c ---- */
+
+/* The list of items, as far as it is the same to put and to get. */
+parapet_status pp_checkpoint_check_list(const parapet_checkpoint_item *items, int count);
+
+/* ---- health.c ---- */
+
+typedef enum pp_generation_health {
+    PP_GENERATION_UNKNOWN,
+    PP_GENERATION_VERIFIES, /* as far as opening it shows; or this process has committed it */
+    PP_GENERATION_DAMAGED
+} pp_generation_health;
+
+/* What this process knows of a generation. */
+pp_generation_health pp_generation_get_health(const parapet_store *store, const char *path, int64_t number);
+void pp_generation_set_health(const parapet_store *store, const char *path, int64_t number,
+                              pp_generation_health health);
+
+/* ---- restore.c ---- */
+
+/* [collective] Looks at a generation as if to restore from it, and remembers on rank 0 what that showed. */
+void pp_generation_verify(parapet_store *store, const char *path, int64_t number);
+
 /* ---- checkpoint.c ---- */
 
-/* An empty handle, not counted as open yet; free it also after a failure. */
-parapet_status pp_checkpoint_build(parapet_checkpoint **checkpoint, parapet_store *store, const char *path);
-void pp_checkpoint_free(parapet_checkpoint *checkpoint);
-
-/* The same for one that is open; sets it to NULL. */
+/* Frees one that is open, and sets it to NULL. */
 void pp_checkpoint_drop(parapet_checkpoint **checkpoint);
 
 /* Which call this is, and on which generation. */
 void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint);
 
-/* Whether it can be put to: begun, not on its way, not failed; the same on every rank. */
-parapet_status pp_checkpoint_check_begun(const parapet_checkpoint *checkpoint);
+/* Refuses a call without a checkpoint, or on one that is on its way, before anything is said to other ranks: all of
+ * them know that it is, and a thread is using what they would say it with. */
+parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, const char *verb);
 
 /* [collective] Makes the arrays of items, apart from their group; handles are the caller's to close. */
 parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
@@ -89,9 +114,5 @@ parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array 
 
 /* [collective] The commit itself, within a call that has begun; the handle stays. */
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint);
-
-/* Paths of arrays in the generation; free with pp_paths_free. */
-parapet_status pp_checkpoint_paths(const parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
-                                   int count, char ***paths);
 
 #endif

@@ -12,11 +12,13 @@
 #include <string.h>
 
 #include "array/children.h"
+#include "array/hold.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/rank0.h"
 #include "array/store.h"
 #include "array/walk.h"
+#include "base/choice.h"
 #include "checkpoint/checkpoint.h"
 
 #define RANDOM_DIGITS 32
@@ -103,7 +105,6 @@ typedef struct place {
     collecting *self;
     const char *prefix;
     reason why;
-    bool has_checkpoints;
 } place;
 
 static parapet_status discard_object(void *context, const char *key, uint64_t bytes)
@@ -150,7 +151,7 @@ static void collect_copy(collecting *self, const char *own)
 }
 
 typedef struct own_folders {
-    bool has_temporaries, has_open_steps, has_copy, has_commits;
+    bool has_temporaries, has_open_steps, has_copy;
 } own_folders;
 
 static parapet_status find_folder(void *context, const pp_listed *listed)
@@ -159,15 +160,12 @@ static parapet_status find_folder(void *context, const pp_listed *listed)
     found->has_temporaries = found->has_temporaries || strcmp(listed->name, "tmp") == 0;
     found->has_open_steps = found->has_open_steps || strcmp(listed->name, "open") == 0;
     found->has_copy = found->has_copy || strcmp(listed->name, "copy") == 0;
-    found->has_commits = found->has_commits || strcmp(listed->name, "commits") == 0;
     return PARAPET_OK;
 }
 
-/* Returns whether there was ever a checkpoint, if it is a group: records and reservations are all that groups have
- * temporary objects of in there. */
-static bool collect_own(collecting *self, const char *path)
+static void collect_own(collecting *self, const char *path)
 {
-    own_folders found = {false, false, false, false};
+    own_folders found = {false, false, false};
     char *own = NULL;
     parapet_status status = pp_path_join(path, "__parapet", &own);
     if (status == PARAPET_OK)
@@ -181,7 +179,6 @@ static bool collect_own(collecting *self, const char *path)
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);
     pp_free(own);
-    return found.has_commits || found.has_temporaries;
 }
 
 /* ---- Groups ---- */
@@ -206,36 +203,25 @@ static parapet_status discard_if_left(void *context, const pp_listed *listed)
     return PARAPET_OK;
 }
 
-static parapet_status look_for_reservation(const place *where, const char *group, bool *has_reservation)
-{
-    char *path = NULL, *key = NULL;
-    pp_reader *reader = NULL;
-    parapet_status status = pp_path_join(where->prefix, group, &path);
-    if (status == PARAPET_OK && (status = pp_path_join(path, "__parapet/claim", &key)) == PARAPET_OK)
-        status = pp_store_open_object(pp_store_backend(where->self->store), key, &reader);
-    *has_reservation = status == PARAPET_OK;
-    pp_reader_free(reader);
-    pp_free(key);
-    pp_free(path);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
-}
-
-/* Where nobody ever began a checkpoint, a directory without a reservation is only named like a generation. */
 static parapet_status discard_generation(void *context, const char *group, int64_t number)
 {
     const place *where = context;
-    bool is_ours = where->has_checkpoints;
-    parapet_status status = is_ours ? PARAPET_OK : look_for_reservation(where, group, &is_ours);
     (void)number;
-    if (is_ours)
-        discard(where->self, where->prefix, group, REASON_GENERATION);
-    return status;
+    discard(where->self, where->prefix, group, REASON_GENERATION);
+    return PARAPET_OK;
 }
 
-static void collect_beside(collecting *self, const char *path, bool has_checkpoints)
+static void collect_beside(collecting *self, const char *path)
 {
-    place where = {.self = self, .prefix = path, .has_checkpoints = has_checkpoints};
+    place where = {.self = self, .prefix = path};
+    pp_edit edit = {0};
+    parapet_status status = self->is_dry ? PARAPET_OK : pp_edit_begin(&edit, self->store, path);
+    if (status != PARAPET_OK) { /* somebody is publishing a document: what lies there is his */
+        note(self, status);
+        return;
+    }
     note(self, pp_store_list(pp_store_backend(self->store), path, discard_if_left, &where));
+    pp_edit_end(&edit);
     note(self, pp_generations_stray(self->store, path, discard_generation, &where));
 }
 
@@ -270,21 +256,41 @@ static void collect_below(collecting *self, const char *path)
 
 /* Directories count as groups; those of chunks, below an array, are not looked at. PARAPET_ERR_NOT_FOUND when there
  * is nothing; other failures are noted. */
-static parapet_status collect_node(collecting *self, const char *path)
+static parapet_status collect_held(collecting *self, const char *path)
 {
     pp_node node = {0};
     parapet_status status = pp_node_load(self->store, path, &node);
-    bool is_group = status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP, has_checkpoints;
+    bool is_group = status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP;
     pp_node_clear(&node);
     if (status == PARAPET_ERR_NOT_FOUND)
         return status;
     note(self, status);
-    has_checkpoints = collect_own(self, path);
+    collect_own(self, path);
     if (is_group) {
-        collect_beside(self, path, has_checkpoints);
+        collect_beside(self, path);
         collect_below(self, path);
     }
     return PARAPET_OK;
+}
+
+/* What another job is changing is left alone, with all that lies below it, and told. */
+static parapet_status collect_node(collecting *self, const char *path)
+{
+    pp_hold hold = {0};
+    parapet_status status = PARAPET_OK;
+    if (!self->is_dry)
+        status = pp_holds_take(&hold, &(pp_hold_wish){.store = self->store,
+                                                      .paths = &path,
+                                                      .count = 1,
+                                                      .mode = PP_LOCK_EXCLUSIVE,
+                                                      .purpose = "collecting what crashes left"});
+    if (status != PARAPET_OK) {
+        note(self, status);
+        return PARAPET_OK;
+    }
+    status = collect_held(self, path);
+    pp_holds_release(&hold, 1);
+    return status;
 }
 
 /* ---- The call ---- */
@@ -361,15 +367,17 @@ static void clear(collecting *self)
 parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
                                      parapet_removal_visitor removal, void *context)
 {
-    collecting self = {.store = store, .is_dry = dry_run != 0};
+    collecting self = {.store = store, .is_dry = dry_run};
     pp_rank0_task task = {.subject = &self, .work = collect, .print = print_removed, .adopt = adopt_removed};
     parapet_status status;
     pp_call call;
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_collect needs a store");
     pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
-    pp_call_add_integer(&call, "dry_run", self.is_dry);
-    if ((status = pp_comm_begin(pp_store_comm(store), &call, check_call(&self, path))) == PARAPET_OK &&
+    pp_call_add_integer(&call, "dry_run", dry_run);
+    if ((status = pp_boolean_check("dry_run", dry_run)) == PARAPET_OK)
+        status = check_call(&self, path);
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK &&
         (status = pp_rank0_do(pp_store_comm(store), "collecting", &task)) == PARAPET_OK) {
         tell(&self, removal, context);
         status = pp_comm_agree(pp_store_comm(store), "collecting", pp_failure_put(&self.failure));

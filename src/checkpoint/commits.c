@@ -2,8 +2,12 @@
 #include <string.h>
 
 #include "array/children.h"
+#include "array/hold.h"
+#include "array/node.h"
 #include "array/path.h"
+#include "array/remove.h"
 #include "array/store.h"
+#include "array/walk.h"
 #include "checkpoint/checkpoint.h"
 
 static parapet_status commits_key(const char *path, const char *name, char **key)
@@ -238,43 +242,74 @@ parapet_status pp_generation_name(int64_t number, int attempt, char **group)
     return pp_text_finish(&text, group);
 }
 
-/* All but the reservation: once that is gone, another job may take the name, and nothing may be left to remove then.
- */
-static parapet_status remove_children(parapet_store *store, const char *group_path)
+static parapet_status remove_array(parapet_store *store, const char *group_path, const char *name)
+{
+    char *path = NULL;
+    parapet_status status = pp_path_join(group_path, name, &path);
+    if (status == PARAPET_OK)
+        status = pp_remove_array(store, path);
+    pp_free(path);
+    return status;
+}
+
+/* Of one that is committed, the arrays that it was committed with; else those that are there. */
+static parapet_status remove_arrays(parapet_store *store, const char *group_path, const pp_commit *commit)
 {
     pp_children list = {0};
-    parapet_status status = pp_children_list(&list, store, group_path);
+    parapet_status status = PARAPET_OK;
     size_t i;
-    if (status == PARAPET_ERR_NOT_FOUND)
+    if (commit == NULL && (status = pp_children_list(&list, store, group_path)) == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
-    for (i = 0; i < list.count && status == PARAPET_OK; i++) {
-        char *path = NULL;
-        if ((status = pp_path_join(group_path, list.names[i], &path)) == PARAPET_OK)
-            status = pp_store_remove_prefix(pp_store_backend(store), path);
-        pp_free(path);
-    }
+    for (i = 0; commit != NULL && i < commit->array_count && status == PARAPET_OK; i++)
+        status = remove_array(store, group_path, commit->arrays[i].name);
+    for (i = 0; i < list.count && status == PARAPET_OK; i++)
+        status = remove_array(store, group_path, list.names[i]);
     pp_children_clear(&list);
+    return status;
+}
+
+/* From then on it is none, and consolidated metadata above, which another job may have made meanwhile, do not tell of
+ * it. */
+static parapet_status remove_document(parapet_store *store, const char *path, const char *group_path)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, store, path);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_node_drop_consolidated(store, path)) == PARAPET_OK)
+        status = pp_walk_remove(store, group_path, "zarr.json");
+    pp_edit_end(&edit);
+    return status;
+}
+
+/* The reservation goes last: once it is gone, another job may take the name, and nothing may be left to remove then.
+ */
+static parapet_status remove_generation(parapet_store *store, const char *group_path, const pp_commit *commit)
+{
+    pp_store *backend = pp_store_backend(store);
+    parapet_status status;
+    if ((status = pp_store_settle(backend)) != PARAPET_OK ||
+        (status = remove_arrays(store, group_path, commit)) != PARAPET_OK ||
+        (status = pp_store_settle(backend)) != PARAPET_OK ||
+        (status = pp_node_remove_own(store, group_path)) != PARAPET_OK ||
+        (status = pp_store_remove_empty(backend, group_path)) != PARAPET_OK)
+        return status;
+    return pp_store_settle(backend);
+}
+
+static parapet_status erase(parapet_store *store, const char *path, const char *group, const pp_commit *commit)
+{
+    char *group_path = NULL;
+    parapet_status status = pp_path_join(path, group, &group_path);
+    if (status == PARAPET_OK && (status = remove_document(store, path, group_path)) == PARAPET_OK)
+        status = remove_generation(store, group_path, commit);
+    pp_free(group_path);
     return status;
 }
 
 parapet_status pp_generation_erase(parapet_store *store, const char *path, const char *group)
 {
-    char *group_path = NULL, *key = NULL;
-    parapet_status status;
-    if ((status = pp_path_join(path, group, &group_path)) != PARAPET_OK ||
-        (status = pp_path_join(group_path, "zarr.json", &key)) != PARAPET_OK)
-        goto done;
-    if ((status = pp_store_remove(pp_store_backend(store), key)) == PARAPET_ERR_NOT_FOUND)
-        status = PARAPET_OK;
-    if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&
-        (status = remove_children(store, group_path)) == PARAPET_OK &&
-        (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&
-        (status = pp_store_remove_prefix(pp_store_backend(store), group_path)) == PARAPET_OK)
-        status = pp_store_settle(pp_store_backend(store));
-done:
-    pp_free(group_path);
-    pp_free(key);
-    return status;
+    return erase(store, path, group, NULL);
 }
 
 parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_t number)
@@ -286,7 +321,7 @@ parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_
         status = PARAPET_OK;
     if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&
         loaded == PARAPET_OK)
-        status = pp_generation_erase(store, path, commit.group);
+        status = erase(store, path, commit.group, &commit);
     pp_commit_clear(&commit);
     pp_free(key);
     return status;
@@ -302,27 +337,75 @@ static parapet_status is_named(parapet_store *store, const char *path, const cha
     return status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_CORRUPT ? PARAPET_OK : status;
 }
 
-/* A group that somebody else made, and only named like one of ours, has a document and no reservation. */
+typedef struct contents {
+    bool has_own, has_others;
+} contents;
+
+static parapet_status note_content(void *context, const pp_listed *listed)
+{
+    contents *found = context;
+    bool is_own = strcmp(listed->name, "__parapet") == 0;
+    found->has_own = found->has_own || is_own;
+    found->has_others = found->has_others || !is_own;
+    return PARAPET_OK;
+}
+
+static parapet_status look_into(parapet_store *store, const char *group_path, contents *found)
+{
+    parapet_status status;
+    *found = (contents){0};
+    status = pp_store_list(pp_store_backend(store), group_path, note_content, found);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_generation_check_free(parapet_store *store, const char *group_path)
+{
+    contents found;
+    parapet_status status = look_into(store, group_path, &found);
+    return status == PARAPET_OK && found.has_others
+               ? pp_fail(PARAPET_ERR_EXISTS, "something lies at \"%s\" already", group_path)
+               : status;
+}
+
+static parapet_status note_object(void *context, const char *key, uint64_t bytes)
+{
+    (void)key;
+    (void)bytes;
+    *(bool *)context = true;
+    return PARAPET_OK;
+}
+
+/* Whether there are only empty directories that the library makes. */
+static parapet_status is_bare(parapet_store *store, const char *group_path, bool *bare)
+{
+    contents found;
+    char *own = NULL;
+    bool has_objects = false;
+    parapet_status status = look_into(store, group_path, &found);
+    if (status == PARAPET_OK && found.has_own && !found.has_others &&
+        (status = pp_path_join(group_path, "__parapet", &own)) == PARAPET_OK)
+        status = pp_walk_objects(store, own, note_object, &has_objects);
+    pp_free(own);
+    *bare = status == PARAPET_OK && found.has_own && !found.has_others && !has_objects;
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* A reservation, or nothing at all but directories of ours: a job may have died before its reservation had a name.
+ * Everything else was made by others, and is only named like a generation: a date is. */
 static parapet_status is_ours(parapet_store *store, const char *path, const char *group, bool *ours)
 {
-    static const char *const signs[] = {"zarr.json", "__parapet/claim"};
     char *group_path = NULL, *key = NULL;
-    bool has[2] = {false, false};
-    parapet_status status = pp_path_join(path, group, &group_path);
-    int i;
-    for (i = 0; i < 2 && status == PARAPET_OK; i++) {
-        pp_reader *reader = NULL;
-        if ((status = pp_path_join(group_path, signs[i], &key)) == PARAPET_OK &&
-            (status = pp_store_open_object(pp_store_backend(store), key, &reader)) == PARAPET_OK)
-            has[i] = true;
-        else if (status == PARAPET_ERR_NOT_FOUND)
-            status = PARAPET_OK;
-        pp_reader_free(reader);
-        pp_free(key);
-        key = NULL;
-    }
+    pp_reader *reader = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(path, group, &group_path)) == PARAPET_OK &&
+        (status = pp_path_join(group_path, PP_GENERATION_RESERVATION, &key)) == PARAPET_OK)
+        status = pp_store_open_object(pp_store_backend(store), key, &reader);
+    *ours = status == PARAPET_OK;
+    if (status == PARAPET_ERR_NOT_FOUND)
+        status = is_bare(store, group_path, ours);
+    pp_reader_free(reader);
     pp_free(group_path);
-    *ours = !has[0] || has[1];
+    pp_free(key);
     return status;
 }
 

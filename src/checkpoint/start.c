@@ -182,19 +182,26 @@ static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_ite
     return pp_failure_put(&failure);
 }
 
+static parapet_status check_buffering(parapet_buffering buffering)
+{
+    if (buffering == PARAPET_BUFFERING_COPY || buffering == PARAPET_BUFFERING_BORROW)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "buffering is %d, but must be PARAPET_BUFFERING_COPY or PARAPET_BUFFERING_BORROW", (int)buffering);
+}
+
 parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items,
                                         int count, parapet_buffering buffering)
 {
     pp_checkpoint_job *job = NULL;
     pp_call call;
     parapet_status status;
-    if (checkpoint == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_start needs a checkpoint");
-    if (checkpoint->job != NULL)
-        return pp_outcome(pp_checkpoint_check_begun(checkpoint));
+    if ((status = pp_checkpoint_check_idle(checkpoint, "start")) != PARAPET_OK)
+        return pp_outcome(status);
     pp_checkpoint_call(&call, "start", checkpoint);
     pp_call_add_integer(&call, "count", count);
-    status = build_job(&job, checkpoint, count);
+    if ((status = check_buffering(buffering)) == PARAPET_OK)
+        status = build_job(&job, checkpoint, count);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK &&
         (status = start(job, items, buffering)) != PARAPET_OK)
         checkpoint->is_failed = true;

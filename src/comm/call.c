@@ -76,6 +76,17 @@ void pp_call_add_integer(pp_call *call, const char *name, int64_t value)
     show(call, name, text);
 }
 
+void pp_call_add_choice(pp_call *call, const pp_choice *choice, int value)
+{
+    const pp_choice_word *word = pp_choice_word_of(choice, value);
+    if (word == NULL) {
+        pp_call_add_integer(call, choice->name, value);
+        return;
+    }
+    pp_call_add(call, &value, sizeof value);
+    show(call, choice->name, word->word);
+}
+
 void pp_call_add_real(pp_call *call, const char *name, double value)
 {
     char text[SHOWN_BYTES];

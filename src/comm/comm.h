@@ -19,7 +19,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "base/status.h"
+#include "base/choice.h"
 #include "base/text.h"
 
 typedef struct pp_comm pp_comm;
@@ -59,6 +59,7 @@ void pp_call_init(pp_call *call, const char *format, ...) __attribute__((format(
 
 /* Arguments that all ranks must give alike. Lists and texts may be NULL, which differs from empty ones. */
 void pp_call_add_integer(pp_call *call, const char *name, int64_t value);
+void pp_call_add_choice(pp_call *call, const pp_choice *choice, int value); /* told by its word */
 void pp_call_add_integers(pp_call *call, const char *name, int count, const int64_t *values);
 void pp_call_add_real(pp_call *call, const char *name, double value);
 void pp_call_add_text(pp_call *call, const char *name, const char *text);

@@ -7,7 +7,8 @@
 #include "comm/comm.h"
 
 /* [collective] Takes a duplicate of mpi_comm, so that our messages never meet the caller's. MPI_COMM_NULL: this
- * process alone. Same status on every rank. */
-parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm);
+ * process alone. Same status on every rank, but for PARAPET_ERR_TIMEOUT where the others did not come within
+ * deadline_seconds; 0: it waits for ever. */
+parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_seconds);
 
 #endif

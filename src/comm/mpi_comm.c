@@ -1,3 +1,4 @@
+#include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -13,12 +14,18 @@ static bool is_mpi_running(void)
     return is_initialized && !is_finalized;
 }
 
-static void wait_for(MPI_Request *request)
+/* False: so many seconds have passed; 0: it waits for ever. */
+static bool wait_for(MPI_Request *request, double seconds)
 {
+    double start = pp_clock_seconds();
     pp_wait wait = {0};
     int is_done = 0;
-    while (MPI_Test(request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done)
+    while (MPI_Test(request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
+        if (seconds > 0 && pp_clock_seconds() - start > seconds)
+            return false;
         pp_wait_briefly(&wait);
+    }
+    return true;
 }
 
 bool pp_mpi_wait(pp_comm *comm, MPI_Request *request)
@@ -167,41 +174,95 @@ static parapet_status build_parts(pp_comm **made, MPI_Comm duplicate)
     return status;
 }
 
-/* Before there is anything to agree with: the lowest rank that failed, or how many ranks there are. */
-static int find_failed(MPI_Comm duplicate, bool has_failed)
+/* What MPI writes to while a communicator is made. When a deadline passes it may do so later: the place then stays
+ * taken. Not from the allocator, so that no rank is missing because it has no memory. */
+typedef struct making {
+    atomic_bool is_taken;
+    MPI_Comm duplicate;
+    int mine, least;
+    char host[MPI_MAX_PROCESSOR_NAME];
+} making;
+
+static making *take_making(void)
+{
+    static making places[16];
+    size_t i;
+    for (i = 0; i < sizeof places / sizeof places[0]; i++)
+        if (!atomic_exchange(&places[i].is_taken, true))
+            return &places[i];
+    return NULL;
+}
+
+static parapet_status refuse_late(double deadline_seconds)
+{
+    return pp_fail(
+        PARAPET_ERR_TIMEOUT,
+        "not every rank of the communicator came within %g s (deadline_seconds): one of them hangs, or has not "
+        "called this",
+        deadline_seconds);
+}
+
+/* Before there is anything to agree with: least becomes the lowest rank that failed, or how many ranks there are. */
+static bool find_failed(making *place, bool has_failed, double seconds)
 {
     MPI_Request request;
-    int rank, size, mine, least = 0;
-    MPI_Comm_rank(duplicate, &rank);
-    MPI_Comm_size(duplicate, &size);
-    mine = has_failed ? rank : size;
-    if (MPI_Iallreduce(&mine, &least, 1, MPI_INT, MPI_MIN, duplicate, &request) == MPI_SUCCESS)
-        wait_for(&request);
-    return least;
+    int rank, size;
+    MPI_Comm_rank(place->duplicate, &rank);
+    MPI_Comm_size(place->duplicate, &size);
+    place->mine = has_failed ? rank : size;
+    place->least = 0;
+    return MPI_Iallreduce(&place->mine, &place->least, 1, MPI_INT, MPI_MIN, place->duplicate, &request) !=
+               MPI_SUCCESS ||
+           wait_for(&request, seconds);
 }
 
 /* The same sentence on every rank, with the name of the host of the rank that failed. */
-static parapet_status refuse_build(MPI_Comm duplicate, int failed)
+static parapet_status refuse_build(making *place, double seconds)
 {
-    char host[MPI_MAX_PROCESSOR_NAME] = "";
     MPI_Request request;
     int length = 0;
-    MPI_Get_processor_name(host, &length);
-    if (MPI_Ibcast(host, (int)sizeof host, MPI_CHAR, failed, duplicate, &request) == MPI_SUCCESS)
-        wait_for(&request);
-    return pp_fail(PARAPET_ERR_MEMORY, "rank %d on %s: the machine has no memory left for the communicator", failed,
-                   host);
+    MPI_Get_processor_name(place->host, &length);
+    if (MPI_Ibcast(place->host, (int)sizeof place->host, MPI_CHAR, place->least, place->duplicate, &request) ==
+            MPI_SUCCESS &&
+        !wait_for(&request, seconds))
+        return refuse_late(seconds);
+    return pp_fail(PARAPET_ERR_MEMORY, "rank %d on %s: the machine has no memory left for the communicator",
+                   place->least, place->host);
 }
 
-parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
+static parapet_status duplicate(making *place, MPI_Comm mpi_comm, double deadline_seconds)
 {
-    MPI_Comm duplicate;
     MPI_Request request;
-    int size, failed, is_inter = 0;
-    parapet_status status;
+    if (MPI_Comm_idup(mpi_comm, &place->duplicate, &request) != MPI_SUCCESS)
+        return pp_fail(PARAPET_ERR_MPI, "MPI cannot duplicate the communicator");
+    if (!wait_for(&request, deadline_seconds))
+        return refuse_late(deadline_seconds);
+    MPI_Comm_set_errhandler(place->duplicate, MPI_ERRORS_RETURN);
+    return PARAPET_OK;
+}
+
+/* Whoever came late has given up by then: others are given twice as long to say so. */
+static parapet_status build_over(making *place, pp_comm **comm, double deadline_seconds)
+{
+    int size;
+    parapet_status status = build_parts(comm, place->duplicate);
+    MPI_Comm_size(place->duplicate, &size);
+    if (!find_failed(place, status != PARAPET_OK, 2 * deadline_seconds))
+        status = refuse_late(deadline_seconds);
+    else if (place->least == size)
+        return PARAPET_OK;
+    else
+        status = refuse_build(place, 2 * deadline_seconds);
+    free_parts(*comm);
     *comm = NULL;
-    if (mpi_comm == MPI_COMM_NULL)
-        return pp_comm_build_alone(comm);
+    if (status != PARAPET_ERR_TIMEOUT)
+        MPI_Comm_free(&place->duplicate);
+    return status;
+}
+
+static parapet_status check_communicator(MPI_Comm mpi_comm)
+{
+    int is_inter = 0;
     if (!is_mpi_running())
         return pp_fail(PARAPET_ERR_MPI, "the communicator cannot be used: MPI is not initialised, or is finalised");
     MPI_Comm_test_inter(mpi_comm, &is_inter);
@@ -209,18 +270,26 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "the communicator is an intercommunicator, between two groups of ranks: a store is opened by "
                        "one group; MPI_Intercomm_merge makes one of both");
-    if (MPI_Comm_idup(mpi_comm, &duplicate, &request) != MPI_SUCCESS)
-        return pp_fail(PARAPET_ERR_MPI, "MPI cannot duplicate the communicator");
-    wait_for(&request);
-    MPI_Comm_set_errhandler(duplicate, MPI_ERRORS_RETURN);
-    status = build_parts(comm, duplicate);
-    MPI_Comm_size(duplicate, &size);
-    if ((failed = find_failed(duplicate, status != PARAPET_OK)) == size)
-        return PARAPET_OK;
-    free_parts(*comm);
+    return PARAPET_OK;
+}
+
+parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_seconds)
+{
+    making *place;
+    parapet_status status;
     *comm = NULL;
-    status = refuse_build(duplicate, failed);
-    MPI_Comm_free(&duplicate);
+    if (mpi_comm == MPI_COMM_NULL)
+        return pp_comm_build_alone(comm);
+    if ((status = check_communicator(mpi_comm)) != PARAPET_OK)
+        return status;
+    if ((place = take_making()) == NULL)
+        return pp_fail(PARAPET_ERR_TIMEOUT,
+                       "deadlines have passed too often while stores were opened in this process; "
+                       "start it again");
+    if ((status = duplicate(place, mpi_comm, deadline_seconds)) == PARAPET_OK)
+        status = build_over(place, comm, deadline_seconds);
+    if (status != PARAPET_ERR_TIMEOUT)
+        atomic_store(&place->is_taken, false);
     return status;
 }
 

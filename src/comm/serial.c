@@ -1,8 +1,9 @@
 /* serial.c - the library without MPI: what mpi_comm.c is with it. */
 #include "comm/flavour.h"
 
-parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm)
+parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_seconds)
 {
+    (void)deadline_seconds;
     *comm = NULL;
     if (mpi_comm != MPI_COMM_NULL)
         return pp_fail(

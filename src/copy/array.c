@@ -1,6 +1,7 @@
 /* array.c - the copy of one array: its passes, and what makes it visible. */
 #include "array/array.h"
 #include "array/node.h"
+#include "array/refresh.h"
 #include "array/store.h"
 #include "base/checked.h"
 #include "comm/wait.h"
@@ -112,6 +113,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
     parapet_status status;
     team.fragment_bytes = PP_COPY_MESSAGE_BYTES;
     run.job = (pp_copy_job){
+        .stored = task->is_sparse ? &task->stored : NULL,
         .pass = &task->plan->passes[pass],
         .team = &team,
         .rank = pp_comm_rank(pp_copy_task_comm(task)),
@@ -139,23 +141,62 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
 
 /* ---- The end ---- */
 
+/* Groups above may have been consolidated or removed meanwhile by another job. */
+static parapet_status publish_held(pp_copy_task *task, const pp_edit *edit, const pp_text *text)
+{
+    const char *path = pp_array_path(task->target);
+    char incarnation[PP_INCARNATION_BYTES];
+    parapet_status status;
+    if ((status = pp_node_prepare_ancestors(task->target_store, path)) != PARAPET_OK ||
+        (status = pp_hold_renew_incarnation(&task->hold, incarnation)) != PARAPET_OK ||
+        (status = pp_hold_prove(&task->hold)) != PARAPET_OK || (status = pp_edit_prove(edit)) != PARAPET_OK)
+        return status;
+    return pp_node_write(task->target_store, path, PARAPET_NODE_ARRAY, text->data, text->bytes, PP_PUBLISH_EXCLUSIVE);
+}
+
+static parapet_status publish_document(pp_copy_task *task)
+{
+    pp_text text = {0};
+    pp_edit edit = {0};
+    parapet_status status = pp_array_document_print(pp_array_document_of(task->target), &text);
+    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
+        (status = pp_edit_begin(&edit, task->target_store, pp_array_path(task->target))) == PARAPET_OK)
+        status = publish_held(task, &edit, &text);
+    pp_edit_end(&edit);
+    pp_text_free(&text);
+    return status;
+}
+
 /* The document makes the array visible; what was needed to make it goes afterwards. */
 static parapet_status complete(pp_copy_task *task)
 {
-    pp_text text = {0};
-    parapet_status status = pp_array_document_print(pp_array_document_of(task->target), &text);
-    if (status == PARAPET_OK)
-        status = text.status;
+    parapet_status status = PARAPET_OK;
+    if (!task->is_complete && task->replaces)
+        status = pp_copy_switch_run(task);
     if (status == PARAPET_OK && !task->is_complete)
-        status = pp_node_write(task->target_store, pp_array_path(task->target), PARAPET_NODE_ARRAY, text.data,
-                               text.bytes, PP_PUBLISH_EXCLUSIVE);
-    pp_text_free(&text);
+        status = publish_document(task);
     if (status != PARAPET_OK)
         return status;
     task->is_complete = true;
     if (task->tree != NULL && !task->is_noted)
         status = pp_copy_finished_note(task->tree, pp_array_path(task->target), task->source_version);
     return status == PARAPET_OK ? pp_copy_remains_tidy(task) : status;
+}
+
+/* [collective] What another job did to the source meanwhile may be what was copied, or what the copying failed of. */
+static parapet_status look_at_source(const pp_copy_task *task, parapet_status status)
+{
+    pp_failure failure = {0};
+    pp_comm *comm = pp_copy_task_comm(task);
+    if (pp_comm_is_lost(comm) || !pp_array_is_worth_looking(status))
+        return status;
+    pp_failure_take(&failure, status);
+    if (pp_copy_task_leads(task))
+        status = status == PARAPET_OK ? pp_array_check_fresh(task->source) : pp_array_check_damage(task->source);
+    else
+        status = PARAPET_OK;
+    status = pp_comm_agree(comm, "looking again", status);
+    return status == PARAPET_OK ? pp_failure_put(&failure) : status;
 }
 
 /* [collective] */
@@ -166,11 +207,13 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
     progress->done_bytes += task->first_pass * pp_rechunk_plan_array_bytes(task->plan);
     for (pass = task->first_pass; pass < task->plan->pass_count && status == PARAPET_OK && !task->is_complete; pass++)
         status = run_pass(task, pass, progress, totals);
-    if (status == PARAPET_OK)
+    if ((status = look_at_source(task, status)) == PARAPET_OK)
         status = pp_comm_agree(pp_copy_task_comm(task), "making the copy visible",
                                pp_copy_task_leads(task) ? complete(task) : PARAPET_OK);
-    /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. */
-    if (status != PARAPET_OK && status != PARAPET_ERR_CANCELLED && pp_copy_task_leads(task) && !task->is_complete)
+    /* A copy that can be seen is whole: whatever else fails, resuming it tidies up. What was taken up and turns out
+     * to be damaged stays: its owner shall see it. */
+    if (status != PARAPET_OK && status != PARAPET_ERR_CANCELLED && pp_copy_task_leads(task) && !task->is_complete &&
+        (task->is_new || status != PARAPET_ERR_CORRUPT))
         pp_copy_remains_forget(task);
     return status;
 }
@@ -188,10 +231,11 @@ static void note_array(const pp_copy_task *task, pp_copy_totals *totals)
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
                              pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals)
 {
-    pp_copy_task task = {.request = request, .tree = tree};
+    pp_copy_task task = {.request = request, .tree = tree, .progress = progress};
     double start;
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, tree != NULL);
-    if (status == PARAPET_OK && (status = pp_copy_task_version(&task)) == PARAPET_OK &&
+    if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
+        (status = pp_copy_task_version(&task)) == PARAPET_OK &&
         (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
         progress->total_bytes =
             pp_max_i64(progress->total_bytes,
@@ -216,7 +260,8 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
     pp_copy_task task = {.request = request};
     pp_text drawing = {0};
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, is_in_tree);
-    if (status == PARAPET_OK && (status = pp_copy_decide(&task, false)) == PARAPET_OK) {
+    if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
+        (status = pp_copy_decide(&task, false)) == PARAPET_OK) {
         const pp_copy_planned planned = {pp_array_document_of(task.source), pp_array_document_of(task.target),
                                          &task.view, task.plan};
         status = pp_copy_planned_print(&planned, as_json != 0, text);

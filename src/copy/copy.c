@@ -8,22 +8,17 @@
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
-#include "base/reserved.h"
+#include "base/choice.h"
 
 static parapet_status check_request(const parapet_copy_request *request)
 {
-    parapet_status status;
     if (request->source_path == NULL || request->target_path == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a copy needs a path in the source and one in the target");
     if (pp_comm_size(pp_store_comm(request->source)) != pp_comm_size(pp_store_comm(request->target)))
         return pp_fail(PARAPET_ERR_ARGUMENT, "source and target of a copy must be opened on the same ranks");
     if (request->temporary != NULL && pp_store_is_read_only(request->temporary))
         return pp_fail(PARAPET_ERR_ARGUMENT, "the store for intermediate passes is open for reading only");
-    if (request->memory_bytes < 0 || request->unit_bytes < 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "memory_bytes and unit_bytes of a copy must be 0 or more");
-    if ((status = PP_RESERVED_CHECK(parapet_copy_request, request)) != PARAPET_OK)
-        return status;
-    return PP_RESERVED_CHECK(parapet_copy_changes, &request->changes);
+    return pp_copy_request_check(request);
 }
 
 static void describe_call(const parapet_copy_request *request, const char *verb, pp_call *call)
@@ -42,8 +37,8 @@ static void describe_call(const parapet_copy_request *request, const char *verb,
     pp_call_add_integer(call, "resume", (int64_t)request->resume);
     pp_call_add_integer(call, "verify", (int64_t)request->verify);
     pp_call_add_integer(call, "passes", (int64_t)request->passes);
-    pp_call_add_integer(call, "reading", (int64_t)request->reading);
-    pp_call_add_integer(call, "cooperation", (int64_t)request->cooperation);
+    pp_call_add_choice(call, &pp_choice_reading, (int)request->reading);
+    pp_call_add_choice(call, &pp_choice_cooperation, (int)request->cooperation);
     pp_call_add_integer(call, "no_probe", (int64_t)request->no_probe);
     pp_call_add_integer(call, "no_checksum", changes->no_checksum);
     pp_call_add_text(call, "temporary", request->temporary != NULL ? "given" : NULL);
@@ -58,7 +53,7 @@ static parapet_status find_kind(const parapet_copy_request *request, parapet_nod
     int64_t number = INT64_MAX;
     parapet_status status = PARAPET_OK;
     if (pp_comm_rank(comm) == 0 && (status = pp_path_normalize(request->source_path, &path)) == PARAPET_OK &&
-        (status = pp_node_load(request->source, path, &node)) == PARAPET_OK)
+        (status = pp_node_load_finished(request->source, path, &node)) == PARAPET_OK)
         number = (int64_t)node.kind;
     pp_node_clear(&node);
     pp_free(path);
@@ -155,10 +150,11 @@ parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_re
     return pp_outcome(status);
 }
 
-static parapet_status check_place(char **text)
+static parapet_status check_printing(int as_json, char **text)
 {
-    return text != NULL ? PARAPET_OK
-                        : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_request_plan_print needs a place for the text");
+    if (text == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_request_plan_print needs a place for the text");
+    return pp_boolean_check("as_json", as_json);
 }
 
 parapet_status parapet_copy_request_plan_print(const parapet_copy_request *request, int as_json, char **text,
@@ -166,7 +162,7 @@ parapet_status parapet_copy_request_plan_print(const parapet_copy_request *reque
 {
     pp_text words = {0};
     parapet_node_kind kind;
-    parapet_status status = begin(request, "copy_explain", check_place(text), &kind);
+    parapet_status status = begin(request, "copy_explain", check_printing(as_json, text), &kind);
     if (text != NULL)
         *text = NULL;
     if (svg != NULL)

@@ -3,6 +3,7 @@
 #ifndef PARAPET_COPY_COPY_H
 #define PARAPET_COPY_COPY_H
 
+#include "array/hold.h"
 #include "copy/pass.h"
 
 /* changes.c: the texts of parapet_copy_changes, told of one array. */
@@ -44,14 +45,19 @@ int64_t pp_copy_unit_bytes(int64_t given, int64_t memory_bytes);
 typedef struct pp_copy_means {
     int64_t memory_bytes, unit_bytes, cooperation_bytes; /* as in pp_rechunk_problem */
     int threads, ranks;
-    int passes, reading, cooperation; /* 0: chosen; as in parapet_copy_request */
+    int passes; /* 0: chosen */
+    parapet_reading reading;
+    parapet_cooperation cooperation;
     pp_rechunk_machine machine;
 } pp_copy_means;
 
-/* problem.c */
+/* request.c */
 
-/* Takes over passes, reading and cooperation of a request; refuses what they cannot be. */
-parapet_status pp_copy_means_force(pp_copy_means *means, int64_t passes, int64_t reading, int64_t cooperation);
+/* Refuses what the fields cannot be, in a sentence that says what is accepted; paths and stores are not looked at. */
+parapet_status pp_copy_request_check(const parapet_copy_request *request);
+parapet_status pp_copy_changes_check(const parapet_copy_changes *changes);
+
+/* problem.c */
 
 /* Messages of ranks that read together: one size whatever the limit is, or the least limit would depend on it. */
 #define PP_COPY_MESSAGE_BYTES ((size_t)128 << 10)
@@ -62,6 +68,17 @@ int64_t pp_copy_cooperation_bytes(const pp_layout *source, int ranks);
 /* What the planner has to know of two layouts. */
 void pp_copy_problem_init(pp_rechunk_problem *problem, const pp_layout *source, const pp_layout *target,
                           const pp_copy_view *view, const pp_copy_means *means);
+
+/* All that the planner is told beside the two layouts, in whole numbers: so what is written down and read
+ * again gives the same plan. */
+typedef struct pp_copy_inputs {
+    int64_t ranks, threads, memory_bytes, unit_bytes;
+    int64_t passes, reading, cooperation; /* as in parapet_copy_request */
+    /* Measured; 0: not known. Rates are bytes per second, ratios billionths. */
+    int64_t cores, read_rate, read_limit, write_rate, write_limit, copy_rate, exchange_rate;
+    int64_t request_nanoseconds, run_nanoseconds, flush_nanoseconds;
+    int64_t decode_rate, source_ratio, encode_rate, target_ratio;
+} pp_copy_inputs;
 
 /* plan.c: a plan, and what it is about. */
 typedef struct pp_copy_planned {
@@ -92,6 +109,18 @@ parapet_status pp_copy_finished_note(pp_copy_finished *log, const char *path, in
 
 /* state.c: what lies beside the target of a copy until it is complete. */
 
+typedef struct pp_copy_progress {
+    int64_t done_bytes, total_bytes; /* of all arrays and passes; done before the pass under way */
+} pp_copy_progress;
+
+/* How far an array that replaces another is. */
+typedef enum pp_copy_phase {
+    PP_COPY_MAKING,        /* the old one is there */
+    PP_COPY_COMPLETE,      /* all of the new one is durable beside it */
+    PP_COPY_DOCUMENT_GONE, /* there is none */
+    PP_COPY_SHARDS_GONE    /* and nothing of the old one: shards of the new one get their keys */
+} pp_copy_phase;
+
 /* One array of a copy, on this rank. */
 typedef struct pp_copy_task {
     const parapet_copy_request *request;
@@ -102,14 +131,35 @@ typedef struct pp_copy_task {
     pp_budget budget; /* of everything that this copy keeps in memory */
     char *state;      /* "<path>/__parapet/copy" */
     pp_rechunk_plan *plan;
-    pp_copy_finished *tree; /* NULL: one array alone */
-    int64_t source_version; /* of all its objects */
-    bool is_noted;          /* the tree's log has it */
-    bool is_new;            /* rank 0: begun by this run, and not by one before it */
-    int first_pass;         /* passes before it are done */
-    bool is_complete;       /* a run before this one has done all but cleaning up */
-    bool has_holes;         /* some chunk of the source is not stored, as far as is known */
+    pp_copy_inputs inputs;            /* that the plan was made from */
+    pp_copy_finished *tree;           /* NULL: one array alone */
+    pp_ranges stored;                 /* shards of the source, if it is sparse */
+    bool is_sparse;                   /* so few of its possible shards are stored that only those are looked at */
+    int64_t source_version;           /* of all its objects */
+    bool is_noted;                    /* the tree's log has it */
+    bool is_new;                      /* rank 0: begun by this run, and not by one before it */
+    int first_pass;                   /* passes before it are done */
+    bool is_complete;                 /* a run before this one has done all but cleaning up */
+    bool replaces;                    /* an array that stays until this one is complete (switch.c) */
+    pp_copy_phase phase;              /* rank 0: of replacing it */
+    bool has_holes;                   /* some chunk of the source is not stored, as far as is known */
+    const pp_copy_progress *progress; /* NULL: nobody is told */
+    pp_hold hold;                     /* of the target: nobody else changes it meanwhile */
 } pp_copy_task;
+
+/* inputs.c */
+
+/* Takes over what was measured for this problem. */
+void pp_copy_inputs_measured(pp_copy_inputs *inputs, const pp_rechunk_problem *problem);
+
+/* The problem that they and the layouts of the task make, and its plan. */
+void pp_copy_inputs_problem(const pp_copy_inputs *inputs, const pp_copy_task *task, pp_rechunk_problem *problem);
+parapet_status pp_copy_inputs_plan(const pp_copy_inputs *inputs, const pp_copy_task *task, pp_rechunk_plan *plan);
+
+/* Lines "name: number". Parsing takes them off the front of the text; false: there is another line, or a number that
+ * cannot be. */
+void pp_copy_inputs_print(const pp_copy_inputs *inputs, pp_text *text);
+bool pp_copy_inputs_parse(pp_copy_inputs *inputs, const char **lines);
 
 /* Whether an unfinished copy lies at the target. */
 parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists);
@@ -117,8 +167,9 @@ parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists);
 /* Writes what this copy is and how it is done. */
 parapet_status pp_copy_state_write(const pp_copy_task *task);
 
-/* Takes up an unfinished copy: its plan, and how far it is. Refuses one that was begun with other arguments or from
- * another source, and says what differs. */
+/* Takes up an unfinished copy: plans it again from what was written down, and finds how far it is. Refuses one that
+ * was begun with other arguments or from another source, and says what differs; and one whose plan is not the one
+ * that was begun. Nothing is removed then. */
 parapet_status pp_copy_state_read(pp_copy_task *task);
 
 /* From now on nobody takes it up: what is left of it can go in any order, and a crash meanwhile is harmless. */
@@ -141,6 +192,12 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
                                  bool is_in_tree);
 void pp_copy_task_close(pp_copy_task *task);
 
+/* Tells how far the copy is; PARAPET_ERR_CANCELLED if it shall end. Between passes, where much is looked at. */
+parapet_status pp_copy_task_tick(const pp_copy_task *task);
+
+/* [collective] Finds out whether the source is sparse, and then what of it is stored. */
+parapet_status pp_copy_task_look(pp_copy_task *task);
+
 /* [collective] Finds a number that changes when any stored object of the source does, its document included. */
 parapet_status pp_copy_task_version(pp_copy_task *task);
 
@@ -157,6 +214,21 @@ parapet_status pp_copy_remains_tidy(const pp_copy_task *task);
 
 /* After a failure that is not an interruption: as if nothing had been begun. */
 void pp_copy_remains_forget(pp_copy_task *task);
+
+/* switch.c: on rank 0, but for the path. */
+
+/* Where the shards of an array lie that replaces another; free with pp_free. */
+parapet_status pp_copy_switch_path(const pp_copy_task *task, char **path);
+
+/* From now on the array at the target is going to be replaced; what an earlier copy left beside it goes. */
+parapet_status pp_copy_switch_begin(pp_copy_task *task);
+
+/* Finds out whether a copy that is taken up replaces an array, how far it is, and whether that one is still there. */
+parapet_status pp_copy_switch_read(pp_copy_task *task, bool *is_old);
+
+/* Makes the old array give way, and gives the shards of the new one, which is complete, their keys. All that is left
+ * then is to publish its document. What was done of it before a crash is not done again. */
+parapet_status pp_copy_switch_run(pp_copy_task *task);
 
 /* decision.c */
 
@@ -184,10 +256,6 @@ void pp_copy_end_close(pp_copy_end *end);
 parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem);
 
 /* array.c */
-typedef struct pp_copy_progress {
-    int64_t done_bytes, total_bytes; /* of all arrays and passes; done before the pass under way */
-} pp_copy_progress;
-
 /* What a copy has done so far, as parapet_copy_result tells it: on this rank, until all are added up (copy.c). */
 typedef struct pp_copy_totals {
     pp_rechunk_counts done; /* of all passes of all arrays */

@@ -5,31 +5,73 @@
 #include "array/store.h"
 #include "copy/copy.h"
 
+static parapet_status refuse_sparse(const pp_copy_task *task, const char *what)
+{
+    return pp_fail(
+        PARAPET_ERR_ARGUMENT,
+        "of the source only %lld shards of %lld are stored: such an array is copied in one pass by every rank "
+        "for itself, but %s is asked for; leave it to the planner",
+        (long long)pp_ranges_number_count(&task->stored),
+        (long long)pp_array_layout(task->source)->tiling.shards.cell_count, what);
+}
+
+/* A sparse source is read by every rank for itself, where it is stored, and in one pass: what lies between two is
+ * stored whole. Lists of what is stored take their part of the memory: of its shards, and as much each for work
+ * units, target chunks and verifying. */
+static parapet_status choose_sparse_inputs(pp_copy_task *task)
+{
+    size_t lists = 4 * pp_budget_used(&task->budget);
+    if (task->inputs.cooperation == PARAPET_COOPERATION_TOGETHER)
+        return refuse_sparse(task, "cooperation");
+    if (task->inputs.passes > 1)
+        return refuse_sparse(task, "more than one pass");
+    if (lists >= task->budget.limit_bytes)
+        return pp_fail(
+            PARAPET_ERR_MEMORY,
+            "lists of what is stored of the source take up to %zu bytes, but the limit is %zu; at least %zu "
+            "would do",
+            lists, task->budget.limit_bytes, 2 * lists + ((size_t)64 << 20));
+    task->inputs.cooperation = PARAPET_COOPERATION_ALONE;
+    task->inputs.passes = 1;
+    task->inputs.memory_bytes -= (int64_t)lists;
+    return PARAPET_OK;
+}
+
+static parapet_status choose_inputs(pp_copy_task *task)
+{
+    const parapet_copy_request *request = task->request;
+    task->inputs = (pp_copy_inputs){
+        .memory_bytes = (int64_t)task->budget.limit_bytes,
+        .unit_bytes = pp_copy_unit_bytes(request->unit_bytes, (int64_t)task->budget.limit_bytes),
+        .threads = pp_store_options(task->target_store)->threads,
+        .ranks = pp_comm_size(pp_copy_task_comm(task)),
+        .passes = request->passes,
+        .reading = request->reading,
+        .cooperation = request->cooperation,
+    };
+    return task->is_sparse ? choose_sparse_inputs(task) : PARAPET_OK;
+}
+
 static parapet_status plan_copy(pp_copy_task *task, bool probes)
 {
     pp_rechunk_problem problem;
-    const parapet_copy_request *request = task->request;
-    pp_copy_means means = {
-        .memory_bytes = (int64_t)task->budget.limit_bytes,
-        .unit_bytes = pp_copy_unit_bytes(request->unit_bytes, (int64_t)task->budget.limit_bytes),
-        .threads = (int)pp_store_options(task->target_store)->threads,
-        .ranks = pp_comm_size(pp_copy_task_comm(task)),
-    };
-    parapet_status status = pp_copy_means_force(&means, request->passes, request->reading, request->cooperation);
+    parapet_status status = choose_inputs(task);
     if (status != PARAPET_OK)
         return status;
-    means.cooperation_bytes = pp_copy_cooperation_bytes(pp_array_layout(task->source), means.ranks);
-    pp_copy_problem_init(&problem, pp_array_layout(task->source), pp_array_layout(task->target), &task->view, &means);
-    if (probes && (status = pp_copy_probe(task, &problem)) != PARAPET_OK)
-        return status;
-    return pp_rechunk_plan_build(&problem, task->plan);
+    if (probes) {
+        pp_copy_inputs_problem(&task->inputs, task, &problem);
+        if ((status = pp_copy_probe(task, &problem)) != PARAPET_OK)
+            return status;
+        pp_copy_inputs_measured(&task->inputs, &problem);
+    }
+    return pp_copy_inputs_plan(&task->inputs, task, task->plan);
 }
 
 /* What rank 0 finds out and decides, for all. */
 typedef struct decision {
     pp_rechunk_plan plan;
     int first_pass;
-    bool is_complete, has_holes;
+    bool is_complete, has_holes, replaces;
 } decision;
 
 static parapet_status refuse_unfinished(const pp_copy_task *task)
@@ -48,6 +90,49 @@ static parapet_status is_target_there(const pp_copy_task *task, bool *is_there)
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
+static parapet_status prepare_ancestors(const pp_copy_task *task)
+{
+    const char *path = pp_array_path(task->target);
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, task->target_store, path);
+    if (status != PARAPET_OK)
+        return status;
+    status = pp_node_prepare_ancestors(task->target_store, path);
+    pp_edit_end(&edit);
+    return status;
+}
+
+static parapet_status resume(pp_copy_task *task, bool is_there)
+{
+    bool is_old = false;
+    parapet_status status = pp_copy_switch_read(task, &is_old);
+    if (status != PARAPET_OK)
+        return status;
+    if (is_there && !is_old && pp_copy_remains_is_foreign(task))
+        return pp_fail(PARAPET_ERR_EXISTS,
+                       "the copy cannot be resumed: another array has appeared at \"%s\" meanwhile",
+                       pp_array_path(task->target));
+    task->is_complete = is_there && !is_old;
+    return pp_copy_state_read(task);
+}
+
+/* An array that is there stays until the copy is complete; where there is none, what is left of one goes. */
+static parapet_status make_room(pp_copy_task *task, bool exists, bool is_there)
+{
+    bool overwrites = task->request->overwrite != 0;
+    parapet_status status = PARAPET_OK;
+    if (is_there && (status = pp_array_check_replaceable(task->target, overwrites)) != PARAPET_OK)
+        return status;
+    if (exists && !is_there)
+        status = pp_array_mark_remains(task->target);
+    if (status == PARAPET_OK && exists)
+        status = pp_copy_state_drop(task);
+    if (status != PARAPET_OK)
+        return status;
+    return is_there ? pp_copy_switch_begin(task)
+                    : pp_array_make_room(task->target, pp_array_document_of(task->target), overwrites);
+}
+
 /* Rank 0: takes up what is there, or makes room. */
 static parapet_status take_up(pp_copy_task *task)
 {
@@ -56,30 +141,21 @@ static parapet_status take_up(pp_copy_task *task)
     if ((status = pp_copy_state_exists(task, &exists)) != PARAPET_OK ||
         (status = is_target_there(task, &is_there)) != PARAPET_OK)
         return status;
-    if (exists && task->request->resume) {
-        if (is_there && pp_copy_remains_is_foreign(task))
-            return pp_fail(PARAPET_ERR_EXISTS,
-                           "the copy cannot be resumed: another array has appeared at \"%s\" meanwhile",
-                           pp_array_path(task->target));
-        task->is_complete = is_there;
-        return pp_copy_state_read(task);
-    }
+    if (exists && task->request->resume)
+        return resume(task, is_there);
     if (is_there && task->request->resume && task->tree != NULL) {
         task->is_complete = task->is_noted = true;
         return pp_copy_finished_check(task->tree, pp_array_path(task->target), task->source_version);
     }
     if (exists && !is_there && !task->request->overwrite)
         return refuse_unfinished(task);
-    if (exists && task->request->overwrite && (status = pp_copy_state_drop(task)) != PARAPET_OK)
-        return status;
-    if ((status = pp_array_make_room(task->target, pp_array_document_of(task->target), task->request->overwrite)) !=
-        PARAPET_OK)
+    if ((status = make_room(task, exists, is_there)) != PARAPET_OK)
         return status;
     task->is_new = true;
     /* An earlier copy may have left something there, with journals that would be believed. */
     if ((status = pp_copy_remains_clear_between(task)) != PARAPET_OK)
         return status;
-    return pp_node_prepare_ancestors(task->target_store, pp_array_path(task->target));
+    return prepare_ancestors(task);
 }
 
 /* [collective] All ranks do what rank 0 has decided. */
@@ -93,6 +169,7 @@ static parapet_status share_decision(pp_copy_task *task, parapet_status status)
             *made = (decision){.plan = *task->plan,
                                .first_pass = task->first_pass,
                                .is_complete = task->is_complete,
+                               .replaces = task->replaces,
                                .has_holes = task->has_holes};
         data = made;
     }
@@ -102,6 +179,7 @@ static parapet_status share_decision(pp_copy_task *task, parapet_status status)
         *task->plan = made->plan;
         task->first_pass = made->first_pass;
         task->is_complete = made->is_complete;
+        task->replaces = made->replaces;
         task->has_holes = made->has_holes;
     }
     pp_free(data);
@@ -127,6 +205,21 @@ parapet_status pp_copy_task_plan(pp_copy_task *task)
     return pp_comm_agree(pp_copy_task_comm(task), "planning", plan_copy(task, false));
 }
 
+/* [collective] A copy that is resumed while its first run still works is refused. */
+static parapet_status hold_target(pp_copy_task *task)
+{
+    const char *path = pp_array_path(task->target);
+    pp_hold_wish wish = {.store = task->target_store,
+                         .paths = &path,
+                         .count = 1,
+                         .mode = PP_LOCK_EXCLUSIVE,
+                         .purpose = "copying",
+                         .is_for_all = true};
+    parapet_status status =
+        pp_comm_agree(pp_copy_task_comm(task), "preparing a copy", pp_store_check_writable(task->target_store));
+    return status == PARAPET_OK ? pp_holds_take_together(&task->hold, &wish) : status;
+}
+
 /* [collective] */
 parapet_status pp_copy_decide(pp_copy_task *task, bool begins)
 {
@@ -136,6 +229,8 @@ parapet_status pp_copy_decide(pp_copy_task *task, bool begins)
         return status;
     if (!begins)
         return plan_measured(task);
+    if ((status = hold_target(task)) != PARAPET_OK)
+        return status;
     status = pp_copy_task_leads(task) ? take_up(task) : PARAPET_OK;
     if (pp_copy_task_leads(task))
         is_taken_up = !task->is_new;

@@ -29,9 +29,8 @@ static uint64_t fold(const unsigned char *element, size_t bytes)
     return value ^ piece;
 }
 
-/* A row of elements: stride 0 for fill value. */
 typedef struct digest_row {
-    const unsigned char *element;
+    const unsigned char *element, *fill;
     int64_t stride, count;
     int64_t position, step; /* in C order of the target */
 } digest_row;
@@ -42,15 +41,16 @@ static void add_row(pp_copy_digest *digest, const digest_row *row, size_t elemen
     uint64_t position = (uint64_t)row->position, first = 0, second = 0;
     int64_t i;
     for (i = 0; i < row->count; i++) {
-        uint64_t hash = mix(fold(element, element_bytes) + mix(position * UINT64_C(0x9e3779b97f4a7c15) + 1));
-        first += hash;
-        second += mix(hash ^ UINT64_C(0xa0761d6478bd642f));
+        if (memcmp(element, row->fill, element_bytes) != 0) {
+            uint64_t hash = mix(fold(element, element_bytes) + mix(position * UINT64_C(0x9e3779b97f4a7c15) + 1));
+            first += hash;
+            second += mix(hash ^ UINT64_C(0xa0761d6478bd642f));
+        }
         element += row->stride;
         position += (uint64_t)row->step;
     }
     digest->sums[0] += first;
     digest->sums[1] += second;
-    digest->bytes += row->count * (int64_t)element_bytes;
 }
 
 typedef struct digest_job {
@@ -89,19 +89,18 @@ static void add_box(const digest_job *job, const pp_box *whole, const pp_box *bo
     size_t element_bytes = job->context->layout->tiling.element_bytes;
     int64_t strides[PARAPET_MAX_NDIM], at[PARAPET_MAX_NDIM];
     pp_box rows = *box;
-    digest_row row = {.count = 1};
+    digest_row row = {.count = 1, .fill = job->context->layout->fill_value};
     int last = box->ndim - 1;
     bool more;
     pp_strides_c_order(box->ndim, whole->count, element_bytes, strides);
     if (last >= 0) {
         row.count = box->count[last];
-        row.stride = elements != NULL ? strides[last] : 0;
+        row.stride = strides[last];
         row.step = step_along(job, last);
         rows.count[last] = 1;
     }
     for (more = pp_box_first(&rows, at); more; more = pp_box_next(&rows, at)) {
-        row.element = elements != NULL ? elements + pp_strides_offset(whole, strides, at)
-                                       : (const unsigned char *)job->context->layout->fill_value;
+        row.element = elements + pp_strides_offset(whole, strides, at);
         row.position = position_of(job, at);
         add_row(job->digest, &row, element_bytes);
     }
@@ -113,9 +112,6 @@ static parapet_status read_chunk(digest_job *job, const pp_shard *shard, int64_t
     const pp_chunk_entry *entry = &shard->entries[chunk];
     pp_bytes decoded;
     parapet_status status;
-    *elements = NULL;
-    if (!pp_shard_has_chunk(shard, chunk))
-        return PARAPET_OK;
     if ((status = pp_shard_check_chunk_bytes(job->context, shard, chunk)) != PARAPET_OK ||
         (status = pp_buffer_ensure(&job->buffer, (size_t)entry->bytes, "chunks to verify")) != PARAPET_OK ||
         (status = pp_shard_read(job->context, shard, entry->offset, (size_t)entry->bytes, job->buffer.data)) !=
@@ -190,9 +186,9 @@ static parapet_status add_shard(digest_job *job, const pp_shard *shard)
     pp_tiling_chunks_inside(&layout->tiling, shard->number, &chunks);
     for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell)) {
         int64_t chunk = pp_grid_cell_number(&layout->tiling.chunks, cell);
-        const unsigned char *elements;
+        const unsigned char *elements = NULL;
         pp_tiling_chunk_whole_box(&layout->tiling, shard->number, chunk, &whole);
-        if (!pp_box_intersect(&whole, &job->wanted, &box))
+        if (!pp_shard_has_chunk(shard, chunk) || !pp_box_intersect(&whole, &job->wanted, &box))
             continue;
         if (goes_by_pieces(job, shard, chunk))
             status = add_plain(job, shard, &shard->entries[chunk], &whole, &box);
@@ -202,26 +198,47 @@ static parapet_status add_shard(digest_job *job, const pp_shard *shard)
     return status;
 }
 
-static parapet_status add_shards(digest_job *job, int rank, int rank_count)
+static parapet_status add_shard_of_number(digest_job *job, int64_t number)
 {
-    const pp_layout *layout = job->context->layout;
-    parapet_status status = PARAPET_OK;
-    int64_t number;
+    pp_shard shard = {0};
+    parapet_status status;
     pp_box box;
-    for (number = rank; number < layout->tiling.shards.cell_count && status == PARAPET_OK; number += rank_count) {
-        pp_shard shard = {0};
-        pp_tiling_shard_box(&layout->tiling, number, &box);
-        if (!pp_box_intersect(&box, &job->wanted, &box))
-            continue;
-        if ((status = pp_shard_open(job->context, number, &shard)) == PARAPET_OK)
-            status = add_shard(job, &shard);
-        pp_shard_close(&shard);
+    pp_tiling_shard_box(&job->context->layout->tiling, number, &box);
+    if (!pp_box_intersect(&box, &job->wanted, &box))
+        return PARAPET_OK;
+    if ((status = pp_shard_open(job->context, number, &shard)) == PARAPET_OK)
+        status = add_shard(job, &shard);
+    pp_shard_close(&shard);
+    return status;
+}
+
+static parapet_status add_shards(digest_job *job, const pp_copy_share *share, const pp_copy_watch *watch)
+{
+    int64_t number = share->rank;
+    parapet_status status = PARAPET_OK;
+    while (pp_copy_share_next(share, job->context->layout->tiling.shards.cell_count, &number) &&
+           status == PARAPET_OK) {
+        status = add_shard_of_number(job, number);
+        number += share->rank_count;
+        if (status == PARAPET_OK && watch->tick != NULL)
+            status = watch->tick(watch->context);
     }
     return status;
 }
 
+/* All elements, whether stored or not. */
+static int64_t count_bytes(const pp_box *box, size_t element_bytes)
+{
+    int64_t bytes = (int64_t)element_bytes;
+    int d;
+    for (d = 0; d < box->ndim; d++)
+        if (!pp_multiply_fits(bytes, box->count[d], &bytes))
+            return INT64_MAX;
+    return bytes;
+}
+
 parapet_status pp_copy_digest_add(pp_copy_digest *digest, const pp_transfer_context *context,
-                                  const pp_copy_view *view, int rank, int rank_count)
+                                  const pp_copy_view *view, const pp_copy_share *share, const pp_copy_watch *watch)
 {
     digest_job job = {.digest = digest, .context = context, .view = view, .buffer = {.budget = context->budget}};
     pp_box target = {.ndim = view->ndim};
@@ -231,7 +248,9 @@ parapet_status pp_copy_digest_add(pp_copy_digest *digest, const pp_transfer_cont
     if (pp_box_is_empty(&target))
         return PARAPET_OK;
     if ((status = pp_chain_decoder_build(&job.decoder, context->layout->chain, context->budget)) == PARAPET_OK)
-        status = add_shards(&job, rank, rank_count);
+        status = add_shards(&job, share, watch);
+    if (share->rank == 0)
+        digest->bytes = count_bytes(&target, context->layout->tiling.element_bytes);
     pp_chain_scratch_free(job.decoder);
     pp_buffer_free(&job.buffer);
     return status;

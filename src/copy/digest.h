@@ -1,18 +1,25 @@
-/* digest.h - whether two arrays hold the same elements, without bringing them together: a sum over all elements
- * of a hash of where an element is and what it is does not depend on the order in which they are read. */
+/* digest.h - whether two arrays hold the same elements, without bringing them together: a sum over all elements that
+ * are not fill value of a hash of where an element is and what it is does not depend on the order in which they are
+ * read, nor on whether fill value is stored. */
 #ifndef PARAPET_COPY_DIGEST_H
 #define PARAPET_COPY_DIGEST_H
 
 #include "copy/pass.h"
+#include "copy/share.h"
 
 typedef struct pp_copy_digest {
     uint64_t sums[2];
     int64_t bytes; /* of the elements */
 } pp_copy_digest;
 
-/* [local] Adds what this rank's share of the shards has of the view: every shard number that is rank modulo
- * rank_count. Chunks that are not stored count as fill value. */
+/* Who is asked after each shard whether to go on; tick NULL: nobody. */
+typedef struct pp_copy_watch {
+    parapet_status (*tick)(const void *context);
+    const void *context;
+} pp_copy_watch;
+
+/* [local] Adds what this rank's share of the shards has of the view; rank 0 counts the bytes of all. */
 parapet_status pp_copy_digest_add(pp_copy_digest *digest, const pp_transfer_context *context,
-                                  const pp_copy_view *view, int rank, int rank_count);
+                                  const pp_copy_view *view, const pp_copy_share *share, const pp_copy_watch *watch);
 
 #endif

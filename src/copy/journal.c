@@ -12,12 +12,13 @@
 #define HEAD_BYTES 8
 #define TAIL_BYTES 4
 #define DONE_BYTES 16
+#define DONE_SPARE 128
 #define SHARD_BYTES 24
 #define CHUNK_BYTES 28
 #define TEMPLATE_BYTES 16
 
-/* No template has more chunks than this; a length beyond it is not one of ours. */
-#define MOST_RECORD_BYTES ((uint64_t)1 << 36)
+/* Records are read through a window of this size, whatever length they claim. */
+#define WINDOW_BYTES ((size_t)16 << 10)
 
 static parapet_status name_of(char **key, const char *state, const char *kind, int64_t number)
 {
@@ -28,23 +29,22 @@ static parapet_status name_of(char **key, const char *state, const char *kind, i
 
 /* ---- Finished work units ---- */
 
-static void mark_done(pp_done_units *work_units, int64_t work_unit)
+static parapet_status mark_done(pp_done_units *work_units, int64_t work_unit)
 {
     int64_t own = work_unit / work_units->rank_count;
     if (work_unit < 0 || work_unit % work_units->rank_count != work_units->rank || own >= work_units->count)
-        return;
-    work_units->bits[own / 8] = (unsigned char)(work_units->bits[own / 8] | 1u << own % 8);
+        return PARAPET_OK;
+    return pp_ranges_add(&work_units->own, own, own);
 }
 
 bool pp_done_units_has(const pp_done_units *work_units, int64_t work_unit)
 {
-    int64_t own = work_unit / work_units->rank_count;
-    return (work_units->bits[own / 8] >> own % 8 & 1) != 0;
+    return pp_ranges_has(&work_units->own, work_unit / work_units->rank_count);
 }
 
 void pp_done_units_clear(pp_done_units *work_units)
 {
-    pp_free(work_units->bits);
+    pp_ranges_clear(&work_units->own);
     *work_units = (pp_done_units){0};
 }
 
@@ -53,18 +53,30 @@ static bool is_done_record(const unsigned char *record)
     return pp_load_u32le(record + 12) == pp_crc32c(0, record, 12);
 }
 
+/* A work unit is recorded once, or again if its record was damaged: a log of more is not one of ours. */
+static parapet_status check_length(const pp_done_units *work_units, const pp_reader *reader)
+{
+    uint64_t work_unit_count = (uint64_t)work_units->count * (uint64_t)work_units->rank_count;
+    if (reader->bytes / DONE_BYTES / 2 <= work_unit_count + DONE_SPARE)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_CORRUPT,
+                   "a log of finished work units has %" PRIu64 " bytes, more than %" PRIu64 " work units can need; "
+                   "start again with overwrite instead of resume",
+                   reader->bytes, work_unit_count);
+}
+
 static parapet_status read_done(pp_done_units *work_units, pp_reader *reader)
 {
     unsigned char records[256 * DONE_BYTES];
     uint64_t offset = 0, whole = reader->bytes - reader->bytes % DONE_BYTES;
-    parapet_status status = PARAPET_OK;
+    parapet_status status = check_length(work_units, reader);
     while (offset < whole && status == PARAPET_OK) {
         size_t i, bytes = (size_t)(whole - offset < sizeof records ? whole - offset : sizeof records);
         if ((status = pp_reader_read(reader, offset, bytes, records)) != PARAPET_OK)
             return status;
-        for (i = 0; i < bytes; i += DONE_BYTES)
+        for (i = 0; i < bytes && status == PARAPET_OK; i += DONE_BYTES)
             if (is_done_record(records + i))
-                mark_done(work_units, (int64_t)pp_load_u64le(records + i));
+                status = mark_done(work_units, (int64_t)pp_load_u64le(records + i));
         offset += bytes;
     }
     return status;
@@ -101,9 +113,8 @@ parapet_status pp_done_units_load(pp_done_units *work_units, pp_store *store, co
     parapet_status status;
     *work_units =
         (pp_done_units){.count = pp_divide_up(work_unit_count, rank_count), .rank = rank, .rank_count = rank_count};
-    if ((status = pp_allocate(&work_units->bits, (size_t)work_units->count / 8 + 1)) != PARAPET_OK)
-        return status;
     status = pp_store_list(store, state, visit_done, &visit);
+    pp_ranges_sort(&work_units->own);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
@@ -234,42 +245,37 @@ parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t wor
 
 /* ---- Reading it ---- */
 
-/* The payload of the record at *offset; NULL data: there is no whole one. */
-static parapet_status read_record(pp_reader *reader, uint64_t *offset, pp_journal_record *record)
+uint64_t pp_journal_record_most(int64_t shard_count, int64_t chunk_count)
 {
-    unsigned char head[HEAD_BYTES];
-    uint64_t payload, left = reader->bytes - *offset;
-    parapet_status status;
-    record->bytes = 0;
-    if (left < HEAD_BYTES + TEMPLATE_BYTES + TAIL_BYTES)
-        return PARAPET_OK;
-    if ((status = pp_reader_read(reader, *offset, HEAD_BYTES, head)) != PARAPET_OK)
-        return status;
-    payload = pp_load_u64le(head);
-    if (payload > MOST_RECORD_BYTES || payload > left - HEAD_BYTES - TAIL_BYTES || payload < TEMPLATE_BYTES)
-        return PARAPET_OK;
-    if ((status = make_room(record, (size_t)payload + HEAD_BYTES + TAIL_BYTES)) != PARAPET_OK ||
-        (status = pp_reader_read(reader, *offset, (size_t)payload + HEAD_BYTES + TAIL_BYTES, record->data)) !=
-            PARAPET_OK)
-        return status;
-    if (pp_load_u32le(record->data + HEAD_BYTES + payload) != pp_crc32c(0, record->data, HEAD_BYTES + payload))
-        return PARAPET_OK;
-    record->bytes = HEAD_BYTES + (size_t)payload;
-    *offset += HEAD_BYTES + payload + TAIL_BYTES;
-    return PARAPET_OK;
+    uint64_t shards, chunks, most;
+    if (__builtin_mul_overflow((uint64_t)shard_count, SHARD_BYTES, &shards) ||
+        __builtin_mul_overflow((uint64_t)chunk_count, CHUNK_BYTES, &chunks) ||
+        !pp_add_u64_fits(shards, chunks, &most) || !pp_add_u64_fits(most, TEMPLATE_BYTES, &most))
+        return UINT64_MAX;
+    return most;
 }
 
+/* A record, read from front to back. */
 typedef struct record_cursor {
-    const unsigned char *data;
-    size_t left;
+    pp_reader *object;
+    uint64_t offset, left; /* of what is not in the window yet */
+    size_t next, filled;   /* in the window */
+    unsigned char window[WINDOW_BYTES];
 } record_cursor;
 
-static uint64_t take_u64(record_cursor *cursor)
+static parapet_status fill_window(record_cursor *cursor)
 {
-    uint64_t value = pp_load_u64le(cursor->data);
-    cursor->data += 8;
-    cursor->left -= 8;
-    return value;
+    size_t kept = cursor->filled - cursor->next, more = (size_t)pp_min_u64(cursor->left, WINDOW_BYTES - kept);
+    parapet_status status;
+    memmove(cursor->window, cursor->window + cursor->next, kept);
+    cursor->next = 0;
+    cursor->filled = kept;
+    if ((status = pp_reader_read(cursor->object, cursor->offset, more, cursor->window + kept)) != PARAPET_OK)
+        return status;
+    cursor->offset += more;
+    cursor->left -= more;
+    cursor->filled += more;
+    return PARAPET_OK;
 }
 
 static parapet_status refuse_record(void)
@@ -278,57 +284,113 @@ static parapet_status refuse_record(void)
                                         "overwrite instead of resume");
 }
 
+/* So many bytes that follow each other; bytes is much less than the window. */
+static parapet_status take(record_cursor *cursor, size_t bytes, const unsigned char **data)
+{
+    parapet_status status;
+    if (cursor->filled - cursor->next < bytes && (status = fill_window(cursor)) != PARAPET_OK)
+        return status;
+    if (cursor->filled - cursor->next < bytes)
+        return refuse_record();
+    *data = cursor->window + cursor->next;
+    cursor->next += bytes;
+    return PARAPET_OK;
+}
+
+static parapet_status sum_record(record_cursor *cursor, uint32_t *crc32c)
+{
+    parapet_status status = PARAPET_OK;
+    while (cursor->left > 0 && status == PARAPET_OK) {
+        if ((status = fill_window(cursor)) == PARAPET_OK)
+            *crc32c = pp_crc32c(*crc32c, cursor->window, cursor->filled);
+        cursor->next = cursor->filled;
+    }
+    return status;
+}
+
+/* The length of the payload of the record at offset; 0: there is no whole one. */
+static parapet_status find_record(record_cursor *cursor, pp_reader *object, uint64_t offset, uint64_t most,
+                                  uint64_t *payload)
+{
+    unsigned char head[HEAD_BYTES], tail[TAIL_BYTES];
+    uint64_t claimed, left = object->bytes - offset;
+    uint32_t crc32c = 0;
+    parapet_status status;
+    *payload = 0;
+    if (left < HEAD_BYTES + TEMPLATE_BYTES + TAIL_BYTES)
+        return PARAPET_OK;
+    if ((status = pp_reader_read(object, offset, HEAD_BYTES, head)) != PARAPET_OK)
+        return status;
+    claimed = pp_load_u64le(head);
+    if (claimed > most || claimed > left - HEAD_BYTES - TAIL_BYTES || claimed < TEMPLATE_BYTES)
+        return PARAPET_OK;
+    *cursor = (record_cursor){.object = object, .offset = offset, .left = HEAD_BYTES + claimed};
+    if ((status = sum_record(cursor, &crc32c)) != PARAPET_OK ||
+        (status = pp_reader_read(object, offset + HEAD_BYTES + claimed, TAIL_BYTES, tail)) != PARAPET_OK)
+        return status;
+    if (pp_load_u32le(tail) == crc32c)
+        *payload = claimed;
+    return PARAPET_OK;
+}
+
 static parapet_status tell_chunks(const pp_journal_reader *reader, const pp_journal_shard *shard,
                                   record_cursor *cursor)
 {
     parapet_status status = PARAPET_OK;
+    const unsigned char *data;
     int64_t i;
     for (i = 0; i < shard->chunk_count && status == PARAPET_OK; i++) {
         pp_journal_chunk chunk;
-        if (cursor->left < CHUNK_BYTES)
-            return refuse_record();
-        chunk.chunk = (int64_t)take_u64(cursor);
-        chunk.entry.offset = take_u64(cursor);
-        chunk.entry.bytes = take_u64(cursor);
-        chunk.crc32c = pp_load_u32le(cursor->data);
-        cursor->data += 4;
-        cursor->left -= 4;
+        if ((status = take(cursor, CHUNK_BYTES, &data)) != PARAPET_OK)
+            return status;
+        chunk.chunk = (int64_t)pp_load_u64le(data);
+        chunk.entry.offset = pp_load_u64le(data + 8);
+        chunk.entry.bytes = pp_load_u64le(data + 16);
+        chunk.crc32c = pp_load_u32le(data + 24);
         status = reader->chunk(reader->context, shard, &chunk);
     }
     return status;
 }
 
-static parapet_status tell_record(const pp_journal_reader *reader, const pp_journal_record *record,
-                                  int64_t template_number)
+static parapet_status tell_record(const pp_journal_reader *reader, record_cursor *cursor, int64_t template_number)
 {
-    record_cursor cursor = {record->data + HEAD_BYTES, record->bytes - HEAD_BYTES};
-    parapet_status status = PARAPET_OK;
+    const unsigned char *data;
+    parapet_status status;
     int64_t i, shard_count;
-    if ((int64_t)take_u64(&cursor) != template_number)
+    if ((status = take(cursor, TEMPLATE_BYTES, &data)) != PARAPET_OK)
+        return status;
+    if ((int64_t)pp_load_u64le(data) != template_number)
         return refuse_record();
-    shard_count = (int64_t)take_u64(&cursor);
+    shard_count = (int64_t)pp_load_u64le(data + 8);
     for (i = 0; i < shard_count && status == PARAPET_OK; i++) {
         pp_journal_shard shard;
-        if (cursor.left < SHARD_BYTES)
-            return refuse_record();
-        shard.shard = (int64_t)take_u64(&cursor);
-        shard.bytes = take_u64(&cursor);
-        shard.chunk_count = (int64_t)take_u64(&cursor);
+        if ((status = take(cursor, SHARD_BYTES, &data)) != PARAPET_OK)
+            return status;
+        shard.shard = (int64_t)pp_load_u64le(data);
+        shard.bytes = pp_load_u64le(data + 8);
+        shard.chunk_count = (int64_t)pp_load_u64le(data + 16);
         if ((status = reader->shard(reader->context, template_number, &shard)) == PARAPET_OK)
-            status = tell_chunks(reader, &shard, &cursor);
+            status = tell_chunks(reader, &shard, cursor);
     }
-    return status;
+    return status == PARAPET_OK && (cursor->left > 0 || cursor->next < cursor->filled) ? refuse_record() : status;
 }
 
 static parapet_status tell_records(pp_reader *object, const pp_journal_reader *reader, int64_t *template_count,
                                    uint64_t *bytes)
 {
-    pp_journal_record record = {0};
+    record_cursor cursor;
+    uint64_t payload;
     parapet_status status;
-    while ((status = read_record(object, bytes, &record)) == PARAPET_OK && record.bytes > 0 &&
-           (status = tell_record(reader, &record, *template_count)) == PARAPET_OK)
+    while ((status = find_record(&cursor, object, *bytes, reader->most_bytes, &payload)) == PARAPET_OK &&
+           payload > 0) {
+        if (*template_count == reader->most_templates)
+            return refuse_record();
+        cursor = (record_cursor){.object = object, .offset = *bytes + HEAD_BYTES, .left = payload};
+        if ((status = tell_record(reader, &cursor, *template_count)) != PARAPET_OK)
+            return status;
         *template_count += 1;
-    pp_journal_record_free(&record);
+        *bytes += HEAD_BYTES + payload + TAIL_BYTES;
+    }
     return status;
 }
 

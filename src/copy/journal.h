@@ -10,13 +10,14 @@
 #ifndef PARAPET_COPY_JOURNAL_H
 #define PARAPET_COPY_JOURNAL_H
 
+#include "base/ranges.h"
 #include "codec/shard_index.h"
 #include "store/store.h"
 
 /* Work units that are finished, of those that one rank is to do: rank, rank + rank_count, rank + 2 * rank_count, ...
  */
 typedef struct pp_done_units {
-    unsigned char *bits;
+    pp_ranges own; /* which of them, counted from 0 */
     int64_t count;
     int rank, rank_count;
 } pp_done_units;
@@ -59,9 +60,16 @@ parapet_status pp_journal_record_add_chunk(pp_journal_record *record, const pp_j
 parapet_status pp_journal_record_write(pp_journal_record *record, pp_log *log);
 void pp_journal_record_free(pp_journal_record *record);
 
-/* What a reader of a work unit's journal is told, in the order of the records. */
+/* The most bytes of a record that tells of so many shards and chunks, for most_bytes below. */
+uint64_t pp_journal_record_most(int64_t shard_count, int64_t chunk_count);
+
+/* What a reader of a work unit's journal is told, in the order of the records. A record that claims more than
+ * most_bytes is none, and a journal with more than most_templates is refused; no memory is taken for what they claim.
+ */
 typedef struct pp_journal_reader {
     void *context;
+    uint64_t most_bytes;
+    int64_t most_templates;
     parapet_status (*shard)(void *context, int64_t template_number, const pp_journal_shard *shard);
     parapet_status (*chunk)(void *context, const pp_journal_shard *shard, const pp_journal_chunk *chunk);
 } pp_journal_reader;

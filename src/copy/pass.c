@@ -7,7 +7,9 @@
 #include <string.h>
 
 #include "base/checked.h"
+#include "copy/share.h"
 #include "copy/source.h"
+#include "copy/sparse.h"
 #include "copy/target.h"
 #include "copy/together.h"
 #include "copy/write_behind.h"
@@ -30,6 +32,7 @@ typedef struct copy_engine {
     bool is_visited;                /* all of them */
     pp_copy_visit *visits;
     copy_worker *workers;
+    pp_copy_sparse sparse; /* where job->stored says what there is */
 } copy_engine;
 
 /* ---- next ---- */
@@ -292,6 +295,26 @@ static int64_t box_bytes(const copy_engine *engine, const pp_box *box)
     return pp_box_element_count(box) * (int64_t)engine->job->target->layout->tiling.element_bytes;
 }
 
+static parapet_status run_blocks(void *context, const pp_box *blocks)
+{
+    copy_engine *engine = context;
+    engine->box = *blocks;
+    return run_template(engine);
+}
+
+/* The whole of a template, or the blocks of it that have something stored. */
+static parapet_status run_stored(copy_engine *engine)
+{
+    pp_box box = engine->box;
+    parapet_status status;
+    if (engine->job->stored == NULL)
+        return run_template(engine);
+    if ((status = tick(engine)) == PARAPET_OK)
+        status = pp_copy_sparse_each(&engine->sparse, engine->job, &box, run_blocks, engine);
+    engine->box = box;
+    return status;
+}
+
 static parapet_status run_templates(copy_engine *engine, int64_t work_unit)
 {
     const pp_copy_view *view = engine->job->view;
@@ -302,7 +325,7 @@ static parapet_status run_templates(copy_engine *engine, int64_t work_unit)
         pp_rechunk_template_box(view->ndim, view->shape, pass, work_unit, i, &engine->box);
         if (i < engine->target.templates_done)
             atomic_fetch_add(&engine->job->done_bytes, box_bytes(engine, &engine->box));
-        else if ((status = run_template(engine)) == PARAPET_OK && i + 1 < count)
+        else if ((status = run_stored(engine)) == PARAPET_OK && i + 1 < count)
             status = pp_copy_target_record(&engine->target, &engine->box);
     }
     return status == PARAPET_OK ? pp_copy_target_finish(&engine->target) : status;
@@ -332,12 +355,17 @@ static void skip_work_unit(copy_engine *engine, int64_t work_unit)
 static parapet_status run_work_units(copy_engine *engine)
 {
     pp_copy_job *job = engine->job;
-    int64_t work_unit, work_unit_count = pp_rechunk_work_unit_count(job->view->ndim, job->view->shape, job->pass);
+    int64_t work_unit = job->rank;
+    int64_t work_unit_count = pp_rechunk_work_unit_count(job->view->ndim, job->view->shape, job->pass);
+    const pp_copy_share share = {.rank = job->rank,
+                                 .rank_count = job->rank_count,
+                                 .some = job->stored != NULL ? &engine->sparse.work_units : NULL};
     pp_done_units done = {0};
     pp_log *log = NULL;
     parapet_status status =
         pp_done_units_load(&done, job->target->store, job->state, work_unit_count, job->rank, job->rank_count);
-    for (work_unit = job->rank; work_unit < work_unit_count && status == PARAPET_OK; work_unit += job->rank_count) {
+    for (; status == PARAPET_OK && pp_copy_share_next(&share, work_unit_count, &work_unit);
+         work_unit += job->rank_count) {
         if (pp_done_units_has(&done, work_unit)) {
             skip_work_unit(engine, work_unit);
             continue;
@@ -362,6 +390,7 @@ static parapet_status prepare(copy_engine *engine)
         pp_open_chunks_init(&engine->open_chunks, job->target, job->pass->memory.chunk_buffers,
                             pp_rechunk_template_chunks(job->view->ndim, job->view->shape, job->pass));
     if (status != PARAPET_OK ||
+        (job->stored != NULL && (status = pp_copy_sparse_init(&engine->sparse, job)) != PARAPET_OK) ||
         (status = pp_allocate_array(&engine->visits, (size_t)job->pass->memory.items, sizeof engine->visits[0])) !=
             PARAPET_OK ||
         (status = pp_allocate_array(&engine->workers, (size_t)job->target->threads, sizeof engine->workers[0])) !=
@@ -380,6 +409,7 @@ static void clear_engine(copy_engine *engine)
     int64_t i;
     pp_copy_source_close(&engine->source);
     pp_open_chunks_free(&engine->open_chunks);
+    pp_copy_sparse_clear(&engine->sparse);
     for (i = 0; engine->visits != NULL && i < engine->job->pass->memory.items; i++)
         pp_buffer_free(&engine->visits[i].buffer);
     for (i = 0; engine->workers != NULL && i < engine->job->target->threads; i++) {

@@ -6,6 +6,7 @@
 #ifndef PARAPET_COPY_PASS_H
 #define PARAPET_COPY_PASS_H
 
+#include "base/ranges.h"
 #include "rechunk/rechunk.h"
 #include "transfer/transfer.h"
 
@@ -32,9 +33,10 @@ typedef struct pp_copy_job {
     const pp_transfer_context *source, *target; /* the target's budget pays for everything */
     const pp_copy_view *view;
     const pp_rechunk_pass *pass;
-    const char *state;    /* where journals and unfinished shards are kept: a prefix in the target's store */
-    const pp_team *team;  /* cooperating: of the source's ranks; else NULL */
-    int rank, rank_count; /* a work unit is done by the rank that is its number modulo rank_count */
+    const char *state;       /* where journals and unfinished shards are kept: a prefix in the target's store */
+    const pp_ranges *stored; /* shards of the source, when it is sparse: nothing else is looked at; else NULL */
+    const pp_team *team;     /* cooperating: of the source's ranks; else NULL */
+    int rank, rank_count;    /* a work unit is done by the rank that is its number modulo rank_count */
     /* An array between two passes is stored whole, so that a chunk of it which is gone is not taken for a hole. */
     bool is_source_whole, is_target_whole;
     /* What was copied by earlier passes: a target chunk of which nothing is stored there stays absent, although the

@@ -50,9 +50,12 @@ parapet_status pp_copy_end_open(pp_copy_task *task, int pass, bool is_source, pp
     bool is_outer = is_source ? pass == 0 : pass == task->plan->pass_count - 1;
     parapet_status status;
     *end = (pp_copy_end){0};
-    if (is_outer)
+    if (is_outer) {
         status = pp_array_transfer_context(is_source ? task->source : task->target, &end->context);
-    else
+        if (status == PARAPET_OK && !is_source && task->replaces &&
+            (status = pp_copy_switch_path(task, &end->path)) == PARAPET_OK)
+            end->context.path = end->path;
+    } else
         status = open_between(task, is_source ? pass - 1 : pass, end);
     end->context.budget = &task->budget;
     end->context.threads = (int)pp_min_i64(end->context.threads, task->plan->threads);

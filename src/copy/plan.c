@@ -5,6 +5,7 @@
 #include "array/document.h"
 #include "array/options.h"
 #include "array/spec.h"
+#include "base/choice.h"
 #include "base/reserved.h"
 #include "copy/copy.h"
 #include "rechunk/drawing.h"
@@ -129,15 +130,20 @@ static void clear_job(plan_job *job)
 
 static parapet_status check_request(const parapet_copy_plan_request *request)
 {
+    const parapet_copy_request copy = {.changes = request->changes,
+                                       .memory_bytes = request->memory_bytes,
+                                       .unit_bytes = request->unit_bytes,
+                                       .passes = request->passes,
+                                       .reading = request->reading,
+                                       .cooperation = request->cooperation};
     parapet_status status;
-    if ((status = PP_RESERVED_CHECK(parapet_copy_plan_request, request)) != PARAPET_OK)
+    if ((status = PP_RESERVED_CHECK(parapet_copy_plan_request, request)) != PARAPET_OK ||
+        (status = pp_boolean_check("as_json", request->as_json)) != PARAPET_OK ||
+        (status = pp_copy_request_check(&copy)) != PARAPET_OK)
         return status;
     if (request->ranks < 0 || request->ranks > INT_MAX)
         return pp_fail(PARAPET_ERR_ARGUMENT, "ranks is %lld, but must lie between 0 and %d; 0 is 1",
                        (long long)request->ranks, INT_MAX);
-    if (request->unit_bytes < 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "unit_bytes is %lld, but must be 0 or more",
-                       (long long)request->unit_bytes);
     if (!(request->read_rate >= 0) || !(request->write_rate >= 0))
         return pp_fail(PARAPET_ERR_ARGUMENT, "read_rate and write_rate of a plan must be 0 or more");
     return pp_spec_check(&request->source);
@@ -158,10 +164,11 @@ static parapet_status choose_means(plan_job *job, parapet_store_options *options
                     .read_limit = request->read_rate,
                     .write_rate = request->write_rate,
                     .write_limit = request->write_rate},
+        .passes = (int)request->passes,
+        .reading = request->reading,
+        .cooperation = request->cooperation,
     };
-    if (status != PARAPET_OK)
-        return status;
-    return pp_copy_means_force(&job->means, request->passes, request->reading, request->cooperation);
+    return status;
 }
 
 static parapet_status compute(plan_job *job)
@@ -186,7 +193,7 @@ static parapet_status deliver(const plan_job *job, char **text, char **svg)
 {
     const pp_copy_planned planned = {&job->source, &job->target, &job->view, &job->plan};
     pp_text words = {0}, drawing = {0};
-    parapet_status status = pp_copy_planned_print(&planned, job->request->as_json == 1, &words);
+    parapet_status status = pp_copy_planned_print(&planned, job->request->as_json, &words);
     if (status == PARAPET_OK && svg != NULL)
         status = pp_copy_planned_draw(&planned, &drawing);
     if (status == PARAPET_OK && (status = pp_text_finish(&words, text)) == PARAPET_OK && svg != NULL)

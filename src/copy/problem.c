@@ -19,27 +19,6 @@ int64_t pp_copy_unit_bytes(int64_t given, int64_t memory_bytes)
     return given > 0 ? given : pp_max_i64(UNIT_BYTES_LEAST, memory_bytes);
 }
 
-static parapet_status check_choice(const char *name, int64_t value, int64_t most)
-{
-    if (value >= 0 && value <= most)
-        return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_ARGUMENT, "%s is %lld, but must lie between 0 and %lld; 0 lets it be chosen", name,
-                   (long long)value, (long long)most);
-}
-
-parapet_status pp_copy_means_force(pp_copy_means *means, int64_t passes, int64_t reading, int64_t cooperation)
-{
-    parapet_status status;
-    if ((status = check_choice("passes", passes, PP_RECHUNK_PASSES_MOST)) != PARAPET_OK ||
-        (status = check_choice("reading", reading, 2)) != PARAPET_OK ||
-        (status = check_choice("cooperation", cooperation, 2)) != PARAPET_OK)
-        return status;
-    means->passes = (int)passes;
-    means->reading = (int)reading;
-    means->cooperation = (int)cooperation;
-    return PARAPET_OK;
-}
-
 int64_t pp_copy_cooperation_bytes(const pp_layout *source, int ranks)
 {
     size_t chunk = pp_chain_scratch_bytes(source->chain) + pp_chain_encoded_bound(source->chain);

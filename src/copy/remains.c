@@ -2,8 +2,8 @@
 #include <string.h>
 
 #include "array/array.h"
-#include "array/children.h"
 #include "array/create.h"
+#include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
 #include "copy/copy.h"
@@ -39,32 +39,14 @@ parapet_status pp_copy_remains_clear_between(const pp_copy_task *task)
 /* What says that there is something to tidy up goes last. */
 parapet_status pp_copy_remains_tidy(const pp_copy_task *task)
 {
-    char *own = NULL;
     parapet_status status =
         pp_store_list(pp_store_backend(task->target_store), task->state, remove_unless_job, (void *)(uintptr_t)task);
     if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND)
         return status;
-    status = pp_path_join(pp_array_path(task->target), "__parapet", &own);
-    if (status == PARAPET_OK)
-        status = pp_copy_remains_clear_between(task);
-    if (status == PARAPET_OK &&
-        (status = pp_store_remove_prefix(pp_store_backend(task->target_store), own)) == PARAPET_OK)
+    if ((status = pp_copy_remains_clear_between(task)) == PARAPET_OK &&
+        (status = pp_node_remove_own(task->target_store, pp_array_path(task->target))) == PARAPET_OK)
         status = pp_store_settle(pp_store_backend(task->target_store));
-    pp_free(own);
     return status;
-}
-
-/* Whether there is something below the target's path that is not of the array: an array may lie above others. */
-static bool has_neighbours(const pp_copy_task *task)
-{
-    pp_children children = {0};
-    parapet_status status = pp_children_list(&children, task->target_store, pp_array_path(task->target));
-    bool has_some = status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND;
-    size_t i;
-    for (i = 0; i < children.count; i++)
-        has_some = has_some || strcmp(children.names[i], "c") != 0;
-    pp_children_clear(&children);
-    return has_some;
 }
 
 static void remove_document(const pp_copy_task *task)
@@ -93,22 +75,40 @@ bool pp_copy_remains_is_foreign(const pp_copy_task *task)
     return is_taken;
 }
 
+/* Of a copy that was to replace an array: that one is there, or resuming goes on with the change. */
+static void forget_replacing(const pp_copy_task *task)
+{
+    if (task->phase >= PP_COPY_COMPLETE)
+        return;
+    if (pp_copy_state_drop(task) == PARAPET_OK)
+        (void)pp_store_remove_prefix(pp_store_backend(task->target_store), task->state);
+    (void)pp_copy_remains_clear_between(task);
+}
+
+static void forget_new(const pp_copy_task *task)
+{
+    const char *path = pp_array_path(task->target);
+    if (pp_copy_remains_is_foreign(task))
+        return;
+    remove_document(task);
+    (void)pp_array_mark_remains(task->target);
+    (void)pp_copy_state_drop(task);
+    (void)pp_array_remove_remains(task->target, pp_array_document_of(task->target));
+    (void)pp_copy_remains_tidy(task);
+    if (path[0] != '\0')
+        (void)pp_store_remove_empty(pp_store_backend(task->target_store), path);
+}
+
 /* Rank 0, after a failure that is not an interruption: as if nothing had been begun. Where another array has appeared
- * meanwhile, nobody can tell any more what belongs to whom, and all of it stays. */
+ * meanwhile, nobody can tell any more what belongs to whom, and all of it stays. What was there before stays too. */
 void pp_copy_remains_forget(pp_copy_task *task)
 {
     pp_failure failure = {0};
     pp_failure_take(&failure, PARAPET_ERR_INTERNAL);
-    if (pp_copy_remains_is_foreign(task)) {
-        (void)pp_failure_put(&failure);
-        return;
-    }
-    remove_document(task);
-    (void)pp_copy_state_drop(task);
-    (void)pp_copy_remains_tidy(task);
-    (void)pp_array_remove_remains(task->target, pp_array_document_of(task->target));
-    if (pp_array_path(task->target)[0] != '\0' && !has_neighbours(task))
-        (void)pp_store_remove_prefix(pp_store_backend(task->target_store), pp_array_path(task->target));
+    if (task->replaces)
+        forget_replacing(task);
+    else
+        forget_new(task);
     (void)pp_store_settle(pp_store_backend(task->target_store));
     (void)pp_failure_put(&failure);
 }

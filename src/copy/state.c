@@ -1,6 +1,7 @@
 /* state.c - what lies beside the target of a copy until it is complete:
  *
- *     <array>/__parapet/copy/job            what is copied and how: lines for people, then the plan
+ *     <array>/__parapet/copy/job            what is copied and how: lines for people, what the plan was made from,
+ *                                           the plan's digest, and a CRC-32C of all this
  *     <array>/__parapet/copy/finished-<k>   pass k is done on all ranks
  *     <array>/__parapet/copy/pass-<k>/      journals and unfinished shards of pass k (copy/journal.h)
  *     <array>/__parapet/copy/between-<k>/   the array between pass k and the next */
@@ -11,13 +12,12 @@
 #include "array/array.h"
 #include "array/path.h"
 #include "array/store.h"
-#include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "copy/copy.h"
 
-/* Plans are kept as they are in memory: only the same build of the library takes one up again. */
-#define JOB_BYTES_MOST ((size_t)1 << 20)
-#define PLAN_MARK "\n\nplan:"
+/* What one of ours never exceeds, beside the lines that tell what is copied. */
+#define JOB_BYTES_MOST ((size_t)64 << 10)
+#define SUM_BYTES (sizeof "crc32c: 00000000\n" - 1)
 
 parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, int pass, char **path)
 {
@@ -31,12 +31,11 @@ static parapet_status job_key(const pp_copy_task *task, char **key)
     return pp_path_join(task->state, "job", key);
 }
 
-static void add_hex(pp_text *text, const char *name, const unsigned char *bytes, size_t count)
+static void add_digest(pp_text *text, const char *name, const unsigned char digest[PP_SHA256_BYTES])
 {
-    size_t i;
-    pp_text_add(text, "\n%s: ", name);
-    for (i = 0; i < count; i++)
-        pp_text_add(text, "%02x", bytes[i]);
+    char digits[PP_SHA256_HEX_BYTES];
+    pp_sha256_print(digest, digits);
+    pp_text_add(text, "%s: %s", name, digits);
 }
 
 static void add_line(pp_text *text, const char *name, const char *value)
@@ -56,8 +55,8 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     pp_text_free(&document);
     if (status != PARAPET_OK)
         return status;
-    pp_text_add(text, "copy by parapet %d.%d.%d (%zu)", PARAPET_VERSION_MAJOR, PARAPET_VERSION_MINOR,
-                PARAPET_VERSION_PATCH, sizeof *task->plan);
+    pp_text_add(text, "copy by parapet %d.%d.%d", PARAPET_VERSION_MAJOR, PARAPET_VERSION_MINOR,
+                PARAPET_VERSION_PATCH);
     add_line(text, "source array", pp_array_path(task->source));
     add_line(text, "chunks", changes->chunks);
     add_line(text, "shards", changes->shards);
@@ -67,9 +66,10 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     pp_text_add(text, "\nno_checksum: %d", changes->no_checksum);
     pp_text_add(text, "\nunit_bytes: %" PRId64, task->request->unit_bytes);
     pp_text_add(text, "\nintermediate store: %s", task->request->temporary != NULL ? "another" : "the target's");
-    add_hex(text, "document of the source (zarr.json)", pp_array_document_digest(task->source), PP_SHA256_BYTES);
-    pp_text_add(text, "\nstored objects of the source: %016" PRIx64, (uint64_t)task->source_version);
-    add_hex(text, "document of the target (zarr.json)", digest, PP_SHA256_BYTES);
+    pp_text_add(text, "\n");
+    add_digest(text, "document of the source (zarr.json)", pp_array_document_digest(task->source));
+    pp_text_add(text, "\nstored objects of the source: %016" PRIx64 "\n", (uint64_t)task->source_version);
+    add_digest(text, "document of the target (zarr.json)", digest);
     return text->status;
 }
 
@@ -104,17 +104,34 @@ static parapet_status write_job(const pp_copy_task *task, const char *key, const
     return status == PARAPET_OK ? write_object(task, pp_store_backend(task->target_store), key, data, bytes) : status;
 }
 
+/* The lines behind those that describe: what the plan was made from, and which it is. */
+static parapet_status add_plan(const pp_copy_inputs *inputs, const pp_rechunk_plan *plan, pp_text *text)
+{
+    unsigned char digest[PP_SHA256_BYTES];
+    parapet_status status = pp_rechunk_plan_digest(plan, digest);
+    if (status != PARAPET_OK)
+        return status;
+    pp_text_add(text, "\n\n");
+    pp_copy_inputs_print(inputs, text);
+    add_digest(text, "plan", digest);
+    pp_text_add(text, "\n");
+    return text->status;
+}
+
+static void print_sum(const char *data, size_t bytes, char line[SUM_BYTES + 1])
+{
+    (void)snprintf(line, SUM_BYTES + 1, "crc32c: %08x\n", (unsigned)pp_crc32c(0, data, bytes));
+}
+
 parapet_status pp_copy_state_write(const pp_copy_task *task)
 {
-    unsigned char crc[4];
+    char sum[SUM_BYTES + 1];
     pp_text text = {0};
     char *key = NULL;
     parapet_status status = describe(task, &text);
-    pp_text_add(&text, PLAN_MARK);
-    pp_text_add_bytes(&text, task->plan, sizeof *task->plan);
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK) {
-        pp_store_u32le(crc, pp_crc32c(0, text.data, text.bytes));
-        pp_text_add_bytes(&text, crc, sizeof crc);
+    if (status == PARAPET_OK && (status = add_plan(&task->inputs, task->plan, &text)) == PARAPET_OK) {
+        print_sum(text.data, text.bytes, sum);
+        pp_text_add(&text, "%s", sum);
     }
     if (status == PARAPET_OK && (status = text.status) == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK)
         status = write_job(task, key, text.data, text.bytes);
@@ -123,8 +140,16 @@ parapet_status pp_copy_state_write(const pp_copy_task *task)
     return status;
 }
 
+static parapet_status refuse_job(const pp_copy_task *task)
+{
+    return pp_fail(PARAPET_ERR_CORRUPT,
+                   "what the interrupted copy left in %s cannot be understood: it is damaged, or of another version; "
+                   "nothing was removed; start again with overwrite",
+                   task->state);
+}
+
 /* Finds the first line that differs; both texts have the same lines in the same order. */
-static parapet_status compare(const char *was, const char *is)
+static parapet_status tell_difference(const pp_copy_task *task, const char *was, const char *is)
 {
     while (*was != '\0' && *is != '\0') {
         size_t was_bytes = strcspn(was, "\n"), is_bytes = strcspn(is, "\n");
@@ -136,26 +161,51 @@ static parapet_status compare(const char *was, const char *is)
         was += was_bytes + (was[was_bytes] == '\n');
         is += is_bytes + (is[is_bytes] == '\n');
     }
-    return PARAPET_OK;
+    return refuse_job(task);
 }
 
-static parapet_status refuse_job(void)
+/* Takes the sum off the end of a text of the copy's own; false: it is none. */
+static bool check_sum(char *data, size_t bytes)
 {
-    return pp_fail(PARAPET_ERR_CORRUPT,
-                   "what the interrupted copy left cannot be understood; start again with overwrite");
+    char sum[SUM_BYTES + 1];
+    if (bytes < SUM_BYTES || strlen(data) != bytes)
+        return false;
+    print_sum(data, bytes - SUM_BYTES, sum);
+    if (strcmp(data + bytes - SUM_BYTES, sum) != 0)
+        return false;
+    data[bytes - SUM_BYTES] = '\0';
+    return true;
 }
 
-/* The lines before the plan become a text of their own; the plan goes into the task. */
-static parapet_status take_apart(pp_copy_task *task, char *data, size_t bytes)
+/* Plans from what was written down. The plan must be the one that was begun. */
+static parapet_status plan_again(pp_copy_task *task, const char *lines)
 {
-    char *mark = memmem(data, bytes, PLAN_MARK, strlen(PLAN_MARK));
-    if (bytes < 4 || mark == NULL ||
-        pp_load_u32le((unsigned char *)data + bytes - 4) != pp_crc32c(0, data, bytes - 4))
-        return refuse_job();
-    if ((size_t)(data + bytes - 4 - mark) == strlen(PLAN_MARK) + sizeof *task->plan)
-        memcpy(task->plan, mark + strlen(PLAN_MARK), sizeof *task->plan);
-    *mark = '\0';
-    return PARAPET_OK;
+    const char *rest = lines;
+    pp_text again = {0};
+    parapet_status status;
+    if (strncmp(rest, "\n\n", 2) != 0)
+        return refuse_job(task);
+    rest += 2;
+    if (!pp_copy_inputs_parse(&task->inputs, &rest) ||
+        pp_copy_inputs_plan(&task->inputs, task, task->plan) != PARAPET_OK)
+        return refuse_job(task);
+    status = add_plan(&task->inputs, task->plan, &again);
+    if (status == PARAPET_OK && strcmp(again.data, lines) != 0)
+        status = pp_fail(PARAPET_ERR_CORRUPT,
+                         "the copy cannot be resumed: planned again from what is written in %s/job, it would be done "
+                         "in another way than it was begun; nothing was removed; start again with overwrite",
+                         task->state);
+    pp_text_free(&again);
+    return status;
+}
+
+static parapet_status take_job(pp_copy_task *task, char *data, size_t bytes, const pp_text *now)
+{
+    if (!check_sum(data, bytes))
+        return refuse_job(task);
+    if (strncmp(data, now->data, now->bytes) != 0)
+        return tell_difference(task, data, now->data);
+    return plan_again(task, data + now->bytes);
 }
 
 /* Without what earlier passes have left, the next one would find nothing and copy that. */
@@ -167,32 +217,57 @@ static parapet_status check_between(const pp_copy_task *task, const char *key, c
     bool is_same;
     if (task->temporary_store == task->target_store || task->is_complete)
         return PARAPET_OK;
-    status = pp_store_read_all(pp_store_backend(task->temporary_store), key, JOB_BYTES_MOST, &data, &found);
+    status = pp_store_read_all(pp_store_backend(task->temporary_store), key, bytes, &data, &found);
     is_same = status == PARAPET_OK && found == bytes && memcmp(data, job, bytes) == 0;
     pp_free(data);
-    if (is_same || (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND))
+    if (is_same || (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND && status != PARAPET_ERR_FORMAT))
         return status;
     return pp_fail(PARAPET_ERR_ARGUMENT,
                    "the copy cannot be resumed: what lies between its passes is not in this intermediate store; give "
                    "the one that it was begun with, or start again with overwrite");
 }
 
-static parapet_status read_job(pp_copy_task *task)
+static parapet_status read_described_job(pp_copy_task *task, const pp_text *now, size_t most)
 {
-    pp_text now = {0};
     char *key = NULL, *data = NULL;
     size_t bytes;
-    parapet_status status = describe(task, &now);
-    if (status == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK &&
-        (status = pp_store_read_all(pp_store_backend(task->target_store), key, JOB_BYTES_MOST, &data, &bytes)) ==
-            PARAPET_OK &&
-        (status = check_between(task, key, data, bytes)) == PARAPET_OK &&
-        (status = take_apart(task, data, bytes)) == PARAPET_OK)
-        status = compare(data, now.data);
-    pp_text_free(&now);
+    parapet_status status = job_key(task, &key);
+    if (status == PARAPET_OK &&
+        (status = pp_store_read_all(pp_store_backend(task->target_store), key, most, &data, &bytes)) == PARAPET_OK &&
+        (status = check_between(task, key, data, bytes)) == PARAPET_OK)
+        status = take_job(task, data, bytes, now);
     pp_free(data);
     pp_free(key);
     return status;
+}
+
+static parapet_status read_job(pp_copy_task *task)
+{
+    pp_text now = {0};
+    parapet_status status = describe(task, &now);
+    size_t most = now.bytes + JOB_BYTES_MOST;
+    if (status == PARAPET_OK &&
+        (status = pp_budget_reserve(&task->budget, 2 * most, "what an interrupted copy left")) == PARAPET_OK) {
+        status = read_described_job(task, &now, most);
+        pp_budget_release(&task->budget, 2 * most);
+    }
+    pp_text_free(&now);
+    return status;
+}
+
+/* The word that says that a pass is done, and whether chunks of the source are not stored. */
+static const char *pass_word(bool has_holes)
+{
+    return has_holes ? "holes\n" : "whole\n";
+}
+
+static parapet_status take_pass(pp_copy_task *task, const char *word)
+{
+    bool has_holes = strcmp(word, pass_word(true)) == 0;
+    if (!has_holes && strcmp(word, pass_word(false)) != 0)
+        return refuse_job(task);
+    task->has_holes = task->has_holes || has_holes;
+    return PARAPET_OK;
 }
 
 static parapet_status read_passes(pp_copy_task *task)
@@ -203,8 +278,8 @@ static parapet_status read_passes(pp_copy_task *task)
         size_t bytes;
         if ((status = pp_copy_state_path(task, "finished", task->first_pass, &key)) == PARAPET_OK)
             status = pp_store_read_all(pp_store_backend(task->target_store), key, 16, &data, &bytes);
-        if (status == PARAPET_OK && bytes > 0)
-            task->has_holes = task->has_holes || data[0] == 'h';
+        if (status == PARAPET_OK)
+            status = take_pass(task, data);
         pp_free(data);
         pp_free(key);
         if (status != PARAPET_OK)
@@ -218,9 +293,6 @@ parapet_status pp_copy_state_read(pp_copy_task *task)
     parapet_status status = read_job(task);
     if (status != PARAPET_OK)
         return status;
-    if (task->plan->pass_count < 1 || task->plan->pass_count > PP_RECHUNK_PASSES_MOST ||
-        task->plan->ndim != task->view.ndim)
-        return refuse_job();
     if ((size_t)task->plan->memory_bytes > task->budget.limit_bytes)
         return pp_fail(PARAPET_ERR_MEMORY,
                        "the copy cannot be resumed: it was planned with %lld bytes of memory per rank, but now the "
@@ -243,7 +315,7 @@ parapet_status pp_copy_state_drop(const pp_copy_task *task)
 parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass)
 {
     char *key = NULL;
-    const char *word = task->has_holes ? "holes\n" : "whole\n";
+    const char *word = pass_word(task->has_holes);
     parapet_status status = pp_copy_state_path(task, "finished", pass, &key);
     if (status == PARAPET_OK)
         status = write_object(task, pp_store_backend(task->target_store), key, word, strlen(word));

@@ -129,6 +129,8 @@ static parapet_status resume_shard(const pp_copy_target *target, pp_copy_shard *
     if (shard->durable_bytes == 0)
         return PARAPET_OK;
     status = pp_shard_build_resume(shard->build, context_of(target), shard->durable_bytes);
+    if (status == PARAPET_OK)
+        return pp_copy_shard_check_grown(target, shard);
     if (status != PARAPET_ERR_NOT_FOUND)
         return status;
     if ((status = is_visible(target, shard, &shard->is_published)) != PARAPET_OK)
@@ -138,12 +140,18 @@ static parapet_status resume_shard(const pp_copy_target *target, pp_copy_shard *
 
 static parapet_status take_up(pp_copy_target *target)
 {
-    pp_journal_reader reader = {.context = target, .shard = adopt_shard, .chunk = adopt_chunk};
     pp_copy_job *job = target->job;
+    const pp_grid *array = &context_of(target)->layout->tiling.shards;
+    int64_t templates = pp_rechunk_work_unit_template_count(array->ndim, array->shape, job->pass, target->work_unit);
+    int64_t shards = keeps_shards(target) ? target->shard_count : 0, i;
+    pp_journal_reader reader = {.context = target,
+                                .most_bytes = pp_journal_record_most(shards, shards * chunks_per_shard(target)),
+                                .most_templates = templates - 1, /* the last is not recorded */
+                                .shard = adopt_shard,
+                                .chunk = adopt_chunk};
     parapet_status status = pp_journal_read(context_of(target)->store, job->state, target->work_unit, &reader,
                                             &target->templates_done, &target->journal_bytes);
-    int64_t i;
-    for (i = 0; keeps_shards(target) && i < target->shard_count && status == PARAPET_OK; i++)
+    for (i = 0; i < shards && status == PARAPET_OK; i++)
         status = resume_shard(target, &target->shards[i]);
     job->done.templates_resumed += target->templates_done;
     return status;

@@ -4,8 +4,11 @@
 #include "array/array.h"
 #include "array/path.h"
 #include "array/store.h"
+#include "array/stored_shards.h"
 #include "base/bytes.h"
+#include "base/checked.h"
 #include "copy/copy.h"
+#include "copy/share.h"
 
 pp_comm *pp_copy_task_comm(const pp_copy_task *task)
 {
@@ -73,11 +76,43 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
 /* [collective] */
 void pp_copy_task_close(pp_copy_task *task)
 {
+    pp_ranges_clear(&task->stored);
+    pp_holds_release(&task->hold, 1);
     (void)parapet_array_close(&task->source);
     pp_array_free(task->target);
     pp_free(task->plan);
     pp_free(task->state);
 }
+
+parapet_status pp_copy_task_tick(const pp_copy_task *task)
+{
+    const parapet_store_options *options = pp_store_options(task->target_store);
+    if (task->progress == NULL || options->progress == NULL ||
+        options->progress(options->progress_context, task->progress->done_bytes, task->progress->total_bytes) == 0)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_CANCELLED, "copying was cancelled by the progress callback");
+}
+
+/* [collective] Every rank lists for itself; what the one says that finds the least holds for all. */
+parapet_status pp_copy_task_look(pp_copy_task *task)
+{
+    int64_t possible = pp_max_i64(pp_array_layout(task->source)->tiling.shards.cell_count,
+                                  pp_array_layout(task->target)->tiling.shards.cell_count);
+    int64_t stored = INT64_MAX;
+    parapet_status status = PARAPET_OK;
+    task->stored.budget = &task->budget;
+    if (possible > PP_SHARDS_WALKED_MOST) {
+        status = pp_array_stored_shards(task->source, &task->stored);
+        stored = pp_ranges_number_count(&task->stored);
+    }
+    status = pp_comm_agree_least(pp_copy_task_comm(task), "listing the source", status, &stored);
+    task->is_sparse = status == PARAPET_OK && pp_is_sparse(possible, stored);
+    if (!task->is_sparse)
+        pp_ranges_clear(&task->stored);
+    return status;
+}
+
+enum { SHARDS_BETWEEN_TICKS = 256 };
 
 static uint64_t mix(uint64_t value)
 {
@@ -104,12 +139,16 @@ static parapet_status version_of_shard(const pp_copy_task *task, int64_t shard, 
 parapet_status pp_copy_task_version(pp_copy_task *task)
 {
     pp_comm *comm = pp_copy_task_comm(task);
-    int64_t shard, count = pp_array_layout(task->source)->tiling.shards.cell_count;
+    int64_t shard = pp_comm_rank(comm), count = pp_array_layout(task->source)->tiling.shards.cell_count;
+    const pp_copy_share share = {
+        .rank = pp_comm_rank(comm), .rank_count = pp_comm_size(comm), .some = task->is_sparse ? &task->stored : NULL};
     parapet_status status = PARAPET_OK;
     int64_t sums[2] = {0, 0}; /* of halves: they neither overflow nor depend on how many ranks there are */
     uint64_t version;
-    for (shard = pp_comm_rank(comm); shard < count && status == PARAPET_OK; shard += pp_comm_size(comm)) {
+    for (; status == PARAPET_OK && pp_copy_share_next(&share, count, &shard); shard += share.rank_count) {
         status = version_of_shard(task, shard, &version);
+        if (status == PARAPET_OK && shard / share.rank_count % SHARDS_BETWEEN_TICKS == SHARDS_BETWEEN_TICKS - 1)
+            status = pp_copy_task_tick(task);
         sums[0] += (int64_t)(version & UINT32_MAX);
         sums[1] += (int64_t)(version >> 32);
     }

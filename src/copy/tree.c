@@ -57,6 +57,18 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
 
 /* Rank 0: the group of the target, with the source's attributes. One that exists is only taken when told so, or when
  * it is the empty root that every new store has. */
+static parapet_status write_group(parapet_store *store, const char *target, const pp_group_document *document)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, store, target);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_node_prepare_ancestors(store, target)) == PARAPET_OK)
+        status = pp_node_write_group(store, target, document, PP_PUBLISH_REPLACE);
+    pp_edit_end(&edit);
+    return status;
+}
+
 static parapet_status make_group(const tree_walk *walk, const parapet_group *source, const char *target)
 {
     parapet_store *store = walk->request->target;
@@ -77,9 +89,7 @@ static parapet_status make_group(const tree_walk *walk, const parapet_group *sou
                          "the group \"%s\" exists and is not empty; set overwrite to copy into it", target);
     pp_children_clear(&children);
     pp_node_clear(&node);
-    if (status == PARAPET_OK && (status = pp_node_prepare_ancestors(store, target)) == PARAPET_OK)
-        status = pp_node_write_group(store, target, &document, PP_PUBLISH_REPLACE);
-    return status;
+    return status == PARAPET_OK ? write_group(store, target, &document) : status;
 }
 
 static parapet_status copy_children(tree_walk *walk, parapet_group *group, const char *source, const char *target)
@@ -186,12 +196,8 @@ static parapet_status begin_tree(tree_walk *walk, const char *target)
 
 static parapet_status end_tree(const tree_walk *walk, const char *target)
 {
-    char *own = NULL;
-    parapet_status status = pp_path_join(target, "__parapet", &own);
-    if (status == PARAPET_OK && (status = pp_store_remove_prefix(walk->tree.store, own)) == PARAPET_OK)
-        status = pp_store_settle(walk->tree.store);
-    pp_free(own);
-    return status;
+    parapet_status status = pp_node_remove_own(walk->request->target, target);
+    return status == PARAPET_OK ? pp_store_settle(walk->tree.store) : status;
 }
 
 static parapet_status find_ends(const parapet_copy_request *request, tree_ends *ends)
@@ -209,7 +215,7 @@ static parapet_status find_ends(const parapet_copy_request *request, tree_ends *
 }
 
 /* [collective] */
-static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
+static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
     parapet_status status = survey(walk->request, ends, &walk->progress->total_bytes);
@@ -225,6 +231,24 @@ static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
         (void)end_tree(walk, ends->target);
         (void)pp_failure_put(&failure);
     }
+    return status;
+}
+
+/* [collective] A copy that is resumed while its first run still works is refused. */
+static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
+{
+    parapet_store *store = walk->request->target;
+    pp_hold hold = {0};
+    pp_hold_wish wish = {.store = store,
+                         .paths = (const char *const *)&ends->target,
+                         .count = 1,
+                         .mode = PP_LOCK_EXCLUSIVE,
+                         .purpose = "copying",
+                         .is_for_all = true};
+    parapet_status status = pp_comm_agree(pp_store_comm(store), "preparing a copy", pp_store_check_writable(store));
+    if (status == PARAPET_OK && (status = pp_holds_take_together(&hold, &wish)) == PARAPET_OK)
+        status = copy_held(walk, ends);
+    pp_holds_release(&hold, 1);
     return status;
 }
 

@@ -3,16 +3,29 @@
 
 #include "array/array.h"
 #include "array/store.h"
+#include "array/stored_shards.h"
 #include "copy/digest.h"
+
+static parapet_status tick(const void *context)
+{
+    return pp_copy_task_tick(context);
+}
 
 static parapet_status add(pp_copy_task *task, parapet_array *array, const pp_copy_view *view, pp_copy_digest *digest)
 {
     pp_comm *comm = pp_store_comm(task->target_store);
+    pp_ranges stored = {.budget = &task->budget};
+    const pp_copy_share share = {
+        .rank = pp_comm_rank(comm), .rank_count = pp_comm_size(comm), .some = task->is_sparse ? &stored : NULL};
     pp_transfer_context context;
     parapet_status status = pp_array_transfer_context(array, &context);
     context.budget = &task->budget;
-    return status == PARAPET_OK ? pp_copy_digest_add(digest, &context, view, pp_comm_rank(comm), pp_comm_size(comm))
-                                : status;
+    if (status == PARAPET_OK && task->is_sparse)
+        status = pp_array_stored_shards(array, &stored);
+    if (status == PARAPET_OK)
+        status = pp_copy_digest_add(digest, &context, view, &share, &(pp_copy_watch){tick, task});
+    pp_ranges_clear(&stored);
+    return status;
 }
 
 parapet_status pp_copy_verify(pp_copy_task *task, int64_t *verified_bytes)

@@ -15,7 +15,7 @@ typedef struct pp_schedule_case {
     int window_chunks;
     size_t fragment_bytes;
     int server_count;
-    int64_t ownership; /* as in parapet_store_options: 1 round_robin, 2 locality */
+    parapet_ownership ownership; /* as in parapet_store_options, and not CHOOSE */
 } pp_schedule_case;
 
 typedef struct pp_schedule pp_schedule;

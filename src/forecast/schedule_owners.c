@@ -1,6 +1,7 @@
 #include "forecast/schedule_owners.h"
 
 #include "base/checked.h"
+#include "base/choice.h"
 
 /* One number is kept per shard. */
 #define SHARDS_MOST (INT64_C(1) << 26)
@@ -96,6 +97,11 @@ static parapet_status choose_for_home(owners_job *job)
     return status;
 }
 
+static const char *word_of(parapet_ownership ownership)
+{
+    return pp_choice_word_of(&pp_choice_ownership, (int)ownership)->word;
+}
+
 parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case *by,
                                         const pp_owner_strategy *strategy)
 {
@@ -104,9 +110,10 @@ parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case
     int server;
     if (by->tiling->shards.cell_count > SHARDS_MOST)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
-                       "%lld shards are too many to plan for with ownership %s, which can do %lld; use round_robin, "
-                       "or larger shards",
-                       (long long)by->tiling->shards.cell_count, strategy->name, (long long)SHARDS_MOST);
+                       "%lld shards are too many to plan for with ownership %s, which can do %lld; use %s, or larger "
+                       "shards",
+                       (long long)by->tiling->shards.cell_count, word_of(by->ownership), (long long)SHARDS_MOST,
+                       word_of(PARAPET_OWNERSHIP_ROUND_ROBIN));
     job.target = (pp_target){.tiling = by->tiling};
     pp_budget_init(&job.budget, SIZE_MAX / 2);
     if ((status = pp_allocate_array(owners, (size_t)by->tiling->shards.cell_count, sizeof **owners)) != PARAPET_OK ||

@@ -5,14 +5,15 @@ int pp_home_of(const pp_target *target, int64_t shard, int server_count)
     return (int)((target->first_shard + shard) % server_count);
 }
 
-const pp_owner_strategy *pp_owner_strategy_of(int64_t ownership)
+const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership)
 {
     switch (ownership) {
-    case 1:
+    case PARAPET_OWNERSHIP_ROUND_ROBIN:
         return &pp_owner_round_robin;
-    case 2:
+    case PARAPET_OWNERSHIP_LOCALITY:
         return &pp_owner_locality;
-    default:
-        return NULL;
+    case PARAPET_OWNERSHIP_CHOOSE:
+        break;
     }
+    return NULL;
 }

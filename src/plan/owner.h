@@ -25,7 +25,6 @@ typedef struct pp_owner_case {
 typedef parapet_status (*pp_owner_choose)(const pp_owner_case *owner_case, int *owners);
 
 typedef struct pp_owner_strategy {
-    const char *name;
     bool moves; /* whether an owner may be another server than the home */
     pp_owner_choose choose;
 } pp_owner_strategy;
@@ -33,7 +32,7 @@ typedef struct pp_owner_strategy {
 extern const pp_owner_strategy pp_owner_round_robin;
 extern const pp_owner_strategy pp_owner_locality;
 
-/* By the number of the option `ownership`: 1 round_robin, 2 locality; NULL: no such strategy. */
-const pp_owner_strategy *pp_owner_strategy_of(int64_t ownership);
+/* NULL: no such strategy. */
+const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership);
 
 #endif

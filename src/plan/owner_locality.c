@@ -61,4 +61,4 @@ static parapet_status choose(const pp_owner_case *owner_case, int *owners)
     return PARAPET_OK;
 }
 
-const pp_owner_strategy pp_owner_locality = {.name = "locality", .moves = true, .choose = choose};
+const pp_owner_strategy pp_owner_locality = {.moves = true, .choose = choose};

@@ -9,4 +9,4 @@ static parapet_status choose(const pp_owner_case *owner_case, int *owners)
     return PARAPET_OK;
 }
 
-const pp_owner_strategy pp_owner_round_robin = {.name = "round_robin", .moves = false, .choose = choose};
+const pp_owner_strategy pp_owner_round_robin = {.moves = false, .choose = choose};

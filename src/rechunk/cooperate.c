@@ -11,7 +11,8 @@
 
 static bool is_possible(const pp_rechunk_problem *problem)
 {
-    return problem->ranks > 1 && problem->cooperation_bytes > 0 && problem->force_cooperation != PP_RECHUNK_ALONE;
+    return problem->ranks > 1 && problem->cooperation_bytes > 0 &&
+           problem->force_cooperation != PARAPET_COOPERATION_ALONE;
 }
 
 /* Boxes of work units for all ranks: every split of the ranks over the dimensions in which none can have more without
@@ -113,6 +114,6 @@ bool pp_rechunk_propose_together(const pp_rechunk_aim *aim, int parts, pp_rechun
     pp_rechunk_ends ends = {.source = aim->problem->source, .target = aim->problem->target};
     (void)parts;
     route->pass_count = 1;
-    return aim->problem->force_reading != PP_RECHUNK_RUNS &&
+    return aim->problem->force_reading != PARAPET_READING_RUNS &&
            pp_rechunk_search_together(aim, &ends, &route->passes[0]);
 }

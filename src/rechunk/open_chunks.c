@@ -149,6 +149,15 @@ static void add_slice(void *context, const pp_rechunk_slice *slice)
     add_places_between(places, set, last - some * cell, some);
 }
 
+/* Whether the places of an axis are few enough to look at: chunks of very many source chunks do not fit anyhow. */
+static bool is_searchable(const int64_t *shape, const pp_rechunk_pass *pass, int d)
+{
+    int64_t chunk = pass->target.chunk[d];
+    pp_rechunk_axis axis = pp_rechunk_axis_of_chunks(shape, pass, d);
+    int64_t positions = pp_divide_up(pp_min_i64(axis.template_extent, shape[d]), axis.cell);
+    return pp_min_i64(positions, chunk / pp_greatest_common_divisor(chunk, axis.cell)) <= SEARCH_MOST;
+}
+
 static void find_places(axis_places *places, const int64_t *shape, const pp_rechunk_pass *pass, int d)
 {
     int64_t chunk = pass->target.chunk[d];
@@ -266,6 +275,9 @@ int64_t pp_rechunk_open_chunks(int ndim, const int64_t *shape, const pp_rechunk_
     /* Nothing, or more than anybody has memory for and the search can count. */
     if (most == 0 || most > INT64_MAX / 4)
         return most;
+    for (i = 0; i < ndim; i++)
+        if (!is_searchable(shape, pass, i))
+            return most;
     if (pp_allocate_array(&places, (size_t)ndim, sizeof *places) != PARAPET_OK)
         return most;
     for (i = 0; i < ndim; i++)

@@ -54,10 +54,10 @@ static bool is_wasteful(const pp_rechunk_problem *problem, const pp_rechunk_pass
 bool pp_rechunk_search_any(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass)
 {
     const pp_rechunk_problem *problem = aim->problem;
-    bool may_run = ends->source.allows_runs && problem->force_reading != PP_RECHUNK_CHUNKS, found;
-    bool must_run = may_run && problem->force_reading == PP_RECHUNK_RUNS;
+    bool may_run = ends->source.allows_runs && problem->force_reading != PARAPET_READING_CHUNKS, found;
+    bool must_run = may_run && problem->force_reading == PARAPET_READING_RUNS;
     pp_rechunk_pass other;
-    if (problem->force_cooperation == PP_RECHUNK_TOGETHER)
+    if (problem->force_cooperation == PARAPET_COOPERATION_TOGETHER)
         return pp_rechunk_search_together(aim, ends, pass);
     found = !must_run && pp_rechunk_search_alone(aim, ends, false, pass);
     if (may_run && pp_rechunk_search_alone(aim, ends, true, &other) &&

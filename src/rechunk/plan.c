@@ -10,6 +10,8 @@
 #define EFFORT_PASSES 1000
 /* When so much is spent, what is left of the table is not asked any more. A unit is about a microsecond. */
 #define EFFORT_ALL 600000
+/* Elements along a dimension; of longer arrays only one pass is weighed. */
+#define EXTENT_PASSES_MOST (INT64_C(1) << 40)
 
 /* pass_count 0: three or more, as many as are forced. */
 static const pp_rechunk_strategy strategies[] = {
@@ -132,14 +134,14 @@ static parapet_status check(const pp_rechunk_problem *problem)
     if (problem->force_passes < 0 || problem->force_passes > PP_RECHUNK_PASSES_MOST)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a copy takes 1 to %d passes, not %d; 0 lets them be chosen",
                        PP_RECHUNK_PASSES_MOST, problem->force_passes);
-    if (problem->force_reading == PP_RECHUNK_RUNS && !problem->source.allows_runs)
+    if (problem->force_reading == PARAPET_READING_RUNS && !problem->source.allows_runs)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "runs of the source cannot be read, because its chunks are compressed or "
                        "have checksums; leave the way of reading open");
-    if (problem->force_reading == PP_RECHUNK_RUNS && problem->force_cooperation == PP_RECHUNK_TOGETHER)
+    if (problem->force_reading == PARAPET_READING_RUNS && problem->force_cooperation == PARAPET_COOPERATION_TOGETHER)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "ranks that read together read whole chunks, not runs; leave one of both open");
-    if (problem->force_cooperation == PP_RECHUNK_TOGETHER && problem->cooperation_bytes == 0)
+    if (problem->force_cooperation == PARAPET_COOPERATION_TOGETHER && problem->cooperation_bytes == 0)
         return pp_fail(PARAPET_ERR_ARGUMENT, "these ranks cannot read together; leave cooperation open");
     return PARAPET_OK;
 }
@@ -167,6 +169,16 @@ static parapet_status choose(const pp_rechunk_problem *problem, pp_rechunk_route
     return PARAPET_OK;
 }
 
+/* Nobody could store all of so long an array between two passes, nor wait for all ways to do so to be weighed. */
+static bool is_vast(const pp_rechunk_problem *problem)
+{
+    int d;
+    for (d = 0; d < problem->ndim; d++)
+        if (problem->shape[d] > EXTENT_PASSES_MOST)
+            return true;
+    return false;
+}
+
 parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechunk_plan *plan)
 {
     pp_rechunk_problem given = *problem;
@@ -175,7 +187,9 @@ parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechu
     int d;
     /* One rank that reads together with itself is every rank for itself. */
     if (given.ranks == 1)
-        given.force_cooperation = PP_RECHUNK_ALONE;
+        given.force_cooperation = PARAPET_COOPERATION_ALONE;
+    if (given.force_passes == 0 && is_vast(problem))
+        given.force_passes = 1;
     *plan = (pp_rechunk_plan){.ndim = given.ndim,
                               .ranks = given.ranks,
                               .threads = given.threads,

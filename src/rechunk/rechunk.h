@@ -17,6 +17,7 @@
 #ifndef PARAPET_RECHUNK_RECHUNK_H
 #define PARAPET_RECHUNK_RECHUNK_H
 
+#include "base/sha256.h"
 #include "geometry/box.h"
 
 #define PP_RECHUNK_PASSES_MOST 8
@@ -61,9 +62,9 @@ typedef struct pp_rechunk_problem {
     int threads;               /* workers of a rank, >= 1 */
     int ranks;
     pp_rechunk_machine machine;
-    int force_passes;      /* 0: chosen; else exactly so many */
-    int force_reading;     /* 0: chosen, 1: whole chunks, 2: runs */
-    int force_cooperation; /* 0: chosen, 1: every rank for itself, 2: all ranks read together */
+    int force_passes; /* 0: chosen; else exactly so many */
+    parapet_reading force_reading;
+    parapet_cooperation force_cooperation;
 } pp_rechunk_problem;
 
 /* What a pass does, counted exactly: of a plan, over all ranks; of a pass that runs, by the rank that counts. A copy
@@ -138,6 +139,9 @@ typedef struct pp_rechunk_plan {
  * time that fits. PARAPET_ERR_MEMORY names the smallest limit that would do. Deterministic: the same problem gives
  * the same plan. */
 parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechunk_plan *plan);
+
+/* plan_digest.c: of everything that ranks are told to do. Plans with the same digest do the same. */
+parapet_status pp_rechunk_plan_digest(const pp_rechunk_plan *plan, unsigned char digest[PP_SHA256_BYTES]);
 
 /* work_units.c: the work units of a pass and the templates of a work unit are numbered in C order; a template's box,
  * in elements, clipped to the array. */

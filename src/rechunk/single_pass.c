@@ -148,14 +148,14 @@ static bool propose(const pp_rechunk_aim *aim, bool reads_runs, pp_rechunk_route
 bool pp_rechunk_propose_chunks(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
     (void)parts;
-    return aim->problem->force_reading != PP_RECHUNK_RUNS && aim->problem->force_cooperation != PP_RECHUNK_TOGETHER &&
-           propose(aim, false, route);
+    return aim->problem->force_reading != PARAPET_READING_RUNS &&
+           aim->problem->force_cooperation != PARAPET_COOPERATION_TOGETHER && propose(aim, false, route);
 }
 
 bool pp_rechunk_propose_runs(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route)
 {
     (void)parts;
-    return aim->problem->force_reading != PP_RECHUNK_CHUNKS &&
-           aim->problem->force_cooperation != PP_RECHUNK_TOGETHER && aim->problem->source.allows_runs &&
+    return aim->problem->force_reading != PARAPET_READING_CHUNKS &&
+           aim->problem->force_cooperation != PARAPET_COOPERATION_TOGETHER && aim->problem->source.allows_runs &&
            propose(aim, true, route);
 }

@@ -10,10 +10,6 @@
 
 #include "rechunk/rechunk.h"
 
-/* Values of force_reading and force_cooperation. */
-enum { PP_RECHUNK_CHUNKS = 1, PP_RECHUNK_RUNS = 2 };
-enum { PP_RECHUNK_ALONE = 1, PP_RECHUNK_TOGETHER = 2 };
-
 /* What is sought, and how hard. */
 typedef struct pp_rechunk_aim {
     const pp_rechunk_problem *problem;

@@ -149,6 +149,20 @@ static parapet_status open_log(parapet_series *series)
     return pp_store_open_log(pp_store_backend(series->store), arena->key, arena->used_bytes, &arena->log);
 }
 
+/* The pieces in memory get their checksums. */
+static void sum_pieces(pp_series_arena *arena)
+{
+    size_t i;
+    int64_t step;
+    for (i = 0; i < arena->pieces.count; i++) {
+        const pp_series_piece *piece = &arena->pieces.list[i];
+        for (step = 0; step < piece->box.count[0]; step++) {
+            uint64_t offset = piece->offset + (uint64_t)step * piece->stride_bytes;
+            pp_series_sum_put(arena->memory.data + offset, piece->bytes, offset);
+        }
+    }
+}
+
 /* What memory has of the row goes to the log, which is empty. */
 static parapet_status fill_log(parapet_series *series)
 {
@@ -157,6 +171,7 @@ static parapet_status fill_log(parapet_series *series)
     parapet_status status;
     if (arena->used_bytes == 0)
         return PARAPET_OK;
+    sum_pieces(arena);
     if ((status = pp_store_open_log(pp_store_backend(series->store), arena->key, 0, &log)) == PARAPET_OK)
         status = pp_log_append(log, arena->memory.data, (size_t)arena->used_bytes);
     pp_log_close(log);
@@ -194,13 +209,14 @@ static parapet_status append_cuts(parapet_series *series, const pp_series_cuts *
     parapet_status status = open_log(series);
     for (i = 0; i < cuts->count && status == PARAPET_OK; i++) {
         const pp_series_cut *cut = &cuts->list[i];
-        if (filled + cut->piece.bytes > arena->memory.capacity) {
+        if (filled + cut->piece.bytes + PP_SERIES_SUM_BYTES > arena->memory.capacity) {
             status = pp_log_append(arena->log, arena->memory.data, filled);
             filled = 0;
         }
         pp_series_cut_copy(cut, pp_array_layout(series->arrays[cut->piece.array])->tiling.element_bytes,
                            arena->memory.data + filled);
-        filled += cut->piece.bytes;
+        pp_series_sum_put(arena->memory.data + filled, cut->piece.bytes, cut->piece.offset);
+        filled += cut->piece.bytes + PP_SERIES_SUM_BYTES;
     }
     return status == PARAPET_OK ? pp_log_append(arena->log, arena->memory.data, filled) : status;
 }
@@ -213,7 +229,7 @@ static parapet_status append_step(parapet_series *series, const pp_series_cuts *
     if (cuts->bytes == 0)
         return PARAPET_OK;
     for (i = 0; i < cuts->count; i++)
-        largest = pp_max_size(largest, cuts->list[i].piece.bytes);
+        largest = pp_max_size(largest, cuts->list[i].piece.bytes + PP_SERIES_SUM_BYTES);
     room = pp_max_size(largest, (size_t)pp_min_u64(cuts->bytes, pp_series_limit_bytes(series) / 2));
     if ((status = pp_buffer_ensure(&arena->memory, room, "a step on its way to storage")) == PARAPET_OK)
         status = append_cuts(series, cuts);

@@ -27,6 +27,8 @@ static parapet_status commit(void *subject, const void *argument)
     series->is_uncertain = false;
     if ((status = pp_series_write_group(series, series->steps, NULL)) != PARAPET_OK)
         series->is_uncertain = was_uncertain;
+    else
+        series->has_open_intent = false;
     return status;
 }
 
@@ -42,23 +44,33 @@ parapet_status pp_series_commit(parapet_series *series)
     return PARAPET_OK;
 }
 
+/* What is announced. */
+typedef struct announcement {
+    int64_t steps;
+    bool is_uncertain; /* the group has to say so */
+} announcement;
+
 static parapet_status announce(void *subject, const void *argument)
 {
     parapet_series *series = subject;
-    parapet_status status;
-    (void)argument;
+    const announcement *told = argument;
+    parapet_status status = pp_series_intent_note(series, told->steps);
+    if (status != PARAPET_OK || !told->is_uncertain)
+        return status;
     series->is_uncertain = true;
     if ((status = pp_series_write_group(series, series->steps_committed, NULL)) != PARAPET_OK)
         series->is_uncertain = false;
     return status;
 }
 
-parapet_status pp_series_announce(parapet_series *series)
+parapet_status pp_series_announce(parapet_series *series, int64_t steps, bool is_row)
 {
+    announcement told = {.steps = steps};
     parapet_status status;
-    if (series->is_uncertain || (!series->is_in_doubt && pp_series_row_start(series) >= series->steps_committed))
-        return PARAPET_OK;
-    status = pp_series_rank0_do(series, "announcing", announce, NULL);
-    series->is_uncertain = status == PARAPET_OK;
+    told.is_uncertain = is_row && !series->is_uncertain &&
+                        (series->is_in_doubt || pp_series_row_start(series) < series->steps_committed);
+    status = pp_series_rank0_do(series, "announcing", announce, &told);
+    if (told.is_uncertain)
+        series->is_uncertain = status == PARAPET_OK;
     return status;
 }

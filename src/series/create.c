@@ -51,18 +51,38 @@ static parapet_status check_free(const parapet_series *series, const pp_series_m
     return status;
 }
 
+/* A creation that was interrupted has made no step: what has some is no remains of it, whatever the group says. */
+static parapet_status check_remains(const parapet_series *series, const pp_series_making *making)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i <= series->count && status == PARAPET_OK && making->replaces; i++) {
+        pp_node node = {0};
+        int64_t steps = 0;
+        status = pp_node_load(series->store, making->paths[i], &node);
+        if (status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY &&
+            (!pp_json_get_i64(pp_json_element(pp_json_member(node.json, "shape"), 0), &steps) || steps != 0))
+            status = pp_fail(PARAPET_ERR_EXISTS,
+                             "the group \"%s\" says that making the series was interrupted, but \"%s\" has steps: a "
+                             "document is damaged; nothing was changed",
+                             series->path, making->paths[i]);
+        else if (status == PARAPET_ERR_NOT_FOUND)
+            status = PARAPET_OK;
+        pp_node_clear(&node);
+    }
+    return status;
+}
+
 static parapet_status prepare_place(void *subject, const void *argument)
 {
     preparation *job = subject;
     parapet_series *series = job->series;
-    parapet_store *store = series->store;
     pp_json *attributes = NULL;
     parapet_status status = look_for_series(series, &job->making->replaces);
     (void)argument;
     if (status == PARAPET_OK && (status = check_free(series, job->making)) == PARAPET_OK &&
+        (status = check_remains(series, job->making)) == PARAPET_OK &&
         (status = pp_attributes_parse(job->making->spec->attributes, &attributes)) == PARAPET_OK &&
-        (status = pp_node_prepare_ancestors(store, series->path)) == PARAPET_OK &&
-        (status = pp_node_ensure_group(store, series->path)) == PARAPET_OK &&
         (status = pp_series_remove_logs(series)) == PARAPET_OK)
         status = pp_series_write_group(series, -1, attributes);
     pp_json_free(attributes);
@@ -94,9 +114,12 @@ static parapet_status create(parapet_series *series, pp_series_making *making)
 {
     preparation job = {.series = series, .making = making};
     pp_rank0_task task = {.subject = &job, .work = prepare_place, .print = print_place, .adopt = adopt_place};
-    parapet_status status = pp_rank0_do(pp_store_comm(series->store), "making room for a series", &task);
+    parapet_status status;
     int i;
-    if (status != PARAPET_OK)
+    if ((status = pp_series_hold_group(series)) != PARAPET_OK ||
+        (status = pp_rank0_do(pp_store_comm(series->store), "making room for a series", &task)) != PARAPET_OK ||
+        (status = pp_series_hold_members(series, (const char *const *)making->paths, series->count + 1)) !=
+            PARAPET_OK)
         return status;
     for (i = 0; i <= series->count && making->replaces; i++)
         making->specs[i].overwrite = 1;

@@ -4,12 +4,19 @@
  *
  * No "steps": its creation did not come to its end. "uncertain": true: shards of the last row may hold steps that
  * were not committed. */
+#include <stdlib.h>
 #include <string.h>
 
 #include "array/attributes.h"
 #include "array/consolidate.h"
 #include "array/node.h"
+#include "array/path.h"
+#include "array/store.h"
+#include "base/checked.h"
 #include "series/series.h"
+
+/* What JSON takes once parsed, as a multiple of its text. */
+#define TREE_BYTES_PER_BYTE 40
 
 static parapet_status print_mark(const parapet_series *series, int64_t steps, pp_json **mark)
 {
@@ -74,7 +81,7 @@ static parapet_status load_document(parapet_series *series, pp_group_document *d
 }
 
 /* As others are told, too: from the documents as they are stored. */
-parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_json *attributes)
+static parapet_status write_held(parapet_series *series, int64_t steps, pp_json *attributes)
 {
     pp_group_document document = {0};
     pp_text text = {0};
@@ -91,6 +98,21 @@ parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_j
             pp_node_write(series->store, series->path, PARAPET_NODE_GROUP, text.data, text.bytes, PP_PUBLISH_REPLACE);
     pp_text_free(&text);
     pp_group_document_clear(&document);
+    return status;
+}
+
+/* While the documents that are gathered cannot change, nor the groups above be consolidated without the new steps. */
+parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_json *attributes)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, series->store, series->path);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_node_prepare_ancestors(series->store, series->path)) == PARAPET_OK &&
+        (steps >= 0 || (status = pp_node_ensure_group(series->store, series->path)) == PARAPET_OK) &&
+        (status = pp_edit_prove(&edit)) == PARAPET_OK && (status = pp_hold_prove(&series->group_hold)) == PARAPET_OK)
+        status = write_held(series, steps, attributes);
+    pp_edit_end(&edit);
     return status;
 }
 
@@ -119,14 +141,62 @@ static parapet_status take_names(parapet_series *series, pp_json *names)
     return status;
 }
 
-static parapet_status take_mark(parapet_series *series, pp_json *mark)
+static int compare_texts(const void *a, const void *b)
 {
-    parapet_status status;
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* No array is there twice, and none is the coordinate. */
+static parapet_status check_names(const parapet_series *series)
+{
+    size_t count = (size_t)series->count + 1, i;
+    const char **sorted = NULL;
+    parapet_status status = pp_allocate_array(&sorted, count, sizeof sorted[0]);
+    if (status != PARAPET_OK)
+        return status;
+    for (i = 0; i < count; i++)
+        sorted[i] = i + 1 < count ? series->names[i] : series->dimension;
+    qsort(sorted, count, sizeof sorted[0], compare_texts);
+    for (i = 1; i < count && status == PARAPET_OK; i++)
+        if (strcmp(sorted[i - 1], sorted[i]) == 0)
+            status = pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series names \"%s\" twice", sorted[i]);
+    pp_free(sorted);
+    return status;
+}
+
+/* A word with a flipped bit must not look like one that is left out. */
+static parapet_status check_member(void *known, const char *name, pp_json *value)
+{
+    const char *const *word;
+    (void)value;
+    for (word = known; *word != NULL; word++)
+        if (strcmp(*word, name) == 0)
+            return PARAPET_OK;
+    return pp_fail(
+        PARAPET_ERR_FORMAT,
+        "attributes._parapet has \"%s\", which a series does not say: it is damaged, or of a later version", name);
+}
+
+static parapet_status check_words(pp_json *own, pp_json *mark)
+{
+    static const char *const outside[] = {"series", NULL};
+    static const char *const inside[] = {"dimension", "arrays", "steps", "uncertain", NULL};
+    parapet_status status = pp_json_each(own, check_member, (void *)(uintptr_t)outside);
+    return status == PARAPET_OK ? pp_json_each(mark, check_member, (void *)(uintptr_t)inside) : status;
+}
+
+static parapet_status take_mark(parapet_series *series, pp_json *own)
+{
+    pp_json *mark = pp_json_member(own, "series");
+    parapet_status status = check_words(own, mark);
     series->steps_committed = -1;
+    if (status != PARAPET_OK)
+        return status;
     if (pp_json_kind_of(mark) != PP_JSON_OBJECT)
         return pp_fail(PARAPET_ERR_NOT_FOUND, "the group \"%s\" is no series", series->path);
     if ((status = take_text(pp_json_member(mark, "dimension"), &series->dimension)) != PARAPET_OK ||
-        (status = take_names(series, pp_json_member(mark, "arrays"))) != PARAPET_OK)
+        (status = take_names(series, pp_json_member(mark, "arrays"))) != PARAPET_OK ||
+        (status = check_names(series)) != PARAPET_OK)
         return status;
     if (pp_json_has(mark, "steps") &&
         (!pp_json_get_i64(pp_json_member(mark, "steps"), &series->steps_committed) || series->steps_committed < 0))
@@ -136,13 +206,68 @@ static parapet_status take_mark(parapet_series *series, pp_json *mark)
     return PARAPET_OK;
 }
 
+/* ---- What readers of the consolidated metadata are shown ---- */
+
+/* -1: it does not show the array, or no number of steps. */
+static int64_t steps_of(pp_json *metadata, const char *name)
+{
+    pp_json *shape = pp_json_member(pp_json_member(metadata, name), "shape");
+    int64_t steps;
+    if (pp_json_length(shape) < 1 || !pp_json_get_i64(pp_json_element(shape, 0), &steps) || steps < 0)
+        return -1;
+    return steps;
+}
+
+static void compare_shown(parapet_series *series, pp_json *consolidated)
+{
+    pp_json *metadata = pp_json_member(consolidated, "metadata");
+    int i;
+    for (i = 0; i <= series->count && pp_json_kind_of(metadata) == PP_JSON_OBJECT; i++) {
+        int64_t steps = steps_of(metadata, i < series->count ? series->names[i] : series->dimension);
+        series->steps_shown[0] = pp_min_i64(series->steps_shown[0], steps);
+        series->steps_shown[1] = pp_max_i64(series->steps_shown[1], steps);
+    }
+}
+
+/* Metadata that take more memory parsed than any document may are not compared. */
+static parapet_status parse_shown(parapet_series *series, const char *text, size_t bytes)
+{
+    size_t needed = pp_min_size(bytes * TREE_BYTES_PER_BYTE, PP_JSON_MAX_TREE_BYTES);
+    pp_budget *budget = pp_store_budget(series->store);
+    pp_json *consolidated = NULL;
+    parapet_status status = pp_budget_reserve(budget, needed, "consolidated metadata");
+    if (status != PARAPET_OK)
+        return status;
+    status = pp_json_parse_consolidated(&consolidated, text, bytes);
+    if (status == PARAPET_OK)
+        compare_shown(series, consolidated);
+    pp_json_free(consolidated);
+    pp_budget_release(budget, needed);
+    return status == PARAPET_ERR_FORMAT ? PARAPET_OK : status;
+}
+
+/* What the same document shows of the arrays has to be what it says of the series. */
+static parapet_status take_shown(parapet_series *series)
+{
+    char *key = NULL, *text = NULL;
+    size_t bytes;
+    parapet_status status = pp_path_join(series->path, "zarr.json", &key);
+    series->steps_shown[0] = series->steps_shown[1] = series->steps_committed;
+    if (status == PARAPET_OK && series->steps_committed >= 0 &&
+        (status = pp_store_read_all(pp_store_backend(series->store), key, PP_JSON_MAX_BYTES, &text, &bytes)) ==
+            PARAPET_OK)
+        status = parse_shown(series, text, bytes);
+    pp_free(text);
+    pp_free(key);
+    return status;
+}
+
 parapet_status pp_series_read_group(parapet_series *series)
 {
     pp_group_document document = {0};
     parapet_status status = load_document(series, &document);
     if (status == PARAPET_OK)
-        status =
-            take_mark(series, pp_json_member(pp_json_member(document.attributes, PP_RESERVED_ATTRIBUTE), "series"));
+        status = take_mark(series, pp_json_member(document.attributes, PP_RESERVED_ATTRIBUTE));
     pp_group_document_clear(&document);
-    return status;
+    return status == PARAPET_OK ? take_shown(series) : status;
 }

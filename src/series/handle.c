@@ -29,8 +29,12 @@ parapet_status pp_series_free(parapet_series *series)
     if (series == NULL)
         return PARAPET_OK;
     pp_series_arena_clear(series);
+    pp_log_close(series->intents);
     if (series->arrays != NULL)
         status = parapet_arrays_close(series->arrays, series->count + 1);
+    pp_holds_release(series->member_holds, series->member_count);
+    pp_holds_release(&series->group_hold, 1);
+    pp_free(series->member_holds);
     for (i = 0; i < series->count; i++)
         pp_free(series->names[i]);
     pp_free(series->names);
@@ -41,6 +45,30 @@ parapet_status pp_series_free(parapet_series *series)
     pp_comm_free(series->alone);
     pp_free(series);
     return status;
+}
+
+static pp_hold_wish wish_for(const parapet_series *series, const char *const *paths, int count)
+{
+    return (pp_hold_wish){
+        .store = series->store, .paths = paths, .count = count, .mode = PP_LOCK_EXCLUSIVE, .purpose = "a series"};
+}
+
+parapet_status pp_series_hold_group(parapet_series *series)
+{
+    pp_hold_wish wish = wish_for(series, (const char *const *)&series->path, 1);
+    return pp_holds_take_together(&series->group_hold, &wish);
+}
+
+parapet_status pp_series_hold_members(parapet_series *series, const char *const *paths, int count)
+{
+    pp_hold_wish wish = wish_for(series, paths, count);
+    parapet_status status =
+        pp_comm_agree(pp_store_comm(series->store), "locking",
+                      pp_allocate_array(&series->member_holds, (size_t)count, sizeof series->member_holds[0]));
+    if (status != PARAPET_OK)
+        return status;
+    series->member_count = count;
+    return pp_holds_take_together(series->member_holds, &wish);
 }
 
 parapet_status pp_series_finish(parapet_series **series, parapet_status status)

@@ -117,20 +117,38 @@ static parapet_status build_share(row_share *share, const parapet_series *series
         (status = pp_allocate_array(&share->parts, count, sizeof share->parts[0])) != PARAPET_OK ||
         (status = pp_allocate_array(&share->strides, count, sizeof share->strides[0])) != PARAPET_OK)
         return status;
-    return arena->is_staged && bytes > 0
-               ? pp_buffer_init(&share->memory, pp_store_budget(series->store), bytes, "open steps")
-               : PARAPET_OK;
+    return arena->is_staged && bytes > 0 ? pp_buffer_init(&share->memory, pp_store_budget(series->store),
+                                                          bytes + PP_SERIES_SUM_BYTES, "open steps")
+                                         : PARAPET_OK;
 }
 
-/* The steps of a piece one behind the other. */
-static parapet_status read_piece(pp_reader *reader, const pp_series_piece *piece, unsigned char *target)
+static parapet_status refuse_damage(const parapet_series *series, const pp_series_piece *piece, int64_t step)
 {
-    parapet_status status = PARAPET_OK;
+    return pp_fail(
+        PARAPET_ERR_CORRUPT,
+        "step %lld of \"%s\" does not match its checksum in %s: the file was changed or storage has damaged "
+        "it; nothing of the row is committed; close the series, open it again and append from step %lld on",
+        (long long)(piece->box.start[0] + step), pp_array_path(series->arrays[piece->array]), series->arena.key,
+        (long long)series->steps_committed);
+}
+
+/* The steps of a piece one behind the other; the next overwrites the checksum of the one before it. */
+static parapet_status read_piece(const parapet_series *series, pp_reader *reader, const pp_series_piece *piece,
+                                 unsigned char *target)
+{
+    parapet_status status;
     int64_t i;
-    for (i = 0; i < piece->box.count[0] && status == PARAPET_OK; i++)
-        status = pp_reader_read(reader, piece->offset + (uint64_t)i * piece->stride_bytes, piece->bytes,
-                                target + (size_t)i * piece->bytes);
-    return status;
+    for (i = 0; i < piece->box.count[0]; i++) {
+        uint64_t offset = piece->offset + (uint64_t)i * piece->stride_bytes;
+        unsigned char *data = target + (size_t)i * piece->bytes;
+        if (offset + piece->bytes + PP_SERIES_SUM_BYTES > reader->bytes)
+            return refuse_damage(series, piece, i);
+        if ((status = pp_reader_read(reader, offset, piece->bytes + PP_SERIES_SUM_BYTES, data)) != PARAPET_OK)
+            return status;
+        if (!pp_series_sum_fits(data, piece->bytes, offset))
+            return refuse_damage(series, piece, i);
+    }
+    return PARAPET_OK;
 }
 
 /* Where the pieces of a share are, as parts of the arrays. */
@@ -152,7 +170,7 @@ static parapet_status place_pieces(row_share *share, const parapet_series *serie
             pp_strides_c_order(piece->box.ndim, piece->box.count, pp_array_layout(entry->array)->tiling.element_bytes,
                                strides);
             if (reader != NULL) {
-                status = read_piece(reader, piece, data);
+                status = read_piece(series, reader, piece, data);
                 filled += piece_bytes(piece);
             } else {
                 data = arena->memory.data + piece->offset;
@@ -255,8 +273,8 @@ static parapet_status finish(parapet_series *series, parapet_status status)
 parapet_status pp_series_write_row(parapet_series *series)
 {
     parapet_status status;
-    if ((status = pp_series_announce(series)) == PARAPET_OK &&
-        (status = pp_series_set_steps(series, series->steps)) == PARAPET_OK)
+    if ((status = pp_series_set_steps(series, series->steps)) == PARAPET_OK &&
+        (status = pp_series_announce(series, series->steps, true)) == PARAPET_OK)
         status = write_kept(series);
     return finish(series, status);
 }
@@ -270,7 +288,8 @@ parapet_status pp_series_write_step(parapet_series *series, const pp_series_step
         list[i] = (parapet_array_parts){
             .array = series->arrays[i], .parts = step->given[i], .part_count = step->parts[i].count};
     status = pp_comm_agree(pp_store_comm(series->store), "preparing a step", status);
-    if (status == PARAPET_OK && (status = pp_series_set_steps(series, series->steps + 1)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_series_set_steps(series, series->steps + 1)) == PARAPET_OK &&
+        (status = pp_series_announce(series, series->steps + 1, false)) == PARAPET_OK)
         status = write_list(series, list);
     series->steps++;
     status = finish(series, status);

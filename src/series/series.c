@@ -89,26 +89,31 @@ parapet_status parapet_series_flush(parapet_series *series)
                                            : pp_fail_within(status, "cannot flush series \"%s\"", series->path));
 }
 
-static parapet_status remove_logs(void *series, const void *argument)
+static parapet_status remove_logs(void *subject, const void *argument)
 {
+    parapet_series *series = subject;
+    parapet_status status = series->was_staged ? pp_series_remove_logs(series) : PARAPET_OK;
     (void)argument;
-    return pp_series_remove_logs(series);
+    if (status == PARAPET_OK && series->intents != NULL && !series->has_open_intent)
+        status = pp_series_intent_forget(series);
+    return status;
 }
 
 /* [collective] What is left of the logs after a failure goes when the series is opened again. */
 static parapet_status flush_at_close(parapet_series *series)
 {
     pp_failure failure = {0};
-    parapet_status status = check_usable(series);
+    parapet_status status = check_usable(series), removed;
     if (series->steps == series->steps_committed)
         status = PARAPET_OK;
     else if (status == PARAPET_OK)
         status = flush(series);
     pp_failure_take(&failure, status);
     pp_series_arena_reset(series);
-    if (series->was_staged && !pp_comm_is_lost(pp_store_comm(series->store)))
-        (void)pp_series_rank0_do(series, "removing logs", remove_logs, NULL);
-    return pp_failure_put(&failure);
+    if (pp_comm_is_lost(pp_store_comm(series->store)))
+        return pp_failure_put(&failure);
+    removed = pp_series_rank0_do(series, "removing logs", remove_logs, NULL);
+    return status == PARAPET_OK ? removed : pp_failure_put(&failure);
 }
 
 parapet_status parapet_series_close(parapet_series **series)

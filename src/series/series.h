@@ -1,8 +1,10 @@
 /* series.h - arrays that grow together along their first dimension: what the files of series share.
  *
+ *     <path>/<dimension>/__parapet/intent    what is about to change (intent.c); gone when the series is closed
  *     <path>/zarr.json                the group: {"_parapet": {"series": {...}}} and consolidated metadata
  *     <path>/<name>/, <path>/time/    the arrays and the coordinate, which nobody but the series changes
- *     <path>/__parapet/open/<rank>    steps of the row that is open, where memory is too small for them
+ *     <path>/__parapet/open/<rank>    steps of the row that is open, where memory is too small for them, each piece
+ *                                     with a checksum
  *
  * Replacing the group's document is the commit of a step.
  *
@@ -12,6 +14,7 @@
 #ifndef PARAPET_SERIES_SERIES_H
 #define PARAPET_SERIES_SERIES_H
 
+#include "array/hold.h"
 #include "array/rank0.h"
 #include "store/store.h"
 #include "transfer/parts.h"
@@ -55,11 +58,18 @@ struct parapet_series {
     int64_t shards_written;
     double *coordinates; /* of the steps that are not committed */
     size_t coordinate_capacity;
+    int64_t steps_shown[2]; /* rank 0: the least and most steps of an array in the group's consolidated metadata */
+    pp_log *intents;        /* rank 0: NULL: not open now */
+    uint64_t intent_bytes;  /* of its whole records */
+    bool has_open_intent;   /* rank 0: the last of them has not come true */
     bool is_uncertain; /* shards of the open row may hold more than was committed, and the stored group says so */
     bool is_in_doubt;  /* a commit failed, perhaps after it could be seen */
     bool was_staged;   /* some row was */
     bool is_broken;    /* ranks may know different things: only close is left */
     pp_series_arena arena;
+    pp_hold group_hold;    /* as long as the series is open, nobody else changes the group's steps */
+    pp_hold *member_holds; /* nor any of its arrays */
+    int member_count;
 };
 
 /* ---- handle.c ---- */
@@ -78,6 +88,10 @@ parapet_status pp_series_set_steps(parapet_series *series, int64_t steps);
 
 /* [collective] Frees the series and sets it to NULL unless status is PARAPET_OK; returns status. */
 parapet_status pp_series_finish(parapet_series **series, parapet_status status);
+
+/* [collective] Nobody else has the series open, from now on until it is freed; nor changes its arrays. */
+parapet_status pp_series_hold_group(parapet_series *series);
+parapet_status pp_series_hold_members(parapet_series *series, const char *const *paths, int count);
 
 /* [collective] A task whose failure leaves the series to be closed. */
 parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work,
@@ -119,8 +133,8 @@ void pp_series_spec_add(const parapet_series_spec *spec, pp_call *call);
  * none. */
 parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_json *attributes);
 
-/* Reads dimension, names, steps_committed and is_uncertain. steps_committed is -1 when the series was never
- * completed. PARAPET_ERR_NOT_FOUND: it is no series. */
+/* Reads dimension, names, steps_committed, steps_shown and is_uncertain. steps_committed is -1 when the series was
+ * never completed. PARAPET_ERR_NOT_FOUND: it is no series. */
 parapet_status pp_series_read_group(parapet_series *series);
 
 /* ---- commit.c ---- */
@@ -128,8 +142,43 @@ parapet_status pp_series_read_group(parapet_series *series);
 /* [collective] Makes the steps whose shards are durable visible. */
 parapet_status pp_series_commit(parapet_series *series);
 
-/* [collective] Says in the store that shards with committed steps are about to be replaced by some with more. */
-parapet_status pp_series_announce(parapet_series *series);
+/* [collective] Says in the store that the arrays, whose handles have so many steps, are about to get them. is_row:
+ * shards with committed steps may be replaced by some with more. */
+parapet_status pp_series_announce(parapet_series *series, int64_t steps, bool is_row);
+
+/* ---- intent.c: on rank 0 alone ---- */
+
+/* Notes that the arrays, whose handles have so many steps, are about to get them. */
+parapet_status pp_series_intent_note(parapet_series *series, int64_t steps);
+
+/* Removes the notes: nothing that they tell of is under way. */
+parapet_status pp_series_intent_forget(parapet_series *series);
+
+/* The notes of an earlier run. */
+typedef struct pp_series_intents {
+    pp_buffer memory;
+    size_t record_bytes, count;
+} pp_series_intents;
+
+/* The arrays are open. None: count is 0. Clear it also after a failure. */
+parapet_status pp_series_intents_load(pp_series_intents *intents, const parapet_series *series);
+void pp_series_intents_clear(pp_series_intents *intents);
+
+/* Whether the series was about to go from the committed steps to so many; steps < 0: to any number. */
+bool pp_series_intents_lead_to(const pp_series_intents *intents, const parapet_series *series, int64_t steps);
+
+/* Whether the document of an array that has other steps than are committed is one that the series was about to write,
+ * or to replace. */
+bool pp_series_intents_explain(const pp_series_intents *intents, const parapet_series *series, int index);
+
+/* ---- beyond.c: on rank 0 alone ---- */
+
+/* Refuses a series of which anything but itself has changed the number of steps. cuts: an earlier run was about to
+ * add steps, and what is left of that is to be cut off. */
+parapet_status pp_series_check_beyond(const parapet_series *series, bool *cuts);
+
+/* Takes as committed what the arrays have. */
+parapet_status pp_series_adopt_beyond(parapet_series *series);
 
 /* ---- step.c: the parts of one step ---- */
 
@@ -155,7 +204,7 @@ typedef struct pp_series_cut {
 typedef struct pp_series_cuts {
     pp_series_cut *list;
     size_t count, capacity;
-    uint64_t bytes; /* of all; offsets count from 0 */
+    uint64_t bytes; /* of all, with room for checksums; offsets count from 0 */
 } pp_series_cuts;
 
 /* Cuts a step at the bounds of shards. Clear it also after a failure. */
@@ -164,6 +213,15 @@ void pp_series_cuts_clear(pp_series_cuts *cuts);
 
 /* Packs a piece. */
 void pp_series_cut_copy(const pp_series_cut *cut, size_t element_bytes, unsigned char *target);
+
+/* ---- sums.c ---- */
+
+/* What a piece takes beside its bytes. */
+#define PP_SERIES_SUM_BYTES 8
+
+/* Behind the bytes of a piece that begins at offset in the log. */
+void pp_series_sum_put(unsigned char *data, size_t bytes, uint64_t offset);
+bool pp_series_sum_fits(const unsigned char *data, size_t bytes, uint64_t offset);
 
 /* ---- arena.c ---- */
 

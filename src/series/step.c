@@ -187,7 +187,7 @@ static parapet_status cut_part(pp_series_cuts *cuts, const row_grid *row, const 
         cut->piece.shard = row->first_shard + number_in_row(&row->shards, cell);
         cut->piece.bytes = (size_t)pp_box_element_count(&cut->piece.box) * row->element_bytes;
         cut->piece.offset = cuts->bytes;
-        cuts->bytes += cut->piece.bytes;
+        cuts->bytes += cut->piece.bytes + PP_SERIES_SUM_BYTES;
     }
     return PARAPET_OK;
 }

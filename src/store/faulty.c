@@ -29,6 +29,12 @@ typedef struct faulty_log {
     bool has_failed;
 } faulty_log;
 
+typedef struct faulty_lock {
+    pp_lock lock;
+    pp_lock *inner;
+    char *key;
+} faulty_lock;
+
 /* What happens to one operation, decided when it begins. */
 typedef struct fault {
     const char *operation;
@@ -211,9 +217,12 @@ static parapet_status faulty_publish(pp_writer *writer, pp_publish_mode mode)
 {
     faulty_writer *self = (faulty_writer *)writer;
     fault injected = count_operation(writer->store, "publish", self->key);
+    parapet_status status;
     if (fails_before(&injected))
         return inject(&injected);
-    return conclude(&injected, pp_writer_publish(self->inner, mode));
+    status = pp_writer_publish(self->inner, mode);
+    writer->version = self->inner->version;
+    return conclude(&injected, status);
 }
 
 static void faulty_close_log(pp_log *log)
@@ -266,12 +275,98 @@ static parapet_status faulty_append_log(pp_log *log, const void *data, size_t by
     return status;
 }
 
+static void faulty_close_lock(pp_lock *lock)
+{
+    faulty_lock *self = (faulty_lock *)lock;
+    pp_lock_close(self->inner);
+    pp_free(self->key);
+    pp_free(self);
+}
+
+static parapet_status faulty_open_lock(pp_store *store, const char *key, pp_lock **lock)
+{
+    fault injected = count_operation(store, "open_lock", key);
+    faulty_lock *self;
+    parapet_status status;
+    if (fails_before(&injected))
+        return inject(&injected);
+    if ((status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
+        return status;
+    self->lock.store = store;
+    if ((status = pp_text_duplicate(&self->key, key)) != PARAPET_OK ||
+        (status = conclude(&injected, pp_store_open_lock(inner_of(store), key, &self->inner))) != PARAPET_OK) {
+        faulty_close_lock(&self->lock);
+        return status;
+    }
+    *lock = &self->lock;
+    return PARAPET_OK;
+}
+
+/* Letting go never fails: storage frees what it cannot be asked to free. */
+static parapet_status faulty_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode)
+{
+    faulty_lock *self = (faulty_lock *)lock;
+    fault injected;
+    if (mode == PP_LOCK_FREE)
+        return pp_lock_set(self->inner, byte, mode);
+    injected = count_operation(lock->store, "set_lock", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_lock_set(self->inner, byte, mode));
+}
+
+static parapet_status faulty_test_lock(pp_lock *lock, pp_lock_byte byte, bool *is_held)
+{
+    faulty_lock *self = (faulty_lock *)lock;
+    fault injected = count_operation(lock->store, "test_lock", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_lock_test(self->inner, byte, is_held));
+}
+
+static parapet_status faulty_prove_lock(pp_lock *lock)
+{
+    faulty_lock *self = (faulty_lock *)lock;
+    fault injected = count_operation(lock->store, "prove_lock", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_lock_prove(self->inner));
+}
+
+static parapet_status faulty_write_lock(pp_lock *lock, const char *text)
+{
+    faulty_lock *self = (faulty_lock *)lock;
+    fault injected;
+    if (text[0] == '\0')
+        return pp_lock_write(self->inner, text);
+    injected = count_operation(lock->store, "write_lock", self->key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_lock_write(self->inner, text));
+}
+
+static parapet_status faulty_view_lock(pp_store *store, const char *key, pp_lock_view *view)
+{
+    fault injected = count_operation(store, "view_lock", key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_store_view_lock(inner_of(store), key, view));
+}
+
 static parapet_status faulty_settle(pp_store *store)
 {
     fault injected = count_operation(store, "settle", "the store");
     if (fails_before(&injected))
         return inject(&injected);
     return conclude(&injected, pp_store_settle(inner_of(store)));
+}
+
+static parapet_status faulty_move(pp_store *store, const char *key, const char *new_key)
+{
+    fault injected = count_operation(store, "move", key);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_store_move(inner_of(store), key, new_key));
 }
 
 static parapet_status faulty_remove(pp_store *store, const char *key)
@@ -288,6 +383,14 @@ static parapet_status faulty_remove_prefix(pp_store *store, const char *prefix)
     if (fails_before(&injected))
         return inject(&injected);
     return conclude(&injected, pp_store_remove_prefix(inner_of(store), prefix));
+}
+
+static parapet_status faulty_remove_empty(pp_store *store, const char *prefix)
+{
+    fault injected = count_operation(store, "remove_empty", prefix);
+    if (fails_before(&injected))
+        return inject(&injected);
+    return conclude(&injected, pp_store_remove_empty(inner_of(store), prefix));
 }
 
 static parapet_status faulty_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)
@@ -322,9 +425,18 @@ static const pp_store_ops faulty_ops = {
     .open_log = faulty_open_log,
     .append_log = faulty_append_log,
     .close_log = faulty_close_log,
+    .open_lock = faulty_open_lock,
+    .set_lock = faulty_set_lock,
+    .test_lock = faulty_test_lock,
+    .prove_lock = faulty_prove_lock,
+    .write_lock = faulty_write_lock,
+    .view_lock = faulty_view_lock,
+    .close_lock = faulty_close_lock,
     .settle = faulty_settle,
+    .move = faulty_move,
     .remove = faulty_remove,
     .remove_prefix = faulty_remove_prefix,
+    .remove_empty = faulty_remove_empty,
     .list = faulty_list,
     .free = faulty_free,
 };

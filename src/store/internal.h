@@ -4,7 +4,9 @@
  * posix_dirty.c remembers which directories are not flushed yet
  * posix_stream.c brings a stream of bytes into one file
  * posix_temporary.c names, makes and finds the file that a writer fills
- * posix_reader.c, posix_writer.c, posix_log.c, posix_tree.c are the operations; posix.c puts them together. */
+ * posix_forks.c keeps locks from children of this process
+ * posix_reader.c, posix_writer.c, posix_log.c, posix_lock.c, posix_tree.c are the operations; posix.c puts them
+ * together. */
 #ifndef PARAPET_STORE_INTERNAL_H
 #define PARAPET_STORE_INTERNAL_H
 
@@ -60,9 +62,16 @@ bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor);
 /* Examines an open file and refuses anything but a plain one. */
 parapet_status pp_posix_check_plain(int descriptor, const char *key, struct stat *found);
 
+/* The version of a file: see store.h. */
+uint64_t pp_posix_version(const struct stat *found);
+
 /* Makes an open file its first bytes, and tells whether that changed it. PARAPET_ERR_CORRUPT when it has fewer, or
  * other names, under which it would change too. */
 parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, bool *was_cut);
+
+/* Whether a system call that failed is made again: always after an interruption, a few times, after a pause, when it
+ * is refused for the moment. refusals begins as 0. */
+bool pp_posix_may_repeat(int error_number, int *refusals);
 
 /* Opens one name in an open directory, never a link. */
 int pp_posix_open_component(int directory, const char *name, int flags);
@@ -119,6 +128,7 @@ typedef struct pp_posix_stream {
     pp_buffer buffer; /* empty for small objects */
     size_t filled;    /* of the buffer */
     uint64_t written; /* by the system, before the buffer's bytes; a sync may have written those, too */
+    uint64_t version; /* once it is finished */
 } pp_posix_stream;
 
 /* Goes on behind the first bytes of the file. Takes the descriptor, also when it fails. */
@@ -153,8 +163,27 @@ parapet_status pp_posix_open_log(pp_store *store, const char *key, uint64_t keep
 parapet_status pp_posix_append_log(pp_log *log, const void *data, size_t bytes);
 void pp_posix_close_log(pp_log *log);
 
+parapet_status pp_posix_open_lock(pp_store *store, const char *key, pp_lock **lock);
+parapet_status pp_posix_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
+parapet_status pp_posix_test_lock(pp_lock *lock, pp_lock_byte byte, bool *is_held);
+parapet_status pp_posix_prove_lock(pp_lock *lock);
+parapet_status pp_posix_write_lock(pp_lock *lock, const char *text);
+parapet_status pp_posix_view_lock(pp_store *store, const char *key, pp_lock_view *view);
+void pp_posix_close_lock(pp_lock *lock);
+
+/* A descriptor that a child of this process, made by fork, does not keep: it would hold the lock with it. */
+typedef struct pp_posix_own_descriptor {
+    int number; /* -1: none, or this is such a child */
+    struct pp_posix_own_descriptor *next, *before;
+} pp_posix_own_descriptor;
+
+void pp_posix_own(pp_posix_own_descriptor *own, int descriptor);
+void pp_posix_disown(pp_posix_own_descriptor *own); /* closes it */
+
+parapet_status pp_posix_move(pp_store *store, const char *key, const char *new_key);
 parapet_status pp_posix_remove(pp_store *store, const char *key);
 parapet_status pp_posix_remove_prefix(pp_store *store, const char *prefix);
+parapet_status pp_posix_remove_empty(pp_store *store, const char *prefix);
 parapet_status pp_posix_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
 
 #endif

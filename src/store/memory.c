@@ -1,14 +1,8 @@
-#include <pthread.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "store/internal.h"
 #include "store/memory_space.h"
-
-typedef struct memory_store {
-    pp_store store;
-    pp_memory_space *space;
-} memory_store;
 
 typedef struct memory_reader {
     pp_reader reader;
@@ -31,19 +25,9 @@ typedef struct memory_log {
     pp_memory_content *content;
 } memory_log;
 
-static void lock(pp_memory_space *shared)
-{
-    (void)pthread_mutex_lock(&shared->mutex);
-}
-
-static void unlock(pp_memory_space *shared)
-{
-    (void)pthread_mutex_unlock(&shared->mutex);
-}
-
 static pp_memory_space *space_of(pp_store *store)
 {
-    return ((memory_store *)store)->space;
+    return ((pp_memory_store *)store)->space;
 }
 
 static parapet_status memory_open(pp_store *store, const char *key, pp_reader **reader)
@@ -54,7 +38,7 @@ static parapet_status memory_open(pp_store *store, const char *key, pp_reader **
     size_t i;
     if (status != PARAPET_OK)
         return status;
-    lock(shared);
+    pp_memory_space_lock(shared);
     i = pp_memory_space_find(shared, key);
     if (pp_memory_space_has(shared, i, key)) {
         self->content = shared->objects[i].content;
@@ -62,7 +46,7 @@ static parapet_status memory_open(pp_store *store, const char *key, pp_reader **
         self->is_growing = self->content->is_growing;
         self->reader = (pp_reader){.store = store, .bytes = self->content->bytes, .version = self->content->version};
     }
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     if (self->content == NULL) {
         pp_free(self);
         return pp_memory_fail_not_found(key);
@@ -78,10 +62,10 @@ static parapet_status memory_read(pp_reader *reader, uint64_t offset, size_t byt
     if (bytes == 0)
         return PARAPET_OK;
     if (self->is_growing)
-        lock(shared);
+        pp_memory_space_lock(shared);
     memcpy(target, self->content->data + offset, bytes);
     if (self->is_growing)
-        unlock(shared);
+        pp_memory_space_unlock(shared);
     return PARAPET_OK;
 }
 
@@ -89,9 +73,9 @@ static void memory_close_reader(pp_reader *reader)
 {
     memory_reader *self = (memory_reader *)reader;
     pp_memory_space *shared = space_of(reader->store);
-    lock(shared);
+    pp_memory_space_lock(shared);
     pp_memory_content_release(self->content);
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     pp_free(self);
 }
 
@@ -118,9 +102,9 @@ static void memory_suspend(pp_writer *writer)
 {
     memory_writer *self = (memory_writer *)writer;
     pp_memory_space *shared = space_of(writer->store);
-    lock(shared);
+    pp_memory_space_lock(shared);
     pp_memory_content_release(self->content);
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     pp_free(self->temporary);
     pp_free(self->key);
     pp_free(self);
@@ -130,9 +114,9 @@ static void memory_free_writer(pp_writer *writer)
 {
     memory_writer *self = (memory_writer *)writer;
     pp_memory_space *shared = space_of(writer->store);
-    lock(shared);
+    pp_memory_space_lock(shared);
     remove_temporary(shared, self);
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     memory_suspend(writer);
 }
 
@@ -172,10 +156,10 @@ static parapet_status memory_begin(pp_store *store, const pp_write_request *requ
         return status;
     status = pp_memory_content_build(&self->content, self->key, NULL, 0);
     if (status == PARAPET_OK && self->temporary != NULL) {
-        lock(shared);
+        pp_memory_space_lock(shared);
         self->content->is_growing = true;
         status = pp_memory_space_put(shared, self->temporary, self->content);
-        unlock(shared);
+        pp_memory_space_unlock(shared);
     }
     if (status != PARAPET_OK) {
         memory_suspend(&self->writer);
@@ -193,12 +177,12 @@ static parapet_status memory_resume(pp_store *store, const pp_write_request *req
     parapet_status status = build_writer(&self, store, request);
     if (status != PARAPET_OK)
         return status;
-    lock(shared);
+    pp_memory_space_lock(shared);
     if (!pp_memory_space_has(shared, pp_memory_space_find(shared, self->temporary), self->temporary))
         status = pp_memory_fail_not_found(self->temporary);
     else
         status = pp_memory_space_renew(shared, self->temporary, bytes, &self->content);
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     if (status != PARAPET_OK) {
         memory_suspend(&self->writer);
         return status;
@@ -218,9 +202,9 @@ static parapet_status memory_append(pp_writer *writer, const void *data, size_t 
         return PARAPET_OK;
     if (self->temporary == NULL) /* nobody else knows it */
         return pp_memory_content_append(self->content, self->key, data, bytes);
-    lock(shared);
+    pp_memory_space_lock(shared);
     status = pp_memory_content_append(self->content, self->key, data, bytes);
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     return status;
 }
 
@@ -229,9 +213,9 @@ static parapet_status memory_sync(pp_writer *writer)
 {
     memory_writer *self = (memory_writer *)writer;
     pp_memory_space *shared = space_of(writer->store);
-    lock(shared);
+    pp_memory_space_lock(shared);
     self->content->synced_bytes = self->content->bytes;
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     return PARAPET_OK;
 }
 
@@ -251,13 +235,14 @@ static parapet_status memory_publish(pp_writer *writer, pp_publish_mode mode)
         return status;
     if (self->is_published)
         return pp_fail(PARAPET_ERR_INTERNAL, "%s was published before", self->key);
-    lock(shared);
+    pp_memory_space_lock(shared);
     if ((status = publish_locked(shared, self, mode)) == PARAPET_OK) {
         remove_temporary(shared, self);
         self->content->is_growing = false;
         self->is_published = true;
+        writer->version = self->content->version;
     }
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     return status;
 }
 
@@ -265,9 +250,9 @@ static void memory_close_log(pp_log *log)
 {
     memory_log *self = (memory_log *)log;
     pp_memory_space *shared = space_of(log->store);
-    lock(shared);
+    pp_memory_space_lock(shared);
     pp_memory_content_release(self->content);
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     pp_free(self->key);
     pp_free(self);
 }
@@ -281,9 +266,9 @@ static parapet_status memory_open_log(pp_store *store, const char *key, uint64_t
         return status;
     self->log.store = store;
     if ((status = pp_text_duplicate(&self->key, key)) == PARAPET_OK) {
-        lock(shared);
+        pp_memory_space_lock(shared);
         status = pp_memory_space_renew(shared, key, keep_bytes, &self->content);
-        unlock(shared);
+        pp_memory_space_unlock(shared);
     }
     if (status != PARAPET_OK) {
         memory_close_log(&self->log);
@@ -300,12 +285,12 @@ static parapet_status memory_append_log(pp_log *log, const void *data, size_t by
     parapet_status status;
     if (bytes == 0)
         return PARAPET_OK;
-    lock(shared);
+    pp_memory_space_lock(shared);
     if ((status = pp_memory_content_append(self->content, self->key, data, bytes)) == PARAPET_OK) {
         self->content->synced_bytes = self->content->bytes;
         self->content->version = ++shared->last_version;
     }
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     return status;
 }
 
@@ -315,17 +300,42 @@ static parapet_status memory_settle(pp_store *store)
     return PARAPET_OK;
 }
 
+static parapet_status move_locked(pp_memory_space *shared, const char *key, const char *new_key)
+{
+    size_t i = pp_memory_space_find(shared, key);
+    parapet_status status;
+    if (!pp_memory_space_has(shared, i, key))
+        return pp_memory_fail_not_found(key);
+    if (pp_memory_space_has(shared, pp_memory_space_find(shared, new_key), new_key))
+        return pp_fail(PARAPET_ERR_EXISTS, "%s exists already", new_key);
+    if ((status = pp_memory_space_put(shared, new_key, shared->objects[i].content)) != PARAPET_OK)
+        return status;
+    i = pp_memory_space_find(shared, key);
+    pp_memory_space_remove(shared, i, i + 1);
+    return PARAPET_OK;
+}
+
+static parapet_status memory_move(pp_store *store, const char *key, const char *new_key)
+{
+    pp_memory_space *shared = space_of(store);
+    parapet_status status;
+    pp_memory_space_lock(shared);
+    status = move_locked(shared, key, new_key);
+    pp_memory_space_unlock(shared);
+    return status;
+}
+
 static parapet_status memory_remove(pp_store *store, const char *key)
 {
     pp_memory_space *shared = space_of(store);
     bool is_there;
     size_t i;
-    lock(shared);
+    pp_memory_space_lock(shared);
     i = pp_memory_space_find(shared, key);
     is_there = pp_memory_space_has(shared, i, key);
     if (is_there)
         pp_memory_space_remove(shared, i, i + 1);
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     return is_there ? PARAPET_OK : pp_memory_fail_not_found(key);
 }
 
@@ -342,13 +352,13 @@ static parapet_status memory_remove_prefix(pp_store *store, const char *prefix)
 {
     pp_memory_space *shared = space_of(store);
     size_t first, end;
-    lock(shared);
+    pp_memory_space_lock(shared);
     for (first = 0; first < shared->count && below(shared->objects[first].key, prefix) == NULL; first++)
         continue;
     for (end = first; end < shared->count && below(shared->objects[end].key, prefix) != NULL; end++)
         continue;
     pp_memory_space_remove(shared, first, end); /* in the order of keys, all of them lie side by side */
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     return PARAPET_OK;
 }
 
@@ -371,13 +381,13 @@ static parapet_status memory_list(pp_store *store, const char *prefix, pp_list_v
     pp_listing listing = {0};
     parapet_status status = PARAPET_OK;
     size_t i;
-    lock(shared);
+    pp_memory_space_lock(shared);
     for (i = pp_memory_space_find(shared, prefix); i < shared->count && status == PARAPET_OK; i++) {
         const char *name = below(shared->objects[i].key, prefix);
         if (name != NULL)
             status = list_object(&listing, name, shared->objects[i].content);
     }
-    unlock(shared);
+    pp_memory_space_unlock(shared);
     if (status == PARAPET_OK && listing.count == 0 && prefix[0] != '\0')
         status = pp_memory_fail_not_found(prefix);
     if (status == PARAPET_OK)
@@ -408,7 +418,15 @@ static const pp_store_ops memory_ops = {
     .open_log = memory_open_log,
     .append_log = memory_append_log,
     .close_log = memory_close_log,
+    .open_lock = pp_memory_open_lock,
+    .set_lock = pp_memory_set_lock,
+    .test_lock = pp_memory_test_lock,
+    .prove_lock = pp_memory_prove_lock,
+    .write_lock = pp_memory_write_lock,
+    .view_lock = pp_memory_view_lock,
+    .close_lock = pp_memory_close_lock,
     .settle = memory_settle,
+    .move = memory_move,
     .remove = memory_remove,
     .remove_prefix = memory_remove_prefix,
     .list = memory_list,
@@ -417,7 +435,7 @@ static const pp_store_ops memory_ops = {
 
 parapet_status pp_store_memory_build(pp_store **store, const char *name)
 {
-    memory_store *self;
+    pp_memory_store *self;
     parapet_status status = pp_allocate(&self, sizeof *self);
     *store = NULL;
     if (status != PARAPET_OK)

@@ -8,6 +8,16 @@
 static pthread_mutex_t registry_mutex = PTHREAD_MUTEX_INITIALIZER;
 static pp_memory_space *registry;
 
+void pp_memory_space_lock(pp_memory_space *shared)
+{
+    (void)pthread_mutex_lock(&shared->mutex);
+}
+
+void pp_memory_space_unlock(pp_memory_space *shared)
+{
+    (void)pthread_mutex_unlock(&shared->mutex);
+}
+
 void pp_memory_content_release(pp_memory_content *old)
 {
     if (old == NULL || --old->references > 0)

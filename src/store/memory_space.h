@@ -1,6 +1,7 @@
 /* memory_space.h - objects in memory, in the order of their keys, and the names under which stores share them.
  *
- * For memory.c, which holds the mutex of a space in every call that takes one, and in those on growing contents. */
+ * For memory.c and memory_lock.c, which hold the mutex of a space in every call that takes one, and in
+ * those on growing contents. */
 #ifndef PARAPET_STORE_MEMORY_SPACE_H
 #define PARAPET_STORE_MEMORY_SPACE_H
 
@@ -35,7 +36,17 @@ typedef struct pp_memory_space {
     size_t count;
     size_t capacity;
     uint64_t last_version;
+    struct pp_memory_lock *locks; /* all that are open */
 } pp_memory_space;
+
+/* A store of objects in memory. */
+typedef struct pp_memory_store {
+    pp_store store;
+    pp_memory_space *space;
+} pp_memory_store;
+
+void pp_memory_space_lock(pp_memory_space *shared);
+void pp_memory_space_unlock(pp_memory_space *shared);
 
 /* A copy of bytes, with one reference. The key is for sentences. */
 parapet_status pp_memory_content_build(pp_memory_content **made, const char *key, const unsigned char *data,
@@ -61,6 +72,14 @@ parapet_status pp_memory_space_renew(pp_memory_space *shared, const char *key, u
 
 /* Removes the objects from first up to, not including, end. */
 void pp_memory_space_remove(pp_memory_space *shared, size_t first, size_t end);
+
+parapet_status pp_memory_open_lock(pp_store *store, const char *key, pp_lock **lock);
+parapet_status pp_memory_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
+parapet_status pp_memory_test_lock(pp_lock *lock, pp_lock_byte byte, bool *is_held);
+parapet_status pp_memory_prove_lock(pp_lock *lock);
+parapet_status pp_memory_write_lock(pp_lock *lock, const char *text);
+parapet_status pp_memory_view_lock(pp_store *store, const char *key, pp_lock_view *view);
+void pp_memory_close_lock(pp_lock *lock);
 
 parapet_status pp_memory_fail_not_found(const char *key);
 

@@ -6,8 +6,11 @@
 
 #include "store/internal.h"
 
+/* How often another job may remove a directory, which is empty, between its being made and being entered. */
+#define ATTEMPTS_MOST 1000
+
 /* Makes one directory unless it is there. */
-static parapet_status make_directory(pp_posix_store *store, int parent, const char *path)
+static parapet_status make_directory(pp_posix_store *store, int parent, const char *path, bool *has_vanished)
 {
     pp_posix_place place;
     char *changed;
@@ -17,25 +20,29 @@ static parapet_status make_directory(pp_posix_store *store, int parent, const ch
         return status;
     if (mkdirat(parent, place.name, 0777) == 0)
         return pp_posix_mark_dirty(store, changed);
+    *has_vanished = errno == ENOENT;
+    status = errno == EEXIST ? PARAPET_OK : pp_posix_fail_write(errno, "make directory", path);
     pp_free(changed);
-    return errno == EEXIST ? PARAPET_OK : pp_posix_fail_write(errno, "make directory", path);
+    return status;
 }
 
 /* Goes from the parent of path, open in *directory, to path itself. */
-static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory)
+static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory, bool *has_vanished)
 {
-    parapet_status status = make_directory(store, *directory, path);
+    parapet_status status = make_directory(store, *directory, path, has_vanished);
     pp_posix_place place;
     int next = -1;
     pp_posix_locate(&place, path);
-    if (status == PARAPET_OK && (next = pp_posix_open_component(*directory, place.name, O_PATH | O_DIRECTORY)) < 0)
+    if (status == PARAPET_OK && (next = pp_posix_open_component(*directory, place.name, O_PATH | O_DIRECTORY)) < 0) {
+        *has_vanished = errno == ENOENT;
         status = pp_posix_fail_write(errno, "open directory", path);
+    }
     pp_posix_close_quietly(*directory, store->root);
     *directory = next;
     return status;
 }
 
-static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory)
+static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory, bool *has_vanished)
 {
     char so_far[PP_MAX_KEY_BYTES];
     size_t bytes = 0;
@@ -46,17 +53,24 @@ static parapet_status make_directories(pp_posix_store *store, const char *path, 
         bytes += strcspn(path + bytes, "/");
         memcpy(so_far, path, bytes);
         so_far[bytes] = '\0';
-        status = enter_directory(store, so_far, directory);
+        status = enter_directory(store, so_far, directory, has_vanished);
     } while (status == PARAPET_OK && path[bytes] != '\0');
     return status;
 }
 
 parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory)
 {
+    parapet_status status;
+    bool has_vanished;
+    int attempt = 0;
     *directory = pp_posix_open(store, path, O_PATH | O_DIRECTORY);
     if (*directory >= 0)
         return PARAPET_OK;
     if (errno != ENOENT || path[0] == '\0')
         return pp_posix_fail_write(errno, "open directory", path);
-    return make_directories(store, path, directory);
+    do {
+        has_vanished = false;
+        status = make_directories(store, path, directory, &has_vanished);
+    } while (has_vanished && ++attempt < ATTEMPTS_MOST);
+    return status;
 }

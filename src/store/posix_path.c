@@ -7,9 +7,13 @@
 #include <sys/stat.h>
 #include <sys/syscall.h>
 #include <sys/vfs.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/internal.h"
+
+/* A thousandth of a second apart. */
+#define REFUSALS_MOST 20
 
 void pp_posix_locate(pp_posix_place *place, const char *key)
 {
@@ -20,12 +24,32 @@ void pp_posix_locate(pp_posix_place *place, const char *key)
     place->name = slash != NULL ? slash + 1 : key;
 }
 
+bool pp_posix_may_repeat(int error_number, int *refusals)
+{
+    const struct timespec pause = {.tv_nsec = 1000000};
+    if (error_number == EINTR)
+        return true;
+    if (error_number != EAGAIN || ++*refusals >= REFUSALS_MOST)
+        return false;
+    (void)nanosleep(&pause, NULL);
+    return true;
+}
+
+static int open_again(int directory, const char *name, int flags)
+{
+    int descriptor, refusals = 0;
+    do
+        descriptor = openat(directory, name, flags);
+    while (descriptor < 0 && pp_posix_may_repeat(errno, &refusals));
+    return descriptor;
+}
+
 /* O_DIRECTORY on a link says ENOTDIR, which would read as "no such key". A directory found there after all was a link
  * an instant before. */
 int pp_posix_open_component(int directory, const char *name, int flags)
 {
     struct stat found;
-    int descriptor = openat(directory, name, flags | O_NOFOLLOW | O_CLOEXEC);
+    int descriptor = open_again(directory, name, flags | O_NOFOLLOW | O_CLOEXEC);
     if (descriptor >= 0 || errno != ENOTDIR)
         return descriptor;
     if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0 &&
@@ -72,13 +96,14 @@ int pp_posix_open(const pp_posix_store *store, const char *path, int flags)
     struct open_how how = {.flags = (uint64_t)(unsigned)(flags | O_CLOEXEC),
                            .resolve = RESOLVE_BENEATH | RESOLVE_NO_SYMLINKS | RESOLVE_NO_MAGICLINKS};
     long descriptor;
+    int refusals = 0;
     if (path[0] == '\0')
         path = ".";
     if (!store->has_openat2)
         return walk(store->root, path, flags);
     do
         descriptor = syscall(SYS_openat2, store->root, path, &how, sizeof how);
-    while (descriptor < 0 && errno == EINTR);
+    while (descriptor < 0 && pp_posix_may_repeat(errno, &refusals));
     return (int)descriptor;
 }
 
@@ -152,7 +177,7 @@ static bool is_in_memory(int descriptor)
 
 bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor)
 {
-    if (store->options.direct_io != PP_DIRECT_AUTOMATIC)
-        return store->options.direct_io == PP_DIRECT_ALWAYS;
+    if (store->options.direct_io != PARAPET_DIRECT_IO_CHOOSE)
+        return store->options.direct_io == PARAPET_DIRECT_IO_ALWAYS;
     return !is_in_memory(descriptor);
 }

@@ -26,7 +26,7 @@ static uint64_t mix(uint64_t hash, uint64_t value)
 }
 
 /* Without the time of the last change of status: publishing is a rename, and sets it on some file systems. */
-static uint64_t version_of(const struct stat *found)
+uint64_t pp_posix_version(const struct stat *found)
 {
     uint64_t version = mix(1, (uint64_t)found->st_ino);
     version = mix(version, (uint64_t)found->st_size);
@@ -64,7 +64,7 @@ parapet_status pp_posix_open_reader(pp_store *base, const char *key, pp_reader *
         (status = pp_allocate(&self, sizeof *self)) != PARAPET_OK ||
         (status = pp_text_duplicate(&self->key, key)) != PARAPET_OK)
         goto done;
-    self->reader = (pp_reader){.store = base, .bytes = (uint64_t)found.st_size, .version = version_of(&found)};
+    self->reader = (pp_reader){.store = base, .bytes = (uint64_t)found.st_size, .version = pp_posix_version(&found)};
     self->descriptor = descriptor;
     self->direct = open_direct(store, key, descriptor, self->reader.bytes);
     *reader = &self->reader;
@@ -110,12 +110,13 @@ parapet_status pp_posix_read(pp_reader *reader, uint64_t offset, size_t bytes, v
     posix_reader *self = (posix_reader *)reader;
     unsigned char *next = target;
     size_t direct = read_direct(self, offset, bytes, next);
+    int refusals = 0;
     next += direct;
     offset += direct;
     bytes -= direct;
     while (bytes > 0) {
         ssize_t got = pread(self->descriptor, next, pp_min_size(bytes, PP_MAX_TRANSFER_BYTES), (off_t)offset);
-        if (got < 0 && errno == EINTR)
+        if (got < 0 && pp_posix_may_repeat(errno, &refusals))
             continue;
         if (got < 0)
             return pp_posix_fail_write(errno, "read", self->key);

@@ -32,7 +32,8 @@ static bool wants_direct(const pp_posix_store *store, const pp_write_request *re
     bool is_large = request->bound_bytes == 0 || request->bound_bytes >= LEAST_DIRECT_BYTES;
     if (request->is_small || request->budget == NULL)
         return false;
-    return pp_posix_may_go_direct(store, descriptor) && (is_large || store->options.direct_io == PP_DIRECT_ALWAYS);
+    return pp_posix_may_go_direct(store, descriptor) &&
+           (is_large || store->options.direct_io == PARAPET_DIRECT_IO_ALWAYS);
 }
 
 static parapet_status leave_direct(pp_posix_stream *stream)
@@ -198,11 +199,12 @@ static parapet_status write_tail(pp_posix_stream *stream)
     return status;
 }
 
-static parapet_status check_length(const pp_posix_stream *stream, uint64_t expected_bytes)
+static parapet_status check_length(pp_posix_stream *stream, uint64_t expected_bytes)
 {
     struct stat found;
     if (fstat(stream->descriptor, &found) != 0)
         return pp_posix_fail_write(errno, "examine", stream->key);
+    stream->version = pp_posix_version(&found);
     if ((uint64_t)found.st_size != expected_bytes)
         return pp_fail(PARAPET_ERR_IO, "%s was written with %" PRIu64 " bytes, but the file system keeps %" PRIu64,
                        stream->key, expected_bytes, (uint64_t)found.st_size);

@@ -207,3 +207,60 @@ parapet_status pp_posix_remove_prefix(pp_store *base, const char *prefix)
     marked = pp_posix_mark_dirty(store, changed);
     return status != PARAPET_OK ? status : marked;
 }
+
+static parapet_status remove_empty_named(int parent, const char *name, int depth, const char *shown);
+
+/* Takes the descriptor. What is no key or no directory is not looked at: it keeps its directory. */
+static parapet_status remove_empty_below(int directory, int depth, const char *shown)
+{
+    pp_listing listing = {0};
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    int reading = -1;
+    if (depth < MAX_DEPTH && (reading = fcntl(directory, F_DUPFD_CLOEXEC, 0)) < 0)
+        status = pp_posix_fail_write(errno, "list", shown);
+    else if (depth < MAX_DEPTH)
+        status = gather(&listing, reading, list_entry, shown);
+    for (i = 0; i < listing.count && status == PARAPET_OK; i++)
+        if (listing.children[i].is_prefix)
+            status = remove_empty_named(directory, listing.children[i].name, depth + 1, shown);
+    pp_listing_free(&listing);
+    (void)close(directory);
+    return status;
+}
+
+static bool is_absent_or_kept(int error_number)
+{
+    return error_number == ENOENT || error_number == ENOTEMPTY || error_number == EEXIST || error_number == EBUSY;
+}
+
+static parapet_status remove_empty_named(int parent, const char *name, int depth, const char *shown)
+{
+    int directory = pp_posix_open_component(parent, name, O_RDONLY | O_DIRECTORY | O_NONBLOCK);
+    parapet_status status;
+    if (directory < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == ELOOP
+                   ? PARAPET_OK
+                   : pp_posix_fail_write(errno, "remove empty directories below", shown);
+    if ((status = remove_empty_below(directory, depth, shown)) != PARAPET_OK)
+        return status;
+    if (unlinkat(parent, name, AT_REMOVEDIR) != 0 && !is_absent_or_kept(errno))
+        return pp_posix_fail_write(errno, "remove the empty directory", shown);
+    return PARAPET_OK;
+}
+
+parapet_status pp_posix_remove_empty(pp_store *base, const char *prefix)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    pp_posix_place place;
+    char *changed;
+    int parent;
+    parapet_status status = open_parent(store, prefix, &parent, &changed), marked;
+    if (status != PARAPET_OK)
+        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    pp_posix_locate(&place, prefix);
+    status = remove_empty_named(parent, place.name, 0, prefix);
+    (void)close(parent);
+    marked = pp_posix_mark_dirty(store, changed);
+    return status != PARAPET_OK ? status : marked;
+}

@@ -1,6 +1,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "store/internal.h"
@@ -140,6 +141,7 @@ parapet_status pp_posix_stage(pp_writer *writer)
     if (status != PARAPET_OK || self->stream == NULL)
         return status;
     status = pp_posix_stream_finish(self->stream, writer->bytes);
+    writer->version = self->stream->version;
     closed = pp_posix_stream_close(self->stream);
     self->stream = NULL;
     if (status == PARAPET_OK)
@@ -239,4 +241,67 @@ void pp_posix_free_writer(pp_writer *writer)
     if (self->has_temporary)
         pp_posix_temporary_remove(&self->temporary);
     free_memory(self);
+}
+
+/* A crash between the two steps of rename_exclusive leaves both names: then only the old one has to go. */
+static bool is_same_file(int from, const char *name, int to, const char *new_name)
+{
+    struct stat one, other;
+    return fstatat(from, name, &one, AT_SYMLINK_NOFOLLOW) == 0 &&
+           fstatat(to, new_name, &other, AT_SYMLINK_NOFOLLOW) == 0 && one.st_dev == other.st_dev &&
+           one.st_ino == other.st_ino;
+}
+
+static parapet_status move_between(int from, const char *key, int to, const char *new_key)
+{
+    pp_posix_place old, new;
+    pp_posix_locate(&old, key);
+    pp_posix_locate(&new, new_key);
+    if (rename_exclusive(from, old.name, to, new.name) == 0)
+        return PARAPET_OK;
+    if (errno != EEXIST)
+        return pp_posix_fail_read(errno, "move", key);
+    if (is_same_file(from, old.name, to, new.name) && unlinkat(from, old.name, 0) == 0)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_EXISTS, "%s exists already", new_key);
+}
+
+static parapet_status move_from(pp_posix_store *store, int from, const char *key, const char *new_key)
+{
+    pp_posix_place old, new;
+    char *parents[2] = {NULL, NULL};
+    parapet_status status, marked;
+    int to;
+    pp_posix_locate(&old, key);
+    pp_posix_locate(&new, new_key);
+    if ((status = pp_posix_provide_directory(store, new.parent, &to)) != PARAPET_OK)
+        return status;
+    if ((status = pp_text_duplicate(&parents[0], old.parent)) == PARAPET_OK &&
+        (status = pp_text_duplicate(&parents[1], new.parent)) == PARAPET_OK)
+        status = move_between(from, key, to, new_key);
+    (void)close(to);
+    if (status != PARAPET_OK) {
+        pp_free(parents[0]);
+        pp_free(parents[1]);
+        return status;
+    }
+    status = pp_posix_mark_dirty(store, parents[0]);
+    marked = pp_posix_mark_dirty(store, parents[1]);
+    return status != PARAPET_OK ? status : marked;
+}
+
+parapet_status pp_posix_move(pp_store *base, const char *key, const char *new_key)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    pp_posix_place place;
+    parapet_status status = pp_posix_check_writable(store, key);
+    int from;
+    if (status != PARAPET_OK)
+        return status;
+    pp_posix_locate(&place, key);
+    if ((from = pp_posix_open(store, place.parent, O_PATH | O_DIRECTORY)) < 0)
+        return pp_posix_fail_read(errno, "move", key);
+    status = move_from(store, from, key, new_key);
+    (void)close(from);
+    return status;
 }

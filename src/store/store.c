@@ -179,9 +179,68 @@ void pp_log_close(pp_log *log)
         log->store->ops->close_log(log);
 }
 
+static pp_store *owner_of_locks(pp_store *store)
+{
+    while (store->locks_of != NULL)
+        store = store->locks_of;
+    return store;
+}
+
+parapet_status pp_store_open_lock(pp_store *store, const char *key, pp_lock **lock)
+{
+    parapet_status status = pp_key_check(key);
+    *lock = NULL;
+    store = owner_of_locks(store);
+    return status != PARAPET_OK ? status : store->ops->open_lock(store, key, lock);
+}
+
+parapet_status pp_lock_set(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode)
+{
+    return lock->store->ops->set_lock(lock, byte, mode);
+}
+
+parapet_status pp_lock_test(pp_lock *lock, pp_lock_byte byte, bool *is_held)
+{
+    return lock->store->ops->test_lock(lock, byte, is_held);
+}
+
+parapet_status pp_lock_prove(pp_lock *lock)
+{
+    return lock->store->ops->prove_lock(lock);
+}
+
+parapet_status pp_lock_write(pp_lock *lock, const char *text)
+{
+    if (strlen(text) > PP_LOCK_TEXT_BYTES)
+        return pp_fail(PARAPET_ERR_INTERNAL, "the text of a lock has more than %d bytes", PP_LOCK_TEXT_BYTES);
+    return lock->store->ops->write_lock(lock, text);
+}
+
+parapet_status pp_store_view_lock(pp_store *store, const char *key, pp_lock_view *view)
+{
+    parapet_status status = pp_key_check(key);
+    *view = (pp_lock_view){0};
+    store = owner_of_locks(store);
+    return status != PARAPET_OK ? status : store->ops->view_lock(store, key, view);
+}
+
+void pp_lock_close(pp_lock *lock)
+{
+    if (lock != NULL)
+        lock->store->ops->close_lock(lock);
+}
+
 parapet_status pp_store_settle(pp_store *store)
 {
     return store->ops->settle(store);
+}
+
+parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key)
+{
+    parapet_status status;
+    if ((status = pp_key_check(key)) != PARAPET_OK || (status = pp_key_check(new_key)) != PARAPET_OK)
+        return status;
+    return store->ops->move(store, key, new_key);
 }
 
 parapet_status pp_store_remove(pp_store *store, const char *key)
@@ -194,6 +253,14 @@ parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix)
 {
     parapet_status status = check_prefix(prefix);
     return status != PARAPET_OK ? status : store->ops->remove_prefix(store, prefix);
+}
+
+parapet_status pp_store_remove_empty(pp_store *store, const char *prefix)
+{
+    parapet_status status = pp_key_check(prefix);
+    if (status != PARAPET_OK || store->ops->remove_empty == NULL)
+        return status;
+    return store->ops->remove_empty(store, prefix);
 }
 
 parapet_status pp_store_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)
@@ -223,12 +290,21 @@ static parapet_status read_whole(pp_reader *reader, char **data)
 
 parapet_status pp_store_read_all(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes)
 {
+    uint64_t version;
+    return pp_store_read_version(store, key, limit_bytes, data, bytes, &version);
+}
+
+parapet_status pp_store_read_version(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes,
+                                     uint64_t *version)
+{
     pp_reader *reader;
     parapet_status status = pp_store_open_object(store, key, &reader);
     *data = NULL;
     *bytes = 0;
+    *version = 0;
     if (status != PARAPET_OK)
         return status;
+    *version = reader->version;
     if (reader->bytes > limit_bytes || reader->bytes >= SIZE_MAX)
         status = pp_fail(PARAPET_ERR_FORMAT, "%s has %" PRIu64 " bytes, more than the %zu allowed there", key,
                          reader->bytes, limit_bytes);
@@ -236,6 +312,15 @@ parapet_status pp_store_read_all(pp_store *store, const char *key, size_t limit_
         *bytes = (size_t)reader->bytes;
     pp_reader_free(reader);
     return status;
+}
+
+parapet_status pp_store_version(pp_store *store, const char *key, uint64_t *version)
+{
+    pp_reader *reader = NULL;
+    parapet_status status = pp_store_open_object(store, key, &reader);
+    *version = status == PARAPET_OK ? reader->version : 0;
+    pp_reader_free(reader);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
 parapet_status pp_store_write_all(pp_store *store, const pp_write_request *request, const void *data, size_t bytes,

@@ -14,7 +14,10 @@
  * A writer whose temporary object has a name can be left and found again: after sync, what was appended so far
  * outlives a crash, and resume goes on behind it. A log is the one object that grows where it can be seen.
  *
- * There is no seek, no rename and no reading back: an upload in parts to an object store is the same thing.
+ * A lock is an object too, which several jobs may open at once: who holds one of its bytes keeps others out of what
+ * that stands for. A job that dies holds nothing any more.
+ *
+ * There is no seek and no reading back: an upload in parts to an object store is the same thing.
  * Only "there is no such key" is PARAPET_ERR_NOT_FOUND; any other trouble is another error. */
 #ifndef PARAPET_STORE_STORE_H
 #define PARAPET_STORE_STORE_H
@@ -36,6 +39,7 @@ typedef struct pp_store pp_store;
 typedef struct pp_reader pp_reader;
 typedef struct pp_writer pp_writer;
 typedef struct pp_log pp_log;
+typedef struct pp_lock pp_lock;
 
 /* What one child of a prefix is; told to the callback of pp_store_list. */
 typedef struct pp_listed {
@@ -58,6 +62,26 @@ typedef struct pp_write_request {
     size_t buffer_bytes;  /* the most that may take, so that others find what they need; 0: no matter */
     bool is_small;        /* metadata: no large buffer, no direct I/O */
 } pp_write_request;
+
+/* What can be held of a lock, each for itself; array/hold.h says what they stand for. */
+typedef enum pp_lock_byte {
+    PP_LOCK_LONG,
+    PP_LOCK_SHORT,
+    PP_LOCK_HANDS,
+    PP_LOCK_PUBLISHING,
+    PP_LOCK_BYTES /* how many there are */
+} pp_lock_byte;
+
+typedef enum pp_lock_mode { PP_LOCK_FREE, PP_LOCK_SHARED, PP_LOCK_EXCLUSIVE } pp_lock_mode;
+
+/* A lock has room for so many bytes of text about its holder, and about what it is a lock of. */
+#define PP_LOCK_TEXT_BYTES 512
+
+/* A lock as others see it. */
+typedef struct pp_lock_view {
+    bool is_held; /* somebody holds some of it */
+    char text[PP_LOCK_TEXT_BYTES + 1];
+} pp_lock_view;
 
 /* The functions of an implementation. Each states its contract; all may be called from several threads on one
  * store and one reader, and from one thread at a time on a writer. */
@@ -100,12 +124,36 @@ typedef struct pp_store_ops {
     parapet_status (*append_log)(pp_log *log, const void *data, size_t bytes);
     void (*close_log)(pp_log *log);
 
-    /* Makes every publish and remove so far durable. */
+    /* Opens the lock at a key, and makes it, and the prefixes above it, if there is none. Holds nothing yet. */
+    parapet_status (*open_lock)(pp_store *store, const char *key, pp_lock **lock);
+    /* Holds one byte that way from now on, or lets go of it. Never waits: PARAPET_ERR_BUSY when somebody else holds
+     * it in a way that excludes this, in this process or in another. */
+    parapet_status (*set_lock)(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
+    /* Whether anybody else holds the byte. */
+    parapet_status (*test_lock)(pp_lock *lock, pp_lock_byte byte, bool *is_held);
+    /* PARAPET_ERR_STALE: what is held counts no more, because the lock was removed, or storage has lost it. */
+    parapet_status (*prove_lock)(pp_lock *lock);
+    /* Replaces the text of the lock, at most PP_LOCK_TEXT_BYTES, "" for none. Not durable. */
+    parapet_status (*write_lock)(pp_lock *lock, const char *text);
+    /* Looks at the lock at a key without opening it; it is free and has no text if there is none, or if this user may
+     * not read it. view is all zero. */
+    parapet_status (*view_lock)(pp_store *store, const char *key, pp_lock_view *view);
+    /* Lets go of everything. A lock that has no text and that nobody else holds any of goes, with the prefixes that
+     * were made for it and are empty. */
+    void (*close_lock)(pp_lock *lock);
+
+    /* Gives an object another key, in the same store, whole and at once. PARAPET_ERR_NOT_FOUND when there is none;
+     * PARAPET_ERR_EXISTS when the new key is taken. Durable after the next settle. */
+    parapet_status (*move)(pp_store *store, const char *key, const char *new_key);
+    /* Makes every publish, move and remove so far durable. */
     parapet_status (*settle)(pp_store *store);
     /* Removes an object. */
     parapet_status (*remove)(pp_store *store, const char *key);
     /* Removes everything below a prefix, objects and prefixes; not found is fine. */
     parapet_status (*remove_prefix)(pp_store *store, const char *prefix);
+    /* Removes prefixes that hold no object, this one and those below it. What is no object and no prefix stays, and
+     * so does all above it. Not found is fine. NULL: a prefix is there only as long as an object is below it. */
+    parapet_status (*remove_empty)(pp_store *store, const char *prefix);
     /* Tells the direct children of a prefix in the order of their names. "" is the root. A prefix that does not
      * exist is PARAPET_ERR_NOT_FOUND. */
     parapet_status (*list)(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
@@ -117,6 +165,8 @@ typedef struct pp_store_ops {
 struct pp_store {
     const pp_store_ops *ops;
     uint64_t place[2]; /* stores opened at the same place have the same numbers here */
+    pp_store
+        *locks_of; /* one that only changes how another one behaves leaves the locks to that; NULL: has its own */
 };
 
 /* Whether what is written to one is seen in the other. */
@@ -135,13 +185,22 @@ struct pp_reader {
 
 struct pp_writer {
     pp_store *store;
-    uint64_t bytes; /* appended so far */
+    uint64_t bytes;   /* appended so far */
+    uint64_t version; /* of the object, once it is published; 0: not known */
 };
 
 struct pp_log {
     pp_store *store;
     uint64_t bytes; /* its length */
 };
+
+struct pp_lock {
+    pp_store *store;
+};
+
+/* "process 4711 on node12": for the text of a lock. */
+#define PP_PROCESS_BYTES 160
+void pp_process_name(char name[PP_PROCESS_BYTES]);
 
 /* The calls. Keys are checked here, once, for every implementation. */
 parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader **reader);
@@ -162,14 +221,31 @@ parapet_status pp_store_open_log(pp_store *store, const char *key, uint64_t keep
 parapet_status pp_log_append(pp_log *log, const void *data, size_t bytes);
 void pp_log_close(pp_log *log); /* takes NULL */
 
+parapet_status pp_store_open_lock(pp_store *store, const char *key, pp_lock **lock);
+parapet_status pp_lock_set(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
+parapet_status pp_lock_test(pp_lock *lock, pp_lock_byte byte, bool *is_held);
+parapet_status pp_lock_prove(pp_lock *lock);
+parapet_status pp_lock_write(pp_lock *lock, const char *text);
+void pp_lock_close(pp_lock *lock); /* takes NULL */
+parapet_status pp_store_view_lock(pp_store *store, const char *key, pp_lock_view *view);
+
 parapet_status pp_store_settle(pp_store *store);
+parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key);
 parapet_status pp_store_remove(pp_store *store, const char *key);
 parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix);
+parapet_status pp_store_remove_empty(pp_store *store, const char *prefix);
 parapet_status pp_store_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
 void pp_store_free(pp_store *store); /* takes NULL */
 
 /* Reads a whole object of at most limit_bytes into fresh memory with a NUL behind it; free with pp_free. */
 parapet_status pp_store_read_all(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes);
+
+/* The same, with its version. */
+parapet_status pp_store_read_version(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes,
+                                     uint64_t *version);
+
+/* The version of what lies at a key; 0: nothing does. */
+parapet_status pp_store_version(pp_store *store, const char *key, uint64_t *version);
 
 /* Begin, append, stage and publish in one, for metadata. */
 parapet_status pp_store_write_all(pp_store *store, const pp_write_request *request, const void *data, size_t bytes,
@@ -178,13 +254,11 @@ parapet_status pp_store_write_all(pp_store *store, const pp_write_request *reque
 /* Whether a key is well formed; the sentence says what is wrong with it. */
 parapet_status pp_key_check(const char *key);
 
-typedef enum pp_direct_io { PP_DIRECT_AUTOMATIC = 0, PP_DIRECT_ALWAYS = 1, PP_DIRECT_NEVER = 2 } pp_direct_io;
-
 typedef struct pp_posix_options {
-    bool create;            /* make the root directory (not its parents) if it does not exist */
-    bool read_only;         /* refuse begin and remove */
-    bool not_durable;       /* skip flushing to the device */
-    pp_direct_io direct_io; /* of large writes, and of large reads that are not in the page cache */
+    bool create;                 /* make the root directory (not its parents) if it does not exist */
+    bool read_only;              /* refuse begin and remove */
+    bool not_durable;            /* skip flushing to the device */
+    parapet_direct_io direct_io; /* of large writes, and of large reads that are not in the page cache */
 } pp_posix_options;
 
 /* A directory of a file system. */
@@ -207,7 +281,8 @@ typedef struct pp_fault_plan {
 } pp_fault_plan;
 
 /* Wraps a store (not freed with it) and fails operations as the plan says; the plan is the caller's and may be
- * changed between calls. Freeing readers and writers, suspending and closing never fail and are not counted. */
+ * changed between calls. Freeing readers and writers, suspending, closing and letting go of locks never fail and are
+ * not counted. */
 parapet_status pp_store_faulty_build(pp_store **store, pp_store *inner, pp_fault_plan *plan);
 
 #endif

@@ -65,6 +65,20 @@ parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t 
     return pp_text_finish(&text, key);
 }
 
+bool pp_layout_shard_of_key(const pp_layout *layout, const char *key, int64_t *shard)
+{
+    const pp_grid *shards = &layout->tiling.shards;
+    int64_t cell[PARAPET_MAX_NDIM];
+    int d;
+    if (!pp_key_parse(&layout->keys, shards->ndim, key, cell))
+        return false;
+    for (d = 0; d < shards->ndim; d++)
+        if (cell[d] >= shards->cells[d])
+            return false;
+    *shard = pp_grid_cell_number(shards, cell);
+    return true;
+}
+
 bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk)
 {
     size_t bytes = pp_chain_decoded_bytes(layout->chain), element_bytes = layout->tiling.element_bytes;

@@ -32,4 +32,7 @@ bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk);
 /* The key of a shard: path of the array, "/", key. Free with pp_free. */
 parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key);
 
+/* The other way, of a key without the path; false: it is no shard of the array. */
+bool pp_layout_shard_of_key(const pp_layout *layout, const char *key, int64_t *shard);
+
 #endif

@@ -201,7 +201,11 @@ static parapet_status make_room(pp_staged *staged)
 
 static pp_staged_note note_of(pp_shard_build *build)
 {
-    pp_staged_note note = {.target = build->target, .shard = build->number, .record = {.bytes = PP_SHARD_ABSENT}};
+    pp_staged_note note = {.target = build->target,
+                           .shard = build->number,
+                           .record = {.bytes = PP_SHARD_ABSENT},
+                           .keeps_old = build->is_old_open,
+                           .old_version = build->old.reader != NULL ? build->old.reader->version : 0};
     if (!build->is_described)
         return note;
     note.record = (pp_shard_record){.bytes = build->writer->bytes, .index_crc32c = build->index_crc32c};
@@ -222,6 +226,30 @@ parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_co
     staged->writers[staged->count++] = build->writer;
     build->writer = NULL;
     return PARAPET_OK;
+}
+
+static parapet_status check_note(const pp_transfer_context *context, const pp_staged_note *note)
+{
+    char *key = NULL;
+    uint64_t version;
+    parapet_status status = pp_layout_key(context->layout, context->path, note->shard, &key);
+    if (status == PARAPET_OK && (status = pp_store_version(context->store, key, &version)) == PARAPET_OK &&
+        version != note->old_version)
+        status =
+            pp_fail(PARAPET_ERR_STALE,
+                    "another job has written %s since this call began; nothing was written, repeat the call", key);
+    pp_free(key);
+    return status;
+}
+
+parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_staged *staged)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = 0; i < staged->count && status == PARAPET_OK; i++)
+        if (staged->notes[i].keeps_old)
+            status = check_note(&contexts[staged->notes[i].target], &staged->notes[i]);
+    return status;
 }
 
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged)

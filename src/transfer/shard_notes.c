@@ -2,6 +2,7 @@
 
 #include <assert.h>
 #include <stdlib.h>
+#include <string.h>
 
 #include "base/checked.h"
 
@@ -48,9 +49,9 @@ parapet_status pp_shard_notes_reserve(pp_shard_notes *notes, size_t more)
     return status;
 }
 
-void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, const pp_shard_record *record)
+void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, const pp_shard_record *record, uint64_t version)
 {
-    pp_shard_note note = {.shard = shard, .serial = notes->serial};
+    pp_shard_note note = {.shard = shard, .serial = notes->serial, .version = version};
     size_t place = pp_shard_notes_find(notes, shard);
     if (notes->lost_serial == notes->serial)
         return;
@@ -80,4 +81,11 @@ void pp_shard_notes_end(pp_shard_notes *notes)
     if (i < notes->count)
         qsort(notes->list, notes->count, sizeof notes->list[0], compare_shards);
     notes->sorted_count = notes->count;
+}
+
+void pp_shard_notes_drop(pp_shard_notes *notes, size_t place)
+{
+    memmove(notes->list + place, notes->list + place + 1, (notes->count - place - 1) * sizeof notes->list[0]);
+    notes->count--;
+    notes->sorted_count--;
 }

@@ -46,6 +46,8 @@ typedef struct pp_staged_note {
     int target; /* which array of the transfer */
     int64_t shard;
     pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not made on the way */
+    bool keeps_old;         /* some of it was taken from the shard that it replaces */
+    uint64_t old_version;   /* of that; 0: there was none */
 } pp_staged_note;
 
 /* New shards, written and durable but not visible. */
@@ -65,6 +67,10 @@ parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *a
  * everything outside the array is fill value, or absent. */
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk,
                                          pp_staged *staged);
+
+/* [local] PARAPET_ERR_STALE if a staged shard that was built from an older one would replace another one than that.
+ * contexts are those of the arrays of the transfer. */
+parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_staged *staged);
 
 /* [local] Makes all staged shards visible and durable. */
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged);

@@ -2,6 +2,7 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/utf8.h"
 #include "zarr/internal.h"
 
 static parapet_status refuse(const pp_type *type, pp_json *json, const char *expected)

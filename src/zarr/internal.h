@@ -12,7 +12,7 @@
 /* A type with larger elements is refused: an element is held in memory as the fill value. */
 #define PP_MAX_ELEMENT_BYTES (1u << 20)
 
-/* ---- json_scan.c, utf8.c: before json-c sees a document ---- */
+/* ---- json_scan.c: before json-c sees a document ---- */
 
 /* Refuses what is not JSON, is too deep or too rich for memory, repeats a key or has an integer beyond 64 bits. */
 parapet_status pp_json_scan(const char *text, size_t bytes);
@@ -25,9 +25,6 @@ typedef struct pp_json_span {
 /* The same for a document with a member of that name, the object in which nobody will look for anything: its keys are
  * not compared, and what it holds is not counted. Tells where it is. */
 parapet_status pp_json_scan_except(const char *text, size_t bytes, const char *member, pp_json_span *span);
-
-/* Bytes of the UTF-8 character that starts at text, 0 when there is no valid one. */
-size_t pp_utf8_character_bytes(const unsigned char *text, size_t available);
 
 /* ---- json_print.c ---- */
 

@@ -85,6 +85,18 @@ parapet_status pp_json_parse_stored(pp_json **json, char *text, size_t bytes)
     return build_tree(json, text, without_trailing_space(text, bytes));
 }
 
+parapet_status pp_json_parse_consolidated(pp_json **json, const char *text, size_t bytes)
+{
+    pp_json_span span;
+    parapet_status status;
+    *json = NULL;
+    if ((status = check_bytes(bytes)) != PARAPET_OK ||
+        (status = pp_json_scan_except(text, bytes, "consolidated_metadata", &span)) != PARAPET_OK ||
+        span.end == span.start)
+        return status;
+    return pp_json_parse(json, text + span.start, span.end - span.start);
+}
+
 void pp_json_free(pp_json *json)
 {
     (void)json_object_put(json);

@@ -36,6 +36,9 @@ parapet_status pp_json_parse(pp_json **json, const char *text, size_t bytes);
  * nothing is left of it (also in text), since nothing is ever taken from it. */
 parapet_status pp_json_parse_own(pp_json **json, const char *text, size_t bytes);
 parapet_status pp_json_parse_stored(pp_json **json, char *text, size_t bytes);
+
+/* Parses what a zarr.json has as consolidated_metadata and nothing else; NULL: it has none. */
+parapet_status pp_json_parse_consolidated(pp_json **json, const char *text, size_t bytes);
 void pp_json_free(pp_json *json);
 
 /* One more owner of the same value, which must then not be changed. */

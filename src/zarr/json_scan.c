@@ -6,6 +6,7 @@
 #include <sys/random.h>
 #include <time.h>
 
+#include "base/utf8.h"
 #include "zarr/internal.h"
 
 /* What json-c takes for a value, measured generously; the sum is bounded before anything is built. */

@@ -1,5 +1,6 @@
 #include <string.h>
 
+#include "base/utf8.h"
 #include "zarr/internal.h"
 
 #define MAX_PATH_BYTES 1024

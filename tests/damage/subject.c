@@ -5,7 +5,7 @@
 #include "support.h"
 
 /* Small buffers, taken again and again: millions of reads must not wait for the system to map memory. */
-static const parapet_store_options small = {.io_thread = 2, .memory_bytes = 1 << 20};
+static const parapet_store_options small = {.io_thread = PARAPET_IO_THREAD_NONE, .memory_bytes = 1 << 20};
 
 static const char attributes[] = "{\"units\": \"K\", \"scale\": 1.5}";
 
@@ -58,7 +58,7 @@ static void write_array(const subject_form *form, parapet_array *array, const ui
 
 static void make_generation(subject *made, uint32_t generation, image *objects)
 {
-    parapet_store_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE};
     parapet_store *store;
     parapet_group *root;
     parapet_array *array;

@@ -249,7 +249,7 @@ static void test_damage__a_shard_that_was_never_written_cannot_appear(void **con
 /* The objects of the array after its attribute changed, sealed all the time. */
 static void take_with_attribute(const subject *made, image *changed)
 {
-    parapet_store_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE};
     parapet_store *store;
     parapet_array *array;
     pp_store *memory;

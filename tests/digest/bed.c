@@ -22,8 +22,11 @@ void require_true(bool is_true, const char *sentence)
 
 parapet_store_options plain_options(const digest_bed *bed)
 {
-    return (parapet_store_options){
-        .memory_bytes = 64 << 20, .threads = 1, .io_thread = bed->is_alone ? 2 : 1, .direct_io = 2, .durability = 2};
+    return (parapet_store_options){.memory_bytes = 64 << 20,
+                                   .threads = 1,
+                                   .io_thread = bed->is_alone ? 2 : 1,
+                                   .direct_io = PARAPET_DIRECT_IO_NEVER,
+                                   .durability = PARAPET_DURABILITY_LEAVE};
 }
 
 parapet_store *open_store_with(const digest_bed *bed, const char *name, const parapet_store_options *options)

@@ -11,7 +11,8 @@
 typedef struct digest_copy {
     const char *target;
     parapet_copy_changes changes;
-    int64_t passes, reading;
+    int64_t passes;
+    parapet_reading reading;
 } digest_copy;
 
 static const digest_copy kinds[] = {

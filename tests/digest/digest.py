@@ -17,7 +17,11 @@ Compressors of other versions write other bytes. recorded.txt names the versions
 with = are compared, and the names of the files of the rest. Directories without files are not looked at: they are no
 objects.
 
-Two files of an interrupted copy are reduced to what is the same in every run, see reduce_job and reduce_finished.
+Two files of an interrupted copy are reduced to what is the same in every run, see reduce_job and reduce_finished. Of
+the first, the job, only the words that say what is copied are compared: when recorded.txt was made the plan stood
+behind them as it was in memory, and now there stands what it is made from. Open steps are compared without their
+checksums, see reduce_open.
+Locks (__parapet/lock) are left out: they say which job came last.
 """
 
 import argparse
@@ -32,6 +36,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
+sys.path.insert(0, str(HERE.parent / "own_state"))
+from state import crc32c  # noqa: E402
 RECORDED = HERE / "recorded.txt"
 DIGITS = 32
 SHOWN = 20
@@ -41,6 +47,10 @@ SHOWN = 20
 # rank.
 ALONE = ("abandoned_", "compressed_copies", "compressed_foreign", "compressed_source", "copies", "copy_source",
          "interrupted_", "resumed")
+
+
+def is_lock(path):
+    return path.parts[-2:] == ("__parapet", "lock")
 
 
 def parse_arguments():
@@ -73,22 +83,38 @@ def made_stores(arguments):
 
 
 def reduce_job(data):
-    """What is copied and how, in words, and the plan.
+    """What is copied, in words.
 
-    The version of the source's objects is of inodes and times. The plan is there as it was in memory, for the same
-    build to take it up again; its size stands in the first line. The checksum at the end is of all this."""
-    words, plan = data[:-4].split(b"\n\nplan:", 1)
-    size = re.search(rb"^copy by parapet [^\n]* \((\d+)\)$", words, re.MULTILINE)
-    words = words.replace(b"(" + size[1] + b")", b"(size)", 1)
+    The version of the source's objects is of inodes and times. When recorded.txt was made the size of the plan stood
+    in the first line, because the plan stood behind the words, in binary: the place where it was is filled again. What
+    stands there now, what the plan is made from, depends on what was measured and has a test of its own."""
+    words, found, rest = data.partition(b"\n\nranks: ")
     words, count = re.subn(rb"(?m)^(stored objects of the source: )[0-9a-f]{16}$", rb"\1version", words)
-    if count != 1 or len(plan) != int(size[1]):
+    words, first = re.subn(rb"\A(copy by parapet [^\n]*)$", rb"\1 (size)", words, flags=re.MULTILINE)
+    if not found or count != 1 or first != 1 or not re.search(rb"\nplan: [0-9a-f]{64}\ncrc32c: [0-9a-f]{8}\n\Z", rest):
         sys.exit("digest: the job of a copy does not look like one")
-    return words, plan
+    return words
 
 
 def reduce_finished(data):
     """The arrays of a group that are complete, each behind the version of its source: of inodes and times."""
     return re.sub(rb"(?m)^[0-9a-f]{16} ", b"version ", data)
+
+
+def reduce_open(data):
+    """Open steps of a series, without the checksum behind every piece: it is younger than recorded.txt. A checksum is
+    a CRC-32C of the piece and of its place, and the same with all bits turned."""
+    kept, start, end = b"", 0, 0
+    while end + 8 <= len(data):
+        found, turned = (int.from_bytes(data[at:at + 4], "little") for at in (end, end + 4))
+        if found ^ turned == 0xFFFFFFFF and found == crc32c(data[start:end] + start.to_bytes(8, "little")):
+            kept += data[start:end]
+            start = end = end + 8
+        else:
+            end += 1
+    if start != len(data):
+        sys.exit("digest: an open step has a piece without a checksum")
+    return kept
 
 
 def digest(data):
@@ -100,19 +126,20 @@ def describe(name, data):
     depends = name.startswith("compressed_") and not (name.endswith("/zarr.json") and b'"sealed"' not in data)
     mark = "~" if depends else "="
     if name.endswith("/__parapet/copy/job"):
-        words, plan = reduce_job(data)
-        yield name, mark, digest(words)
-        yield f"{name}:plan-of-{len(plan)}-bytes", mark, digest(plan)
-        return
+        data = reduce_job(data)
+    if name.endswith("/__parapet/intent"):
+        return  # what a series was about to do when its job was abandoned: younger than recorded.txt
     if name.endswith("/__parapet/copy/finished"):
         data = reduce_finished(data)
+    if re.search("/__parapet/open/[0-9]+$", name):
+        data = reduce_open(data)
     yield name, mark, digest(data)
 
 
 def survey(folder):
     """name -> (mark, digest) of everything below folder."""
     found = {}
-    for path in sorted(path for path in folder.rglob("*") if path.is_file() or path.is_symlink()):
+    for path in sorted(path for path in folder.rglob("*") if (path.is_file() or path.is_symlink()) and not is_lock(path)):
         for name, mark, value in describe(path.relative_to(folder).as_posix(), path.read_bytes()):
             found[name] = (mark, value)
     return found
@@ -141,20 +168,9 @@ def is_alone(name):
     return name.startswith(ALONE)
 
 
-def without_plans_of_other_builds(recorded, found):
-    """Leaves out the plans whose size has changed, and says so."""
-    def job(name):
-        return name.split(":plan-of-")[0]
-
-    def plans(names):
-        return {name for name in names if ":plan-of-" in name}
-
-    lost, fresh = plans(recorded.keys() - found.keys()), plans(found.keys() - recorded.keys())
-    changed = {job(name) for name in lost} & {job(name) for name in fresh}
-    for name in sorted(changed):
-        print(f"skipped: the plan in {name}: it has another size, and is of another build")
-    left_out = {name for name in lost | fresh if job(name) in changed}
-    return [{name: value for name, value in names.items() if name not in left_out} for names in (recorded, found)]
+def without_plans(recorded):
+    """Leaves out the plans as they were in memory: they are not stored any more, see reduce_job."""
+    return {name: value for name, value in recorded.items() if ":plan-of-" not in name}
 
 
 def compare(recorded, found, has_same_libraries):
@@ -179,7 +195,7 @@ def check(arguments, found, libraries):
         skipped = sum(mark == "~" for mark, _ in recorded.values())
         print(f"skipped: the bytes of {skipped} files depend on the compressors; recorded with {', '.join(were)}, "
               f"but here is {', '.join(libraries)}")
-    recorded, found = without_plans_of_other_builds(recorded, found)
+    recorded = without_plans(recorded)
     count = sum(mark == "=" or were == libraries for mark, _ in recorded.values())
     return list(compare(recorded, found, were == libraries)), count
 

@@ -106,7 +106,7 @@ static parapet_status make_one(checkpoint_bed *used, parapet_store *store)
 
 static parapet_status open_store(pp_store *backend, parapet_store **store)
 {
-    parapet_store_options options = {.io_thread = 2, .threads = 1, .memory_bytes = 8 << 20};
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE, .threads = 1, .memory_bytes = 8 << 20};
     return pp_store_open_over(store, MPI_COMM_NULL, backend, PARAPET_CREATE, &options);
 }
 
@@ -133,16 +133,16 @@ parapet_status checkpoint_bed_make(checkpoint_bed *used, int count, bool goes_on
 
 /* ---- Restoring ---- */
 
-static parapet_status read_generation(parapet_checkpoint *checkpoint, checkpoint_made *found, bool *is_whole)
+static parapet_status read_generation(parapet_restore *restore, checkpoint_made *found, bool *is_whole)
 {
-    parapet_checkpoint_info info;
+    parapet_restore_info info;
     char *json = NULL;
     fields seen;
     parapet_status status;
     fields_init(&seen);
-    if ((status = parapet_checkpoint_get_info(checkpoint, &info)) != PARAPET_OK ||
-        (status = parapet_checkpoint_get(checkpoint, seen.items, 2)) != PARAPET_OK ||
-        (status = parapet_checkpoint_attribute_get(checkpoint, "tag", &json)) != PARAPET_OK)
+    if ((status = parapet_restore_get_info(restore, &info)) != PARAPET_OK ||
+        (status = parapet_restore_get(restore, seen.items, 2)) != PARAPET_OK ||
+        (status = parapet_restore_attribute_get(restore, "tag", &json)) != PARAPET_OK)
         return status;
     *found = (checkpoint_made){.generation = info.generation, .tag = strtoll(json, NULL, 10)};
     *is_whole = info.array_count == 2 && info.passed_over == 0 && fields_are_of(&seen, found->tag);
@@ -151,15 +151,16 @@ static parapet_status read_generation(parapet_checkpoint *checkpoint, checkpoint
 }
 
 /* A generation, 0 for the newest; *is_whole: all its values follow from its tag, and none was passed over. */
-static parapet_status restore(parapet_store *store, int64_t generation, checkpoint_made *found, bool *is_whole)
+static parapet_status restore_generation(parapet_store *store, int64_t generation, checkpoint_made *found,
+                                         bool *is_whole)
 {
-    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     pp_failure failure = {0};
-    parapet_status status = parapet_checkpoint_open(&checkpoint, store, PLACE, generation);
+    parapet_status status = parapet_restore_open(&restore, store, PLACE, generation);
     if (status != PARAPET_OK)
         return status;
-    pp_failure_take(&failure, read_generation(checkpoint, found, is_whole));
-    pp_failure_take(&failure, parapet_checkpoint_close(&checkpoint));
+    pp_failure_take(&failure, read_generation(restore, found, is_whole));
+    pp_failure_take(&failure, parapet_restore_close(&restore));
     return pp_failure_put(&failure);
 }
 
@@ -171,7 +172,7 @@ parapet_status checkpoint_bed_recover(checkpoint_bed *used)
     parapet_status status = open_store(used->faulty, &store);
     if (status != PARAPET_OK)
         return status;
-    if ((status = restore(store, 0, &newest, &is_whole)) == PARAPET_OK &&
+    if ((status = restore_generation(store, 0, &newest, &is_whole)) == PARAPET_OK &&
         (status = parapet_store_collect(store, "", 0, NULL, NULL)) == PARAPET_OK)
         status = make_one(used, store);
     return close_store(&store, status);
@@ -221,7 +222,7 @@ static bool check_one(checkpoint_bed *used, parapet_store *store, int64_t number
     const checkpoint_made *known = find_known(used, number);
     checkpoint_made found = {0};
     bool is_whole = false;
-    parapet_status status = restore(store, number, &found, &is_whole);
+    parapet_status status = restore_generation(store, number, &found, &is_whole);
     if (status != PARAPET_OK)
         return find_wrong(used, "generation %" PRId64 " is listed, but: %s: %s", number, parapet_status_name(status),
                           parapet_error_message());
@@ -252,7 +253,7 @@ static bool check_newest(checkpoint_bed *used, parapet_store *store)
     int64_t expected = used->known[used->known_count - 1].generation;
     checkpoint_made found = {0};
     bool is_whole = false;
-    parapet_status status = restore(store, 0, &found, &is_whole);
+    parapet_status status = restore_generation(store, 0, &found, &is_whole);
     if (status != PARAPET_OK)
         return find_wrong(used, "the newest, %" PRId64 ", does not open: %s: %s", expected,
                           parapet_status_name(status), parapet_error_message());

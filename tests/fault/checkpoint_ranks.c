@@ -77,18 +77,17 @@ static parapet_status put_state(parapet_checkpoint *checkpoint, kill_state *stat
     return parapet_checkpoint_put(checkpoint, all.items, ITEMS);
 }
 
-static parapet_status make_one(parapet_store *store, kill_state *state, int64_t tag, int64_t *generation)
+/* Sets *newest to its number when it is committed, one more than it was. */
+static parapet_status make_one(parapet_store *store, kill_state *state, int64_t tag, int64_t *newest)
 {
     parapet_checkpoint *checkpoint = NULL;
-    parapet_checkpoint_info info;
     parapet_status status;
     kill_state_fill(state, tag);
     if ((status = parapet_checkpoint_begin(&checkpoint, store, PLACE, NULL)) != PARAPET_OK)
         return status;
-    require(parapet_checkpoint_get_info(checkpoint, &info));
-    kill_note(folder, "begin", info.generation, tag);
+    kill_note(folder, "begin", *newest + 1, tag);
     if ((status = put_state(checkpoint, state, tag)) == PARAPET_OK)
-        return parapet_checkpoint_commit(&checkpoint, generation);
+        return parapet_checkpoint_commit(&checkpoint, newest);
     (void)parapet_checkpoint_abort(&checkpoint);
     return status;
 }
@@ -108,18 +107,26 @@ static void tell_made(parapet_status status, const char *message, int64_t tag, d
         fprintf(stderr, "%s\n", message);
 }
 
+static int take_first(void *context, int64_t generation, const char *path)
+{
+    (void)path;
+    *(int64_t *)context = generation;
+    return 1;
+}
+
 static void make(int64_t tag, int64_t count)
 {
     parapet_store *store = open_store(PARAPET_CREATE);
     parapet_status status = PARAPET_OK;
-    int64_t generation, end = tag + count;
+    int64_t newest = 0, end = tag + count;
     kill_state state;
+    require(parapet_checkpoint_list(store, PLACE, take_first, &newest));
     kill_state_build(&state, 0);
     for (; tag < end && status == PARAPET_OK; tag++) {
         double start = MPI_Wtime();
         char message[1024] = "";
-        if ((status = make_one(store, &state, tag, &generation)) == PARAPET_OK)
-            kill_note(folder, "done", generation, tag);
+        if ((status = make_one(store, &state, tag, &newest)) == PARAPET_OK)
+            kill_note(folder, "done", newest, tag);
         else
             (void)snprintf(message, sizeof message, "%s", parapet_error_message());
         tell_made(status, message, tag, MPI_Wtime() - start);
@@ -133,27 +140,27 @@ static void make(int64_t tag, int64_t count)
 /* Restores one generation, 0 for the newest, and prints what came of it. */
 static void tell_generation(parapet_store *store, kill_state *state, int64_t number)
 {
-    parapet_checkpoint *checkpoint = NULL;
-    parapet_checkpoint_info info = {.generation = number};
+    parapet_restore *restore = NULL;
+    parapet_restore_info info = {.generation = number};
     int64_t tag = 0, wrong = 0;
     char *json = NULL;
     arguments all;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, store, PLACE, number);
+    parapet_status status = parapet_restore_open(&restore, store, PLACE, number);
     arguments_init(&all, state);
     if (status == PARAPET_OK) {
-        require(parapet_checkpoint_get_info(checkpoint, &info));
-        require(parapet_checkpoint_attribute_get(checkpoint, "tag", &json));
+        require(parapet_restore_get_info(restore, &info));
+        require(parapet_restore_attribute_get(restore, "tag", &json));
         tag = strtoll(json, NULL, 10);
         parapet_free(json);
-        if ((status = parapet_checkpoint_get(checkpoint, all.items, ITEMS)) == PARAPET_OK)
+        if ((status = parapet_restore_get(restore, all.items, ITEMS)) == PARAPET_OK)
             wrong = kill_state_wrong(state, tag);
     }
     if (kill_rank == 0)
         printf("{\"status\": \"%s\", \"asked\": %" PRId64 ", \"generation\": %" PRId64 ", \"tag\": %" PRId64
                ", \"wrong\": %" PRId64 ", \"passed_over\": %" PRId64 "}\n",
                parapet_status_name(status), number, info.generation, tag, wrong, info.passed_over);
-    if (checkpoint != NULL)
-        require(parapet_checkpoint_close(&checkpoint));
+    if (restore != NULL)
+        require(parapet_restore_close(&restore));
 }
 
 typedef struct listing {

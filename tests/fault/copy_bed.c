@@ -44,7 +44,7 @@ const copy_subject copy_subjects[] = {
     {.name = "the root, runs of chunks",
      .changes = {.chunks = "12,3", .shards = "24,6", .codec = "gzip:1"},
      .unit_bytes = 300,
-     .reading = 2,
+     .reading = PARAPET_READING_RUNS,
      .source_path = "plain",
      .target_path = ""},
     {.name = "three passes without shards, measured first",
@@ -141,7 +141,7 @@ static void write_source(copy_bed *made)
                                .shards = shards,
                                .codec = "zstd:1",
                                .attributes = "{\"units\": \"K\"}"};
-    parapet_store_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE};
     parapet_group *group;
     parapet_store *store;
     assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, made->faulty[COPY_SOURCE], PARAPET_CREATE, &options));

@@ -12,7 +12,8 @@
 typedef struct copy_subject {
     const char *name;
     parapet_copy_changes changes;
-    int64_t unit_bytes, passes, reading, memory_bytes;
+    int64_t unit_bytes, passes, memory_bytes;
+    parapet_reading reading;
     const char *source_path, *target_path;
     bool has_temporary; /* intermediate passes go to a third store */
     bool elides_fill;

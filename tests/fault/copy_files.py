@@ -10,7 +10,9 @@ ABSENT = 2**64 - 1
 
 
 def files_below(folder):
-    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*") if path.is_file())
+    """Locks are left out: they say which job came last."""
+    return sorted(path.relative_to(folder).as_posix() for path in folder.rglob("*")
+                  if path.is_file() and path.parts[-2:] != ("__parapet", "lock"))
 
 
 def chunks_of_shard(data, count):

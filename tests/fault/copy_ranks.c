@@ -21,7 +21,8 @@ enum { NDIM = 3, PARTS = 8 };
 typedef struct copy_kind {
     const char *name, *path;
     parapet_copy_changes changes;
-    int64_t passes, cooperation;
+    int64_t passes;
+    parapet_cooperation cooperation;
 } copy_kind;
 
 static const copy_kind kinds[] = {

@@ -195,8 +195,8 @@ static bool is_in_danger(const watched *one)
     size_t bytes = strlen(one->path);
     if (!one->is_dirty && !one->is_lost)
         return false;
-    if (bytes > 4 && strcmp(one->path + bytes - 4, "/tmp") == 0)
-        return false; /* temporary names need not outlive anything */
+    if (bytes > 5 && (strcmp(one->path + bytes - 4, "/tmp") == 0 || strcmp(one->path + bytes - 5, "/lock") == 0))
+        return false; /* temporary names and locks need not outlive anything */
     return lstat(one->path, &found) == 0 && found.st_dev == one->device && found.st_ino == one->number;
 }
 
@@ -385,6 +385,12 @@ EXPORT int unlinkat(int directory, const char *name, int flags)
     return next(directory, name, flags);
 }
 
+/* The root, which is a group without anything of ours beside it, has this only as long as its lock is held. */
+static bool is_for_lock_of_root(const char *path, const char *name)
+{
+    return strcmp(path, root) == 0 && strcmp(name, "__parapet") == 0;
+}
+
 EXPORT int mkdirat(int directory, const char *name, mode_t mode)
 {
     static int (*next)(int, const char *, mode_t);
@@ -396,7 +402,7 @@ EXPORT int mkdirat(int directory, const char *name, mode_t mode)
         (void)count_call(false);
     result = next(directory, name, mode);
     error_number = errno;
-    if (is_ours && result == 0)
+    if (is_ours && result == 0 && !is_for_lock_of_root(path, name))
         mark_dirty(directory, path);
     errno = error_number;
     return result;

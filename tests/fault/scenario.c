@@ -5,7 +5,7 @@
 void bed_build(bed *made, pp_store *inner)
 {
     *made = (bed){.inner = inner, .plan = {.fail_at = -1}};
-    made->options.io_thread = 2;
+    made->options.io_thread = PARAPET_IO_THREAD_NONE;
     assert_ok(pp_store_faulty_build(&made->faulty, made->inner, &made->plan));
 }
 

@@ -1,5 +1,6 @@
 #include "shim.h"
 
+#include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -24,8 +25,8 @@ EXPORT void shim_arm(shim_plan *plan)
 
 EXPORT const char *shim_call_name(shim_call call)
 {
-    static const char *const names[SHIM_CALLS] = {"open",   "read",   "write", "flush", "examine",
-                                                  "rename", "unlink", "mkdir", "close"};
+    static const char *const names[SHIM_CALLS] = {"open", "read",   "write",  "flush", "examine",
+                                                  "list", "rename", "unlink", "mkdir", "close"};
     return names[call];
 }
 
@@ -131,6 +132,22 @@ EXPORT int fstat(int descriptor, struct stat *found)
     bool is_short = false;
     find(&next, "fstat");
     return strikes(SHIM_EXAMINE, &is_short) ? -1 : next(descriptor, found);
+}
+
+EXPORT int fstatat(int directory, const char *path, struct stat *found, int flags)
+{
+    static int (*next)(int, const char *, struct stat *, int);
+    bool is_short = false;
+    find(&next, "fstatat");
+    return strikes(SHIM_EXAMINE, &is_short) ? -1 : next(directory, path, found, flags);
+}
+
+EXPORT struct dirent *readdir(DIR *stream)
+{
+    static struct dirent *(*next)(DIR *);
+    bool is_short = false;
+    find(&next, "readdir");
+    return strikes(SHIM_LIST, &is_short) ? NULL : next(stream);
 }
 
 EXPORT int renameat(int from, const char *old, int to, const char *new)

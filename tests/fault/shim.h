@@ -1,7 +1,7 @@
 /* shim.h - stands between the library and the C library's system calls, and fails the n-th of them.
  *
  * The test program is linked with the shim before the C library, so that open, openat, openat2, pread, pwrite,
- * fsync, fstat, renameat, renameat2, unlinkat, mkdirat and close come here first. */
+ * fsync, fstat, fstatat, readdir, renameat, renameat2, unlinkat, mkdirat and close come here first. */
 #ifndef PARAPET_TESTS_SHIM_H
 #define PARAPET_TESTS_SHIM_H
 
@@ -12,7 +12,8 @@ typedef enum shim_call {
     SHIM_READ,
     SHIM_WRITE,
     SHIM_FLUSH,
-    SHIM_EXAMINE,
+    SHIM_EXAMINE, /* fstat, fstatat */
+    SHIM_LIST,
     SHIM_RENAME,
     SHIM_UNLINK,
     SHIM_MAKE_DIRECTORY,

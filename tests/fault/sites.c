@@ -51,7 +51,7 @@ static pp_store *build_memory(void)
 
 void site_test_build(site_test *test, const scenario *of)
 {
-    *test = (site_test){.of = of, .threads = 1, .io_thread = 2, .first_shard_publish = -1};
+    *test = (site_test){.of = of, .threads = 1, .io_thread = PARAPET_IO_THREAD_NONE, .first_shard_publish = -1};
     scenario_prepare(of, &test->before);
     scenario_bounds(of, &test->before, &test->old, &test->new);
 }
@@ -231,7 +231,7 @@ long site_test_run_all(site_test *test, fault_point manner)
 {
     for (manner.at = 0; site_test_run(test, &manner); manner.at++)
         continue;
-    if (test->threads == 1 && test->io_thread == 2)
+    if (test->threads == 1 && test->io_thread == PARAPET_IO_THREAD_NONE)
         test->sites[manner.kind] = manner.at;
     return manner.at;
 }

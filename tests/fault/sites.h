@@ -25,7 +25,8 @@ typedef struct site_test {
     state old, new;
     pp_store *(*build_inner)(void); /* NULL: a memory store */
     void (*check_inner)(void);      /* after every run, with all handles closed; may be NULL */
-    int64_t threads, io_thread;
+    int64_t threads;
+    parapet_io_thread io_thread;
     long first_shard_publish; /* operations before the first shard becomes visible; -1: not known */
     long sites[2];            /* by kind, with one thread */
     long runs;

@@ -119,7 +119,7 @@ static void check_consolidated(pp_store *store)
 
 void state_take(state *seen, pp_store *backend)
 {
-    parapet_store_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE};
     parapet_store *store;
     int i;
     assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, backend, PARAPET_READ, &options));

@@ -146,7 +146,7 @@ static void set_attribute(parapet_array *array)
 
 static void change_source(copy_bed *work, source_change change_it, const char *path)
 {
-    parapet_store_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE};
     parapet_store *store;
     parapet_array *array;
     assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, work->faulty[COPY_SOURCE], PARAPET_UPDATE, &options));

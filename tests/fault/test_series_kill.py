@@ -125,7 +125,7 @@ class Series:
             if run.returncode != 0:
                 self.add("stray", f"{' '.join(run.args[1:-1])}: {run.stdout}")
         for name in self.store.rglob("__parapet/**/*"):
-            if name.is_file():
+            if name.is_file() and name.name != "lock":
                 self.add("stray", f"{name} was left")
         for name in self.store.rglob("*.tmp"):
             self.add("stray", f"{name} was left")

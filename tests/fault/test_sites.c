@@ -25,7 +25,11 @@ static const fault_point memory_manners[] = {
     {.kind = FAULT_MEMORY, .forever = true},
 };
 
-static const int64_t thread_manners[][2] = {{1, 2}, {1, 1}, {3, 1}, {3, 2}};
+static const struct {
+    int64_t threads;
+    parapet_io_thread io_thread;
+} thread_manners[] = {
+    {1, PARAPET_IO_THREAD_NONE}, {1, PARAPET_IO_THREAD_OWN}, {3, PARAPET_IO_THREAD_OWN}, {3, PARAPET_IO_THREAD_NONE}};
 
 static void run_manners(site_test *test)
 {
@@ -43,8 +47,8 @@ static void test_call(void **context)
     size_t i, manners = is_full ? 4 : 1;
     site_test_build(test, test->of);
     for (i = 0; i < manners; i++) {
-        test->threads = thread_manners[i][0];
-        test->io_thread = thread_manners[i][1];
+        test->threads = thread_manners[i].threads;
+        test->io_thread = thread_manners[i].io_thread;
         run_manners(test);
     }
     site_test_free(test);

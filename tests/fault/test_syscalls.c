@@ -138,7 +138,7 @@ static void run_armed(run *this, const char *root, tally *counted)
 {
     pp_store *inner;
     bed work;
-    assert_ok(pp_store_posix_build(&inner, root, &(pp_posix_options){.direct_io = PP_DIRECT_NEVER}));
+    assert_ok(pp_store_posix_build(&inner, root, &(pp_posix_options){.direct_io = PARAPET_DIRECT_IO_NEVER}));
     bed_build(&work, inner);
     bed_open_handles(&work, this->of);
     shim_arm(&this->plan);

@@ -24,7 +24,7 @@ static parapet_status write_array(parapet_store *store)
 {
     int64_t shape[1] = {8}, start[1] = {0};
     int32_t data[8] = {1, 2, 3, 4, 5, 6, 7, 8};
-    parapet_array_spec spec = {.ndim = 1, .shape = shape, .type = PARAPET_INT32, .overwrite = 1};
+    parapet_array_spec spec = {.ndim = 1, .type = PARAPET_INT32, .shape = shape, .overwrite = 1};
     parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = data};
     parapet_array *array = NULL;
     parapet_status status = parapet_array_create(&array, store, "a", &spec);

@@ -125,7 +125,8 @@ static bool check_elements(const unsigned char *elements)
 static bool is_expected(parapet_status status)
 {
     return status == PARAPET_OK || status == PARAPET_ERR_IO || status == PARAPET_ERR_NOT_FOUND ||
-           status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_ARGUMENT;
+           status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_ARGUMENT || status == PARAPET_ERR_STALE ||
+           status == PARAPET_ERR_BUSY;
 }
 
 static bool read_all(parapet_array *array, tally *count)
@@ -192,7 +193,8 @@ static bool is_outside_whole(const tally *count)
 
 static bool race(long swaps, tally *count)
 {
-    const parapet_store_options options = {.durability = 2, .io_thread = 2};
+    const parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE,
+                                           .io_thread = PARAPET_IO_THREAD_NONE};
     parapet_store *store = NULL;
     int wait_status = 0;
     bool is_sound = true, is_over = false;

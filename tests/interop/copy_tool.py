@@ -70,7 +70,8 @@ def copy_within(arguments, source, target, changes):
 
 def files_below(folder):
     folder = Path(folder)
-    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*") if not path.is_dir())
+    return sorted(str(path.relative_to(folder)) for path in folder.rglob("*")
+                  if not path.is_dir() and path.parts[-2:] != ("__parapet", "lock"))
 
 
 def empty_directories_below(folder):

@@ -128,7 +128,7 @@ static int remove_scratch(void **state)
 
 static void open_store(bed *self, int64_t limit_bytes)
 {
-    const parapet_store_options options = {.memory_bytes = limit_bytes, .durability = 2};
+    const parapet_store_options options = {.memory_bytes = limit_bytes, .durability = PARAPET_DURABILITY_LEAVE};
     *self = (bed){.limit_bytes = limit_bytes};
     assert_ok(parapet_store_open(&self->store, MPI_COMM_NULL, ROOT, PARAPET_CREATE, &options));
 }
@@ -582,7 +582,7 @@ static char sentence[1200]; /* of the transfer that was tried last */
 
 static parapet_status try_transfer(int64_t limit_bytes, bool writes, const parapet_part *part)
 {
-    const parapet_store_options options = {.memory_bytes = limit_bytes, .durability = 2};
+    const parapet_store_options options = {.memory_bytes = limit_bytes, .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     parapet_statistics statistics;

@@ -307,20 +307,20 @@ static parapet_status checkpoint_abort(bed *used)
 static parapet_status checkpoint_get(bed *used)
 {
     pp_failure failure = {0};
-    parapet_checkpoint *checkpoint;
+    parapet_restore *restore;
     checkpoint_parts parts;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, used->store, "c", 1), closed;
+    parapet_status status = parapet_restore_open(&restore, used->store, "c", 1), closed;
     int k, i;
     if (status != PARAPET_OK)
         return status;
     checkpoint_deal(&parts, ranks, (rank + 1) % ranks);
-    status = parapet_checkpoint_get(checkpoint, parts.items, SHARED_MANY);
+    status = parapet_restore_get(restore, parts.items, SHARED_MANY);
     for (k = 0; status == PARAPET_OK && k < SHARED_MANY; k++)
         for (i = 0; i < parts.items[k].part_count; i++)
             if (parts.dealt.values[k][i] != value_of(k, parts.dealt.starts[k][i][0], 1))
                 parallel_has_wrong_values = true;
     pp_failure_take(&failure, status);
-    closed = parapet_checkpoint_close(&checkpoint);
+    closed = parapet_restore_close(&restore);
     return status != PARAPET_OK ? pp_failure_put(&failure) : closed;
 }
 
@@ -408,6 +408,11 @@ static parapet_status series_append(bed *used)
     return status != PARAPET_OK ? pp_failure_put(&failure) : closed;
 }
 
+static parapet_status series_cut(bed *used)
+{
+    return parapet_series_repair(used->store, "s", PARAPET_BEYOND_CUT);
+}
+
 static void prepare_series(bed *used)
 {
     parapet_series *series;
@@ -493,6 +498,7 @@ static const struct row {
     {.like = "group_create", .name = "collect", .run = collect, .prepare = prepare_remains},
     {.like = "group_create", .name = "series_create", .run = series_create},
     {.like = "group_create", .name = "series_append", .run = series_append, .prepare = prepare_series},
+    {.like = "group_create", .name = "series_repair", .run = series_cut, .prepare = prepare_series},
 };
 
 const parallel_call *parallel_calls(int *count)
@@ -544,16 +550,16 @@ static void take_many(shared_state *seen, parapet_store *store)
 
 static void take_checkpoint(shared_state *seen, parapet_store *store)
 {
-    parapet_checkpoint *checkpoint;
+    parapet_restore *restore;
     checkpoint_parts parts;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, store, "c", 0);
+    parapet_status status = parapet_restore_open(&restore, store, "c", 0);
     seen->has_checkpoint = status != PARAPET_ERR_NOT_FOUND;
     if (!seen->has_checkpoint)
         return;
     assert_ok(status);
     checkpoint_deal(&parts, 1, 0);
-    assert_ok(parapet_checkpoint_get(checkpoint, parts.items, SHARED_MANY));
-    assert_ok(parapet_checkpoint_close(&checkpoint));
+    assert_ok(parapet_restore_get(restore, parts.items, SHARED_MANY));
+    assert_ok(parapet_restore_close(&restore));
     memcpy(seen->checkpoint, parts.dealt.values, sizeof seen->checkpoint);
 }
 
@@ -578,7 +584,7 @@ static void take_series(shared_state *seen, parapet_store *store)
 
 void shared_state_take(shared_state *seen, pp_store *backend)
 {
-    parapet_store_options options = {.io_thread = 2};
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE};
     parapet_store *store;
     memset(seen, 0, sizeof *seen);
     state_take(&seen->main, backend);
@@ -641,7 +647,7 @@ bool shared_state_is_between(const shared_state *seen, const shared_state *old, 
 void shared_bed_build(shared_bed *made, const launch *run, const image *before, const parapet_store_options *options)
 {
     static long number;
-    pp_posix_options posix = {.not_durable = true, .direct_io = PP_DIRECT_NEVER};
+    pp_posix_options posix = {.not_durable = true, .direct_io = PARAPET_DIRECT_IO_NEVER};
     pp_store *inner;
     rank = run->rank;
     ranks = run->ranks;

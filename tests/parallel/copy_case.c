@@ -417,7 +417,7 @@ static parapet_status write_boxes(const copy_case *of, parapet_array *array)
 
 bool copy_case_write(const copy_case *of, const char *store_path)
 {
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     parapet_status status;

@@ -63,7 +63,7 @@ static parapet_status delay_open(pp_store *store, const char *key, pp_reader **r
         pp_free(self);
         return status;
     }
-    self->reader = (pp_reader){.store = store, .bytes = self->inner->bytes};
+    self->reader = (pp_reader){.store = store, .bytes = self->inner->bytes, .version = self->inner->version};
     *reader = &self->reader;
     return end(store, "open", status);
 }
@@ -174,7 +174,7 @@ parapet_status delay_store_build(pp_store **store, pp_store *inner, const delay_
     *store = NULL;
     if (status != PARAPET_OK)
         return status;
-    *self = (delay_store){.store.ops = &delay_ops, .inner = inner, .plan = plan};
+    *self = (delay_store){.store.ops = &delay_ops, .store.locks_of = inner, .inner = inner, .plan = plan};
     *store = &self->store;
     return PARAPET_OK;
 }

@@ -46,7 +46,7 @@ static inline int run_parallel(int *argc, char ***argv, void (*check)(pp_comm *c
     long live;
     int all_failures = 0, *servers = NULL, server_count = 0;
     MPI_Init(argc, argv);
-    expect(pp_comm_build(&comm, MPI_COMM_WORLD) == PARAPET_OK, "a communicator");
+    expect(pp_comm_build(&comm, MPI_COMM_WORLD, 0) == PARAPET_OK, "a communicator");
     if (comm != NULL) {
         pp_call_init(&call, "test");
         expect(pp_comm_begin(comm, &call, PARAPET_OK) == PARAPET_OK, "begin");

@@ -99,15 +99,15 @@ parapet_status marked_commit(marked *state, parapet_store *store, const char *pa
 
 parapet_status marked_restore(parapet_store *store, const char *path, int64_t generation, int64_t *mark)
 {
-    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     marked state;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, store, path, generation), closed;
+    parapet_status status = parapet_restore_open(&restore, store, path, generation), closed;
     *mark = -1;
     if (status != PARAPET_OK)
         return status;
     marked_want(&state);
-    status = parapet_checkpoint_get(checkpoint, state.items, MARKED_ARRAYS);
-    closed = parapet_checkpoint_close(&checkpoint);
+    status = parapet_restore_get(restore, state.items, MARKED_ARRAYS);
+    closed = parapet_restore_close(&restore);
     if (status == PARAPET_OK)
         *mark = marked_mark(&state);
     return status != PARAPET_OK ? status : closed;

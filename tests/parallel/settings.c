@@ -1,31 +1,40 @@
 #include "settings.h"
 
 #include <stdio.h>
+#include <stdlib.h>
+
+/* How many ranks a node has is no option of the library, but a variable for tests. */
+static void draw_nodes(draw *from)
+{
+    static const char *const counts[] = {"0", "1", "2"};
+    (void)setenv("PARAPET_RANKS_PER_NODE", counts[draw_between(from, 0, 2)], 1);
+}
 
 parapet_store_options settings_draw(draw *from, int ranks)
 {
     parapet_store_options options = {
         .memory_bytes = draw_chance(from, 70) ? (int64_t)1 << draw_between(from, 20, 23) : 0,
         .threads = draw_between(from, 1, 3),
-        .io_thread = draw_between(from, 1, 2),
-        .durability = draw_between(from, 1, 2),
-        .direct_io = draw_chance(from, 10) ? 1 : 0,
+        .io_thread = (parapet_io_thread)draw_between(from, 1, 2),
+        .durability = (parapet_durability)draw_between(from, 1, 2),
+        .direct_io = draw_chance(from, 10) ? PARAPET_DIRECT_IO_ALWAYS : PARAPET_DIRECT_IO_CHOOSE,
         .servers = draw_chance(from, 80) ? draw_between(from, 1, ranks) : 0,
-        .ownership = draw_between(from, 1, 2),
-        .transport = draw_between(from, 1, 2),
-        .ranks_per_node = draw_between(from, 0, 2),
+        .ownership = (parapet_ownership)draw_between(from, 1, 2),
+        .transport = (parapet_transport)draw_between(from, 1, 2),
     };
-    if (options.io_thread == 2)
+    draw_nodes(from);
+    if (options.io_thread == PARAPET_IO_THREAD_NONE)
         options.threads = 1;
     return options;
 }
 
 void settings_print(const parapet_store_options *options, char *text, size_t bytes)
 {
-    (void)snprintf(text, bytes,
-                   "servers %lld ownership %lld transport %lld ranks_per_node %lld memory %lld threads %lld "
-                   "io_thread %lld elide_fill %lld",
-                   (long long)options->servers, (long long)options->ownership, (long long)options->transport,
-                   (long long)options->ranks_per_node, (long long)options->memory_bytes, (long long)options->threads,
-                   (long long)options->io_thread, (long long)options->elide_fill);
+    (void)snprintf(
+        text, bytes,
+        "servers %lld ownership %d transport %d PARAPET_RANKS_PER_NODE %s memory %lld threads %lld io_thread %d "
+        "elide_fill %d",
+        (long long)options->servers, (int)options->ownership, (int)options->transport,
+        getenv("PARAPET_RANKS_PER_NODE"), (long long)options->memory_bytes, (long long)options->threads,
+        (int)options->io_thread, options->elide_fill);
 }

@@ -8,7 +8,8 @@
 
 #include "draw.h"
 
-/* Where options have to be the same on all ranks, they are. */
+/* Where options have to be the same on all ranks, they are. Also sets PARAPET_RANKS_PER_NODE: the store is opened
+ * before the next draw. */
 parapet_store_options settings_draw(draw *from, int ranks);
 
 void settings_print(const parapet_store_options *options, char *text, size_t bytes);

@@ -102,7 +102,7 @@ static void test_stopper(parapet_array *array, callback *own, int stopper, bool 
     (void)launch_case_end(&run, description);
 }
 
-static void test_settings(int64_t transport, int64_t ownership, int64_t servers)
+static void test_settings(parapet_transport transport, parapet_ownership ownership, int64_t servers)
 {
     static int number;
     callback own = {.stop_at = -1};

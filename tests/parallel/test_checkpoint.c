@@ -25,7 +25,7 @@ typedef struct bed {
 static void bed_open(bed *made, launch *run, const char *name)
 {
     static uint64_t number;
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     *made = (bed){.run = run};
     launch_case_begin(run, ++number);
     (void)snprintf(made->folder, sizeof made->folder, "%s/%s", run->folder, name);
@@ -129,10 +129,10 @@ static void expect_clean(bed *all, int directories)
 
 /* ---- What is put is got ---- */
 
-static void expect_info(launch *run, parapet_checkpoint *checkpoint, int64_t generation, const char *path)
+static void expect_info(launch *run, parapet_restore *restore, int64_t generation, const char *path)
 {
-    parapet_checkpoint_info info;
-    launch_expect(run, parapet_checkpoint_get_info(checkpoint, &info) == PARAPET_OK, "info");
+    parapet_restore_info info;
+    launch_expect(run, parapet_restore_get_info(restore, &info) == PARAPET_OK, "info");
     launch_expect(run, info.generation == generation && info.array_count == MARKED_ARRAYS, "its number and arrays");
     launch_expect(run, strcmp(info.path, path) == 0, "its path");
     launch_expect(run, strcmp(info.names[0], "field") == 0 && strcmp(info.names[2], "number") == 0, "its names");
@@ -142,11 +142,12 @@ static void expect_info(launch *run, parapet_checkpoint *checkpoint, int64_t gen
 static void check_round_trip(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     int64_t generation = 0;
     marked state;
     bed all;
     bed_open(&all, run, "round_trip");
-    expect_fails(run, parapet_checkpoint_open(&checkpoint, all.store, GROUP, 0), PARAPET_ERR_NOT_FOUND, GROUP);
+    expect_fails(run, parapet_restore_open(&restore, all.store, GROUP, 0), PARAPET_ERR_NOT_FOUND, GROUP);
     expect_listed(&all, 0, NULL);
     marked_fill(&state, run->rank, run->ranks, 5);
     (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
@@ -158,9 +159,9 @@ static void check_round_trip(launch *run)
     launch_expect(run, checkpoint == NULL && generation == 1, "generation 1");
     expect_listed(&all, 1, (int64_t[]){1});
     expect_clean(&all, 1);
-    (void)LAUNCH_OK(run, parapet_checkpoint_open(&checkpoint, all.store, "/" GROUP "/", 0));
-    expect_info(run, checkpoint, 1, GROUP "/g00000001");
-    (void)LAUNCH_OK(run, parapet_checkpoint_close(&checkpoint));
+    (void)LAUNCH_OK(run, parapet_restore_open(&restore, all.store, "/" GROUP "/", 0));
+    expect_info(run, restore, 1, GROUP "/g00000001");
+    (void)LAUNCH_OK(run, parapet_restore_close(&restore));
     expect_restores(&all, 0, 5);
     expect_restores(&all, 1, 5);
     bed_close(&all, "a round trip");
@@ -189,22 +190,23 @@ static void check_paths(launch *run)
 static void check_no_arrays(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
-    parapet_checkpoint_info info;
+    parapet_restore *restore = NULL;
+    parapet_restore_info info;
     char *json = NULL;
     bed all;
     bed_open(&all, run, "no_arrays");
     (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
     (void)LAUNCH_OK(run, parapet_checkpoint_attribute_set(checkpoint, "step", "4711"));
     (void)LAUNCH_OK(run, parapet_checkpoint_commit(&checkpoint, NULL));
-    if (LAUNCH_OK(run, parapet_checkpoint_open(&checkpoint, all.store, GROUP, 0))) {
-        launch_expect(run, parapet_checkpoint_get_info(checkpoint, &info) == PARAPET_OK && info.array_count == 0,
+    if (LAUNCH_OK(run, parapet_restore_open(&restore, all.store, GROUP, 0))) {
+        launch_expect(run, parapet_restore_get_info(restore, &info) == PARAPET_OK && info.array_count == 0,
                       "no arrays");
-        (void)LAUNCH_OK(run, parapet_checkpoint_get(checkpoint, NULL, 0));
-        launch_expect(run, parapet_checkpoint_attribute_get(checkpoint, "step", &json) == PARAPET_OK, "a step");
+        (void)LAUNCH_OK(run, parapet_restore_get(restore, NULL, 0));
+        launch_expect(run, parapet_restore_attribute_get(restore, "step", &json) == PARAPET_OK, "a step");
         launch_expect(run, json != NULL && strcmp(json, "4711") == 0, "its value");
         parapet_free(json);
     }
-    (void)LAUNCH_OK(run, parapet_checkpoint_close(&checkpoint));
+    (void)LAUNCH_OK(run, parapet_restore_close(&restore));
     bed_close(&all, "a generation without arrays");
 }
 
@@ -242,10 +244,10 @@ static bool is_same_json(const char *one, const char *other)
     return true;
 }
 
-static void expect_attribute(launch *run, parapet_checkpoint *checkpoint, int i)
+static void expect_attribute(launch *run, parapet_restore *restore, int i)
 {
     char *json = NULL;
-    bool is_there = parapet_checkpoint_attribute_get(checkpoint, attributes[i].name, &json) == PARAPET_OK;
+    bool is_there = parapet_restore_attribute_get(restore, attributes[i].name, &json) == PARAPET_OK;
     if (!is_there || strstr(attributes[i].json, "\\u") != NULL) /* escapes may be written in another way */
         launch_expect(run, is_there && strlen(json) > 4, attributes[i].name);
     else
@@ -256,6 +258,7 @@ static void expect_attribute(launch *run, parapet_checkpoint *checkpoint, int i)
 static void check_attributes(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     char *json = NULL;
     bed all;
     int i;
@@ -271,15 +274,15 @@ static void check_attributes(launch *run)
         expect_fails(run, parapet_checkpoint_attribute_set(checkpoint, "rank", run->rank > 0 ? "1" : "0"),
                      PARAPET_ERR_ARGUMENT, "");
     (void)LAUNCH_OK(run, parapet_checkpoint_commit(&checkpoint, NULL));
-    if (LAUNCH_OK(run, parapet_checkpoint_open(&checkpoint, all.store, GROUP, 1))) {
+    if (LAUNCH_OK(run, parapet_restore_open(&restore, all.store, GROUP, 1))) {
         for (i = 0; i < ATTRIBUTES; i++)
-            expect_attribute(run, checkpoint, i);
-        launch_expect(run, parapet_checkpoint_attribute_get(checkpoint, "gone", &json) == PARAPET_ERR_NOT_FOUND,
+            expect_attribute(run, restore, i);
+        launch_expect(run, parapet_restore_attribute_get(restore, "gone", &json) == PARAPET_ERR_NOT_FOUND,
                       "no attribute that was removed");
-        launch_expect(run, parapet_checkpoint_attribute_get(checkpoint, "rank", &json) == PARAPET_ERR_NOT_FOUND,
+        launch_expect(run, parapet_restore_attribute_get(restore, "rank", &json) == PARAPET_ERR_NOT_FOUND,
                       "no attribute that was refused");
     }
-    (void)LAUNCH_OK(run, parapet_checkpoint_close(&checkpoint));
+    (void)LAUNCH_OK(run, parapet_restore_close(&restore));
     bed_close(&all, "attributes");
 }
 
@@ -320,6 +323,7 @@ static bool many_is_right(const many *all)
 static void check_many(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     many *items = malloc(sizeof *items);
     bed all;
     bed_open(&all, run, "many");
@@ -328,9 +332,9 @@ static void check_many(launch *run)
     (void)LAUNCH_OK(run, parapet_checkpoint_put(checkpoint, items->items, MANY));
     (void)LAUNCH_OK(run, parapet_checkpoint_commit(&checkpoint, NULL));
     many_fill(items, run, false);
-    (void)LAUNCH_OK(run, parapet_checkpoint_open(&checkpoint, all.store, GROUP, 0));
-    (void)LAUNCH_OK(run, parapet_checkpoint_get(checkpoint, items->items, MANY));
-    (void)LAUNCH_OK(run, parapet_checkpoint_close(&checkpoint));
+    (void)LAUNCH_OK(run, parapet_restore_open(&restore, all.store, GROUP, 0));
+    (void)LAUNCH_OK(run, parapet_restore_get(restore, items->items, MANY));
+    (void)LAUNCH_OK(run, parapet_restore_close(&restore));
     launch_expect(run, many_is_right(items), "what was put into 200 arrays");
     free(items);
     bed_close(&all, "200 arrays in one put");
@@ -394,7 +398,7 @@ static void check_numbers(launch *run)
     bed_close(&all, "numbers that are given");
 }
 
-/* Two that are begun at the same time cannot both have the next number. */
+/* While one is in the making nobody begins another. */
 static void check_two_at_once(launch *run)
 {
     parapet_checkpoint *first = NULL, *second = NULL;
@@ -402,14 +406,11 @@ static void check_two_at_once(launch *run)
     bed all;
     bed_open(&all, run, "two");
     (void)LAUNCH_OK(run, parapet_checkpoint_begin(&first, all.store, GROUP, NULL));
-    (void)LAUNCH_OK(run, parapet_checkpoint_begin(&second, all.store, GROUP, NULL));
-    marked_fill(&state, run->rank, run->ranks, 1);
-    (void)LAUNCH_OK(run, parapet_checkpoint_put(first, state.items, MARKED_ARRAYS));
+    expect_fails(run, parapet_checkpoint_begin(&second, all.store, GROUP, NULL), PARAPET_ERR_BUSY, "this process");
+    launch_expect(run, second == NULL, "no handle");
     marked_fill(&state, run->rank, run->ranks, 2);
-    (void)LAUNCH_OK(run, parapet_checkpoint_put(second, state.items, MARKED_ARRAYS));
-    (void)LAUNCH_OK(run, parapet_checkpoint_commit(&second, NULL));
-    expect_fails(run, parapet_checkpoint_commit(&first, NULL), PARAPET_ERR_EXISTS, GROUP);
-    launch_expect(run, first == NULL && second == NULL, "no handle");
+    (void)LAUNCH_OK(run, parapet_checkpoint_put(first, state.items, MARKED_ARRAYS));
+    (void)LAUNCH_OK(run, parapet_checkpoint_commit(&first, NULL));
     expect_listed(&all, 1, (int64_t[]){1});
     expect_clean(&all, 1);
     expect_restores(&all, 0, 2);
@@ -542,11 +543,12 @@ static void check_leaves_nothing(launch *run)
     bed_close(&all, "what is given up or fails");
 }
 
-/* ---- Ranks that ask for different things, and handles of the other kind ---- */
+/* ---- Ranks that ask for different things, and handles of both kinds ---- */
 
 static void check_mismatch(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     int odd = run->rank == run->ranks - 1;
     marked state;
     bed all;
@@ -566,14 +568,15 @@ static void check_mismatch(launch *run)
     (void)LAUNCH_OK(run, parapet_checkpoint_abort(&checkpoint));
     (void)commit_mark(&all, &(parapet_checkpoint_options){.keep = -1}, 1, 1);
     (void)commit_mark(&all, &(parapet_checkpoint_options){.keep = -1}, 2, 2);
-    expect_fails(run, parapet_checkpoint_open(&checkpoint, all.store, GROUP, odd ? 1 : 2), PARAPET_ERR_ARGUMENT, "");
-    launch_expect(run, checkpoint == NULL, "no handle");
+    expect_fails(run, parapet_restore_open(&restore, all.store, GROUP, odd ? 1 : 2), PARAPET_ERR_ARGUMENT, "");
+    launch_expect(run, restore == NULL, "no handle");
     bed_close(&all, "ranks that ask for different things");
 }
 
-static void check_other_kind(launch *run)
+static void check_both_kinds(launch *run)
 {
-    parapet_checkpoint *begun = NULL, *opened = NULL;
+    parapet_checkpoint *begun = NULL;
+    parapet_restore *opened = NULL;
     parapet_store *same;
     marked state;
     bed all;
@@ -582,21 +585,16 @@ static void check_other_kind(launch *run)
     same = all.store;
     marked_fill(&state, run->rank, run->ranks, 2);
     (void)LAUNCH_OK(run, parapet_checkpoint_begin(&begun, all.store, GROUP, NULL));
-    (void)LAUNCH_OK(run, parapet_checkpoint_open(&opened, all.store, GROUP, 0));
-    expect_fails(run, parapet_checkpoint_put(opened, state.items, 1), PARAPET_ERR_ARGUMENT, "opened");
-    expect_fails(run, parapet_checkpoint_commit(&opened, NULL), PARAPET_ERR_ARGUMENT, "opened");
-    expect_fails(run, parapet_checkpoint_abort(&opened), PARAPET_ERR_ARGUMENT, "opened");
-    expect_fails(run, parapet_checkpoint_get(begun, state.items, 1), PARAPET_ERR_ARGUMENT, "begun");
-    expect_fails(run, parapet_checkpoint_close(&begun), PARAPET_ERR_ARGUMENT, "begun");
+    (void)LAUNCH_OK(run, parapet_restore_open(&opened, all.store, GROUP, 0));
     expect_fails(run, parapet_store_close(&all.store), PARAPET_ERR_ARGUMENT, "");
     launch_expect(run, begun != NULL && opened != NULL && all.store == same, "handles as they were");
     state.items[0].name = "velocity";
-    expect_fails(run, parapet_checkpoint_get(opened, state.items, 1), PARAPET_ERR_NOT_FOUND, "velocity");
-    (void)LAUNCH_OK(run, parapet_checkpoint_close(&opened));
+    expect_fails(run, parapet_restore_get(opened, state.items, 1), PARAPET_ERR_NOT_FOUND, "velocity");
+    (void)LAUNCH_OK(run, parapet_restore_close(&opened));
     (void)LAUNCH_OK(run, parapet_checkpoint_abort(&begun));
-    (void)LAUNCH_OK(run, parapet_checkpoint_close(&opened));
+    (void)LAUNCH_OK(run, parapet_restore_close(&opened));
     (void)LAUNCH_OK(run, parapet_checkpoint_abort(&begun));
-    bed_close(&all, "handles of the other kind");
+    bed_close(&all, "a generation being made while another is read");
 }
 
 static void check_read_only(launch *run)
@@ -674,18 +672,18 @@ static bool names(const char *sentence, const object *of)
 static void expect_passed_over(bed *all, const object *of, bool is_gone)
 {
     launch *run = all->run;
-    parapet_checkpoint *checkpoint = NULL;
-    parapet_checkpoint_info info;
+    parapet_restore *restore = NULL;
+    parapet_restore_info info;
     parapet_status status;
-    if (LAUNCH_OK(run, parapet_checkpoint_open(&checkpoint, all->store, GROUP, 0))) {
-        launch_expect(run, parapet_checkpoint_get_info(checkpoint, &info) == PARAPET_OK, "info");
+    if (LAUNCH_OK(run, parapet_restore_open(&restore, all->store, GROUP, 0))) {
+        launch_expect(run, parapet_restore_get_info(restore, &info) == PARAPET_OK, "info");
         launch_expect(run, info.generation == 1, "the generation before");
         launch_expect(run, info.passed_over == (is_gone ? 0 : 1), "one passed over");
         launch_expect(run, is_gone ? info.problem[0] == '\0' : names(info.problem, of), info.problem);
-        (void)LAUNCH_OK(run, parapet_checkpoint_close(&checkpoint));
+        (void)LAUNCH_OK(run, parapet_restore_close(&restore));
     }
     expect_restores(all, 0, 101);
-    status = LAUNCH_AGREED(run, parapet_checkpoint_open(&checkpoint, all->store, GROUP, 2));
+    status = LAUNCH_AGREED(run, parapet_restore_open(&restore, all->store, GROUP, 2));
     launch_expect(run,
                   is_gone ? status == PARAPET_ERR_NOT_FOUND
                           : status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING ||
@@ -731,7 +729,7 @@ static void check_damage(launch *run)
 /* Data is verified as it is read: of what is in no index, the get tells. */
 static void check_damaged_data(launch *run)
 {
-    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     char path[800];
     marked state;
     bed all;
@@ -742,12 +740,11 @@ static void check_damaged_data(launch *run)
     if (run->rank == 0)
         flip_byte(path, 3);
     launch_barrier();
-    if (LAUNCH_OK(run, parapet_checkpoint_open(&checkpoint, all.store, GROUP, 0))) {
+    if (LAUNCH_OK(run, parapet_restore_open(&restore, all.store, GROUP, 0))) {
         marked_want(&state);
-        expect_fails(run, parapet_checkpoint_get(checkpoint, state.items, MARKED_ARRAYS), PARAPET_ERR_CORRUPT,
-                     "line/c/1");
-        (void)LAUNCH_OK(run, parapet_checkpoint_get(checkpoint, state.items, 1));
-        (void)LAUNCH_OK(run, parapet_checkpoint_close(&checkpoint));
+        expect_fails(run, parapet_restore_get(restore, state.items, MARKED_ARRAYS), PARAPET_ERR_CORRUPT, "line/c/1");
+        (void)LAUNCH_OK(run, parapet_restore_get(restore, state.items, 1));
+        (void)LAUNCH_OK(run, parapet_restore_close(&restore));
     }
     bed_close(&all, "data that is damaged");
 }
@@ -812,7 +809,7 @@ int main(int argc, char **argv)
     check_two_at_once(&run);
     check_leaves_nothing(&run);
     check_mismatch(&run);
-    check_other_kind(&run);
+    check_both_kinds(&run);
     check_read_only(&run);
     check_damage(&run);
     check_damaged_data(&run);

@@ -4,6 +4,9 @@
  *     test_checkpoint_start multiple|funneled
  *
  * With MPI_THREAD_MULTIPLE a thread does it, with less start itself: nobody can tell by what comes of it. */
+#include <limits.h>
+#include <unistd.h>
+
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -25,7 +28,7 @@ typedef struct bed {
 static void bed_open(bed *made, launch *run, const char *name)
 {
     static uint64_t number;
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     *made = (bed){.run = run};
     launch_case_begin(run, ++number);
     (void)snprintf(made->folder, sizeof made->folder, "%s/%s", run->folder, name);
@@ -124,16 +127,22 @@ static void check_bad_part(launch *run)
     bed_close(&all, "a part that is outside");
 }
 
-/* The commit fails, and wait tells. */
+/* The commit fails, and wait tells: somebody has removed the lock, so that another job could be first. */
 static void check_overtaken(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
+    char lock[PATH_MAX];
     int64_t generation = -1;
     marked state;
     bed all;
     bed_open(&all, run, "overtaken");
     (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
     marked_fill(&state, run->rank, run->ranks, 1);
+    expect_fails(run, marked_commit(&state, all.beside, GROUP, NULL, NULL), PARAPET_ERR_BUSY, "a checkpoint");
+    (void)snprintf(lock, sizeof lock, "%s/%s/__parapet/lock", all.folder, GROUP);
+    launch_barrier();
+    launch_expect(run, run->rank != 0 || unlink(lock) == 0, "a lock to remove");
+    launch_barrier();
     (void)LAUNCH_OK(run, marked_commit(&state, all.beside, GROUP, NULL, NULL));
     marked_fill(&state, run->rank, run->ranks, 2);
     (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_BUFFERING_BORROW));

@@ -122,7 +122,7 @@ static void check_objects(const char *folder, const codec_case *of, bool is_shar
 }
 
 /* Nobody encodes for others: each chunk once, on the ranks that own shards. */
-static void check_statistics(parapet_store *store, int64_t transport)
+static void check_statistics(parapet_store *store, parapet_transport transport)
 {
     parapet_statistics own;
     int64_t sums[6];
@@ -140,10 +140,13 @@ static void check_statistics(parapet_store *store, int64_t transport)
     launch_expect(&run, transport == 2 ? sums[3] == 0 && sums[4] > 0 : sums[3] + sums[4] > 0, "the transport");
 }
 
-static void run_case(const codec_case *of, bool is_sharded, int64_t transport, int64_t threads)
+static void run_case(const codec_case *of, bool is_sharded, parapet_transport transport, int64_t threads)
 {
     static uint64_t number;
-    parapet_store_options options = {.ownership = 1, .transport = transport, .threads = threads, .durability = 2};
+    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN,
+                                     .transport = transport,
+                                     .threads = threads,
+                                     .durability = PARAPET_DURABILITY_LEAVE};
     parapet_array_spec spec = {.type = PARAPET_FLOAT64,
                                .ndim = NDIM,
                                .shape = shape,

@@ -5,7 +5,6 @@
 #include <unistd.h>
 
 #include "array/open.h"
-#include "array/store_handle.h"
 #include "checkpoint/checkpoint.h"
 #include "launch.h"
 #include "tree.h"
@@ -64,8 +63,7 @@ static void leave_generation(bed *used)
     parapet_checkpoint *checkpoint = NULL;
     LAUNCH_OK(used->run, parapet_checkpoint_begin(&checkpoint, used->store, "restart", NULL));
     put_array(used->run, checkpoint);
-    pp_checkpoint_free(checkpoint);
-    used->store->handle_count--;
+    pp_checkpoint_drop(&checkpoint);
 }
 
 static parapet_status find_temporary(void *context, const pp_listed *listed)

@@ -40,7 +40,7 @@ typedef struct trial {
     copy_case of;
     const char *path; /* of the targets, below their stores */
     bool is_same_store;
-    int64_t elide_fill; /* the one option that shows in what is stored */
+    int elide_fill; /* the one option that shows in what is stored */
     unsigned char *contents;
     char place[600], source[640];
     uint64_t source_digest;     /* rank 0 */
@@ -312,10 +312,12 @@ static void draw_way(attempt *by)
     int64_t bytes = copy_element_count(of->ndim, of->target.shape) * (int64_t)of->element_bytes;
     bool is_plain = strcmp(of->spec.codec, "none") == 0 && of->spec.no_checksum;
     request->passes = draw_chance(&by->from, 50) ? 0 : draw_between(&by->from, 1, 3);
-    request->reading = draw_chance(&by->from, is_plain ? 40 : 80) ? 0 : is_plain ? draw_between(&by->from, 1, 2) : 1;
-    request->cooperation = draw_chance(&by->from, 50) ? 0 : draw_between(&by->from, 1, by->ranks > 1 ? 2 : 1);
-    if (request->reading == 2 && request->cooperation == 2)
-        request->cooperation = 1;
+    if (!draw_chance(&by->from, is_plain ? 40 : 80))
+        request->reading = is_plain ? (parapet_reading)draw_between(&by->from, 1, 2) : PARAPET_READING_CHUNKS;
+    if (!draw_chance(&by->from, 50))
+        request->cooperation = (parapet_cooperation)draw_between(&by->from, 1, by->ranks > 1 ? 2 : 1);
+    if (request->reading == PARAPET_READING_RUNS && request->cooperation == PARAPET_COOPERATION_TOGETHER)
+        request->cooperation = PARAPET_COOPERATION_ALONE;
     request->unit_bytes = draw_chance(&by->from, 40) ? 0 : draw_scale(&by->from, bytes + 1);
     request->verify = draw_chance(&by->from, 15);
     request->no_probe = draw_chance(&by->from, 97);

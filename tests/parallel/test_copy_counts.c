@@ -110,7 +110,7 @@ static void draw_request(trial *test, draw *from)
         .memory_bytes = MEMORY_MOST,
         .unit_bytes = draw_chance(from, 50) ? 0 : draw_scale(from, bytes + 1),
         .passes = draw_chance(from, 70) ? 0 : draw_between(from, 1, 3),
-        .cooperation = draw_chance(from, 80) ? 1 : 0,
+        .cooperation = draw_chance(from, 80) ? PARAPET_COOPERATION_ALONE : PARAPET_COOPERATION_CHOOSE,
         .no_probe = 1,
     };
 }

@@ -71,7 +71,7 @@ static ramp_box own_box(void)
 
 static void write_source(const char *path, const layout *by)
 {
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     parapet_array_spec spec = {.type = PARAPET_FLOAT64,
                                .ndim = RAMP_NDIM,
                                .shape = values.shape,
@@ -164,7 +164,7 @@ static int64_t raise_limit(const parapet_copy_request *request, int64_t limit)
 
 static void copy_array(const char *from, const char *to, memory_case *by)
 {
-    parapet_store_options options = {.durability = 2, .threads = by->threads};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE, .threads = by->threads};
     parapet_copy_request request = {.source_path = "ramp", .target_path = "copy", .no_probe = 1};
     parapet_copy_result result = {0};
     char chunks[64], shards[64];

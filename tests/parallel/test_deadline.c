@@ -54,7 +54,7 @@ static void close_all(opened *of)
     pp_store_free(of->inner);
 }
 
-static bool open_all(opened *of, int64_t deadline_seconds, int64_t transport)
+static bool open_all(opened *of, int64_t deadline_seconds, parapet_transport transport)
 {
     static int number;
     pp_posix_options posix = {.not_durable = true, .create = true};
@@ -121,7 +121,7 @@ static void stay_away(double seconds)
 }
 
 /* One rank does not make the call. */
-static void test_absent(int absent, int64_t transport)
+static void test_absent(int absent, parapet_transport transport)
 {
     double start;
     parapet_status status;
@@ -248,7 +248,7 @@ static void test_missed_exchange(int absent)
     pp_call call;
     launch_case_begin(&run, (uint64_t)absent);
     pp_call_init(&call, "exchange");
-    if (LAUNCH_OK(&run, pp_comm_build(&comm, MPI_COMM_WORLD)) &&
+    if (LAUNCH_OK(&run, pp_comm_build(&comm, MPI_COMM_WORLD, 0)) &&
         LAUNCH_OK(&run, pp_comm_begin(comm, &call, PARAPET_OK))) {
         pp_comm_set_deadline(comm, DEADLINE_SECONDS);
         launch_phase(&run, "exchanging without one rank");

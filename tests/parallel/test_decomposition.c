@@ -33,7 +33,7 @@ typedef struct trial {
     subject of;
     parapet_store_options options; /* for writing, then for reading */
     const char *path;              /* of the array */
-    int64_t elide_fill;            /* the one option that shows in what is stored */
+    int elide_fill;                /* the one option that shows in what is stored */
     bool is_reopened;              /* before every write */
     bool is_one_part;              /* the process alone has the whole in one */
     bool is_kept;
@@ -135,7 +135,7 @@ static bool write_collectively(trial *test)
 /* The reference: one process, default options. */
 static parapet_status write_alone(trial *test)
 {
-    parapet_store_options options = {.elide_fill = test->elide_fill, .durability = 2};
+    parapet_store_options options = {.elide_fill = test->elide_fill, .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     parapet_status status;
@@ -293,8 +293,8 @@ static void count_case(tally *counts, const trial *test, const parapet_store_opt
     counts->sharded += !test->of.spec.unsharded;
     counts->partial += !decomposition_is_whole(&test->of.writes[0]);
     counts->idle += has_idle_rank(&test->of.writes[0]);
-    counts->direct += options->transport == 1;
-    counts->locality += options->ownership == 2;
+    counts->direct += options->transport == PARAPET_TRANSPORT_DIRECT;
+    counts->locality += options->ownership == PARAPET_OWNERSHIP_LOCALITY;
 }
 
 static void run_case(launch *run, tally *counts, uint64_t seed, const char *keep)

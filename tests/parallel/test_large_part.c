@@ -63,9 +63,12 @@ static void read_large(parapet_store *store)
     free(part.data);
 }
 
-static void run_case(int64_t transport)
+static void run_case(parapet_transport transport)
 {
-    parapet_store_options options = {.transport = transport, .servers = run.ranks, .ownership = 1, .durability = 2};
+    parapet_store_options options = {.transport = transport,
+                                     .servers = run.ranks,
+                                     .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN,
+                                     .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     parapet_statistics own = {0};
     char path[600];

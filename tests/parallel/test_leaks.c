@@ -79,7 +79,7 @@ static void fail_with_array(parapet_store *store, parapet_array *array, bool *is
     *plan = (pp_fault_plan){.fail_at = -1};
 }
 
-static void run_case(int64_t transport, int64_t ownership)
+static void run_case(parapet_transport transport, parapet_ownership ownership)
 {
     static uint64_t number;
     bool is_stopped = false;

@@ -163,7 +163,7 @@ static parapet_status write_array_alone(const subject *of, parapet_store *store,
 
 static void compare_with_alone(trial *test)
 {
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     tree collective, alone;
     parapet_status status = parapet_store_open(&store, MPI_COMM_SELF, test->alone, PARAPET_CREATE, &options);

@@ -27,7 +27,8 @@
 #define PATIENCE_SECONDS 800
 
 typedef struct limit_case {
-    int64_t memory_bytes, transport;
+    int64_t memory_bytes;
+    parapet_transport transport;
     const char *codec;
 } limit_case;
 
@@ -100,19 +101,23 @@ static void check_memory(parapet_store *store, const limit_case *by, const char 
     shared = launch_largest(resident_bytes("RssShmem"));
     direct = launch_largest(statistics.direct_bytes);
     messages = launch_largest(statistics.message_bytes);
-    launch_expect(&run, by->transport == 2 ? direct == 0 && messages > 0 : direct + messages > 0, "the transport");
+    launch_expect(&run,
+                  by->transport == PARAPET_TRANSPORT_MESSAGES ? direct == 0 && messages > 0 : direct + messages > 0,
+                  "the transport");
     if (run.rank == 0)
         printf("%3lld MiB, %-6s, %-8s %-5s peak %6.2f planned %6.2f resident %+7.2f (%+.2f of the limit; shared %.2f)"
                " MiB\n",
-               (long long)(by->memory_bytes >> 20), by->codec, by->transport == 2 ? "messages" : "direct", doing,
-               (double)peak / 1048576, (double)planned / 1048576, (double)growth / 1048576,
-               (double)(growth - by->memory_bytes) / 1048576, (double)shared / 1048576);
+               (long long)(by->memory_bytes >> 20), by->codec,
+               by->transport == PARAPET_TRANSPORT_MESSAGES ? "messages" : "direct", doing, (double)peak / 1048576,
+               (double)planned / 1048576, (double)growth / 1048576, (double)(growth - by->memory_bytes) / 1048576,
+               (double)shared / 1048576);
 }
 
 static void run_case(const limit_case *by)
 {
     static uint64_t number;
-    parapet_store_options options = {.memory_bytes = by->memory_bytes, .transport = by->transport, .durability = 2};
+    parapet_store_options options = {
+        .memory_bytes = by->memory_bytes, .transport = by->transport, .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     char path[600], description[96];
     launch_case_begin(&run, number);

@@ -17,8 +17,8 @@ typedef struct handles {
     parapet_store *store;
     parapet_array *first, *second; /* "a" and "b" */
     /* Only where a deviation needs them. */
-    parapet_checkpoint *begun, *also_begun; /* both at "c" */
-    parapet_checkpoint *opened;             /* at "r", with the arrays "x" and "y" */
+    parapet_checkpoint *begun, *also_begun; /* at "c" and at "d" */
+    parapet_restore *opened;                /* at "r", with the arrays "x" and "y" */
     parapet_series *series;                 /* at "s", with the array "x" */
 } handles;
 
@@ -57,13 +57,13 @@ static parapet_status open_different_arrays(handles *of, bool is_odd)
     return status;
 }
 
-static parapet_status open_store(const char *name, parapet_mode mode)
+static parapet_status open_store(const char *name, parapet_mode mode, const parapet_store_options *options)
 {
     parapet_store *store = NULL;
     char path[600];
     parapet_status status;
     (void)snprintf(path, sizeof path, "%s/%s", run.folder, name);
-    status = parapet_store_open(&store, MPI_COMM_WORLD, path, mode, NULL);
+    status = parapet_store_open(&store, MPI_COMM_WORLD, path, mode, options);
     launch_expect(&run, store == NULL, "no handle of a store that was not opened");
     return status;
 }
@@ -71,13 +71,20 @@ static parapet_status open_store(const char *name, parapet_mode mode)
 static parapet_status open_different_stores(handles *of, bool is_odd)
 {
     (void)of;
-    return open_store(is_odd ? "other" : store_name, PARAPET_CREATE);
+    return open_store(is_odd ? "other" : store_name, PARAPET_CREATE, NULL);
 }
 
 static parapet_status open_in_different_modes(handles *of, bool is_odd)
 {
     (void)of;
-    return open_store(store_name, is_odd ? PARAPET_READ : PARAPET_UPDATE);
+    return open_store(store_name, is_odd ? PARAPET_READ : PARAPET_UPDATE, NULL);
+}
+
+static parapet_status open_with_different_owners(handles *of, bool is_odd)
+{
+    parapet_store_options options = {.ownership = is_odd ? PARAPET_OWNERSHIP_ROUND_ROBIN : PARAPET_OWNERSHIP_CHOOSE};
+    (void)of;
+    return open_store(store_name, PARAPET_UPDATE, &options);
 }
 
 static parapet_status set_different_attributes(handles *of, bool is_odd)
@@ -259,9 +266,10 @@ static parapet_status begin_at_different_long_paths(handles *of, bool is_odd)
 
 static parapet_status begin_or_open(handles *of, bool is_odd)
 {
-    parapet_checkpoint *made = NULL;
-    return is_odd ? parapet_checkpoint_open(&made, of->store, "r", 0)
-                  : parapet_checkpoint_begin(&made, of->store, "r", NULL);
+    parapet_checkpoint *begun = NULL;
+    parapet_restore *opened = NULL;
+    return is_odd ? parapet_restore_open(&opened, of->store, "r", 0)
+                  : parapet_checkpoint_begin(&begun, of->store, "r", NULL);
 }
 
 static parapet_status put_or_commit(handles *of, bool is_odd)
@@ -361,8 +369,8 @@ static parapet_status set_small_state_to_bad_json(handles *of, bool is_odd)
 
 static parapet_status open_different_generations(handles *of, bool is_odd)
 {
-    parapet_checkpoint *opened = NULL;
-    parapet_status status = parapet_checkpoint_open(&opened, of->store, "r", is_odd);
+    parapet_restore *opened = NULL;
+    parapet_status status = parapet_restore_open(&opened, of->store, "r", is_odd);
     launch_expect(&run, opened == NULL, "no handle of a checkpoint that was not opened");
     return status;
 }
@@ -371,36 +379,26 @@ static parapet_status get_different_arrays(handles *of, bool is_odd)
 {
     rows own;
     rows_fill(&own);
-    return parapet_checkpoint_get(of->opened, &own.items[is_odd], 1);
+    return parapet_restore_get(of->opened, &own.items[is_odd], 1);
 }
 
 static parapet_status get_or_close(handles *of, bool is_odd)
 {
     rows own;
     rows_fill(&own);
-    return is_odd ? parapet_checkpoint_close(&of->opened) : parapet_checkpoint_get(of->opened, own.items, 2);
+    return is_odd ? parapet_restore_close(&of->opened) : parapet_restore_get(of->opened, own.items, 2);
 }
 
-/* Commit, abort and put are not for one that was opened; all ranks are told, and it stays open. */
-static parapet_status get_or_commit(handles *of, bool is_odd)
+static parapet_status get_or_write(handles *of, bool is_odd)
 {
     rows own;
     rows_fill(&own);
-    return is_odd ? parapet_checkpoint_commit(&of->opened, NULL) : parapet_checkpoint_get(of->opened, own.items, 2);
+    return is_odd ? strip_write(of->first, &run, 2) : parapet_restore_get(of->opened, own.items, 2);
 }
 
-static parapet_status get_or_abort(handles *of, bool is_odd)
+static parapet_status close_or_write(handles *of, bool is_odd)
 {
-    rows own;
-    rows_fill(&own);
-    return is_odd ? parapet_checkpoint_abort(&of->opened) : parapet_checkpoint_get(of->opened, own.items, 2);
-}
-
-static parapet_status put_or_close(handles *of, bool is_odd)
-{
-    rows own;
-    rows_fill(&own);
-    return is_odd ? parapet_checkpoint_close(&of->begun) : parapet_checkpoint_put(of->begun, own.items, 2);
+    return is_odd ? strip_write(of->first, &run, 2) : parapet_restore_close(&of->opened);
 }
 
 static int ignore_generation(void *context, int64_t generation, const char *path)
@@ -487,6 +485,11 @@ static parapet_status open_different_series(handles *of, bool is_odd)
     return parapet_series_open(&opened, of->store, is_odd ? "t" : "u");
 }
 
+static parapet_status repair_in_different_ways(handles *of, bool is_odd)
+{
+    return parapet_series_repair(of->store, "t", is_odd ? PARAPET_BEYOND_CUT : PARAPET_BEYOND_ADOPT);
+}
+
 static parapet_status append_at_different_times(handles *of, bool is_odd)
 {
     return append_step(of->series, is_odd ? 1.5 : 1);
@@ -561,6 +564,8 @@ static const struct deviating {
     {"open of different arrays", open_different_arrays, "open(a)", "open(b)", NEEDS_ARRAYS},
     {"open of different stores", open_different_stores, "/store", "/other", NEEDS_ARRAYS},
     {"open in different modes", open_in_different_modes, "mode of store_open(", " is ", NEEDS_ARRAYS},
+    {"open with different owners", open_with_different_owners, "ownership of store_open(", "round_robin",
+     NEEDS_ARRAYS},
     {"different attributes", set_different_attributes, "json of attribute_set(a) is \"", "\"1\" on rank ",
      NEEDS_ARRAYS},
     {"resize to different shapes", resize_differently, "shape[0] of resize(a) is ", " and ", NEEDS_ARRAYS},
@@ -585,11 +590,10 @@ static const struct deviating {
      NEEDS_ARRAYS},
     {"begin with bad options", begin_with_bad_options, "rank ", "keep is -7", NEEDS_ARRAYS},
     {"begin at long paths", begin_at_different_long_paths, "path of checkpoint_begin(ppp", "(digest ", NEEDS_ARRAYS},
-    {"begin or open", begin_or_open, "checkpoint_begin(r)", "checkpoint_open(r)", NEEDS_OPENED},
+    {"begin or open", begin_or_open, "checkpoint_begin(r)", "restore_open(r)", NEEDS_OPENED},
     {"put or commit", put_or_commit, "checkpoint_put(c", "checkpoint_commit(c", NEEDS_BEGUN},
     {"put or abort", put_or_abort, "checkpoint_put(c", "checkpoint_abort(c", NEEDS_BEGUN},
     {"put or start", put_or_start, "checkpoint_put(c", "checkpoint_start(c", NEEDS_BEGUN},
-    {"put or close", put_or_close, "checkpoint_put(c", "checkpoint_close(c", NEEDS_BEGUN},
     {"put of one array or two", put_one_or_two, "count of checkpoint_put(c", "1 on rank ", NEEDS_BEGUN},
     {"put of different names", put_different_names, "/x)", "/y)", SPOILS_BEGUN},
     {"put of different shapes", put_different_shapes, "specs[0].shape[0] of create(c", " and ", SPOILS_BEGUN},
@@ -606,12 +610,12 @@ static const struct deviating {
     {"different small state", set_different_small_state, "json of checkpoint_attribute_set(c", "\"1\" on rank ",
      NEEDS_BEGUN},
     {"small state that is no JSON", set_small_state_to_bad_json, "rank ", "", NEEDS_BEGUN},
-    {"open of different generations", open_different_generations, "generation of checkpoint_open(r) is ",
-     "1 on rank ", NEEDS_OPENED},
+    {"open of different generations", open_different_generations, "generation of restore_open(r) is ", "1 on rank ",
+     NEEDS_OPENED},
     {"get of different arrays", get_different_arrays, "/x)", "/y)", NEEDS_OPENED},
-    {"get or close", get_or_close, "checkpoint_get(r", "checkpoint_close(r", NEEDS_OPENED},
-    {"get or commit", get_or_commit, "checkpoint_get(r", "checkpoint_commit(r", NEEDS_OPENED},
-    {"get or abort", get_or_abort, "checkpoint_get(r", "checkpoint_abort(r", NEEDS_OPENED},
+    {"get or close", get_or_close, "restore_get(r", "restore_close(r", NEEDS_OPENED},
+    {"get or write", get_or_write, "restore_get(r", "write(a)", NEEDS_OPENED},
+    {"close or write", close_or_write, "restore_close(r", "write(a)", NEEDS_OPENED},
     {"list of different checkpoints", list_different_checkpoints, "checkpoint_list(q)", "checkpoint_list(r)",
      NEEDS_OPENED},
     {"list without a callback", list_without_a_callback, "rank ", "", NEEDS_OPENED},
@@ -622,6 +626,8 @@ static const struct deviating {
     {"create of a series without a spec", create_a_series_without_a_spec, "rank ", "", NEEDS_ARRAYS},
     {"create or open of a series", create_or_open_a_series, "series_create(t)", "series_open(t)", NEEDS_ARRAYS},
     {"open of different series", open_different_series, "series_open(u)", "series_open(t)", NEEDS_ARRAYS},
+    {"repair in different ways", repair_in_different_ways, "beyond of series_repair(t) is ", " on rank ",
+     NEEDS_ARRAYS},
     {"append at different times", append_at_different_times, "coordinate of series_append(s) is ", "1.5 on rank ",
      NEEDS_SERIES},
     {"append or flush", append_or_flush, "series_append(s)", "series_flush(s)", NEEDS_SERIES},
@@ -655,7 +661,7 @@ static void check_sentence(const struct deviating *of, int odd)
 static bool open_begun(handles *of)
 {
     return LAUNCH_OK(&run, parapet_checkpoint_begin(&of->begun, of->store, "c", NULL)) &&
-           LAUNCH_OK(&run, parapet_checkpoint_begin(&of->also_begun, of->store, "c", NULL));
+           LAUNCH_OK(&run, parapet_checkpoint_begin(&of->also_begun, of->store, "d", NULL));
 }
 
 static bool open_opened(handles *of)
@@ -666,7 +672,7 @@ static bool open_opened(handles *of)
     return LAUNCH_OK(&run, parapet_checkpoint_begin(&made, of->store, "r", NULL)) &&
            LAUNCH_OK(&run, parapet_checkpoint_put(made, own.items, 2)) &&
            LAUNCH_OK(&run, parapet_checkpoint_commit(&made, NULL)) &&
-           LAUNCH_OK(&run, parapet_checkpoint_open(&of->opened, of->store, "r", 0));
+           LAUNCH_OK(&run, parapet_restore_open(&of->opened, of->store, "r", 0));
 }
 
 static bool open_series(handles *of)
@@ -730,9 +736,9 @@ static void finish_opened(handles *of)
     rows_fill(&own);
     rows_fill(&got);
     memset(got.values, 0, sizeof got.values);
-    (void)LAUNCH_OK(&run, parapet_checkpoint_get(of->opened, got.items, 1));
+    (void)LAUNCH_OK(&run, parapet_restore_get(of->opened, got.items, 1));
     launch_expect(&run, memcmp(own.values, got.values, sizeof own.values) == 0, "what was put");
-    (void)LAUNCH_OK(&run, parapet_checkpoint_close(&of->opened));
+    (void)LAUNCH_OK(&run, parapet_restore_close(&of->opened));
 }
 
 /* No step was taken twice or lost. */
@@ -759,7 +765,7 @@ static void finish_needed(handles *of, needs needed)
 static bool open_handles(handles *of)
 {
     static int number;
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     char path[600];
     *of = (handles){0};
     (void)snprintf(store_name, sizeof store_name, "store-%d", number++);

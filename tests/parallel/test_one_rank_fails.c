@@ -46,7 +46,10 @@ typedef struct site {
 /* How the ranks work together. */
 static const struct settings {
     const char *name;
-    int64_t transport, ownership, io_thread, threads;
+    parapet_transport transport;
+    parapet_ownership ownership;
+    parapet_io_thread io_thread;
+    int64_t threads;
 } settings_list[] = {
     {"direct, round-robin, no threads", 1, 1, 2, 1},
     {"messages, locality, storage thread", 2, 2, 1, 1},
@@ -384,7 +387,7 @@ static void subject_build(subject *made, const parallel_call *call)
     *made = (subject){.call = call, .counts = calloc(2 * (size_t)run.ranks, sizeof made->counts[0])};
     name_site(&none);
     scenario_prepare(&call->of, &made->before);
-    shared_bed_build(&work, &run, &made->before, &(parapet_store_options){.io_thread = 2});
+    shared_bed_build(&work, &run, &made->before, &(parapet_store_options){.io_thread = PARAPET_IO_THREAD_NONE});
     if (run.rank == 0)
         shared_state_take(&made->bounds[0], work.bed.inner);
     shared_bed_free(&work, &run, &has_leftover);

@@ -308,8 +308,10 @@ static bool open_trial(trial *test)
     int d;
     (void)pthread_mutex_init(&test->noting.mutex, NULL);
     test->noting.store.ops = &noting_ops;
-    if (!LAUNCH_OK(test->run, pp_store_posix_build(&test->noting.inner, test->place, &posix)) ||
-        !LAUNCH_OK(test->run, pp_store_open_over(&test->store, MPI_COMM_WORLD, &test->noting.store, PARAPET_CREATE,
+    if (!LAUNCH_OK(test->run, pp_store_posix_build(&test->noting.inner, test->place, &posix)))
+        return false;
+    test->noting.store.locks_of = test->noting.inner;
+    if (!LAUNCH_OK(test->run, pp_store_open_over(&test->store, MPI_COMM_WORLD, &test->noting.store, PARAPET_CREATE,
                                                  &test->options)) ||
         !LAUNCH_OK(test->run, parapet_array_create(&test->array, test->store, "array", &test->of.spec)) ||
         !LAUNCH_OK(test->run, parapet_array_get_info(test->array, &test->info)))

@@ -20,7 +20,9 @@ typedef struct plan_case {
     const char *name;
     int64_t shape[NDIM], chunks[NDIM], shards[NDIM];
     const char *codec;
-    int64_t servers, ownership, memory_bytes;
+    int64_t servers;
+    parapet_ownership ownership;
+    int64_t memory_bytes;
     int64_t cyclic[NDIM]; /* blocks; 0: BLOCK */
     bool is_unsharded;
     bool is_uneven; /* the server with most shards need not have the whole ones: only the bound is checked */
@@ -287,8 +289,8 @@ static void run_transfer(const plan_case *of, const char *path, bool is_read, co
     parapet_store_options options = {.memory_bytes = of->memory_bytes,
                                      .servers = of->servers,
                                      .ownership = of->ownership,
-                                     .transport = 2,
-                                     .durability = 2};
+                                     .transport = PARAPET_TRANSPORT_MESSAGES,
+                                     .durability = PARAPET_DURABILITY_LEAVE};
     parapet_mode mode = is_read ? PARAPET_READ : PARAPET_CREATE;
     parapet_array_spec spec = spec_of(of);
     parapet_store *store = NULL;

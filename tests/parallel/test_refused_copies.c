@@ -13,7 +13,9 @@
 enum { PLANES = 5, ROWS = 22, COLUMNS = 45, FRAME = 2, NDIM = 3, REFUSALS = 31, UNREACHED = 1000 };
 
 typedef struct setting {
-    int64_t ownership, threads, io_thread;
+    parapet_ownership ownership;
+    int64_t threads;
+    parapet_io_thread io_thread;
 } setting;
 
 typedef struct refusal {
@@ -186,12 +188,12 @@ static void open_scene(scene *of, const setting *by)
 {
     static const int64_t chunks[NDIM] = {3, 4, 5}, shards[NDIM] = {3, 12, 20};
     static int number;
-    parapet_store_options options = {.transport = 1,
+    parapet_store_options options = {.transport = PARAPET_TRANSPORT_DIRECT,
                                      .ownership = by->ownership,
                                      .threads = by->threads,
                                      .io_thread = by->io_thread,
                                      .servers = run.ranks,
-                                     .durability = 2};
+                                     .durability = PARAPET_DURABILITY_LEAVE};
     parapet_array_spec spec = {
         .type = PARAPET_FLOAT64, .ndim = NDIM, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     size_t values = (size_t)PLANES * ROWS * (COLUMNS + 2 * FRAME);

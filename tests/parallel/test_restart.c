@@ -228,7 +228,7 @@ static void expect_ok(launch *run, parapet_status status, const char *call)
 
 static void put(launch *run, const subset *writers, const char *folder, int spread, int64_t generation)
 {
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     parapet_checkpoint_options numbered = {.generation = generation, .keep = -1};
     parapet_store *store = NULL;
     parapet_checkpoint *checkpoint = NULL;
@@ -255,7 +255,7 @@ static void put(launch *run, const subset *writers, const char *folder, int spre
 static void get(launch *run, const subset *readers, const char *folder, int spread, int64_t generation)
 {
     parapet_store *store = NULL;
-    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     parapet_checkpoint_item items[ARRAYS];
     share shares[ARRAYS];
     int i;
@@ -263,9 +263,9 @@ static void get(launch *run, const subset *readers, const char *folder, int spre
         share_build(&shares[i], &kinds[i], spread, readers->ranks, run->rank);
     list_items(shares, items);
     expect_ok(run, parapet_store_open(&store, readers->comm, folder, PARAPET_READ, NULL), "a store");
-    expect_ok(run, parapet_checkpoint_open(&checkpoint, store, GROUP, generation), "open");
-    expect_ok(run, parapet_checkpoint_get(checkpoint, items, ARRAYS), "get");
-    expect_ok(run, parapet_checkpoint_close(&checkpoint), "close");
+    expect_ok(run, parapet_restore_open(&restore, store, GROUP, generation), "open");
+    expect_ok(run, parapet_restore_get(restore, items, ARRAYS), "get");
+    expect_ok(run, parapet_restore_close(&restore), "close");
     expect_ok(run, parapet_store_close(&store), "close");
     for (i = 0; i < ARRAYS; i++) {
         launch_expect(run, share_visit(&shares[i], generation, true), "the values that were put");

@@ -132,7 +132,7 @@ static bool write_long(bed *used)
 
 static bool open_store(bed *used, parapet_mode mode)
 {
-    parapet_store_options options = {.durability = 2, .servers = used->servers};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE, .servers = used->servers};
     return is_fine(used, parapet_store_open(&used->store, used->comm, used->place, mode, &options), "open the store");
 }
 
@@ -307,7 +307,7 @@ static void test_seal_many__lost_notes_are_read_instead(launch *run)
                 notes->list[0].record.bytes += 1;
             pp_shard_notes_begin(notes);
             if (run->rank == run->ranks - 1)
-                pp_shard_notes_add(notes, 0, NULL);
+                pp_shard_notes_add(notes, 0, NULL, 0);
             pp_shard_notes_end(notes);
         }
         (void)LAUNCH_OK(run, seal_all(&used));

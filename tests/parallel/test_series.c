@@ -165,7 +165,7 @@ static parapet_status create(scene *of)
 
 static bool open_store(scene *of, MPI_Comm comm)
 {
-    parapet_store_options options = {.memory_bytes = of->memory_bytes, .durability = 2};
+    parapet_store_options options = {.memory_bytes = of->memory_bytes, .durability = PARAPET_DURABILITY_LEAVE};
     parapet_status status = parapet_store_open(&of->store, comm, of->folder, PARAPET_CREATE, &options);
     return launch_ok(of->run, status, "parapet_store_open");
 }
@@ -296,7 +296,7 @@ static void go_on(scene *of, int ranks, int64_t to, bool is_first)
 {
     MPI_Comm some;
     parapet_series_info info = {0};
-    parapet_store_options options = {.memory_bytes = of->memory_bytes, .durability = 2};
+    parapet_store_options options = {.memory_bytes = of->memory_bytes, .durability = PARAPET_DURABILITY_LEAVE};
     parapet_status status;
     int rank = of->run->rank;
     MPI_Comm_split(MPI_COMM_WORLD, rank < ranks, rank, &some);

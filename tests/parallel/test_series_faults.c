@@ -77,7 +77,7 @@ static void end_fault(bed *used)
 static void bed_open(bed *used)
 {
     pp_posix_options posix = {.create = true, .not_durable = true};
-    parapet_store_options options = {.memory_bytes = used->memory_bytes, .io_thread = 2};
+    parapet_store_options options = {.memory_bytes = used->memory_bytes, .io_thread = PARAPET_IO_THREAD_NONE};
     if (used->run->rank != 0)
         launch_barrier();
     launch_expect(used->run, pp_store_posix_build(&used->directory, used->folder, &posix) == PARAPET_OK, "a store");

@@ -104,7 +104,7 @@ static void transfer(parapet_array *array, int slow, delay_plan *plan)
     plan->seconds = 0;
 }
 
-static void run_case(int64_t transport, int64_t ownership, int slow)
+static void run_case(parapet_transport transport, parapet_ownership ownership, int slow)
 {
     static uint64_t number;
     parapet_store_options options = {.transport = transport, .ownership = ownership, .servers = run.ranks};

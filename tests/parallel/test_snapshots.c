@@ -42,7 +42,7 @@ static void expect_gone(reader *own, int64_t generation, parapet_status status)
 {
     char sentence[512];
     int64_t newest = 0;
-    bool is_right = status == PARAPET_ERR_MISSING || status == PARAPET_ERR_NOT_FOUND;
+    bool is_right = status == PARAPET_ERR_MISSING || status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_STALE;
     (void)snprintf(sentence, sizeof sentence, "%s", parapet_error_message());
     launch_expect(own->run, parapet_checkpoint_list(own->store, GROUP, take_first, &newest) == PARAPET_OK, "a list");
     if (!is_right || newest < generation + KEEP)
@@ -53,10 +53,10 @@ static void expect_gone(reader *own, int64_t generation, parapet_status status)
     own->gone++;
 }
 
-static void expect_opened(reader *own, parapet_checkpoint *checkpoint, int64_t *generation)
+static void expect_opened(reader *own, parapet_restore *restore, int64_t *generation)
 {
-    parapet_checkpoint_info info;
-    launch_expect(own->run, parapet_checkpoint_get_info(checkpoint, &info) == PARAPET_OK, "info");
+    parapet_restore_info info;
+    launch_expect(own->run, parapet_restore_get_info(restore, &info) == PARAPET_OK, "info");
     launch_expect(own->run, info.passed_over == 0, info.problem);
     launch_expect(own->run, info.generation >= own->newest, "none older than before");
     *generation = own->newest = info.generation;
@@ -79,24 +79,24 @@ static void nap_below(draw *from, int64_t most_us)
 
 static void read_once(reader *own, draw *from)
 {
-    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
     int64_t generation;
     marked state;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, own->store, GROUP, 0);
+    parapet_status status = parapet_restore_open(&restore, own->store, GROUP, 0);
     own->reads++;
     launch_expect(own->run, status == PARAPET_OK, status != PARAPET_OK ? parapet_error_message() : "");
     if (status != PARAPET_OK)
         return;
-    expect_opened(own, checkpoint, &generation);
+    expect_opened(own, restore, &generation);
     if (draw_chance(from, 10))
         nap_below(from, 5000); /* long enough to be overtaken */
     marked_want(&state);
-    status = parapet_checkpoint_get(checkpoint, state.items, MARKED_ARRAYS);
+    status = parapet_restore_get(restore, state.items, MARKED_ARRAYS);
     if (status != PARAPET_OK)
         expect_gone(own, generation, status);
     else
         expect_whole(own, generation, marked_mark(&state));
-    launch_expect(own->run, parapet_checkpoint_close(&checkpoint) == PARAPET_OK, "a generation that closes");
+    launch_expect(own->run, parapet_restore_close(&restore) == PARAPET_OK, "a generation that closes");
 }
 
 /* The readers of one job draw the same numbers. */
@@ -163,7 +163,7 @@ static void commit_first(launch *run, parapet_store *store)
 
 static void test_snapshots(launch *run, MPI_Comm comm, int64_t reads, uint64_t seed)
 {
-    parapet_store_options options = {.durability = 2};
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE};
     int64_t commits = 0, sums[4];
     reader own = {.run = run};
     MPI_Request through;

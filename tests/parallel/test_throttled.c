@@ -106,7 +106,7 @@ static void transfer(parapet_store *store, const char *codec, timing *of)
 static void measure(const char *codec, double rate, timing *of)
 {
     static int number;
-    parapet_store_options options = {.servers = servers, .ownership = 1};
+    parapet_store_options options = {.servers = servers, .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
     parapet_store *store = NULL;
     pp_store *inner, *throttled = NULL;
     char path[600];

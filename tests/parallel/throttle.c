@@ -57,7 +57,7 @@ static parapet_status throttle_open(pp_store *store, const char *key, pp_reader 
         pp_free(self);
         return status;
     }
-    self->reader = (pp_reader){.store = store, .bytes = self->inner->bytes};
+    self->reader = (pp_reader){.store = store, .bytes = self->inner->bytes, .version = self->inner->version};
     *reader = &self->reader;
     return PARAPET_OK;
 }
@@ -164,7 +164,8 @@ parapet_status throttle_store_build(pp_store **store, pp_store *inner, double by
     *store = NULL;
     if (status != PARAPET_OK)
         return status;
-    *self = (throttle_store){.store.ops = &throttle_ops, .inner = inner, .bytes_per_second = bytes_per_second};
+    *self = (throttle_store){
+        .store.ops = &throttle_ops, .store.locks_of = inner, .inner = inner, .bytes_per_second = bytes_per_second};
     *store = &self->store;
     return PARAPET_OK;
 }

@@ -124,13 +124,13 @@ static int write_generations(const job *self)
     return failures > 0 || status != PARAPET_OK ? JOB_FAILED : JOB_SOUND;
 }
 
-static int verify_values(const job *self, parapet_checkpoint *checkpoint, rank_state *state, int64_t generation)
+static int verify_values(const job *self, parapet_restore *restore, rank_state *state, int64_t generation)
 {
     int64_t i;
     int array;
     parapet_status status;
     memset(state->values, 0, sizeof state->values);
-    if ((status = parapet_checkpoint_get(checkpoint, state->items, ARRAYS)) != PARAPET_OK)
+    if ((status = parapet_restore_get(restore, state->items, ARRAYS)) != PARAPET_OK)
         return job_violated(self, "generation %" PRId64 " does not read: %s", generation, parapet_error_message());
     for (array = 0; array < ARRAYS; array++)
         for (i = 0; i < ROWS * COLUMNS; i++)
@@ -140,10 +140,10 @@ static int verify_values(const job *self, parapet_checkpoint *checkpoint, rank_s
     return JOB_SOUND;
 }
 
-static int verify_attribute(const job *self, parapet_checkpoint *checkpoint, int64_t generation)
+static int verify_attribute(const job *self, parapet_restore *restore, int64_t generation)
 {
     char *text = NULL;
-    parapet_status status = parapet_checkpoint_attribute_get(checkpoint, "step", &text);
+    parapet_status status = parapet_restore_attribute_get(restore, "step", &text);
     bool is_right = status == PARAPET_OK && atoll(text) == generation;
     parapet_free(text);
     return is_right ? JOB_SOUND : job_violated(self, "generation %" PRId64 " has not its attribute", generation);
@@ -153,24 +153,24 @@ static int verify_attribute(const job *self, parapet_checkpoint *checkpoint, int
 static int verify_generation(const job *self, parapet_store *store, int64_t generation, int64_t *found)
 {
     static rank_state state;
-    parapet_checkpoint *checkpoint = NULL;
-    parapet_checkpoint_info info;
+    parapet_restore *restore = NULL;
+    parapet_restore_info info;
     int code;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, store, PLACE, generation);
+    parapet_status status = parapet_restore_open(&restore, store, PLACE, generation);
     if (status == PARAPET_ERR_NOT_FOUND && generation == 0)
         return JOB_SOUND;
     if (status != PARAPET_OK)
         return job_violated(self, "generation %" PRId64 " does not open: %s", generation, parapet_error_message());
     state_init(&state, self);
-    (void)parapet_checkpoint_get_info(checkpoint, &info);
+    (void)parapet_restore_get_info(restore, &info);
     *found = info.generation;
     if (info.passed_over != 0)
         code = job_violated(self, "%" PRId64 " generations were passed over: %s", info.passed_over, info.problem);
     else if (info.array_count != ARRAYS)
         code = job_violated(self, "generation %" PRId64 " has %d arrays", info.generation, info.array_count);
-    else if ((code = verify_values(self, checkpoint, &state, info.generation)) == JOB_SOUND)
-        code = verify_attribute(self, checkpoint, info.generation);
-    (void)parapet_checkpoint_close(&checkpoint);
+    else if ((code = verify_values(self, restore, &state, info.generation)) == JOB_SOUND)
+        code = verify_attribute(self, restore, info.generation);
+    (void)parapet_restore_close(&restore);
     return code;
 }
 

@@ -170,11 +170,11 @@ static parapet_status start_item(const parapet_checkpoint_item *item)
 
 static parapet_status get_item(const parapet_checkpoint_item *item)
 {
-    parapet_checkpoint *checkpoint = NULL;
-    parapet_status status = parapet_checkpoint_open(&checkpoint, store, "restart", 0);
+    parapet_restore *restore = NULL;
+    parapet_status status = parapet_restore_open(&restore, store, "restart", 0);
     if (status == PARAPET_OK)
-        status = note(parapet_checkpoint_get(checkpoint, item, 1));
-    (void)parapet_checkpoint_close(&checkpoint);
+        status = note(parapet_restore_get(restore, item, 1));
+    (void)parapet_restore_close(&restore);
     return status;
 }
 

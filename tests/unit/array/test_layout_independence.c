@@ -106,7 +106,7 @@ static void test_layout__does_not_depend_on_threads_and_memory(void **state)
     static stored_image expected;
     static const int64_t threads[] = {1, 2, 5}, memory[] = {1 << 20, 3 << 20, 256 << 20};
     size_t c, t, m;
-    int64_t io;
+    parapet_io_thread io;
     int unsharded;
     (void)state;
     for (c = 0; c < 4; c++) {
@@ -114,7 +114,7 @@ static void test_layout__does_not_depend_on_threads_and_memory(void **state)
             store_array(NULL, codecs[c], unsharded == 1, &whole, &expected);
             for (t = 0; t < 3; t++)
                 for (m = 0; m < 3; m++)
-                    for (io = 1; io <= 2; io++)
+                    for (io = PARAPET_IO_THREAD_OWN; io <= PARAPET_IO_THREAD_NONE; io++)
                         check_variant(&(parapet_store_options){.threads = threads[t],
                                                                .memory_bytes = memory[m],
                                                                .io_thread = io},

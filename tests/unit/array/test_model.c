@@ -244,7 +244,7 @@ static void run_all(const parapet_store_options *options)
 static void test_model__equals_the_array_with_one_thread_and_no_helper(void **state)
 {
     (void)state;
-    run_all(&(parapet_store_options){.io_thread = 2});
+    run_all(&(parapet_store_options){.io_thread = PARAPET_IO_THREAD_NONE});
 }
 
 static void test_model__equals_the_array_with_helper_and_three_workers(void **state)

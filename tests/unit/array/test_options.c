@@ -1,14 +1,32 @@
 /* Options: the table, the text forms, the environment, and what is printed back. */
 #include "support.h"
 
+#include <limits.h>
+
 #include "array/options.h"
 #include "array/store_handle.h"
 
 static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
                                     "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
                                     "ignore_seal",  "ignore_launcher", "expected_servers", "servers",
-                                    "ownership",    "transport",       "deadline_seconds", "ranks_per_node"};
+                                    "ownership",    "transport",       "deadline_seconds"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
+
+/* Of the enums: all values, in words. */
+typedef struct words_case {
+    const char *name;
+    size_t offset;
+    const char *words[3]; /* by value */
+} words_case;
+
+static const words_case words_cases[] = {
+    {"io_thread", offsetof(parapet_store_options, io_thread), {"choose", "own", "none"}},
+    {"direct_io", offsetof(parapet_store_options, direct_io), {"choose", "always", "never"}},
+    {"durability", offsetof(parapet_store_options, durability), {"choose", "flush", "leave"}},
+    {"ownership", offsetof(parapet_store_options, ownership), {"choose", "round_robin", "locality"}},
+    {"transport", offsetof(parapet_store_options, transport), {"choose", "direct", "messages"}},
+};
+enum { WORDS_COUNT = sizeof words_cases / sizeof words_cases[0] };
 
 static void variable_of(const char *name, char variable[64])
 {
@@ -28,6 +46,7 @@ static int clear_environment(void **state)
         variable_of(names[i], variable);
         (void)unsetenv(variable);
     }
+    (void)unsetenv("PARAPET_RANKS_PER_NODE");
     return 0;
 }
 
@@ -108,9 +127,9 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
 {
     parapet_store_options options = {0}, expected = {.memory_bytes = 2 << 20,
                                                      .threads = 2,
-                                                     .io_thread = 2,
-                                                     .direct_io = 2,
-                                                     .durability = 2,
+                                                     .io_thread = PARAPET_IO_THREAD_NONE,
+                                                     .direct_io = PARAPET_DIRECT_IO_NEVER,
+                                                     .durability = PARAPET_DURABILITY_LEAVE,
                                                      .elide_fill = 1,
                                                      .ignore_checksums = 1,
                                                      .require_sealed = 1,
@@ -118,10 +137,9 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                      .ignore_launcher = 1,
                                                      .expected_servers = 2,
                                                      .servers = 2,
-                                                     .ownership = 2,
-                                                     .transport = 2,
-                                                     .deadline_seconds = 2,
-                                                     .ranks_per_node = 2};
+                                                     .ownership = PARAPET_OWNERSHIP_LOCALITY,
+                                                     .transport = PARAPET_TRANSPORT_MESSAGES,
+                                                     .deadline_seconds = 2};
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
@@ -169,7 +187,6 @@ static void test_options__zero_becomes_the_default(void **state)
     assert_int_equal(resolved.ownership, 2);
     assert_int_equal(resolved.transport, 1);
     assert_int_equal(resolved.deadline_seconds, 0);
-    assert_int_equal(resolved.ranks_per_node, 0);
 }
 
 static void test_options__environment_fills_what_is_not_given(void **state)
@@ -198,7 +215,6 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     assert_int_equal(resolved.ownership, 2);
     assert_int_equal(resolved.transport, 2);
     assert_int_equal(resolved.deadline_seconds, 2);
-    assert_int_equal(resolved.ranks_per_node, 2);
 }
 
 static void test_options__an_empty_variable_counts_as_none(void **state)
@@ -234,11 +250,116 @@ static void test_options__out_of_range_fields_are_refused_with_the_range(void **
     assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.memory_bytes = 1}), PARAPET_ERR_ARGUMENT,
                  "memory_bytes");
     assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.io_thread = 3}), PARAPET_ERR_ARGUMENT,
-                 "io_thread");
+                 "io_thread is 3, but must be choose (0), own (1) or none (2)");
     assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.elide_fill = 2}), PARAPET_ERR_ARGUMENT,
-                 "elide_fill");
-    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.durability = INT64_MIN}),
-                 PARAPET_ERR_ARGUMENT, "durability");
+                 "elide_fill is 2, but must be no (false, 0) or yes (true, 1)");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.ignore_seal = -1}), PARAPET_ERR_ARGUMENT,
+                 "ignore_seal is -1");
+    assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.durability = (parapet_durability)INT_MIN}),
+                 PARAPET_ERR_ARGUMENT, "durability is -2147483648, but must be choose (0), flush (1) or leave (2)");
+}
+
+static int field_of(const parapet_store_options *options, const words_case *of)
+{
+    return *(const int *)(const void *)((const char *)options + of->offset);
+}
+
+static void test_options__choices_take_their_words_and_their_numbers(void **state)
+{
+    size_t i;
+    int value;
+    (void)state;
+    for (i = 0; i < WORDS_COUNT; i++)
+        for (value = 0; value < 3; value++) {
+            parapet_store_options by_word = {0}, by_number = {0};
+            char number[2] = {(char)('0' + value), '\0'};
+            assert_ok(parapet_store_options_set(&by_word, words_cases[i].name, words_cases[i].words[value]));
+            assert_int_equal(field_of(&by_word, &words_cases[i]), value);
+            assert_ok(parapet_store_options_set(&by_number, words_cases[i].name, number));
+            assert_int_equal(field_of(&by_number, &words_cases[i]), value);
+        }
+}
+
+static void test_options__an_unknown_word_lists_what_is_accepted(void **state)
+{
+    static const char *const wrong[] = {"", "3", "-1", "01", " 1", "1 ", "Choose", "CHOOSE", "choose ", "yes", "1K"};
+    parapet_store_options options = {0};
+    char expected[256];
+    size_t i, j;
+    (void)state;
+    for (i = 0; i < WORDS_COUNT; i++)
+        for (j = 0; j < sizeof wrong / sizeof wrong[0]; j++) {
+            (void)snprintf(expected, sizeof expected, "option %s cannot be \"%s\": it takes %s (0), %s (1) or %s (2)",
+                           words_cases[i].name, wrong[j], words_cases[i].words[0], words_cases[i].words[1],
+                           words_cases[i].words[2]);
+            assert_fails(parapet_store_options_set(&options, words_cases[i].name, wrong[j]), PARAPET_ERR_ARGUMENT,
+                         expected);
+            assert_int_equal(field_of(&options, &words_cases[i]), 0);
+        }
+}
+
+static void test_options__booleans_take_yes_and_no(void **state)
+{
+    static const char *const words[2][3] = {{"no", "false", "0"}, {"yes", "true", "1"}};
+    parapet_store_options options = {0};
+    int value, i;
+    (void)state;
+    for (value = 1; value >= 0; value--)
+        for (i = 0; i < 3; i++) {
+            options.require_sealed = 1 - value;
+            assert_ok(parapet_store_options_set(&options, "require_sealed", words[value][i]));
+            assert_int_equal(options.require_sealed, value);
+        }
+    assert_fails(parapet_store_options_set(&options, "require_sealed", "on"), PARAPET_ERR_ARGUMENT,
+                 "option require_sealed cannot be \"on\": it takes no (false, 0) or yes (true, 1)");
+    assert_fails(parapet_store_options_set(&options, "require_sealed", "2"), PARAPET_ERR_ARGUMENT, "\"2\"");
+}
+
+static void test_options__variables_take_words(void **state)
+{
+    parapet_store_options resolved;
+    (void)state;
+    (void)setenv("PARAPET_DURABILITY", "leave", 1);
+    (void)setenv("PARAPET_TRANSPORT", "choose", 1);
+    (void)setenv("PARAPET_ELIDE_FILL", "yes", 1);
+    (void)setenv("PARAPET_REQUIRE_SEALED", "false", 1);
+    assert_ok(pp_options_resolve(&resolved, NULL));
+    assert_int_equal(resolved.durability, PARAPET_DURABILITY_LEAVE);
+    assert_int_equal(resolved.transport, PARAPET_TRANSPORT_DIRECT);
+    assert_int_equal(resolved.elide_fill, 1);
+    assert_int_equal(resolved.require_sealed, 0);
+    (void)setenv("PARAPET_DURABILITY", "maybe", 1);
+    assert_fails(
+        pp_options_resolve(&resolved, NULL), PARAPET_ERR_ARGUMENT,
+        "environment variable PARAPET_DURABILITY: option durability cannot be \"maybe\": it takes choose (0)");
+}
+
+static void test_options__words_of_a_choice_can_be_asked_for(void **state)
+{
+    size_t i;
+    (void)state;
+    for (i = 0; i < WORDS_COUNT; i++)
+        assert_non_null(strstr(parapet_option_words(words_cases[i].name), words_cases[i].words[2]));
+    assert_string_equal(parapet_option_words("reading"), "choose (0), chunks (1) or runs (2)");
+    assert_string_equal(parapet_option_words("cooperation"), "choose (0), alone (1) or together (2)");
+    assert_null(parapet_option_words("threads"));
+    assert_null(parapet_option_words("elide_fill"));
+    assert_null(parapet_option_words(NULL));
+}
+
+static void test_options__ranks_per_node_are_a_variable_only(void **state)
+{
+    parapet_store_options options = {0};
+    int ranks = -1;
+    (void)state;
+    assert_fails(parapet_store_options_set(&options, "ranks_per_node", "2"), PARAPET_ERR_ARGUMENT, "no option");
+    assert_ok(pp_options_ranks_per_node(&ranks));
+    assert_int_equal(ranks, 0);
+    (void)setenv("PARAPET_RANKS_PER_NODE", "2", 1);
+    assert_ok(pp_options_ranks_per_node(&ranks));
+    assert_int_equal(ranks, 2);
+    (void)setenv("PARAPET_RANKS_PER_NODE", "-1", 1);
+    assert_fails(pp_options_ranks_per_node(&ranks), PARAPET_ERR_ARGUMENT, "PARAPET_RANKS_PER_NODE");
 }
 
 static void test_options__reserved_words_must_be_zero(void **state)
@@ -256,13 +377,15 @@ static void test_options__reserved_words_must_be_zero(void **state)
 
 static void test_options__are_printed_with_value_and_source(void **state)
 {
-    parapet_store_options given = {.threads = 4, .io_thread = 1};
+    parapet_store_options given = {.threads = 4, .io_thread = PARAPET_IO_THREAD_OWN};
     parapet_store *store;
     char *text, line[64];
     size_t i;
     (void)state;
     (void)setenv("PARAPET_MEMORY_BYTES", "4MiB", 1);
     (void)setenv("PARAPET_THREADS", "2", 1);
+    (void)setenv("PARAPET_DURABILITY", "leave", 1);
+    (void)setenv("PARAPET_ELIDE_FILL", "true", 1);
     assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, &given));
     (void)setenv("PARAPET_DIRECT_IO", "2", 1); /* too late to have any effect */
     assert_ok(parapet_store_options_print(store, &text));
@@ -272,8 +395,11 @@ static void test_options__are_printed_with_value_and_source(void **state)
     }
     assert_non_null(strstr(text, "memory_bytes = 4194304 (environment)"));
     assert_non_null(strstr(text, "threads = 4 (given)"));
-    assert_non_null(strstr(text, "io_thread = 1 (given)"));
-    assert_non_null(strstr(text, "direct_io = 0 (default)"));
+    assert_non_null(strstr(text, "io_thread = own (given): storage calls on a thread of their own\n"));
+    assert_non_null(strstr(text, "durability = leave (environment): left to the system\n"));
+    assert_non_null(strstr(text, "elide_fill = yes (environment)"));
+    assert_non_null(strstr(text, "ignore_seal = no (default)"));
+    assert_non_null(strstr(text, "direct_io = choose (default): large writes"));
     parapet_free(text);
     assert_fails(parapet_store_options_print(NULL, &text), PARAPET_ERR_ARGUMENT, "needs");
     assert_fails(parapet_store_options_print(store, NULL), PARAPET_ERR_ARGUMENT, "needs");
@@ -295,6 +421,12 @@ int main(void)
         cmocka_unit_test_setup(test_options__an_empty_variable_counts_as_none, clear_environment),
         cmocka_unit_test_setup(test_options__a_wrong_variable_is_an_error_that_names_it, clear_environment),
         cmocka_unit_test_setup(test_options__out_of_range_fields_are_refused_with_the_range, clear_environment),
+        cmocka_unit_test_setup(test_options__choices_take_their_words_and_their_numbers, clear_environment),
+        cmocka_unit_test_setup(test_options__an_unknown_word_lists_what_is_accepted, clear_environment),
+        cmocka_unit_test_setup(test_options__booleans_take_yes_and_no, clear_environment),
+        cmocka_unit_test_setup(test_options__variables_take_words, clear_environment),
+        cmocka_unit_test_setup(test_options__words_of_a_choice_can_be_asked_for, clear_environment),
+        cmocka_unit_test_setup(test_options__ranks_per_node_are_a_variable_only, clear_environment),
         cmocka_unit_test_setup(test_options__reserved_words_must_be_zero, clear_environment),
         cmocka_unit_test_setup(test_options__are_printed_with_value_and_source, clear_environment),
     };

@@ -12,7 +12,7 @@ static parapet_transfer_plan_request make_request(void)
     request.spec = (parapet_array_spec){
         .type = PARAPET_FLOAT64, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     request.distribution = (parapet_distribution){.ndim = 2, .mesh = mesh};
-    request.ownership = 1;
+    request.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN;
     return request;
 }
 
@@ -107,7 +107,7 @@ static void test_plan__every_failed_allocation_is_reported_and_leaves_nothing(vo
     parapet_transfer_plan_request request = make_request();
     (void)state;
     check_allocations(&request);
-    request.ownership = 2;
+    request.ownership = PARAPET_OWNERSHIP_LOCALITY;
     request.server = 0;
     check_allocations(&request);
     assert_int_equal(pp_memory_live_count(), 0);

@@ -122,11 +122,11 @@ static void test_status__every_status_has_its_own_name(void **state)
     assert_string_equal(parapet_status_name(PARAPET_ERR_CANCELLED), "PARAPET_ERR_CANCELLED");
     assert_string_equal(parapet_status_name(PARAPET_ERR_MPI), "PARAPET_ERR_MPI");
     assert_string_equal(parapet_status_name(PARAPET_ERR_INTERNAL), "PARAPET_ERR_INTERNAL");
-    assert_string_equal(parapet_status_name(PARAPET_ERR_TIMEOUT), "PARAPET_ERR_TIMEOUT");
-    for (i = 0; i <= PARAPET_ERR_TIMEOUT; i++)
+    assert_string_equal(parapet_status_name(PARAPET_ERR_STALE), "PARAPET_ERR_STALE");
+    for (i = 0; i <= PARAPET_ERR_STALE; i++)
         for (j = 0; j < i; j++)
             assert_string_not_equal(parapet_status_name((parapet_status)i), parapet_status_name((parapet_status)j));
-    assert_string_equal(parapet_status_name((parapet_status)(PARAPET_ERR_TIMEOUT + 1)), "unknown status");
+    assert_string_equal(parapet_status_name((parapet_status)(PARAPET_ERR_STALE + 1)), "unknown status");
 }
 
 int main(void)

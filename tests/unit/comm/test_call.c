@@ -98,6 +98,20 @@ static void test_call__prefixes_and_marks_in_values_stay_apart(void **state)
     assert_difference(&here, &there, "specs[7].ndim", "2", "3");
 }
 
+static void test_call__a_choice_is_told_by_its_word(void **state)
+{
+    pp_call here, there;
+    (void)state;
+    pp_call_init(&here, "store_open");
+    pp_call_add_choice(&here, &pp_choice_ownership, PARAPET_OWNERSHIP_LOCALITY);
+    pp_call_init(&there, "store_open");
+    pp_call_add_choice(&there, &pp_choice_ownership, PARAPET_OWNERSHIP_ROUND_ROBIN);
+    assert_difference(&here, &there, "ownership", "locality", "round_robin");
+    pp_call_init(&there, "store_open");
+    pp_call_add_choice(&there, &pp_choice_ownership, 7);
+    assert_difference(&here, &there, "ownership", "locality", "7");
+}
+
 /* What has no room is compared all the same, and no byte is written outside. */
 static void test_call__thousands_of_arguments_are_compared(void **state)
 {
@@ -125,6 +139,7 @@ int main(void)
         cmocka_unit_test(test_call__long_texts_that_end_differently_differ),
         cmocka_unit_test(test_call__a_list_of_another_length_is_noticed),
         cmocka_unit_test(test_call__prefixes_and_marks_in_values_stay_apart),
+        cmocka_unit_test(test_call__a_choice_is_told_by_its_word),
         cmocka_unit_test(test_call__thousands_of_arguments_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -8,7 +8,7 @@ static void test_serial__one_process_alone(void **state)
 {
     pp_comm *comm = NULL;
     (void)state;
-    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL));
+    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL, 0));
     assert_int_equal(pp_comm_size(comm), 1);
     assert_int_equal(pp_comm_rank(comm), 0);
     pp_comm_free(comm);
@@ -22,7 +22,7 @@ static void test_serial__a_communicator_is_refused(void **state)
     pp_comm *comm = NULL;
     int something;
     (void)state;
-    assert_fails(pp_comm_build(&comm, (MPI_Comm)(void *)&something), PARAPET_ERR_UNSUPPORTED, "without MPI");
+    assert_fails(pp_comm_build(&comm, (MPI_Comm)(void *)&something, 0), PARAPET_ERR_UNSUPPORTED, "without MPI");
     assert_null(comm);
 }
 

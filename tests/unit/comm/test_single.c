@@ -12,7 +12,7 @@ static void test_single__needs_no_mpi_for_the_null_communicator(void **state)
     (void)state;
     MPI_Initialized(&is_initialized);
     assert_false(is_initialized);
-    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL));
+    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL, 0));
     assert_int_equal(pp_comm_rank(comm), 0);
     assert_int_equal(pp_comm_size(comm), 1);
     assert_true(pp_comm_allows_threads());
@@ -24,7 +24,7 @@ static void test_single__refuses_a_communicator_before_mpi_starts(void **state)
 {
     pp_comm *comm;
     (void)state;
-    assert_fails(pp_comm_build(&comm, MPI_COMM_SELF), PARAPET_ERR_MPI, "not initialised");
+    assert_fails(pp_comm_build(&comm, MPI_COMM_SELF, 0), PARAPET_ERR_MPI, "not initialised");
     assert_null(comm);
 }
 
@@ -44,7 +44,7 @@ static void test_single__agrees_with_itself(void **state)
 {
     pp_comm *comm;
     (void)state;
-    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL));
+    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL, 0));
     assert_ok(pp_comm_agree(comm, "testing", PARAPET_OK));
     assert_fails(pp_comm_agree(comm, "testing", pp_fail(PARAPET_ERR_IO, "the disk is gone")), PARAPET_ERR_IO,
                  "the disk is gone");
@@ -58,12 +58,12 @@ static void test_single__takes_a_communicator_of_one_rank(void **state)
     int provided;
     (void)state;
     assert_int_equal(MPI_Init_thread(NULL, NULL, MPI_THREAD_FUNNELED, &provided), MPI_SUCCESS);
-    assert_ok(pp_comm_build(&comm, MPI_COMM_SELF));
+    assert_ok(pp_comm_build(&comm, MPI_COMM_SELF, 0));
     assert_int_equal(pp_comm_rank(comm), 0);
     assert_int_equal(pp_comm_size(comm), 1);
     assert_int_equal(pp_comm_allows_threads(), provided >= MPI_THREAD_FUNNELED);
     pp_comm_free(comm);
-    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL));
+    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL, 0));
     pp_comm_free(comm);
 }
 
@@ -86,7 +86,7 @@ static void test_single__duplicates_the_communicator_and_gives_it_back(void **st
     assert_int_equal(MPI_Comm_create_keyval(count_copy, MPI_COMM_NULL_DELETE_FN, &key, &copies), MPI_SUCCESS);
     assert_int_equal(MPI_Comm_set_attr(MPI_COMM_SELF, key, &copies), MPI_SUCCESS);
     for (round = 0; round < 5000; round++) { /* more than an MPI has communicators, were they not given back */
-        assert_ok(pp_comm_build(&comm, MPI_COMM_SELF));
+        assert_ok(pp_comm_build(&comm, MPI_COMM_SELF, 0));
         pp_comm_free(comm);
     }
     assert_int_equal(copies, 5000);
@@ -106,7 +106,7 @@ static void test_single__reports_missing_memory(void **state)
     pp_comm *comm;
     (void)state;
     pp_memory_hook_set(refuse_all, NULL);
-    assert_int_equal(pp_comm_build(&comm, MPI_COMM_SELF), PARAPET_ERR_MEMORY);
+    assert_int_equal(pp_comm_build(&comm, MPI_COMM_SELF, 0), PARAPET_ERR_MEMORY);
     pp_memory_hook_set(NULL, NULL);
     assert_null(comm);
 }
@@ -115,12 +115,12 @@ static void test_single__outlives_mpi(void **state)
 {
     pp_comm *before, *comm;
     (void)state;
-    assert_ok(pp_comm_build(&before, MPI_COMM_NULL));
+    assert_ok(pp_comm_build(&before, MPI_COMM_NULL, 0));
     MPI_Finalize();
     pp_comm_free(before);
     assert_true(pp_comm_allows_threads());
-    assert_fails(pp_comm_build(&comm, MPI_COMM_SELF), PARAPET_ERR_MPI, "finalised");
-    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL));
+    assert_fails(pp_comm_build(&comm, MPI_COMM_SELF, 0), PARAPET_ERR_MPI, "finalised");
+    assert_ok(pp_comm_build(&comm, MPI_COMM_NULL, 0));
     pp_comm_free(comm);
 }
 

@@ -203,11 +203,20 @@ static parapet_status hear_chunk(void *context, const pp_journal_shard *shard, c
     return PARAPET_OK;
 }
 
+static pp_journal_reader hearing(told *so_far)
+{
+    return (pp_journal_reader){.context = so_far,
+                               .most_bytes = pp_journal_record_most(1000, 100000),
+                               .most_templates = TEMPLATES,
+                               .shard = hear_shard,
+                               .chunk = hear_chunk};
+}
+
 /* The journal has the first so many records, and nothing else is told. */
 static void assert_told(pp_store *store, const recorded *records, int64_t count, uint64_t bytes)
 {
     told so_far = {.expected = records, .template_number = -1};
-    pp_journal_reader reader = {.context = &so_far, .shard = hear_shard, .chunk = hear_chunk};
+    pp_journal_reader reader = hearing(&so_far);
     int64_t templates = -1;
     uint64_t whole = 1;
     assert_ok(pp_journal_read(store, STATE, WORK_UNIT, &reader, &templates, &whole));
@@ -290,7 +299,7 @@ static void test_journal__a_record_out_of_turn_is_refused(void **state)
 {
     recorded none = {0};
     told so_far = {.expected = &none, .template_number = -1};
-    pp_journal_reader reader = {.context = &so_far, .shard = hear_shard, .chunk = hear_chunk};
+    pp_journal_reader reader = hearing(&so_far);
     pp_store *store = open_store();
     pp_journal_record record = {0};
     int64_t templates;
@@ -307,12 +316,34 @@ static void test_journal__a_record_out_of_turn_is_refused(void **state)
     pp_store_free(store);
 }
 
+static void test_journal__more_templates_than_there_are_is_refused(void **state)
+{
+    recorded none = {0};
+    told so_far = {.expected = &none, .template_number = -1};
+    pp_journal_reader reader = hearing(&so_far);
+    pp_store *store = open_store();
+    pp_journal_record record = {0};
+    int64_t templates;
+    uint64_t bytes;
+    pp_log *log;
+    (void)state;
+    reader.most_templates = 1;
+    assert_ok(pp_journal_open(&log, store, STATE, WORK_UNIT, 0));
+    write_record(log, &record, 0, &none);
+    write_record(log, &record, 1, &none);
+    pp_log_close(log);
+    assert_fails(pp_journal_read(store, STATE, WORK_UNIT, &reader, &templates, &bytes), PARAPET_ERR_CORRUPT,
+                 "makes no sense");
+    pp_journal_record_free(&record);
+    pp_store_free(store);
+}
+
 /* A record whose checksum is right and whose counts are not: as another program might write it. */
 static void test_journal__a_record_that_counts_more_than_it_has_is_refused(void **state)
 {
     recorded made = {.shard_count = 1, .shards = {{.shard = {.shard = 3, .bytes = 9, .chunk_count = 2}}}};
     told so_far = {.expected = &made, .template_number = -1};
-    pp_journal_reader reader = {.context = &so_far, .shard = hear_shard, .chunk = hear_chunk};
+    pp_journal_reader reader = hearing(&so_far);
     pp_store *store = open_store();
     pp_journal_record record = {0};
     int64_t templates;
@@ -339,6 +370,7 @@ int main(void)
         cmocka_unit_test(test_journal__cut_anywhere_tells_its_whole_records_and_is_continued),
         cmocka_unit_test(test_journal__ends_before_a_damaged_record),
         cmocka_unit_test(test_journal__a_record_out_of_turn_is_refused),
+        cmocka_unit_test(test_journal__more_templates_than_there_are_is_refused),
         cmocka_unit_test(test_journal__a_record_that_counts_more_than_it_has_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -155,7 +155,7 @@ static void test_copy_plan_print__refuses_what_cannot_be(void **state)
         {{.unit_bytes = -1}, PARAPET_ERR_ARGUMENT, "unit_bytes is -1"},
         {{.passes = 9}, PARAPET_ERR_ARGUMENT, "passes is 9, but must lie between 0 and 8"},
         {{.reading = 3}, PARAPET_ERR_ARGUMENT, "reading is 3"},
-        {{.cooperation = -1}, PARAPET_ERR_ARGUMENT, "cooperation is -1"},
+        {{.cooperation = (parapet_cooperation)-1}, PARAPET_ERR_ARGUMENT, "cooperation is -1"},
         {{.read_rate = -1}, PARAPET_ERR_ARGUMENT, "read_rate"},
         {{.reserved = {1}}, PARAPET_ERR_ARGUMENT, "reserved words of parapet_copy_plan_request"},
         {{.changes = {.chunks = "depth/4"}}, PARAPET_ERR_ARGUMENT, "there is no dimension \"depth\""},

@@ -56,7 +56,7 @@ static void init_problem(problem *made, test_random *random)
         .window_chunks = (int)test_random_between(random, 1, test_random_between(random, 0, 1) == 0 ? 1 : 5),
         .fragment_bytes = (size_t)test_random_between(random, 8, test_random_between(random, 0, 1) == 0 ? 60 : 2000),
         .server_count = (int)test_random_between(random, 1, made->distribution.rank_count),
-        .ownership = test_random_between(random, 1, 2),
+        .ownership = (parapet_ownership)test_random_between(random, 1, 2),
     };
 }
 
@@ -284,7 +284,7 @@ static void test_schedule__a_scalar_goes_to_its_one_owner_without_a_message(void
                                  .window_chunks = 1,
                                  .fragment_bytes = 4,
                                  .server_count = 1,
-                                 .ownership = 1};
+                                 .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
     assert_ok(pp_schedule_build(&schedule, &made.by));
     assert_ok(pp_schedule_server(schedule, 0, &share));
     assert_int_equal(share.shards, 1);
@@ -309,7 +309,7 @@ static void test_schedule__two_shards_across_four_ranks(void **state)
                                  .window_chunks = 1,
                                  .fragment_bytes = 32,
                                  .server_count = 2,
-                                 .ownership = 1};
+                                 .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
     assert_ok(pp_schedule_build(&schedule, &made.by));
     assert_ok(pp_schedule_summarise(schedule, &summary));
     /* Each shard has 2 x 4 elements, 64 bytes, of every rank, in one chunk: 2 messages of 32. Servers are ranks 0, 2.

@@ -36,12 +36,12 @@ static void test_home__of_the_shards_of_all_arrays_goes_round_the_servers(void *
 static void test_owner__strategies_go_by_number(void **state)
 {
     (void)state;
-    assert_string_equal(pp_owner_strategy_of(1)->name, "round_robin");
-    assert_false(pp_owner_strategy_of(1)->moves);
-    assert_string_equal(pp_owner_strategy_of(2)->name, "locality");
-    assert_true(pp_owner_strategy_of(2)->moves);
-    assert_null(pp_owner_strategy_of(0));
-    assert_null(pp_owner_strategy_of(3));
+    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_ROUND_ROBIN), &pp_owner_round_robin);
+    assert_false(pp_owner_round_robin.moves);
+    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_LOCALITY), &pp_owner_locality);
+    assert_true(pp_owner_locality.moves);
+    assert_null(pp_owner_strategy_of(PARAPET_OWNERSHIP_CHOOSE));
+    assert_null(pp_owner_strategy_of((parapet_ownership)3));
 }
 
 /* Elements of a shard that a rank holds, counted one by one. */

@@ -588,7 +588,7 @@ static void test_plan__ranks_read_together_what_all_of_them_need(void **state)
     assert_true(plan.passes[0].cooperates);
     assert_true(reads_of(&problem, &plan) <= 1.0);
     assert_int_equal(plan.passes[0].group[1], 16);
-    problem.force_cooperation = PP_RECHUNK_ALONE;
+    problem.force_cooperation = PARAPET_COOPERATION_ALONE;
     assert_ok(pp_rechunk_plan_build(&problem, &alone));
     assert_false(alone.passes[0].cooperates);
     assert_true(alone.seconds > plan.seconds);
@@ -618,16 +618,16 @@ static void test_plan__what_is_forced_is_done(void **state)
         assert_plan_is_sound(&problem, &plan);
     }
     problem.force_passes = 2;
-    problem.force_cooperation = PP_RECHUNK_TOGETHER;
+    problem.force_cooperation = PARAPET_COOPERATION_TOGETHER;
     assert_ok(pp_rechunk_plan_build(&problem, &plan));
     for (i = 0; i < plan.pass_count; i++)
         assert_true(plan.passes[i].cooperates);
     problem.force_cooperation = 0;
     problem.source.allows_runs = true;
-    problem.force_reading = PP_RECHUNK_RUNS;
+    problem.force_reading = PARAPET_READING_RUNS;
     assert_ok(pp_rechunk_plan_build(&problem, &plan));
     assert_true(plan.passes[0].reads_runs && !plan.passes[1].reads_runs);
-    problem.force_reading = PP_RECHUNK_CHUNKS;
+    problem.force_reading = PARAPET_READING_CHUNKS;
     assert_ok(pp_rechunk_plan_build(&problem, &plan));
     assert_false(plan.passes[0].reads_runs);
 }
@@ -643,10 +643,10 @@ static void test_plan__what_cannot_be_forced_is_refused(void **state)
     problem.force_passes = PP_RECHUNK_PASSES_MOST + 1;
     assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "1 to 8 passes");
     problem.force_passes = 0;
-    problem.force_reading = PP_RECHUNK_RUNS;
+    problem.force_reading = PARAPET_READING_RUNS;
     assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "runs");
     problem.source.allows_runs = true;
-    problem.force_cooperation = PP_RECHUNK_TOGETHER;
+    problem.force_cooperation = PARAPET_COOPERATION_TOGETHER;
     assert_fails(pp_rechunk_plan_build(&problem, &plan), PARAPET_ERR_ARGUMENT, "together");
     problem.force_reading = 0;
     problem.cooperation_bytes = 0;

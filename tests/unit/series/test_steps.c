@@ -355,7 +355,7 @@ static const parapet_store_options little = {.memory_bytes = 1 << 20};
 /* Without threads, since thousands of runs are made. */
 static parapet_store_options options_of(const subject *of)
 {
-    return (parapet_store_options){.memory_bytes = of->is_staged ? 1 << 20 : 0, .io_thread = 2};
+    return (parapet_store_options){.memory_bytes = of->is_staged ? 1 << 20 : 0, .io_thread = PARAPET_IO_THREAD_NONE};
 }
 
 static void test_series__a_row_that_is_too_large_for_memory_is_kept_in_a_log(void **state)
@@ -425,9 +425,9 @@ static void test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log
     assert_ok(create(&series, store, "s", &of));
     assert_ok(parapet_series_append(series, 0, nothing));
     assert_int_equal(info_of(series).is_staged, 0);
-    append_many(series, 1, 20);
+    append_many(series, 1, 10);
     assert_int_equal(info_of(series).is_staged, 0); /* memory comes in pages */
-    append_many(series, 20, 41);
+    append_many(series, 10, 41);
     assert_int_equal(info_of(series).is_staged, 1);
     assert_ok(parapet_series_append(series, coordinate_of(41), nothing));
     assert_ok(parapet_series_close(&series));

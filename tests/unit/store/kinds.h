@@ -7,16 +7,16 @@
 
 typedef struct kind {
     const char *where; /* NULL: no directory, but the store in memory */
-    pp_direct_io direct_io;
+    parapet_direct_io direct_io;
     bool is_durable;
     bool is_faulty;
 } kind;
 
 static const kind kinds[] = {
-    {SCRATCH_HERE, PP_DIRECT_ALWAYS, false, false},   {SCRATCH_HERE, PP_DIRECT_NEVER, false, false},
-    {SCRATCH_HERE, PP_DIRECT_AUTOMATIC, true, false}, {SCRATCH_MEMORY, PP_DIRECT_ALWAYS, true, false},
-    {SCRATCH_MEMORY, PP_DIRECT_NEVER, true, false},   {SCRATCH_MEMORY, PP_DIRECT_ALWAYS, true, true},
-    {NULL, PP_DIRECT_AUTOMATIC, true, false},         {NULL, PP_DIRECT_AUTOMATIC, true, true},
+    {SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, false, false}, {SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, false, false},
+    {SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, true, false},  {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, false},
+    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_NEVER, true, false}, {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, true},
+    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, false},          {NULL, PARAPET_DIRECT_IO_CHOOSE, true, true},
 };
 
 typedef struct subject {

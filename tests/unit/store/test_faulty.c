@@ -81,7 +81,7 @@ static void test_faulty__each_operation_fails_in_turn_over_memory(void **state)
 static void test_faulty__each_operation_fails_in_turn_over_a_directory(void **state)
 {
     scratch made = scratch_make(SCRATCH_MEMORY);
-    pp_store *inner = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     int descriptors = descriptor_count();
     (void)state;
     check_all(inner, scratch_path(&made, "store/tmp"));

@@ -55,7 +55,7 @@ static void assert_pattern(pp_store *store, const char *key, size_t bytes)
     pp_free(data);
 }
 
-static void check_lengths(const char *where, pp_direct_io direct_io, size_t limit_bytes)
+static void check_lengths(const char *where, parapet_direct_io direct_io, size_t limit_bytes)
 {
     static const size_t lengths[] = {0,           1,       4095,        4096,    4097,   MIB - 1,
                                      4 * MIB - 1, 4 * MIB, 4 * MIB + 1, LARGEST, 9 * MIB};
@@ -80,17 +80,17 @@ static void check_lengths(const char *where, pp_direct_io direct_io, size_t limi
 static void test_posix__every_length_comes_back_exactly(void **state)
 {
     (void)state;
-    check_lengths(SCRATCH_HERE, PP_DIRECT_AUTOMATIC, 16 * MIB);
-    check_lengths(SCRATCH_HERE, PP_DIRECT_ALWAYS, 300 << 10);
-    check_lengths(SCRATCH_HERE, PP_DIRECT_NEVER, 16 * MIB);
-    check_lengths(SCRATCH_MEMORY, PP_DIRECT_AUTOMATIC, 300 << 10);
-    check_lengths(SCRATCH_MEMORY, PP_DIRECT_ALWAYS, 16 * MIB);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, 16 * MIB);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 300 << 10);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, 16 * MIB);
+    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_CHOOSE, 300 << 10);
+    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, 16 * MIB);
 }
 
 static void test_posix__pages_of_the_caller_are_written_straight(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_ALWAYS);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_ALWAYS);
     pp_budget budget;
     pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget};
     unsigned char *random = pattern;
@@ -109,7 +109,7 @@ static void test_posix__pages_of_the_caller_are_written_straight(void **state)
 static void test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_budget budget;
     pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget, .bound_bytes = LARGEST};
     pp_writer *writer;
@@ -132,7 +132,7 @@ static void test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal(void 
 static void test_posix__small_objects_need_no_budget(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_ALWAYS);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_ALWAYS);
     (void)state;
     assert_ok(put(store, "a/zarr.json", "{}", PP_PUBLISH_REPLACE));
     assert_object(store, "a/zarr.json", "{}");
@@ -146,7 +146,7 @@ static void test_posix__small_objects_need_no_budget(void **state)
 static void test_posix__an_abandoned_writer_leaves_the_old_object(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_write_request request = small_request("a/b");
     pp_writer *writer;
     (void)state;
@@ -171,7 +171,7 @@ static void test_posix__an_abandoned_writer_leaves_the_old_object(void **state)
 static void test_posix__temporary_names_can_lie_in_the_root(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_write_request request = {.key = "a", .staging = "", .is_small = true};
     pp_writer *writer;
     char names[1024] = "";
@@ -190,7 +190,7 @@ static void test_posix__temporary_names_can_lie_in_the_root(void **state)
 static void test_posix__a_reader_keeps_the_object_it_opened(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_reader *reader;
     char text[4] = "";
     (void)state;
@@ -210,7 +210,7 @@ static void test_posix__a_reader_keeps_the_object_it_opened(void **state)
 static void test_posix__an_object_cut_short_while_open_is_reported(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_reader *reader;
     char text[8];
     (void)state;
@@ -226,7 +226,7 @@ static void test_posix__an_object_cut_short_while_open_is_reported(void **state)
 static void test_posix__exclusive_publish_never_replaces(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     (void)state;
     assert_ok(put(store, "a/b", "first", PP_PUBLISH_EXCLUSIVE));
     assert_fails(put(store, "a/b", "second", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "a/b exists");
@@ -239,7 +239,7 @@ static void test_posix__exclusive_publish_never_replaces(void **state)
 static void test_posix__calls_out_of_order_are_refused(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_write_request request = small_request("a");
     pp_writer *writer;
     (void)state;
@@ -258,7 +258,7 @@ static void test_posix__calls_out_of_order_are_refused(void **state)
 static void test_posix__a_file_system_that_refuses_more_bytes_is_full(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_budget budget;
     pp_write_request request = {.key = "a", .staging = "tmp", .budget = &budget};
     struct rlimit old, tight;
@@ -284,7 +284,7 @@ static void test_posix__a_file_system_that_refuses_more_bytes_is_full(void **sta
 static void test_posix__a_staging_directory_that_vanished_is_no_absent_key(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_write_request request = small_request("a");
     pp_writer *writer;
     (void)state;
@@ -312,7 +312,7 @@ static parapet_status stop_at_once(void *context, const pp_listed *listed)
 static void test_posix__children_are_told_in_the_order_of_names(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     int calls = 0;
     (void)state;
     assert_listing(store, "", "");
@@ -334,7 +334,7 @@ static void test_posix__children_are_told_in_the_order_of_names(void **state)
 static void test_posix__removing_reaches_everything_below_a_prefix_only(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     (void)state;
     assert_ok(put(store, "a/b/c/0", "x", PP_PUBLISH_REPLACE));
     assert_ok(put(store, "a/b/d", "x", PP_PUBLISH_REPLACE));
@@ -359,7 +359,7 @@ static void test_posix__removing_reaches_everything_below_a_prefix_only(void **s
 static void test_posix__removing_gives_up_on_endless_nesting(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     char key[256] = "a";
     int i;
     (void)state;
@@ -378,7 +378,7 @@ static void test_posix__removing_gives_up_on_endless_nesting(void **state)
 static void test_posix__a_store_open_for_reading_changes_nothing(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_posix_options options = {.read_only = true};
     (void)state;
     assert_ok(put(store, "a", "x", PP_PUBLISH_REPLACE));
@@ -418,7 +418,7 @@ static void test_posix__the_root_is_made_only_when_asked(void **state)
 static void test_posix__more_directories_than_are_remembered_are_flushed_early(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     pp_posix_store *inside = (pp_posix_store *)store;
     int i;
     (void)state;
@@ -437,7 +437,7 @@ static void test_posix__more_directories_than_are_remembered_are_flushed_early(v
 static void test_posix__a_failed_flush_of_a_directory_is_final(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     (void)state;
     assert_ok(put(store, "d/a", "x", PP_PUBLISH_REPLACE));
     assert_int_equal(rename(scratch_path(&made, "store/d"), scratch_path(&made, "store/kept")), 0);
@@ -466,7 +466,7 @@ static void test_posix__without_durability_the_same_bytes_are_there(void **state
 static void test_posix__reading_a_whole_object_is_bounded(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     char *data;
     size_t bytes;
     (void)state;
@@ -507,7 +507,7 @@ static void test_posix__several_threads_use_one_store(void **state)
     busy_thread threads[4] = {{0}};
     long live = pp_memory_live_count();
     int i;
-    pp_store *store = scratch_store(&made, PP_DIRECT_AUTOMATIC);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     (void)state;
     for (i = 0; i < 4; i++) {
         threads[i].store = store;

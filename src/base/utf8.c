@@ -1,4 +1,6 @@
-#include "zarr/internal.h"
+#include "base/utf8.h"
+
+#include <stdbool.h>
 
 static bool is_continuation(unsigned char byte)
 {
@@ -45,4 +47,13 @@ size_t pp_utf8_character_bytes(const unsigned char *text, size_t available)
         if (!is_continuation(text[i]))
             return 0;
     return length == 1 || is_second_in_range(text[0], text[1]) ? length : 0;
+}
+
+uint32_t pp_utf8_code(const unsigned char *text, size_t bytes)
+{
+    static const unsigned char lead_bits[] = {0x7F, 0x1F, 0x0F, 0x07};
+    uint32_t code = text[0] & lead_bits[bytes - 1];
+    for (size_t i = 1; i < bytes; i++)
+        code = code << 6 | (text[i] & 0x3F);
+    return code;
 }

@@ -1,0 +1,62 @@
+/* change.c - changes of an array that nobody else may change meanwhile: see change.h. */
+#include "array/change.h"
+
+#include "array/array_handle.h"
+#include "array/refresh.h"
+#include "array/state.h"
+
+static pp_hold_wish wish_of(const parapet_array *array, const char *purpose)
+{
+    return (pp_hold_wish){.store = array->store,
+                          .paths = (const char *const *)&array->path,
+                          .count = 1,
+                          .mode = PP_LOCK_EXCLUSIVE,
+                          .purpose = purpose};
+}
+
+typedef struct alone_job {
+    const char *purpose;
+    pp_array_change change;
+    const void *argument;
+} alone_job;
+
+static parapet_status change_alone(void *node, const void *argument)
+{
+    parapet_array *array = node;
+    const alone_job *job = argument;
+    pp_hold_wish wish = wish_of(array, job->purpose);
+    pp_hold hold = {0};
+    parapet_status status;
+    if (array->is_apart)
+        return job->change(array, job->argument);
+    if ((status = pp_holds_take(&hold, &wish)) != PARAPET_OK)
+        return status;
+    if ((status = pp_array_refresh(array)) == PARAPET_OK)
+        status = job->change(array, job->argument);
+    pp_holds_release(&hold, 1);
+    return status;
+}
+
+parapet_status pp_array_change_alone(parapet_array *array, const char *purpose, pp_array_change change,
+                                     const void *argument)
+{
+    alone_job job = {.purpose = purpose, .change = change, .argument = argument};
+    return pp_array_rank0_do(array, purpose, change_alone, &job);
+}
+
+static parapet_status refresh(void *array, const void *argument)
+{
+    (void)argument;
+    return pp_array_refresh(array);
+}
+
+parapet_status pp_array_hold_together(parapet_array *array, const char *purpose, pp_hold *hold)
+{
+    pp_hold_wish wish = wish_of(array, purpose);
+    parapet_status status;
+    if (array->is_apart)
+        return PARAPET_OK;
+    if ((status = pp_holds_take_together(hold, &wish)) != PARAPET_OK)
+        return status;
+    return pp_array_rank0_do(array, purpose, refresh, NULL);
+}

@@ -1,0 +1,52 @@
+/* handle.c - handles of arrays: built and freed. */
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/path.h"
+
+void pp_array_forget(parapet_array *array)
+{
+    pp_layout_clear(&array->layout);
+    pp_array_document_clear(&array->document);
+    pp_json_free(array->zarray);
+    pp_json_free(array->zattrs);
+    pp_manifest_head_clear(&array->head);
+    pp_shard_notes_clear(&array->notes);
+    pp_free(array->page);
+    pp_free(array->codec_words);
+    *array =
+        (parapet_array){.store = array->store, .path = array->path, .is_apart = array->is_apart, .page_number = -1};
+}
+
+void pp_array_free(parapet_array *array)
+{
+    if (array == NULL)
+        return;
+    pp_array_forget(array);
+    pp_free(array->path);
+    pp_free(array);
+}
+
+static parapet_status build_handle(parapet_array **array, parapet_store *store, const char *path)
+{
+    parapet_status status = pp_allocate(array, sizeof **array);
+    if (status != PARAPET_OK)
+        return status;
+    (*array)->store = store;
+    (*array)->page_number = -1;
+    return pp_path_normalize(path, &(*array)->path);
+}
+
+parapet_status pp_arrays_build(parapet_array **arrays, parapet_store *store, const char *const *paths, int count)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; arrays != NULL && i < count; i++)
+        arrays[i] = NULL;
+    if (arrays == NULL || store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "an array needs a store and a place for its handle");
+    if (count < 0 || (count > 0 && paths == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d arrays%s", count, count > 0 ? ", but no paths" : "");
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = build_handle(&arrays[i], store, paths[i]);
+    return status;
+}

@@ -1,0 +1,115 @@
+/* holder.c - the text of a lock: see holder.h. */
+#include "array/holder.h"
+
+#include <stdio.h>
+#include <string.h>
+#include <sys/random.h>
+#include <time.h>
+
+#include "array/path.h"
+#include "array/store_handle.h"
+#include "base/checked.h"
+
+#define INCARNATION_WORD "\nincarnation "
+#define HOLDER_WORD "\nheld by "
+#define HOLDER_BYTES (PP_PROCESS_BYTES + 96)
+
+parapet_status pp_holder_view(parapet_store *store, const char *path, pp_lock_view *view)
+{
+    char *key = NULL;
+    parapet_status status = pp_path_join(path, PP_LOCK_NAME, &key);
+    *view = (pp_lock_view){0};
+    if (status == PARAPET_OK)
+        status = pp_store_view_lock(store->backend, key, view);
+    pp_free(key);
+    return status;
+}
+
+static void take_incarnation(const char *text, char incarnation[PP_INCARNATION_BYTES])
+{
+    const char *found = strstr(text, INCARNATION_WORD);
+    incarnation[0] = '\0';
+    if (found == NULL)
+        return;
+    found += strlen(INCARNATION_WORD);
+    if (strspn(found, "0123456789abcdef") == PP_INCARNATION_BYTES - 1)
+        (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%.16s", found);
+}
+
+/* A lock that says something else says nothing. */
+parapet_status pp_incarnation_read(parapet_store *store, const char *path, char incarnation[PP_INCARNATION_BYTES])
+{
+    pp_lock_view view;
+    parapet_status status = pp_holder_view(store, path, &view);
+    take_incarnation(view.text, incarnation);
+    return status;
+}
+
+static void print_holder(const char *purpose, char *line, size_t bytes)
+{
+    char name[PP_PROCESS_BYTES], when[32] = "?";
+    time_t now = time(NULL);
+    struct tm parts;
+    pp_process_name(name);
+    if (gmtime_r(&now, &parts) != NULL)
+        (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
+    (void)snprintf(line, bytes, "%s since %s for %s", name, when, purpose);
+}
+
+static parapet_status write_text(pp_hold *hold, const char *incarnation, const char *purpose)
+{
+    char text[PP_LOCK_TEXT_BYTES], holder[HOLDER_BYTES];
+    print_holder(purpose, holder, sizeof holder);
+    (void)snprintf(text, sizeof text, "parapet lock 1%s%s%s%s\n", incarnation[0] != '\0' ? INCARNATION_WORD : "",
+                   incarnation, HOLDER_WORD, holder);
+    hold->is_named = true;
+    hold->is_kept = incarnation[0] != '\0';
+    return pp_lock_write(hold->lock, text);
+}
+
+parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *purpose)
+{
+    char incarnation[PP_INCARNATION_BYTES];
+    parapet_status status = pp_incarnation_read(store, path, incarnation);
+    return status == PARAPET_OK ? write_text(hold, incarnation, purpose) : status;
+}
+
+parapet_status pp_hold_renew_incarnation(pp_hold *hold, char incarnation[PP_INCARNATION_BYTES])
+{
+    uint64_t number;
+    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
+        return pp_fail(PARAPET_ERR_IO, "the system has no random numbers");
+    (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%016llx", (unsigned long long)number);
+    return write_text(hold, incarnation, "creating");
+}
+
+/* "process 4711 on node12 since ... for copying", or "". */
+static void take_holder(const char *text, char *line, size_t bytes)
+{
+    const char *found = strstr(text, HOLDER_WORD);
+    line[0] = '\0';
+    if (found == NULL)
+        return;
+    found += strlen(HOLDER_WORD);
+    (void)snprintf(line, bytes, "%.*s", (int)pp_min_size(strcspn(found, "\n"), bytes - 1), found);
+}
+
+static bool is_this_process(const char *line)
+{
+    char name[PP_PROCESS_BYTES];
+    pp_process_name(name);
+    return strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ' ';
+}
+
+parapet_status pp_holder_fail_busy(parapet_store *store, const char *path)
+{
+    char line[HOLDER_BYTES] = "";
+    pp_lock_view view;
+    if (pp_holder_view(store, path, &view) == PARAPET_OK)
+        take_holder(view.text, line, sizeof line);
+    if (line[0] == '\0')
+        return pp_fail(PARAPET_ERR_BUSY,
+                       "\"%s\" is being changed by another job; try again later, or set wait_seconds", path);
+    return pp_fail(PARAPET_ERR_BUSY, "\"%s\" is being changed by %s%s; try again later, or set wait_seconds", path,
+                   is_this_process(line) ? "this process, through another handle: " : "", line);
+}

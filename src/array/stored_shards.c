@@ -1,0 +1,59 @@
+#include "array/stored_shards.h"
+
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/walk.h"
+
+/* Up to so many possible ones are looked at for one that is stored. */
+#define SPARSE_RATIO 1024
+
+typedef struct shard_listing {
+    const parapet_array *array;
+    pp_ranges *shards;
+} shard_listing;
+
+static parapet_status add_object(void *context, const char *key, uint64_t bytes)
+{
+    const shard_listing *listing = context;
+    int64_t number;
+    (void)bytes;
+    if (!pp_layout_shard_of_key(&listing->array->layout, key, &number))
+        return PARAPET_OK;
+    return pp_ranges_add(listing->shards, number, number);
+}
+
+parapet_status pp_array_stored_shards(const parapet_array *array, pp_ranges *shards)
+{
+    shard_listing listing = {array, shards};
+    parapet_status status = pp_walk_objects(array->store, array->path, add_object, &listing);
+    pp_ranges_sort(shards);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+bool pp_is_sparse(int64_t possible_count, int64_t stored_count)
+{
+    return possible_count > PP_SHARDS_WALKED_MOST && stored_count < possible_count / SPARSE_RATIO;
+}
+
+parapet_status parapet_array_list(parapet_array *array, parapet_box_visitor visitor, void *context)
+{
+    pp_ranges shards = {0};
+    parapet_status status;
+    size_t i;
+    int64_t number;
+    if (array == NULL || visitor == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_list needs an array and a visitor");
+    if ((status = pp_array_check_usable(array)) != PARAPET_OK)
+        return pp_outcome(status);
+    shards.budget = &array->store->budget;
+    status = pp_array_stored_shards(array, &shards);
+    for (i = 0; i < shards.count && status == PARAPET_OK; i++)
+        for (number = shards.list[i].first; number <= shards.list[i].last && status == PARAPET_OK; number++) {
+            pp_box box;
+            pp_tiling_shard_box(&array->layout.tiling, number, &box);
+            if (visitor(context, box.start, box.count) != 0)
+                status = pp_fail(PARAPET_ERR_CANCELLED, "the list was ended by the visitor");
+        }
+    pp_ranges_clear(&shards);
+    return pp_outcome(status);
+}

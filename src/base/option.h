@@ -1,0 +1,47 @@
+/* option.h - fields of a public struct that can be set by their names: numbers of int64_t, and enums and booleans of
+ * the size of an int. One row for each, by which it is set from text, checked and explained. */
+#ifndef PARAPET_BASE_OPTION_H
+#define PARAPET_BASE_OPTION_H
+
+#include "base/choice.h"
+
+typedef struct pp_option {
+    const char *name;
+    size_t offset;
+    const pp_choice *choice; /* NULL: a number */
+    int64_t low, high;       /* of a number */
+    int64_t fallback;        /* what 0 becomes */
+    const char *meaning;     /* NULL: that of the value */
+} pp_option;
+
+typedef struct pp_option_table {
+    const pp_option *options;
+    size_t count;
+} pp_option_table;
+
+#define PP_OPTION_NUMBER(type, field, low, high, fallback, meaning)                                                  \
+    {                                                                                                                \
+#field, offsetof(type, field), NULL, low, high, fallback, meaning                                            \
+    }
+#define PP_OPTION_CHOICE(type, field, fallback)                                                                      \
+    {                                                                                                                \
+#field, offsetof(type, field), &pp_choice_##field, 0, 0, fallback, NULL                                      \
+    }
+#define PP_OPTION_BOOLEAN(type, field, meaning)                                                                      \
+    {                                                                                                                \
+#field, offsetof(type, field), &pp_choice_boolean, 0, 0, 0, meaning                                          \
+    }
+
+int64_t pp_option_get(const pp_option *option, const void *fields);
+void pp_option_put(const pp_option *option, void *fields, int64_t value);
+
+/* The value of an option from text: a number with a unit, or a word. The sentence lists what is accepted. */
+parapet_status pp_option_parse(const pp_option *option, const char *text, int64_t *value);
+
+/* Sets a field by its name; a name that does not exist is refused with all there are. */
+parapet_status pp_option_set(const pp_option_table *table, void *fields, const char *name, const char *text);
+
+/* Whether the field has a value that the option may have. */
+parapet_status pp_option_check(const pp_option *option, const void *fields);
+
+#endif

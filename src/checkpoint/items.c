@@ -1,0 +1,15 @@
+/* items.c - lists of items, as far as they are the same to who puts and to who gets. */
+#include "base/reserved.h"
+#include "checkpoint/checkpoint.h"
+
+parapet_status pp_checkpoint_check_list(const parapet_checkpoint_item *items, int count)
+{
+    parapet_status status;
+    int i;
+    if (count < 0 || (count > 0 && items == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d items%s", count, count > 0 ? ", but no list" : "");
+    for (i = 0; i < count; i++)
+        if ((status = PP_RESERVED_CHECK(parapet_checkpoint_item, &items[i])) != PARAPET_OK)
+            return pp_fail_within(status, "item %d", i);
+    return PARAPET_OK;
+}

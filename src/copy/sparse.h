@@ -1,0 +1,25 @@
+/* sparse.h - a source of which little is stored: the work units, and in their templates the blocks, that have some of
+ * it. A block is of whole target chunks and about as large as a source shard, so that a shard is opened a few times
+ * only. */
+#ifndef PARAPET_COPY_SPARSE_H
+#define PARAPET_COPY_SPARSE_H
+
+#include "copy/pass.h"
+
+/* Numbers in C order over all work units, and over all blocks, of the target. */
+typedef struct pp_copy_sparse {
+    pp_ranges work_units, blocks;
+    int64_t block_shape[PARAPET_MAX_NDIM];
+} pp_copy_sparse;
+
+/* From the shards that are stored (job->stored). Clear it also after a failure. */
+parapet_status pp_copy_sparse_init(pp_copy_sparse *sparse, const pp_copy_job *job);
+void pp_copy_sparse_clear(pp_copy_sparse *sparse);
+
+/* Called with one box after another: the blocks of a template that have something stored, a row of neighbours at a
+ * time. */
+typedef parapet_status (*pp_copy_block_visitor)(void *context, const pp_box *blocks);
+parapet_status pp_copy_sparse_each(const pp_copy_sparse *sparse, const pp_copy_job *job, const pp_box *template_box,
+                                   pp_copy_block_visitor visit, void *context);
+
+#endif

@@ -1,0 +1,177 @@
+/* switch.c - how a copy replaces an array: the old one stays until the new one is complete beside it.
+ *
+ *     <array>/__parapet/copy/replaces   the document of the old array, since the copy began
+ *     <array>/__parapet/copy/new/       the shards of the new one
+ *     <array>/__parapet/copy/switch     how far the change from one to the other is: one of the words below
+ *
+ * A crash leaves the old array, no array, or the new one, never a mixture; a copy that is resumed goes on from the
+ * last word. All of it is done by rank 0. */
+#include <string.h>
+
+#include "array/array.h"
+#include "array/create.h"
+#include "array/path.h"
+#include "array/remove.h"
+#include "array/store.h"
+#include "array/walk.h"
+#include "copy/copy.h"
+
+/* What a zarr.json of ours never exceeds. */
+#define DOCUMENT_BYTES_MOST ((size_t)16 << 20)
+
+/* By pp_copy_switch_phase. */
+static const char *const words[] = {"", "complete\n", "old document gone\n", "old shards gone\n"};
+
+enum { WORDS = sizeof words / sizeof words[0] };
+
+static parapet_status write_object(const pp_copy_task *task, const char *name, const char *data, size_t bytes)
+{
+    pp_store *store = pp_store_backend(task->target_store);
+    char *key = NULL;
+    parapet_status status = pp_path_join(task->state, name, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_write_all(store, &(pp_write_request){.key = key, .staging = task->state, .is_small = true},
+                                    data, bytes, PP_PUBLISH_REPLACE);
+    pp_free(key);
+    return status == PARAPET_OK ? pp_store_settle(store) : status;
+}
+
+/* *data stays NULL when there is none. */
+static parapet_status read_object(const pp_copy_task *task, const char *prefix, const char *name, char **data,
+                                  size_t *bytes)
+{
+    char *key = NULL;
+    parapet_status status = pp_path_join(prefix, name, &key);
+    *data = NULL;
+    if (status == PARAPET_OK)
+        status = pp_store_read_all(pp_store_backend(task->target_store), key, DOCUMENT_BYTES_MOST, data, bytes);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_copy_switch_path(const pp_copy_task *task, char **path)
+{
+    return pp_path_join(task->state, "new", path);
+}
+
+parapet_status pp_copy_switch_begin(pp_copy_task *task)
+{
+    pp_store *store = pp_store_backend(task->target_store);
+    char *document = NULL;
+    size_t bytes = 0;
+    parapet_status status;
+    if ((status = pp_store_remove_prefix(store, task->state)) != PARAPET_OK ||
+        (status = read_object(task, pp_array_path(task->target), "zarr.json", &document, &bytes)) != PARAPET_OK)
+        return status;
+    if (document != NULL && (status = write_object(task, "replaces", document, bytes)) == PARAPET_OK)
+        task->replaces = true;
+    pp_free(document);
+    return status;
+}
+
+static parapet_status read_phase(pp_copy_task *task)
+{
+    char *word = NULL;
+    size_t bytes = 0;
+    int phase = 0;
+    parapet_status status = read_object(task, task->state, "switch", &word, &bytes);
+    if (status != PARAPET_OK || word == NULL)
+        return status;
+    while (phase < WORDS && strcmp(word, words[phase]) != 0)
+        phase++;
+    pp_free(word);
+    if (phase == WORDS)
+        return pp_fail(PARAPET_ERR_CORRUPT,
+                       "%s/switch cannot be understood: it is damaged, or of another version; nothing was removed",
+                       task->state);
+    task->phase = (pp_copy_phase)phase;
+    return PARAPET_OK;
+}
+
+static bool is_same(const char *one, size_t bytes, const char *other, size_t other_bytes)
+{
+    return one != NULL && other != NULL && bytes == other_bytes && memcmp(one, other, bytes) == 0;
+}
+
+parapet_status pp_copy_switch_read(pp_copy_task *task, bool *is_old)
+{
+    char *old = NULL, *found = NULL;
+    size_t old_bytes = 0, found_bytes = 0;
+    parapet_status status;
+    *is_old = false;
+    if ((status = read_object(task, task->state, "replaces", &old, &old_bytes)) == PARAPET_OK && old != NULL &&
+        (status = read_phase(task)) == PARAPET_OK &&
+        (status = read_object(task, pp_array_path(task->target), "zarr.json", &found, &found_bytes)) == PARAPET_OK) {
+        task->replaces = true;
+        *is_old = task->phase < PP_COPY_DOCUMENT_GONE && is_same(old, old_bytes, found, found_bytes);
+    }
+    pp_free(old);
+    pp_free(found);
+    return status;
+}
+
+/* ---- The change itself ---- */
+
+static parapet_status enter(pp_copy_task *task, pp_copy_phase phase)
+{
+    parapet_status status = write_object(task, "switch", words[phase], strlen(words[phase]));
+    if (status == PARAPET_OK)
+        task->phase = phase;
+    return status;
+}
+
+/* By the old document: the new one may name shards in another way. */
+static parapet_status remove_old_shards(const pp_copy_task *task)
+{
+    const char *path = pp_array_path(task->target);
+    char *text = NULL;
+    size_t bytes = 0;
+    parapet_status status = read_object(task, task->state, "replaces", &text, &bytes);
+    if (status == PARAPET_OK && text != NULL)
+        status = pp_remove_shards_of_text(task->target_store, path, text, bytes);
+    pp_free(text);
+    if (status == PARAPET_OK)
+        status = pp_remove_shards(task->target_store, path, pp_array_document_of(task->target));
+    return status == PARAPET_OK ? pp_store_settle(pp_store_backend(task->target_store)) : status;
+}
+
+static parapet_status move_shard(void *context, const char *key, uint64_t bytes)
+{
+    const pp_copy_task *task = context;
+    char *staged = NULL, *from = NULL, *to = NULL;
+    parapet_status status;
+    (void)bytes;
+    if ((status = pp_copy_switch_path(task, &staged)) == PARAPET_OK &&
+        (status = pp_path_join(staged, key, &from)) == PARAPET_OK &&
+        (status = pp_path_join(pp_array_path(task->target), key, &to)) == PARAPET_OK)
+        status = pp_store_move(pp_store_backend(task->target_store), from, to);
+    pp_free(staged);
+    pp_free(from);
+    pp_free(to);
+    return status;
+}
+
+static parapet_status move_shards(pp_copy_task *task)
+{
+    char *staged = NULL;
+    parapet_status status = pp_copy_switch_path(task, &staged);
+    if (status == PARAPET_OK)
+        status = pp_walk_objects(task->target_store, staged, move_shard, task);
+    pp_free(staged);
+    if (status == PARAPET_ERR_NOT_FOUND)
+        status = PARAPET_OK;
+    return status == PARAPET_OK ? pp_store_settle(pp_store_backend(task->target_store)) : status;
+}
+
+parapet_status pp_copy_switch_run(pp_copy_task *task)
+{
+    parapet_status status = PARAPET_OK;
+    if (task->phase < PP_COPY_COMPLETE)
+        status = enter(task, PP_COPY_COMPLETE);
+    if (status == PARAPET_OK && task->phase < PP_COPY_DOCUMENT_GONE &&
+        (status = pp_array_remove_document(task->target)) == PARAPET_OK)
+        status = enter(task, PP_COPY_DOCUMENT_GONE);
+    if (status == PARAPET_OK && task->phase < PP_COPY_SHARDS_GONE && (status = remove_old_shards(task)) == PARAPET_OK)
+        status = enter(task, PP_COPY_SHARDS_GONE);
+    return status == PARAPET_OK ? move_shards(task) : status;
+}

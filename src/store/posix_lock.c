@@ -1,0 +1,336 @@
+/* posix_lock.c - locks as locks of the bytes of a file, of the kind that belongs to the open file and not to the
+ * process (F_OFD_SETLK): it goes when the process dies, whatever killed it, and two handles of one process exclude
+ * each other too.
+ *
+ * The file may be removed by whoever holds all of it: so what was locked is only held if the file is still the one
+ * at the key. */
+#include <errno.h>
+#include <fcntl.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "store/internal.h"
+
+/* How often a lock may vanish between being found and being locked. */
+#define ATTEMPTS_MOST 1000
+
+typedef struct posix_lock {
+    pp_lock lock;
+    char *key;
+    pp_posix_own_descriptor file;
+    bool holds[PP_LOCK_BYTES];
+    bool has_made_node; /* the directory above that of the lock */
+} posix_lock;
+
+static pp_posix_store *store_of(const posix_lock *self)
+{
+    return (pp_posix_store *)self->lock.store;
+}
+
+static parapet_status fail_lock(const posix_lock *self, int error_number, const char *action)
+{
+    if (error_number == EACCES)
+        return pp_fail(PARAPET_ERR_IO,
+                       "cannot %s the lock %s: this user may not write it; its mode should be that of the "
+                       "directory it protects",
+                       action, self->key);
+    if (error_number == EMFILE)
+        return pp_fail(PARAPET_ERR_IO,
+                       "cannot %s the lock %s: this process has too many files open; raise ulimit -n, or "
+                       "change fewer arrays in one call",
+                       action, self->key);
+    if (error_number == ENOLCK || error_number == EINVAL || error_number == ENOSYS || error_number == EOPNOTSUPP)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "cannot %s the lock %s: the file system has no locks", action,
+                       self->key);
+    return pp_posix_fail_write(error_number, action, self->key);
+}
+
+/* Whoever may write the directory may write the lock, and nobody else. */
+static void set_permissions(int directory, int descriptor)
+{
+    struct stat found;
+    if (fstat(directory, &found) == 0) {
+        mode_t writers = found.st_mode & 0222;
+        (void)fchmod(descriptor, writers | writers << 1);
+    }
+}
+
+static int open_in(int directory, const char *name)
+{
+    static const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    int descriptor = openat(directory, name, flags);
+    if (descriptor >= 0 || errno != ENOENT)
+        return descriptor;
+    descriptor = openat(directory, name, flags | O_CREAT | O_EXCL, 0600);
+    if (descriptor >= 0)
+        set_permissions(directory, descriptor);
+    else if (errno == EEXIST)
+        errno = ENOENT; /* made by another job meanwhile: look again */
+    return descriptor;
+}
+
+/* Notes whether the directory that the lock is for has to be made. */
+static void look_for_node(posix_lock *self, const char *parent)
+{
+    pp_posix_place place;
+    int node;
+    pp_posix_locate(&place, parent);
+    node = pp_posix_open(store_of(self), place.parent, O_PATH | O_DIRECTORY);
+    self->has_made_node = self->has_made_node || (node < 0 && errno == ENOENT);
+    if (node >= 0)
+        (void)close(node);
+}
+
+/* -1 and ENOENT: another job has removed what was there a moment ago. */
+static parapet_status try_open(posix_lock *self, int *descriptor)
+{
+    pp_posix_place place;
+    struct stat found;
+    int directory;
+    parapet_status status;
+    *descriptor = -1;
+    pp_posix_locate(&place, self->key);
+    look_for_node(self, place.parent);
+    if ((status = pp_posix_provide_directory(store_of(self), place.parent, &directory)) != PARAPET_OK)
+        return status;
+    *descriptor = open_in(directory, place.name);
+    if (*descriptor < 0 && errno != ENOENT)
+        status = errno == ELOOP ? pp_posix_fail_write(errno, "open", self->key) : fail_lock(self, errno, "open");
+    (void)close(directory);
+    if (*descriptor >= 0 && (status = pp_posix_check_plain(*descriptor, self->key, &found)) != PARAPET_OK) {
+        (void)close(*descriptor);
+        *descriptor = -1;
+    }
+    return status;
+}
+
+static parapet_status open_file(posix_lock *self)
+{
+    parapet_status status = PARAPET_OK;
+    int attempt, descriptor = -1;
+    for (attempt = 0; attempt < ATTEMPTS_MOST && descriptor < 0; attempt++)
+        if ((status = try_open(self, &descriptor)) != PARAPET_OK)
+            return status;
+    if (descriptor < 0)
+        return pp_fail(PARAPET_ERR_IO, "cannot open the lock %s: it is removed again and again", self->key);
+    pp_posix_own(&self->file, descriptor);
+    return PARAPET_OK;
+}
+
+static void free_lock(posix_lock *self)
+{
+    pp_free(self->key);
+    pp_free(self);
+}
+
+parapet_status pp_posix_open_lock(pp_store *base, const char *key, pp_lock **lock)
+{
+    posix_lock *self;
+    parapet_status status = pp_posix_check_writable((pp_posix_store *)base, key);
+    if (status != PARAPET_OK || (status = pp_allocate(&self, sizeof *self)) != PARAPET_OK)
+        return status;
+    self->lock.store = base;
+    if ((status = pp_text_duplicate(&self->key, key)) != PARAPET_OK || (status = open_file(self)) != PARAPET_OK) {
+        free_lock(self);
+        return status;
+    }
+    *lock = &self->lock;
+    return PARAPET_OK;
+}
+
+static int lock_range(int descriptor, int command, short type, int byte, int count)
+{
+    struct flock range = {.l_type = type, .l_whence = SEEK_SET, .l_start = byte, .l_len = count};
+    int result;
+    do
+        result = fcntl(descriptor, command, &range);
+    while (result != 0 && errno == EINTR);
+    if (result != 0)
+        return -1;
+    return command == F_OFD_GETLK ? range.l_type != F_UNLCK : 0;
+}
+
+/* Whether the open file is the one at the key. */
+static bool is_in_place(const posix_lock *self)
+{
+    struct stat opened, named;
+    int descriptor = pp_posix_open(store_of(self), self->key, O_PATH | O_NOFOLLOW);
+    bool is_same;
+    if (descriptor < 0)
+        return false;
+    is_same = fstat(self->file.number, &opened) == 0 && fstat(descriptor, &named) == 0 && opened.st_nlink > 0 &&
+              opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
+    (void)close(descriptor);
+    return is_same;
+}
+
+static bool holds_any(const posix_lock *self)
+{
+    int byte;
+    for (byte = 0; byte < PP_LOCK_BYTES; byte++)
+        if (self->holds[byte])
+            return true;
+    return false;
+}
+
+static parapet_status fail_removed(const posix_lock *self)
+{
+    return pp_fail(PARAPET_ERR_STALE,
+                   "the lock %s was removed or lost while it was held; what another job did meanwhile "
+                   "is not known",
+                   self->key);
+}
+
+/* A lock that nothing is held of yet can be exchanged for the one that lies at the key now. */
+static parapet_status exchange(posix_lock *self)
+{
+    if (holds_any(self))
+        return fail_removed(self);
+    pp_posix_disown(&self->file);
+    return open_file(self);
+}
+
+static parapet_status check_process(const posix_lock *self)
+{
+    if (self->file.number < 0)
+        return pp_fail(PARAPET_ERR_STALE, "the lock %s belongs to the process that this one was forked from",
+                       self->key);
+    return PARAPET_OK;
+}
+
+static parapet_status try_set(posix_lock *self, pp_lock_byte byte, pp_lock_mode mode)
+{
+    static const short types[] = {
+        [PP_LOCK_FREE] = F_UNLCK, [PP_LOCK_SHARED] = F_RDLCK, [PP_LOCK_EXCLUSIVE] = F_WRLCK};
+    if (lock_range(self->file.number, F_OFD_SETLK, types[mode], (int)byte, 1) == 0)
+        return PARAPET_OK;
+    if (errno == EAGAIN || errno == EACCES)
+        return pp_fail(PARAPET_ERR_BUSY, "another job holds the lock %s", self->key);
+    return fail_lock(self, errno, "take");
+}
+
+/* What is said of a file that is not the one at the key any more does not count. */
+parapet_status pp_posix_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode)
+{
+    posix_lock *self = (posix_lock *)lock;
+    parapet_status status = check_process(self), answer;
+    int attempt;
+    for (attempt = 0; attempt < ATTEMPTS_MOST && status == PARAPET_OK; attempt++) {
+        answer = try_set(self, byte, mode);
+        if (answer != PARAPET_OK && answer != PARAPET_ERR_BUSY)
+            return answer;
+        if (mode == PP_LOCK_FREE || self->holds[byte] || is_in_place(self)) {
+            if (answer == PARAPET_OK)
+                self->holds[byte] = mode != PP_LOCK_FREE;
+            return answer;
+        }
+        if (answer == PARAPET_OK)
+            (void)try_set(self, byte, PP_LOCK_FREE);
+        status = exchange(self);
+    }
+    return status != PARAPET_OK ? status : fail_removed(self);
+}
+
+parapet_status pp_posix_test_lock(pp_lock *lock, pp_lock_byte byte, bool *is_held)
+{
+    const posix_lock *self = (const posix_lock *)lock;
+    parapet_status status = check_process(self);
+    int result;
+    if (status != PARAPET_OK)
+        return status;
+    if ((result = lock_range(self->file.number, F_OFD_GETLK, F_WRLCK, (int)byte, 1)) < 0)
+        return fail_lock(self, errno, "look at");
+    *is_held = result == 1;
+    return PARAPET_OK;
+}
+
+/* A client of a network file system that has lost a lock fails what is written through its file. */
+parapet_status pp_posix_prove_lock(pp_lock *lock)
+{
+    const posix_lock *self = (const posix_lock *)lock;
+    parapet_status status = check_process(self);
+    char first;
+    if (status != PARAPET_OK)
+        return status;
+    if (!is_in_place(self))
+        return fail_removed(self);
+    if (pread(self->file.number, &first, 1, 0) == 1 && pwrite(self->file.number, &first, 1, 0) != 1)
+        return fail_removed(self);
+    return PARAPET_OK;
+}
+
+/* At its full length, so that a shorter text leaves nothing of a longer one. */
+parapet_status pp_posix_write_lock(pp_lock *lock, const char *text)
+{
+    const posix_lock *self = (const posix_lock *)lock;
+    char padded[PP_LOCK_TEXT_BYTES];
+    parapet_status status = check_process(self);
+    if (status != PARAPET_OK)
+        return status;
+    if (text[0] == '\0')
+        return ftruncate(self->file.number, 0) == 0 ? PARAPET_OK : pp_posix_fail_write(errno, "empty", self->key);
+    memset(padded, '\n', sizeof padded);
+    memcpy(padded, text, strlen(text));
+    if (pwrite(self->file.number, padded, sizeof padded, 0) != (ssize_t)sizeof padded)
+        return pp_posix_fail_write(errno, "write", self->key);
+    return PARAPET_OK;
+}
+
+/* Whoever may read the store but not write it does not get to hold locks, and so cannot look at them either. */
+parapet_status pp_posix_view_lock(pp_store *base, const char *key, pp_lock_view *view)
+{
+    const pp_posix_store *store = (const pp_posix_store *)base;
+    int descriptor = pp_posix_open(store, key, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    ssize_t bytes;
+    int refusals = 0;
+    if (descriptor < 0)
+        return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? PARAPET_OK
+                                                                      : pp_posix_fail_write(errno, "read", key);
+    do
+        bytes = pread(descriptor, view->text, PP_LOCK_TEXT_BYTES, 0);
+    while (bytes < 0 && pp_posix_may_repeat(errno, &refusals));
+    view->text[bytes > 0 ? bytes : 0] = '\0';
+    view->is_held = lock_range(descriptor, F_OFD_GETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 1;
+    (void)close(descriptor);
+    return bytes >= 0 ? PARAPET_OK : pp_posix_fail_write(errno, "read", key);
+}
+
+/* Directories go only if nothing is in them. */
+static void remove_file(const posix_lock *self)
+{
+    pp_posix_place own, node;
+    int directory;
+    pp_posix_locate(&own, self->key);
+    if ((directory = pp_posix_open(store_of(self), own.parent, O_PATH | O_DIRECTORY)) < 0)
+        return;
+    (void)unlinkat(directory, own.name, 0);
+    (void)close(directory);
+    pp_posix_locate(&node, own.parent);
+    if ((directory = pp_posix_open(store_of(self), node.parent, O_PATH | O_DIRECTORY)) < 0)
+        return;
+    (void)unlinkat(directory, node.name, AT_REMOVEDIR);
+    (void)close(directory);
+    if (!self->has_made_node || node.parent[0] == '\0')
+        return;
+    pp_posix_locate(&own, node.parent);
+    if ((directory = pp_posix_open(store_of(self), own.parent, O_PATH | O_DIRECTORY)) < 0)
+        return;
+    (void)unlinkat(directory, own.name, AT_REMOVEDIR);
+    (void)close(directory);
+}
+
+static bool is_empty(const posix_lock *self)
+{
+    struct stat found;
+    return fstat(self->file.number, &found) == 0 && found.st_size == 0;
+}
+
+void pp_posix_close_lock(pp_lock *lock)
+{
+    posix_lock *self = (posix_lock *)lock;
+    if (self->file.number >= 0 && is_empty(self) &&
+        lock_range(self->file.number, F_OFD_SETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 0 && is_in_place(self))
+        remove_file(self);
+    pp_posix_disown(&self->file);
+    free_lock(self);
+}
