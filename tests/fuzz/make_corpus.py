@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of fuzz_codec, fuzz_shard_index and fuzz_commit below corpus/. Needs numpy and numcodecs.
+"""Writes the seeds of fuzz_codec, fuzz_shard_index, fuzz_commit, fuzz_manifest, fuzz_journal and fuzz_copy_inputs below corpus/. Needs numpy and numcodecs.
 
 Small on purpose: one valid input per chain and form, from which the fuzzer finds its way."""
 import gzip
@@ -139,6 +139,36 @@ def make_commit_seeds():
     save("commit", "signed_version", b"s" + lines.replace(b"commit 1", b"commit 2"))
 
 
+def make_manifest_seeds():
+    head = b"PARAPETH" + struct.pack("<IIQ", 1, 1, 3) + bytes(range(96))
+    page = b"PARAPETM" + struct.pack("<IIQ", 1, 1, 0) + struct.pack("<QII", 4096, 7, 2) + bytes(range(32))
+    for name, data in (("head", head), ("page", page)):
+        save("manifest", name, with_crc32c(data))
+        save("manifest", f"signed_{name}", b"s" + data + bytes(4))
+
+
+def make_journal_seeds():
+    def shard(number, *chunks):
+        return struct.pack("<QQQ", number, 100, len(chunks)) + b"".join(struct.pack("<QQQI", *chunk) for chunk in chunks)
+
+    records = [struct.pack("<QQ", 0, 1) + shard(0, (0, 0, 50, 1), (1, 50, 50, 2)),
+               struct.pack("<QQ", 1, 2) + shard(0, (2, 0, 9, 3)) + shard(1)]
+    save("journal", "signed", b"s" + b"".join(bytes([len(record)]) + record for record in records))
+    save("journal", "plain", b"".join(with_crc32c(struct.pack("<Q", len(record)) + record) for record in records))
+    save("journal", "done", b"".join(with_crc32c(struct.pack("<QI", number, 0)) for number in range(3)))
+
+
+def make_inputs_seeds():
+    names = ("ranks threads memory_bytes unit_bytes passes reading cooperation cores read_rate read_limit write_rate "
+             "write_limit copy_rate exchange_rate request_nanoseconds run_nanoseconds flush_nanoseconds decode_rate "
+             "source_ratio encode_rate target_ratio").split()
+    save("copy_inputs", "ordinary", "".join(f"{name}: 1\n" for name in names).encode())
+    save("copy_inputs", "measured", "".join(f"{name}: {i % 2 + 1}\n" for i, name in enumerate(names)).encode())
+
+
 make_codec_seeds()
 make_index_seeds()
 make_commit_seeds()
+make_manifest_seeds()
+make_journal_seeds()
+make_inputs_seeds()
