@@ -242,12 +242,21 @@ parapet_status pp_generation_name(int64_t number, int attempt, char **group)
     return pp_text_finish(&text, group);
 }
 
+/* A job may have died before an array of its generation had a document. */
+static parapet_status remove_begun_array(parapet_store *store, const char *path)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(store, path, &node);
+    pp_node_clear(&node);
+    return status == PARAPET_ERR_NOT_FOUND ? pp_node_remove_own(store, path) : status;
+}
+
 static parapet_status remove_array(parapet_store *store, const char *group_path, const char *name)
 {
     char *path = NULL;
     parapet_status status = pp_path_join(group_path, name, &path);
-    if (status == PARAPET_OK)
-        status = pp_remove_array(store, path);
+    if (status == PARAPET_OK && (status = pp_remove_array(store, path)) == PARAPET_OK)
+        status = remove_begun_array(store, path);
     pp_free(path);
     return status;
 }
