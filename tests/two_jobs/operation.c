@@ -1,11 +1,19 @@
-/* operation.c - what a job can do to a store, each as one of two ranks or more:
- * see race.h. */
+/* operation.c - what a job can do to a store, each on any number of ranks: see
+ * race.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "race.h"
 
 static const int64_t shape[1] = {LENGTH}, chunks[1] = {CHUNK}, shards[1] = {SHARD}, origin[1] = {0};
+
+/* What of so many a rank has, in blocks. */
+static int64_t cut_block(const actor *own, int64_t extent, int64_t *count)
+{
+    int64_t start = extent * own->rank / own->ranks;
+    *count = extent * (own->rank + 1) / own->ranks - start;
+    return start;
+}
 
 /* ---- The array ---- */
 
@@ -27,34 +35,35 @@ static parapet_status create(const actor *own, int64_t mark, bool overwrites)
     return status;
 }
 
-/* Two shards by two ranks: 0 and 1, or 2 and 3; those of a wide one are 1
+/* Two shards by all ranks: 0 and 1, or 2 and 3; those of a wide one are 1
  * and 2. */
 static parapet_status write_shards(const actor *own, const part_of_race *part, parapet_array *array)
 {
-    int64_t values[SHARD], start[1];
-    parapet_part one = {.ndim = 1, .start = start, .count = shards, .data = values};
+    int64_t values[2 * SHARD], start[1], count[1];
+    parapet_part one = {.ndim = 1, .start = start, .count = count, .data = values};
     int i;
-    for (i = 0; i < SHARD; i++)
+    for (i = 0; i < 2 * SHARD; i++)
         values[i] = part->mark;
-    start[0] = SHARD * ((part->is_wide ? 1 : 2 * own->job) + own->rank);
-    return parapet_array_write(array, &one, own->rank < 2);
+    start[0] = SHARD * (part->is_wide ? 1 : 2 * own->job) + cut_block(own, 2 * SHARD, count);
+    return parapet_array_write(array, &one, count[0] > 0);
 }
 
 /* Every other chunk, those of the other job left out; a wide one half a chunk
  * more, before and behind. */
 static parapet_status write_chunks(const actor *own, const part_of_race *part, parapet_array *array)
 {
-    enum { PARTS = LENGTH / CHUNK / 4 };
-    int64_t values[CHUNK * 2], starts[PARTS], count[1] = {part->is_wide ? CHUNK * 3 / 2 : CHUNK};
-    parapet_part list[PARTS];
+    enum { PIECES = LENGTH / CHUNK / 2 };
+    int64_t values[CHUNK * 2], starts[PIECES], count[1] = {part->is_wide ? CHUNK * 3 / 2 : CHUNK};
+    int64_t own_count, first = cut_block(own, PIECES, &own_count);
+    parapet_part list[PIECES];
     int i;
     for (i = 0; i < CHUNK * 2; i++)
         values[i] = part->mark;
-    for (i = 0; i < PARTS; i++) {
-        starts[i] = CHUNK * (2 * (i + PARTS * own->rank) + (part->is_wide ? 0 : own->job));
+    for (i = 0; i < own_count; i++) {
+        starts[i] = CHUNK * (2 * (first + i) + (part->is_wide ? 0 : own->job));
         list[i] = (parapet_part){.ndim = 1, .start = &starts[i], .count = count, .data = values};
     }
-    return parapet_array_write(array, list, own->rank < 2 ? PARTS : 0);
+    return parapet_array_write(array, list, (int)own_count);
 }
 
 static parapet_status set_attribute(const actor *own, const part_of_race *part, parapet_array *array)
@@ -138,7 +147,7 @@ parapet_status operation_copy(parapet_store *store, const part_of_race *part, bo
 
 parapet_status operation_append(const actor *own, int64_t mark)
 {
-    int64_t values[2 * CHUNK], count[1] = {2 * CHUNK / own->ranks}, start[1] = {count[0] * own->rank};
+    int64_t values[2 * CHUNK], count[1], start[1] = {cut_block(own, 2 * CHUNK, count)};
     parapet_part one = {.ndim = 1, .start = start, .count = count, .data = values};
     parapet_step step = {.parts = &one, .part_count = 1};
     parapet_series *series = NULL;
@@ -163,13 +172,12 @@ parapet_status operation_commit(const actor *own, int64_t mark, int64_t keep, in
 {
     parapet_array_spec spec = {.ndim = 1, .type = PARAPET_INT64, .shape = shape, .chunks = chunks, .shards = shards};
     parapet_checkpoint_options options = {.keep = keep};
-    int64_t values[LENGTH], start[1], count[1] = {LENGTH / own->ranks};
+    int64_t values[LENGTH], count[1], start[1] = {cut_block(own, LENGTH, count)};
     parapet_part one = {.ndim = 1, .start = start, .count = count, .data = values};
     parapet_checkpoint_item item = {.name = "x", .spec = &spec, .parts = &one, .part_count = 1};
     parapet_checkpoint *checkpoint = NULL;
     parapet_status status;
     int i;
-    start[0] = own->rank * count[0];
     for (i = 0; i < LENGTH; i++)
         values[i] = mark;
     if ((status = parapet_checkpoint_begin(&checkpoint, own->store, "c", &options)) == PARAPET_OK &&

@@ -40,8 +40,8 @@ enum {
     LENGTH_SHRUNK = 32,
     CHUNK = 8,
     SHARD = 16,
-    STEPS_MOST = 4,
-    GENERATIONS_MOST = 4
+    STEPS_MOST = 512,
+    GENERATIONS_MOST = 16
 };
 
 /* How one job does its part. */
