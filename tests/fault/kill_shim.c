@@ -1,6 +1,5 @@
 /* kill_shim.c - loaded before the C library (LD_PRELOAD) into the ranks of a job: counts the calls that change what
- * lies below FOLDER/store, kills at one of them, or fails a flush; and watches that nothing is forgotten to be
- * flushed.
+ * lies below FOLDER/store, kills at one of them, or fails one; and watches that nothing is forgotten to be flushed.
  *
  *     PARAPET_SHIM_FOLDER    FOLDER; without it nothing happens
  *     PARAPET_SHIM_RANK      the rank that is meant
@@ -8,6 +7,10 @@
  *     PARAPET_SHIM_TORN      1: only writes are counted, and the half of one is made
  *     PARAPET_SHIM_VICTIM    self, all (FOLDER/pids) or launcher (its number is in FOLDER/launcher)
  *     PARAPET_SHIM_FLUSH     the number, from 0, of the flush that fails, once, with EIO
+ *     PARAPET_SHIM_FAIL      the number, from 0, of the call that fails and does nothing
+ *     PARAPET_SHIM_ERROR     with this number; else EIO
+ *     PARAPET_SHIM_FOREVER   1: and so do all behind it
+ *     PARAPET_SHIM_STORE     what is watched in place of FOLDER/store
  *
  * At its end a rank leaves FOLDER/report.<rank>: "calls N", "writes N", "flushes N"; and "unflushed PATH" for what is
  * there and was changed since it was flushed, or whose flush has failed; "early PATH" for what was renamed into place
@@ -46,8 +49,8 @@ static watched all[MOST_WATCHED];
 static int watched_count;
 static long calls, writes, flushes;
 static char folder[PATH_BYTES], root[PATH_BYTES + 16], early[PATH_BYTES];
-static long kill_at = -1, fail_flush_at = -1;
-static bool is_torn, is_on;
+static long kill_at = -1, fail_flush_at = -1, fail_at = -1, fail_error = EIO;
+static bool is_torn, is_on, fails_forever;
 static const char *victim = "self", *own_rank = "0";
 
 static long number_of(const char *name, long otherwise)
@@ -66,11 +69,16 @@ __attribute__((constructor)) static void read_settings(void)
     own_rank = rank;
     (void)snprintf(folder, sizeof folder, "%s", text);
     (void)snprintf(root, sizeof root, "%s/store", folder);
+    if (getenv("PARAPET_SHIM_STORE") != NULL)
+        (void)snprintf(root, sizeof root, "%s", getenv("PARAPET_SHIM_STORE"));
     is_on = true;
     if (strtol(rank, NULL, 10) != number_of("PARAPET_SHIM_RANK", 0))
         return;
     kill_at = number_of("PARAPET_SHIM_KILL", -1);
     fail_flush_at = number_of("PARAPET_SHIM_FLUSH", -1);
+    fail_at = number_of("PARAPET_SHIM_FAIL", -1);
+    fail_error = number_of("PARAPET_SHIM_ERROR", EIO);
+    fails_forever = number_of("PARAPET_SHIM_FOREVER", 0) != 0;
     is_torn = number_of("PARAPET_SHIM_TORN", 0) != 0;
     if (getenv("PARAPET_SHIM_VICTIM") != NULL)
         victim = getenv("PARAPET_SHIM_VICTIM");
@@ -240,20 +248,26 @@ __attribute__((destructor)) static void report(void)
 
 /* ---- Counting ---- */
 
-/* One call that changes something; whether it must do half of it and die. */
-static bool count_call(bool is_write)
+/* What becomes of a call. */
+typedef enum fate { FATE_DONE, FATE_TORN, FATE_FAILED } fate;
+
+/* One call that changes something. Torn: it must do half of it and die. Failed: errno is set. */
+static fate count_call(bool is_write)
 {
     long number;
-    bool is_here;
+    bool is_here, fails;
     (void)pthread_mutex_lock(&mutex);
     number = is_torn ? writes : calls;
     is_here = kill_at == number && (is_write || !is_torn);
+    fails = fail_at >= 0 && (calls == fail_at || (fails_forever && calls > fail_at));
     calls++;
     writes += is_write;
     (void)pthread_mutex_unlock(&mutex);
     if (is_here && !is_torn)
         strike();
-    return is_here && is_torn;
+    if (fails)
+        errno = (int)fail_error;
+    return fails ? FATE_FAILED : is_here && is_torn ? FATE_TORN : FATE_DONE;
 }
 
 static ssize_t put(int descriptor, const void *data, size_t bytes, off_t offset)
@@ -262,9 +276,11 @@ static ssize_t put(int descriptor, const void *data, size_t bytes, off_t offset)
     char path[PATH_BYTES];
     find(&next, "pwrite64");
     if (locate(descriptor, path)) {
-        bool dies = count_call(true);
+        fate becomes = count_call(true);
+        if (becomes == FATE_FAILED)
+            return -1;
         mark_dirty(descriptor, path);
-        if (dies) {
+        if (becomes == FATE_TORN) {
             (void)next(descriptor, data, bytes / 2, offset);
             strike();
         }
@@ -288,9 +304,11 @@ EXPORT ssize_t write(int descriptor, const void *data, size_t bytes)
     char path[PATH_BYTES];
     find(&next, "write");
     if (locate(descriptor, path)) {
-        bool dies = count_call(true);
+        fate becomes = count_call(true);
+        if (becomes == FATE_FAILED)
+            return -1;
         mark_dirty(descriptor, path);
-        if (dies) {
+        if (becomes == FATE_TORN) {
             (void)!next(descriptor, data, bytes / 2);
             strike();
         }
@@ -305,7 +323,8 @@ static int truncate_to(int descriptor, off_t bytes, const char *name)
     char path[PATH_BYTES];
     find(&next, name);
     if (locate(descriptor, path)) {
-        (void)count_call(false);
+        if (count_call(false) == FATE_FAILED)
+            return -1;
         mark_dirty(descriptor, path);
     }
     return next(descriptor, bytes);
@@ -326,16 +345,16 @@ static int flush(int descriptor, const char *name)
     int (*next)(int);
     char path[PATH_BYTES];
     int result, error_number;
-    bool fails;
+    bool fails, is_failed;
     find(&next, name);
     if (!locate(descriptor, path))
         return next(descriptor);
-    (void)count_call(false);
+    is_failed = count_call(false) == FATE_FAILED;
     (void)pthread_mutex_lock(&mutex);
     fails = flushes++ == fail_flush_at;
     (void)pthread_mutex_unlock(&mutex);
-    result = fails ? -1 : next(descriptor);
-    error_number = fails ? EIO : errno;
+    result = fails || is_failed ? -1 : next(descriptor);
+    error_number = fails ? EIO : is_failed ? (int)fail_error : errno;
     mark_flushed(descriptor, path, result == 0);
     errno = error_number;
     return result;
@@ -358,8 +377,8 @@ EXPORT int renameat2(int from, const char *old, int to, const char *new, unsigne
     int result, error_number;
     bool is_ours = locate(to, path);
     find(&next, "renameat2");
-    if (is_ours)
-        (void)count_call(false);
+    if (is_ours && count_call(false) == FATE_FAILED)
+        return -1;
     result = next(from, old, to, new, flags);
     error_number = errno;
     if (is_ours && result == 0) {
@@ -380,8 +399,8 @@ EXPORT int unlinkat(int directory, const char *name, int flags)
     static int (*next)(int, const char *, int);
     char path[PATH_BYTES];
     find(&next, "unlinkat");
-    if (locate(directory, path))
-        (void)count_call(false);
+    if (locate(directory, path) && count_call(false) == FATE_FAILED)
+        return -1;
     return next(directory, name, flags);
 }
 
@@ -398,8 +417,8 @@ EXPORT int mkdirat(int directory, const char *name, mode_t mode)
     bool is_ours = locate(directory, path);
     int result, error_number;
     find(&next, "mkdirat");
-    if (is_ours)
-        (void)count_call(false);
+    if (is_ours && count_call(false) == FATE_FAILED)
+        return -1;
     result = next(directory, name, mode);
     error_number = errno;
     if (is_ours && result == 0 && !is_for_lock_of_root(path, name))
