@@ -254,18 +254,20 @@ static void collect_below(collecting *self, const char *path)
     pp_children_clear(&children);
 }
 
-/* Directories count as groups; those of chunks, below an array, are not looked at. PARAPET_ERR_NOT_FOUND when there
- * is nothing; other failures are noted. */
+/* Directories count as groups; those of chunks, below an array, are not looked at. What has no document may be an
+ * array whose creation did not come so far. PARAPET_ERR_NOT_FOUND when there is nothing; other failures are noted. */
 static parapet_status collect_held(collecting *self, const char *path)
 {
+    size_t before = self->count;
     pp_node node = {0};
     parapet_status status = pp_node_load(self->store, path, &node);
     bool is_group = status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP;
     pp_node_clear(&node);
-    if (status == PARAPET_ERR_NOT_FOUND)
-        return status;
-    note(self, status);
+    if (status != PARAPET_ERR_NOT_FOUND)
+        note(self, status);
     collect_own(self, path);
+    if (status == PARAPET_ERR_NOT_FOUND)
+        return self->count > before ? PARAPET_OK : status;
     if (is_group) {
         collect_beside(self, path);
         collect_below(self, path);
