@@ -5,6 +5,7 @@
  * posix_stream.c brings a stream of bytes into one file
  * posix_temporary.c names, makes and finds the file that a writer fills
  * posix_forks.c keeps locks from children of this process
+ * posix_trust.c tells whether locks of the file system hold on every node; posix_record.c is what stands in for them
  * posix_reader.c, posix_writer.c, posix_log.c, posix_lock.c, posix_tree.c are the operations; posix.c puts them
  * together. */
 #ifndef PARAPET_STORE_INTERNAL_H
@@ -38,6 +39,9 @@ typedef struct pp_posix_store {
     int root; /* O_PATH descriptor: the root stays the same directory whatever happens to its name */
     bool has_openat2;
     pp_posix_options options;
+    pp_store_ops record_ops; /* once records stand in for locks */
+    bool takes_over;
+    int64_t opened; /* seconds of the epoch */
 
     pthread_mutex_t mutex; /* of what follows */
     char *dirty[PP_DIRTY_LIMIT];
@@ -170,6 +174,36 @@ parapet_status pp_posix_prove_lock(pp_lock *lock);
 parapet_status pp_posix_write_lock(pp_lock *lock, const char *text);
 parapet_status pp_posix_view_lock(pp_store *store, const char *key, pp_lock_view *view);
 void pp_posix_close_lock(pp_lock *lock);
+
+/* Opens the file that has the text of a lock, and makes it; ENOENT: look again. */
+int pp_posix_open_lock_file(int directory, const char *name);
+parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const char *text);
+parapet_status pp_posix_read_lock_text(pp_store *store, const char *key, pp_lock_view *view);
+
+/* Whether the node is missing of which this is the directory __parapet. */
+bool pp_posix_lacks_node(const pp_posix_store *store, const char *parent);
+
+/* Removes the directory of a lock, and that of the node if it was made for the lock; only if nothing is in them. */
+void pp_posix_leave_directories(const pp_posix_store *store, const char *key, bool has_made_node);
+
+/* The same operations with owner records. */
+parapet_status pp_record_open_lock(pp_store *store, const char *key, pp_lock **lock);
+parapet_status pp_record_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
+parapet_status pp_record_test_lock(pp_lock *lock, pp_lock_byte byte, bool *is_held);
+parapet_status pp_record_prove_lock(pp_lock *lock);
+parapet_status pp_record_write_lock(pp_lock *lock, const char *text);
+parapet_status pp_record_view_lock(pp_store *store, const char *key, pp_lock_view *view);
+void pp_record_close_lock(pp_lock *lock);
+
+/* What the type and the options of a mount say. */
+void pp_mount_judge(const char *type, const char *options, pp_lock_trust *trust);
+
+/* The same of the mount with that number in the text of /proc/self/mountinfo, which it takes apart; false: there is
+ * none. */
+bool pp_mounts_judge(char *mounts, long id, pp_lock_trust *trust);
+
+/* Renames, and fails with EEXIST where something is. */
+int pp_posix_rename_exclusive(int from, const char *name, int to, const char *new_name);
 
 /* A descriptor that a child of this process, made by fork, does not keep: it would hold the lock with it. */
 typedef struct pp_posix_own_descriptor {

@@ -4,6 +4,7 @@
 #include <string.h>
 #include <sys/stat.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "store/internal.h"
@@ -51,6 +52,23 @@ static const pp_store_ops posix_ops = {
     .list = pp_posix_list,
     .free = posix_free,
 };
+
+void pp_store_posix_use_records(pp_store *base, bool takes_over)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    pp_store_ops *ops = &store->record_ops;
+    *ops = posix_ops;
+    ops->open_lock = pp_record_open_lock;
+    ops->set_lock = pp_record_set_lock;
+    ops->test_lock = pp_record_test_lock;
+    ops->prove_lock = pp_record_prove_lock;
+    ops->write_lock = pp_record_write_lock;
+    ops->view_lock = pp_record_view_lock;
+    ops->close_lock = pp_record_close_lock;
+    store->store.ops = ops;
+    store->takes_over = takes_over;
+    store->opened = (int64_t)time(NULL);
+}
 
 /* The directory that holds the root, as a path: "a/b/" lies in "a", "b" in ".", "/b" in "/". */
 static parapet_status parent_of_root(const char *root, char **parent)

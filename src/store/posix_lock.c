@@ -40,8 +40,9 @@ static parapet_status fail_lock(const posix_lock *self, int error_number, const 
                        "change fewer arrays in one call",
                        action, self->key);
     if (error_number == ENOLCK || error_number == EINVAL || error_number == ENOSYS || error_number == EOPNOTSUPP)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "cannot %s the lock %s: the file system has no locks", action,
-                       self->key);
+        return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                       "cannot %s the lock %s: the file system has no locks; set locks=record for every job on it",
+                       action, self->key);
     return pp_posix_fail_write(error_number, action, self->key);
 }
 
@@ -55,7 +56,7 @@ static void set_permissions(int directory, int descriptor)
     }
 }
 
-static int open_in(int directory, const char *name)
+int pp_posix_open_lock_file(int directory, const char *name)
 {
     static const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
     int descriptor = openat(directory, name, flags);
@@ -69,16 +70,16 @@ static int open_in(int directory, const char *name)
     return descriptor;
 }
 
-/* Notes whether the directory that the lock is for has to be made. */
-static void look_for_node(posix_lock *self, const char *parent)
+bool pp_posix_lacks_node(const pp_posix_store *store, const char *parent)
 {
     pp_posix_place place;
     int node;
     pp_posix_locate(&place, parent);
-    node = pp_posix_open(store_of(self), place.parent, O_PATH | O_DIRECTORY);
-    self->has_made_node = self->has_made_node || (node < 0 && errno == ENOENT);
-    if (node >= 0)
-        (void)close(node);
+    node = pp_posix_open(store, place.parent, O_PATH | O_DIRECTORY);
+    if (node < 0)
+        return errno == ENOENT;
+    (void)close(node);
+    return false;
 }
 
 /* -1 and ENOENT: another job has removed what was there a moment ago. */
@@ -90,10 +91,10 @@ static parapet_status try_open(posix_lock *self, int *descriptor)
     parapet_status status;
     *descriptor = -1;
     pp_posix_locate(&place, self->key);
-    look_for_node(self, place.parent);
+    self->has_made_node = self->has_made_node || pp_posix_lacks_node(store_of(self), place.parent);
     if ((status = pp_posix_provide_directory(store_of(self), place.parent, &directory)) != PARAPET_OK)
         return status;
-    *descriptor = open_in(directory, place.name);
+    *descriptor = pp_posix_open_lock_file(directory, place.name);
     if (*descriptor < 0 && errno != ENOENT)
         status = errno == ELOOP ? pp_posix_fail_write(errno, "open", self->key) : fail_lock(self, errno, "open");
     (void)close(directory);
@@ -260,63 +261,89 @@ parapet_status pp_posix_prove_lock(pp_lock *lock)
 }
 
 /* At its full length, so that a shorter text leaves nothing of a longer one. */
+parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const char *text)
+{
+    char padded[PP_LOCK_TEXT_BYTES];
+    memset(padded, '\n', sizeof padded);
+    memcpy(padded, text, strlen(text));
+    if (pwrite(descriptor, padded, sizeof padded, 0) != (ssize_t)sizeof padded)
+        return pp_posix_fail_write(errno, "write", key);
+    return PARAPET_OK;
+}
+
 parapet_status pp_posix_write_lock(pp_lock *lock, const char *text)
 {
     const posix_lock *self = (const posix_lock *)lock;
-    char padded[PP_LOCK_TEXT_BYTES];
     parapet_status status = check_process(self);
     if (status != PARAPET_OK)
         return status;
     if (text[0] == '\0')
         return ftruncate(self->file.number, 0) == 0 ? PARAPET_OK : pp_posix_fail_write(errno, "empty", self->key);
-    memset(padded, '\n', sizeof padded);
-    memcpy(padded, text, strlen(text));
-    if (pwrite(self->file.number, padded, sizeof padded, 0) != (ssize_t)sizeof padded)
-        return pp_posix_fail_write(errno, "write", self->key);
-    return PARAPET_OK;
+    return pp_posix_write_lock_text(self->file.number, self->key, text);
 }
 
-/* Whoever may read the store but not write it does not get to hold locks, and so cannot look at them either. */
-parapet_status pp_posix_view_lock(pp_store *base, const char *key, pp_lock_view *view)
+/* Whoever may read the store but not write it does not get to hold locks, and so cannot look at them either: -1. */
+static parapet_status open_to_view(const pp_store *base, const char *key, int *descriptor)
 {
-    const pp_posix_store *store = (const pp_posix_store *)base;
-    int descriptor = pp_posix_open(store, key, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    *descriptor = pp_posix_open((const pp_posix_store *)base, key, O_RDONLY | O_NONBLOCK | O_NOCTTY);
+    if (*descriptor >= 0 || errno == ENOENT || errno == ENOTDIR || errno == EACCES)
+        return PARAPET_OK;
+    return pp_posix_fail_write(errno, "read", key);
+}
+
+static parapet_status read_open_text(int descriptor, const char *key, pp_lock_view *view)
+{
     ssize_t bytes;
     int refusals = 0;
-    if (descriptor < 0)
-        return errno == ENOENT || errno == ENOTDIR || errno == EACCES ? PARAPET_OK
-                                                                      : pp_posix_fail_write(errno, "read", key);
     do
         bytes = pread(descriptor, view->text, PP_LOCK_TEXT_BYTES, 0);
     while (bytes < 0 && pp_posix_may_repeat(errno, &refusals));
     view->text[bytes > 0 ? bytes : 0] = '\0';
-    view->is_held = lock_range(descriptor, F_OFD_GETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 1;
-    (void)close(descriptor);
     return bytes >= 0 ? PARAPET_OK : pp_posix_fail_write(errno, "read", key);
 }
 
-/* Directories go only if nothing is in them. */
-static void remove_file(const posix_lock *self)
+parapet_status pp_posix_read_lock_text(pp_store *base, const char *key, pp_lock_view *view)
+{
+    int descriptor;
+    parapet_status status = open_to_view(base, key, &descriptor);
+    if (status != PARAPET_OK || descriptor < 0)
+        return status;
+    status = read_open_text(descriptor, key, view);
+    (void)close(descriptor);
+    return status;
+}
+
+parapet_status pp_posix_view_lock(pp_store *base, const char *key, pp_lock_view *view)
+{
+    int descriptor;
+    parapet_status status = open_to_view(base, key, &descriptor);
+    if (status != PARAPET_OK || descriptor < 0)
+        return status;
+    status = read_open_text(descriptor, key, view);
+    view->is_held = lock_range(descriptor, F_OFD_GETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 1;
+    (void)close(descriptor);
+    return status;
+}
+
+static void remove_entry(const pp_posix_store *store, const char *key, int flags)
+{
+    pp_posix_place place;
+    int directory;
+    pp_posix_locate(&place, key);
+    if ((directory = pp_posix_open(store, place.parent, O_PATH | O_DIRECTORY)) < 0)
+        return;
+    (void)unlinkat(directory, place.name, flags);
+    (void)close(directory);
+}
+
+void pp_posix_leave_directories(const pp_posix_store *store, const char *key, bool has_made_node)
 {
     pp_posix_place own, node;
-    int directory;
-    pp_posix_locate(&own, self->key);
-    if ((directory = pp_posix_open(store_of(self), own.parent, O_PATH | O_DIRECTORY)) < 0)
-        return;
-    (void)unlinkat(directory, own.name, 0);
-    (void)close(directory);
+    pp_posix_locate(&own, key);
+    remove_entry(store, own.parent, AT_REMOVEDIR);
     pp_posix_locate(&node, own.parent);
-    if ((directory = pp_posix_open(store_of(self), node.parent, O_PATH | O_DIRECTORY)) < 0)
-        return;
-    (void)unlinkat(directory, node.name, AT_REMOVEDIR);
-    (void)close(directory);
-    if (!self->has_made_node || node.parent[0] == '\0')
-        return;
-    pp_posix_locate(&own, node.parent);
-    if ((directory = pp_posix_open(store_of(self), own.parent, O_PATH | O_DIRECTORY)) < 0)
-        return;
-    (void)unlinkat(directory, own.name, AT_REMOVEDIR);
-    (void)close(directory);
+    if (has_made_node && node.parent[0] != '\0')
+        remove_entry(store, node.parent, AT_REMOVEDIR);
 }
 
 static bool is_empty(const posix_lock *self)
@@ -329,8 +356,10 @@ void pp_posix_close_lock(pp_lock *lock)
 {
     posix_lock *self = (posix_lock *)lock;
     if (self->file.number >= 0 && is_empty(self) &&
-        lock_range(self->file.number, F_OFD_SETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 0 && is_in_place(self))
-        remove_file(self);
+        lock_range(self->file.number, F_OFD_SETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 0 && is_in_place(self)) {
+        remove_entry(store_of(self), self->key, 0);
+        pp_posix_leave_directories(store_of(self), self->key, self->has_made_node);
+    }
     pp_posix_disown(&self->file);
     free_lock(self);
 }

@@ -151,7 +151,7 @@ parapet_status pp_posix_stage(pp_writer *writer)
 }
 
 /* Not every file system can rename without replacing; a second name can never replace. */
-static int rename_exclusive(int from, const char *temporary, int to, const char *name)
+int pp_posix_rename_exclusive(int from, const char *temporary, int to, const char *name)
 {
     if (renameat2(from, temporary, to, name, RENAME_NOREPLACE) == 0)
         return 0;
@@ -168,7 +168,7 @@ static parapet_status rename_between(posix_writer *self, int from, int to, pp_pu
     pp_posix_place place;
     int result;
     pp_posix_locate(&place, self->key);
-    result = mode == PP_PUBLISH_EXCLUSIVE ? rename_exclusive(from, self->temporary.name, to, place.name)
+    result = mode == PP_PUBLISH_EXCLUSIVE ? pp_posix_rename_exclusive(from, self->temporary.name, to, place.name)
                                           : renameat(from, self->temporary.name, to, place.name);
     if (result == 0) {
         self->has_temporary = false;
@@ -243,7 +243,7 @@ void pp_posix_free_writer(pp_writer *writer)
     free_memory(self);
 }
 
-/* A crash between the two steps of rename_exclusive leaves both names: then only the old one has to go. */
+/* A crash between the two steps of pp_posix_rename_exclusive leaves both names: then only the old one has to go. */
 static bool is_same_file(int from, const char *name, int to, const char *new_name)
 {
     struct stat one, other;
@@ -257,7 +257,7 @@ static parapet_status move_between(int from, const char *key, int to, const char
     pp_posix_place old, new;
     pp_posix_locate(&old, key);
     pp_posix_locate(&new, new_key);
-    if (rename_exclusive(from, old.name, to, new.name) == 0)
+    if (pp_posix_rename_exclusive(from, old.name, to, new.name) == 0)
         return PARAPET_OK;
     if (errno != EEXIST)
         return pp_posix_fail_read(errno, "move", key);

@@ -76,12 +76,21 @@ typedef enum pp_lock_mode { PP_LOCK_FREE, PP_LOCK_SHARED, PP_LOCK_EXCLUSIVE } pp
 
 /* A lock has room for so many bytes of text about its holder, and about what it is a lock of. */
 #define PP_LOCK_TEXT_BYTES 512
+#define PP_LOCK_HOLDER_BYTES 160
 
 /* A lock as others see it. */
 typedef struct pp_lock_view {
     bool is_held; /* somebody holds some of it */
     char text[PP_LOCK_TEXT_BYTES + 1];
+    char holder[PP_LOCK_HOLDER_BYTES]; /* of an owner record: "process 4711 on node12 since ..."; "" where none is */
+    char advice[PP_LOCK_TEXT_BYTES];   /* what to do, where waiting may be in vain; "" */
 } pp_lock_view;
+
+/* Whether locks of a file system keep out jobs on every node, and what says so: "ext4", "nfs, nolock". */
+typedef struct pp_lock_trust {
+    bool is_trusted;
+    char source[96];
+} pp_lock_trust;
 
 /* The functions of an implementation. Each states its contract; all may be called from several threads on one
  * store and one reader, and from one thread at a time on a writer. */
@@ -263,6 +272,13 @@ typedef struct pp_posix_options {
 
 /* A directory of a file system. */
 parapet_status pp_store_posix_build(pp_store **store, const char *root, const pp_posix_options *options);
+
+/* What its mount says about locks. */
+void pp_store_posix_trust(const pp_store *store, pp_lock_trust *trust);
+
+/* From now on owner records stand in for locks; before any is opened. Takes over: records of other machines, made
+ * before this, count as those of jobs that are gone. */
+void pp_store_posix_use_records(pp_store *store, bool takes_over);
 
 /* Objects in memory, shared by all stores of that name in this process; NULL: a private one. An object becomes
  * visible at publish and survives until the name is dropped. */

@@ -108,6 +108,37 @@ static void test_lock__goes_with_the_last_that_holds_it(void **state)
     check_every_kind(check_removal);
 }
 
+/* Storage that loses its locks while some are held: nobody is told that he holds more, and nothing stays held. */
+static void test_lock__failures_hold_nothing(void **state)
+{
+    scratch made = scratch_make(SCRATCH_MEMORY);
+    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE), *store;
+    pp_fault_plan plan = {.fail_at = -1};
+    pp_lock *lock, *other;
+    long at;
+    (void)state;
+    assert_ok(pp_store_faulty_build(&store, inner, &plan));
+    for (at = 0; at < 8; at++) { /* the second half takes effect before it fails */
+        parapet_status status;
+        lock = NULL;
+        plan = (pp_fault_plan){
+            .fail_at = at % 4, .fail_forever = true, .fail_after = at >= 4, .status = PARAPET_ERR_UNSUPPORTED};
+        if ((status = pp_store_open_lock(store, KEY, &lock)) == PARAPET_OK &&
+            (status = pp_lock_set(lock, PP_LOCK_LONG, PP_LOCK_EXCLUSIVE)) == PARAPET_OK &&
+            (status = pp_lock_set(lock, PP_LOCK_SHORT, PP_LOCK_EXCLUSIVE)) == PARAPET_OK)
+            status = pp_lock_prove(lock);
+        assert_int_equal(status, PARAPET_ERR_UNSUPPORTED);
+        pp_lock_close(lock);
+        other = open_lock(inner);
+        assert_ok(pp_lock_set(other, PP_LOCK_LONG, PP_LOCK_EXCLUSIVE));
+        assert_ok(pp_lock_set(other, PP_LOCK_SHORT, PP_LOCK_EXCLUSIVE));
+        pp_lock_close(other);
+    }
+    pp_store_free(store);
+    pp_store_free(inner);
+    scratch_remove(&made);
+}
+
 static void test_lock__leaves_no_directory_that_was_made_for_it(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
@@ -254,6 +285,7 @@ int main(void)
         cmocka_unit_test(test_lock__closing_lets_go),
         cmocka_unit_test(test_lock__has_the_text_of_its_last_holder),
         cmocka_unit_test(test_lock__goes_with_the_last_that_holds_it),
+        cmocka_unit_test(test_lock__failures_hold_nothing),
         cmocka_unit_test(test_lock__leaves_no_directory_that_was_made_for_it),
         cmocka_unit_test(test_lock__notices_that_its_file_was_removed),
         cmocka_unit_test(test_lock__excludes_other_processes_until_its_own_ends),
