@@ -246,6 +246,13 @@ typedef enum parapet_transport {
     PARAPET_TRANSPORT_MESSAGES = 2 /* messages only */
 } parapet_transport;
 
+/* What keeps other jobs out while this one changes something. */
+typedef enum parapet_locks {
+    PARAPET_LOCKS_CHOOSE = 0,  /* TRUSTED where the file system is known to have locks that hold on every node */
+    PARAPET_LOCKS_TRUSTED = 1, /* locks of the file system */
+    PARAPET_LOCKS_RECORD = 2   /* owner records, which are files; every job on the store must use them then */
+} parapet_locks;
+
 /* What a store may be told. Zero in any field means "choose for me". Every field but progress can also be set by an
  * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB; choices and booleans take words); a
  * value given here that is not 0 wins. */
@@ -269,7 +276,10 @@ typedef struct parapet_store_options {
                              publishing, else 0 */
     parapet_progress_callback progress;
     void *progress_context;
-    int64_t reserved[15];
+    parapet_locks locks;
+    int takeover; /* 1: owner records of other machines, from before this, are of jobs that are gone; default: only
+                     you can know, so PARAPET_ERR_BUSY */
+    int64_t reserved[14];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that lives in this

@@ -14,6 +14,11 @@
 #define HOLDER_WORD "\nheld by "
 #define HOLDER_BYTES (PP_PROCESS_BYTES + 96)
 
+bool pp_is_of_lock(const char *name)
+{
+    return strcmp(name, "lock") == 0 || strncmp(name, "lock.", 5) == 0;
+}
+
 parapet_status pp_holder_view(parapet_store *store, const char *path, pp_lock_view *view)
 {
     char *key = NULL;
@@ -101,15 +106,32 @@ static bool is_this_process(const char *line)
     return strncmp(line, name, strlen(name)) == 0 && line[strlen(name)] == ' ';
 }
 
+/* "process 4711 on node12" and the rest of a line begin alike. */
+static bool names_same_process(const char *line, const char *other)
+{
+    const char *end = strstr(other, " since ");
+    return end != NULL && strncmp(line, other, (size_t)(end - other)) == 0;
+}
+
+/* The text of a lock also says what for; but where there is an owner record, that says who. */
+static void name_holder(const pp_lock_view *view, char *line, size_t bytes)
+{
+    take_holder(view->text, line, bytes);
+    if (view->holder[0] != '\0' && !names_same_process(line, view->holder))
+        (void)snprintf(line, bytes, "%s", view->holder);
+}
+
 parapet_status pp_holder_fail_busy(parapet_store *store, const char *path)
 {
     char line[HOLDER_BYTES] = "";
-    pp_lock_view view;
+    pp_lock_view view = {0};
+    const char *advice = "try again later, or set wait_seconds";
     if (pp_holder_view(store, path, &view) == PARAPET_OK)
-        take_holder(view.text, line, sizeof line);
+        name_holder(&view, line, sizeof line);
+    if (view.advice[0] != '\0')
+        advice = view.advice;
     if (line[0] == '\0')
-        return pp_fail(PARAPET_ERR_BUSY,
-                       "\"%s\" is being changed by another job; try again later, or set wait_seconds", path);
-    return pp_fail(PARAPET_ERR_BUSY, "\"%s\" is being changed by %s%s; try again later, or set wait_seconds", path,
-                   is_this_process(line) ? "this process, through another handle: " : "", line);
+        return pp_fail(PARAPET_ERR_BUSY, "\"%s\" is being changed by another job; %s", path, advice);
+    return pp_fail(PARAPET_ERR_BUSY, "\"%s\" is being changed by %s%s; %s", path,
+                   is_this_process(line) ? "this process, through another handle: " : "", line, advice);
 }

@@ -13,6 +13,9 @@
 /* The name of a node's lock, below it. */
 #define PP_LOCK_NAME "__parapet/lock"
 
+/* Whether a name in __parapet is that of the lock, or of an owner record, which stands in for it. */
+bool pp_is_of_lock(const char *name);
+
 /* Makes this process the holder. The incarnation stays as it is. */
 parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *purpose);
 

@@ -60,7 +60,7 @@ static parapet_status note_entry(void *context, const pp_listed *listed)
 
 static parapet_status note_work(void *context, const pp_listed *listed)
 {
-    *(bool *)context = *(bool *)context || strcmp(listed->name, "lock") != 0;
+    *(bool *)context = *(bool *)context || !pp_is_of_lock(listed->name);
     return PARAPET_OK;
 }
 
@@ -257,7 +257,7 @@ static parapet_status remove_own_thing(void *context, const pp_listed *listed)
     const own_things *own = context;
     char *key = NULL;
     parapet_status status;
-    if (strcmp(listed->name, "lock") == 0)
+    if (pp_is_of_lock(listed->name))
         return PARAPET_OK;
     if ((status = pp_path_join(own->prefix, listed->name, &key)) == PARAPET_OK)
         status = listed->is_prefix ? pp_store_remove_prefix(own->store->backend, key)

@@ -32,6 +32,8 @@ static const pp_option option_rows[] = {
     BOOLEAN(ignore_launcher, "whether to open for change although the launcher is that of another MPI"),
     NUMBER(deadline_seconds, 0, 1000000000, 0, "longest wait for another rank; 0: for ever"),
     NUMBER(wait_seconds, 0, 1000000000, 0, "longest wait for another job; 0: only for one that is publishing"),
+    CHOICE(locks, PARAPET_LOCKS_CHOOSE),
+    BOOLEAN(takeover, "whether owner records of other machines are taken over"),
 };
 
 static const pp_option_table option_table = {option_rows, sizeof option_rows / sizeof option_rows[0]};
@@ -108,7 +110,11 @@ static void print_option(const parapet_store *store, const pp_option *option, pp
         pp_text_add(out, "%s", word->word);
     else
         pp_text_add(out, "%lld", (long long)value);
-    pp_text_add(out, " (%s): %s\n", source, option->meaning != NULL ? option->meaning : word->meaning);
+    pp_text_add(out, " (%s): ", source);
+    if (option->choice == &pp_choice_locks)
+        pp_text_add(out, store->uses_records ? "owner records (%s)\n" : "trusted (%s)\n", store->lock_source);
+    else
+        pp_text_add(out, "%s\n", option->meaning != NULL ? option->meaning : word->meaning);
 }
 
 parapet_status parapet_store_options_print(parapet_store *store, char **text)

@@ -1,4 +1,5 @@
 #include <stdatomic.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "array/hold.h"
@@ -24,9 +25,21 @@ typedef struct opening {
     const parapet_store_options *given;
 } opening;
 
+static const char memory_scheme[] = "memory:";
+
+static bool is_in_memory(const opening *how)
+{
+    return strncmp(how->url, memory_scheme, strlen(memory_scheme)) == 0;
+}
+
+/* Whoever brings a backend has chosen its locks. */
+static bool is_directory(const opening *how)
+{
+    return how->backend == NULL && !is_in_memory(how);
+}
+
 static parapet_status open_backend(parapet_store *store, const opening *how)
 {
-    static const char memory_scheme[] = "memory:";
     const char *url = how->url;
     pp_posix_options posix = {
         .create = store->mode == PARAPET_CREATE && pp_comm_rank(store->comm) == 0,
@@ -39,7 +52,7 @@ static parapet_status open_backend(parapet_store *store, const opening *how)
         store->is_backend_borrowed = true;
         return PARAPET_OK;
     }
-    if (strncmp(url, memory_scheme, strlen(memory_scheme)) == 0) {
+    if (is_in_memory(how)) {
         if (pp_comm_size(store->comm) > 1)
             return pp_fail(PARAPET_ERR_UNSUPPORTED,
                            "a memory: store lives in one process, but there are %d ranks; use a directory, for "
@@ -71,16 +84,44 @@ static parapet_status prepare_root(parapet_store *store)
     return status;
 }
 
+/* Whether this rank trusts the locks of the store, and why. */
+static bool trusts_locks(parapet_store *store, const opening *how)
+{
+    pp_lock_trust trust = {.is_trusted = true, .source = "of this process"};
+    if (is_directory(how) && store->options.locks == PARAPET_LOCKS_CHOOSE)
+        pp_store_posix_trust(store->backend, &trust);
+    else if (is_directory(how))
+        trust = (pp_lock_trust){.is_trusted = store->options.locks == PARAPET_LOCKS_TRUSTED, .source = "as told"};
+    (void)snprintf(store->lock_source, sizeof store->lock_source, "%s", trust.source);
+    return trust.is_trusted;
+}
+
+/* Where one rank finds that locks do not hold on every node, none uses them. */
+static parapet_status choose_locks(parapet_store *store, const opening *how, parapet_status status)
+{
+    bool trusts = status != PARAPET_OK || trusts_locks(store, how);
+    int64_t all_trust = trusts;
+    if ((status = pp_comm_agree_least(store->comm, "opening the store", status, &all_trust)) != PARAPET_OK ||
+        all_trust)
+        return status;
+    if (trusts)
+        (void)snprintf(store->lock_source, sizeof store->lock_source, "by the mount on the node of another rank");
+    store->uses_records = true;
+    pp_store_posix_use_records(store->backend, store->options.takeover);
+    return PARAPET_OK;
+}
+
 /* Rank 0 first: the others then find what it has made. */
 static parapet_status open_storage(parapet_store *store, const opening *how)
 {
     bool leads = pp_comm_rank(store->comm) == 0;
-    parapet_status status = PARAPET_OK;
-    if (leads && (status = open_backend(store, how)) == PARAPET_OK)
-        status = prepare_root(store);
-    if ((status = pp_comm_agree(store->comm, "opening the store", status)) != PARAPET_OK)
+    parapet_status status = leads ? open_backend(store, how) : PARAPET_OK;
+    if (pp_comm_size(store->comm) > 1 &&
+        (status = pp_comm_agree(store->comm, "opening the store", status)) != PARAPET_OK)
         return status;
-    return pp_comm_agree(store->comm, "opening the store", leads ? PARAPET_OK : open_backend(store, how));
+    if ((status = choose_locks(store, how, leads ? status : open_backend(store, how))) != PARAPET_OK)
+        return status;
+    return pp_comm_agree(store->comm, "opening the store", leads ? prepare_root(store) : PARAPET_OK);
 }
 
 static parapet_status check_open_arguments(parapet_store **store, const opening *how)
@@ -128,6 +169,8 @@ static void describe_opening(pp_call *call, const opening *how)
     pp_call_add_integer(call, "ignore_seal", options->ignore_seal);
     pp_call_add_integer(call, "expected_servers", options->expected_servers);
     pp_call_add_choice(call, &pp_choice_durability, (int)options->durability);
+    pp_call_add_choice(call, &pp_choice_locks, (int)options->locks);
+    pp_call_add_integer(call, "takeover", options->takeover);
 }
 
 /* All ranks have begun to open the store; nothing of it is theirs alone from here on. */

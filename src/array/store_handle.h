@@ -17,6 +17,8 @@ struct parapet_store {
     int handle_count; /* arrays and groups not closed yet */
     int *servers;     /* the ranks that touch the storage of shards, ascending; equal on all ranks */
     int server_count;
+    bool uses_records;          /* in place of locks; equal on all ranks */
+    char lock_source[96];       /* what says so */
     int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */
 };
 

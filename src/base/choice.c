@@ -46,11 +46,17 @@ const pp_choice pp_choice_cooperation = {
      [PARAPET_COOPERATION_ALONE] = {"alone", NULL, "every rank for itself"},
      [PARAPET_COOPERATION_TOGETHER] = {"together", NULL, "all ranks read together"}},
 };
+const pp_choice pp_choice_locks = {
+    "locks",
+    {[PARAPET_LOCKS_CHOOSE] = {"choose", NULL, "as the file system allows"},
+     [PARAPET_LOCKS_TRUSTED] = {"trusted", NULL, "as told"},
+     [PARAPET_LOCKS_RECORD] = {"record", NULL, "as told"}},
+};
 const pp_choice pp_choice_boolean = {NULL, {{"no", "false", NULL}, {"yes", "true", NULL}}};
 
 static const pp_choice *const named_choices[] = {
     &pp_choice_io_thread, &pp_choice_direct_io, &pp_choice_durability,  &pp_choice_ownership,
-    &pp_choice_transport, &pp_choice_reading,   &pp_choice_cooperation,
+    &pp_choice_transport, &pp_choice_reading,   &pp_choice_cooperation, &pp_choice_locks,
 };
 
 enum { NAMED_COUNT = sizeof named_choices / sizeof named_choices[0] };

@@ -391,6 +391,119 @@ static void case_second_user(void)
     expect_value(OTHER);
 }
 
+/* ---- Owner records in place of locks ---- */
+
+static void record_path(char path[600])
+{
+    (void)snprintf(path, 600, "%s/store/g/a/__parapet/lock.long", folder);
+}
+
+static void remove_record(job *other)
+{
+    char path[600];
+    (void)other;
+    record_path(path);
+    expect(unlink(path) == 0, "an owner record to remove");
+}
+
+/* The record is gone when the shards are to be published: they are not. */
+static void case_record_removed(void)
+{
+    job own = {.disturb = remove_record};
+    enter(&own, "", "g/a");
+    STATUS(write_all(&own, NEW), PARAPET_ERR_STALE);
+    leave(&own);
+    expect_value(OLD);
+}
+
+static void leave_record(const char *text)
+{
+    char path[600];
+    FILE *file;
+    record_path(path);
+    file = fopen(path, "w");
+    expect(file != NULL && fputs(text, file) >= 0 && fclose(file) == 0, "a record to be left");
+}
+
+static bool has_record(void)
+{
+    char path[600];
+    record_path(path);
+    return access(path, F_OK) == 0;
+}
+
+/* One attempt to write, which is BUSY, with a sentence that says this. */
+static void expect_busy(const char *words)
+{
+    job own = {0};
+    enter(&own, "", "g/a");
+    STATUS(write_all(&own, NEW), PARAPET_ERR_BUSY);
+    expect(strstr(parapet_error_message(), words) != NULL, words);
+    STATUS(parapet_array_resize(own.array, grown), PARAPET_ERR_BUSY);
+    leave(&own);
+    expect(has_record(), "a record that has stayed");
+    expect_value(OLD);
+}
+
+/* Whether its holder lives cannot be seen: it keeps everybody out until somebody says that it does not. */
+static void case_record_of_another_machine(void)
+{
+    job own = {0};
+    leave_record("parapet owner 1\nid 0123456789abcdef\nprocess 4711 99 on node12\n"
+                 "boot 00000000-1111-2222-3333-444444444444 1 1\nsince 1000000000\n");
+    expect_busy("process 4711 on node12 since 2001-09-09T01:46:40Z");
+    expect_busy("--takeover");
+    expect(setenv("PARAPET_TAKEOVER", "yes", 1) == 0, "a setting");
+    enter(&own, "", "g/a");
+    OK(write_all(&own, NEW));
+    leave(&own);
+    expect(!has_record(), "no record any more");
+    expect(unsetenv("PARAPET_TAKEOVER") == 0, "a setting");
+    expect_value(NEW);
+}
+
+static void die(job *other)
+{
+    (void)other;
+    (void)kill(getpid(), SIGKILL);
+}
+
+/* Its process is seen to be gone: the next job enters at once. */
+static void case_record_of_a_killed_job(void)
+{
+    job own = {0};
+    int ended = 0;
+    pid_t process = fork();
+    if (process == 0) {
+        own.disturb = die;
+        enter(&own, "", "g/a");
+        (void)write_all(&own, OTHER);
+        _exit(1);
+    }
+    (void)waitpid(process, &ended, 0);
+    expect(WIFSIGNALED(ended), "a job that was killed");
+    expect(has_record(), "its record");
+    expect_value(OLD);
+    enter(&own, "", "g/a");
+    OK(write_all(&own, NEW));
+    OK(parapet_array_resize(own.array, grown));
+    leave(&own);
+    expect(!has_record(), "no record any more");
+    expect_value(NEW);
+}
+
+/* What is no record may be anything: nobody enters, and nobody removes it, not even who takes over. */
+static void case_record_damaged(void)
+{
+    leave_record("");
+    expect_busy("__parapet/lock.long is no owner record");
+    leave_record("parapet owner 1\nid 0123456789abcdef\nprocess 1 1 on \033[2J\n");
+    expect_busy("__parapet/lock.long is no owner record");
+    expect(setenv("PARAPET_TAKEOVER", "yes", 1) == 0, "a setting");
+    leave_record("notes of somebody");
+    expect_busy("__parapet/lock.long is no owner record");
+}
+
 /* ---- */
 
 typedef struct named {
@@ -408,6 +521,10 @@ static const named cases[] = {
     {"unfinished", case_unfinished, false},
     {"copy_into_tree", case_copy_into_tree, false},
     {"second_user", case_second_user, true},
+    {"record_removed", case_record_removed, false},
+    {"record_of_another_machine", case_record_of_another_machine, false},
+    {"record_of_a_killed_job", case_record_of_a_killed_job, false},
+    {"record_damaged", case_record_damaged, false},
 };
 
 static int remove_entry(const char *path, const struct stat *about, int kind, struct FTW *where)

@@ -6,10 +6,10 @@
 #include "array/options.h"
 #include "array/store_handle.h"
 
-static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
-                                    "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
-                                    "ignore_seal",  "ignore_launcher", "expected_servers", "servers",
-                                    "ownership",    "transport",       "deadline_seconds"};
+static const char *const names[] = {
+    "memory_bytes",     "threads",        "io_thread",        "direct_io",       "durability",       "elide_fill",
+    "ignore_checksums", "require_sealed", "ignore_seal",      "ignore_launcher", "expected_servers", "servers",
+    "ownership",        "transport",      "deadline_seconds", "locks",           "takeover"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 /* Of the enums: all values, in words. */
@@ -25,6 +25,7 @@ static const words_case words_cases[] = {
     {"durability", offsetof(parapet_store_options, durability), {"choose", "flush", "leave"}},
     {"ownership", offsetof(parapet_store_options, ownership), {"choose", "round_robin", "locality"}},
     {"transport", offsetof(parapet_store_options, transport), {"choose", "direct", "messages"}},
+    {"locks", offsetof(parapet_store_options, locks), {"choose", "trusted", "record"}},
 };
 enum { WORDS_COUNT = sizeof words_cases / sizeof words_cases[0] };
 
@@ -139,11 +140,13 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                      .servers = 2,
                                                      .ownership = PARAPET_OWNERSHIP_LOCALITY,
                                                      .transport = PARAPET_TRANSPORT_MESSAGES,
-                                                     .deadline_seconds = 2};
+                                                     .deadline_seconds = 2,
+                                                     .locks = PARAPET_LOCKS_RECORD,
+                                                     .takeover = 1};
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
-        const char *value = i == 0 ? "2MiB" : i >= 5 && i < 10 ? "1" : "2";
+        const char *value = i == 0 ? "2MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2";
         assert_ok(parapet_store_options_set(&options, names[i], value));
     }
     assert_memory_equal(&options, &expected, sizeof options);
@@ -197,7 +200,7 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
         variable_of(names[i], variable);
-        (void)setenv(variable, i == 0 ? "8MiB" : i >= 5 && i < 10 ? "1" : "2", 1);
+        (void)setenv(variable, i == 0 ? "8MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2", 1);
     }
     assert_ok(pp_options_resolve(&resolved, &given));
     assert_int_equal(resolved.memory_bytes, 8 << 20);
@@ -215,6 +218,8 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     assert_int_equal(resolved.ownership, 2);
     assert_int_equal(resolved.transport, 2);
     assert_int_equal(resolved.deadline_seconds, 2);
+    assert_int_equal(resolved.locks, PARAPET_LOCKS_RECORD);
+    assert_int_equal(resolved.takeover, 1);
 }
 
 static void test_options__an_empty_variable_counts_as_none(void **state)
@@ -400,6 +405,7 @@ static void test_options__are_printed_with_value_and_source(void **state)
     assert_non_null(strstr(text, "elide_fill = yes (environment)"));
     assert_non_null(strstr(text, "ignore_seal = no (default)"));
     assert_non_null(strstr(text, "direct_io = choose (default): large writes"));
+    assert_non_null(strstr(text, "locks = choose (default): trusted (of this process)\n"));
     parapet_free(text);
     assert_fails(parapet_store_options_print(NULL, &text), PARAPET_ERR_ARGUMENT, "needs");
     assert_fails(parapet_store_options_print(store, NULL), PARAPET_ERR_ARGUMENT, "needs");
