@@ -238,6 +238,8 @@ static bool parse_long(tool_request *request, const char *word, tool_cursor *cur
     if (flag == NULL)
         return refuse_flag(request->verb, word);
     request->flags |= flag->bit;
+    if (flag->bit == TOOL_TAKEOVER)
+        request->options.takeover = 1;
     return true;
 }
 

@@ -12,6 +12,7 @@ static const tool_flag flags[] = {
     {TOOL_OVERWRITE, 0, "overwrite", "replace an array that is there; forget a copy begun"},
     {TOOL_NO_PROBE, 0, "no-probe", "predict the time for an ordinary disk, measure none"},
     {TOOL_QUIET, 'q', "quiet", "print only errors"},
+    {TOOL_TAKEOVER, 0, "takeover", "jobs on other machines that held this are gone"},
     {0, 0, NULL, NULL},
 };
 

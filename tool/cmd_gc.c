@@ -6,6 +6,7 @@
 static const tool_flag flags[] = {
     {TOOL_DRY_RUN, 'n', "dry-run", "only tell what would be removed"},
     {TOOL_QUIET, 'q', "quiet", "print nothing but errors"},
+    {TOOL_TAKEOVER, 0, "takeover", "jobs on other machines that held this are gone"},
     {0, 0, NULL, NULL},
 };
 

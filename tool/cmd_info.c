@@ -10,6 +10,7 @@ static const tool_flag flags[] = {{0, 0, NULL, NULL}};
 typedef struct tool_facts {
     const parapet_array_info *info;
     char *attributes; /* JSON */
+    char *locks;      /* of the store; NULL: not told */
     bool has_survey;  /* false: the array can be opened, but not read */
     parapet_check_summary survey;
     int64_t logical_bytes;
@@ -30,6 +31,8 @@ static void facts_free(tool_facts *facts)
 {
     parapet_free(facts->attributes);
     facts->attributes = NULL;
+    free(facts->locks);
+    facts->locks = NULL;
 }
 
 static double ratio_of(int64_t logical, int64_t stored)
@@ -161,6 +164,8 @@ static void write_array(tool_document *document, const char *path, const tool_fa
         write_totals(document, &facts->survey, facts->logical_bytes);
     else
         write_unknown_totals(document);
+    if (facts->locks != NULL)
+        document_text(document, "locks", facts->locks);
     document_json(document, "attributes", facts->attributes);
     document_close(document);
 }
@@ -173,6 +178,7 @@ static void print_array(const char *url, const tool_facts *facts)
     free(visible);
     add_metadata(&table, facts->info);
     add_survey(&table, facts);
+    add_fact(&table, "locks", text_format("%s", facts->locks));
     table_print(&table, "  ");
     table_free(&table);
     print_attributes(facts->attributes);
@@ -187,7 +193,7 @@ static void print_layout(tool_node *node)
     parapet_free(text);
 }
 
-static int show_array(const tool_request *request, tool_node *node)
+static int show_array(const tool_request *request, parapet_store *store, tool_node *node)
 {
     tool_document document = {.out = stdout};
     tool_facts facts;
@@ -196,6 +202,7 @@ static int show_array(const tool_request *request, tool_node *node)
         facts_free(&facts);
         return TOOL_FAILED;
     }
+    facts.locks = text_of_locks(store);
     if (request->flags & TOOL_JSON)
         write_array(&document, request->operands[0], &facts);
     else
@@ -309,6 +316,7 @@ static void print_group(tool_summary *summary, const tool_holding *holding, cons
     tool_table table = {0};
     char *held = text_of_holding(holding);
     char *visible = text_visible(summary->request->operands[0]);
+    char *locks = text_of_locks(summary->store);
     char *stored, *logical;
     printf("%s: group\n", visible);
     if (held != NULL)
@@ -325,6 +333,8 @@ static void print_group(tool_summary *summary, const tool_holding *holding, cons
     logical = text_of_bytes(summary->logical_bytes);
     printf("\n  arrays %" PRId64 ", groups %" PRId64 ", data files %" PRId64 ", stored %s, logical %s\n",
            summary->arrays, summary->groups, summary->total.shards_present, stored, logical);
+    printf("  locks %s\n", locks);
+    free(locks);
     free(logical);
     free(stored);
     table_free(&table);
@@ -335,6 +345,7 @@ static void print_group(tool_summary *summary, const tool_holding *holding, cons
 static void write_group(tool_summary *summary, const tool_holding *holding, const char *attributes)
 {
     tool_document document = {.out = stdout};
+    char *locks = text_of_locks(summary->store);
     summary->document = &document;
     document_open_object(&document, NULL);
     document_text(&document, "path", summary->request->operands[0]);
@@ -347,7 +358,9 @@ static void write_group(tool_summary *summary, const tool_holding *holding, cons
     document_integer(&document, "array_count", summary->arrays);
     document_integer(&document, "group_count", summary->groups);
     write_totals(&document, &summary->total, summary->logical_bytes);
+    document_text(&document, "locks", locks);
     document_close(&document);
+    free(locks);
 }
 
 static int show_group(const tool_request *request, parapet_store *store, tool_node *node)
@@ -378,7 +391,7 @@ static int run(const tool_request *request)
     if (node_open(&node, store, "") != PARAPET_OK)
         report_failure(request->operands[0]);
     else
-        exit_code = node.array != NULL ? show_array(request, &node) : show_group(request, store, &node);
+        exit_code = node.array != NULL ? show_array(request, store, &node) : show_group(request, store, &node);
     node_close(&node);
     (void)parapet_store_close(&store);
     return exit_code;

@@ -1,6 +1,7 @@
 #include "tool.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static void print_options(parapet_store *store)
 {
@@ -8,6 +9,17 @@ static void print_options(parapet_store *store)
     if (parapet_store_options_print(store, &text) == PARAPET_OK)
         (void)fprintf(stderr, "%s", text);
     parapet_free(text);
+}
+
+/* The library tells it with its options, behind the value and its source. */
+char *text_of_locks(parapet_store *store)
+{
+    char *text = NULL, *found = NULL, *locks;
+    if (parapet_store_options_print(store, &text) == PARAPET_OK && (found = strstr(text, "\nlocks = ")) != NULL)
+        found = strstr(found, ": ");
+    locks = found != NULL ? text_format("%.*s", (int)strcspn(found + 2, "\n"), found + 2) : text_format("unknown");
+    parapet_free(text);
+    return locks;
 }
 
 parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode)

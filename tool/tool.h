@@ -40,7 +40,8 @@ enum tool_flag_bit {
     TOOL_OVERWRITE = 1 << 13,
     TOOL_NO_CHECKSUM = 1 << 14,
     TOOL_NO_PROBE = 1 << 15,
-    TOOL_RESTORE_TEST = 1 << 16
+    TOOL_RESTORE_TEST = 1 << 16,
+    TOOL_TAKEOVER = 1 << 17
 };
 
 typedef struct tool_flag {
@@ -273,6 +274,9 @@ typedef struct tool_node {
 /* Opens the store that an operand names, for reading or as told; NULL: it failed, already reported. */
 parapet_store *store_open(const tool_request *request, const char *url);
 parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode);
+
+/* What keeps other jobs out of the store: "trusted (ext4)", "owner records (nfs, nolock)". Free with free(). */
+char *text_of_locks(parapet_store *store);
 
 /* "group", "array" or "invalid". */
 const char *node_kind_name(parapet_node_kind kind);
