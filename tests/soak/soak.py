@@ -10,7 +10,7 @@ holds must be explained by what the jobs were told (model.py); consolidated meta
 must find nothing but what killed jobs left over; gc must remove that and nothing else; zarr-python must read the same. The next episode goes
 on with the store as it is; every few of them begin with a new one.
 
-Prints the seed first. A violation keeps the store before and after, and the notes of the jobs, in FOLDER. The exit code is 1 if there was one."""
+Prints the seed first, and every five minutes how far it is; SIGTERM and SIGINT end it after the episode. A violation keeps the store before and after, and the notes of the jobs, in FOLDER. The exit code is 1 if there was one."""
 
 import argparse
 import collections
@@ -21,6 +21,7 @@ import pathlib
 import random
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -35,7 +36,7 @@ kill_bed.PATIENCE = 240  # of jobs that share two cores with others; whoever wai
 NAMES = ["create", "write shards", "write chunks", "resize", "attribute", "consolidate", "seal", "overwrite", "copy", "resume copy",
          "append", "open series", "commit", "restore", "gc", "check", "read"]
 LONG, LONG_CHANCE = 400, 0.02  # operations of a job whose memory is watched, and how often there is one
-GROWTH_KIB = 4096  # from its second quarter to its last; what it takes grows with the steps and generations that are there
+GROWTH_KIB = 512  # most, from its second quarter to its last
 STEPS_MOST = 300  # a series that has so many is begun anew
 ERRORS = {errno.EIO: "PARAPET_ERR_IO", errno.ENOSPC: "PARAPET_ERR_NO_SPACE"}
 OPTIONS = {"PARAPET_THREADS": ["1", "3"], "PARAPET_IO_THREAD": ["own", "none"], "PARAPET_OWNERSHIP": ["round_robin", "locality"],
@@ -77,6 +78,7 @@ class Job:
         self.soak, self.number, self.choose = soak, number, choose
         self.ranks, self.does = choose.randint(1, 8), Disturbance(choose, soak.options.shim != "none" and not is_long)
         self.does.kind = "none" if is_long else self.does.kind
+        self.has_shim = soak.options.shim != "none" and not is_long  # what it watches takes memory
         self.folder = soak.folder / f"job{number}"
         self.folder.mkdir()
         self.bed = kill_bed.Bed(soak.options.program, soak.options.mpiexec, self.folder)
@@ -90,7 +92,7 @@ class Job:
     def watch(self):
         rank = self.choose.randrange(self.ranks)
         self.bed.settings = dict(self.options)
-        if self.soak.options.shim != "none":
+        if self.has_shim:
             self.bed.settings |= {"LD_PRELOAD": self.soak.options.shim, "PARAPET_SHIM_FOLDER": self.folder,
                                   "PARAPET_SHIM_STORE": self.soak.store, **self.does.settings(rank)}
         process = self.bed.start(self.ranks, *self.words)
@@ -352,8 +354,10 @@ def main():
         options.reader = ""
     print(f"seed {options.seed}, {options.seconds:.0f} s, zarr-python {'reads too' if options.reader else 'is not here'}", flush=True)
     soak, violations, started, number = Soak(options), 0, time.monotonic(), options.first
-    reported = started
-    while time.monotonic() - started < options.seconds and violations < options.most:
+    reported, asked = started, []
+    for number_of_signal in (signal.SIGTERM, signal.SIGINT):
+        signal.signal(number_of_signal, lambda *_: asked.append(True))
+    while time.monotonic() - started < options.seconds and violations < options.most and not asked:
         soak.counts["episodes"] += 1
         violations += not soak.episode(number)
         number += 1
