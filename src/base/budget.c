@@ -75,7 +75,8 @@ static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, 
                                          const char *purpose)
 {
     size_t wanted;
-    if (!pp_add_size_fits(budget->limit_bytes - free_bytes, bytes, &wanted))
+    if (!pp_add_size_fits(budget->limit_bytes - free_bytes, bytes, &wanted) ||
+        !pp_add_size_fits(wanted, atomic_load(&budget->expected_bytes), &wanted))
         return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any memory", purpose, bytes);
     return pp_fail(PARAPET_ERR_MEMORY,
                    "%s need %zu bytes, but of the memory limit of %zu only %zu are free; "
@@ -119,6 +120,11 @@ void pp_budget_release(pp_budget *budget, size_t bytes)
     (void)pthread_mutex_lock(&budget->mutex);
     atomic_fetch_sub(&budget->used_bytes, bytes);
     (void)pthread_mutex_unlock(&budget->mutex);
+}
+
+void pp_budget_expect(pp_budget *budget, size_t bytes)
+{
+    atomic_store(&budget->expected_bytes, bytes);
 }
 
 size_t pp_budget_available(const pp_budget *budget)

@@ -26,7 +26,8 @@ typedef struct pp_budget {
     size_t limit_bytes;
     atomic_size_t used_bytes;
     atomic_size_t peak_bytes;
-    pthread_mutex_t mutex; /* held to change anything here */
+    atomic_size_t expected_bytes; /* what will be needed beside what is refused */
+    pthread_mutex_t mutex;        /* held to change anything here */
     size_t spare_limit_bytes, spare_bytes;
     int spare_count;
     pp_spare spares[PP_SPARE_COUNT]; /* the oldest first */
@@ -44,6 +45,9 @@ void pp_budget_release(pp_budget *budget, size_t bytes);
 
 /* Whether so much could be reserved now: to refuse at once what would only fail half-way. */
 parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char *purpose);
+
+/* From now on the limit that a refusal names has room for so much beside: what is known to be needed later. */
+void pp_budget_expect(pp_budget *budget, size_t bytes);
 
 size_t pp_budget_available(const pp_budget *budget);
 size_t pp_budget_used(const pp_budget *budget);
