@@ -16,6 +16,7 @@ typedef struct batch {
     parapet_store *store;
     const parapet_array_parts *list;
     int count;
+    const int64_t *slice; /* NULL: the parts have all dimensions; else where they lie in the first, which they lack */
     pp_parts *parts;
     pp_transfer_context *contexts;
     pp_transfer_array *arrays;
@@ -27,9 +28,6 @@ typedef struct batch {
 
 static void clear_batch(batch *all)
 {
-    int i;
-    for (i = 0; all->parts != NULL && i < all->count; i++)
-        pp_parts_clear(&all->parts[i]);
     pp_holds_release(all->holds, all->path_count);
     pp_free(all->holds);
     pp_free(all->paths);
@@ -68,6 +66,16 @@ static parapet_status check_listed(const batch *all, int i)
     return PARAPET_OK;
 }
 
+static parapet_status take_parts(batch *all, int i)
+{
+    const parapet_array_parts *entry = &all->list[i];
+    const pp_layout *layout = &entry->array->layout;
+    parapet_type type = entry->array->document.type.id;
+    if (all->slice == NULL)
+        return pp_parts_init(&all->parts[i], entry->parts, entry->part_count, layout, type);
+    return pp_parts_init_slice(&all->parts[i], entry->parts, entry->part_count, layout, type, *all->slice);
+}
+
 /* Everything about the call that this rank can find wrong by itself. */
 static parapet_status check_batch(batch *all)
 {
@@ -79,8 +87,7 @@ static parapet_status check_batch(batch *all)
             (status = all->direction == PP_WRITING ? pp_array_check_writable(array) : pp_array_check_usable(array)) ==
                 PARAPET_OK &&
             (status = pp_array_transfer_context(array, &all->contexts[i])) == PARAPET_OK)
-            status = pp_parts_init(&all->parts[i], all->list[i].parts, all->list[i].part_count, &array->layout,
-                                   array->document.type.id);
+            status = take_parts(all, i);
     }
     return status;
 }
@@ -377,12 +384,17 @@ parapet_status parapet_array_read(parapet_array *array, const parapet_part *part
     return pp_outcome(status == PARAPET_OK ? read_batch(&all) : status);
 }
 
-parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, int64_t *shards_written)
+parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, const int64_t *slice,
+                                          int64_t *shards_written)
 {
     parapet_store *store = list[0].array->store;
     int64_t before = store->counters.shards_owned;
-    parapet_status status = parapet_arrays_write(list, count);
+    batch all;
+    parapet_status status = open_batch(&all, PP_WRITING, list, count, "parapet_arrays_write");
     int i;
+    all.slice = slice;
+    if (status == PARAPET_OK)
+        status = write_batch(&all);
     *shards_written += store->counters.shards_owned - before;
     for (i = 0; i < count; i++) {
         pp_shard_notes_clear(&list[i].array->notes); /* they would only grow */
@@ -390,6 +402,23 @@ parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int c
             list[i].array->is_broken = false;
     }
     return status;
+}
+
+size_t pp_array_write_bytes(const parapet_array *array, size_t part_count, int64_t shards)
+{
+    const parapet_store *store = array->store;
+    int ranks = pp_comm_size(store->comm);
+    size_t fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes);
+    pp_memory_case memory = {.threads = (int)store->options.threads,
+                             .has_threads = true,
+                             .keeps_old = true,
+                             .has_remote = ranks > 1,
+                             .fragment_bytes = fragment_bytes,
+                             .shard_count = 2,
+                             .rank_most = ranks - 1};
+    return pp_memory_least_bytes(&array->layout, &memory) + pp_memory_client_bytes(fragment_bytes) +
+           pp_memory_list_bytes(array->document.ndim, (int64_t)part_count, (int64_t)part_count,
+                                pp_memory_others(ranks, store->server_count, shards));
 }
 
 parapet_status pp_array_write_alone(parapet_array *array, pp_comm *alone, const parapet_part *part)
@@ -412,6 +441,5 @@ parapet_status pp_array_write_alone(parapet_array *array, pp_comm *alone, const 
     if ((status = pp_transfer_stage(&team, &only, 1, &staged)) == PARAPET_OK)
         status = pp_staged_publish(&context, &staged);
     pp_staged_clear(&staged);
-    pp_parts_clear(&parts);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot write array \"%s\"", array->path);
 }

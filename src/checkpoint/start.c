@@ -3,25 +3,28 @@
 #include "checkpoint/checkpoint.h"
 
 #include <pthread.h>
+#include <string.h>
 
 #include "array/array.h"
 #include "array/store.h"
 #include "base/checked.h"
+#include "base/list.h"
 #include "geometry/strided.h"
 
-/* A part as the thread needs it: the caller's own list may be gone by then. */
-typedef struct kept_part {
-    int64_t start[PARAPET_MAX_NDIM], count[PARAPET_MAX_NDIM], strides[PARAPET_MAX_NDIM];
-    pp_buffer copy;
-} kept_part;
+/* The parts of an array as the thread needs them: the caller's own list may be gone by then. */
+typedef struct kept_item {
+    pp_list parts;   /* of parapet_part */
+    pp_list numbers; /* of those: start, count and strides */
+    pp_buffer copy;  /* of their elements, one part behind the other */
+    size_t filled;
+} kept_item;
 
 struct pp_checkpoint_job {
     parapet_checkpoint *checkpoint;
     int count;
     parapet_array **arrays;
     parapet_array_parts *list;
-    parapet_part **parts; /* for each array */
-    kept_part **kept;
+    kept_item *kept; /* one of each array */
     pp_failure outcome;
     pthread_t thread;
     bool has_thread;
@@ -30,19 +33,15 @@ struct pp_checkpoint_job {
 
 static void free_job(pp_checkpoint_job *job)
 {
-    int i, part;
+    int i;
     if (job == NULL)
         return;
     for (i = 0; i < job->count; i++) {
-        for (part = 0; job->kept != NULL && job->kept[i] != NULL && part < job->list[i].part_count; part++)
-            pp_buffer_free(&job->kept[i][part].copy);
-        if (job->kept != NULL)
-            pp_free(job->kept[i]);
-        if (job->parts != NULL)
-            pp_free(job->parts[i]);
+        pp_list_clear(&job->kept[i].parts);
+        pp_list_clear(&job->kept[i].numbers);
+        pp_buffer_free(&job->kept[i].copy);
     }
     pp_free(job->kept);
-    pp_free(job->parts);
     pp_free(job->list);
     pp_free(job->arrays);
     pp_free(job);
@@ -59,48 +58,72 @@ static parapet_status build_job(pp_checkpoint_job **made, parapet_checkpoint *ch
     job->checkpoint = checkpoint;
     if ((status = pp_allocate_array(&job->arrays, room, sizeof job->arrays[0])) != PARAPET_OK ||
         (status = pp_allocate_array(&job->list, room, sizeof job->list[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&job->parts, room, sizeof job->parts[0])) != PARAPET_OK ||
         (status = pp_allocate_array(&job->kept, room, sizeof job->kept[0])) != PARAPET_OK)
         return status;
     job->count = count > 0 ? count : 0;
     return PARAPET_OK;
 }
 
-static void copy_elements(const pp_box *box, const pp_part_memory *memory, size_t element_bytes, kept_part *kept)
+/* The elements go behind those that are copied already, densely packed; numbers has their strides from then on. */
+static void copy_elements(kept_item *kept, const pp_part *part, size_t element_bytes, parapet_part *made,
+                          int64_t *strides)
 {
-    pp_strides_c_order(box->ndim, box->count, element_bytes, kept->strides);
+    const pp_box *box = &part->box;
+    made->data = kept->copy.data + kept->filled;
+    kept->filled += (size_t)pp_box_element_count(box) * element_bytes;
+    pp_strides_c_order(box->ndim, box->count, element_bytes, strides);
     pp_strided_copy(&(pp_strided){.ndim = box->ndim,
                                   .element_bytes = element_bytes,
                                   .count = box->count,
-                                  .target = kept->copy.data,
-                                  .target_strides = kept->strides,
-                                  .source = memory->data,
-                                  .source_strides = memory->strides});
+                                  .target = made->data,
+                                  .target_strides = strides,
+                                  .source = part->data,
+                                  .source_strides = part->strides});
 }
 
-static parapet_status keep_part(parapet_array *array, const pp_box *box, const pp_part_memory *memory,
-                                parapet_buffering buffering, kept_part *kept, parapet_part *part)
+/* There is room. */
+static parapet_status keep_part(kept_item *kept, const pp_part *part, size_t element_bytes)
 {
-    size_t element_bytes = pp_array_layout(array)->tiling.element_bytes;
+    int64_t numbers[3 * PARAPET_MAX_NDIM];
+    int ndim = part->box.ndim;
+    size_t bytes = (size_t)ndim * sizeof numbers[0];
+    parapet_part made = {.ndim = ndim, .data = part->data};
+    int64_t *stays;
     parapet_status status;
-    int d;
-    for (d = 0; d < box->ndim; d++) {
-        kept->start[d] = box->start[d];
-        kept->count[d] = box->count[d];
-        kept->strides[d] = memory->strides[d];
-    }
-    *part = (parapet_part){.ndim = box->ndim, .start = kept->start, .count = kept->count, .data = memory->data};
-    part->strides_bytes = kept->strides;
-    if (buffering == PARAPET_BUFFERING_BORROW || pp_box_element_count(box) == 0)
-        return PARAPET_OK;
-    status =
-        pp_buffer_init(&kept->copy, pp_store_budget(pp_array_store(array)),
-                       (size_t)pp_box_element_count(box) * element_bytes, "a copy of what a checkpoint is given");
-    if (status != PARAPET_OK)
+    memcpy(numbers, part->box.start, bytes);
+    memcpy(numbers + ndim, part->box.count, bytes);
+    memcpy(numbers + 2 * ndim, part->strides, bytes);
+    if (kept->copy.data != NULL && !pp_box_is_empty(&part->box))
+        copy_elements(kept, part, element_bytes, &made, numbers + 2 * ndim);
+    if ((status = pp_list_add(&kept->numbers, numbers)) != PARAPET_OK)
         return status;
-    copy_elements(box, memory, element_bytes, kept);
-    part->data = kept->copy.data;
-    return PARAPET_OK;
+    stays = pp_list_at(&kept->numbers, kept->numbers.count - 1);
+    made.start = stays;
+    made.count = stays + ndim;
+    made.strides_bytes = stays + 2 * ndim;
+    return pp_list_add(&kept->parts, &made);
+}
+
+/* Room for everything: the lists do not move any more once they are filled. */
+static parapet_status reserve_item(kept_item *kept, parapet_array *array, const pp_parts *parts,
+                                   parapet_buffering buffering)
+{
+    pp_budget *budget = pp_store_budget(pp_array_store(array));
+    int64_t bytes, elements = pp_parts_element_count(parts);
+    size_t ndim = (size_t)pp_array_document_of(array)->ndim;
+    parapet_status status;
+    pp_list_init(&kept->parts, sizeof(parapet_part), budget, "the parts that a checkpoint is given");
+    pp_list_init(&kept->numbers, pp_max_size(3 * ndim, 1) * sizeof(int64_t), budget,
+                 "the parts that a checkpoint is given");
+    if ((status = pp_list_reserve(&kept->parts, (size_t)parts->count)) != PARAPET_OK ||
+        (status = pp_list_reserve(&kept->numbers, (size_t)parts->count)) != PARAPET_OK)
+        return status;
+    if (buffering == PARAPET_BUFFERING_BORROW || elements == 0)
+        return PARAPET_OK;
+    if (!pp_multiply_fits(elements, (int64_t)parts->element_bytes, &bytes))
+        return pp_fail(PARAPET_ERR_MEMORY, "the parts of \"%s\" are more than any memory holds",
+                       pp_array_path(array));
+    return pp_buffer_init(&kept->copy, budget, (size_t)bytes, "a copy of what a checkpoint is given");
 }
 
 /* Everything of the caller's that the thread will need; checked as a write would. */
@@ -108,18 +131,20 @@ static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_che
                                 parapet_buffering buffering)
 {
     parapet_array *array = job->arrays[i];
-    pp_parts parts = {0};
-    int part;
+    kept_item *kept = &job->kept[i];
+    pp_parts parts;
+    pp_part part;
+    int number;
     parapet_status status = pp_parts_init(&parts, item->parts, item->part_count, pp_array_layout(array),
                                           pp_array_document_of(array)->type.id);
-    if (status == PARAPET_OK &&
-        (status = pp_allocate_array(&job->parts[i], (size_t)parts.count, sizeof job->parts[i][0])) == PARAPET_OK &&
-        (status = pp_allocate_array(&job->kept[i], (size_t)parts.count, sizeof job->kept[i][0])) == PARAPET_OK)
-        job->list[i] = (parapet_array_parts){.array = array, .parts = job->parts[i], .part_count = parts.count};
-    for (part = 0; part < parts.count && status == PARAPET_OK; part++)
-        status = keep_part(array, &parts.boxes[part], &parts.memory[part], buffering, &job->kept[i][part],
-                           &job->parts[i][part]);
-    pp_parts_clear(&parts);
+    if (status == PARAPET_OK)
+        status = reserve_item(kept, array, &parts, buffering);
+    for (number = 0; number < parts.count && status == PARAPET_OK; number++) {
+        pp_parts_at(&parts, number, &part);
+        status = keep_part(kept, &part, parts.element_bytes);
+    }
+    job->list[i] = (parapet_array_parts){
+        .array = array, .parts = pp_list_at(&kept->parts, 0), .part_count = (int)kept->parts.count};
     return status;
 }
 

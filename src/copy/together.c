@@ -77,18 +77,18 @@ static bool find_template(const together *all, int64_t step, int64_t *number, pp
 /* ---- Reading ---- */
 
 /* The template's memory as a part of the source. */
-static void describe_part(const together *all, const pp_box *box, pp_box *source_box, pp_part_memory *memory)
+static void describe_part(const together *all, const pp_box *box, pp_part *part)
 {
     const pp_copy_view *view = all->job->view;
     int64_t strides[PARAPET_MAX_NDIM];
     int d;
-    pp_copy_view_box(view, box, source_box);
+    pp_copy_view_box(view, box, &part->box);
     pp_strides_c_order(box->ndim, box->count, all->job->target->layout->tiling.element_bytes, strides);
-    memory->data = all->buffer.data;
+    part->data = all->buffer.data;
     for (d = 0; d < box->ndim; d++) {
-        memory->strides[view->axis[d]] = view->is_reversed[d] ? -strides[d] : strides[d];
+        part->strides[view->axis[d]] = view->is_reversed[d] ? -strides[d] : strides[d];
         if (view->is_reversed[d])
-            memory->data += (box->count[d] - 1) * strides[d];
+            part->data += (box->count[d] - 1) * strides[d];
     }
 }
 
@@ -97,13 +97,17 @@ static parapet_status read_templates(together *all, const pp_box *box)
 {
     const pp_transfer_context *source = all->job->source;
     int64_t before = atomic_load(&source->counters->chunks_decoded);
-    pp_part_memory memory = {0};
-    pp_box source_box;
-    pp_parts parts = {.count = box != NULL ? 1 : 0, .boxes = &source_box, .memory = &memory};
+    pp_part part = {0};
+    parapet_part given = {.start = part.box.start, .count = part.box.count, .strides_bytes = part.strides};
+    pp_parts parts = {
+        .given = &given, .count = box != NULL ? 1 : 0, .element_bytes = source->layout->tiling.element_bytes};
     pp_transfer_array array = {.context = source, .parts = &parts};
     parapet_status status;
-    if (box != NULL)
-        describe_part(all, box, &source_box, &memory);
+    if (box != NULL) {
+        describe_part(all, box, &part);
+        given.ndim = part.box.ndim;
+        given.data = part.data;
+    }
     status = pp_transfer_read(all->job->team, &array, 1);
     before = atomic_load(&source->counters->chunks_decoded) - before;
     all->job->done.chunk_reads += before;

@@ -46,7 +46,7 @@ static parapet_status claim_boxes(owners_job *job, int64_t rank, const pp_box *b
         }
         /* Cut to the shard: that is all that its home weighs, and parts may be numbered as they come. */
         (void)pp_box_intersect(&own, box, &own);
-        pp_claim_write(words, box->ndim, 0, (int)rank, (int64_t)claims->count, &own, NULL, strides);
+        pp_claim_write(words, box->ndim, 0, (int)rank, (int64_t)claims->list.count, &own, NULL, strides);
         status = pp_claims_add(claims, words);
     }
     return status;

@@ -1,13 +1,11 @@
 #include "plan/claims.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-#include "base/checked.h"
 
 void pp_claims_init(pp_claims *claims, int ndim_most, pp_budget *budget)
 {
-    *claims = (pp_claims){.ndim_most = ndim_most, .budget = budget};
+    claims->ndim_most = ndim_most;
+    pp_list_init(&claims->list, pp_claim_word_count(ndim_most) * sizeof(int64_t), budget, "the claims of a transfer");
 }
 
 size_t pp_claim_word_count(int ndim_most)
@@ -15,53 +13,19 @@ size_t pp_claim_word_count(int ndim_most)
     return PP_CLAIM_GEOMETRY + 3 * (size_t)ndim_most;
 }
 
-static size_t row_bytes(const pp_claims *claims)
-{
-    return pp_claim_word_count(claims->ndim_most) * sizeof(int64_t);
-}
-
 void pp_claims_clear(pp_claims *claims)
 {
-    if (claims->budget != NULL)
-        pp_budget_release(claims->budget, claims->capacity * row_bytes(claims));
-    pp_free(claims->words);
-    *claims = (pp_claims){.ndim_most = claims->ndim_most, .budget = claims->budget};
-}
-
-static int64_t *row_at(const pp_claims *claims, size_t index)
-{
-    return claims->words + index * pp_claim_word_count(claims->ndim_most);
+    pp_list_clear(&claims->list);
 }
 
 const int64_t *pp_claims_at(const pp_claims *claims, size_t index)
 {
-    return row_at(claims, index);
-}
-
-static parapet_status grow(pp_claims *claims)
-{
-    size_t more = claims->capacity / 2 + 1, bytes = row_bytes(claims);
-    parapet_status status;
-    /* Near the limit only what is needed, so that a claim is refused only if there is no room for it. */
-    if (more > pp_budget_available(claims->budget) / bytes)
-        more = 1;
-    if ((status = pp_budget_reserve(claims->budget, more * bytes, "the claims of a transfer")) != PARAPET_OK)
-        return status;
-    if ((status = pp_reallocate(&claims->words, (claims->capacity + more) * bytes)) != PARAPET_OK)
-        pp_budget_release(claims->budget, more * bytes);
-    else
-        claims->capacity += more;
-    return status;
+    return pp_list_at(&claims->list, index);
 }
 
 parapet_status pp_claims_add(pp_claims *claims, const int64_t *words)
 {
-    parapet_status status;
-    if (claims->count == claims->capacity && (status = grow(claims)) != PARAPET_OK)
-        return status;
-    memcpy(row_at(claims, claims->count), words, row_bytes(claims));
-    claims->count++;
-    return PARAPET_OK;
+    return pp_list_add(&claims->list, words);
 }
 
 void pp_claim_write(int64_t *words, int ndim_most, int target, int rank, int64_t part, const pp_box *box,
@@ -107,28 +71,10 @@ static int compare_claims(const void *left, const void *right)
     return 0;
 }
 
-/* Whether every claim comes after the one before it: then there is nothing to do, and qsort need not take memory. */
-static bool is_sorted_unique(const pp_claims *claims)
+parapet_status pp_claims_sort_unique(pp_claims *claims)
 {
-    size_t i;
-    for (i = 1; i < claims->count; i++)
-        if (compare_claims(row_at(claims, i - 1), row_at(claims, i)) >= 0)
-            return false;
-    return true;
-}
-
-void pp_claims_sort_unique(pp_claims *claims)
-{
-    size_t i, kept = 1;
-    if (is_sorted_unique(claims))
-        return;
-    qsort(claims->words, claims->count, row_bytes(claims), compare_claims);
-    for (i = 1; i < claims->count; i++) {
-        if (compare_claims(row_at(claims, kept - 1), row_at(claims, i)) == 0)
-            continue;
-        if (kept != i)
-            memcpy(row_at(claims, kept), row_at(claims, i), row_bytes(claims));
-        kept++;
-    }
-    claims->count = kept;
+    parapet_status status = pp_list_sort(&claims->list, compare_claims);
+    if (status == PARAPET_OK)
+        pp_list_drop_equal(&claims->list, compare_claims);
+    return status;
 }

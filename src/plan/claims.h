@@ -6,7 +6,7 @@
 #ifndef PARAPET_PLAN_CLAIMS_H
 #define PARAPET_PLAN_CLAIMS_H
 
-#include "base/budget.h"
+#include "base/list.h"
 #include "geometry/tiling.h"
 
 /* One array of a transfer. */
@@ -19,10 +19,8 @@ typedef struct pp_target {
 enum { PP_CLAIM_TARGET, PP_CLAIM_RANK, PP_CLAIM_PART, PP_CLAIM_ADDRESS, PP_CLAIM_GEOMETRY };
 
 typedef struct pp_claims {
-    int64_t *words;
-    size_t count, capacity;
+    pp_list list;
     int ndim_most;
-    pp_budget *budget;
 } pp_claims;
 
 void pp_claims_init(pp_claims *claims, int ndim_most, pp_budget *budget);
@@ -31,8 +29,7 @@ void pp_claims_clear(pp_claims *claims);
 size_t pp_claim_word_count(int ndim_most);
 const int64_t *pp_claims_at(const pp_claims *claims, size_t index);
 
-/* Adds one that came as words; grows by half, so that adding is cheap, and never takes more than twice what it needs.
- */
+/* Adds one that came as words. */
 parapet_status pp_claims_add(pp_claims *claims, const int64_t *words);
 
 /* Writes a claim into words. strides has box->ndim entries. */
@@ -43,6 +40,6 @@ void pp_claim_box(const int64_t *words, int ndim_most, int ndim, pp_box *box);
 const int64_t *pp_claim_strides(const int64_t *words, int ndim_most);
 
 /* Sorts by target, rank and part, and drops claims that are there twice. */
-void pp_claims_sort_unique(pp_claims *claims);
+parapet_status pp_claims_sort_unique(pp_claims *claims);
 
 #endif

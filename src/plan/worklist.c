@@ -1,7 +1,5 @@
 #include "plan/worklist.h"
 
-#include <stdlib.h>
-
 #include "base/checked.h"
 
 #define LIST_PURPOSE "the lists of shards to transfer"
@@ -29,7 +27,7 @@ static parapet_status count_touched(const pp_claim_set *plan, size_t *total)
 {
     int64_t sum = 0;
     size_t i;
-    for (i = 0; i < plan->claims->count; i++) {
+    for (i = 0; i < plan->claims->list.count; i++) {
         pp_box box;
         claim_box(plan, i, &box);
         pp_grid_cells_of_box(&claim_tiling(plan, i)->shards, &box, &box);
@@ -91,7 +89,7 @@ static parapet_status count_work(const list_case *by, const pp_budget *budget, s
     if (status != PARAPET_OK || by->owns == NULL)
         return status;
     *total = 0;
-    for (i = 0; i < by->plan->claims->count; i++) {
+    for (i = 0; i < by->plan->claims->list.count; i++) {
         *total += list_claim(by, i, NULL, most - *total + 1);
         if (*total > most) {
             status = pp_budget_check(budget, touched * sizeof(pp_work), LIST_PURPOSE);
@@ -120,16 +118,9 @@ static int compare_work(const void *left, const void *right)
     return a->rank != b->rank ? compare_numbers(a->rank, b->rank) : compare_numbers(a->part, b->part);
 }
 
-/* A list that is in order already, as that of one claim is, is left alone: qsort takes memory. */
-static void sort_work(pp_worklist *list)
+static parapet_status sort_work(pp_worklist *list)
 {
-    size_t i;
-    for (i = 1; i < list->count; i++) {
-        if (compare_work(&list->work[i - 1], &list->work[i]) > 0) {
-            qsort(list->work, list->count, sizeof(pp_work), compare_work);
-            return;
-        }
-    }
+    return pp_sort_within(list->budget, list->work, list->count, sizeof(pp_work), compare_work, LIST_PURPOSE);
 }
 
 static parapet_status reserve_work(pp_worklist *list, size_t count, pp_budget *budget)
@@ -155,10 +146,9 @@ parapet_status pp_worklist_build(pp_worklist *list, const pp_claim_set *plan, pp
     if ((status = count_work(&by, budget, &total)) != PARAPET_OK ||
         (status = reserve_work(list, total, budget)) != PARAPET_OK)
         return status;
-    for (i = 0; i < plan->claims->count; i++)
+    for (i = 0; i < plan->claims->list.count; i++)
         done += list_claim(&by, i, list->work + done, total - done);
-    sort_work(list);
-    return PARAPET_OK;
+    return sort_work(list);
 }
 
 /* A slab one shard thick at the far end of dimension d, where shards overhang the array; empty if none does. */
@@ -224,8 +214,7 @@ parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, 
         (status = reserve_work(list, list_edge(shards, is_marked, NULL), budget)) != PARAPET_OK)
         return status;
     (void)list_edge(shards, is_marked, list->work);
-    qsort(list->work, list->count, sizeof(pp_work), compare_work);
-    return PARAPET_OK;
+    return sort_work(list);
 }
 
 void pp_worklist_clear(pp_worklist *list)

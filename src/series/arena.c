@@ -1,7 +1,6 @@
 /* arena.c - where the steps of the open row are kept: in memory if the whole row fits in half of the limit on
  * every rank, else in a log of each rank. A row that turns out to be larger than its first step promised moves to the
  * logs in mid-row; offsets stay. */
-#include <stdlib.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -30,7 +29,7 @@ void pp_series_arena_reset(parapet_series *series)
     }
     arena->used_bytes = 0;
     arena->step_count = 0;
-    arena->pieces.count = arena->pieces.last = 0;
+    pp_series_pieces_clear(&arena->pieces);
 }
 
 void pp_series_arena_clear(parapet_series *series)
@@ -39,7 +38,6 @@ void pp_series_arena_clear(parapet_series *series)
     pp_series_arena_reset(series);
     close_log(arena);
     pp_buffer_free(&arena->memory);
-    pp_free(arena->pieces.list);
     pp_free(arena->key);
     *arena = (pp_series_arena){0};
 }
@@ -54,45 +52,65 @@ static bool is_same_place(const pp_series_piece *kept, const pp_series_piece *fr
             fresh->offset == kept->offset + (uint64_t)kept->box.count[0] * kept->stride_bytes);
 }
 
-/* Whether the step is cut as the one before it was: then its pieces only make the kept ones longer. */
-static bool continues(const pp_series_pieces *pieces, const pp_series_cuts *cuts)
+/* What is known of a step before it is packed. */
+typedef struct step_measure {
+    size_t count; /* pieces */
+    uint64_t bytes;
+    size_t largest_bytes; /* of a piece, with its checksum */
+    bool continues;       /* cut as the step before it was: its pieces only make the kept ones longer */
+} step_measure;
+
+static step_measure measure_step(const parapet_series *series, const pp_series_step *step)
 {
-    size_t i;
-    if (pieces->count == 0 || cuts->count != pieces->count - pieces->last)
-        return false;
-    for (i = 0; i < cuts->count; i++)
-        if (!is_same_place(&pieces->list[pieces->last + i], &cuts->list[i].piece))
-            return false;
-    return true;
+    const pp_series_pieces *pieces = &series->arena.pieces;
+    size_t last = pieces->list.count - pieces->last;
+    step_measure measure = {.continues = last > 0};
+    pp_series_cutter cutter;
+    pp_series_piece kept;
+    pp_series_cutter_init(&cutter, series, step, series->arena.used_bytes);
+    for (; pp_series_cutter_next(&cutter); measure.count++) {
+        measure.largest_bytes = pp_max_size(measure.largest_bytes, cutter.piece.bytes + PP_SERIES_SUM_BYTES);
+        measure.continues = measure.continues && measure.count < last;
+        if (!measure.continues)
+            continue;
+        pp_series_pieces_at(pieces, pieces->last + measure.count, &kept);
+        measure.continues = is_same_place(&kept, &cutter.piece);
+    }
+    measure.continues = measure.continues && measure.count == last;
+    measure.bytes = cutter.offset - series->arena.used_bytes;
+    return measure;
 }
 
-static parapet_status reserve_pieces(pp_series_pieces *pieces, size_t more)
+static parapet_status reserve_pieces(parapet_series *series, const step_measure *measure)
 {
-    size_t capacity = pp_max_size(pieces->count + more, 2 * pieces->capacity);
-    parapet_status status;
-    if (pieces->count + more <= pieces->capacity)
-        return PARAPET_OK;
-    if ((status = pp_reallocate(&pieces->list, capacity * sizeof pieces->list[0])) == PARAPET_OK)
-        pieces->capacity = capacity;
-    return status;
+    return measure->continues ? PARAPET_OK : pp_list_reserve(&series->arena.pieces.list, measure->count);
+}
+
+static void extend_piece(pp_series_pieces *pieces, size_t index, const pp_series_piece *fresh)
+{
+    pp_series_piece kept;
+    pp_series_pieces_at(pieces, index, &kept);
+    if (kept.box.count[0] == 1)
+        kept.stride_bytes = fresh->offset - kept.offset;
+    kept.box.count[0]++;
+    pp_series_pieces_put(pieces, index, &kept);
 }
 
 /* There is room. */
-static void keep_pieces(pp_series_pieces *pieces, const pp_series_cuts *cuts)
+static void keep_pieces(parapet_series *series, const pp_series_step *step, const step_measure *measure)
 {
+    pp_series_pieces *pieces = &series->arena.pieces;
+    pp_series_cutter cutter;
     size_t i;
-    if (continues(pieces, cuts)) {
-        for (i = 0; i < cuts->count; i++) {
-            pp_series_piece *kept = &pieces->list[pieces->last + i];
-            if (kept->box.count[0] == 1)
-                kept->stride_bytes = cuts->list[i].piece.offset - kept->offset;
-            kept->box.count[0]++;
-        }
-        return;
+    if (!measure->continues)
+        pieces->last = pieces->list.count;
+    pp_series_cutter_init(&cutter, series, step, series->arena.used_bytes);
+    for (i = pieces->last; pp_series_cutter_next(&cutter); i++) {
+        if (measure->continues)
+            extend_piece(pieces, i, &cutter.piece);
+        else
+            (void)pp_series_pieces_add(pieces, &cutter.piece);
     }
-    pieces->last = pieces->count;
-    for (i = 0; i < cuts->count; i++)
-        pieces->list[pieces->count++] = cuts->list[i].piece;
 }
 
 /* Whether the row fits in memory, as far as this step tells; with a first step that is reserved. */
@@ -118,26 +136,36 @@ static int compare_shards(const void *a, const void *b)
     return (first > second) - (first < second);
 }
 
+static parapet_status list_shards(const parapet_series *series, const pp_series_step *step, pp_list *list)
+{
+    pp_series_cutter cutter;
+    parapet_status status = PARAPET_OK;
+    pp_series_cutter_init(&cutter, series, step, 0);
+    while (status == PARAPET_OK && pp_series_cutter_next(&cutter))
+        status = pp_list_add(list, &(shard_bytes){cutter.piece.shard, cutter.piece.bytes});
+    return status == PARAPET_OK ? pp_list_sort(list, compare_shards) : status;
+}
+
 /* The part of the row that one shard has of this rank must pass through memory when it is written. */
-static parapet_status check_largest(const parapet_series *series, const pp_series_cuts *cuts)
+static parapet_status check_largest(const parapet_series *series, const pp_series_step *step)
 {
     uint64_t most = pp_series_limit_bytes(series) / (uint64_t)series->steps_per_row, sum = 0;
-    shard_bytes *list = NULL;
-    parapet_status status = pp_allocate_array(&list, cuts->count, sizeof list[0]);
+    parapet_status status;
+    pp_list list;
     size_t i;
-    for (i = 0; i < cuts->count && status == PARAPET_OK; i++)
-        list[i] = (shard_bytes){cuts->list[i].piece.shard, cuts->list[i].piece.bytes};
-    if (cuts->count > 0 && status == PARAPET_OK)
-        qsort(list, cuts->count, sizeof list[0], compare_shards);
-    for (i = 0; i < cuts->count && status == PARAPET_OK; i++) {
-        sum = i > 0 && list[i].shard == list[i - 1].shard ? sum + list[i].bytes : list[i].bytes;
+    pp_list_init(&list, sizeof(shard_bytes), pp_store_budget(series->store), "what a step has of each shard");
+    status = list_shards(series, step, &list);
+    for (i = 0; i < list.count && status == PARAPET_OK; i++) {
+        const shard_bytes *one = pp_list_at(&list, i), *before = i > 0 ? pp_list_at(&list, i - 1) : NULL;
+        sum = before != NULL && before->shard == one->shard ? sum + one->bytes : one->bytes;
         if (sum > most)
             status = pp_fail(PARAPET_ERR_MEMORY,
                              "memory_bytes is too small to keep %lld steps: one shard has %llu bytes of this rank in "
-                             "each, and twice that must fit",
-                             (long long)series->steps_per_row, (unsigned long long)sum);
+                             "each, and twice that must fit: it must be at least %llu",
+                             (long long)series->steps_per_row, (unsigned long long)sum,
+                             2 * (unsigned long long)sum * (unsigned long long)series->steps_per_row);
     }
-    pp_free(list);
+    pp_list_clear(&list);
     return status;
 }
 
@@ -154,11 +182,12 @@ static void sum_pieces(pp_series_arena *arena)
 {
     size_t i;
     int64_t step;
-    for (i = 0; i < arena->pieces.count; i++) {
-        const pp_series_piece *piece = &arena->pieces.list[i];
-        for (step = 0; step < piece->box.count[0]; step++) {
-            uint64_t offset = piece->offset + (uint64_t)step * piece->stride_bytes;
-            pp_series_sum_put(arena->memory.data + offset, piece->bytes, offset);
+    for (i = 0; i < arena->pieces.list.count; i++) {
+        pp_series_piece piece;
+        pp_series_pieces_at(&arena->pieces, i, &piece);
+        for (step = 0; step < piece.box.count[0]; step++) {
+            uint64_t offset = piece.offset + (uint64_t)step * piece.stride_bytes;
+            pp_series_sum_put(arena->memory.data + offset, piece.bytes, offset);
         }
     }
 }
@@ -192,103 +221,99 @@ parapet_status pp_series_stage(parapet_series *series, parapet_status status)
 }
 
 /* [collective] The step goes to the logs; if it is the first that does, so do those before it. */
-static parapet_status prepare_logs(parapet_series *series, const pp_series_cuts *cuts)
+static parapet_status prepare_logs(parapet_series *series, const pp_series_step *step)
 {
     const pp_series_arena *arena = &series->arena;
-    parapet_status status = check_largest(series, cuts);
+    parapet_status status = check_largest(series, step);
     if (arena->is_staged && arena->step_count > 0)
         return pp_comm_agree(pp_store_comm(series->store), "moving open steps to storage", status);
     return pp_series_stage(series, status);
 }
 
 /* Packs into memory and appends whenever that is full; a piece is never larger. */
-static parapet_status append_cuts(parapet_series *series, const pp_series_cuts *cuts)
+static parapet_status append_pieces(parapet_series *series, const pp_series_step *step)
 {
     pp_series_arena *arena = &series->arena;
-    size_t filled = 0, i;
+    size_t filled = 0;
     parapet_status status = open_log(series);
-    for (i = 0; i < cuts->count && status == PARAPET_OK; i++) {
-        const pp_series_cut *cut = &cuts->list[i];
-        if (filled + cut->piece.bytes + PP_SERIES_SUM_BYTES > arena->memory.capacity) {
+    pp_series_cutter cutter;
+    pp_series_cutter_init(&cutter, series, step, arena->used_bytes);
+    while (status == PARAPET_OK && pp_series_cutter_next(&cutter)) {
+        const pp_series_piece *piece = &cutter.piece;
+        if (filled + piece->bytes + PP_SERIES_SUM_BYTES > arena->memory.capacity) {
             status = pp_log_append(arena->log, arena->memory.data, filled);
             filled = 0;
         }
-        pp_series_cut_copy(cut, pp_array_layout(series->arrays[cut->piece.array])->tiling.element_bytes,
-                           arena->memory.data + filled);
-        pp_series_sum_put(arena->memory.data + filled, cut->piece.bytes, cut->piece.offset);
-        filled += cut->piece.bytes + PP_SERIES_SUM_BYTES;
+        pp_series_cutter_copy(&cutter, arena->memory.data + filled);
+        pp_series_sum_put(arena->memory.data + filled, piece->bytes, piece->offset);
+        filled += piece->bytes + PP_SERIES_SUM_BYTES;
     }
     return status == PARAPET_OK ? pp_log_append(arena->log, arena->memory.data, filled) : status;
 }
 
-static parapet_status append_step(parapet_series *series, const pp_series_cuts *cuts)
+static parapet_status append_step(parapet_series *series, const pp_series_step *step, const step_measure *measure)
 {
     pp_series_arena *arena = &series->arena;
-    size_t largest = 0, room, i;
-    parapet_status status;
-    if (cuts->bytes == 0)
-        return PARAPET_OK;
-    for (i = 0; i < cuts->count; i++)
-        largest = pp_max_size(largest, cuts->list[i].piece.bytes + PP_SERIES_SUM_BYTES);
-    room = pp_max_size(largest, (size_t)pp_min_u64(cuts->bytes, pp_series_limit_bytes(series) / 2));
+    size_t room =
+        pp_max_size(measure->largest_bytes, (size_t)pp_min_u64(measure->bytes, pp_series_limit_bytes(series) / 2));
+    parapet_status status = reserve_pieces(series, measure);
+    if (status != PARAPET_OK || measure->bytes == 0)
+        return status;
     if ((status = pp_buffer_ensure(&arena->memory, room, "a step on its way to storage")) == PARAPET_OK)
-        status = append_cuts(series, cuts);
+        status = append_pieces(series, step);
     return status;
 }
 
-static void pack(parapet_series *series, const pp_series_cuts *cuts)
+static void pack(parapet_series *series, const pp_series_step *step)
 {
-    size_t i;
-    for (i = 0; i < cuts->count; i++) {
-        const pp_series_cut *cut = &cuts->list[i];
-        pp_series_cut_copy(cut, pp_array_layout(series->arrays[cut->piece.array])->tiling.element_bytes,
-                           series->arena.memory.data + cut->piece.offset);
-    }
-}
-
-/* Everything that can fail before the step is packed. */
-static parapet_status prepare(parapet_series *series, const pp_series_step *step, pp_series_cuts *cuts)
-{
-    parapet_status status = pp_series_cuts_init(cuts, series, step);
-    size_t i;
-    if (status != PARAPET_OK)
-        return status;
-    for (i = 0; i < cuts->count; i++)
-        cuts->list[i].piece.offset += series->arena.used_bytes;
-    return reserve_pieces(&series->arena.pieces, cuts->count);
+    pp_series_cutter cutter;
+    pp_series_cutter_init(&cutter, series, step, series->arena.used_bytes);
+    while (pp_series_cutter_next(&cutter))
+        pp_series_cutter_copy(&cutter, series->arena.memory.data + cutter.piece.offset);
 }
 
 /* [collective] */
-static parapet_status store_cuts(parapet_series *series, const pp_series_cuts *cuts)
+static parapet_status store_step(parapet_series *series, const pp_series_step *step, const step_measure *measure)
 {
-    parapet_status status = prepare_logs(series, cuts);
+    parapet_status status = prepare_logs(series, step);
     if (status != PARAPET_OK)
         return status;
-    if ((status = pp_comm_agree(pp_store_comm(series->store), "staging a step", append_step(series, cuts))) !=
-        PARAPET_OK)
+    if ((status = pp_comm_agree(pp_store_comm(series->store), "staging a step",
+                                append_step(series, step, measure))) != PARAPET_OK)
         close_log(&series->arena); /* opened again, it is cut behind what all ranks have kept */
     return status;
+}
+
+static int ndim_most(const parapet_series *series)
+{
+    int i, most = 0;
+    for (i = 0; i < series->count; i++)
+        if (pp_array_document_of(series->arrays[i])->ndim > most)
+            most = pp_array_document_of(series->arrays[i])->ndim;
+    return most;
 }
 
 parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step)
 {
     pp_series_arena *arena = &series->arena;
-    pp_series_cuts cuts;
-    parapet_status status = prepare(series, step, &cuts);
-    int64_t fits = status == PARAPET_OK && takes_memory(series, cuts.bytes);
-    if ((status = pp_comm_agree_least(pp_store_comm(series->store), "keeping a step", status, &fits)) == PARAPET_OK) {
-        if (fits) {
-            arena->is_staged = false;
-            pack(series, &cuts);
-        } else {
-            status = store_cuts(series, &cuts);
-        }
+    step_measure measure;
+    parapet_status status;
+    int64_t fits;
+    if (arena->step_count == 0)
+        pp_series_pieces_init(&arena->pieces, ndim_most(series), pp_store_budget(series->store));
+    measure = measure_step(series, step);
+    fits = reserve_pieces(series, &measure) == PARAPET_OK && takes_memory(series, measure.bytes);
+    if ((status = pp_comm_agree_least(pp_store_comm(series->store), "keeping a step", PARAPET_OK, &fits)) !=
+        PARAPET_OK)
+        return status;
+    if (fits) {
+        arena->is_staged = false;
+        pack(series, step);
+    } else if ((status = store_step(series, step, &measure)) != PARAPET_OK) {
+        return status;
     }
-    if (status == PARAPET_OK) {
-        keep_pieces(&arena->pieces, &cuts);
-        arena->used_bytes += cuts.bytes;
-        arena->step_count++;
-    }
-    pp_series_cuts_clear(&cuts);
-    return status;
+    keep_pieces(series, step, &measure);
+    arena->used_bytes += measure.bytes;
+    arena->step_count++;
+    return PARAPET_OK;
 }

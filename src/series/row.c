@@ -20,8 +20,8 @@ typedef struct row_share {
     const row_sharing *sharing; /* NULL: it is all of it */
     uint64_t number;
     parapet_array_parts *list;
-    parapet_part *parts;
-    int64_t (*strides)[PARAPET_MAX_NDIM];
+    pp_list parts;    /* of parapet_part */
+    pp_list strides;  /* of those; they have room for the most dimensions of an array */
     pp_buffer memory; /* staged: its pieces */
 } row_share;
 
@@ -58,11 +58,14 @@ static parapet_status largest_share(const parapet_series *series, const row_shar
     const pp_series_pieces *pieces = &series->arena.pieces;
     int64_t *bytes = NULL;
     parapet_status status = pp_allocate_array(&bytes, (size_t)sharing->count, sizeof bytes[0]);
+    pp_series_piece piece;
     size_t i;
     *largest = 0;
-    for (i = 0; i < pieces->count && status == PARAPET_OK; i++) {
-        int64_t *sum = &bytes[share_of(pieces->list[i].shard, sharing)];
-        *sum += (int64_t)piece_bytes(&pieces->list[i]);
+    for (i = 0; i < pieces->list.count && status == PARAPET_OK; i++) {
+        int64_t *sum;
+        pp_series_pieces_at(pieces, i, &piece);
+        sum = &bytes[share_of(piece.shard, sharing)];
+        *sum += (int64_t)piece_bytes(&piece);
         *largest = pp_max_i64(*largest, *sum);
     }
     pp_free(bytes);
@@ -92,10 +95,12 @@ static parapet_status share_out(const parapet_series *series, row_sharing *shari
 
 static void clear_share(row_share *share)
 {
+    if (share->parts.budget != NULL)
+        pp_budget_expect(share->parts.budget, 0);
     pp_buffer_free(&share->memory);
     pp_free(share->list);
-    pp_free(share->parts);
-    pp_free(share->strides);
+    pp_list_clear(&share->parts);
+    pp_list_clear(&share->strides);
 }
 
 static bool has_piece(const row_share *share, const pp_series_piece *piece)
@@ -103,23 +108,41 @@ static bool has_piece(const row_share *share, const pp_series_piece *piece)
     return share->sharing == NULL || share_of(piece->shard, share->sharing) == share->number;
 }
 
+/* What writing so many pieces of any of the arrays takes, and of what share has not got yet. */
+static size_t write_bytes(const row_share *share, const parapet_series *series, size_t count, size_t bytes)
+{
+    size_t most = 0;
+    int i;
+    for (i = 0; i < series->count; i++)
+        most = pp_max_size(most, pp_array_write_bytes(series->arrays[i], count, (int64_t)count_shards(series)));
+    return most + bytes + count * share->strides.row_bytes;
+}
+
 static parapet_status build_share(row_share *share, const parapet_series *series)
 {
     const pp_series_arena *arena = &series->arena;
+    pp_budget *budget = pp_store_budget(series->store);
     size_t count = 0, bytes = 0, i;
+    pp_series_piece piece;
     parapet_status status;
-    for (i = 0; i < arena->pieces.count; i++)
-        if (has_piece(share, &arena->pieces.list[i])) {
+    for (i = 0; i < arena->pieces.list.count; i++) {
+        pp_series_pieces_at(&arena->pieces, i, &piece);
+        if (has_piece(share, &piece)) {
             count++;
-            bytes += piece_bytes(&arena->pieces.list[i]);
+            bytes += piece_bytes(&piece);
         }
+    }
+    pp_list_init(&share->parts, sizeof(parapet_part), budget, "the parts of open steps");
+    pp_list_init(&share->strides, (size_t)arena->pieces.ndim_most * sizeof(int64_t), budget,
+                 "the parts of open steps");
+    pp_budget_expect(budget, write_bytes(share, series, count, bytes));
     if ((status = pp_allocate_array(&share->list, (size_t)series->count, sizeof share->list[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&share->parts, count, sizeof share->parts[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&share->strides, count, sizeof share->strides[0])) != PARAPET_OK)
+        (status = pp_list_reserve(&share->parts, count)) != PARAPET_OK ||
+        (status = pp_list_reserve(&share->strides, count)) != PARAPET_OK)
         return status;
-    return arena->is_staged && bytes > 0 ? pp_buffer_init(&share->memory, pp_store_budget(series->store),
-                                                          bytes + PP_SERIES_SUM_BYTES, "open steps")
-                                         : PARAPET_OK;
+    return arena->is_staged && bytes > 0
+               ? pp_buffer_init(&share->memory, budget, bytes + PP_SERIES_SUM_BYTES, "open steps")
+               : PARAPET_OK;
 }
 
 static parapet_status refuse_damage(const parapet_series *series, const pp_series_piece *piece, int64_t step)
@@ -151,38 +174,53 @@ static parapet_status read_piece(const parapet_series *series, pp_reader *reader
     return PARAPET_OK;
 }
 
-/* Where the pieces of a share are, as parts of the arrays. */
-static parapet_status place_pieces(row_share *share, const parapet_series *series, pp_reader *reader)
+/* A piece as a part of its array, behind those that the share has; filled is how much of its memory is. */
+static parapet_status place_piece(row_share *share, const parapet_series *series, size_t index, pp_reader *reader,
+                                  size_t *filled)
 {
     const pp_series_arena *arena = &series->arena;
-    size_t next = 0, filled = 0, i;
+    pp_series_piece piece;
+    int64_t strides[PARAPET_MAX_NDIM] = {0};
+    unsigned char *data = share->memory.data + *filled;
     parapet_status status = PARAPET_OK;
+    pp_series_pieces_at(&arena->pieces, index, &piece);
+    pp_strides_c_order(piece.box.ndim, piece.box.count,
+                       pp_array_layout(series->arrays[piece.array])->tiling.element_bytes, strides);
+    if (reader != NULL) {
+        status = read_piece(series, reader, &piece, data);
+        *filled += piece_bytes(&piece);
+    } else {
+        data = arena->memory.data + piece.offset;
+        strides[0] = (int64_t)piece.stride_bytes;
+    }
+    if (status != PARAPET_OK || (status = pp_list_add(&share->strides, strides)) != PARAPET_OK)
+        return status;
+    return pp_list_add(&share->parts,
+                       &(parapet_part){.ndim = piece.box.ndim,
+                                       .start = pp_series_pieces_start(&arena->pieces, index),
+                                       .count = pp_series_pieces_count(&arena->pieces, index),
+                                       .data = data,
+                                       .strides_bytes = pp_list_at(&share->strides, share->strides.count - 1)});
+}
+
+/* Where the pieces of a share are, as parts of the arrays; the lists have room for them. */
+static parapet_status place_pieces(row_share *share, const parapet_series *series, pp_reader *reader)
+{
+    const pp_series_pieces *pieces = &series->arena.pieces;
+    size_t filled = 0, i;
+    parapet_status status = PARAPET_OK;
+    pp_series_piece piece;
     int array;
     for (array = 0; array < series->count; array++) {
-        parapet_array_parts *entry = &share->list[array];
-        *entry = (parapet_array_parts){.array = series->arrays[array], .parts = share->parts + next};
-        for (i = 0; i < arena->pieces.count && status == PARAPET_OK; i++) {
-            const pp_series_piece *piece = &arena->pieces.list[i];
-            unsigned char *data = share->memory.data + filled;
-            int64_t *strides = share->strides[next];
-            if (piece->array != array || !has_piece(share, piece))
-                continue;
-            pp_strides_c_order(piece->box.ndim, piece->box.count, pp_array_layout(entry->array)->tiling.element_bytes,
-                               strides);
-            if (reader != NULL) {
-                status = read_piece(series, reader, piece, data);
-                filled += piece_bytes(piece);
-            } else {
-                data = arena->memory.data + piece->offset;
-                strides[0] = (int64_t)piece->stride_bytes;
-            }
-            share->parts[next++] = (parapet_part){.ndim = piece->box.ndim,
-                                                  .start = piece->box.start,
-                                                  .count = piece->box.count,
-                                                  .data = data,
-                                                  .strides_bytes = strides};
-            entry->part_count++;
+        size_t first = share->parts.count;
+        for (i = 0; i < pieces->list.count && status == PARAPET_OK; i++) {
+            pp_series_pieces_at(pieces, i, &piece);
+            if (piece.array == array && has_piece(share, &piece))
+                status = place_piece(share, series, i, reader, &filled);
         }
+        share->list[array] = (parapet_array_parts){.array = series->arrays[array],
+                                                   .parts = pp_list_at(&share->parts, first),
+                                                   .part_count = (int)(share->parts.count - first)};
     }
     return status;
 }
@@ -202,9 +240,9 @@ static parapet_status fill_share(row_share *share, const parapet_series *series)
 
 /* [collective] All of the row stays here, and no document speaks of it: what was published in part is written again.
  */
-static parapet_status write_list(parapet_series *series, const parapet_array_parts *list)
+static parapet_status write_list(parapet_series *series, const parapet_array_parts *list, const int64_t *slice)
 {
-    return pp_arrays_write_repeatable(list, series->count, &series->shards_written);
+    return pp_arrays_write_repeatable(list, series->count, slice, &series->shards_written);
 }
 
 /* [collective] sharing NULL: all at once. */
@@ -214,7 +252,7 @@ static parapet_status write_share(parapet_series *series, const row_sharing *sha
     parapet_status status =
         pp_comm_agree(pp_store_comm(series->store), "preparing a row", fill_share(&share, series));
     if (status == PARAPET_OK)
-        status = write_list(series, share.list);
+        status = write_list(series, share.list, NULL);
     clear_share(&share);
     return status;
 }
@@ -286,11 +324,11 @@ parapet_status pp_series_write_step(parapet_series *series, const pp_series_step
     int i;
     for (i = 0; i < series->count && status == PARAPET_OK; i++)
         list[i] = (parapet_array_parts){
-            .array = series->arrays[i], .parts = step->given[i], .part_count = step->parts[i].count};
+            .array = series->arrays[i], .parts = step->parts[i].given, .part_count = step->parts[i].count};
     status = pp_comm_agree(pp_store_comm(series->store), "preparing a step", status);
     if (status == PARAPET_OK && (status = pp_series_set_steps(series, series->steps + 1)) == PARAPET_OK &&
         (status = pp_series_announce(series, series->steps + 1, false)) == PARAPET_OK)
-        status = write_list(series, list);
+        status = write_list(series, list, &series->steps);
     series->steps++;
     status = finish(series, status);
     if (status != PARAPET_OK)

@@ -16,6 +16,7 @@
 
 #include "array/hold.h"
 #include "array/rank0.h"
+#include "base/list.h"
 #include "store/store.h"
 #include "transfer/parts.h"
 #include "zarr/json.h"
@@ -30,9 +31,10 @@ typedef struct pp_series_piece {
     uint64_t stride_bytes; /* and from there to the next */
 } pp_series_piece;
 
+/* Pieces as rows of 64-bit words, all of one length, taken from the budget. */
 typedef struct pp_series_pieces {
-    pp_series_piece *list;
-    size_t count, capacity;
+    pp_list list;
+    int ndim_most;
     size_t last; /* those from here on have the step that was appended last */
 } pp_series_pieces;
 
@@ -182,37 +184,55 @@ parapet_status pp_series_adopt_beyond(parapet_series *series);
 
 /* ---- step.c: the parts of one step ---- */
 
-/* The caller's parts with the first dimension before their own. */
+/* The caller's parts, which leave out the first dimension. */
 typedef struct pp_series_step {
-    int count;            /* arrays */
-    parapet_part **given; /* of each array */
-    int64_t **numbers;    /* starts, counts and strides of those */
-    pp_parts *parts;
+    int count;       /* arrays */
+    pp_parts *parts; /* of each */
 } pp_series_step;
 
 /* Checks the parts and refers to their memory. Clear it also after a failure. */
 parapet_status pp_series_step_init(pp_series_step *step, const parapet_series *series, const parapet_step *steps);
 void pp_series_step_clear(pp_series_step *step);
 
-/* A piece on its way into the arena. */
-typedef struct pp_series_cut {
-    pp_series_piece piece;
-    const pp_box *box; /* of the part that it is cut from */
-    const pp_part_memory *memory;
-} pp_series_cut;
+/* ---- cutter.c ---- */
 
-typedef struct pp_series_cuts {
-    pp_series_cut *list;
-    size_t count, capacity;
-    uint64_t bytes; /* of all, with room for checksums; offsets count from 0 */
-} pp_series_cuts;
+/* Cuts a step at the bounds of shards, one piece after the other: there may be more of them than memory holds. */
+typedef struct pp_series_cutter {
+    const parapet_series *series;
+    const pp_series_step *step;
+    int array, part;      /* that is being cut */
+    pp_grid shards;       /* of the array, with a row for the step */
+    uint64_t first_shard; /* of the array, in the row of all */
+    uint64_t offset;      /* of the next piece */
+    bool is_cutting;
+    pp_part whole; /* the part, and the shards that it touches */
+    pp_box cells;
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_series_piece piece; /* what was cut last */
+} pp_series_cutter;
 
-/* Cuts a step at the bounds of shards. Clear it also after a failure. */
-parapet_status pp_series_cuts_init(pp_series_cuts *cuts, const parapet_series *series, const pp_series_step *step);
-void pp_series_cuts_clear(pp_series_cuts *cuts);
+/* The step begins at offset in the arena. */
+void pp_series_cutter_init(pp_series_cutter *cutter, const parapet_series *series, const pp_series_step *step,
+                           uint64_t offset);
 
-/* Packs a piece. */
-void pp_series_cut_copy(const pp_series_cut *cut, size_t element_bytes, unsigned char *target);
+/* The next piece; false: there is none. */
+bool pp_series_cutter_next(pp_series_cutter *cutter);
+
+/* Packs the piece. */
+void pp_series_cutter_copy(const pp_series_cutter *cutter, unsigned char *target);
+
+/* ---- pieces.c ---- */
+
+void pp_series_pieces_init(pp_series_pieces *pieces, int ndim_most, pp_budget *budget);
+void pp_series_pieces_clear(pp_series_pieces *pieces);
+
+void pp_series_pieces_at(const pp_series_pieces *pieces, size_t index, pp_series_piece *piece);
+void pp_series_pieces_put(pp_series_pieces *pieces, size_t index, const pp_series_piece *piece);
+parapet_status pp_series_pieces_add(pp_series_pieces *pieces, const pp_series_piece *piece);
+
+/* Where the box of a piece is kept, ndim numbers each. */
+const int64_t *pp_series_pieces_start(const pp_series_pieces *pieces, size_t index);
+const int64_t *pp_series_pieces_count(const pp_series_pieces *pieces, size_t index);
 
 /* ---- sums.c ---- */
 

@@ -104,6 +104,12 @@ static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, con
                    what, bytes, memory->available_bytes, memory->used_bytes + bytes);
 }
 
+/* Beside slots. */
+static size_t write_fixed(const pp_layout *layout, const pp_memory_case *memory)
+{
+    return pp_shard_build_list_bytes(layout, memory->keeps_old) + pp_shard_build_write_bytes(layout);
+}
+
 parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                                     pp_memory_plan *plan)
 {
@@ -112,8 +118,7 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
     int i;
     *plan = (pp_memory_plan){0};
     for (i = 0; i < count; i++) {
-        size_t least = pp_shard_build_write_bytes(layouts[i]);
-        fixed = pp_max_size(fixed, pp_shard_build_list_bytes(layouts[i], memory->keeps_old) + least);
+        fixed = pp_max_size(fixed, write_fixed(layouts[i], memory));
         writer = pp_max_size(writer, pp_shard_build_writer_bytes(layouts[i]));
     }
     size_write_slot(layouts, count, memory, PP_WINDOW_CHUNKS, plan);
@@ -183,6 +188,12 @@ static read_needs find_read_needs(const pp_layout *const *layouts, int count, co
     return needs;
 }
 
+/* Beside slots. */
+static size_t read_fixed(const read_needs *needs)
+{
+    return needs->scratch_bytes + needs->shard_bytes + needs->index_bytes;
+}
+
 static size_t read_slot(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                         const read_needs *needs, pp_memory_plan *plan)
 {
@@ -210,7 +221,7 @@ parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, c
                                    pp_memory_plan *plan)
 {
     read_needs needs = find_read_needs(layouts, count, memory);
-    size_t fixed = needs.scratch_bytes + needs.shard_bytes + needs.index_bytes, available, wanted;
+    size_t fixed = read_fixed(&needs), available, wanted;
     parapet_status status;
     *plan = (pp_memory_plan){.window_chunks = PP_WINDOW_CHUNKS, .batch_bytes = needs.chunk_bytes};
     plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
@@ -237,4 +248,37 @@ parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, c
     plan->slot_count = (int)pp_min_size(wanted, pp_max_size(1, available / plan->slot_bytes));
     plan->planned_bytes = fixed + (size_t)plan->slot_count * plan->slot_bytes;
     return PARAPET_OK;
+}
+
+/* ---- Both ---- */
+
+/* Lists of a home and of an owner, and the letters between them. */
+#define LISTS_OF_OTHERS 3
+
+/* Sorting a list takes two pointers to each row, the search for overlaps one. */
+#define POINTERS_PER_ROW 3
+
+size_t pp_memory_list_bytes(int ndim, int64_t claims, int64_t shards, int64_t others)
+{
+    int64_t claim_bytes = (int64_t)(pp_claim_word_count(ndim) * sizeof(int64_t));
+    int64_t shard_bytes = (int64_t)(sizeof(pp_work) + POINTERS_PER_ROW * sizeof(void *));
+    int64_t all_claims, all_shards, sum;
+    if (!pp_multiply_fits(claims, claim_bytes, &all_claims) || !pp_multiply_fits(shards, shard_bytes, &all_shards) ||
+        !pp_add_fits(all_claims, all_shards, &sum) || !pp_multiply_fits(sum, 1 + LISTS_OF_OTHERS * others, &sum) ||
+        sum > (int64_t)PP_MEMORY_ENDLESS)
+        return PP_MEMORY_ENDLESS;
+    return (size_t)sum;
+}
+
+int64_t pp_memory_others(int ranks, int servers, int64_t shards)
+{
+    return ranks > 1 ? pp_divide_up(ranks, pp_max_i64(pp_min_i64(servers, shards), 1)) : 0;
+}
+
+size_t pp_memory_least_bytes(const pp_layout *layout, const pp_memory_case *memory)
+{
+    read_needs needs = find_read_needs(&layout, 1, memory);
+    pp_memory_plan plan = {.batch_bytes = needs.chunk_bytes};
+    size_t write = write_fixed(layout, memory) + write_slot(layout, memory, 1);
+    return pp_max_size(write, read_fixed(&needs) + read_slot(&layout, 1, memory, &needs, &plan));
 }

@@ -5,6 +5,9 @@
 
 #include "transfer/layout.h"
 
+/* Beyond what any machine has, and still to be added to. */
+#define PP_MEMORY_ENDLESS (SIZE_MAX / 8)
+
 /* What decides how much a server needs. */
 typedef struct pp_memory_case {
     size_t available_bytes; /* of the budget, after claims and lists */
@@ -35,6 +38,17 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
                                     pp_memory_plan *plan);
 parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                                    pp_memory_plan *plan);
+
+/* The least that one layout needs, whichever way the transfer goes; available_bytes and used_bytes do not matter. */
+size_t pp_memory_least_bytes(const pp_layout *layout, const pp_memory_case *memory);
+
+/* What the lists of so many claims, which meet so many shards, take, with what is needed to make and check them, and
+ * what comes to the rank as a home and as an owner, if that is `others` times as much; saturates. */
+size_t pp_memory_list_bytes(int ndim, int64_t claims, int64_t shards, int64_t others);
+
+/* How many times as much comes to the rank that gets most as it has itself, if all ranks are alike; 0 if it is alone.
+ */
+int64_t pp_memory_others(int ranks, int servers, int64_t shards);
 
 /* What the client side of a rank takes, for its messages. */
 size_t pp_memory_client_bytes(size_t fragment_bytes);

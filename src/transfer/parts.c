@@ -28,12 +28,12 @@ static parapet_status check_reserved(int index, const parapet_part *given)
     return status == PARAPET_OK ? status : pp_fail_within(status, "part %d", index);
 }
 
-static parapet_status check_ndim(int index, const parapet_part *given, const pp_grid *array)
+static parapet_status check_ndim(int index, const parapet_part *given, int ndim)
 {
-    if (given->ndim != array->ndim)
+    if (given->ndim != ndim)
         return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has %d dimensions (ndim), but the array has %d", index,
-                       given->ndim, array->ndim);
-    if (array->ndim > 0 && (given->start == NULL || given->count == NULL))
+                       given->ndim, ndim);
+    if (ndim > 0 && (given->start == NULL || given->count == NULL))
         return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no start or no count", index);
     return PARAPET_OK;
 }
@@ -49,64 +49,95 @@ static parapet_status check_type(int index, const parapet_part *given, parapet_t
                    name != NULL ? name : "one without a name", (int)type);
 }
 
-static parapet_status init_part(pp_parts *parts, int index, const parapet_part *given, const pp_layout *layout,
-                                parapet_type type)
+/* The box of a part with the first dimension before its own where that was left out. */
+static void place_box(const pp_parts *parts, const parapet_part *given, pp_box *box)
 {
-    const pp_grid *array = &layout->tiling.shards;
-    pp_box *box = &parts->boxes[index];
-    pp_part_memory *memory = &parts->memory[index];
+    int first = parts->is_slice ? 1 : 0;
+    size_t bytes = (size_t)given->ndim * sizeof box->start[0];
+    box->ndim = given->ndim + first;
+    box->start[0] = parts->slice;
+    box->count[0] = 1;
+    if (bytes > 0) {
+        memcpy(box->start + first, given->start, bytes);
+        memcpy(box->count + first, given->count, bytes);
+    }
+}
+
+static parapet_status check_box(int index, const pp_box *box, const pp_grid *array)
+{
+    pp_box checked;
+    parapet_status status = pp_box_init(&checked, box->ndim, box->start, box->count);
+    return status == PARAPET_OK ? check_bounds(index, box, array) : pp_fail_within(status, "part %d", index);
+}
+
+static parapet_status check_part(const pp_parts *parts, int index, const pp_grid *array, parapet_type type)
+{
+    const parapet_part *given = &parts->given[index];
+    pp_box box;
     parapet_status status;
     if ((status = check_reserved(index, given)) != PARAPET_OK ||
-        (status = check_ndim(index, given, array)) != PARAPET_OK ||
+        (status = check_ndim(index, given, array->ndim - (parts->is_slice ? 1 : 0))) != PARAPET_OK ||
         (status = check_type(index, given, type)) != PARAPET_OK)
         return status;
-    if ((status = pp_box_init(box, array->ndim, given->start, given->count)) != PARAPET_OK)
-        return pp_fail_within(status, "part %d", index);
-    if ((status = check_bounds(index, box, array)) != PARAPET_OK)
+    place_box(parts, given, &box);
+    if ((status = check_box(index, &box, array)) != PARAPET_OK)
         return status;
-    if (given->data == NULL && !pp_box_is_empty(box))
+    if (given->data == NULL && !pp_box_is_empty(&box))
         return pp_fail(PARAPET_ERR_ARGUMENT, "part %d has no data", index);
-    memory->data = given->data;
-    if (given->strides_bytes != NULL)
-        memcpy(memory->strides, given->strides_bytes, (size_t)array->ndim * sizeof memory->strides[0]);
-    else
-        pp_strides_c_order(array->ndim, box->count, layout->tiling.element_bytes, memory->strides);
     return PARAPET_OK;
+}
+
+static parapet_status check_parts(const pp_parts *parts, const pp_grid *array, parapet_type type)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    if (parts->count < 0 || (parts->count > 0 && parts->given == NULL))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "part_count is %d, but there are no parts", parts->count);
+    for (i = 0; i < parts->count && status == PARAPET_OK; i++)
+        status = check_part(parts, i, array, type);
+    return status;
 }
 
 parapet_status pp_parts_init(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
                              parapet_type type)
 {
-    parapet_status status;
-    int i;
-    *parts = (pp_parts){0};
-    if (count < 0 || (count > 0 && given == NULL))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "part_count is %d, but there are no parts", count);
-    if ((status = pp_allocate_array(&parts->boxes, (size_t)count, sizeof parts->boxes[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&parts->memory, (size_t)count, sizeof parts->memory[0])) != PARAPET_OK)
-        goto done;
-    parts->count = count;
-    for (i = 0; i < count && status == PARAPET_OK; i++)
-        status = init_part(parts, i, &given[i], layout, type);
-done:
-    if (status != PARAPET_OK)
-        pp_parts_clear(parts);
-    return status;
+    *parts = (pp_parts){.given = given, .count = count, .element_bytes = layout->tiling.element_bytes};
+    return check_parts(parts, &layout->tiling.shards, type);
 }
 
-void pp_parts_clear(pp_parts *parts)
+parapet_status pp_parts_init_slice(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
+                                   parapet_type type, int64_t slice)
 {
-    pp_free(parts->boxes);
-    pp_free(parts->memory);
-    *parts = (pp_parts){0};
+    *parts = (pp_parts){.given = given,
+                        .count = count,
+                        .element_bytes = layout->tiling.element_bytes,
+                        .is_slice = true,
+                        .slice = slice};
+    return check_parts(parts, &layout->tiling.shards, type);
+}
+
+void pp_parts_at(const pp_parts *parts, int index, pp_part *part)
+{
+    const parapet_part *given = &parts->given[index];
+    int first = parts->is_slice ? 1 : 0;
+    place_box(parts, given, &part->box);
+    part->data = given->data;
+    part->strides[0] = 0;
+    if (given->strides_bytes == NULL)
+        pp_strides_c_order(part->box.ndim, part->box.count, parts->element_bytes, part->strides);
+    else if (given->ndim > 0)
+        memcpy(part->strides + first, given->strides_bytes, (size_t)given->ndim * sizeof part->strides[0]);
 }
 
 int64_t pp_parts_element_count(const pp_parts *parts)
 {
     int64_t total = 0;
+    pp_part part;
     int i;
-    for (i = 0; i < parts->count; i++)
-        if (!pp_add_fits(total, pp_box_element_count(&parts->boxes[i]), &total))
+    for (i = 0; i < parts->count; i++) {
+        pp_parts_at(parts, i, &part);
+        if (!pp_add_fits(total, pp_box_element_count(&part.box), &total))
             return INT64_MAX;
+    }
     return total;
 }

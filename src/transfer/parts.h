@@ -5,21 +5,29 @@
 #include "geometry/strided.h"
 #include "transfer/layout.h"
 
-typedef struct pp_part_memory {
+typedef struct pp_part {
+    pp_box box;
     unsigned char *data; /* of the first element of the box */
     int64_t strides[PARAPET_MAX_NDIM];
-} pp_part_memory;
+} pp_part;
 
+/* The caller's list, which stays where it is as long as this is used: nothing is kept of each part. */
 typedef struct pp_parts {
+    const parapet_part *given;
     int count;
-    pp_box *boxes;
-    pp_part_memory *memory;
+    size_t element_bytes;
+    bool is_slice; /* the parts leave out the first dimension, in which all of them lie at index `slice` */
+    int64_t slice;
 } pp_parts;
 
-/* Checks the parts against the array: ndim, type, bounds, data. The memory itself stays the caller's. */
+/* Checks the parts against the array: ndim, type, bounds, data. */
 parapet_status pp_parts_init(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
                              parapet_type type);
-void pp_parts_clear(pp_parts *parts);
+parapet_status pp_parts_init_slice(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
+                                   parapet_type type, int64_t slice);
+
+/* One of them. */
+void pp_parts_at(const pp_parts *parts, int index, pp_part *part);
 
 /* Elements of all boxes together; saturates. */
 int64_t pp_parts_element_count(const pp_parts *parts);

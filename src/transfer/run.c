@@ -167,7 +167,6 @@ static parapet_status plan_memory(pp_transfer *transfer)
     const pp_layout **layouts = NULL;
     int i, count = transfer->session->array_count;
     parapet_status status;
-    pp_counters_plan(context->counters, memory.used_bytes);
     if (memory.shard_count == 0)
         return PARAPET_OK;
     status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);
@@ -297,6 +296,7 @@ parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
     bool is_abandoned = false;
     parapet_status status = before;
     transfer->view = pp_session_served(session);
+    pp_counters_plan(first_context(transfer)->counters, pp_budget_peak(session->budget)); /* of the lists */
     if (status == PARAPET_OK && (status = pp_messages_build(&messages, session)) == PARAPET_OK)
         status = prepare(transfer);
     if (!session->is_alone)

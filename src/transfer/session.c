@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "comm/exchange.h"
+#include "transfer/memory.h"
 
 const int64_t *pp_view_claim(const pp_view *view, size_t work)
 {
@@ -48,6 +49,8 @@ static parapet_status list_targets(pp_session *session)
     return status;
 }
 
+/* ---- What this rank holds ---- */
+
 static void init_view(pp_session *session, pp_view *view, int ndim)
 {
     pp_claims_init(&view->claims, ndim, session->budget);
@@ -55,22 +58,93 @@ static void init_view(pp_session *session, pp_view *view, int ndim)
         (pp_claim_set){.targets = session->targets, .target_count = session->array_count, .claims = &view->claims};
 }
 
+/* Rows of lists that are to come. */
+typedef struct list_need {
+    int64_t claims, work;
+} list_need;
+
+static void add_need(list_need *need, const pp_target *target, const pp_box *box)
+{
+    pp_box cells;
+    pp_grid_cells_of_box(&target->tiling->shards, box, &cells);
+    need->claims++;
+    if (!pp_add_fits(need->work, pp_box_element_count(&cells), &need->work))
+        need->work = INT64_MAX;
+}
+
+/* What is taken now, and all that it leads to. */
+static size_t bytes_now(const pp_session *session, const list_need *need)
+{
+    size_t row = pp_claim_word_count(session->own.claims.ndim_most) * sizeof(int64_t);
+    if (need->work > (int64_t)(PP_MEMORY_ENDLESS / sizeof(pp_work)))
+        return PP_MEMORY_ENDLESS;
+    return (size_t)need->claims * row + (size_t)need->work * sizeof(pp_work);
+}
+
+static size_t bytes_in_all(const pp_session *session, const list_need *need)
+{
+    const pp_target *last = &session->targets[session->array_count - 1];
+    int64_t shards = last->first_shard + last->tiling->shards.cell_count;
+    int servers = session->is_alone ? 1 : session->team->server_count;
+    return session->least_bytes + pp_memory_list_bytes(session->own.claims.ndim_most, need->claims, need->work,
+                                                       pp_memory_others(session->rank_count, servers, shards));
+}
+
+/* Whether there is room for the lists now; a refusal names a limit for all that they lead to. */
+static parapet_status check_need(const pp_session *session, const list_need *need, const char *purpose)
+{
+    size_t now = bytes_now(session, need), all = bytes_in_all(session, need);
+    pp_budget_expect(session->budget, all > now ? all - now : 0);
+    return pp_budget_check(session->budget, now, purpose);
+}
+
+static list_need measure_parts(const pp_session *session)
+{
+    list_need need = {0};
+    pp_part part;
+    int target, i;
+    for (target = 0; target < session->array_count; target++)
+        for (i = 0; i < session->arrays[target].parts->count; i++) {
+            pp_parts_at(session->arrays[target].parts, i, &part);
+            if (!pp_box_is_empty(&part.box))
+                add_need(&need, &session->targets[target], &part.box);
+        }
+    return need;
+}
+
+/* Refuses now what would only be refused half-way. */
+static parapet_status reserve_own(pp_session *session)
+{
+    list_need need = measure_parts(session);
+    parapet_status status = check_need(session, &need, "the lists of the parts");
+    return status == PARAPET_OK ? pp_list_reserve(&session->own.claims.list, (size_t)need.claims) : status;
+}
+
+static parapet_status claim_target(pp_session *session, int target)
+{
+    int64_t words[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM];
+    const pp_parts *parts = session->arrays[target].parts;
+    parapet_status status = PARAPET_OK;
+    pp_part part;
+    int i;
+    for (i = 0; i < parts->count && status == PARAPET_OK; i++) {
+        pp_parts_at(parts, i, &part);
+        if (pp_box_is_empty(&part.box))
+            continue;
+        pp_claim_write(words, session->own.claims.ndim_most, target, session->rank, i, &part.box, part.data,
+                       part.strides);
+        status = pp_claims_add(&session->own.claims, words);
+    }
+    return status;
+}
+
 /* What this rank holds, as claims. */
 static parapet_status claim_parts(pp_session *session)
 {
-    int64_t words[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM];
-    int ndim = session->own.claims.ndim_most, target, part;
-    parapet_status status = PARAPET_OK;
-    for (target = 0; target < session->array_count; target++) {
-        const pp_parts *parts = session->arrays[target].parts;
-        for (part = 0; part < parts->count && status == PARAPET_OK; part++) {
-            if (pp_box_is_empty(&parts->boxes[part]))
-                continue;
-            pp_claim_write(words, ndim, target, session->rank, part, &parts->boxes[part], parts->memory[part].data,
-                           parts->memory[part].strides);
-            status = pp_claims_add(&session->own.claims, words);
-        }
-    }
+    parapet_status status = reserve_own(session);
+    int target;
+    for (target = 0; target < session->array_count && status == PARAPET_OK; target++)
+        status = claim_target(session, target);
     if (status == PARAPET_OK)
         status = pp_worklist_build(&session->own.list, &session->own.plan, NULL, NULL, session->budget);
     return status;
@@ -93,10 +167,10 @@ enum { CARD_WORDS = sizeof(pp_identity_proof) / sizeof(int64_t), ENTRY_HEAD_WORD
 typedef struct mail {
     pp_session *session;
     const pp_view *from;
-    letter *letters;
-    size_t count, next;
-    size_t reserved_bytes;
+    pp_list letters;
+    size_t next;
     pp_peers arrived;   /* who holds what came */
+    list_need refused;  /* what came and there was no room for */
     pp_failure failure; /* the first failure to keep what came */
 } mail;
 
@@ -110,32 +184,30 @@ static int compare_letters(const void *left, const void *right)
     return (a->index > b->index) - (a->index < b->index);
 }
 
-/* A claim that touches many shards of one server goes there once. */
-static void sort_letters(mail *post)
+static mail mail_of(pp_session *session, const pp_view *from)
 {
-    size_t i, kept = 0;
-    if (post->count > 0)
-        qsort(post->letters, post->count, sizeof post->letters[0], compare_letters);
-    for (i = 0; i < post->count; i++)
-        if (kept == 0 || compare_letters(&post->letters[kept - 1], &post->letters[i]) != 0)
-            post->letters[kept++] = post->letters[i];
-    post->count = kept;
+    mail post = {.session = session, .from = from};
+    pp_list_init(&post.letters, sizeof(letter), session->budget, "letters to the homes of shards");
+    return post;
 }
 
-static parapet_status reserve_letters(mail *post, size_t count)
+/* A claim that touches many shards of one server goes there once. */
+static parapet_status sort_letters(mail *post)
 {
-    size_t bytes = count * sizeof post->letters[0];
-    parapet_status status = pp_budget_reserve(post->session->budget, bytes, "letters to the homes of shards");
-    if (status != PARAPET_OK)
-        return status;
-    post->reserved_bytes = bytes;
-    return pp_allocate_array(&post->letters, count, sizeof post->letters[0]);
+    parapet_status status = pp_list_sort(&post->letters, compare_letters);
+    if (status == PARAPET_OK)
+        pp_list_drop_equal(&post->letters, compare_letters);
+    return status;
+}
+
+static const letter *next_letter(const mail *post)
+{
+    return post->next < post->letters.count ? pp_list_at(&post->letters, post->next) : NULL;
 }
 
 static void clear_mail(mail *post)
 {
-    pp_budget_release(post->session->budget, post->reserved_bytes);
-    pp_free(post->letters);
+    pp_list_clear(&post->letters);
     pp_peers_clear(&post->arrived);
 }
 
@@ -165,30 +237,17 @@ static bool next_parcel(void *context, int *rank, void *parcel, size_t *bytes)
     mail *post = context;
     size_t words = ENTRY_HEAD_WORDS + pp_claim_word_count(post->from->claims.ndim_most);
     size_t most = PP_PARCEL_BYTES / (words * sizeof(int64_t)), count = 0;
+    const letter *one = next_letter(post);
     int32_t server;
-    if (post->next == post->count)
+    if (one == NULL)
         return false;
-    server = post->letters[post->next].server;
-    while (count < most && post->next < post->count && post->letters[post->next].server == server)
-        write_entry(post, &post->letters[post->next++], (int64_t *)parcel + count++ * words);
+    for (server = one->server; count < most && one != NULL && one->server == server; one = next_letter(post)) {
+        write_entry(post, one, (int64_t *)parcel + count++ * words);
+        post->next++;
+    }
     *rank = post->session->team->servers[server];
     *bytes = count * words * sizeof(int64_t);
     return true;
-}
-
-static parapet_status keep_owned(pp_owned *owned, int64_t target, int64_t shard)
-{
-    parapet_status status;
-    if (owned->count == owned->capacity) {
-        size_t capacity = pp_max_size(16, 2 * owned->capacity);
-        if ((status = pp_reallocate(&owned->shards, capacity * 2 * sizeof owned->shards[0])) != PARAPET_OK)
-            return status;
-        owned->capacity = capacity;
-    }
-    owned->shards[2 * owned->count] = target;
-    owned->shards[2 * owned->count + 1] = shard;
-    owned->count++;
-    return PARAPET_OK;
 }
 
 static parapet_status keep_entry(mail *post, const int64_t *entry)
@@ -198,11 +257,26 @@ static parapet_status keep_entry(mail *post, const int64_t *entry)
     pp_identity_proof proof;
     parapet_status status;
     if (entry[0] == MAIL_SHARD)
-        return keep_owned(&session->owned, claim[0], claim[1]);
+        return pp_list_add(&session->owned, claim);
     memcpy(&proof, entry + 1, sizeof proof);
     if ((status = pp_peers_add(&post->arrived, (int)claim[PP_CLAIM_RANK], &proof)) != PARAPET_OK)
         return status;
     return pp_claims_add(&session->served.claims, claim);
+}
+
+/* There was no room: what a claim would have taken, of whose shards each server has a share. */
+static void count_refused(mail *post, const int64_t *entry)
+{
+    const int64_t *claim = entry + ENTRY_HEAD_WORDS;
+    const pp_target *target = &post->session->targets[claim[PP_CLAIM_TARGET]];
+    list_need need = {0};
+    pp_box box;
+    if (entry[0] == MAIL_SHARD)
+        return;
+    pp_claim_box(claim, post->session->own.claims.ndim_most, target->tiling->shards.ndim, &box);
+    add_need(&need, target, &box);
+    post->refused.claims++;
+    post->refused.work += pp_divide_up(need.work, post->session->team->server_count);
 }
 
 static void receive_parcel(void *context, int source, const void *parcel, size_t bytes)
@@ -211,8 +285,22 @@ static void receive_parcel(void *context, int source, const void *parcel, size_t
     size_t words = ENTRY_HEAD_WORDS + pp_claim_word_count(post->session->served.claims.ndim_most);
     size_t i, count = bytes / (words * sizeof(int64_t));
     (void)source;
-    for (i = 0; i < count && post->failure.status == PARAPET_OK; i++)
-        pp_failure_take(&post->failure, keep_entry(post, (const int64_t *)parcel + i * words));
+    for (i = 0; i < count; i++) {
+        const int64_t *entry = (const int64_t *)parcel + i * words;
+        if (post->failure.status == PARAPET_OK)
+            pp_failure_take(&post->failure, keep_entry(post, entry));
+        if (post->failure.status == PARAPET_ERR_MEMORY)
+            count_refused(post, entry);
+    }
+}
+
+/* Where claims found no room, the refusal names a limit for all that came, and for the lists made of them. */
+static parapet_status refuse_claims(const mail *post)
+{
+    const pp_session *session = post->session;
+    size_t kept = session->served.claims.list.count;
+    list_need all = {.claims = post->refused.claims, .work = post->refused.work + (int64_t)kept};
+    return check_need(session, &all, "the claims of all ranks on the shards of this one");
 }
 
 /* [collective] Sends what there is and keeps what comes; a rank that failed before sends nothing. */
@@ -221,12 +309,16 @@ static parapet_status run_mail(mail *post, parapet_status before)
     parapet_status status;
     pp_failure_take(&post->failure, before);
     if (before != PARAPET_OK)
-        post->count = 0;
+        pp_list_clear(&post->letters);
     status = pp_comm_exchange(post->session->team->comm,
                               &(pp_exchange){.context = post, .next = next_parcel, .receive = receive_parcel});
     pp_failure_take(&post->failure, status);
     pp_failure_take(&post->failure, pp_peers_append(&post->session->peers, &post->arrived));
     pp_peers_sort(&post->session->peers);
+    if (post->refused.claims > 0 && (status = refuse_claims(post)) != PARAPET_OK) {
+        post->failure = (pp_failure){0};
+        pp_failure_take(&post->failure, status);
+    }
     clear_mail(post);
     return pp_failure_put(&post->failure);
 }
@@ -235,19 +327,17 @@ static parapet_status run_mail(mail *post, parapet_status before)
 
 static parapet_status describe(pp_session *session, parapet_status before)
 {
-    mail post = {.session = session, .from = &session->own};
-    parapet_status status = before;
+    mail post = mail_of(session, &session->own);
     const pp_worklist *list = &session->own.list;
+    parapet_status status = before == PARAPET_OK ? pp_list_reserve(&post.letters, list->count) : before;
     size_t i;
-    if (status == PARAPET_OK && (status = reserve_letters(&post, list->count)) == PARAPET_OK) {
-        for (i = 0; i < list->count; i++)
-            post.letters[i] = (letter){.server = pp_home_of(&session->targets[list->work[i].target],
-                                                            list->work[i].shard, session->team->server_count),
-                                       .kind = MAIL_CLAIM,
-                                       .index = list->work[i].claim};
-        post.count = list->count;
-        sort_letters(&post);
+    for (i = 0; i < list->count && status == PARAPET_OK; i++) {
+        const pp_work *work = &list->work[i];
+        int home = pp_home_of(&session->targets[work->target], work->shard, session->team->server_count);
+        status = pp_list_add(&post.letters, &(letter){.server = home, .kind = MAIL_CLAIM, .index = work->claim});
     }
+    if (status == PARAPET_OK)
+        status = sort_letters(&post);
     return run_mail(&post, status);
 }
 
@@ -282,16 +372,17 @@ static int compare_pairs(const void *left, const void *right)
 
 static bool is_owned(void *context, int target, int64_t shard)
 {
-    const pp_owned *owned = context;
+    const pp_list *owned = context;
     int64_t pair[2] = {target, shard};
-    return owned->count > 0 &&
-           bsearch(pair, owned->shards, owned->count, 2 * sizeof owned->shards[0], compare_pairs) != NULL;
+    return owned->count > 0 && bsearch(pair, owned->rows, owned->count, owned->row_bytes, compare_pairs) != NULL;
 }
 
 static parapet_status list_homes(pp_session *session)
 {
     home_filter filter = {.session = session, .server = own_server(session)};
-    pp_claims_sort_unique(&session->served.claims);
+    parapet_status status = pp_claims_sort_unique(&session->served.claims);
+    if (status != PARAPET_OK)
+        return status;
     return pp_worklist_build(&session->served.list, &session->served.plan, is_home, &filter, session->budget);
 }
 
@@ -300,19 +391,19 @@ static parapet_status write_letters(mail *post, const int *owners)
 {
     const pp_worklist *list = &post->from->list;
     size_t first = 0, group = 0, i;
-    parapet_status status = reserve_letters(post, list->count + pp_worklist_group_count(list));
-    if (status != PARAPET_OK)
-        return status;
-    for (; first < list->count; group++) {
+    parapet_status status = pp_list_reserve(&post->letters, list->count + pp_worklist_group_count(list));
+    for (; first < list->count && status == PARAPET_OK; group++) {
         size_t end = pp_worklist_group_end(list, first);
-        post->letters[post->count++] = (letter){.server = owners[group], .kind = MAIL_SHARD, .index = (int64_t)first};
-        for (i = first; i < end; i++)
-            post->letters[post->count++] =
-                (letter){.server = owners[group], .kind = MAIL_CLAIM, .index = list->work[i].claim};
+        letter one = {.server = owners[group], .kind = MAIL_SHARD, .index = (int64_t)first};
+        status = pp_list_add(&post->letters, &one);
+        one.kind = MAIL_CLAIM;
+        for (i = first; i < end && status == PARAPET_OK; i++) {
+            one.index = list->work[i].claim;
+            status = pp_list_add(&post->letters, &one);
+        }
         first = end;
     }
-    sort_letters(post);
-    return PARAPET_OK;
+    return status == PARAPET_OK ? sort_letters(post) : status;
 }
 
 static parapet_status choose_owners(const pp_session *session, const pp_view *home, mail *post)
@@ -324,13 +415,15 @@ static parapet_status choose_owners(const pp_session *session, const pp_view *ho
         .server_count = session->team->server_count,
         .home = own_server(session),
     };
-    int *owners = NULL;
-    parapet_status status = pp_allocate_array(&owners, pp_worklist_group_count(&home->list), sizeof owners[0]);
+    pp_list owners;
+    parapet_status status;
+    pp_list_init(&owners, sizeof(int), session->budget, "the owners of shards");
+    status = pp_list_reserve(&owners, pp_worklist_group_count(&home->list));
     if (status == PARAPET_OK && home->list.count > 0)
-        status = session->team->ownership->choose(&owner_case, owners);
-    if (status == PARAPET_OK)
-        status = write_letters(post, owners);
-    pp_free(owners);
+        status = session->team->ownership->choose(&owner_case, pp_list_at(&owners, 0));
+    if (status == PARAPET_OK && home->list.count > 0)
+        status = write_letters(post, pp_list_at(&owners, 0));
+    pp_list_clear(&owners);
     return status;
 }
 
@@ -338,7 +431,7 @@ static parapet_status choose_owners(const pp_session *session, const pp_view *ho
 static parapet_status hand_over(pp_session *session, parapet_status before)
 {
     pp_view home = session->served;
-    mail post = {.session = session, .from = &home};
+    mail post = mail_of(session, &home);
     parapet_status status = before;
     home.plan.claims = &home.claims;
     session->served = (pp_view){0};
@@ -350,11 +443,29 @@ static parapet_status hand_over(pp_session *session, parapet_status before)
     pp_claims_clear(&home.claims);
     if (status != PARAPET_OK)
         return status;
-    if (session->owned.count > 0)
-        qsort(session->owned.shards, session->owned.count, 2 * sizeof session->owned.shards[0], compare_pairs);
-    pp_claims_sort_unique(&session->served.claims);
+    if ((status = pp_list_sort(&session->owned, compare_pairs)) != PARAPET_OK ||
+        (status = pp_claims_sort_unique(&session->served.claims)) != PARAPET_OK)
+        return status;
     return pp_worklist_build(&session->served.list, &session->served.plan, is_owned, &session->owned,
                              session->budget);
+}
+
+/* The least that the transfer will need beside its lists, whichever way it goes. */
+static size_t find_least_bytes(const pp_session *session)
+{
+    const pp_transfer_context *context = pp_session_context(session, 0);
+    pp_memory_case memory = {.threads = context->threads,
+                             .has_threads = context->has_storage_thread,
+                             .keeps_old = true,
+                             .has_remote = !session->is_alone,
+                             .fragment_bytes = session->fragment_bytes,
+                             .shard_count = 2,
+                             .rank_most = session->rank_count - 1};
+    size_t least = 0;
+    int i;
+    for (i = 0; i < session->array_count; i++)
+        least = pp_max_size(least, pp_memory_least_bytes(pp_session_context(session, i)->layout, &memory));
+    return least + (session->is_alone ? 0 : pp_memory_client_bytes(session->fragment_bytes));
 }
 
 parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
@@ -372,11 +483,13 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
         .is_alone = pp_comm_size(team->comm) == 1,
         .fragment_bytes = team->fragment_bytes,
     };
+    session->least_bytes = find_least_bytes(session);
     status = list_targets(session);
     if (status == PARAPET_OK)
         status = pp_peers_init(&session->peers);
     init_view(session, &session->own, ndim);
     init_view(session, &session->served, ndim);
+    pp_list_init(&session->owned, 2 * sizeof(int64_t), session->budget, "the shards of this owner");
     if (status == PARAPET_OK)
         status = claim_parts(session);
     if (session->is_alone)
@@ -409,7 +522,9 @@ void pp_session_clear(pp_session *session)
     pp_worklist_clear(&session->served.list);
     pp_claims_clear(&session->served.claims);
     pp_peers_clear(&session->peers);
-    pp_free(session->owned.shards);
+    pp_list_clear(&session->owned);
+    if (session->budget != NULL)
+        pp_budget_expect(session->budget, 0);
     pp_free(session->targets);
     *session = (pp_session){0};
 }

@@ -17,11 +17,6 @@ typedef struct pp_view {
 const int64_t *pp_view_claim(const pp_view *view, size_t work);
 bool pp_view_intersect(const pp_view *view, size_t work, const pp_box *box, pp_box *common);
 
-typedef struct pp_owned {
-    int64_t *shards; /* pairs of target and shard, sorted */
-    size_t count, capacity;
-} pp_owned;
-
 typedef struct pp_session {
     const pp_team *team; /* NULL: this rank trims for all of them */
     const pp_transfer_array *arrays;
@@ -31,10 +26,11 @@ typedef struct pp_session {
     pp_view own;    /* this rank's parts, and every shard they touch */
     pp_view served; /* all claims on the shards that this rank owns; empty on one rank, which serves its own */
     pp_peers peers; /* ranks behind the claims in `served` */
-    pp_owned owned; /* shards that other homes have given to this rank */
+    pp_list owned;  /* shards that other homes have given to this rank: pairs of target and shard, sorted */
     int rank, rank_count;
     bool is_alone; /* rank_count is 1 */
     size_t fragment_bytes;
+    size_t least_bytes; /* of buffers: what is left for lists is the rest */
 } pp_session;
 
 /* [collective] Describes the parts, fixes owners. Every rank must take part to the end; the status is this rank's

@@ -94,8 +94,8 @@ static void test_claims__sort_by_target_rank_and_part_and_keep_each_once(void **
             assert_ok(pp_claims_add(&claims, words));
             kept = insert_slowly(set, kept, words);
         }
-        pp_claims_sort_unique(&claims);
-        assert_int_equal(claims.count, kept);
+        assert_ok(pp_claims_sort_unique(&claims));
+        assert_int_equal(claims.list.count, kept);
         dropped += added - (int)kept;
         for (k = 0; k < kept; k++)
             assert_memory_equal(pp_claims_at(&claims, k), set[k], sizeof words);
@@ -117,8 +117,8 @@ static void test_claims__take_at_most_twice_what_they_need(void **state)
     for (i = 1; i <= 2000; i++) {
         write_small(words, 0, 1, (int64_t)i);
         assert_ok(pp_claims_add(&claims, words));
-        assert_true(budget.limit_bytes - pp_budget_available(&budget) == claims.capacity * row);
-        assert_true(claims.capacity >= i && claims.capacity <= 2 * i);
+        assert_true(budget.limit_bytes - pp_budget_available(&budget) == claims.list.capacity * row);
+        assert_true(claims.list.capacity >= i && claims.list.capacity <= 2 * i);
     }
     pp_claims_clear(&claims);
     pp_claims_clear(&claims);
@@ -140,7 +140,7 @@ static void test_claims__fill_the_budget_to_the_last_row(void **state)
     }
     write_small(words, 0, 1, i);
     assert_fails(pp_claims_add(&claims, words), PARAPET_ERR_MEMORY, "claims");
-    assert_int_equal(claims.count, 100);
+    assert_int_equal(claims.list.count, 100);
     assert_int_equal(pp_claims_at(&claims, 99)[PP_CLAIM_PART], 99);
     pp_claims_clear(&claims);
     assert_all_given_back();
@@ -168,7 +168,7 @@ static void test_claims__stay_as_they_are_when_the_machine_has_no_memory(void **
     assert_int_equal(pp_claims_add(&claims, words), PARAPET_ERR_MEMORY);
     pp_memory_hook_set(NULL, NULL);
     assert_int_equal(pp_budget_available(&budget), available);
-    assert_int_equal(claims.count, 1);
+    assert_int_equal(claims.list.count, 1);
     assert_int_equal(pp_claims_at(&claims, 0)[PP_CLAIM_PART], 5);
     pp_claims_clear(&claims);
     assert_all_given_back();

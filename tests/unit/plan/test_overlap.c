@@ -21,8 +21,8 @@ static bool overlap_slowly(const test_scene *scene)
 {
     pp_box common;
     size_t i, j;
-    for (i = 0; i < scene->claims.count; i++)
-        for (j = i + 1; j < scene->claims.count; j++)
+    for (i = 0; i < scene->claims.list.count; i++)
+        for (j = i + 1; j < scene->claims.list.count; j++)
             if (do_overlap(scene, i, j, &common))
                 return true;
     return false;
@@ -47,8 +47,8 @@ static bool is_sentence_true(const test_scene *scene, const char *sentence)
     char text[512];
     pp_box common;
     size_t i, j;
-    for (i = 0; i < scene->claims.count; i++) {
-        for (j = 0; j < scene->claims.count; j++) {
+    for (i = 0; i < scene->claims.list.count; i++) {
+        for (j = 0; j < scene->claims.list.count; j++) {
             const int64_t *a = pp_claims_at(&scene->claims, i), *b = pp_claims_at(&scene->claims, j);
             if (a[PP_CLAIM_RANK] * 1000000 + a[PP_CLAIM_PART] >= b[PP_CLAIM_RANK] * 1000000 + b[PP_CLAIM_PART] ||
                 !do_overlap(scene, i, j, &common))
@@ -110,7 +110,7 @@ static void choose_large_shards(test_scene *scene, test_random *random)
 /* One element more that is sure to be in a claim. */
 static void claim_twice(test_scene *scene, test_random *random)
 {
-    size_t i = (size_t)test_random_between(random, 0, (int64_t)scene->claims.count - 1);
+    size_t i = (size_t)test_random_between(random, 0, (int64_t)scene->claims.list.count - 1);
     pp_box box = scene_claim_box(scene, i);
     int d;
     for (d = 0; d < box.ndim; d++) {
@@ -130,9 +130,9 @@ static void test_overlap__is_found_among_many_claims_of_one_shard(void **state)
         test_scene scene;
         choose_large_shards(&scene, &random);
         scene_claim_all_disjoint(&scene, &random, (int)test_random_between(&random, 4, 9));
-        if (round % 2 == 0 && scene.claims.count > 0)
+        if (round % 2 == 0 && scene.claims.list.count > 0)
             claim_twice(&scene, &random);
-        most = scene.claims.count > most ? scene.claims.count : most;
+        most = scene.claims.list.count > most ? scene.claims.list.count : most;
         refused += check_against_pairs(&scene);
         scene_close(&scene);
     }
@@ -195,13 +195,13 @@ static void open_large(test_scene *scene, int ndim, const int64_t *shape)
 /* Asserts that all are found apart in time, and that one more claim, on the last element of another, is found. */
 static void check_many(test_scene *scene)
 {
-    pp_box box = scene_claim_box(scene, scene->claims.count / 3);
+    pp_box box = scene_claim_box(scene, scene->claims.list.count / 3);
     pp_worklist list;
     double seconds;
     clock_t start;
     int d;
     assert_ok(pp_worklist_build(&list, &scene->plan, NULL, NULL, &scene->budget));
-    assert_int_equal(list.count, scene->claims.count);
+    assert_int_equal(list.count, scene->claims.list.count);
     start = clock();
     assert_ok(pp_worklist_check_disjoint(&list, &scene->plan, SCENE_RANKS));
     seconds = (double)(clock() - start) / CLOCKS_PER_SEC;

@@ -55,7 +55,7 @@ static int64_t held_slowly(const test_scene *scene, int target, int64_t shard, i
     for (more = pp_box_first(&whole, position); more; more = pp_box_next(&whole, position)) {
         if (scene_shard_of(its, position, &chunk) != shard)
             continue;
-        for (i = 0; i < scene->claims.count; i++) {
+        for (i = 0; i < scene->claims.list.count; i++) {
             const int64_t *claim = pp_claims_at(&scene->claims, i);
             pp_box box;
             if (claim[PP_CLAIM_TARGET] != target || claim[PP_CLAIM_RANK] != rank)

@@ -95,7 +95,7 @@ static void check_fragments(const one_exchange *exchange)
 static void add_claims_of_rank(test_scene *client, const test_scene *whole, int rank)
 {
     size_t i;
-    for (i = 0; i < whole->claims.count; i++)
+    for (i = 0; i < whole->claims.list.count; i++)
         if (pp_claims_at(&whole->claims, i)[PP_CLAIM_RANK] == rank)
             assert_ok(pp_claims_add(&client->claims, pp_claims_at(&whole->claims, i)));
 }
@@ -166,7 +166,7 @@ static void check_shard(const test_scene *scene, const pp_worklist *list, int ta
 static void assert_seen_once(const test_scene *scene)
 {
     size_t i;
-    for (i = 0; i < scene->claims.count; i++) {
+    for (i = 0; i < scene->claims.list.count; i++) {
         const pp_target *target = &scene->targets[scene_claim_target(scene, i)];
         pp_box whole = box_of(target->tiling->shards.ndim, NULL, target->tiling->shards.shape),
                box = scene_claim_box(scene, i);
@@ -191,7 +191,7 @@ static void test_pieces__of_all_ranks_and_windows_are_every_claimed_element_once
             scene_claim_anything(&scene, &random, 12);
         else
             scene_claim_all_disjoint(&scene, &random, 3);
-        assert_true(scene.claims.count <= MOST_CLAIMS);
+        assert_true(scene.claims.list.count <= MOST_CLAIMS);
         assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
         memset(seen, 0, sizeof seen);
         for (target = 0; target < scene.plan.target_count; target++)

@@ -24,7 +24,7 @@ static bool is_before(const int64_t *a, const int64_t *b)
 static size_t order_slowly(const test_scene *scene, int target, size_t *order)
 {
     size_t i, j, count = 0;
-    for (i = 0; i < scene->claims.count; i++) {
+    for (i = 0; i < scene->claims.list.count; i++) {
         if (scene_claim_target(scene, i) != target)
             continue;
         for (j = count++;
@@ -266,7 +266,7 @@ static int64_t covered_slowly(const test_scene *scene, int target, int64_t shard
     const pp_target *its = &scene->targets[target];
     int64_t position[SCENE_NDIM], in, covered = 0;
     size_t i;
-    for (i = 0; i < scene->claims.count; i++) {
+    for (i = 0; i < scene->claims.list.count; i++) {
         pp_box box = scene_claim_box(scene, i);
         bool more;
         if (scene_claim_target(scene, i) != target)

@@ -108,7 +108,6 @@ static void test_session__alone_a_rank_serves_what_it_holds(void **state)
     assert_int_equal(common.count[1], 2);
     assert_int_equal(pp_session_rank_most(&session), 0);
     pp_session_clear(&session);
-    pp_parts_clear(&parts);
     pp_comm_free(team.comm);
     scene_clear(&of);
 }
