@@ -63,10 +63,14 @@ parapet_status pp_series_check_beyond(const parapet_series *series, bool *cuts)
     int i;
     if (status == PARAPET_OK)
         status = check_group(series, &intents);
+    if (status == PARAPET_OK)
+        status = pp_series_check_shown(series);
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         status = check_array(series, &intents, i);
     *cuts = pp_series_intents_lead_to(&intents, series, -1);
     pp_series_intents_clear(&intents);
+    if (status == PARAPET_ERR_FORMAT && pp_series_has_moved(series))
+        status = pp_fail(PARAPET_ERR_STALE, "another job has changed the series meanwhile; repeat the call");
     return status;
 }
 

@@ -12,11 +12,7 @@
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
-#include "base/checked.h"
 #include "series/series.h"
-
-/* What JSON takes once parsed, as a multiple of its text. */
-#define TREE_BYTES_PER_BYTE 40
 
 static parapet_status print_mark(const parapet_series *series, int64_t steps, pp_json **mark)
 {
@@ -206,62 +202,6 @@ static parapet_status take_mark(parapet_series *series, pp_json *own)
     return PARAPET_OK;
 }
 
-/* ---- What readers of the consolidated metadata are shown ---- */
-
-/* -1: it does not show the array, or no number of steps. */
-static int64_t steps_of(pp_json *metadata, const char *name)
-{
-    pp_json *shape = pp_json_member(pp_json_member(metadata, name), "shape");
-    int64_t steps;
-    if (pp_json_length(shape) < 1 || !pp_json_get_i64(pp_json_element(shape, 0), &steps) || steps < 0)
-        return -1;
-    return steps;
-}
-
-static void compare_shown(parapet_series *series, pp_json *consolidated)
-{
-    pp_json *metadata = pp_json_member(consolidated, "metadata");
-    int i;
-    for (i = 0; i <= series->count && pp_json_kind_of(metadata) == PP_JSON_OBJECT; i++) {
-        int64_t steps = steps_of(metadata, i < series->count ? series->names[i] : series->dimension);
-        series->steps_shown[0] = pp_min_i64(series->steps_shown[0], steps);
-        series->steps_shown[1] = pp_max_i64(series->steps_shown[1], steps);
-    }
-}
-
-/* Metadata that take more memory parsed than any document may are not compared. */
-static parapet_status parse_shown(parapet_series *series, const char *text, size_t bytes)
-{
-    size_t needed = pp_min_size(bytes * TREE_BYTES_PER_BYTE, PP_JSON_MAX_TREE_BYTES);
-    pp_budget *budget = pp_store_budget(series->store);
-    pp_json *consolidated = NULL;
-    parapet_status status = pp_budget_reserve(budget, needed, "consolidated metadata");
-    if (status != PARAPET_OK)
-        return status;
-    status = pp_json_parse_consolidated(&consolidated, text, bytes);
-    if (status == PARAPET_OK)
-        compare_shown(series, consolidated);
-    pp_json_free(consolidated);
-    pp_budget_release(budget, needed);
-    return status == PARAPET_ERR_FORMAT ? PARAPET_OK : status;
-}
-
-/* What the same document shows of the arrays has to be what it says of the series. */
-static parapet_status take_shown(parapet_series *series)
-{
-    char *key = NULL, *text = NULL;
-    size_t bytes;
-    parapet_status status = pp_path_join(series->path, "zarr.json", &key);
-    series->steps_shown[0] = series->steps_shown[1] = series->steps_committed;
-    if (status == PARAPET_OK && series->steps_committed >= 0 &&
-        (status = pp_store_read_all(pp_store_backend(series->store), key, PP_JSON_MAX_BYTES, &text, &bytes)) ==
-            PARAPET_OK)
-        status = parse_shown(series, text, bytes);
-    pp_free(text);
-    pp_free(key);
-    return status;
-}
-
 parapet_status pp_series_read_group(parapet_series *series)
 {
     pp_group_document document = {0};
@@ -269,5 +209,5 @@ parapet_status pp_series_read_group(parapet_series *series)
     if (status == PARAPET_OK)
         status = take_mark(series, pp_json_member(document.attributes, PP_RESERVED_ATTRIBUTE));
     pp_group_document_clear(&document);
-    return status == PARAPET_OK ? take_shown(series) : status;
+    return status == PARAPET_OK ? pp_series_take_shown(series) : status;
 }

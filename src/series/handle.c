@@ -40,6 +40,7 @@ parapet_status pp_series_free(parapet_series *series)
     pp_free(series->names);
     pp_free(series->arrays);
     pp_free(series->coordinates);
+    pp_free(series->shown);
     pp_free(series->dimension);
     pp_free(series->path);
     pp_comm_free(series->alone);

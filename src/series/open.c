@@ -127,8 +127,8 @@ static parapet_status decide(parapet_series *series, parapet_beyond beyond, bool
         return pp_series_adopt_beyond(series);
     if (beyond == PARAPET_BEYOND_REFUSE)
         return pp_series_check_beyond(series, cuts);
-    series->is_uncertain = true; /* shards may hold anything */
-    return PARAPET_OK;
+    series->is_uncertain = true; /* shards may hold anything, but must be found where they are */
+    return pp_series_check_shown(series);
 }
 
 static parapet_status check_only(void *subject, const void *argument)

@@ -17,9 +17,16 @@
 #include "array/hold.h"
 #include "array/rank0.h"
 #include "base/list.h"
+#include "base/sha256.h"
 #include "store/store.h"
 #include "transfer/parts.h"
 #include "zarr/json.h"
+
+/* What the group's consolidated metadata repeat of an array, but its steps and attributes. */
+typedef struct pp_series_shown {
+    bool is_sound; /* it is the document of an array */
+    unsigned char structure[PP_SHA256_BYTES];
+} pp_series_shown;
 
 /* The same box of one shard in one or more steps that follow each other. */
 typedef struct pp_series_piece {
@@ -61,9 +68,11 @@ struct parapet_series {
     double *coordinates; /* of the steps that are not committed */
     size_t coordinate_capacity;
     int64_t steps_shown[2]; /* rank 0: the least and most steps of an array in the group's consolidated metadata */
-    pp_log *intents;        /* rank 0: NULL: not open now */
-    uint64_t intent_bytes;  /* of its whole records */
-    bool has_open_intent;   /* rank 0: the last of them has not come true */
+    pp_series_shown *shown; /* rank 0: what those say of each array and of the coordinate; NULL: there are none */
+    unsigned char group_digest[PP_SHA256_BYTES]; /* rank 0: of the document that they were in */
+    pp_log *intents;                             /* rank 0: NULL: not open now */
+    uint64_t intent_bytes;                       /* of its whole records */
+    bool has_open_intent;                        /* rank 0: the last of them has not come true */
     bool is_uncertain; /* shards of the open row may hold more than was committed, and the stored group says so */
     bool is_in_doubt;  /* a commit failed, perhaps after it could be seen */
     bool was_staged;   /* some row was */
@@ -135,9 +144,20 @@ void pp_series_spec_add(const parapet_series_spec *spec, pp_call *call);
  * none. */
 parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_json *attributes);
 
-/* Reads dimension, names, steps_committed, steps_shown and is_uncertain. steps_committed is -1 when the series was
+/* Reads dimension, names, steps_committed, is_uncertain and what is shown. steps_committed is -1 when the series was
  * never completed. PARAPET_ERR_NOT_FOUND: it is no series. */
 parapet_status pp_series_read_group(parapet_series *series);
+
+/* ---- shown.c: on rank 0 alone ---- */
+
+/* Reads steps_shown and shown. */
+parapet_status pp_series_take_shown(parapet_series *series);
+
+/* Refuses a series of which an array's document is another than the group's document repeats. */
+parapet_status pp_series_check_shown(const parapet_series *series);
+
+/* Whether somebody has written the group's document since it was read. */
+bool pp_series_has_moved(const parapet_series *series);
 
 /* ---- commit.c ---- */
 

@@ -154,6 +154,26 @@ def finding_F5(programs, folder):
     return "steps of another program were refused, adopted and cut off"
 
 
+def structure_is_guarded(programs, store):
+    """A field of an array's own document that is not what the group repeats is refused; attributes are anybody's."""
+    path = store / "run/u/zarr.json"
+    text = path.read_text()
+    document = json.loads(text)
+    for field, value in (("shape", [8, 101]), ("fill_value", 1.0), ("dimension_names", ["time", "y"])):
+        path.write_text(json.dumps({**document, field: value}))
+        before = survey(store)
+        for verb, *words in (("append", 0), ("repair", "refuse"), ("repair", "cut")):
+            code, said = programs.do(verb, store, *words)
+            require(code == 1 and "FORMAT" in said and "run/u/zarr.json" in said, f"{field}, {verb}: {said or 'OK'}")
+            require(survey(store) == before, f"{field}, {verb}: something was changed")
+    path.write_text(json.dumps({**document, "dimension_names": ["time", "y"]}))
+    programs.must("repair", store, "adopt")
+    path.write_text(json.dumps({**document, "dimension_names": ["time", "y"], "attributes": {"units": "K"}}))
+    programs.must("append", store, 0)
+    path.write_text(text)
+    programs.must("repair", store, "adopt")
+
+
 def finding_F10(programs, folder):
     """A bit that flips in the group's document never leads to a removal."""
     store = folder / "series.zarr"
@@ -183,6 +203,7 @@ def finding_F10(programs, folder):
     require(code == 1 and "twice" in said, f"an array twice: {said or 'OK'}")
     path.write_bytes(text)
     programs.must("append", store, 0)
+    structure_is_guarded(programs, store)
     require(programs.must("values", store) == values, "the values are others")
     return f"{refused} flipped bits were refused, none removed anything"
 
