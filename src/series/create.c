@@ -13,13 +13,14 @@ typedef struct preparation {
     pp_series_making *making;
 } preparation;
 
-static void clear_names(parapet_series *series)
+static void clear_found(parapet_series *series)
 {
     int i;
     for (i = 0; i < series->count; i++)
         pp_free(series->names[i]);
     pp_free(series->names);
     pp_free(series->dimension);
+    pp_free(series->shown);
 }
 
 /* Whether an earlier creation left something here; a series that is complete is never replaced. */
@@ -30,7 +31,7 @@ static parapet_status look_for_series(const parapet_series *series, bool *is_beg
     *is_begun = status == PARAPET_OK;
     if (status == PARAPET_OK && found.steps_committed >= 0)
         status = pp_fail(PARAPET_ERR_EXISTS, "there is a series at \"%s\" already", series->path);
-    clear_names(&found);
+    clear_found(&found);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 

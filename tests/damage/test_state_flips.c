@@ -4,15 +4,14 @@
  * place to protect, and it is counted by itself: attributes of groups, and of arrays that are not sealed, in their
  * zarr.json.
  *
- * damage_state_flips quick|soak: quick takes every bit of documents and records, and some of the bits of shards and
- * of copies. */
+ * damage_state_flips quick|soak: quick takes some bits of each object, most of them of a series' documents. */
 #include "support.h"
 
 #include "copy_bed.h"
 #include "damaged_store.h"
 #include "subject.h"
 
-enum { STEPS = 6, ROW = 4, POINTS = 6, EDGE = 8, DOCUMENT_STRIDE = 11, SHARD_STRIDE = 61, COPY_STRIDE = 97 };
+enum { STEPS = 6, ROW = 4, POINTS = 6, EDGE = 8, SHARD_STRIDE = 251, COPY_STRIDE = 251 };
 
 static bool is_soak;
 
@@ -110,6 +109,7 @@ static parapet_status view_group(view *seen, parapet_store *store, const char *p
 
 typedef struct state_form {
     const char *name;
+    size_t quick_stride; /* of documents and records, in bits */
     void (*make)(parapet_store *store);
     parapet_status (*look)(view *seen, parapet_store *store);
 } state_form;
@@ -265,9 +265,9 @@ static parapet_status look_at_checkpoint(view *seen, parapet_store *store)
 }
 
 static const state_form forms[] = {
-    {.name = "groups", .make = make_groups, .look = look_at_groups},
-    {.name = "series", .make = make_series, .look = look_at_series},
-    {.name = "checkpoint", .make = make_checkpoint, .look = look_at_checkpoint},
+    {.name = "groups", .quick_stride = 61, .make = make_groups, .look = look_at_groups},
+    {.name = "series", .quick_stride = 17, .make = make_series, .look = look_at_series},
+    {.name = "checkpoint", .quick_stride = 61, .make = make_checkpoint, .look = look_at_checkpoint},
 };
 
 /* ---- Flips ---- */
@@ -346,7 +346,7 @@ static void flip_form(const state_form *form)
     assert_ok(look(form, damaged, &whole));
     for (i = 0; i < damaged_store_count(damaged); i++) {
         const damaged_object *object = damaged_store_object(damaged, i);
-        size_t stride = is_soak ? 1 : is_shard(object->key) ? SHARD_STRIDE : DOCUMENT_STRIDE;
+        size_t stride = is_soak ? 1 : is_shard(object->key) ? SHARD_STRIDE : form->quick_stride;
         for (bit = 0; bit < 8 * object->bytes; bit += stride)
             try_bit(form, damaged, object, bit, &whole, &count);
     }
@@ -355,7 +355,7 @@ static void flip_form(const state_form *form)
     image_free(&objects);
     printf("%-12s %9ld %9ld %9ld %11ld %7ld\n", form->name, count.tried, count.detected, count.harmless,
            count.attributes, count.silent);
-    assert_true(count.detected > 1000);
+    assert_true(count.detected > 300);
     assert_int_equal(count.silent, 0);
 }
 
@@ -446,7 +446,7 @@ static void flip_copy(const copy_subject *of)
     for (i = 0; i < COPY_STORES; i++)
         image_free(&left[i]);
     copy_reference_free(&reference);
-    assert_true(count.tried > 100);
+    assert_true(count.tried > 50);
     assert_int_equal(count.silent, 0);
 }
 
