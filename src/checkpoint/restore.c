@@ -71,11 +71,19 @@ typedef struct search {
 } search;
 
 /* What proves that a generation is damaged. Storage that did not answer proves nothing: the newest generation may be
- * whole, and its place is not for an older one to take unnoticed. */
+ * whole, and its place is not for an older one to take unnoticed. Nor does what this version cannot read. */
 static bool is_damage(parapet_status status)
 {
     return status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING || status == PARAPET_ERR_FORMAT ||
-           status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_UNSUPPORTED;
+           status == PARAPET_ERR_NOT_FOUND;
+}
+
+/* A document that is not the one that was committed proves it, whatever else is wrong with it. */
+static parapet_status compare_document(const pp_node *node, const char *path, const unsigned char *committed)
+{
+    return memcmp(node->digest, committed, PP_SHA256_BYTES) == 0
+               ? PARAPET_OK
+               : pp_fail(PARAPET_ERR_CORRUPT, "%s/zarr.json is not the one that was committed", path);
 }
 
 static void forget_candidate(parapet_restore *restore)
@@ -94,8 +102,9 @@ static parapet_status load_group(parapet_restore *restore)
         (status == PARAPET_OK && (node.kind != PARAPET_NODE_GROUP || node.is_implicit)))
         status = pp_fail(PARAPET_ERR_MISSING, "%s/zarr.json is missing, although the generation is committed",
                          restore->group_path);
-    if (status == PARAPET_OK && memcmp(node.digest, restore->commit.document, PP_SHA256_BYTES) != 0)
-        status = pp_fail(PARAPET_ERR_CORRUPT, "%s/zarr.json is not the one that was committed", restore->group_path);
+    if ((status == PARAPET_OK || status == PARAPET_ERR_UNSUPPORTED) &&
+        compare_document(&node, restore->group_path, restore->commit.document) != PARAPET_OK)
+        status = PARAPET_ERR_CORRUPT;
     if (status == PARAPET_OK && (status = pp_group_document_parse(&document, node.json)) == PARAPET_OK) {
         pp_json_free(restore->attributes);
         restore->attributes = pp_json_share(document.attributes);
@@ -265,6 +274,39 @@ static parapet_status compare_documents(const parapet_restore *restore)
     return PARAPET_OK;
 }
 
+/* Rank 0: whether documents that cannot be read are those that were committed. */
+static parapet_status compare_stored(const parapet_restore *restore)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = 0; i < restore->commit.array_count && status == PARAPET_OK; i++) {
+        pp_node node = {0};
+        char *path = NULL;
+        if ((status = pp_path_join(restore->group_path, restore->commit.arrays[i].name, &path)) == PARAPET_OK &&
+            ((status = pp_node_load(restore->store, path, &node)) == PARAPET_OK || is_damage(status) ||
+             status == PARAPET_ERR_UNSUPPORTED))
+            status = compare_document(&node, path, restore->commit.arrays[i].document);
+        pp_node_clear(&node);
+        pp_free(path);
+    }
+    return status;
+}
+
+/* [collective] A flipped bit can make a document one that this version cannot read. If they are all as they were
+ * committed, they are of another version, and no damage. */
+static parapet_status judge_unsupported(const parapet_restore *restore)
+{
+    pp_comm *comm = pp_store_comm(restore->store);
+    pp_failure failure = {0};
+    parapet_status status;
+    pp_call call;
+    pp_failure_take(&failure, PARAPET_ERR_UNSUPPORTED);
+    init_call(&call, "verify", restore);
+    if ((status = pp_comm_begin(comm, &call, PARAPET_OK)) == PARAPET_OK)
+        status = pp_comm_agree(comm, "looking again", pp_comm_rank(comm) == 0 ? compare_stored(restore) : PARAPET_OK);
+    return status == PARAPET_OK ? pp_failure_put(&failure) : status;
+}
+
 /* [collective] Opens and verifies the arrays; afterwards they are open, or none is. */
 static parapet_status verify_candidate(parapet_restore *restore)
 {
@@ -276,6 +318,8 @@ static parapet_status verify_candidate(parapet_restore *restore)
     parapet_status status = pp_comm_agree(comm, "opening", prepare_names(restore, &paths));
     if (status == PARAPET_OK)
         status = parapet_arrays_open(restore->arrays, restore->store, (const char *const *)paths, count);
+    if (status == PARAPET_ERR_UNSUPPORTED)
+        status = judge_unsupported(restore);
     if (status == PARAPET_ERR_ARGUMENT || status == PARAPET_ERR_NOT_FOUND) /* or what lies there looks like a group */
         status = pp_fail_within(PARAPET_ERR_MISSING, "zarr.json of an array that was committed is missing");
     pp_paths_free(paths, (size_t)count);
