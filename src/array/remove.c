@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "array/hold.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store_handle.h"
@@ -104,7 +105,56 @@ static parapet_status remove_known(const removal *job)
     return pp_store_remove_empty(job->store->backend, job->path);
 }
 
-parapet_status pp_remove_array(parapet_store *store, const char *path)
+/* ---- Arrays that a checkpoint has made ---- */
+
+static parapet_status note_any(void *context, const pp_listed *listed)
+{
+    (void)listed;
+    *(bool *)context = true;
+    return PARAPET_OK;
+}
+
+/* A directory of ours is there even when it is empty; a store without directories says nothing of it. */
+static parapet_status has_own(const removal *job, bool *has)
+{
+    char *own = NULL;
+    bool has_entries = false;
+    parapet_status status = pp_path_join(job->path, "__parapet", &own);
+    if (status == PARAPET_OK)
+        status = pp_store_list(job->store->backend, own, note_any, &has_entries);
+    *has = status == PARAPET_OK;
+    pp_free(own);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* Whether the document is, byte for byte, as the library writes it. */
+static bool is_as_printed(const removal *job, const pp_node *node)
+{
+    unsigned char digest[PP_SHA256_BYTES];
+    pp_text text = {0};
+    bool is_same = false;
+    if (job->document != NULL && pp_array_document_print(job->document, &text) == PARAPET_OK &&
+        text.status == PARAPET_OK) {
+        pp_sha256_of(text.data, text.bytes, digest);
+        is_same = memcmp(digest, node->digest, sizeof digest) == 0;
+    }
+    pp_text_free(&text);
+    return is_same;
+}
+
+/* Nobody locks what a checkpoint makes: whatever has an incarnation was made by itself. */
+static parapet_status is_of_checkpoint(const removal *job, const pp_node *node, bool *is_ours)
+{
+    char incarnation[PP_INCARNATION_BYTES];
+    parapet_status status = pp_incarnation_read(job->store, job->path, incarnation);
+    *is_ours = false;
+    if (status != PARAPET_OK || incarnation[0] != '\0' || (status = has_own(job, is_ours)) != PARAPET_OK)
+        return status;
+    *is_ours = *is_ours || is_as_printed(job, node);
+    return PARAPET_OK;
+}
+
+static parapet_status remove_array(parapet_store *store, const char *path, bool needs_proof)
 {
     pp_array_document document = {0};
     pp_node node = {0};
@@ -116,9 +166,23 @@ parapet_status pp_remove_array(parapet_store *store, const char *path)
         job.document = &document;
     if (parsed == PARAPET_ERR_MEMORY)
         status = parsed;
+    else if (is_ours && needs_proof && (parsed = is_of_checkpoint(&job, &node, &is_ours)) != PARAPET_OK)
+        status = parsed;
     else if (is_ours)
         status = remove_known(&job);
+    else if (status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_CORRUPT)
+        status = PARAPET_OK;
     pp_array_document_clear(&document);
     pp_node_clear(&node);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_remove_array(parapet_store *store, const char *path)
+{
+    return remove_array(store, path, false);
+}
+
+parapet_status pp_remove_array_of_checkpoint(parapet_store *store, const char *path)
+{
+    return remove_array(store, path, true);
 }

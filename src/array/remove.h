@@ -22,4 +22,8 @@ parapet_status pp_remove_shards_of_text(parapet_store *store, const char *path, 
  * one of ours. Nothing there, or something that is no such array: fine, and stays. */
 parapet_status pp_remove_array(parapet_store *store, const char *path);
 
+/* The same where nothing but its place tells whose it is: only if a checkpoint can have made it. The library has put
+ * something beside its document, or has written that itself; and it was not made as an array of its own. */
+parapet_status pp_remove_array_of_checkpoint(parapet_store *store, const char *path);
+
 #endif

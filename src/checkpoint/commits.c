@@ -242,26 +242,32 @@ parapet_status pp_generation_name(int64_t number, int attempt, char **group)
     return pp_text_finish(&text, group);
 }
 
-/* A job may have died before an array of its generation had a document. */
+/* A job may have died before an array of its generation had a document. What has one that cannot be read is not ours
+ * to judge. */
 static parapet_status remove_begun_array(parapet_store *store, const char *path)
 {
     pp_node node = {0};
     parapet_status status = pp_node_load(store, path, &node);
     pp_node_clear(&node);
+    if (status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_CORRUPT)
+        return PARAPET_OK;
     return status == PARAPET_ERR_NOT_FOUND ? pp_node_remove_own(store, path) : status;
 }
 
-static parapet_status remove_array(parapet_store *store, const char *group_path, const char *name)
+static parapet_status remove_array(parapet_store *store, const char *group_path, const char *name, bool is_recorded)
 {
     char *path = NULL;
     parapet_status status = pp_path_join(group_path, name, &path);
-    if (status == PARAPET_OK && (status = pp_remove_array(store, path)) == PARAPET_OK)
+    if (status == PARAPET_OK)
+        status = is_recorded ? pp_remove_array(store, path) : pp_remove_array_of_checkpoint(store, path);
+    if (status == PARAPET_OK)
         status = remove_begun_array(store, path);
     pp_free(path);
     return status;
 }
 
-/* Of one that is committed, the arrays that it was committed with; else those that are there. */
+/* Of one that is committed, the arrays that it was committed with; else those that are there and that it can have
+ * made. */
 static parapet_status remove_arrays(parapet_store *store, const char *group_path, const pp_commit *commit)
 {
     pp_children list = {0};
@@ -270,9 +276,9 @@ static parapet_status remove_arrays(parapet_store *store, const char *group_path
     if (commit == NULL && (status = pp_children_list(&list, store, group_path)) == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
     for (i = 0; commit != NULL && i < commit->array_count && status == PARAPET_OK; i++)
-        status = remove_array(store, group_path, commit->arrays[i].name);
+        status = remove_array(store, group_path, commit->arrays[i].name, true);
     for (i = 0; i < list.count && status == PARAPET_OK; i++)
-        status = remove_array(store, group_path, list.names[i]);
+        status = remove_array(store, group_path, list.names[i], false);
     pp_children_clear(&list);
     return status;
 }

@@ -91,9 +91,66 @@ static void test_checkpoints__foreign_directories_named_like_generations_stay(vo
     scratch_remove(&made);
 }
 
+/* As other programs write it. */
+static const char foreign_document[] =
+    "{\"shape\": [8], \"data_type\": \"float64\", \"chunk_grid\": {\"name\": \"regular\", \"configuration\": "
+    "{\"chunk_shape\": [8]}}, \"chunk_key_encoding\": {\"name\": \"default\", \"configuration\": {\"separator\": "
+    "\"/\"}}, \"fill_value\": 0.0, \"codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}], "
+    "\"attributes\": {}, \"zarr_format\": 3, \"node_type\": \"array\", \"storage_transformers\": []}";
+
+static void make_own_array(parapet_store *store, const char *path)
+{
+    static double values[ELEMENTS];
+    int64_t start[] = {0}, shape[] = {ELEMENTS};
+    parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 1, .shape = shape};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = values};
+    parapet_array *array = NULL;
+    values[1] = 1;
+    assert_ok(parapet_array_create(&array, store, path, &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+}
+
+static void assert_arrays(const scratch *made)
+{
+    assert_file(scratch_path(made, "store/r/g00000001/theirs/zarr.json"), foreign_document);
+    assert_file(scratch_path(made, "store/r/g00000001/theirs/c/0"), "64 bytes");
+    assert_file(scratch_path(made, "store/r/g00000001/broken/zarr.json"), "{\"zarr_format\": 3, ");
+    assert_int_equal(access(scratch_path(made, "store/r/g00000001/mine/zarr.json"), F_OK), 0);
+    assert_int_equal(access(scratch_path(made, "store/r/g00000001/mine/c/0"), F_OK), 0);
+}
+
+/* A crash before the commit leaves the directory of a generation, reserved; what others put into it is not of it. */
+static void test_checkpoints__arrays_that_no_checkpoint_made_stay(void **context)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    parapet_store *store = NULL;
+    int removals = 0;
+    (void)context;
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, made.root, PARAPET_CREATE, NULL));
+    make_generation(store, NULL);
+    assert_int_equal(unlink(scratch_path(&made, "store/r/__parapet/commits/00000001")), 0);
+    make_folder(&made, "store/r/g00000001/theirs");
+    make_folder(&made, "store/r/g00000001/theirs/c");
+    make_folder(&made, "store/r/g00000001/broken");
+    write_file(scratch_path(&made, "store/r/g00000001/theirs/zarr.json"), foreign_document);
+    write_file(scratch_path(&made, "store/r/g00000001/theirs/c/0"), "64 bytes");
+    write_file(scratch_path(&made, "store/r/g00000001/broken/zarr.json"), "{\"zarr_format\": 3, ");
+    make_own_array(store, "r/g00000001/mine");
+    (void)parapet_store_collect(store, "r", 0, count_removal, &removals);
+    assert_int_equal(removals, 1);
+    assert_int_equal(access(scratch_path(&made, "store/r/g00000001/T"), F_OK), -1);
+    assert_arrays(&made);
+    make_generation(store, &(parapet_checkpoint_options){.generation = 5, .keep = 1});
+    assert_arrays(&made);
+    assert_ok(parapet_store_close(&store));
+    scratch_remove(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_checkpoints__foreign_directories_named_like_generations_stay)};
+        cmocka_unit_test(test_checkpoints__foreign_directories_named_like_generations_stay),
+        cmocka_unit_test(test_checkpoints__arrays_that_no_checkpoint_made_stay)};
     return cmocka_run_group_tests_name("finding_F4", tests, NULL, NULL);
 }

@@ -136,7 +136,7 @@ static inline void write_file(const char *path, const char *text)
 
 static inline void assert_file(const char *path, const char *text)
 {
-    char found[256] = "";
+    char found[1024] = "";
     FILE *file = fopen(path, "r");
     assert_non_null(file);
     (void)fread(found, 1, sizeof found - 1, file);
