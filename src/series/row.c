@@ -155,9 +155,9 @@ static parapet_status refuse_damage(const parapet_series *series, const pp_serie
         (long long)series->steps_committed);
 }
 
-/* The steps of a piece one behind the other; the next overwrites the checksum of the one before it. */
-static parapet_status read_piece(const parapet_series *series, pp_reader *reader, const pp_series_piece *piece,
-                                 unsigned char *target)
+/* The next step overwrites the checksum of the one before it. */
+parapet_status pp_series_piece_read(const parapet_series *series, pp_reader *reader, const pp_series_piece *piece,
+                                    unsigned char *target)
 {
     parapet_status status;
     int64_t i;
@@ -181,13 +181,13 @@ static parapet_status place_piece(row_share *share, const parapet_series *series
     const pp_series_arena *arena = &series->arena;
     pp_series_piece piece;
     int64_t strides[PARAPET_MAX_NDIM] = {0};
-    unsigned char *data = share->memory.data + *filled;
+    unsigned char *data = reader != NULL ? share->memory.data + *filled : NULL;
     parapet_status status = PARAPET_OK;
     pp_series_pieces_at(&arena->pieces, index, &piece);
     pp_strides_c_order(piece.box.ndim, piece.box.count,
                        pp_array_layout(series->arrays[piece.array])->tiling.element_bytes, strides);
     if (reader != NULL) {
-        status = read_piece(series, reader, &piece, data);
+        status = pp_series_piece_read(series, reader, &piece, data);
         *filled += piece_bytes(&piece);
     } else {
         data = arena->memory.data + piece.offset;

@@ -280,6 +280,11 @@ void pp_series_arena_clear(parapet_series *series);
 
 /* ---- row.c ---- */
 
+/* Reads the steps of a piece from the log, one behind the other, and compares their checksums. target has room for
+ * one more. */
+parapet_status pp_series_piece_read(const parapet_series *series, pp_reader *reader, const pp_series_piece *piece,
+                                    unsigned char *target);
+
 /* [collective] Writes the steps that are kept, and commits. */
 parapet_status pp_series_write_row(parapet_series *series);
 

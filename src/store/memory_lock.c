@@ -122,7 +122,8 @@ parapet_status pp_memory_view_lock(pp_store *store, const char *key, pp_lock_vie
     i = pp_memory_space_find(shared, key);
     if (pp_memory_space_has(shared, i, key)) {
         bytes = pp_min_size(shared->objects[i].content->bytes, PP_LOCK_TEXT_BYTES);
-        memcpy(view->text, shared->objects[i].content->data, bytes);
+        if (bytes > 0)
+            memcpy(view->text, shared->objects[i].content->data, bytes);
     }
     view->text[bytes] = '\0';
     view->is_held = is_held(shared, key);

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes the seeds of fuzz_codec, fuzz_shard_index, fuzz_commit, fuzz_manifest, fuzz_journal and fuzz_copy_inputs below corpus/. Needs numpy and numcodecs.
+"""Writes the seeds of all targets but fuzz_document below corpus/. Needs numpy and numcodecs.
 
 Small on purpose: one valid input per chain and form, from which the fuzzer finds its way."""
 import gzip
@@ -158,12 +158,41 @@ def make_journal_seeds():
     save("journal", "done", b"".join(with_crc32c(struct.pack("<QI", number, 0)) for number in range(3)))
 
 
+INPUTS = ("ranks threads memory_bytes unit_bytes passes reading cooperation cores read_rate read_limit write_rate "
+          "write_limit copy_rate exchange_rate request_nanoseconds run_nanoseconds flush_nanoseconds decode_rate "
+          "source_ratio encode_rate target_ratio").split()
+
+
 def make_inputs_seeds():
-    names = ("ranks threads memory_bytes unit_bytes passes reading cooperation cores read_rate read_limit write_rate "
-             "write_limit copy_rate exchange_rate request_nanoseconds run_nanoseconds flush_nanoseconds decode_rate "
-             "source_ratio encode_rate target_ratio").split()
-    save("copy_inputs", "ordinary", "".join(f"{name}: 1\n" for name in names).encode())
-    save("copy_inputs", "measured", "".join(f"{name}: {i % 2 + 1}\n" for i, name in enumerate(names)).encode())
+    save("copy_inputs", "ordinary", "".join(f"{name}: 1\n" for name in INPUTS).encode())
+    save("copy_inputs", "measured", "".join(f"{name}: {i % 2 + 1}\n" for i, name in enumerate(INPUTS)).encode())
+
+
+def make_state_seeds():
+    """What a series, a lock and a copy leave for themselves; see the heads of the targets."""
+    lock = b"parapet lock 1\nincarnation 0123456789abcdef\nheld by process 7 on node since 2026-01-01T00:00:00Z for copying\n"
+    save("holder", "whole", lock)
+    save("holder", "no_incarnation", lock.replace(b"incarnation 0123456789abcdef\n", b""))
+    mark = b'{"series": {"dimension": "time", "arrays": ["u", "v"], "steps": 3, "uncertain": true}}'
+    save("series_mark", "mark", b"m" + mark)
+    save("series_mark", "begun", b"m" + mark.replace(b', "steps": 3', b""))
+    metadata = b'{"kind": "inline", "must_understand": false, "metadata": {"u": {"shape": [3, 4]}}}'
+    save("series_mark", "document", b'{"zarr_format": 3, "node_type": "group", "attributes": {"_parapet": ' + mark +
+         b'}, "consolidated_metadata": ' + metadata + b"}")
+    record = b"PPINTENT" + struct.pack("<QQ", 3, 4) + bytes(96)
+    save("series_intents", "plain", b"\3" + with_crc32c(record))
+    save("series_intents", "signed", b"\3s" + bytes([3, 4, 1, 0, 4, 5, 0, 9]))
+    save("series_intents", "none", b"\3")
+    save("open_steps", "signed", b"s" + bytes([15, 1, 0, 0, 0]) + bytes(range(48)))
+    save("open_steps", "plain", b"-" + bytes([7, 0, 8, 0, 0]) + bytes(range(32)))
+    lines = "".join(f"{name}: 1\n" for name in INPUTS).encode()
+    save("copy_job", "plan", b"p\n\n" + lines + b"plan: " + b"0123456789abcdef" * 4 + b"\n")
+    save("copy_job", "signed", b"scopy by parapet 0.1.0\nsource array: s\n\n" + lines)
+    save("copy_job", "finished", b"fholes\n")
+    save("copy_job", "log", b"lchunks: as the source; shards: as the source; order: as the source; region: as the source; "
+         b"codec: as the source; no_checksum: 0; unit_bytes: 0; intermediate store: the target's\n"
+         b"0000000000001234 g/a\n")
+    save("copy_job", "job", b"copy by parapet 0.1.0\n\ncrc32c: 00000000\n")
 
 
 make_codec_seeds()
@@ -172,3 +201,4 @@ make_commit_seeds()
 make_manifest_seeds()
 make_journal_seeds()
 make_inputs_seeds()
+make_state_seeds()
