@@ -95,13 +95,23 @@ typedef struct pp_copy_finished {
     pp_store *store;
     char *key;
     char *lines; /* of the log, that were there when it was opened */
+    pp_text old; /* lines about arrays that a copy with overwrite is going to replace */
     pp_log *log; /* NULL on the other ranks */
     bool is_new; /* begun by this run, and not by one before it */
 } pp_copy_finished;
 
+/* Before it is opened: notes the array that lies at a path, if there is one, so that a copy that is resumed knows it
+ * again. */
+parapet_status pp_copy_finished_add_old(pp_copy_finished *log, parapet_store *store, const char *path);
+
 /* Takes up or begins the log of a copy to target, on rank 0; store and key are set. Clear it also after a failure. */
 parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_request *request, const char *target);
 void pp_copy_finished_clear(pp_copy_finished *log);
+
+/* Whether an array with this document may give way to a copy that is resumed: it was not copied, and was there before
+ * the copy began, or may be whatever it is. */
+bool pp_copy_finished_is_old(const pp_copy_finished *log, const char *path,
+                             const unsigned char document[PP_SHA256_BYTES], bool overwrites);
 
 /* Refuses an array whose source is not what it was when it was copied, or that no copy is known to have made. */
 parapet_status pp_copy_finished_check(const pp_copy_finished *log, const char *path, int64_t source_version);
@@ -139,6 +149,7 @@ typedef struct pp_copy_task {
     bool is_noted;                    /* the tree's log has it */
     bool is_new;                      /* rank 0: begun by this run, and not by one before it */
     int first_pass;                   /* passes before it are done */
+    bool overwrites;                  /* rank 0: what lies at the target may be replaced */
     bool is_complete;                 /* a run before this one has done all but cleaning up */
     bool replaces;                    /* an array that stays until this one is complete (switch.c) */
     pp_copy_phase phase;              /* rank 0: of replacing it */

@@ -81,11 +81,16 @@ static parapet_status refuse_unfinished(const pp_copy_task *task)
                    pp_array_path(task->target));
 }
 
-static parapet_status is_target_there(const pp_copy_task *task, bool *is_there)
+/* And whether it is there to be replaced by this copy, which is resumed. */
+static parapet_status is_target_there(pp_copy_task *task, bool *is_there)
 {
     pp_node node = {0};
     parapet_status status = pp_node_load(task->target_store, pp_array_path(task->target), &node);
     *is_there = status == PARAPET_OK && !node.is_implicit;
+    task->overwrites = task->request->overwrite != 0;
+    if (*is_there && task->request->resume && task->tree != NULL)
+        task->overwrites = pp_copy_finished_is_old(task->tree, pp_array_path(task->target), node.digest,
+                                                   task->request->overwrite != 0);
     pp_node_clear(&node);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
@@ -119,9 +124,8 @@ static parapet_status resume(pp_copy_task *task, bool is_there)
 /* An array that is there stays until the copy is complete; where there is none, what is left of one goes. */
 static parapet_status make_room(pp_copy_task *task, bool exists, bool is_there)
 {
-    bool overwrites = task->request->overwrite != 0;
     parapet_status status = PARAPET_OK;
-    if (is_there && (status = pp_array_check_replaceable(task->target, overwrites)) != PARAPET_OK)
+    if (is_there && (status = pp_array_check_replaceable(task->target, task->overwrites)) != PARAPET_OK)
         return status;
     if (exists && !is_there)
         status = pp_array_mark_remains(task->target);
@@ -130,7 +134,7 @@ static parapet_status make_room(pp_copy_task *task, bool exists, bool is_there)
     if (status != PARAPET_OK)
         return status;
     return is_there ? pp_copy_switch_begin(task)
-                    : pp_array_make_room(task->target, pp_array_document_of(task->target), overwrites);
+                    : pp_array_make_room(task->target, pp_array_document_of(task->target), task->overwrites);
 }
 
 /* Rank 0: takes up what is there, or makes room. */
@@ -143,7 +147,7 @@ static parapet_status take_up(pp_copy_task *task)
         return status;
     if (exists && task->request->resume)
         return resume(task, is_there);
-    if (is_there && task->request->resume && task->tree != NULL) {
+    if (is_there && task->request->resume && task->tree != NULL && !task->overwrites) {
         task->is_complete = task->is_noted = true;
         return pp_copy_finished_check(task->tree, pp_array_path(task->target), task->source_version);
     }

@@ -1,8 +1,13 @@
-/* finished.c - which arrays of a hierarchy are copied already: a log beside the target's root, one line for each. */
+/* finished.c - which arrays of a hierarchy are copied already: a log beside the target's root.
+ *
+ *     chunks: ...; shards: ...         what the copy was begun with
+ *     old <SHA-256 of zarr.json> <path>   an array that is going to be replaced: with overwrite
+ *     <version of the source> <path>      one that is copied */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "array/node.h"
 #include "copy/copy.h"
 
 #define LOG_BYTES_MOST ((size_t)64 << 20)
@@ -60,6 +65,25 @@ static parapet_status refuse_unfinished(const pp_copy_finished *log, const char 
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
+static void print_old(pp_text *text, const char *path, const unsigned char document[PP_SHA256_BYTES])
+{
+    char digits[PP_SHA256_HEX_BYTES];
+    pp_sha256_print(document, digits);
+    pp_text_add(text, "old %s %s\n", digits, path);
+}
+
+parapet_status pp_copy_finished_add_old(pp_copy_finished *log, parapet_store *store, const char *path)
+{
+    pp_node node = {0};
+    parapet_status status = pp_node_load(store, path, &node);
+    if (status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY && node.zarr_format == 3) {
+        print_old(&log->old, path, node.digest);
+        status = log->old.status;
+    }
+    pp_node_clear(&node);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
 parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_request *request, const char *target)
 {
     pp_text head = {0};
@@ -71,8 +95,10 @@ parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_r
         status = refuse_unfinished(log, target);
     log->is_new = status == PARAPET_OK && bytes == 0;
     if (status == PARAPET_OK && (status = pp_store_open_log(log->store, log->key, bytes, &log->log)) == PARAPET_OK &&
-        log->is_new)
-        status = pp_log_append(log->log, head.data, head.bytes);
+        log->is_new) {
+        pp_text_add_bytes(&head, log->old.data, log->old.bytes);
+        status = head.status == PARAPET_OK ? pp_log_append(log->log, head.data, head.bytes) : head.status;
+    }
     pp_text_free(&head);
     return status;
 }
@@ -92,24 +118,53 @@ parapet_status pp_copy_finished_note(pp_copy_finished *log, const char *path, in
     return status;
 }
 
+/* The next line, without its end; NULL: there is none. */
+static const char *next_line(const char *line, size_t *bytes)
+{
+    line += *bytes + (line[*bytes] == '\n');
+    *bytes = strcspn(line, "\n");
+    return *line != '\0' ? line : NULL;
+}
+
+enum { VERSION_BYTES = 17 /* with the blank behind it */ };
+
+/* The line about an array that is copied, or NULL; the first of all is about none. */
+static const char *find_copied(const pp_copy_finished *log, const char *path)
+{
+    size_t bytes = log->lines != NULL ? strcspn(log->lines, "\n") : 0, path_bytes = strlen(path);
+    const char *line = log->lines;
+    while (line != NULL && (line = next_line(line, &bytes)) != NULL)
+        if (bytes == VERSION_BYTES + path_bytes && memcmp(line + VERSION_BYTES, path, path_bytes) == 0)
+            return line;
+    return NULL;
+}
+
+bool pp_copy_finished_is_old(const pp_copy_finished *log, const char *path,
+                             const unsigned char document[PP_SHA256_BYTES], bool overwrites)
+{
+    size_t bytes = log->lines != NULL ? strcspn(log->lines, "\n") : 0;
+    const char *line = log->lines;
+    pp_text wanted = {0};
+    bool is_old = overwrites;
+    print_old(&wanted, path, document);
+    while (wanted.status == PARAPET_OK && !is_old && line != NULL && (line = next_line(line, &bytes)) != NULL)
+        is_old = bytes + 1 == wanted.bytes && memcmp(line, wanted.data, bytes) == 0;
+    pp_text_free(&wanted);
+    return is_old && find_copied(log, path) == NULL;
+}
+
 parapet_status pp_copy_finished_check(const pp_copy_finished *log, const char *path, int64_t source_version)
 {
-    const char *line = log->lines; /* the first is no array */
-    char now[24];
+    const char *line = find_copied(log, path);
+    char now[VERSION_BYTES + 1];
     (void)snprintf(now, sizeof now, "%016" PRIx64 " ", (uint64_t)source_version);
-    while (line != NULL && *line != '\0') {
-        size_t bytes = strcspn(line, "\n");
-        if (line != log->lines && bytes == strlen(now) + strlen(path) &&
-            memcmp(line + strlen(now), path, strlen(path)) == 0) {
-            if (memcmp(line, now, strlen(now)) == 0)
-                return PARAPET_OK;
-            return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the copy cannot be resumed: the source of \"%s\" has changed since it was copied; "
-                           "start again with overwrite",
-                           path);
-        }
-        line += bytes + (line[bytes] == '\n');
-    }
+    if (line != NULL && memcmp(line, now, VERSION_BYTES) == 0)
+        return PARAPET_OK;
+    if (line != NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "the copy cannot be resumed: the source of \"%s\" has changed since it was copied; "
+                       "start again with overwrite",
+                       path);
     return pp_fail(PARAPET_ERR_EXISTS,
                    "there is an array at \"%s\" that is not of the copy that is resumed; set "
                    "overwrite to replace it",
@@ -119,6 +174,7 @@ parapet_status pp_copy_finished_check(const pp_copy_finished *log, const char *p
 void pp_copy_finished_clear(pp_copy_finished *log)
 {
     pp_log_close(log->log);
+    pp_text_free(&log->old);
     pp_free(log->lines);
     pp_free(log->key);
 }

@@ -46,6 +46,7 @@ typedef struct tree_walk {
     pp_copy_progress *progress;
     pp_copy_totals *totals;
     bool is_survey; /* only looks, at what there is and whether the changes concern any of it */
+    bool notes_old; /* and which arrays of the target are going to be replaced */
     bool is_touched;
     int64_t bytes;
     int as_json; /* explaining */
@@ -131,6 +132,15 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
     return status != PARAPET_OK ? status : closed;
 }
 
+/* [collective] */
+static parapet_status note_old(tree_walk *walk, const char *target)
+{
+    parapet_store *store = walk->request->target;
+    pp_comm *comm = pp_store_comm(store);
+    return pp_comm_agree(comm, "preparing a copy",
+                         pp_comm_rank(comm) == 0 ? pp_copy_finished_add_old(&walk->tree, store, target) : PARAPET_OK);
+}
+
 static parapet_status survey_array(tree_walk *walk, const char *source, const char *target)
 {
     bool is_touched = false;
@@ -138,7 +148,7 @@ static parapet_status survey_array(tree_walk *walk, const char *source, const ch
     parapet_status status = pp_copy_array_survey(walk->request, source, target, &is_touched, &bytes);
     walk->is_touched = walk->is_touched || is_touched;
     walk->bytes += bytes;
-    return status;
+    return status == PARAPET_OK && walk->notes_old ? note_old(walk, target) : status;
 }
 
 static parapet_status copy_node(tree_walk *walk, const char *source, const char *target, parapet_node_kind kind)
@@ -167,12 +177,14 @@ static bool is_given(const char *text)
 }
 
 /* [collective] A misspelt dimension, or an array that cannot be copied, must not be found out after hours. */
-static parapet_status survey(const parapet_copy_request *request, const tree_ends *ends, int64_t *bytes)
+static parapet_status survey(tree_walk *copying, const tree_ends *ends)
 {
+    const parapet_copy_request *request = copying->request;
     const parapet_copy_changes *changes = &request->changes;
-    tree_walk walk = {.request = request, .is_survey = true};
+    tree_walk walk = {.request = request, .is_survey = true, .notes_old = request->overwrite && !request->resume};
     parapet_status status = copy_group(&walk, ends->source, ends->target);
-    *bytes = walk.bytes;
+    copying->progress->total_bytes = walk.bytes;
+    copying->tree.old = walk.tree.old;
     if (status == PARAPET_OK && !walk.is_touched &&
         (is_given(changes->chunks) || is_given(changes->shards) || is_given(changes->order) ||
          is_given(changes->region)))
@@ -218,7 +230,7 @@ static parapet_status find_ends(const parapet_copy_request *request, tree_ends *
 static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
-    parapet_status status = survey(walk->request, ends, &walk->progress->total_bytes);
+    parapet_status status = survey(walk, ends);
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_comm_agree(comm, "preparing a copy", begin_tree(walk, ends->target))) == PARAPET_OK &&

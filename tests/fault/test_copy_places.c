@@ -269,6 +269,93 @@ static void test_between__a_sealed_array_at_the_same_path_stays_sealed(void **co
     copy_bed_free(&work);
 }
 
+/* ---- A group over a group ---- */
+
+static const copy_subject group_subject = {.name = "a group with arrays",
+                                           .changes = {.chunks = "6,4", .shards = "12,12"},
+                                           .unit_bytes = 600,
+                                           .source_path = "",
+                                           .target_path = "copies"};
+
+static void expect_group(copy_bed *work)
+{
+    static const char *const paths[][2] = {
+        {"s", "copies/s"}, {"plain", "copies/plain"}, {"below/third", "copies/below/third"}};
+    int32_t source[ELEMENTS], target[ELEMENTS];
+    size_t i;
+    for (i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        read_elements(work->inner[COPY_SOURCE], paths[i][0], source);
+        read_elements(work->inner[COPY_TARGET], paths[i][1], target);
+        if (memcmp(source, target, sizeof source) != 0)
+            fail_msg("%s: %s is another", point_name, paths[i][1]);
+    }
+    if (copy_bed_has(work, "copies/__parapet/copy/finished"))
+        fail_msg("%s: the log was left", point_name);
+}
+
+/* A copy of a group over an older one that is cancelled at that report; false: there are fewer. */
+static bool build_cancelled_group(copy_bed *work, long at)
+{
+    happening cancel = {.at = at, .answer = 1};
+    parapet_copy_result result;
+    (void)snprintf(point_name, sizeof point_name, "a group over a group, cancelled at report %ld", at);
+    copy_bed_build(work, &group_subject, &reference, COPY_IN_MEMORY);
+    assert_ok(copy_bed_run(work, (copy_manner){0}, &result));
+    rewrite_source(work, 11);
+    if (run_with(work, (copy_manner){.overwrites = true}, &cancel) == PARAPET_ERR_CANCELLED)
+        return true;
+    copy_bed_free(work);
+    return false;
+}
+
+static void test_overwrite__of_a_group_that_was_interrupted_is_resumed(void **context)
+{
+    parapet_copy_result result;
+    parapet_status status;
+    copy_bed work;
+    long at;
+    (void)context;
+    for (at = 0; build_cancelled_group(&work, at); at += 2) {
+        status = copy_bed_run(&work, (copy_manner){.resumes = true}, &result);
+        if (status != PARAPET_OK)
+            fail_msg("%s: resuming returned %s: %s", point_name, parapet_status_name(status),
+                     parapet_error_message());
+        expect_group(&work);
+        copy_bed_free(&work);
+    }
+    assert_true(at > 10);
+}
+
+/* Takes the place of an array that the copy has not come to. */
+static void put_another(copy_bed *work, const char *path)
+{
+    static const int64_t shape[2] = {EDGE, EDGE}, chunks[2] = {24, 8};
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks, .overwrite = 1};
+    parapet_store *store = open_over(work->inner[COPY_TARGET], PARAPET_UPDATE);
+    parapet_array *array;
+    assert_ok(parapet_array_create(&array, store, path, &spec));
+    write_rows(array, 0, EDGE, 3);
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_store_close(&store));
+}
+
+static void test_overwrite__of_a_group_leaves_an_array_that_has_appeared_since(void **context)
+{
+    parapet_copy_result result;
+    int32_t before[ELEMENTS], after[ELEMENTS];
+    copy_bed work;
+    (void)context;
+    assert_true(build_cancelled_group(&work, 0));
+    put_another(&work, "copies/s"); /* the last one */
+    read_elements(work.inner[COPY_TARGET], "copies/s", before);
+    assert_fails(copy_bed_run(&work, (copy_manner){.resumes = true}, &result), PARAPET_ERR_EXISTS, "copies/s");
+    read_elements(work.inner[COPY_TARGET], "copies/s", after);
+    assert_memory_equal(before, after, sizeof before);
+    assert_ok(copy_bed_run(&work, (copy_manner){.resumes = true, .overwrites = true}, &result));
+    expect_group(&work);
+    copy_bed_free(&work);
+}
+
 /* ---- What lies between the passes ---- */
 
 static void expect_untouched_refusal(copy_bed *work, const char *word)
@@ -762,6 +849,8 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_overwrite__of_an_unfinished_copy_has_what_the_source_has_now),
+        cmocka_unit_test(test_overwrite__of_a_group_that_was_interrupted_is_resumed),
+        cmocka_unit_test(test_overwrite__of_a_group_leaves_an_array_that_has_appeared_since),
         cmocka_unit_test(test_between__a_sealed_array_at_the_same_path_stays_sealed),
         cmocka_unit_test(test_resume__with_another_store_between_passes_is_refused),
         cmocka_unit_test(test_resume__after_objects_between_passes_were_removed_is_right_or_refused),

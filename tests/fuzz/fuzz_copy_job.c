@@ -67,6 +67,8 @@ static void put_signed(const void *before, size_t before_bytes, const void *data
     pp_text_free(&text);
 }
 
+static const unsigned char old_document[PP_SHA256_BYTES];
+
 static void read_log(const unsigned char *data, size_t bytes)
 {
     pp_copy_finished log = {.store = pp_store_backend(bed_store())};
@@ -76,7 +78,8 @@ static void read_log(const unsigned char *data, size_t bytes)
     live = pp_memory_live_count();
     require(pp_text_duplicate(&log.key, LOG) == PARAPET_OK);
     if (pp_copy_finished_open(&log, &request, "g") == PARAPET_OK)
-        (void)pp_copy_finished_check(&log, "g/a", 0x1234);
+        require(pp_copy_finished_check(&log, "g/a", 0x1234) != PARAPET_OK ||
+                !pp_copy_finished_is_old(&log, "g/a", old_document, false));
     pp_copy_finished_clear(&log);
     require(pp_memory_live_count() == live || bytes == 0);
     require(pp_store_remove(pp_store_backend(bed_store()), LOG) == PARAPET_OK);
