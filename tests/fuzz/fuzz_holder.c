@@ -1,18 +1,16 @@
-/* fuzz_holder.c - the text of a lock from anyone. It only ever gets into sentences: these are short and show nothing
+/* fuzz_holder.c - the text of a lock from anyone. It only ever gets into sentences: these fit and show nothing
  * that deceives, and an incarnation is 16 digits or none. */
 #include <string.h>
 
 #include "array/holder.h"
 #include "bed.h"
 
-#define SENTENCE_MOST 1000
-
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 
 static void check_sentence(const char *sentence)
 {
     size_t i, length = strlen(sentence);
-    require(length > 0 && length < SENTENCE_MOST);
+    require(length > 0 && length < PP_MESSAGE_BYTES);
     for (i = 0; i < length; i++)
         require((unsigned char)sentence[i] >= ' ' && sentence[i] != 0x7f);
 }
