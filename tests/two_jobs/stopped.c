@@ -4,7 +4,8 @@
  *     stopped FOLDER write VALUE     writes all of it; one process, without MPI
  *     stopped FOLDER read            prints the value of each shard
  *     stopped FOLDER stop VALUE      writes all of it under a launcher; the last rank stops before its first shard
- *                                    becomes visible, and leaves FOLDER/stopped; all leave FOLDER/pid.<rank>
+ *                                    becomes visible, and leaves FOLDER/stopped; it goes on when FOLDER has a file
+ *                                    "go on". All leave FOLDER/pid.<rank>
  *
  * Prints the status of the call. */
 #include <fcntl.h>
@@ -35,13 +36,29 @@ static void leave_note(const char *name, int number)
     (void)fclose(file);
 }
 
+static bool may_go_on(void)
+{
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/go on", folder);
+    return access(path, F_OK) == 0;
+}
+
+/* The system wakes what is stopped when its launcher dies, where that has put it into a group of its own. */
+static void stop(void)
+{
+    (void)signal(SIGHUP, SIG_IGN);
+    do
+        (void)raise(SIGSTOP);
+    while (!may_go_on());
+}
+
 /* The library's, too: what the program defines is found first. */
 __attribute__((visibility("default"))) int renameat(int from, const char *old_name, int to, const char *new_name)
 {
     if (stops) {
         stops = 0;
         leave_note("stopped", -1);
-        (void)raise(SIGSTOP);
+        stop();
     }
     return (int)syscall(SYS_renameat2, from, old_name, to, new_name, 0);
 }

@@ -58,6 +58,7 @@ def stop_in_the_middle(folder):
         os.kill(pid, signal.SIGKILL)
     launcher.wait()
     wait_for("the end of rank 0", lambda: is_gone(leader))
+    wait_for("a rank that has stopped again", lambda: state_of(stopped) == "T")
     return stopped
 
 
@@ -70,6 +71,7 @@ def run(folder, last_signal):
         assert told.startswith("PARAPET_ERR_BUSY"), f"while rank 1 is stopped: {told}"
         assert act(folder, "read") == before, "who is refused has changed something"
     finally:
+        (folder / "go on").touch()
         os.kill(stopped, last_signal)
     wait_for("the end of rank 1", lambda: is_gone(stopped))
     told = act(folder, "write", "3")
