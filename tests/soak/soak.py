@@ -269,6 +269,7 @@ class Soak:
         for op in (op for ops in operations for op in ops):
             op.overwrites = self.begun[op.source]
         has_ended = [job.judge_alone() for job in jobs]
+        self.counts["killed"] += has_ended.count(False)
         self.is_dirty = self.is_dirty or not all(has_ended) or any(job.injected() for job in jobs) or any(self.begun)
         errors = tuple(job.injected() for job in jobs) + ((),) * (2 - len(jobs))
         return model.Circumstances(errors, tuple(self.begun), self.is_dirty)
@@ -283,7 +284,7 @@ class Soak:
         self.counts["jobs"] += len(jobs)
         self.counts["ranks"] += sum(job.ranks for job in jobs)
         for job in jobs:
-            self.counts[f"jobs with {job.does.kind}"] += 1
+            self.counts[f"drawn for {job.does.kind}"] += 1
 
     def keep(self, episode, jobs, problem):
         pathlib.Path(self.options.keep).mkdir(parents=True, exist_ok=True)
