@@ -1,0 +1,283 @@
+/* What one call costs when there is next to nothing to store: 16 doubles of each rank in each array.
+ *
+ *   mpiexec -n RANKS bench_small WORK DIRECTORY ARRAYS
+ *
+ *   write        one call of parapet_arrays_write for all arrays, the same elements each time
+ *   read         one call of parapet_arrays_read for all of them
+ *   attribute    parapet_array_attribute_set, of the first array
+ *   append       parapet_series_append and flush, one step of a series of all arrays
+ *   checkpoint   begin, put of all arrays, commit; two generations are kept
+ *   nothing      only what the others do before and after their calls
+ *
+ * Each line of standard input is a number of calls to make now; the answer is "SECONDS MESSAGES" of one of them: from
+ * the first rank's start to the last one's end, and how many messages the ranks sent each other, all together, those
+ * of MPI's own collectives not counted. So two programs, compiled against two libraries, can take turns call by call;
+ * this one uses only what the API has had for long. */
+#include <parapet.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "case.h"
+
+#define EDGE 16
+#define KEPT 2
+
+typedef struct job {
+    int rank, ranks, count;
+    int64_t shape[2], chunks[2], start[2], extent[2];
+    double data[EDGE];
+    parapet_store *store;
+    parapet_series *series;
+    char (*names)[16];
+    const char **paths;
+    parapet_array **arrays;
+    parapet_array_spec *specs;
+    parapet_part part;
+    parapet_array_parts *list;
+    parapet_step *steps;
+    parapet_checkpoint_item *items;
+} job;
+
+typedef struct work {
+    const char *name;
+    void (*prepare)(job *all);
+    void (*call)(job *all, int number);
+    void (*finish)(job *all);
+} work;
+
+/* The library's calls come here instead of to MPI: what a program defines goes before what a library does. */
+static long long sent;
+
+int MPI_Isend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    sent++;
+    return PMPI_Isend(data, count, type, to, tag, comm, request);
+}
+
+int MPI_Issend(const void *data, int count, MPI_Datatype type, int to, int tag, MPI_Comm comm, MPI_Request *request)
+{
+    sent++;
+    return PMPI_Issend(data, count, type, to, tag, comm, request);
+}
+
+static void must(parapet_status status, const char *what)
+{
+    if (status != PARAPET_OK)
+        bench_die(what, parapet_error_message());
+}
+
+static void *zeros(int count, size_t bytes)
+{
+    void *data = calloc((size_t)count, bytes);
+    if (data == NULL)
+        bench_die("lists", "no memory");
+    return data;
+}
+
+/* Steps have one dimension less than the arrays of a series, whose first grows. */
+static void describe(job *all, int first_dimension)
+{
+    int64_t *shape = all->shape + first_dimension;
+    all->shape[0] = 1;
+    all->shape[1] = all->ranks * EDGE;
+    all->chunks[0] = 1;
+    all->chunks[1] = all->shape[1];
+    all->start[0] = 0;
+    all->start[1] = all->rank * EDGE;
+    all->extent[0] = 1;
+    all->extent[1] = EDGE;
+    all->part = (parapet_part){.ndim = 2 - first_dimension,
+                               .start = all->start + first_dimension,
+                               .count = all->extent + first_dimension,
+                               .data = all->data};
+    for (int i = 0; i < all->count; i++) {
+        (void)snprintf(all->names[i], sizeof all->names[i], "a%d", i);
+        all->paths[i] = all->names[i];
+        all->specs[i] = (parapet_array_spec){.type = PARAPET_FLOAT64,
+                                             .ndim = 2 - first_dimension,
+                                             .shape = shape,
+                                             .chunks = all->chunks + first_dimension,
+                                             .codec = "none"};
+    }
+}
+
+static void allocate(job *all)
+{
+    all->names = zeros(all->count, sizeof all->names[0]);
+    all->paths = zeros(all->count, sizeof all->paths[0]);
+    all->arrays = zeros(all->count, sizeof all->arrays[0]);
+    all->specs = zeros(all->count, sizeof all->specs[0]);
+    all->list = zeros(all->count, sizeof all->list[0]);
+    all->steps = zeros(all->count, sizeof all->steps[0]);
+    all->items = zeros(all->count, sizeof all->items[0]);
+}
+
+/* ---- Arrays ---- */
+
+static void write_arrays(job *all, int number)
+{
+    all->data[0] = (double)number;
+    must(parapet_arrays_write(all->list, all->count), "writing");
+}
+
+static void read_arrays(job *all, int number)
+{
+    (void)number;
+    must(parapet_arrays_read(all->list, all->count), "reading");
+}
+
+static void create_arrays(job *all)
+{
+    describe(all, 1);
+    must(parapet_arrays_create(all->arrays, all->store, all->paths, all->specs, all->count), "creating");
+    for (int i = 0; i < all->count; i++)
+        all->list[i] = (parapet_array_parts){.array = all->arrays[i], .parts = &all->part, .part_count = 1};
+    write_arrays(all, 0);
+}
+
+static void close_arrays(job *all)
+{
+    must(parapet_arrays_close(all->arrays, all->count), "closing");
+}
+
+static void set_attribute(job *all, int number)
+{
+    char text[16];
+    (void)snprintf(text, sizeof text, "%d", number);
+    must(parapet_array_attribute_set(all->arrays[0], "step", text), "setting an attribute");
+}
+
+static void do_nothing(job *all, int number)
+{
+    (void)all;
+    (void)number;
+}
+
+/* ---- Series ---- */
+
+static void create_series(job *all)
+{
+    describe(all, 0);
+    all->shape[0] = 0;
+    all->part = (parapet_part){.ndim = 1, .start = all->start + 1, .count = all->extent + 1, .data = all->data};
+    must(parapet_series_create(&all->series, all->store, "run",
+                               &(parapet_series_spec){.count = all->count, .names = all->paths, .specs = all->specs}),
+         "creating a series");
+    for (int i = 0; i < all->count; i++)
+        all->steps[i] = (parapet_step){.parts = &all->part, .part_count = 1};
+}
+
+static void append_step(job *all, int number)
+{
+    must(parapet_series_append(all->series, (double)number, all->steps), "appending");
+    must(parapet_series_flush(all->series), "flushing");
+}
+
+static void close_series(job *all)
+{
+    must(parapet_series_close(&all->series), "closing the series");
+}
+
+/* ---- Checkpoints ---- */
+
+static void list_items(job *all)
+{
+    describe(all, 1);
+    for (int i = 0; i < all->count; i++)
+        all->items[i] = (parapet_checkpoint_item){
+            .name = all->paths[i], .spec = &all->specs[i], .parts = &all->part, .part_count = 1};
+}
+
+static void commit_checkpoint(job *all, int number)
+{
+    parapet_checkpoint *checkpoint = NULL;
+    (void)number;
+    must(parapet_checkpoint_begin(&checkpoint, all->store, "restart", &(parapet_checkpoint_options){.keep = KEPT}),
+         "beginning");
+    must(parapet_checkpoint_put(checkpoint, all->items, all->count), "putting");
+    must(parapet_checkpoint_commit(&checkpoint, NULL), "committing");
+}
+
+/* ---- Timing ---- */
+
+/* How many calls are asked for on standard input, on every rank; 0 at its end. Ranks that wait leave the cores alone.
+ */
+static int next_calls(const job *all)
+{
+    char line[64];
+    int calls = 0;
+    if (all->rank == 0 && fgets(line, sizeof line, stdin) != NULL)
+        calls = atoi(line);
+    if (all->ranks == 1)
+        return calls;
+    bench_wait_for_all();
+    MPI_Bcast(&calls, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    return calls;
+}
+
+static double time_call(job *all, const work *kind)
+{
+    static int number;
+    double ends[2], extremes[2];
+    MPI_Barrier(MPI_COMM_WORLD);
+    ends[0] = -bench_now();
+    kind->call(all, ++number);
+    ends[1] = bench_now();
+    MPI_Allreduce(ends, extremes, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
+    return extremes[0] + extremes[1];
+}
+
+static void time_calls(job *all, const work *kind, int calls)
+{
+    double seconds = 0;
+    long long messages, before = sent;
+    for (int i = 0; i < calls; i++)
+        seconds += time_call(all, kind);
+    before = sent - before;
+    MPI_Allreduce(&before, &messages, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
+    if (all->rank == 0)
+        (void)printf("%.9f %.2f\n", seconds / calls, (double)messages / calls);
+    (void)fflush(stdout);
+}
+
+static const work *find_work(const char *name)
+{
+    static const work kinds[] = {{"write", create_arrays, write_arrays, close_arrays},
+                                 {"read", create_arrays, read_arrays, close_arrays},
+                                 {"attribute", create_arrays, set_attribute, close_arrays},
+                                 {"append", create_series, append_step, close_series},
+                                 {"checkpoint", list_items, commit_checkpoint, NULL},
+                                 {"nothing", create_arrays, do_nothing, close_arrays}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+        if (strcmp(kinds[i].name, name) == 0)
+            return &kinds[i];
+    bench_die(name, "no such work");
+}
+
+int main(int argc, char **argv)
+{
+    parapet_store_options options = {.memory_bytes = INT64_C(1) << 30};
+    char path[BENCH_PATH_BYTES];
+    const work *kind;
+    job all = {0};
+    int calls, provided;
+    MPI_Init_thread(&argc, &argv, MPI_THREAD_FUNNELED, &provided);
+    if (argc != 4)
+        bench_die(argv[0], "usage: WORK DIRECTORY ARRAYS");
+    kind = find_work(argv[1]);
+    all.count = atoi(argv[3]);
+    MPI_Comm_rank(MPI_COMM_WORLD, &all.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &all.ranks);
+    allocate(&all);
+    (void)snprintf(path, sizeof path, "%s/small.zarr", argv[2]);
+    must(parapet_store_open(&all.store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options), "opening the store");
+    kind->prepare(&all);
+    while ((calls = next_calls(&all)) > 0)
+        time_calls(&all, kind, calls);
+    if (kind->finish != NULL)
+        kind->finish(&all);
+    must(parapet_store_close(&all.store), "closing the store");
+    MPI_Finalize();
+    return 0;
+}
