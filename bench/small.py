@@ -8,8 +8,8 @@ DIR is another build of the library, with bench_small in it; one of a version th
           -Wl,-rpath,OLD/build/mpich -o OLD/build/mpich/bench/bench_small
 
 Both programs run at the same time and take turns: a few calls of one, the same of the other, who begins changes each
-turn, and the one that waits sleeps. Printed are the medians, the median of the differences within a turn, and
-the messages and system calls of one call. What is wanted: at most 3 % or 0.2 ms more.
+turn, and the one that waits sleeps. Printed are the medians, the median of the differences within a turn, of time
+and of time of the cores, and the messages and system calls of one call. What is wanted: at most 3 % or 0.2 ms more.
 
     --case work=write+read,arrays=1+1000,ranks=1+2+4,fs=tmpfs+ext4,turns=100
 """
@@ -39,9 +39,9 @@ class Program:
         self.process.stdin.write(f"{count}\n")
         self.process.stdin.flush()
         answer = self.process.stdout.readline().split()
-        if len(answer) != 2:
+        if len(answer) != 3:
             sys.exit("bench: bench_small failed")
-        return float(answer[0]), float(answer[1])
+        return [float(word) for word in answer]
 
     def close(self):
         self.process.stdin.close()
@@ -91,19 +91,20 @@ class Small:
         programs = {name: Program(build, work, self.place(fs, name), arrays, ranks) for name, build in self.builds.items()}
         calls = 1 if arrays > 1 or work in ("append", "checkpoint") else 4
         turns = self.case["turns"][0] if arrays == 1 else max(5, self.case["turns"][0] // 4)
-        seconds, messages = {"before": [], "after": []}, {}
+        seconds, cores, messages = {"before": [], "after": []}, {"before": [], "after": []}, {}
         for program in programs.values():
             program.calls(3)
         for turn in range(turns):
             for name in ("before", "after") if turn % 2 == 0 else ("after", "before"):
-                found, messages[name] = programs[name].calls(calls)
+                found, used, messages[name] = programs[name].calls(calls)
                 seconds[name].append(found)
+                cores[name].append(used)
         for name, program in programs.items():
             program.close()
             shutil.rmtree(self.place(fs, name))
-        self.row((work, fs, arrays, ranks), seconds, messages)
+        self.row((work, fs, arrays, ranks), seconds, cores, messages)
 
-    def row(self, key, seconds, messages):
+    def row(self, key, seconds, cores, messages):
         work, fs, arrays, ranks = key
         before, after = (statistics.median(seconds[name]) for name in ("before", "after"))
         more = statistics.median(b - a for a, b in zip(seconds["before"], seconds["after"]))
@@ -112,7 +113,8 @@ class Small:
         cells = [work, fs, str(arrays), str(ranks)] + [
             f"{1e3 * statistics.median(seconds[name]):.3f} ({1e3 * min(seconds[name]):.3f}-{1e3 * max(seconds[name]):.3f})"
             for name in ("before", "after")]
-        cells += [f"{1e3 * more:+.3f}", f"{100 * more / before:+.1f} %", f"{messages['before']:.0f} / {messages['after']:.0f}",
+        used = statistics.median(b - a for a, b in zip(cores["before"], cores["after"]))
+        cells += [f"{1e3 * more:+.3f}", f"{100 * more / before:+.1f} %", f"{1e3 * used:+.3f}", f"{messages['before']:.0f} / {messages['after']:.0f}",
                   f"{system['before']:.0f} / {system['after']:.0f}" if system else "", "yes" if holds else "NO"]
         self.rows.append(cells)
         print("  ".join(cells), flush=True)
@@ -124,8 +126,8 @@ class Small:
                     for ranks in self.case["ranks"]:
                         if work != "attribute" or arrays == 1:
                             self.compare(work, fs, arrays, ranks)
-        heads = ["work", "fs", "arrays", "ranks", "before, ms (range)", "after, ms (range)", "more, ms", "more", "messages",
-                 "file system calls", "holds"]
+        heads = ["work", "fs", "arrays", "ranks", "before, ms (range)", "after, ms (range)", "more, ms", "more",
+                 "more of the cores, ms", "messages", "file system calls", "holds"]
         print_table([heads] + self.rows)
         if self.options.markdown:
             with open(self.options.markdown, "w") as out:
