@@ -108,11 +108,29 @@ void pp_holds_end_publishing(const pp_hold *holds, int count)
 
 static parapet_status write_holders(pp_hold *holds, const pp_hold_wish *wish)
 {
+    char holder[PP_HOLDER_BYTES];
     parapet_status status = PARAPET_OK;
     int i;
+    pp_holder_print(wish->purpose, holder);
     for (i = 0; i < wish->count && status == PARAPET_OK; i++)
-        status = pp_holder_write(&holds[i], wish->store, wish->paths[i], wish->purpose);
+        status = pp_holder_write(&holds[i], wish->store, wish->paths[i], holder);
     return status;
+}
+
+static parapet_status try_once(pp_hold *holds, const pp_hold_wish *wish, obstacle *met)
+{
+    parapet_status status = try_all(holds, wish, met);
+    if (status == PARAPET_OK)
+        status = write_holders(holds, wish);
+    if (status != PARAPET_OK)
+        pp_holds_release(holds, wish->count);
+    return status;
+}
+
+parapet_status pp_holds_try(pp_hold *holds, const pp_hold_wish *wish)
+{
+    obstacle met;
+    return try_once(holds, wish, &met);
 }
 
 parapet_status pp_holds_take(pp_hold *holds, const pp_hold_wish *wish)
@@ -121,16 +139,11 @@ parapet_status pp_holds_take(pp_hold *holds, const pp_hold_wish *wish)
     pp_wait wait = {0};
     obstacle met;
     parapet_status status;
-    while ((status = try_all(holds, wish, &met)) == PARAPET_ERR_BUSY) {
-        pp_holds_release(holds, wish->count);
+    while ((status = try_once(holds, wish, &met)) == PARAPET_ERR_BUSY) {
         if (pp_clock_seconds() - start >= patience_of(wish->store, met.is_short ? PATIENCE_SHORT : PATIENCE_LONG))
             return pp_holder_fail_busy(wish->store, met.path);
         pp_wait_briefly(&wait);
     }
-    if (status == PARAPET_OK)
-        status = write_holders(holds, wish);
-    if (status != PARAPET_OK)
-        pp_holds_release(holds, wish->count);
     return status;
 }
 

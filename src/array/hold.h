@@ -43,6 +43,9 @@ typedef struct pp_hold_wish {
  * room for count of them, all zero. */
 parapet_status pp_holds_take(pp_hold *holds, const pp_hold_wish *wish);
 
+/* The same without waiting. */
+parapet_status pp_holds_try(pp_hold *holds, const pp_hold_wish *wish);
+
 /* Another rank: lends a hand to rank 0, which has LONG alone. */
 parapet_status pp_holds_lend(pp_hold *holds, const pp_hold_wish *wish);
 

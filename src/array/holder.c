@@ -12,7 +12,6 @@
 
 #define INCARNATION_WORD "\nincarnation "
 #define HOLDER_WORD "\nheld by "
-#define HOLDER_BYTES (PP_PROCESS_BYTES + 96)
 
 bool pp_is_of_lock(const char *name)
 {
@@ -50,7 +49,7 @@ parapet_status pp_incarnation_read(parapet_store *store, const char *path, char 
     return status;
 }
 
-static void print_holder(const char *purpose, char *line, size_t bytes)
+void pp_holder_print(const char *purpose, char line[PP_HOLDER_BYTES])
 {
     char name[PP_PROCESS_BYTES], when[32] = "?";
     time_t now = time(NULL);
@@ -58,13 +57,12 @@ static void print_holder(const char *purpose, char *line, size_t bytes)
     pp_process_name(name);
     if (gmtime_r(&now, &parts) != NULL)
         (void)strftime(when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &parts);
-    (void)snprintf(line, bytes, "%s since %s for %s", name, when, purpose);
+    (void)snprintf(line, PP_HOLDER_BYTES, "%s since %s for %s", name, when, purpose);
 }
 
-static parapet_status write_text(pp_hold *hold, const char *incarnation, const char *purpose)
+static parapet_status write_text(pp_hold *hold, const char *incarnation, const char *holder)
 {
-    char text[PP_LOCK_TEXT_BYTES], holder[HOLDER_BYTES];
-    print_holder(purpose, holder, sizeof holder);
+    char text[PP_LOCK_TEXT_BYTES];
     (void)snprintf(text, sizeof text, "parapet lock 1%s%s%s%s\n", incarnation[0] != '\0' ? INCARNATION_WORD : "",
                    incarnation, HOLDER_WORD, holder);
     hold->is_named = true;
@@ -72,20 +70,26 @@ static parapet_status write_text(pp_hold *hold, const char *incarnation, const c
     return pp_lock_write(hold->lock, text);
 }
 
-parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *purpose)
+parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *holder)
 {
-    char incarnation[PP_INCARNATION_BYTES];
-    parapet_status status = pp_incarnation_read(store, path, incarnation);
-    return status == PARAPET_OK ? write_text(hold, incarnation, purpose) : status;
+    char incarnation[PP_INCARNATION_BYTES], text[PP_LOCK_TEXT_BYTES + 1];
+    parapet_status status;
+    if (!pp_lock_is_readable(hold->lock))
+        status = pp_incarnation_read(store, path, incarnation);
+    else if ((status = pp_lock_read(hold->lock, text)) == PARAPET_OK)
+        take_incarnation(text, incarnation);
+    return status == PARAPET_OK ? write_text(hold, incarnation, holder) : status;
 }
 
 parapet_status pp_hold_renew_incarnation(pp_hold *hold, char incarnation[PP_INCARNATION_BYTES])
 {
+    char holder[PP_HOLDER_BYTES];
     uint64_t number;
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         return pp_fail(PARAPET_ERR_IO, "the system has no random numbers");
     (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%016llx", (unsigned long long)number);
-    return write_text(hold, incarnation, "creating");
+    pp_holder_print("creating", holder);
+    return write_text(hold, incarnation, holder);
 }
 
 /* "process 4711 on node12 since ... for copying", or "". */
@@ -123,7 +127,7 @@ static void name_holder(const pp_lock_view *view, char *line, size_t bytes)
 
 parapet_status pp_holder_fail_busy(parapet_store *store, const char *path)
 {
-    char line[HOLDER_BYTES] = "";
+    char line[PP_HOLDER_BYTES] = "";
     pp_lock_view view = {0};
     const char *advice = "try again later, or set wait_seconds";
     if (pp_holder_view(store, path, &view) == PARAPET_OK)

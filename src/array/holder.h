@@ -16,8 +16,13 @@
 /* Whether a name in __parapet is that of the lock, or of an owner record, which stands in for it. */
 bool pp_is_of_lock(const char *name);
 
-/* Makes this process the holder. The incarnation stays as it is. */
-parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *purpose);
+#define PP_HOLDER_BYTES (PP_PROCESS_BYTES + 96)
+
+/* "process 4711 on node12 since 2026-11-16T01:39:26Z for copying", of this process, from now on. */
+void pp_holder_print(const char *purpose, char holder[PP_HOLDER_BYTES]);
+
+/* Makes that the holder. The incarnation stays as it is. */
+parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *holder);
 
 /* Looks at the lock of a node; needs none. */
 parapet_status pp_holder_view(parapet_store *store, const char *path, pp_lock_view *view);

@@ -104,14 +104,6 @@ static void name_call(const batch *all, pp_call *call)
         pp_call_add_element(call, "list", i, all->list[i].array != NULL ? all->list[i].array->path : NULL);
 }
 
-/* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. */
-static parapet_status begin_batch(batch *all)
-{
-    pp_call call;
-    name_call(all, &call);
-    return pp_comm_begin(all->store->comm, &call, check_batch(all));
-}
-
 static parapet_status list_arrays(batch *all)
 {
     parapet_status status = PARAPET_OK;
@@ -148,10 +140,10 @@ static bool must_change_first(const parapet_array *array)
 }
 
 /* Rank 0: shares the arrays with others that write, and looks whether they can be written as they are. */
-static parapet_status share_arrays(batch *all, int64_t *is_ready)
+static parapet_status share_arrays(batch *all, bool may_wait, int64_t *is_ready)
 {
     pp_hold_wish wish = wish_of(all, PP_LOCK_SHARED);
-    parapet_status status = pp_holds_take(all->holds, &wish);
+    parapet_status status = (may_wait ? pp_holds_take : pp_holds_try)(all->holds, &wish);
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
         parapet_array *array = all->list[i].array;
@@ -222,7 +214,7 @@ static void mark_broken(void *subject)
 }
 
 /* [collective] From here on nobody else changes the arrays otherwise than by writing parts, and the handles are what
- * is stored. */
+ * is stored. Where the beginning of the call has not done it already. */
 static parapet_status hold_batch(batch *all)
 {
     pp_rank0_task task = {.subject = all,
@@ -233,12 +225,37 @@ static parapet_status hold_batch(batch *all)
     pp_comm *comm = all->store->comm;
     int64_t is_ready = 1;
     parapet_status status = PARAPET_OK;
-    list_paths(all);
     if (pp_comm_rank(comm) == 0)
-        status = share_arrays(all, &is_ready);
+        status = share_arrays(all, true, &is_ready);
     if ((status = pp_comm_agree_least(comm, "locking", status, &is_ready)) != PARAPET_OK || is_ready)
         return status;
     return pp_rank0_do(comm, "locking", &task);
+}
+
+/* Rank 0: as a rule nobody else has the arrays and they are as the handles know them; then all ranks learn of it
+ * where the call begins. Otherwise nothing is held, and they are told to see to it together. */
+static parapet_status hold_at_once(batch *all, int64_t *is_held)
+{
+    parapet_status status = share_arrays(all, false, is_held);
+    if (status == PARAPET_ERR_BUSY)
+        *is_held = 0;
+    if (status != PARAPET_OK || !*is_held)
+        pp_holds_release(all->holds, all->path_count);
+    return status == PARAPET_ERR_BUSY ? PARAPET_OK : status;
+}
+
+/* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. */
+static parapet_status begin_batch(batch *all, int64_t *is_held)
+{
+    pp_call call;
+    parapet_status status = check_batch(all);
+    name_call(all, &call);
+    if (status == PARAPET_OK && all->direction == PP_WRITING) {
+        list_paths(all);
+        if (pp_comm_rank(all->store->comm) == 0)
+            status = hold_at_once(all, is_held);
+    }
+    return pp_comm_begin_least(all->store->comm, &call, status, is_held);
 }
 
 /* What was published, for the seal. */
@@ -271,21 +288,43 @@ static parapet_status publish_batch(const batch *all, pp_staged *staged)
     return status;
 }
 
+/* A rank other than 0: shows that it is publishing, of the arrays of which it has shards and of no others. */
+static parapet_status join_publishing(batch *all, const pp_staged *staged)
+{
+    pp_hold_wish wish;
+    bool *publishes = NULL;
+    parapet_status status = pp_allocate_array(&publishes, (size_t)all->count, sizeof publishes[0]);
+    size_t k;
+    int i;
+    if (status != PARAPET_OK)
+        return status;
+    for (k = 0; k < staged->count; k++)
+        publishes[staged->notes[k].target] = true;
+    all->path_count = 0;
+    for (i = 0; i < all->count; i++)
+        if (publishes[i] && !all->list[i].array->is_apart)
+            all->paths[all->path_count++] = all->list[i].array->path;
+    pp_free(publishes);
+    wish = wish_of(all, PP_LOCK_SHARED);
+    return pp_holds_join_publishing(all->holds, &wish);
+}
+
 /* [collective] Shards are published while nobody else publishes any, and only in place of those that they were built
- * from. Rank 0 first; the others then show that they are publishing for it. */
+ * from. Rank 0 first; if others have any, they then show that they are publishing for it. */
 static parapet_status enter_publishing(batch *all, const pp_staged *staged)
 {
     pp_comm *comm = all->store->comm;
     pp_hold_wish wish = wish_of(all, PP_LOCK_SHARED);
     bool leads = pp_comm_rank(comm) == 0;
-    parapet_status status = leads ? pp_holds_begin_publishing(all->holds, &wish) : PARAPET_OK;
-    if ((status = pp_comm_agree(comm, "publishing", status)) != PARAPET_OK)
-        return status;
-    if (!leads && staged->count > 0)
-        status = pp_holds_join_publishing(all->holds, &wish);
-    if (status == PARAPET_OK)
+    int64_t is_entered = leads || staged->count == 0;
+    parapet_status status = PARAPET_OK;
+    if (leads && (status = pp_holds_begin_publishing(all->holds, &wish)) == PARAPET_OK)
         status = pp_staged_check(all->contexts, staged);
-    return pp_comm_agree(comm, "publishing", status);
+    if ((status = pp_comm_agree_least(comm, "publishing", status, &is_entered)) != PARAPET_OK || is_entered)
+        return status;
+    if (!leads && staged->count > 0 && (status = join_publishing(all, staged)) == PARAPET_OK)
+        status = pp_staged_check(all->contexts, staged);
+    return pp_comm_agree(comm, "entering", status);
 }
 
 /* [collective] A rank that ran out of patience while others staged may have changed its data since: it will not be
@@ -305,9 +344,11 @@ static parapet_status write_batch(batch *all)
 {
     pp_team team = pp_store_team(all->store, PP_WRITING);
     pp_staged staged = {0};
-    parapet_status status = begin_batch(all);
-    if (status == PARAPET_OK && (status = hold_batch(all)) == PARAPET_OK &&
-        (status = list_arrays(all)) == PARAPET_OK &&
+    int64_t is_held = 1;
+    parapet_status status = begin_batch(all, &is_held);
+    if (status == PARAPET_OK && !is_held)
+        status = hold_batch(all);
+    if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK &&
         (status = pp_transfer_stage(&team, all->arrays, all->count, &staged)) == PARAPET_OK)
         status = publish_staged(all, &staged);
     pp_staged_clear(&staged);
@@ -332,7 +373,8 @@ static parapet_status read_batch(batch *all)
 {
     pp_team team = pp_store_team(all->store, PP_READING);
     pp_failure failure = {0};
-    parapet_status status = begin_batch(all);
+    int64_t is_held = 1;
+    parapet_status status = begin_batch(all, &is_held);
     if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK)
         status = pp_transfer_read(&team, all->arrays, all->count);
     pp_failure_take(&failure, status);

@@ -11,6 +11,9 @@
 
 #define PP_HUGE_PAGE_BYTES ((size_t)2 << 20)
 
+/* Less than this is soon taken again: the system would only clear the same pages anew. */
+#define LEAST_GIVEN_BACK_BYTES ((size_t)128 << 10)
+
 static pp_memory_hook hook;
 static void *hook_context;
 static atomic_long live_count;
@@ -88,7 +91,7 @@ void pp_free(void *memory)
 
 void pp_free_pages(void *memory, size_t bytes)
 {
-    if (memory != NULL)
+    if (memory != NULL && bytes >= LEAST_GIVEN_BACK_BYTES)
         (void)madvise(memory, bytes, MADV_DONTNEED);
     pp_free(memory);
 }

@@ -32,7 +32,8 @@ parapet_status pp_reallocate(void *memory, size_t bytes);
 /* Gives back memory from any function above; takes NULL. */
 void pp_free(void *memory);
 
-/* The same for whole pages: they go to the system at once, whatever the allocator would like to keep. */
+/* The same for whole pages: they go to the system at once, unless they are few, whatever the allocator would like to
+ * keep. */
 void pp_free_pages(void *memory, size_t bytes);
 
 /* A copy of text; of the first bytes of text. */

@@ -233,11 +233,16 @@ static parapet_status agree(pp_comm *comm, const char *phase, parapet_status min
     return status;
 }
 
-parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine)
+parapet_status pp_comm_begin_least(pp_comm *comm, const pp_call *call, parapet_status mine, int64_t *value)
 {
     comm->call = *call;
     comm->is_late = false;
-    return agree(comm, NULL, mine, NULL);
+    return agree(comm, NULL, mine, value);
+}
+
+parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine)
+{
+    return pp_comm_begin_least(comm, call, mine, NULL);
 }
 
 parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mine)

@@ -43,7 +43,9 @@ typedef struct pp_posix_store {
     bool takes_over;
     int64_t opened; /* seconds of the epoch */
 
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex;      /* of what follows */
+    char *made[PP_DIRTY_LIMIT]; /* directories, with nothing in them yet that has to outlive a crash */
+    size_t made_count;
     char *dirty[PP_DIRTY_LIMIT];
     size_t dirty_count;
     pp_failure failed_flush; /* final: what the kernel failed to write once, it will not write again */
@@ -68,6 +70,7 @@ parapet_status pp_posix_check_plain(int descriptor, const char *key, struct stat
 
 /* The version of a file: see store.h. */
 uint64_t pp_posix_version(const struct stat *found);
+uint64_t pp_posix_version_at(pp_store *store, const char *key);
 
 /* Makes an open file its first bytes, and tells whether that changed it. PARAPET_ERR_CORRUPT when it has fewer, or
  * other names, under which it would change too. */
@@ -94,6 +97,10 @@ parapet_status pp_posix_fail_write(int error_number, const char *action, const c
 
 /* Refuses to change a store that is open for reading. */
 parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *key);
+
+/* Notes that a directory was made: the one that has it is flushed as soon as something is put into it. Takes the
+ * path, as the next one does. */
+parapet_status pp_posix_note_made(pp_posix_store *store, char *path);
 
 /* Notes that a directory changed. Takes the path, from pp_text_duplicate, which must be made before the change: this
  * call needs no memory. Flushes early when it cannot remember more. */
@@ -172,6 +179,7 @@ parapet_status pp_posix_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode 
 parapet_status pp_posix_test_lock(pp_lock *lock, pp_lock_byte byte, bool *is_held);
 parapet_status pp_posix_prove_lock(pp_lock *lock);
 parapet_status pp_posix_write_lock(pp_lock *lock, const char *text);
+parapet_status pp_posix_read_lock(pp_lock *lock, char *text);
 parapet_status pp_posix_view_lock(pp_store *store, const char *key, pp_lock_view *view);
 void pp_posix_close_lock(pp_lock *lock);
 

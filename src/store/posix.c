@@ -14,6 +14,8 @@ static void posix_free(pp_store *base)
     pp_posix_store *store = (pp_posix_store *)base;
     while (store->dirty_count > 0)
         pp_free(store->dirty[--store->dirty_count]);
+    while (store->made_count > 0)
+        pp_free(store->made[--store->made_count]);
     (void)pthread_mutex_destroy(&store->mutex);
     if (store->root >= 0)
         (void)close(store->root);
@@ -26,6 +28,7 @@ static const pp_store_ops posix_ops = {
     .read = pp_posix_read,
     .expect = pp_posix_expect,
     .close_reader = pp_posix_close_reader,
+    .version = pp_posix_version_at,
     .begin = pp_posix_begin,
     .resume = pp_posix_resume,
     .append = pp_posix_append,
@@ -42,6 +45,7 @@ static const pp_store_ops posix_ops = {
     .test_lock = pp_posix_test_lock,
     .prove_lock = pp_posix_prove_lock,
     .write_lock = pp_posix_write_lock,
+    .read_lock = pp_posix_read_lock,
     .view_lock = pp_posix_view_lock,
     .close_lock = pp_posix_close_lock,
     .settle = pp_posix_settle,
@@ -63,6 +67,7 @@ void pp_store_posix_use_records(pp_store *base, bool takes_over)
     ops->test_lock = pp_record_test_lock;
     ops->prove_lock = pp_record_prove_lock;
     ops->write_lock = pp_record_write_lock;
+    ops->read_lock = NULL;
     ops->view_lock = pp_record_view_lock;
     ops->close_lock = pp_record_close_lock;
     store->store.ops = ops;

@@ -14,10 +14,14 @@
 /* How often a lock may vanish between being found and being locked. */
 #define ATTEMPTS_MOST 1000
 
+#define LOCK_FLAGS (O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC)
+
 typedef struct posix_lock {
     pp_lock lock;
     char *key;
     pp_posix_own_descriptor file;
+    dev_t device; /* of the open file */
+    ino_t inode;
     bool holds[PP_LOCK_BYTES];
     bool has_made_node; /* the directory above that of the lock */
 } posix_lock;
@@ -58,7 +62,7 @@ static void set_permissions(int directory, int descriptor)
 
 int pp_posix_open_lock_file(int directory, const char *name)
 {
-    static const int flags = O_RDWR | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC;
+    static const int flags = LOCK_FLAGS;
     int descriptor = openat(directory, name, flags);
     if (descriptor >= 0 || errno != ENOENT)
         return descriptor;
@@ -86,7 +90,6 @@ bool pp_posix_lacks_node(const pp_posix_store *store, const char *parent)
 static parapet_status try_open(posix_lock *self, int *descriptor)
 {
     pp_posix_place place;
-    struct stat found;
     int directory;
     parapet_status status;
     *descriptor = -1;
@@ -98,24 +101,36 @@ static parapet_status try_open(posix_lock *self, int *descriptor)
     if (*descriptor < 0 && errno != ENOENT)
         status = errno == ELOOP ? pp_posix_fail_write(errno, "open", self->key) : fail_lock(self, errno, "open");
     (void)close(directory);
-    if (*descriptor >= 0 && (status = pp_posix_check_plain(*descriptor, self->key, &found)) != PARAPET_OK) {
-        (void)close(*descriptor);
-        *descriptor = -1;
-    }
     return status;
 }
 
+static parapet_status own_file(posix_lock *self, int descriptor)
+{
+    struct stat found;
+    parapet_status status = pp_posix_check_plain(descriptor, self->key, &found);
+    if (status != PARAPET_OK) {
+        (void)close(descriptor);
+        return status;
+    }
+    self->device = found.st_dev;
+    self->inode = found.st_ino;
+    pp_posix_own(&self->file, descriptor);
+    return PARAPET_OK;
+}
+
+/* As a rule the file is there: then this is one call of the system, and the directories need not be looked at. */
 static parapet_status open_file(posix_lock *self)
 {
     parapet_status status = PARAPET_OK;
-    int attempt, descriptor = -1;
+    int attempt, descriptor = pp_posix_open(store_of(self), self->key, LOCK_FLAGS);
+    if (descriptor < 0 && errno == EMFILE)
+        return fail_lock(self, errno, "open");
     for (attempt = 0; attempt < ATTEMPTS_MOST && descriptor < 0; attempt++)
         if ((status = try_open(self, &descriptor)) != PARAPET_OK)
             return status;
     if (descriptor < 0)
         return pp_fail(PARAPET_ERR_IO, "cannot open the lock %s: it is removed again and again", self->key);
-    pp_posix_own(&self->file, descriptor);
-    return PARAPET_OK;
+    return own_file(self, descriptor);
 }
 
 static void free_lock(posix_lock *self)
@@ -151,18 +166,13 @@ static int lock_range(int descriptor, int command, short type, int byte, int cou
     return command == F_OFD_GETLK ? range.l_type != F_UNLCK : 0;
 }
 
-/* Whether the open file is the one at the key. */
+/* Whether the open file is the one at the key. Only compares: a link on the way, which this follows, keeps everybody
+ * from opening what lies behind it. */
 static bool is_in_place(const posix_lock *self)
 {
-    struct stat opened, named;
-    int descriptor = pp_posix_open(store_of(self), self->key, O_PATH | O_NOFOLLOW);
-    bool is_same;
-    if (descriptor < 0)
-        return false;
-    is_same = fstat(self->file.number, &opened) == 0 && fstat(descriptor, &named) == 0 && opened.st_nlink > 0 &&
-              opened.st_dev == named.st_dev && opened.st_ino == named.st_ino;
-    (void)close(descriptor);
-    return is_same;
+    struct stat named;
+    return fstatat(store_of(self)->root, self->key, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
+           named.st_dev == self->device && named.st_ino == self->inode;
 }
 
 static bool holds_any(const posix_lock *self)
@@ -291,15 +301,22 @@ static parapet_status open_to_view(const pp_store *base, const char *key, int *d
     return pp_posix_fail_write(errno, "read", key);
 }
 
-static parapet_status read_open_text(int descriptor, const char *key, pp_lock_view *view)
+static parapet_status read_open_text(int descriptor, const char *key, char *text)
 {
     ssize_t bytes;
     int refusals = 0;
     do
-        bytes = pread(descriptor, view->text, PP_LOCK_TEXT_BYTES, 0);
+        bytes = pread(descriptor, text, PP_LOCK_TEXT_BYTES, 0);
     while (bytes < 0 && pp_posix_may_repeat(errno, &refusals));
-    view->text[bytes > 0 ? bytes : 0] = '\0';
+    text[bytes > 0 ? bytes : 0] = '\0';
     return bytes >= 0 ? PARAPET_OK : pp_posix_fail_write(errno, "read", key);
+}
+
+parapet_status pp_posix_read_lock(pp_lock *lock, char *text)
+{
+    const posix_lock *self = (const posix_lock *)lock;
+    parapet_status status = check_process(self);
+    return status == PARAPET_OK ? read_open_text(self->file.number, self->key, text) : status;
 }
 
 parapet_status pp_posix_read_lock_text(pp_store *base, const char *key, pp_lock_view *view)
@@ -308,7 +325,7 @@ parapet_status pp_posix_read_lock_text(pp_store *base, const char *key, pp_lock_
     parapet_status status = open_to_view(base, key, &descriptor);
     if (status != PARAPET_OK || descriptor < 0)
         return status;
-    status = read_open_text(descriptor, key, view);
+    status = read_open_text(descriptor, key, view->text);
     (void)close(descriptor);
     return status;
 }
@@ -319,7 +336,7 @@ parapet_status pp_posix_view_lock(pp_store *base, const char *key, pp_lock_view 
     parapet_status status = open_to_view(base, key, &descriptor);
     if (status != PARAPET_OK || descriptor < 0)
         return status;
-    status = read_open_text(descriptor, key, view);
+    status = read_open_text(descriptor, key, view->text);
     view->is_held = lock_range(descriptor, F_OFD_GETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 1;
     (void)close(descriptor);
     return status;

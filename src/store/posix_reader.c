@@ -34,6 +34,15 @@ uint64_t pp_posix_version(const struct stat *found)
     return mix(version, (uint64_t)found->st_mtim.tv_nsec);
 }
 
+/* Only compared with the version of what was opened, which no link was followed to. */
+uint64_t pp_posix_version_at(pp_store *base, const char *key)
+{
+    struct stat found;
+    if (fstatat(((pp_posix_store *)base)->root, key, &found, AT_SYMLINK_NOFOLLOW) != 0 || !S_ISREG(found.st_mode))
+        return 0;
+    return pp_posix_version(&found);
+}
+
 /* Opens the file a second time, for direct I/O, if that may pay and it is still the same file. */
 static int open_direct(const pp_posix_store *store, const char *key, int descriptor, uint64_t bytes)
 {

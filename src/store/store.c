@@ -216,6 +216,17 @@ parapet_status pp_lock_write(pp_lock *lock, const char *text)
     return lock->store->ops->write_lock(lock, text);
 }
 
+bool pp_lock_is_readable(const pp_lock *lock)
+{
+    return lock->store->ops->read_lock != NULL;
+}
+
+parapet_status pp_lock_read(pp_lock *lock, char text[PP_LOCK_TEXT_BYTES + 1])
+{
+    text[0] = '\0';
+    return pp_lock_is_readable(lock) ? lock->store->ops->read_lock(lock, text) : PARAPET_OK;
+}
+
 parapet_status pp_store_view_lock(pp_store *store, const char *key, pp_lock_view *view)
 {
     parapet_status status = pp_key_check(key);
@@ -317,7 +328,11 @@ parapet_status pp_store_read_version(pp_store *store, const char *key, size_t li
 parapet_status pp_store_version(pp_store *store, const char *key, uint64_t *version)
 {
     pp_reader *reader = NULL;
-    parapet_status status = pp_store_open_object(store, key, &reader);
+    parapet_status status = pp_key_check(key);
+    *version = status == PARAPET_OK && store->ops->version != NULL ? store->ops->version(store, key) : 0;
+    if (status != PARAPET_OK || *version != 0)
+        return status;
+    status = pp_store_open_object(store, key, &reader);
     *version = status == PARAPET_OK ? reader->version : 0;
     pp_reader_free(reader);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;

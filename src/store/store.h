@@ -105,6 +105,9 @@ typedef struct pp_store_ops {
     /* Advice: this will be read soon, by calls of its own; so that storage can begin. NULL: not taken. */
     void (*expect)(pp_reader *reader, uint64_t offset, size_t bytes);
     void (*close_reader)(pp_reader *reader);
+    /* The version of what lies at a key, as its reader would have it; 0: nothing does, or only opening it tells.
+     * NULL: only opening tells. */
+    uint64_t (*version)(pp_store *store, const char *key);
 
     parapet_status (*begin)(pp_store *store, const pp_write_request *request, pp_writer **writer);
     /* Goes on with a named temporary object that a writer was suspended with, or that a crash left: what is behind
@@ -144,6 +147,8 @@ typedef struct pp_store_ops {
     parapet_status (*prove_lock)(pp_lock *lock);
     /* Replaces the text of the lock, at most PP_LOCK_TEXT_BYTES, "" for none. Not durable. */
     parapet_status (*write_lock)(pp_lock *lock, const char *text);
+    /* Tells the text of a lock that is open into PP_LOCK_TEXT_BYTES + 1 bytes. NULL: only view_lock does. */
+    parapet_status (*read_lock)(pp_lock *lock, char *text);
     /* Looks at the lock at a key without opening it; it is free and has no text if there is none, or if this user may
      * not read it. view is all zero. */
     parapet_status (*view_lock)(pp_store *store, const char *key, pp_lock_view *view);
@@ -235,6 +240,8 @@ parapet_status pp_lock_set(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
 parapet_status pp_lock_test(pp_lock *lock, pp_lock_byte byte, bool *is_held);
 parapet_status pp_lock_prove(pp_lock *lock);
 parapet_status pp_lock_write(pp_lock *lock, const char *text);
+bool pp_lock_is_readable(const pp_lock *lock); /* whether pp_lock_read does anything */
+parapet_status pp_lock_read(pp_lock *lock, char text[PP_LOCK_TEXT_BYTES + 1]);
 void pp_lock_close(pp_lock *lock); /* takes NULL */
 parapet_status pp_store_view_lock(pp_store *store, const char *key, pp_lock_view *view);
 
