@@ -1,0 +1,24 @@
+# The guide: every command and program of its pages is run, and every sentence that it explains is one of the library's;
+# links of all documents lead somewhere. Included by the CMakeLists.txt of this folder.
+find_package(Python3 REQUIRED COMPONENTS Interpreter)
+
+add_test(NAME docs_links COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/check_links.py ${PROJECT_SOURCE_DIR})
+parapet_label(docs_links quick seconds)
+
+add_test(NAME docs_sentences COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/check_sentences.py
+                                     ${PROJECT_SOURCE_DIR} ${PROJECT_SOURCE_DIR}/docs/guide/troubleshooting.md)
+parapet_label(docs_sentences quick seconds)
+
+# The checks themselves: each finds what is wrong.
+add_test(NAME docs_checks COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/test_checks.py)
+parapet_label(docs_checks quick seconds)
+
+# As the README, the guide is written for MPICH. A sanitized library cannot be loaded by a program that is not sanitized.
+if(PARAPET_FLAVOUR STREQUAL "mpich" AND NOT PARAPET_SANITIZE)
+  file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/guide/*.md)
+  add_test(NAME docs_guide
+           COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/run_snippets.py --build ${PROJECT_BINARY_DIR}
+                   --source ${PROJECT_SOURCE_DIR} --flavour ${PARAPET_FLAVOUR}
+                   --compiler ${PARAPET_MPICC_${PARAPET_FLAVOUR}} --launcher ${MPIEXEC_EXECUTABLE} ${pages})
+  parapet_label(docs_guide quick)
+endif()

@@ -1,0 +1,170 @@
+#!/usr/bin/env python3
+"""Runs what the pages of the guide tell a reader to run.
+
+    run_snippets.py --build BUILD --source SOURCE --flavour FLAVOUR --compiler MPICC [--launcher MPIEXEC] PAGE...
+
+A fenced block of C or shell has a mark on the line before it:
+
+    <!-- run: name.c -->         is saved as name.c and compiled to ./name, with every warning an error
+    <!-- run: sh -->             is run by bash -euo pipefail
+    <!-- not run: reason -->     is not, and says why
+    <!-- prints -->              is what the block of shell before it prints, word for word
+
+A block of C or shell without a mark is an error, and so is a mark without a block. Every page has a temporary folder of its own, in
+which its blocks run in their order. They see what a user sees after an installation: parapet, mpicc and mpiexec on the
+PATH, and pkg-config that knows the flavour. Prints what failed with page and line. Exit code 0: all ran, 1: some did not.
+"""
+import argparse
+import os
+import pathlib
+import re
+import subprocess
+import sys
+import tempfile
+
+MARK = re.compile(r"^<!-- (?:(run|not run): (.+)|(prints)) -->$")
+FENCE = re.compile(r"^```(\w*)$")
+LANGUAGES = {"c", "sh"}
+SECONDS = 60
+
+
+class Block:
+    """A fenced block: its language, where its first line is, its text, and its mark or None."""
+
+    def __init__(self, language, line, text, mark):
+        self.language, self.line, self.text, self.mark = language, line, text, mark
+
+
+def read_blocks(lines):
+    """Yields the blocks of a page; a mark that no block follows is a block without a language."""
+    mark = fence = None
+    for number, line in enumerate(lines, 1):
+        found = FENCE.match(line)
+        if fence is None and found:
+            fence = (found[1], number + 1)
+        elif fence is not None and line == "```":
+            yield Block(fence[0], fence[1], "\n".join(lines[fence[1] - 1:number - 1]) + "\n", mark)
+            mark = fence = None
+        elif fence is None:
+            if mark is not None:
+                yield Block(None, number - 1, "", mark)
+            found = MARK.match(line)
+            mark = (found[1] or found[3], found[2]) if found else None
+    if fence is not None:
+        yield Block(None, fence[1] - 1, "", None)
+
+
+def find_mistake(block):
+    """What is wrong with a block's mark, or None."""
+    if block.language is None:
+        return "a mark without a block after it, or a block without an end"
+    if block.language in LANGUAGES and block.mark is None:
+        return f"a block of {block.language} that is neither run nor says why not"
+    if block.mark is not None and block.mark[0] == "run":
+        wanted = "sh" if block.mark[1] == "sh" else "c" if re.fullmatch(r"\w+\.c", block.mark[1]) else None
+        if wanted != block.language:
+            return f'the mark "run: {block.mark[1]}" does not fit a block of {block.language or "no language"}'
+    return None
+
+
+def link_files(sources, folder):
+    folder.mkdir(parents=True, exist_ok=True)
+    for source in sources:
+        (folder / source.name).symlink_to(source)
+
+
+def write_command(path, command):
+    path.write_text(f'#!/bin/sh\nexec {command} "$@"\n')
+    path.chmod(0o755)
+
+
+def make_prefix(options, prefix):
+    """What an installation would give, made of links, so that the build directory stays as it is."""
+    build, source = options.build.resolve(), options.source.resolve()
+    link_files(build.glob("libparapet-*.so*"), prefix / "lib")
+    link_files((source / "include").glob("*.h"), prefix / "include")
+    link_files((path for path in (build / "tool").glob("parapet*") if path.is_file()), prefix / "bin")
+    (prefix / "lib/pkgconfig").mkdir()
+    for path in build.glob("parapet-*.pc"):
+        (prefix / "lib/pkgconfig" / path.name).write_text(path.read_text())
+    write_command(prefix / "bin/mpicc", options.compiler)
+    if options.launcher:
+        write_command(prefix / "bin/mpiexec", options.launcher)
+
+
+def make_environment(options, prefix, folder):
+    environment = {name: value for name, value in os.environ.items() if not name.startswith("PARAPET_")}
+    environment.update(PATH=f"{prefix}/bin:{environment['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib", TMPDIR=str(folder),
+                       PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig")
+    return environment
+
+
+def write_and_compile(block, options, folder):
+    """The command that makes a program of a block of C."""
+    name = block.mark[1]
+    (folder / name).write_text(block.text)
+    return (f"mpicc -std=c11 -Wall -Wextra -Werror -o {name[:-2]} {name} "
+            f"$(pkg-config --cflags --libs parapet-{options.flavour})")
+
+
+def run_block(block, options, folder, environment):
+    """(what it printed, what went wrong or None) of a block that is to be run."""
+    script = block.text if block.language == "sh" else write_and_compile(block, options, folder)
+    try:
+        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, text=True,
+                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                              timeout=SECONDS, check=False)
+    except subprocess.TimeoutExpired:
+        return "", f"not done after {SECONDS} s"
+    if options.verbose:
+        print(done.stdout, end="")
+    return done.stdout, None if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout}"
+
+
+def run_page(page, options, prefix, folder):
+    """Yields (line, what) for everything that is wrong with a page; the first block that fails is the last to run."""
+    folder.mkdir()
+    environment = make_environment(options, prefix, folder)
+    count, printed = 0, None
+    for block in read_blocks(page.read_text().splitlines()):
+        mistake = find_mistake(block)
+        if mistake is not None:
+            yield block.line, mistake
+        elif block.mark is not None and block.mark[0] == "prints" and block.text != printed:
+            yield block.line, f"the page shows something else than what was printed:\n{printed}"
+        elif block.mark is not None and block.mark[0] == "run":
+            printed, failure = run_block(block, options, folder, environment)
+            if failure is not None:
+                yield block.line, failure
+                return
+            count += 1
+    print(f"{page.name}: {count} blocks run")
+
+
+def read_options():
+    parser = argparse.ArgumentParser(description="Runs the marked blocks of pages.")
+    parser.add_argument("--build", type=pathlib.Path, required=True, help="where the library and the tool were built")
+    parser.add_argument("--source", type=pathlib.Path, required=True, help="the root of the sources")
+    parser.add_argument("--flavour", required=True)
+    parser.add_argument("--compiler", required=True, help="the flavour's mpicc")
+    parser.add_argument("--launcher", help="the flavour's mpiexec")
+    parser.add_argument("--verbose", action="store_true", help="print what the blocks print")
+    parser.add_argument("pages", type=pathlib.Path, nargs="+")
+    return parser.parse_args()
+
+
+def main():
+    options = read_options()
+    failures = 0
+    with tempfile.TemporaryDirectory(prefix="snippets_") as work:
+        prefix = pathlib.Path(work, "prefix")
+        make_prefix(options, prefix)
+        for number, page in enumerate(options.pages):
+            for line, what in run_page(page, options, prefix, pathlib.Path(work, f"page{number}")):
+                print(f"{page}:{line}: {what}")
+                failures += 1
+    return 1 if failures else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
