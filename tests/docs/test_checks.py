@@ -1,0 +1,98 @@
+#!/usr/bin/env python3
+"""Checks the checks of documents: each lets a right page pass, and finds what is wrong with a wrong one, on its line."""
+import pathlib
+import sys
+import tempfile
+import unittest
+
+sys.path.insert(0, str(pathlib.Path(__file__).parent))
+import check_links  # noqa: E402
+import check_sentences  # noqa: E402
+import run_snippets  # noqa: E402
+
+
+class Options:
+    """As run_snippets has them from its command line; blocks of shell need no more."""
+    flavour, verbose = "mpich", False
+
+
+class PageTest(unittest.TestCase):
+    def setUp(self):
+        self.folder = tempfile.TemporaryDirectory()
+        self.root = pathlib.Path(self.folder.name).resolve()
+
+    def tearDown(self):
+        self.folder.cleanup()
+
+    def write(self, name, text):
+        path = self.root / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+        return path
+
+
+class LinksTest(PageTest):
+    def mistakes(self):
+        return [(str(path), line) for path, line, _ in check_links.check(self.root)]
+
+    def test_right_links_pass(self):
+        self.write("a.md", "# A `b` (c)\n## Twice\n## Twice\n[x](#a-b-c) [y](#twice-1) [z](d/b.md#here) [w](https://x.y)\n"
+                           "`[no](link.md)`\n```\n[no](link.md)\n```\n![i](i.svg)\n")
+        self.write("d/b.md", "# Here\n[up](../a.md)\n")
+        self.write("i.svg", "")
+        self.assertEqual(self.mistakes(), [])
+
+    def test_wrong_links_are_found(self):
+        self.write("a.md", "# A\n[x](none.md)\n[y](#b)\n[z](b.md#a)\n![i](i.svg)\n[r]: none.md\n<img src=\"none.svg\">\n")
+        self.write("b.md", "# B\n[up](../out.md)\n")
+        self.assertEqual(self.mistakes(), [("a.md", line) for line in range(2, 8)] + [("b.md", 2)])
+
+    def test_build_folders_are_left_out(self):
+        self.write("build/a.md", "[x](none.md)\n")
+        self.assertEqual(self.mistakes(), [])
+
+
+class SentencesTest(PageTest):
+    def mistakes(self, page):
+        self.write("include/parapet.h", "    PARAPET_ERR_IO = 4,\n")
+        self.write("src/a.c", 'fail("the file %s has %zu bytes, "\n     "but \\"%" PRId64 "\\" are wanted", a, b, c);\n')
+        self.write("tool/b.c", "")
+        return [line for line, _ in check_sentences.check(self.root, self.write("page.md", page))]
+
+    def test_right_sentences_pass(self):
+        self.assertEqual(self.mistakes('PARAPET_ERR_IO\n### `the file ... has ... bytes, but "..." are wanted`\n'), [])
+
+    def test_wrong_sentences_are_found(self):
+        self.assertEqual(self.mistakes("PARAPET_ERR_IO\n### `the file ... holds`\n"), [2])
+
+    def test_a_status_that_is_not_told_is_found(self):
+        self.assertEqual(self.mistakes("# Page\n"), [1])
+
+
+class SnippetsTest(PageTest):
+    def mistakes(self, text):
+        page = self.write("page.md", text)
+        (self.root / "prefix/bin").mkdir(parents=True, exist_ok=True)
+        return [line for line, _ in run_snippets.run_page(page, Options, self.root / "prefix", self.root / "work")]
+
+    def test_right_blocks_pass(self):
+        self.assertEqual(self.mistakes("<!-- run: sh -->\n```sh\necho a >file\n```\n<!-- run: sh -->\n```sh\ncat file\n```\n"
+                                       "<!-- prints -->\n```\na\n```\n<!-- not run: a reason -->\n```sh\nfalse\n```\n"
+                                       "```\nany text\n```\n"), [])
+
+    def test_a_command_that_fails_is_found(self):
+        self.assertEqual(self.mistakes("text\n<!-- run: sh -->\n```sh\nfalse\ntrue\n```\n"), [4])
+
+    def test_a_program_that_does_not_compile_is_found(self):
+        self.assertEqual(self.mistakes("<!-- run: a.c -->\n```c\nint main(void) { return x; }\n```\n"), [3])
+
+    def test_other_output_is_found(self):
+        self.assertEqual(self.mistakes("<!-- run: sh -->\n```sh\necho a\n```\n<!-- prints -->\n```\nb\n```\n"), [7])
+
+    def test_wrong_marks_are_found(self):
+        self.assertEqual(self.mistakes("```sh\ntrue\n```\n<!-- run: sh -->\ntext\n<!-- run: a.c -->\n```sh\ntrue\n```\n"
+                                       "```c\nint x;\n```\n"), [2, 4, 8, 11])
+
+
+if __name__ == "__main__":
+    unittest.main()
