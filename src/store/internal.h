@@ -43,9 +43,7 @@ typedef struct pp_posix_store {
     bool takes_over;
     int64_t opened; /* seconds of the epoch */
 
-    pthread_mutex_t mutex;      /* of what follows */
-    char *made[PP_DIRTY_LIMIT]; /* directories, with nothing in them yet that has to outlive a crash */
-    size_t made_count;
+    pthread_mutex_t mutex; /* of what follows */
     char *dirty[PP_DIRTY_LIMIT];
     size_t dirty_count;
     pp_failure failed_flush; /* final: what the kernel failed to write once, it will not write again */
@@ -97,10 +95,6 @@ parapet_status pp_posix_fail_write(int error_number, const char *action, const c
 
 /* Refuses to change a store that is open for reading. */
 parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *key);
-
-/* Notes that a directory was made: the one that has it is flushed as soon as something is put into it. Takes the
- * path, as the next one does. */
-parapet_status pp_posix_note_made(pp_posix_store *store, char *path);
 
 /* Notes that a directory changed. Takes the path, from pp_text_duplicate, which must be made before the change: this
  * call needs no memory. Flushes early when it cannot remember more. */
@@ -188,8 +182,8 @@ int pp_posix_open_lock_file(int directory, const char *name);
 parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const char *text);
 parapet_status pp_posix_read_lock_text(pp_store *store, const char *key, pp_lock_view *view);
 
-/* Whether the node is missing of which this is the directory __parapet. */
-bool pp_posix_lacks_node(const pp_posix_store *store, const char *parent);
+/* Sets *lacks_node if the node is missing of which this is the directory __parapet. */
+parapet_status pp_posix_look_for_node(const pp_posix_store *store, const char *parent, bool *lacks_node);
 
 /* Removes the directory of a lock, and that of the node if it was made for the lock; only if nothing is in them. */
 void pp_posix_leave_directories(const pp_posix_store *store, const char *key, bool has_made_node);

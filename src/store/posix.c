@@ -14,8 +14,6 @@ static void posix_free(pp_store *base)
     pp_posix_store *store = (pp_posix_store *)base;
     while (store->dirty_count > 0)
         pp_free(store->dirty[--store->dirty_count]);
-    while (store->made_count > 0)
-        pp_free(store->made[--store->made_count]);
     (void)pthread_mutex_destroy(&store->mutex);
     if (store->root >= 0)
         (void)close(store->root);

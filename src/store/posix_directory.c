@@ -13,16 +13,16 @@
 static parapet_status make_directory(pp_posix_store *store, int parent, const char *path, bool *has_vanished)
 {
     pp_posix_place place;
-    char *made;
+    char *changed;
     parapet_status status;
     pp_posix_locate(&place, path);
-    if ((status = pp_text_duplicate(&made, path)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(&changed, place.parent)) != PARAPET_OK)
         return status;
     if (mkdirat(parent, place.name, 0777) == 0)
-        return pp_posix_note_made(store, made);
+        return pp_posix_mark_dirty(store, changed);
     *has_vanished = errno == ENOENT;
     status = errno == EEXIST ? PARAPET_OK : pp_posix_fail_write(errno, "make directory", path);
-    pp_free(made);
+    pp_free(changed);
     return status;
 }
 

@@ -40,87 +40,23 @@ static bool is_marked(const pp_posix_store *store, const char *path)
     return false;
 }
 
-static parapet_status mark(pp_posix_store *store, char *path)
-{
-    parapet_status status = PARAPET_OK;
-    if (is_marked(store, path)) {
-        pp_free(path);
-        return PARAPET_OK;
-    }
-    if (store->dirty_count == PP_DIRTY_LIMIT)
-        status = flush_all(store);
-    store->dirty[store->dirty_count++] = path;
-    return status;
-}
-
-/* ---- Directories that were made ----
- *
- * An empty directory says nothing: one that was made for a lock, and goes with it, costs no flush. It has to outlive
- * a crash once something is in it, and so have those above it that were made too. */
-
-static bool is_within(const char *path, const char *directory)
-{
-    size_t bytes = strlen(directory);
-    return strncmp(path, directory, bytes) == 0 && (path[bytes] == '\0' || path[bytes] == '/');
-}
-
-/* From a directory that was made to the one that has it. */
-static char *cut_to_parent(char *path)
-{
-    char *slash = strrchr(path, '/');
-    *(slash != NULL ? slash : path) = '\0';
-    return path;
-}
-
-static parapet_status mark_holders(pp_posix_store *store, const char *changed)
-{
-    parapet_status status = PARAPET_OK, marked;
-    size_t i;
-    for (i = store->made_count; i > 0; i--)
-        if (is_within(changed, store->made[i - 1])) {
-            char *made = store->made[i - 1];
-            store->made[i - 1] = store->made[--store->made_count];
-            marked = mark(store, cut_to_parent(made));
-            status = status == PARAPET_OK ? marked : status;
-        }
-    return status;
-}
-
-static bool is_noted(const pp_posix_store *store, const char *path)
-{
-    size_t i;
-    for (i = 0; i < store->made_count; i++)
-        if (strcmp(store->made[i], path) == 0)
-            return true;
-    return false;
-}
-
-parapet_status pp_posix_note_made(pp_posix_store *store, char *path)
-{
-    parapet_status status = PARAPET_OK;
-    (void)pthread_mutex_lock(&store->mutex);
-    if (store->options.not_durable || is_noted(store, path))
-        pp_free(path);
-    else if (store->made_count < PP_DIRTY_LIMIT)
-        store->made[store->made_count++] = path;
-    else
-        status = mark(store, cut_to_parent(path));
-    (void)pthread_mutex_unlock(&store->mutex);
-    return status;
-}
-
 parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path)
 {
-    parapet_status status, marked;
+    parapet_status status = PARAPET_OK;
     if (store->options.not_durable) {
         pp_free(path);
         return PARAPET_OK;
     }
     (void)pthread_mutex_lock(&store->mutex);
-    marked = mark_holders(store, path);
-    status = mark(store, path);
+    if (is_marked(store, path)) {
+        pp_free(path);
+    } else {
+        if (store->dirty_count == PP_DIRTY_LIMIT)
+            status = flush_all(store);
+        store->dirty[store->dirty_count++] = path;
+    }
     (void)pthread_mutex_unlock(&store->mutex);
-    return status == PARAPET_OK ? marked : status;
+    return status;
 }
 
 parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path)
