@@ -35,14 +35,14 @@ static parapet_status fail_lock(const posix_lock *self, int error_number, const 
 {
     if (error_number == EACCES)
         return pp_fail(PARAPET_ERR_IO,
-                       "cannot %s the lock %s: this user may not write it; its mode should be that of the "
+                       "cannot %s the lock %s: %s: this user may not write it; its mode should be that of the "
                        "directory it protects",
-                       action, self->key);
+                       action, self->key, strerror(error_number));
     if (error_number == EMFILE)
         return pp_fail(PARAPET_ERR_IO,
-                       "cannot %s the lock %s: this process has too many files open; raise ulimit -n, or "
-                       "change fewer arrays in one call",
-                       action, self->key);
+                       "cannot %s the lock %s: %s in this process; raise ulimit -n, or change fewer arrays in one "
+                       "call",
+                       action, self->key, strerror(error_number));
     if (error_number == ENOLCK || error_number == EINVAL || error_number == ENOSYS || error_number == EOPNOTSUPP)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
                        "cannot %s the lock %s: the file system has no locks; set locks=record for every job on it",
@@ -50,14 +50,21 @@ static parapet_status fail_lock(const posix_lock *self, int error_number, const 
     return pp_posix_fail_write(error_number, action, self->key);
 }
 
-/* Whoever may write the directory may write the lock, and nobody else. */
-static void set_permissions(int directory, int descriptor)
+/* Whoever may write the directory may write the lock, and nobody else, where the file system has modes. -1: errno
+ * says why the file is of no use; it is closed. */
+static int set_permissions(int directory, int descriptor)
 {
     struct stat found;
-    if (fstat(directory, &found) == 0) {
-        mode_t writers = found.st_mode & 0222;
-        (void)fchmod(descriptor, writers | writers << 1);
+    mode_t writers;
+    if (fstat(directory, &found) != 0) {
+        int error_number = errno;
+        (void)close(descriptor);
+        errno = error_number;
+        return -1;
     }
+    writers = found.st_mode & 0222;
+    (void)fchmod(descriptor, writers | writers << 1);
+    return descriptor;
 }
 
 int pp_posix_open_lock_file(int directory, const char *name)
@@ -68,22 +75,30 @@ int pp_posix_open_lock_file(int directory, const char *name)
         return descriptor;
     descriptor = openat(directory, name, flags | O_CREAT | O_EXCL, 0600);
     if (descriptor >= 0)
-        set_permissions(directory, descriptor);
-    else if (errno == EEXIST)
+        return set_permissions(directory, descriptor);
+    if (errno == EEXIST)
         errno = ENOENT; /* made by another job meanwhile: look again */
     return descriptor;
 }
 
-bool pp_posix_lacks_node(const pp_posix_store *store, const char *parent)
+parapet_status pp_posix_look_for_node(const pp_posix_store *store, const char *parent, bool *lacks_node)
 {
     pp_posix_place place;
     int node;
     pp_posix_locate(&place, parent);
     node = pp_posix_open(store, place.parent, O_PATH | O_DIRECTORY);
-    if (node < 0)
-        return errno == ENOENT;
-    (void)close(node);
-    return false;
+    if (node >= 0)
+        return close(node) == 0 ? PARAPET_OK : pp_posix_fail_write(errno, "close", place.parent);
+    if (errno != ENOENT)
+        return pp_posix_fail_write(errno, "open", place.parent);
+    *lacks_node = true;
+    return PARAPET_OK;
+}
+
+static parapet_status fail_open(const posix_lock *self, int error_number)
+{
+    return error_number == ELOOP ? pp_posix_fail_write(error_number, "open", self->key)
+                                 : fail_lock(self, error_number, "open");
 }
 
 /* -1 and ENOENT: another job has removed what was there a moment ago. */
@@ -94,12 +109,12 @@ static parapet_status try_open(posix_lock *self, int *descriptor)
     parapet_status status;
     *descriptor = -1;
     pp_posix_locate(&place, self->key);
-    self->has_made_node = self->has_made_node || pp_posix_lacks_node(store_of(self), place.parent);
-    if ((status = pp_posix_provide_directory(store_of(self), place.parent, &directory)) != PARAPET_OK)
+    if ((status = pp_posix_look_for_node(store_of(self), place.parent, &self->has_made_node)) != PARAPET_OK ||
+        (status = pp_posix_provide_directory(store_of(self), place.parent, &directory)) != PARAPET_OK)
         return status;
     *descriptor = pp_posix_open_lock_file(directory, place.name);
     if (*descriptor < 0 && errno != ENOENT)
-        status = errno == ELOOP ? pp_posix_fail_write(errno, "open", self->key) : fail_lock(self, errno, "open");
+        status = fail_open(self, errno);
     (void)close(directory);
     return status;
 }
@@ -123,8 +138,8 @@ static parapet_status open_file(posix_lock *self)
 {
     parapet_status status = PARAPET_OK;
     int attempt, descriptor = pp_posix_open(store_of(self), self->key, LOCK_FLAGS);
-    if (descriptor < 0 && errno == EMFILE)
-        return fail_lock(self, errno, "open");
+    if (descriptor < 0 && errno != ENOENT)
+        return fail_open(self, errno);
     for (attempt = 0; attempt < ATTEMPTS_MOST && descriptor < 0; attempt++)
         if ((status = try_open(self, &descriptor)) != PARAPET_OK)
             return status;
@@ -168,11 +183,17 @@ static int lock_range(int descriptor, int command, short type, int byte, int cou
 
 /* Whether the open file is the one at the key. Only compares: a link on the way, which this follows, keeps everybody
  * from opening what lies behind it. */
-static bool is_in_place(const posix_lock *self)
+static parapet_status look_in_place(const posix_lock *self, bool *is_in_place)
 {
     struct stat named;
-    return fstatat(store_of(self)->root, self->key, &named, AT_SYMLINK_NOFOLLOW) == 0 &&
-           named.st_dev == self->device && named.st_ino == self->inode;
+    int result, refusals = 0;
+    do
+        result = fstatat(store_of(self)->root, self->key, &named, AT_SYMLINK_NOFOLLOW);
+    while (result != 0 && pp_posix_may_repeat(errno, &refusals));
+    *is_in_place = result == 0 && named.st_dev == self->device && named.st_ino == self->inode;
+    if (result != 0 && errno != ENOENT && errno != ENOTDIR && errno != ESTALE)
+        return fail_lock(self, errno, "look at");
+    return PARAPET_OK;
 }
 
 static bool holds_any(const posix_lock *self)
@@ -220,21 +241,32 @@ static parapet_status try_set(posix_lock *self, pp_lock_byte byte, pp_lock_mode 
     return fail_lock(self, errno, "take");
 }
 
-/* What is said of a file that is not the one at the key any more does not count. */
+/* One attempt, which counts if the file is still the one at the key. */
+static parapet_status set_once(posix_lock *self, pp_lock_byte byte, pp_lock_mode mode, bool *counts)
+{
+    parapet_status answer = try_set(self, byte, mode), status;
+    *counts = true;
+    if (answer != PARAPET_OK && answer != PARAPET_ERR_BUSY)
+        return answer;
+    if (mode != PP_LOCK_FREE && !self->holds[byte] && (status = look_in_place(self, counts)) != PARAPET_OK) {
+        *counts = true;
+        return status;
+    }
+    if (*counts && answer == PARAPET_OK)
+        self->holds[byte] = mode != PP_LOCK_FREE;
+    return answer;
+}
+
 parapet_status pp_posix_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode)
 {
     posix_lock *self = (posix_lock *)lock;
     parapet_status status = check_process(self), answer;
+    bool counts;
     int attempt;
     for (attempt = 0; attempt < ATTEMPTS_MOST && status == PARAPET_OK; attempt++) {
-        answer = try_set(self, byte, mode);
-        if (answer != PARAPET_OK && answer != PARAPET_ERR_BUSY)
+        answer = set_once(self, byte, mode, &counts);
+        if (counts)
             return answer;
-        if (mode == PP_LOCK_FREE || self->holds[byte] || is_in_place(self)) {
-            if (answer == PARAPET_OK)
-                self->holds[byte] = mode != PP_LOCK_FREE;
-            return answer;
-        }
         if (answer == PARAPET_OK)
             (void)try_set(self, byte, PP_LOCK_FREE);
         status = exchange(self);
@@ -255,29 +287,44 @@ parapet_status pp_posix_test_lock(pp_lock *lock, pp_lock_byte byte, bool *is_hel
     return PARAPET_OK;
 }
 
-/* A client of a network file system that has lost a lock fails what is written through its file. */
+/* Reads the first byte of the text, if there is one, and writes it again. */
+static parapet_status write_again(const posix_lock *self)
+{
+    char first;
+    ssize_t bytes;
+    int refusals = 0;
+    do
+        if ((bytes = pread(self->file.number, &first, 1, 0)) == 1)
+            bytes = pwrite(self->file.number, &first, 1, 0);
+    while (bytes < 0 && pp_posix_may_repeat(errno, &refusals));
+    return bytes >= 0 ? PARAPET_OK : fail_lock(self, errno, "make sure of");
+}
+
+/* A client of a network file system that has lost a lock fails what is read or written through its file. */
 parapet_status pp_posix_prove_lock(pp_lock *lock)
 {
     const posix_lock *self = (const posix_lock *)lock;
     parapet_status status = check_process(self);
-    char first;
-    if (status != PARAPET_OK)
+    bool is_in_place;
+    if (status != PARAPET_OK || (status = look_in_place(self, &is_in_place)) != PARAPET_OK)
         return status;
-    if (!is_in_place(self))
-        return fail_removed(self);
-    if (pread(self->file.number, &first, 1, 0) == 1 && pwrite(self->file.number, &first, 1, 0) != 1)
-        return fail_removed(self);
-    return PARAPET_OK;
+    return is_in_place ? write_again(self) : fail_removed(self);
 }
 
 /* At its full length, so that a shorter text leaves nothing of a longer one. */
 parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const char *text)
 {
     char padded[PP_LOCK_TEXT_BYTES];
+    size_t done = 0;
+    int refusals = 0;
     memset(padded, '\n', sizeof padded);
     memcpy(padded, text, strlen(text));
-    if (pwrite(descriptor, padded, sizeof padded, 0) != (ssize_t)sizeof padded)
-        return pp_posix_fail_write(errno, "write", key);
+    while (done < sizeof padded) {
+        ssize_t bytes = pwrite(descriptor, padded + done, sizeof padded - done, (off_t)done);
+        if (bytes < 0 && !pp_posix_may_repeat(errno, &refusals))
+            return pp_posix_fail_write(errno, "write", key);
+        done += bytes > 0 ? (size_t)bytes : 0;
+    }
     return PARAPET_OK;
 }
 
@@ -372,8 +419,10 @@ static bool is_empty(const posix_lock *self)
 void pp_posix_close_lock(pp_lock *lock)
 {
     posix_lock *self = (posix_lock *)lock;
+    bool is_in_place;
     if (self->file.number >= 0 && is_empty(self) &&
-        lock_range(self->file.number, F_OFD_SETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 0 && is_in_place(self)) {
+        lock_range(self->file.number, F_OFD_SETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 0 &&
+        look_in_place(self, &is_in_place) == PARAPET_OK && is_in_place) {
         remove_entry(store_of(self), self->key, 0);
         pp_posix_leave_directories(store_of(self), self->key, self->has_made_node);
     }

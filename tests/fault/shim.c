@@ -40,6 +40,7 @@ static bool strikes(shim_call call, bool *is_short)
         fails = armed->call == call && armed->fail_at >= 0 &&
                 (number == armed->fail_at || (armed->forever && number > armed->fail_at));
         armed->failures += fails ? 1 : 0;
+        armed->failures_beside += fails && armed->is_beside ? 1 : 0;
         *is_short = fails && armed->is_short;
         if (fails)
             errno = armed->error_number;

@@ -29,6 +29,8 @@ typedef struct shim_plan {
     int error_number;        /* errno of failing calls */
     long counts[SHIM_CALLS]; /* out: how many there were */
     long failures;           /* out */
+    long failures_beside;    /* out: how many of them were beside the work itself */
+    bool is_beside;          /* set while something is done that the work does not depend on */
 } shim_plan;
 
 /* Takes effect until the next call; NULL: nothing fails and nothing is counted. */

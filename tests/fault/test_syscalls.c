@@ -82,11 +82,45 @@ static long count_temporaries(const char *root)
     return temporaries;
 }
 
-/* What a failed call may hide: closing a directory that was only looked at, removing a temporary file, and an
- * interruption or a short transfer, which are repeated. */
+/* What a failed call may hide: closing a directory that was only looked at, removing a temporary file, clearing away
+ * a lock that is no longer needed, looking at one that this user may not read, and an interruption or a short
+ * transfer, which are repeated. */
 static bool may_succeed(const run *this)
 {
-    return this->plan.call == SHIM_CLOSE || this->how->error_number == EINTR || this->how->is_short;
+    return this->plan.call == SHIM_CLOSE || this->how->error_number == EINTR || this->how->is_short ||
+           this->plan.failures == this->plan.failures_beside;
+}
+
+/* ---- Locks are closed when the work is done, and looked at by those who may ---- */
+
+static shim_plan *watched;
+static pp_store_ops plain;
+
+static void close_watched(pp_lock *lock)
+{
+    watched->is_beside = true;
+    plain.close_lock(lock);
+    watched->is_beside = false;
+}
+
+static parapet_status view_watched(pp_store *store, const char *key, pp_lock_view *view)
+{
+    parapet_status status;
+    watched->is_beside = watched->error_number == EACCES;
+    status = plain.view_lock(store, key, view);
+    watched->is_beside = false;
+    return status;
+}
+
+/* ops is where the changed operations are kept. */
+static void watch_locks(pp_store *store, pp_store_ops *ops, shim_plan *plan)
+{
+    watched = plan;
+    plain = *store->ops;
+    *ops = plain;
+    ops->close_lock = close_watched;
+    ops->view_lock = view_watched;
+    store->ops = ops;
 }
 
 static void check_status(const run *this, tally *counted)
@@ -137,8 +171,10 @@ static void repeat(const run *this, const char *root)
 static void run_armed(run *this, const char *root, tally *counted)
 {
     pp_store *inner;
+    pp_store_ops ops;
     bed work;
     assert_ok(pp_store_posix_build(&inner, root, &(pp_posix_options){.direct_io = PARAPET_DIRECT_IO_NEVER}));
+    watch_locks(inner, &ops, &this->plan);
     bed_build(&work, inner);
     bed_open_handles(&work, this->of);
     shim_arm(&this->plan);
