@@ -2,19 +2,22 @@
  *
  * Every node has a lock, <node>/__parapet/lock, of which four things can be held:
  *
- *     LONG        by rank 0, for as long as a change takes. Shared: writing parts, so that two jobs may write one
- * array. Alone: everything else that changes an array, a copy's target, a series, a checkpoint. SHORT       by rank
- * 0, alone, around publishing: the documents of a node, or the shards of a write. Never from one call to the next.
+ *     LONG        by rank 0, for as long as a change takes.
+ *                 Shared: writing parts, so that two jobs may write one array.
+ *                 Alone: all else that changes an array, a copy's target, a series, a checkpoint.
+ *     SHORT       by rank 0, alone, around publishing: the documents of a node, or the shards of a write.
+ *                 Never from one call to the next.
  *     HANDS       by every other rank that works for one who has LONG alone.
- *     PUBLISHING  by every other rank that publishes for one who has SHORT, from before all agree to publish until
- * its last object is visible.
+ *     PUBLISHING  by every other rank that publishes for one who has SHORT,
+ *                 from before all agree to publish until its last object is visible.
  *
  * If rank 0 dies, the system frees what it held, while other ranks may still be about to publish. So whoever gets
  * LONG enters only when nobody lends a hand any more, and whoever gets SHORT, or LONG alone, when nobody is
  * publishing.
  *
  * Readers take no lock and make none. The lock of an array stays; that of a group, which readers list, goes when it
- * is let go. A lock belongs to this process: what dies leaves nothing behind. */
+ * is let go. A lock belongs to this process, and goes when it dies. Where owner records stand in for locks, the
+ * record of a process that died stays until somebody proves that it did. */
 #ifndef PARAPET_ARRAY_HOLD_H
 #define PARAPET_ARRAY_HOLD_H
 
