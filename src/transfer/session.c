@@ -170,6 +170,7 @@ typedef struct mail {
     pp_list letters;
     size_t next;
     pp_peers arrived;   /* who holds what came */
+    bool is_full;       /* there was no room for a claim that came: */
     list_need refused;  /* what came and there was no room for */
     pp_failure failure; /* the first failure to keep what came */
 } mail;
@@ -287,9 +288,12 @@ static void receive_parcel(void *context, int source, const void *parcel, size_t
     (void)source;
     for (i = 0; i < count; i++) {
         const int64_t *entry = (const int64_t *)parcel + i * words;
-        if (post->failure.status == PARAPET_OK)
-            pp_failure_take(&post->failure, keep_entry(post, entry));
-        if (post->failure.status == PARAPET_ERR_MEMORY)
+        if (post->failure.status == PARAPET_OK) {
+            parapet_status status = keep_entry(post, entry);
+            pp_failure_take(&post->failure, status);
+            post->is_full = status == PARAPET_ERR_MEMORY;
+        }
+        if (post->is_full)
             count_refused(post, entry);
     }
 }
