@@ -128,11 +128,26 @@ function(parapet_install)
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/man/*.1)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/parapet.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
+  parapet_install_function_pages()
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/parapet-config.cmake.in parapet-config.cmake
                                 INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
   write_basic_package_version_file(parapet-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/parapet-config.cmake ${PROJECT_BINARY_DIR}/parapet-config-version.cmake
           DESTINATION ${package})
+endfunction()
+
+# A page for every public function, made from the headers where there is a Python to do it.
+function(parapet_install_function_pages)
+  find_package(Python3 QUIET COMPONENTS Interpreter)
+  if(NOT Python3_FOUND)
+    return()
+  endif()
+  set(script ${PROJECT_SOURCE_DIR}/scripts/function_pages)
+  set(headers ${PROJECT_SOURCE_DIR}/include/parapet.h ${PROJECT_SOURCE_DIR}/include/parapet_plan.h)
+  set_property(DIRECTORY ${PROJECT_SOURCE_DIR} APPEND PROPERTY CMAKE_CONFIGURE_DEPENDS ${script} ${headers})
+  execute_process(COMMAND ${Python3_EXECUTABLE} ${script} ${PROJECT_BINARY_DIR}/man3 ${headers}
+                  COMMAND_ERROR_IS_FATAL ANY)
+  install(DIRECTORY ${PROJECT_BINARY_DIR}/man3/ DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
 endfunction()
 
 # A library, its tool, its pkg-config file and its part of the CMake package.
