@@ -148,11 +148,12 @@ static void test_parts__with_reserved_words_set_are_refused(void **state)
 
 static void test_parts__of_a_scalar_need_only_data(void **state)
 {
+    parapet_part given = {.data = memory};
     laid_out point;
     pp_parts parts;
     (void)state;
     laid_out_init(&point, scalar);
-    assert_ok(pp_parts_init(&parts, &(parapet_part){.data = memory}, 1, &point.layout, PARAPET_INT32));
+    assert_ok(pp_parts_init(&parts, &given, 1, &point.layout, PARAPET_INT32));
     assert_int_equal(pp_parts_element_count(&parts), 1);
     assert_fails(pp_parts_init(&parts, &(parapet_part){0}, 1, &point.layout, PARAPET_INT32), PARAPET_ERR_ARGUMENT,
                  "no data");
