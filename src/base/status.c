@@ -22,7 +22,7 @@ static void append_message(size_t used, const char *text)
 }
 
 /* Names and attributes in it are from outside. */
-static void put_message(const char *format, va_list arguments)
+__attribute__((format(printf, 1, 0))) static void put_message(const char *format, va_list arguments)
 {
     char text[PP_MESSAGE_BYTES + 4]; /* a character that is cut off at its end is too long for the sentence */
     (void)vsnprintf(text, sizeof text, format, arguments);
