@@ -21,8 +21,6 @@
 #include "base/choice.h"
 #include "checkpoint/checkpoint.h"
 
-#define RANDOM_DIGITS 32
-
 typedef enum reason {
     REASON_GENERATION,
     REASON_TEMPORARY,
@@ -184,19 +182,11 @@ static void collect_own(collecting *self, const char *path)
 /* ---- Groups ---- */
 
 /* As the store names what it writes where no name is given. */
-static bool is_temporary_name(const char *name)
-{
-    static const char before[] = ".parapet-", behind[] = ".tmp";
-    size_t start = sizeof before - 1;
-    return strncmp(name, before, start) == 0 && strspn(name + start, "0123456789abcdef") == RANDOM_DIGITS &&
-           strcmp(name + start + RANDOM_DIGITS, behind) == 0;
-}
-
 static parapet_status discard_if_left(void *context, const pp_listed *listed)
 {
     static const char probe[] = "__parapet-probe-";
     const place *where = context;
-    if (!listed->is_prefix && is_temporary_name(listed->name))
+    if (!listed->is_prefix && pp_is_temporary_name(listed->name))
         discard(where->self, where->prefix, listed->name, REASON_TEMPORARY);
     if (listed->is_prefix && where->prefix[0] == '\0' && strncmp(listed->name, probe, sizeof probe - 1) == 0)
         discard(where->self, where->prefix, listed->name, REASON_PROBE);

@@ -10,6 +10,8 @@
 #include "array/walk.h"
 #include "checkpoint/checkpoint.h"
 
+#define RANDOM_DIGITS 32 /* in the name of a temporary object */
+
 static parapet_status commits_key(const char *path, const char *name, char **key)
 {
     char *prefix = NULL;
@@ -297,6 +299,36 @@ static parapet_status remove_document(parapet_store *store, const char *path, co
     return status;
 }
 
+bool pp_is_temporary_name(const char *name)
+{
+    static const char before[] = ".parapet-", behind[] = ".tmp";
+    size_t start = sizeof before - 1;
+    return strncmp(name, before, start) == 0 && strspn(name + start, "0123456789abcdef") == RANDOM_DIGITS &&
+           strcmp(name + start + RANDOM_DIGITS, behind) == 0;
+}
+
+/* A group with its path, of which something is listed. */
+typedef struct listed_group {
+    parapet_store *store;
+    const char *path;
+} listed_group;
+
+static parapet_status remove_if_temporary(void *context, const pp_listed *listed)
+{
+    const listed_group *group = context;
+    return !listed->is_prefix && pp_is_temporary_name(listed->name)
+               ? pp_walk_remove(group->store, group->path, listed->name)
+               : PARAPET_OK;
+}
+
+/* Of the group's document. */
+static parapet_status remove_temporaries(parapet_store *store, const char *group_path)
+{
+    listed_group group = {store, group_path};
+    parapet_status status = pp_store_list(pp_store_backend(store), group_path, remove_if_temporary, &group);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
 /* The reservation goes last: once it is gone, another job may take the name, and nothing may be left to remove then.
  */
 static parapet_status remove_generation(parapet_store *store, const char *group_path, const pp_commit *commit)
@@ -305,6 +337,7 @@ static parapet_status remove_generation(parapet_store *store, const char *group_
     parapet_status status;
     if ((status = pp_store_settle(backend)) != PARAPET_OK ||
         (status = remove_arrays(store, group_path, commit)) != PARAPET_OK ||
+        (status = remove_temporaries(store, group_path)) != PARAPET_OK ||
         (status = pp_store_settle(backend)) != PARAPET_OK ||
         (status = pp_node_remove_own(store, group_path)) != PARAPET_OK ||
         (status = pp_store_remove_empty(backend, group_path)) != PARAPET_OK)
@@ -360,6 +393,8 @@ static parapet_status note_content(void *context, const pp_listed *listed)
 {
     contents *found = context;
     bool is_own = strcmp(listed->name, "__parapet") == 0;
+    if (!listed->is_prefix && pp_is_temporary_name(listed->name))
+        return PARAPET_OK;
     found->has_own = found->has_own || is_own;
     found->has_others = found->has_others || !is_own;
     return PARAPET_OK;
