@@ -81,8 +81,8 @@ MUTANTS = [
      "from": "if (status == PARAPET_OK && memcmp(node.digest, restore->commit.document, PP_SHA256_BYTES) != 0)",
      "to": "if (0 && status == PARAPET_OK && memcmp(node.digest, restore->commit.document, PP_SHA256_BYTES) != 0)"},
     {"name": "a row in doubt is not announced", "file": "src/series/commit.c", "tests": [SERIES],
-     "from": "    if (series->is_uncertain || (!series->is_in_doubt",
-     "to": "    if (1 || series->is_uncertain || (!series->is_in_doubt"},
+     "from": "    if (status != PARAPET_OK || !told->is_uncertain)",
+     "to": "    if (1 || status != PARAPET_OK || !told->is_uncertain)"},
     {"name": "a step is committed before its shards", "file": "src/series/row.c", "tests": [SERIES],
      "from": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK)\n        status = write_kept(series);",
      "to": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK &&\n        (status ="
