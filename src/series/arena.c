@@ -299,7 +299,7 @@ parapet_status pp_series_keep(parapet_series *series, const pp_series_step *step
     step_measure measure;
     parapet_status status;
     int64_t fits;
-    if (arena->step_count == 0)
+    if (arena->pieces.list.budget == NULL)
         pp_series_pieces_init(&arena->pieces, ndim_most(series), pp_store_budget(series->store));
     measure = measure_step(series, step);
     fits = reserve_pieces(series, &measure) == PARAPET_OK && takes_memory(series, measure.bytes);

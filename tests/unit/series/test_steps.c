@@ -2,6 +2,7 @@
  * a crash at any operation leaves. One process, storage in memory. */
 #include "support.h"
 
+#include "array/store.h"
 #include "array/stored.h"
 #include "series/series.h"
 
@@ -445,6 +446,28 @@ static void test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log
     stored_close(&store);
 }
 
+/* What was taken for a first step that fails is there for the next one, and is not taken again. */
+static void test_series__a_first_step_that_is_refused_again_and_again_takes_no_more_memory(void **state)
+{
+    static const subject endless_row = {INT64_C(1) << 20, 64, true};
+    long live = pp_memory_live_count();
+    parapet_store *store;
+    parapet_series *series;
+    size_t used = 0;
+    int attempt;
+    (void)state;
+    stored_open(&store, &little);
+    assert_ok(create(&series, store, "s", &endless_row));
+    for (attempt = 0; attempt < 3; attempt++) {
+        assert_fails(append(series, 0), PARAPET_ERR_MEMORY, "too small to keep");
+        assert_true(attempt == 0 || pp_budget_used(pp_store_budget(store)) == used);
+        used = pp_budget_used(pp_store_budget(store));
+    }
+    assert_ok(parapet_series_close(&series));
+    stored_close(&store);
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
 /* ---- What is refused ---- */
 
 static void test_series__refuses_what_is_no_series(void **state)
@@ -733,6 +756,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_series__a_row_that_is_too_large_for_memory_is_kept_in_a_log),
         cmocka_unit_test(test_series__a_large_row_is_written_shard_by_shard_with_the_same_bytes),
         cmocka_unit_test(test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log),
+        cmocka_unit_test(test_series__a_first_step_that_is_refused_again_and_again_takes_no_more_memory),
         cmocka_unit_test(test_series__refuses_what_is_no_series),
         cmocka_unit_test(test_series__refuses_a_step_that_is_wrong_and_goes_on),
         cmocka_unit_test(test_series__refuses_a_step_with_the_dimension_of_the_steps),
