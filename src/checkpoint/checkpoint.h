@@ -56,9 +56,6 @@ parapet_status pp_generation_erase(parapet_store *store, const char *path, const
 /* By which a job makes the directory of a generation its own. */
 #define PP_GENERATION_RESERVATION "__parapet/claim"
 
-/* Whether an object is the document of a group that was never published, by its name. */
-bool pp_is_temporary_name(const char *name);
-
 /* PARAPET_ERR_EXISTS: something lies there that is not the library's own: a generation, or another's directory. */
 parapet_status pp_generation_check_free(parapet_store *store, const char *group_path);
 

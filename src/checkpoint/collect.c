@@ -186,7 +186,7 @@ static parapet_status discard_if_left(void *context, const pp_listed *listed)
 {
     static const char probe[] = "__parapet-probe-";
     const place *where = context;
-    if (!listed->is_prefix && pp_is_temporary_name(listed->name))
+    if (!listed->is_prefix && pp_store_is_temporary_name(listed->name))
         discard(where->self, where->prefix, listed->name, REASON_TEMPORARY);
     if (listed->is_prefix && where->prefix[0] == '\0' && strncmp(listed->name, probe, sizeof probe - 1) == 0)
         discard(where->self, where->prefix, listed->name, REASON_PROBE);

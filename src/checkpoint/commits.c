@@ -10,8 +10,6 @@
 #include "array/walk.h"
 #include "checkpoint/checkpoint.h"
 
-#define RANDOM_DIGITS 32 /* in the name of a temporary object */
-
 static parapet_status commits_key(const char *path, const char *name, char **key)
 {
     char *prefix = NULL;
@@ -299,14 +297,6 @@ static parapet_status remove_document(parapet_store *store, const char *path, co
     return status;
 }
 
-bool pp_is_temporary_name(const char *name)
-{
-    static const char before[] = ".parapet-", behind[] = ".tmp";
-    size_t start = sizeof before - 1;
-    return strncmp(name, before, start) == 0 && strspn(name + start, "0123456789abcdef") == RANDOM_DIGITS &&
-           strcmp(name + start + RANDOM_DIGITS, behind) == 0;
-}
-
 /* A group with its path, of which something is listed. */
 typedef struct listed_group {
     parapet_store *store;
@@ -316,7 +306,7 @@ typedef struct listed_group {
 static parapet_status remove_if_temporary(void *context, const pp_listed *listed)
 {
     const listed_group *group = context;
-    return !listed->is_prefix && pp_is_temporary_name(listed->name)
+    return !listed->is_prefix && pp_store_is_temporary_name(listed->name)
                ? pp_walk_remove(group->store, group->path, listed->name)
                : PARAPET_OK;
 }
@@ -386,17 +376,17 @@ static parapet_status is_named(parapet_store *store, const char *path, const cha
 }
 
 typedef struct contents {
-    bool has_own, has_others;
+    bool has_own, has_temporaries, has_others;
 } contents;
 
 static parapet_status note_content(void *context, const pp_listed *listed)
 {
     contents *found = context;
     bool is_own = strcmp(listed->name, "__parapet") == 0;
-    if (!listed->is_prefix && pp_is_temporary_name(listed->name))
-        return PARAPET_OK;
+    bool is_temporary = !listed->is_prefix && pp_store_is_temporary_name(listed->name);
     found->has_own = found->has_own || is_own;
-    found->has_others = found->has_others || !is_own;
+    found->has_temporaries = found->has_temporaries || is_temporary;
+    found->has_others = found->has_others || (!is_own && !is_temporary);
     return PARAPET_OK;
 }
 
@@ -412,7 +402,7 @@ parapet_status pp_generation_check_free(parapet_store *store, const char *group_
 {
     contents found;
     parapet_status status = look_into(store, group_path, &found);
-    return status == PARAPET_OK && found.has_others
+    return status == PARAPET_OK && (found.has_temporaries || found.has_others)
                ? pp_fail(PARAPET_ERR_EXISTS, "something lies at \"%s\" already", group_path)
                : status;
 }
@@ -425,7 +415,7 @@ static parapet_status note_object(void *context, const char *key, uint64_t bytes
     return PARAPET_OK;
 }
 
-/* Whether there are only empty directories that the library makes. */
+/* Whether there are only empty directories that the library makes, and what was to become the group's document. */
 static parapet_status is_bare(parapet_store *store, const char *group_path, bool *bare)
 {
     contents found;

@@ -222,6 +222,9 @@ parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, 
 void pp_reader_expect(pp_reader *reader, uint64_t offset, size_t bytes);
 void pp_reader_free(pp_reader *reader); /* takes NULL */
 
+/* Whether a temporary object without a name of its own is called so: what lies under it was never published. */
+bool pp_store_is_temporary_name(const char *name);
+
 parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);
 parapet_status pp_store_resume(pp_store *store, const pp_write_request *request, uint64_t bytes, pp_writer **writer);
 parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t bytes);
