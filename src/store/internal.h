@@ -182,8 +182,10 @@ int pp_posix_open_lock_file(int directory, const char *name);
 parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const char *text);
 parapet_status pp_posix_read_lock_text(pp_store *store, const char *key, pp_lock_view *view);
 
-/* Sets *lacks_node if the node is missing of which this is the directory __parapet. */
-parapet_status pp_posix_look_for_node(const pp_posix_store *store, const char *parent, bool *lacks_node);
+/* Opens the directory __parapet of a lock and makes it where it is missing. Sets *has_made_node if the node to which
+ * it belongs was missing too. */
+parapet_status pp_posix_provide_lock_directory(pp_posix_store *store, const char *path, bool *has_made_node,
+                                               int *directory);
 
 /* Removes the directory of a lock, and that of the node if it was made for the lock; only if nothing is in them. */
 void pp_posix_leave_directories(const pp_posix_store *store, const char *key, bool has_made_node);

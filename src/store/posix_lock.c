@@ -81,11 +81,11 @@ int pp_posix_open_lock_file(int directory, const char *name)
     return descriptor;
 }
 
-parapet_status pp_posix_look_for_node(const pp_posix_store *store, const char *parent, bool *lacks_node)
+static parapet_status look_for_node(const pp_posix_store *store, const char *path, bool *lacks_node)
 {
     pp_posix_place place;
     int node;
-    pp_posix_locate(&place, parent);
+    pp_posix_locate(&place, path);
     node = pp_posix_open(store, place.parent, O_PATH | O_DIRECTORY);
     if (node >= 0)
         return close(node) == 0 ? PARAPET_OK : pp_posix_fail_write(errno, "close", place.parent);
@@ -93,6 +93,13 @@ parapet_status pp_posix_look_for_node(const pp_posix_store *store, const char *p
         return pp_posix_fail_write(errno, "open", place.parent);
     *lacks_node = true;
     return PARAPET_OK;
+}
+
+parapet_status pp_posix_provide_lock_directory(pp_posix_store *store, const char *path, bool *has_made_node,
+                                               int *directory)
+{
+    parapet_status status = look_for_node(store, path, has_made_node);
+    return status == PARAPET_OK ? pp_posix_provide_directory(store, path, directory) : status;
 }
 
 static parapet_status fail_open(const posix_lock *self, int error_number)
@@ -109,8 +116,8 @@ static parapet_status try_open(posix_lock *self, int *descriptor)
     parapet_status status;
     *descriptor = -1;
     pp_posix_locate(&place, self->key);
-    if ((status = pp_posix_look_for_node(store_of(self), place.parent, &self->has_made_node)) != PARAPET_OK ||
-        (status = pp_posix_provide_directory(store_of(self), place.parent, &directory)) != PARAPET_OK)
+    status = pp_posix_provide_lock_directory(store_of(self), place.parent, &self->has_made_node, &directory);
+    if (status != PARAPET_OK)
         return status;
     *descriptor = pp_posix_open_lock_file(directory, place.name);
     if (*descriptor < 0 && errno != ENOENT)
@@ -321,7 +328,9 @@ parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const c
     memcpy(padded, text, strlen(text));
     while (done < sizeof padded) {
         ssize_t bytes = pwrite(descriptor, padded + done, sizeof padded - done, (off_t)done);
-        if (bytes < 0 && !pp_posix_may_repeat(errno, &refusals))
+        if (bytes == 0)
+            errno = EIO;
+        if (bytes <= 0 && !pp_posix_may_repeat(errno, &refusals))
             return pp_posix_fail_write(errno, "write", key);
         done += bytes > 0 ? (size_t)bytes : 0;
     }

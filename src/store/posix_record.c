@@ -247,8 +247,8 @@ static parapet_status try_take(record_lock *self, pp_lock_byte byte, bool *is_ta
     int directory;
     parapet_status status;
     pp_posix_locate(&place, self->key);
-    if ((status = pp_posix_look_for_node(store_of(self), place.parent, &self->has_made_node)) != PARAPET_OK ||
-        (status = pp_posix_provide_directory(store_of(self), place.parent, &directory)) != PARAPET_OK)
+    status = pp_posix_provide_lock_directory(store_of(self), place.parent, &self->has_made_node, &directory);
+    if (status != PARAPET_OK)
         return status;
     status =
         is_single(byte) ? try_single(self, directory, byte, is_taken) : try_shared(self, directory, byte, is_taken);
