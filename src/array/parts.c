@@ -16,7 +16,7 @@ typedef struct batch {
     parapet_store *store;
     const parapet_array_parts *list;
     int count;
-    const int64_t *slice; /* NULL: the parts have all dimensions; else where they lie in the first, which they lack */
+    const int64_t *step; /* NULL: the parts have all dimensions; else their index in the first, which they lack */
     pp_parts *parts;
     pp_transfer_context *contexts;
     pp_transfer_array *arrays;
@@ -71,9 +71,9 @@ static parapet_status take_parts(batch *all, int i)
     const parapet_array_parts *entry = &all->list[i];
     const pp_layout *layout = &entry->array->layout;
     parapet_type type = entry->array->document.type.id;
-    if (all->slice == NULL)
+    if (all->step == NULL)
         return pp_parts_init(&all->parts[i], entry->parts, entry->part_count, layout, type);
-    return pp_parts_init_slice(&all->parts[i], entry->parts, entry->part_count, layout, type, *all->slice);
+    return pp_parts_init_step(&all->parts[i], entry->parts, entry->part_count, layout, type, *all->step);
 }
 
 /* Everything about the call that this rank can find wrong by itself. */
@@ -426,7 +426,7 @@ parapet_status parapet_array_read(parapet_array *array, const parapet_part *part
     return pp_outcome(status == PARAPET_OK ? read_batch(&all) : status);
 }
 
-parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, const int64_t *slice,
+parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, const int64_t *step,
                                           int64_t *shards_written)
 {
     parapet_store *store = list[0].array->store;
@@ -434,7 +434,7 @@ parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int c
     batch all;
     parapet_status status = open_batch(&all, PP_WRITING, list, count, "parapet_arrays_write");
     int i;
-    all.slice = slice;
+    all.step = step;
     if (status == PARAPET_OK)
         status = write_batch(&all);
     *shards_written += store->counters.shards_owned - before;
@@ -450,15 +450,8 @@ size_t pp_array_write_bytes(const parapet_array *array, size_t part_count, int64
 {
     const parapet_store *store = array->store;
     int ranks = pp_comm_size(store->comm);
-    size_t fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes);
-    pp_memory_case memory = {.threads = (int)store->options.threads,
-                             .has_threads = true,
-                             .keeps_old = true,
-                             .has_remote = ranks > 1,
-                             .fragment_bytes = fragment_bytes,
-                             .shard_count = 2,
-                             .rank_most = ranks - 1};
-    return pp_memory_least_bytes(&array->layout, &memory) + pp_memory_client_bytes(fragment_bytes) +
+    return pp_memory_least_bytes(&array->layout, (int)store->options.threads, ranks,
+                                 pp_memory_fragment_bytes(store->least_memory_bytes)) +
            pp_memory_list_bytes(array->document.ndim, (int64_t)part_count, (int64_t)part_count,
                                 pp_memory_others(ranks, store->server_count, shards));
 }

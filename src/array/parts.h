@@ -6,9 +6,9 @@
 
 /* [collective] As parapet_arrays_write, for somebody who has the data until it is written, and writes it again after
  * a failure: the arrays stay usable, unless the ranks have lost each other. No notes are kept for a seal.
- * slice, if not NULL: the parts leave out the first dimension, and lie there in it. *shards_written grows by the
- * shards that this rank wrote. */
-parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, const int64_t *slice,
+ * step, if not NULL: the parts leave out the first dimension, and this is their index in it. *shards_written grows by
+ * the shards that this rank wrote. */
+parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, const int64_t *step,
                                           int64_t *shards_written);
 
 /* What writing so many parts into so many shards of an array takes, so that a limit that is named suffices; each part

@@ -240,9 +240,9 @@ static parapet_status fill_share(row_share *share, const parapet_series *series)
 
 /* [collective] All of the row stays here, and no document speaks of it: what was published in part is written again.
  */
-static parapet_status write_list(parapet_series *series, const parapet_array_parts *list, const int64_t *slice)
+static parapet_status write_list(parapet_series *series, const parapet_array_parts *list, const int64_t *step)
 {
-    return pp_arrays_write_repeatable(list, series->count, slice, &series->shards_written);
+    return pp_arrays_write_repeatable(list, series->count, step, &series->shards_written);
 }
 
 /* [collective] sharing NULL: all at once. */

@@ -46,7 +46,7 @@ static parapet_status take_parts(pp_parts *parts, const parapet_step *given, con
         return pp_fail(PARAPET_ERR_ARGUMENT, "there are too many steps");
     if ((status = pp_grid_init(&layout.tiling.shards, document->ndim, shape, document->grid_shape)) != PARAPET_OK)
         return status;
-    return pp_parts_init_slice(parts, given->parts, given->part_count, &layout, document->type.id, number);
+    return pp_parts_init_step(parts, given->parts, given->part_count, &layout, document->type.id, number);
 }
 
 static parapet_status take_array(pp_series_step *step, int index, const parapet_series *series,

@@ -275,10 +275,18 @@ int64_t pp_memory_others(int ranks, int servers, int64_t shards)
     return ranks > 1 ? pp_divide_up(ranks, pp_max_i64(pp_min_i64(servers, shards), 1)) : 0;
 }
 
-size_t pp_memory_least_bytes(const pp_layout *layout, const pp_memory_case *memory)
+size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes)
 {
-    read_needs needs = find_read_needs(&layout, 1, memory);
+    const pp_memory_case memory = {.threads = threads,
+                                   .has_threads = true,
+                                   .keeps_old = true,
+                                   .has_remote = ranks > 1,
+                                   .fragment_bytes = fragment_bytes,
+                                   .shard_count = 2,
+                                   .rank_most = ranks - 1};
+    read_needs needs = find_read_needs(&layout, 1, &memory);
     pp_memory_plan plan = {.batch_bytes = needs.chunk_bytes};
-    size_t write = write_fixed(layout, memory) + write_slot(layout, memory, 1);
-    return pp_max_size(write, read_fixed(&needs) + read_slot(&layout, 1, memory, &needs, &plan));
+    size_t write = write_fixed(layout, &memory) + write_slot(layout, &memory, 1);
+    size_t read = read_fixed(&needs) + read_slot(&layout, 1, &memory, &needs, &plan);
+    return pp_max_size(write, read) + (ranks > 1 ? pp_memory_client_bytes(fragment_bytes) : 0);
 }

@@ -39,8 +39,9 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
 parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                                    pp_memory_plan *plan);
 
-/* The least that one layout needs, whichever way the transfer goes; available_bytes and used_bytes do not matter. */
-size_t pp_memory_least_bytes(const pp_layout *layout, const pp_memory_case *memory);
+/* The smallest amount that a transfer of one layout between so many ranks can do with, whether it reads or writes;
+ * lists are not included. */
+size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes);
 
 /* What the lists of so many claims, which meet so many shards, take, with what is needed to make and check them, and
  * what comes to the rank as a home and as an owner, if that is `others` times as much; saturates. */

@@ -52,10 +52,10 @@ static parapet_status check_type(int index, const parapet_part *given, parapet_t
 /* The box of a part with the first dimension before its own where that was left out. */
 static void place_box(const pp_parts *parts, const parapet_part *given, pp_box *box)
 {
-    int first = parts->is_slice ? 1 : 0;
+    int first = parts->is_step ? 1 : 0;
     size_t bytes = (size_t)given->ndim * sizeof box->start[0];
     box->ndim = given->ndim + first;
-    box->start[0] = parts->slice;
+    box->start[0] = parts->step;
     box->count[0] = 1;
     if (bytes > 0) {
         memcpy(box->start + first, given->start, bytes);
@@ -76,7 +76,7 @@ static parapet_status check_part(const pp_parts *parts, int index, const pp_grid
     pp_box box;
     parapet_status status;
     if ((status = check_reserved(index, given)) != PARAPET_OK ||
-        (status = check_ndim(index, given, array->ndim - (parts->is_slice ? 1 : 0))) != PARAPET_OK ||
+        (status = check_ndim(index, given, array->ndim - (parts->is_step ? 1 : 0))) != PARAPET_OK ||
         (status = check_type(index, given, type)) != PARAPET_OK)
         return status;
     place_box(parts, given, &box);
@@ -105,21 +105,18 @@ parapet_status pp_parts_init(pp_parts *parts, const parapet_part *given, int cou
     return check_parts(parts, &layout->tiling.shards, type);
 }
 
-parapet_status pp_parts_init_slice(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
-                                   parapet_type type, int64_t slice)
+parapet_status pp_parts_init_step(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
+                                  parapet_type type, int64_t step)
 {
-    *parts = (pp_parts){.given = given,
-                        .count = count,
-                        .element_bytes = layout->tiling.element_bytes,
-                        .is_slice = true,
-                        .slice = slice};
+    *parts = (pp_parts){
+        .given = given, .count = count, .element_bytes = layout->tiling.element_bytes, .is_step = true, .step = step};
     return check_parts(parts, &layout->tiling.shards, type);
 }
 
 void pp_parts_at(const pp_parts *parts, int index, pp_part *part)
 {
     const parapet_part *given = &parts->given[index];
-    int first = parts->is_slice ? 1 : 0;
+    int first = parts->is_step ? 1 : 0;
     place_box(parts, given, &part->box);
     part->data = given->data;
     part->strides[0] = 0;

@@ -16,15 +16,15 @@ typedef struct pp_parts {
     const parapet_part *given;
     int count;
     size_t element_bytes;
-    bool is_slice; /* the parts leave out the first dimension, in which all of them lie at index `slice` */
-    int64_t slice;
+    bool is_step; /* the parts leave out the first dimension, in which all of them have the index `step` */
+    int64_t step;
 } pp_parts;
 
 /* Checks the parts against the array: ndim, type, bounds, data. */
 parapet_status pp_parts_init(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
                              parapet_type type);
-parapet_status pp_parts_init_slice(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
-                                   parapet_type type, int64_t slice);
+parapet_status pp_parts_init_step(pp_parts *parts, const parapet_part *given, int count, const pp_layout *layout,
+                                  parapet_type type, int64_t step);
 
 /* One of them. */
 void pp_parts_at(const pp_parts *parts, int index, pp_part *part);

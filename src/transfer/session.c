@@ -457,19 +457,15 @@ static parapet_status hand_over(pp_session *session, parapet_status before)
 /* The least that the transfer will need beside its lists, whichever way it goes. */
 static size_t find_least_bytes(const pp_session *session)
 {
-    const pp_transfer_context *context = pp_session_context(session, 0);
-    pp_memory_case memory = {.threads = context->threads,
-                             .has_threads = context->has_storage_thread,
-                             .keeps_old = true,
-                             .has_remote = !session->is_alone,
-                             .fragment_bytes = session->fragment_bytes,
-                             .shard_count = 2,
-                             .rank_most = session->rank_count - 1};
+    int ranks = session->is_alone ? 1 : session->rank_count;
     size_t least = 0;
     int i;
-    for (i = 0; i < session->array_count; i++)
-        least = pp_max_size(least, pp_memory_least_bytes(pp_session_context(session, i)->layout, &memory));
-    return least + (session->is_alone ? 0 : pp_memory_client_bytes(session->fragment_bytes));
+    for (i = 0; i < session->array_count; i++) {
+        const pp_transfer_context *context = pp_session_context(session, i);
+        least = pp_max_size(least,
+                            pp_memory_least_bytes(context->layout, context->threads, ranks, session->fragment_bytes));
+    }
+    return least;
 }
 
 parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,

@@ -364,14 +364,14 @@ static void test_parts__without_strides_are_dense_in_c_order(void **state)
     assert_int_equal(part.strides[1], 4);
 }
 
-static void test_parts__of_a_slice_get_the_dimension_that_they_leave_out(void **state)
+static void test_parts__of_a_step_get_the_dimension_that_they_leave_out(void **state)
 {
     int64_t start = 2, count = 5, stride = 8;
     parapet_part given = {.ndim = 1, .start = &start, .count = &count, .data = memory, .strides_bytes = &stride};
     pp_parts parts;
     pp_part part;
     (void)state;
-    assert_ok(pp_parts_init_slice(&parts, &given, 1, &made.layout, PARAPET_INT32, 3));
+    assert_ok(pp_parts_init_step(&parts, &given, 1, &made.layout, PARAPET_INT32, 3));
     pp_parts_at(&parts, 0, &part);
     assert_int_equal(part.box.ndim, 2);
     assert_true(part.box.start[0] == 3 && part.box.count[0] == 1 && part.box.start[1] == 2 && part.box.count[1] == 5);
@@ -379,10 +379,10 @@ static void test_parts__of_a_slice_get_the_dimension_that_they_leave_out(void **
     given.strides_bytes = NULL;
     pp_parts_at(&parts, 0, &part);
     assert_int_equal(part.strides[1], 4);
-    assert_fails(pp_parts_init_slice(&parts, &given, 1, &made.layout, PARAPET_INT32, ROWS), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_parts_init_step(&parts, &given, 1, &made.layout, PARAPET_INT32, ROWS), PARAPET_ERR_ARGUMENT,
                  "dimension 0");
     given.ndim = 2;
-    assert_fails(pp_parts_init_slice(&parts, &given, 1, &made.layout, PARAPET_INT32, 0), PARAPET_ERR_ARGUMENT,
+    assert_fails(pp_parts_init_step(&parts, &given, 1, &made.layout, PARAPET_INT32, 0), PARAPET_ERR_ARGUMENT,
                  "dimensions");
 }
 
@@ -402,7 +402,7 @@ int main(void)
         cmocka_unit_test(test_parts__scatter_puts_every_element_in_its_place_and_nothing_else),
         cmocka_unit_test(test_parts__fill_sets_what_part_and_box_share),
         cmocka_unit_test(test_parts__without_strides_are_dense_in_c_order),
-        cmocka_unit_test(test_parts__of_a_slice_get_the_dimension_that_they_leave_out),
+        cmocka_unit_test(test_parts__of_a_step_get_the_dimension_that_they_leave_out),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }
