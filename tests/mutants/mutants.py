@@ -1,6 +1,7 @@
 """Whether the tests can fail: faults seeded into the protocols of commit and durability, one at a time.
 
     python mutants.py BUILD LAUNCHER [WORD ...]         all, or those whose names contain one of the words
+    python mutants.py --find                            only looks for the changes in the source
 
 A mutant is one change in one source file. The file is compiled as the build compiles it, put in the place of the
 original in a copy of the library, and programs of the tests are linked again with that copy; neither the source tree
@@ -115,6 +116,9 @@ def caught_by(mutant, build, scratch, number, launcher):
 
 
 def main():
+    if sys.argv[1:] == ["--find"]:
+        print(f"{len([change(mutant) for mutant in MUTANTS])} changes found in the source")
+        return
     if len(sys.argv) < 3:
         raise SystemExit(__doc__)
     build, launcher, words = Build(sys.argv[1]), sys.argv[2], sys.argv[3:]

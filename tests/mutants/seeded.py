@@ -49,11 +49,9 @@ MUTANTS = [
      "to": "if (status == PARAPET_OK)\n        status = check_not_overtaken"},
     {"name": "the record is committed before the group's document", "file": CHECKPOINTS, "tests": [POINTS],
      "from": "    parapet_status status = write_group(checkpoint);\n    (void)argument;\n    if (status == PARAPET_OK)\n"
-             "        status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit,"
-             " &is_certain);\n",
-     "to": "    parapet_status status = pp_commit_publish(checkpoint->store, checkpoint->path, &checkpoint->commit,"
-           " &is_certain);\n    (void)argument;\n    if (status == PARAPET_OK)\n        status ="
-           " write_group(checkpoint);\n"},
+             "        status = publish_record(checkpoint, &is_certain);\n",
+     "to": "    parapet_status status = publish_record(checkpoint, &is_certain);\n    (void)argument;\n"
+           "    if (status == PARAPET_OK)\n        status = write_group(checkpoint);\n"},
     {"name": "older generations go before the commit", "file": CHECKPOINTS, "tests": [POINTS],
      "from": "    parapet_status status = write_group(checkpoint);\n    (void)argument;\n",
      "to": "    parapet_status status;\n    (void)argument;\n    checkpoint->keep -= 1;\n    tidy_up(checkpoint);\n"
@@ -62,11 +60,11 @@ MUTANTS = [
      "from": "    if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store), key)) =="
              " PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK && (status ="
              " pp_store_settle(pp_store_backend(store))) == PARAPET_OK &&\n        loaded == PARAPET_OK)\n"
-             "        status = pp_generation_erase(store, path, commit.group);\n",
-     "to": "    if (status == PARAPET_OK && loaded == PARAPET_OK)\n        status = pp_generation_erase(store, path,"
-           " commit.group);\n    if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store), key)) =="
-           " PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK)\n        status ="
-           " pp_store_settle(pp_store_backend(store));\n"},
+             "        status = erase(store, path, commit.group, &commit);\n",
+     "to": "    if (status == PARAPET_OK && loaded == PARAPET_OK)\n        status = erase(store, path,"
+           " commit.group, &commit);\n    if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store),"
+           " key)) == PARAPET_ERR_NOT_FOUND)\n        status = PARAPET_OK;\n    if (status == PARAPET_OK)\n"
+           "        status = pp_store_settle(pp_store_backend(store));\n"},
     {"name": "what may be committed is erased", "file": CHECKPOINTS, "tests": [POINTS],
      "from": "    if (is_certain) {\n", "to": "    if (is_certain || status != PARAPET_OK) {\n"},
     {"name": "the record replaces another", "file": COMMITS, "tests": [RACES],
@@ -78,19 +76,20 @@ MUTANTS = [
     {"name": "shards are not verified", "file": "src/checkpoint/restore.c", "tests": [CHECKPOINT],
      "from": "            status = pp_arrays_verify(restore->arrays, count);", "to": "            status = PARAPET_OK;"},
     {"name": "the group's document is not compared", "file": "src/checkpoint/restore.c", "tests": [CHECKPOINT],
-     "from": "if (status == PARAPET_OK && memcmp(node.digest, restore->commit.document, PP_SHA256_BYTES) != 0)",
-     "to": "if (0 && status == PARAPET_OK && memcmp(node.digest, restore->commit.document, PP_SHA256_BYTES) != 0)"},
+     "from": "        compare_document(&node, restore->group_path, restore->commit.document) != PARAPET_OK)",
+     "to": "        0 && compare_document(&node, restore->group_path, restore->commit.document) != PARAPET_OK)"},
     {"name": "a row in doubt is not announced", "file": "src/series/commit.c", "tests": [SERIES],
      "from": "    if (status != PARAPET_OK || !told->is_uncertain)",
      "to": "    if (1 || status != PARAPET_OK || !told->is_uncertain)"},
     {"name": "a step is committed before its shards", "file": "src/series/row.c", "tests": [SERIES],
-     "from": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK)\n        status = write_kept(series);",
-     "to": "(status = pp_series_set_steps(series, series->steps)) == PARAPET_OK &&\n        (status ="
+     "from": "(status = pp_series_announce(series, series->steps, true)) == PARAPET_OK)\n"
+             "        status = write_kept(series);",
+     "to": "(status = pp_series_announce(series, series->steps, true)) == PARAPET_OK &&\n        (status ="
            " pp_series_commit(series)) == PARAPET_OK)\n        status = write_kept(series);"},
     {"name": "only the rank that failed cuts its log", "file": "src/series/arena.c", "tests": [SERIES_FAULTS],
-     "from": "    if ((status = pp_comm_agree(pp_store_comm(series->store), \"staging a step\","
-             " append_step(series, cuts))) !=\n        PARAPET_OK)\n",
-     "to": "    parapet_status own = append_step(series, cuts);\n    if ((status ="
+     "from": "    if ((status = pp_comm_agree(pp_store_comm(series->store), \"staging a step\",\n"
+             "                                append_step(series, step, measure))) != PARAPET_OK)\n",
+     "to": "    parapet_status own = append_step(series, step, measure);\n    if ((status ="
            " pp_comm_agree(pp_store_comm(series->store), \"staging a step\", own)) != PARAPET_OK &&"
            " own != PARAPET_OK)\n"},
     {"name": "a row that failed to be published is given up", "file": "src/array/parts.c",
