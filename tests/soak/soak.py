@@ -153,15 +153,32 @@ class Reader:
     """zarr-python in a process of its own."""
 
     def __init__(self, python):
-        words = [python, str(pathlib.Path(__file__).resolve().parent / "reader.py")]
-        self.process = subprocess.Popen(words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) if python else None
+        self.words = [python, str(pathlib.Path(__file__).resolve().parent / "reader.py")] if python else None
+        self.process = self.start()
+
+    def start(self):
+        return subprocess.Popen(self.words, stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True) if self.words else None
+
+    def ask(self, store):
+        """The answer, or "" if the process has died."""
+        try:
+            self.process.stdin.write(f"{store}\n")
+            self.process.stdin.flush()
+            return self.process.stdout.readline()
+        except BrokenPipeError:
+            return ""
 
     def compare(self, store, found):
         if self.process is None:
             return 0
-        self.process.stdin.write(f"{store}\n")
-        self.process.stdin.flush()
-        seen = json.loads(self.process.stdout.readline())
+        answer = self.ask(store)
+        if not answer:
+            print(f"zarr-python ended with {self.process.wait()}; another one is asked", flush=True)
+            self.process = self.start()
+            answer = self.ask(store)
+        if not answer:
+            raise model.Violation(f"zarr-python dies of it, with {self.process.wait()}")
+        seen = json.loads(answer)
         if "problem" in seen:
             raise model.Violation(f"zarr-python cannot read it: {seen['problem']}")
         for name in ("a", "t"):
