@@ -54,7 +54,8 @@ def stop_in_the_middle(folder):
     wait_for("a rank that stops", (folder / "stopped").exists)
     leader, stopped = [int((folder / f"pid.{rank}").read_text()) for rank in (0, 1)]
     wait_for("a rank that is stopped", lambda: state_of(stopped) == "T")
-    for pid in {launcher.pid, parent_of(stopped), leader}:
+    # From the nearest to the farthest: one that is left alive would end the rank that is to stay.
+    for pid in dict.fromkeys((parent_of(stopped), launcher.pid, leader)):
         os.kill(pid, signal.SIGKILL)
     launcher.wait()
     wait_for("the end of rank 0", lambda: is_gone(leader))
