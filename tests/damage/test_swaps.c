@@ -111,7 +111,7 @@ static void burst_object(subject *made, damaged_object *object, damage_count *co
 {
     static test_random random = {12345};
     unsigned char *hit = malloc(object->bytes);
-    int tries = is_full ? 2000 : 40;
+    int tries = is_full ? 500 : 40;
     while (tries-- > 0) {
         size_t start = (size_t)test_random_between(&random, 0, (int64_t)object->bytes - 1);
         size_t bytes = (size_t)test_random_between(&random, 1, 64), i;

@@ -122,13 +122,14 @@ static void run_in_all_manners(const char *names[3], bool (*run)(const point *at
     for (storage = CHECKPOINT_IN_MEMORY; storage <= CHECKPOINT_IN_DIRECTORY; storage++) {
         point plain = {.what = names[0], .storage = (checkpoint_storage)storage}, torn = plain, after = plain;
         long stride = is_soak ? 1 : storage == CHECKPOINT_IN_MEMORY ? MANNER_STRIDE : DIRECTORY_STRIDE;
+        long plain_stride = storage == CHECKPOINT_IN_MEMORY ? 1 : stride, thinning = is_soak ? 1 : TEST_THINNING;
         torn.what = names[1];
         torn.is_torn = true;
         after.what = names[2];
         after.is_after = true;
-        run_everywhere(plain, run, storage == CHECKPOINT_IN_MEMORY ? 1 : stride);
-        run_everywhere(torn, run, stride);
-        run_everywhere(after, run, stride);
+        run_everywhere(plain, run, plain_stride * thinning);
+        run_everywhere(torn, run, stride * thinning);
+        run_everywhere(after, run, stride * thinning);
     }
 }
 

@@ -118,7 +118,7 @@ static long stride_of(const copy_subject *of)
         return is_full ? 13 : 101;
     if (is_full)
         return 1;
-    return of->source_path[0] == '\0' ? 23 : 3;
+    return (of->source_path[0] == '\0' ? 23 : 3) * TEST_THINNING;
 }
 
 static void crash_everywhere(const copy_subject *of, copy_storage storage, test_random *random)

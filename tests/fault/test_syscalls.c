@@ -1,6 +1,8 @@
 /* Every system call that the directory store makes for a call fails in turn, with several error numbers, once and
  * forever: the right status, no descriptor and no temporary file left, every shard old or new, and the call works
- * once the trouble is gone. */
+ * once the trouble is gone.
+ *
+ * fault_syscalls full|soak: full lets every fourth call fail, each manner beginning with another one. */
 #include "store/scratch.h"
 
 #include <errno.h>
@@ -237,10 +239,12 @@ static bool is_applicable(shim_call call, const manner *how)
     }
 }
 
+static long stride = 4;
+
 static void run_sites(run *this, shim_call call, tally *counted)
 {
-    long at;
-    for (at = 0;; at++) {
+    long at, last = -1;
+    for (at = (this->how - manners) % stride;; at += stride) {
         this->plan = (shim_plan){.call = call,
                                  .fail_at = at,
                                  .forever = this->how->forever,
@@ -248,8 +252,9 @@ static void run_sites(run *this, shim_call call, tally *counted)
                                  .error_number = this->how->error_number};
         if (!run_once(this, counted))
             break;
+        last = at;
     }
-    counted->sites[call] = at;
+    counted->sites[call] = last + 1 > counted->sites[call] ? last + 1 : counted->sites[call];
 }
 
 static void test_scenario(void **context)
@@ -285,10 +290,12 @@ static void print_table(void)
     }
 }
 
-int main(void)
+int main(int argc, char **argv)
 {
     struct CMUnitTest list[NAMES];
     int i, failed;
+    if (argc > 1 && strcmp(argv[1], "soak") == 0)
+        stride = 1;
     for (i = 0; i < NAMES; i++)
         list[i] = (struct CMUnitTest){
             .name = scenario_names[i], .test_func = test_scenario, .initial_state = (void *)(intptr_t)i};
