@@ -45,7 +45,7 @@ class PaperTable:
         self.found = {block: {measure: [] for measure in MEASURES} for block in self.blocks}
         self.passes = {}
         self.failures = []
-        self.svg = options.svg or (None if options.quick else os.path.join(ROOT, "docs", "copy-table.svg"))
+        self.svg = options.svg or (None if options.quick else os.path.join(ROOT, "docs", "results", "copy-table.svg"))
 
     def heights(self):
         rows = self.strip

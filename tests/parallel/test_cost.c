@@ -1,6 +1,6 @@
 /* What a small call costs beside its data: agreements of all ranks, and files that are open because of locks. Other
- * jobs are kept out at this price and not at a higher one; docs/benchmarks.md has it in milliseconds. Runs under the
- * launcher. */
+ * jobs are kept out at this price and not at a higher one; docs/results/benchmarks.md has it in milliseconds. Runs
+ * under the launcher. */
 #include <dirent.h>
 #include <stdio.h>
 #include <stdlib.h>

@@ -33,7 +33,8 @@ CASES = [
     ("", "", "src/plan/a.c", "/* free slots */\n", 'src/plan/a.c:1: "slot" is no longer used here'),
     ("", "", "docs/a.md", "the crew of a store\n", 'docs/a.md:1: "crew" is no longer used here: say team'),
     ("", "", "src/array/a.c", "pp_lead_run();\n", 'src/array/a.c:1: "pp_lead" is no longer used here'),
-    ("| **shard** | something else |\n", "", "src/a.c", "", 'docs/glossary.md:8: "shard" has an entry already, in line 5'),
+    ("| **shard** | something else |\n", "", "src/a.c", "",
+     'docs/design/glossary.md:8: "shard" has an entry already, in line 5'),
     ("| **grant** | money |\n", "", "src/a.c", "", '"grant" has an entry already, in line 6'),
     ("| **crew** | people |\n", "", "src/a.c", "", '"crew" is retired everywhere, and still has an entry'),
 ]
@@ -42,7 +43,7 @@ CASES = [
 def run(check_words, glossary, name, text):
     """Exit code and output of check_words on a tree of one glossary and one source."""
     with tempfile.TemporaryDirectory() as folder:
-        for each, content in (("docs/glossary.md", glossary), (name, text)):
+        for each, content in (("docs/design/glossary.md", glossary), (name, text)):
             path = pathlib.Path(folder, each)
             path.parent.mkdir(parents=True, exist_ok=True)
             path.write_text(content)
