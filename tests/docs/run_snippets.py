@@ -5,14 +5,17 @@
 
 A fenced block of C or shell has a mark on the line before it:
 
-    <!-- run: name.c -->         is saved as name.c and compiled to ./name, with every warning an error
+    <!-- part of: name.c -->     is kept: the blocks of a program may stand apart, with text between them
+    <!-- run: name.c -->         is the last or only one: name.c is compiled to ./name, with every warning an error
     <!-- run: sh -->             is run by bash -euo pipefail
+    <!-- run: sh, needs M -->    is run if python3 has the module M, and left out otherwise, with what it prints
     <!-- not run: reason -->     is not, and says why
     <!-- prints -->              is what the block of shell before it prints, word for word
 
-A block of C or shell without a mark is an error, and so is a mark without a block. Every page has a temporary folder of its own, in
-which its blocks run in their order. They see what a user sees after an installation: parapet, mpicc and mpiexec on the
-PATH, and pkg-config that knows the flavour. Prints what failed with page and line. Exit code 0: all ran, 1: some did not.
+A block of C or shell without a mark is an error, and so is a mark without a block. Every page has a temporary folder
+of its own, in which its blocks run in their order. They see what a user sees in the root of the sources after an
+installation: examples/, parapet, mpicc and mpiexec on the PATH, and pkg-config that knows the flavour. Prints what
+failed with page and line. Exit code 0: all ran, 1: some did not.
 """
 import argparse
 import os
@@ -22,10 +25,11 @@ import subprocess
 import sys
 import tempfile
 
-MARK = re.compile(r"^<!-- (?:(run|not run): (.+)|(prints)) -->$")
+MARK = re.compile(r"^<!-- (?:(run|not run|part of): (.+)|(prints)) -->$")
+RUN = re.compile(r"(\w+\.c|sh)(?:, needs (\w+))?")
 FENCE = re.compile(r"^```(\w*)$")
 LANGUAGES = {"c", "sh"}
-SECONDS = 60
+SECONDS = 100
 
 
 class Block:
@@ -60,10 +64,12 @@ def find_mistake(block):
         return "a mark without a block after it, or a block without an end"
     if block.language in LANGUAGES and block.mark is None:
         return f"a block of {block.language} that is neither run nor says why not"
-    if block.mark is not None and block.mark[0] == "run":
-        wanted = "sh" if block.mark[1] == "sh" else "c" if re.fullmatch(r"\w+\.c", block.mark[1]) else None
-        if wanted != block.language:
-            return f'the mark "run: {block.mark[1]}" does not fit a block of {block.language or "no language"}'
+    if block.mark is not None and block.mark[0] in ("run", "part of"):
+        found = RUN.fullmatch(block.mark[1])
+        wanted = None if found is None else "sh" if found[1] == "sh" else "c"
+        if wanted != block.language or (block.mark[0] == "part of" and wanted == "sh"):
+            language = block.language or "no language"
+            return f'the mark "{block.mark[0]}: {block.mark[1]}" does not fit a block of {language}'
     return None
 
 
@@ -90,26 +96,27 @@ def make_prefix(options, prefix):
     write_command(prefix / "bin/mpicc", options.compiler)
     if options.launcher:
         write_command(prefix / "bin/mpiexec", options.launcher)
+    python = pathlib.Path(os.environ.get("PARAPET_VENV", source / "build/venv"), "bin/python3")
+    if python.exists():
+        write_command(prefix / "bin/python3", python)
 
 
-def make_environment(options, prefix, folder):
+def make_environment(prefix, folder):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PARAPET_")}
     environment.update(PATH=f"{prefix}/bin:{environment['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib", TMPDIR=str(folder),
                        PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig")
     return environment
 
 
-def write_and_compile(block, options, folder):
-    """The command that makes a program of a block of C."""
-    name = block.mark[1]
-    (folder / name).write_text(block.text)
+def write_and_compile(name, text, options, folder):
+    """The command that makes a program of its blocks of C."""
+    (folder / name).write_text(text)
     return (f"mpicc -std=c11 -Wall -Wextra -Werror -o {name[:-2]} {name} "
             f"$(pkg-config --cflags --libs parapet-{options.flavour})")
 
 
-def run_block(block, options, folder, environment):
-    """(what it printed, what went wrong or None) of a block that is to be run."""
-    script = block.text if block.language == "sh" else write_and_compile(block, options, folder)
+def run_script(script, options, folder, environment):
+    """(what it printed, what went wrong or None) of a script."""
     try:
         done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, text=True,
                               stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
@@ -121,24 +128,60 @@ def run_block(block, options, folder, environment):
     return done.stdout, None if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout}"
 
 
-def run_page(page, options, prefix, folder):
+class Page:
+    """A page under way: programs that are not complete yet, what was printed last (None: nothing was run), counts."""
+
+    def __init__(self, options, folder, environment):
+        self.options, self.folder, self.environment = options, folder, environment
+        self.parts, self.printed, self.count, self.left_out = {}, None, 0, 0
+
+    def run_block(self, block):
+        """What went wrong with a block that is to be run, or None."""
+        name, module = RUN.fullmatch(block.mark[1]).groups()
+        look = f"python3 -c 'import importlib.util as u, sys; sys.exit(u.find_spec(\"{module}\") is None)'"
+        if module and run_script(look, self.options, self.folder, self.environment)[1]:
+            self.printed, self.left_out = None, self.left_out + 1
+            return None
+        script = block.text
+        if name != "sh":
+            _, text = self.parts.pop(name, (0, ""))
+            script = write_and_compile(name, text + block.text, self.options, self.folder)
+        self.printed, failure = run_script(script, self.options, self.folder, self.environment)
+        self.count += failure is None
+        return failure
+
+    def take(self, block):
+        """(what is wrong with a block or None, whether the page ends with it)."""
+        mistake = find_mistake(block)
+        if mistake is not None or block.mark is None:
+            return mistake, False
+        kind, name = block.mark
+        if kind == "part of":
+            line, text = self.parts.get(name, (block.line, ""))
+            self.parts[name] = line, text + block.text
+        elif kind == "prints" and self.printed is not None and block.text != self.printed:
+            return f"the page shows something else than what was printed:\n{self.printed}", False
+        elif kind == "run":
+            failure = self.run_block(block)
+            return failure, failure is not None
+        return None, False
+
+
+def run_page(path, options, prefix, folder):
     """Yields (line, what) for everything that is wrong with a page; the first block that fails is the last to run."""
     folder.mkdir()
-    environment = make_environment(options, prefix, folder)
-    count, printed = 0, None
-    for block in read_blocks(page.read_text().splitlines()):
-        mistake = find_mistake(block)
+    if options.source:
+        (folder / "examples").symlink_to(options.source.resolve() / "examples")
+    page = Page(options, folder, make_environment(prefix, folder))
+    for block in read_blocks(path.read_text().splitlines()):
+        mistake, is_end = page.take(block)
         if mistake is not None:
             yield block.line, mistake
-        elif block.mark is not None and block.mark[0] == "prints" and block.text != printed:
-            yield block.line, f"the page shows something else than what was printed:\n{printed}"
-        elif block.mark is not None and block.mark[0] == "run":
-            printed, failure = run_block(block, options, folder, environment)
-            if failure is not None:
-                yield block.line, failure
-                return
-            count += 1
-    print(f"{page.name}: {count} blocks run")
+        if is_end:
+            return
+    for name, (line, _) in page.parts.items():
+        yield line, f"a part of {name}, which is never compiled"
+    print(f"{path.name}: {page.count} blocks run, {page.left_out} left out")
 
 
 def read_options():

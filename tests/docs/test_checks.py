@@ -13,7 +13,7 @@ import run_snippets  # noqa: E402
 
 class Options:
     """As run_snippets has them from its command line; blocks of shell need no more."""
-    flavour, verbose = "mpich", False
+    flavour, verbose, source = "mpich", False, None
 
 
 class PageTest(unittest.TestCase):
@@ -70,10 +70,10 @@ class SentencesTest(PageTest):
 
 
 class SnippetsTest(PageTest):
-    def mistakes(self, text):
+    def mistakes(self, text, folder="work"):
         page = self.write("page.md", text)
         (self.root / "prefix/bin").mkdir(parents=True, exist_ok=True)
-        return [line for line, _ in run_snippets.run_page(page, Options, self.root / "prefix", self.root / "work")]
+        return [line for line, _ in run_snippets.run_page(page, Options, self.root / "prefix", self.root / folder)]
 
     def test_right_blocks_pass(self):
         self.assertEqual(self.mistakes("<!-- run: sh -->\n```sh\necho a >file\n```\n<!-- run: sh -->\n```sh\ncat file\n```\n"
@@ -85,6 +85,23 @@ class SnippetsTest(PageTest):
 
     def test_a_program_that_does_not_compile_is_found(self):
         self.assertEqual(self.mistakes("<!-- run: a.c -->\n```c\nint main(void) { return x; }\n```\n"), [3])
+
+    def test_a_part_that_is_never_compiled_is_found(self):
+        self.assertEqual(self.mistakes("<!-- part of: a.c -->\n```c\nint a;\n```\n"
+                                       "<!-- part of: sh -->\n```sh\ntrue\n```\n"), [7, 3])
+
+    def test_parts_are_compiled_with_the_last_block(self):
+        (self.root / "prefix/bin").mkdir(parents=True)
+        run_snippets.write_command(self.root / "prefix/bin/mpicc", "cat a.c #")
+        run_snippets.write_command(self.root / "prefix/bin/pkg-config", "true")
+        self.assertEqual(self.mistakes("<!-- part of: a.c -->\n```c\nint a;\n```\n"
+                                       "<!-- run: a.c -->\n```c\nint b;\n```\n"
+                                       "<!-- prints -->\n```\nint a;\nint b;\n```\n"), [])
+
+    def test_a_block_that_needs_a_module_is_left_out_without_it(self):
+        self.assertEqual(self.mistakes("<!-- run: sh, needs no_such_module -->\n```sh\nfalse\n```\n"
+                                       "<!-- prints -->\n```\na\n```\n"), [])
+        self.assertEqual(self.mistakes("<!-- run: sh, needs sys -->\n```sh\nfalse\n```\n", "other"), [3])
 
     def test_other_output_is_found(self):
         self.assertEqual(self.mistakes("<!-- run: sh -->\n```sh\necho a\n```\n<!-- prints -->\n```\nb\n```\n"), [7])
