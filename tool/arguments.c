@@ -5,7 +5,7 @@
 
 static const tool_flag common_flags[] = {
     {TOOL_JSON, 0, "json", "print one JSON document"},
-    {TOOL_VERBOSE, 'v', "verbose", "say more, the options in force first"},
+    {TOOL_VERBOSE, 'v', "verbose", "print more, starting with the options in force"},
     {TOOL_HELP, 'h', "help", "print this help"},
     {0, 0, NULL, NULL},
 };
@@ -20,9 +20,9 @@ typedef struct tool_option_flag {
 } tool_option_flag;
 
 static const tool_option_flag option_flags[] = {
-    {0, "max-mem", "memory_bytes", "--max-mem SIZE", "limit on all buffers, with K, M, G or KiB, MiB, GiB"},
-    {0, "threads", "threads", "--threads N", "threads that decode, this one included"},
-    {'o', "option", NULL, "-o NAME=VALUE", "any option of the library"},
+    {0, "max-mem", "memory_bytes", "--max-mem SIZE", "limit on all buffers; takes K, M, G or KiB, MiB, GiB"},
+    {0, "threads", "threads", "--threads N", "threads that decode, including the main thread"},
+    {'o', "option", NULL, "-o NAME=VALUE", "set any option of the library"},
 };
 
 enum { OPTION_FLAG_COUNT = sizeof option_flags / sizeof option_flags[0] };
@@ -348,11 +348,11 @@ void help_print_verb(FILE *out, const tool_verb *verb)
 void help_print(FILE *out)
 {
     fputs("Usage: parapet VERB [options] ...\n\n"
-          "Looks at, checks, compares and copies Zarr stores, and plans transfers.\n\nVerbs:\n",
+          "Inspects, checks, compares and copies Zarr stores, and plans transfers.\n\nVerbs:\n",
           out);
     for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
         fprintf(out, "  %-10s  %s\n", (*verb)->name, (*verb)->summary);
-    fputs("\n  -h, --help     print this help; parapet help VERB prints more\n"
-          "  -V, --version  print the versions of this tool, of MPI and of every codec\n",
+    fputs("\n  -h, --help     print this help; parapet help VERB prints that of a verb\n"
+          "  -V, --version  print the versions of this tool, MPI and every codec\n",
           out);
 }

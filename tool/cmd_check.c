@@ -4,10 +4,10 @@
 #include <stdlib.h>
 
 static const tool_flag flags[] = {
-    {TOOL_SURVEY, 0, "survey", "only list objects and sizes"},
+    {TOOL_SURVEY, 0, "survey", "only list objects and their sizes"},
     {TOOL_INDEX, 0, "index", "also read shard indexes and manifests, but no chunks"},
-    {TOOL_RESTORE_TEST, 0, "restore-test", "read back what a restart from this checkpoint would"},
-    {TOOL_STRICT, 0, "strict", "a shard that was never written counts as missing"},
+    {TOOL_RESTORE_TEST, 0, "restore-test", "read what a restart from this checkpoint would read"},
+    {TOOL_STRICT, 0, "strict", "count a shard that was never written as missing"},
     {TOOL_QUIET, 'q', "quiet", "print findings only, no summary"},
     {0, 0, NULL, NULL},
 };
@@ -437,13 +437,13 @@ static int run(const tool_request *request)
 const tool_verb verb_check = {
     .name = "check",
     .operands = "PATH",
-    .summary = "Reads everything that is stored and lists what is torn, missing or stray.",
-    .details = "For a group, every array below is checked; every generation of a checkpoint is verified\n"
-               "as a whole, and the steps of a series are compared with what its group says.\n"
-               "--restore-test restores instead, on all ranks: from the newest generation that verifies,\n"
-               "every array completely.\n",
-    .exit_codes = "0 sound, 1 could not be checked, 2 wrong usage, 4 torn, 3 missing,\n"
-                  "5 only stray objects. Where several apply: 1 before 4 before 3 before 5.",
+    .summary = "Reads all stored objects; lists torn, missing and stray ones.",
+    .details = "For a group, checks every array below it, verifies every generation of a\n"
+               "checkpoint, and compares the steps of a series with what its group states.\n"
+               "--restore-test instead reads all arrays of the newest generation that verifies,\n"
+               "completely, on all ranks.\n",
+    .exit_codes = "0 sound, 1 could not be checked, 2 wrong usage, 3 missing, 4 torn,\n"
+                  "5 only stray objects. If several apply: 1 before 4 before 3 before 5.",
     .flags = flags,
     .operands_min = 1,
     .operands_max = 1,

@@ -5,27 +5,27 @@
 #include <string.h>
 
 static const tool_flag flags[] = {
-    {TOOL_NO_CHECKSUM, 0, "no-checksum", "no CRC-32C on chunks, when they or the codec change"},
-    {TOOL_DRY_RUN, 0, "dry-run", "say what would be done, with memory, files and time"},
-    {TOOL_RESUME, 0, "resume", "go on with a copy that was interrupted"},
+    {TOOL_NO_CHECKSUM, 0, "no-checksum", "no CRC-32C on chunks, if they or the codec change"},
+    {TOOL_DRY_RUN, 0, "dry-run", "only print the plan: passes, files, memory and time"},
+    {TOOL_RESUME, 0, "resume", "continue a copy that was interrupted"},
     {TOOL_VERIFY, 0, "verify", "read source and target again and compare them"},
-    {TOOL_OVERWRITE, 0, "overwrite", "replace an array that is there; forget a copy begun"},
-    {TOOL_NO_PROBE, 0, "no-probe", "predict the time for an ordinary disk, measure none"},
+    {TOOL_OVERWRITE, 0, "overwrite", "replace an existing array; discard a copy begun earlier"},
+    {TOOL_NO_PROBE, 0, "no-probe", "predict the time for an ordinary disk, do not measure"},
     {TOOL_QUIET, 'q', "quiet", "print only errors"},
-    {TOOL_TAKEOVER, 0, "takeover", "jobs on other machines that held this are gone"},
+    {TOOL_TAKEOVER, 0, "takeover", "declare that the jobs on other machines are gone"},
     {0, 0, NULL, NULL},
 };
 
 static const tool_value values[] = {
-    {'c', "chunks", "--chunks LIST", "\"100,200\" or \"time/1000,lat/40\"; 0: the whole dimension"},
-    {'s', "shards", "--shards LIST", "the same; \"none\": every chunk a file"},
+    {'c', "chunks", "--chunks LIST", "of the target: \"100,200\", \"time/1000,lat/0\" (0 is all)"},
+    {'s', "shards", "--shards LIST", "of the target; \"none\" stores every chunk as a file"},
     {'a', "order", "--order LIST", "dimensions of the target: \"lat,lon,-time\", \"1,2,-0\""},
     {0, "codec", "--codec C", "none, zstd:3, gzip:6, blosc:lz4:5:shuffle, ..."},
-    {0, "region", "--region LIST", "only \"time=0:100,lat=10:20\" or \"0:100,:\" of the source"},
-    {0, "unit", "--unit SIZE", "most that is done again after a kill, per rank; 1 GiB"},
-    {0, "temp", "--temp DIR", "where several passes keep what lies between; beside DST"},
-    {0, "passes", "--passes N", "exactly so many; default: chosen"},
-    {0, "reading", "--reading HOW", "what is read of a chunk"},
+    {0, "region", "--region LIST", "copy a part: \"time=0:100,lat=10:20\" or \"0:100,:\""},
+    {0, "unit", "--unit SIZE", "limit on what a rank repeats after a kill; default 1 GiB"},
+    {0, "temp", "--temp DIR", "for intermediate arrays; default: beside DST"},
+    {0, "passes", "--passes N", "make exactly N passes; default: chosen"},
+    {0, "reading", "--reading HOW", "what to read"},
     {0, "memory-target", NULL, "a size: the same as --max-mem"},
     {0, NULL, NULL, NULL},
 };
@@ -218,11 +218,15 @@ done:
 const tool_verb verb_copy = {
     .name = "copy",
     .operands = "SRC DST",
-    .summary = "Copies an array or a group: other chunks, shards, codec, order; any size in any memory.",
-    .details = "DST is a store or a path in one: run.zarr, run.zarr/density; made if missing. Example:\n"
-               "  mpiexec -n 8 parapet copy -c time/8760,lat/72,lon/144 --max-mem 1GiB era5.zarr/t2m out.zarr/t2m\n"
-               "--max-mem is per rank; without it, at most a quarter of what the machine or job has.\n"
-               "SIGINT and SIGTERM end a copy so that --resume goes on with it, on any number of ranks.\n",
+    .summary = "Copies an array or a group; can change chunks, codec and order.",
+    .details = "Can also change shards and copy a region. The array may be far larger than\n"
+               "memory. DST is a store or a path in one, such as run.zarr or run.zarr/density,\n"
+               "and is created if it does not exist. Example:\n"
+               "  mpiexec -n 8 parapet copy -c time/8760,lat/72,lon/144 --max-mem 1GiB \\\n"
+               "      era5.zarr/t2m out.zarr/t2m\n"
+               "--max-mem applies to each rank; by default, the ranks of a node share a quarter\n"
+               "of the memory that is free on the machine or that the job may use.\n"
+               "After SIGINT or SIGTERM, --resume continues the copy, on any number of ranks.\n",
     .exit_codes = "0 copied, 1 failed, 2 wrong usage, 3 --verify found differences,\n"
                   "130 and 143 interrupted by SIGINT and SIGTERM.",
     .flags = flags,

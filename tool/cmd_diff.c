@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const tool_flag flags[] = {
-    {TOOL_LAYOUT, 0, "layout", "chunks, shards, codecs and seals count as differences"},
-    {TOOL_QUIET, 'q', "quiet", "print nothing; the exit code tells"},
+    {TOOL_LAYOUT, 0, "layout", "count differences in chunks, shards, codecs and seals"},
+    {TOOL_QUIET, 'q', "quiet", "print nothing; the exit code tells the result"},
     {0, 0, NULL, NULL},
 };
 
@@ -411,8 +411,9 @@ static int run(const tool_request *request)
 const tool_verb verb_diff = {
     .name = "diff",
     .operands = "A B",
-    .summary = "Compares two arrays, or two groups with everything below.",
-    .details = "Types, shapes, dimension names, fill values, attributes and values, bit by bit.\n",
+    .summary = "Compares two arrays, or two groups with everything below them.",
+    .details = "Compares types, shapes, dimension names, fill values, attributes and values,\n"
+               "the values bit by bit.\n",
     .exit_codes = "0 the same, 1 could not be compared, 2 wrong usage, 3 they differ.",
     .flags = flags,
     .operands_min = 2,

@@ -4,9 +4,9 @@
 #include <stdlib.h>
 
 static const tool_flag flags[] = {
-    {TOOL_DRY_RUN, 'n', "dry-run", "only tell what would be removed"},
-    {TOOL_QUIET, 'q', "quiet", "print nothing but errors"},
-    {TOOL_TAKEOVER, 0, "takeover", "jobs on other machines that held this are gone"},
+    {TOOL_DRY_RUN, 'n', "dry-run", "only print what would be removed"},
+    {TOOL_QUIET, 'q', "quiet", "print only errors"},
+    {TOOL_TAKEOVER, 0, "takeover", "declare that the jobs on other machines are gone"},
     {0, 0, NULL, NULL},
 };
 
@@ -100,9 +100,11 @@ static int run(const tool_request *request)
 const tool_verb verb_gc = {
     .name = "gc",
     .operands = "PATH",
-    .summary = "Removes what crashes have left: temporary objects, generations never committed.",
-    .details = "Nobody may write there meanwhile. Copies that can be resumed are left alone.\n",
-    .exit_codes = "0 removed, or nothing was there, 1 something could not be removed,\n2 wrong usage.",
+    .summary = "Removes what crashes have left in a store.",
+    .details = "These are temporary objects, generations that were never committed, steps that\n"
+               "were not flushed, and remains of copies that cannot be resumed. Leaves alone\n"
+               "what another job is changing, and copies that can be resumed.\n",
+    .exit_codes = "0 removed, or nothing to remove, 1 something could not be removed,\n2 wrong usage.",
     .flags = flags,
     .operands_min = 1,
     .operands_max = 1,

@@ -400,8 +400,8 @@ static int run(const tool_request *request)
 const tool_verb verb_info = {
     .name = "info",
     .operands = "PATH",
-    .summary = "Shows what an array is and how it is stored; for a group, every array below.",
-    .details = "Of a checkpoint it says the generations, of a series the steps.\n",
+    .summary = "Shows what an array is and how it is stored, or a whole group.",
+    .details = "For a checkpoint, also shows its generations; for a series, its steps.\n",
     .exit_codes = "0 shown, 1 failed, 2 wrong usage.",
     .flags = flags,
     .operands_min = 1,

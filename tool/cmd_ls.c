@@ -5,8 +5,8 @@
 #include <string.h>
 
 static const tool_flag flags[] = {
-    {TOOL_LONG, 'l', "long", "also type, shape and chunks of arrays"},
-    {TOOL_RECURSIVE, 'R', "recursive", "everything below, with its path"},
+    {TOOL_LONG, 'l', "long", "also print the type, shape and chunks of arrays"},
+    {TOOL_RECURSIVE, 'R', "recursive", "list everything below, with paths"},
     {0, 0, NULL, NULL},
 };
 
@@ -218,7 +218,7 @@ const tool_verb verb_ls = {
     .name = "ls",
     .operands = "PATH",
     .summary = "Lists the groups and arrays of a store.",
-    .details = "Generations of a checkpoint are listed the newest first; a series says its steps.\n",
+    .details = "Generations of a checkpoint come newest first; a series shows its steps.\n",
     .exit_codes = "0 listed, 1 failed, 2 wrong usage.",
     .flags = flags,
     .operands_min = 1,

@@ -5,29 +5,29 @@
 #include <string.h>
 
 static const tool_flag flags[] = {
-    {TOOL_NO_CHECKSUM, 0, "no-checksum", "no CRC-32C on chunks, when they or the codec change"},
+    {TOOL_NO_CHECKSUM, 0, "no-checksum", "no CRC-32C on chunks, if they or the codec change"},
     {0, 0, NULL, NULL},
 };
 
 static const tool_value values[] = {
-    {'c', "chunks", "--chunks LIST", "\"100,200\" or \"time/1000,lat/40\"; 0: the whole dimension"},
-    {'s', "shards", "--shards LIST", "the same; \"none\": every chunk a file"},
+    {'c', "chunks", "--chunks LIST", "of the target: \"100,200\", \"time/1000,lat/0\" (0 is all)"},
+    {'s', "shards", "--shards LIST", "of the target; \"none\" stores every chunk as a file"},
     {'a', "order", "--order LIST", "dimensions of the target: \"lat,lon,-time\", \"1,2,-0\""},
     {0, "codec", "--codec C", "none, zstd:3, gzip:6, blosc:lz4:5:shuffle, ..."},
-    {0, "region", "--region LIST", "only \"time=0:100,lat=10:20\" or \"0:100,:\" of the source"},
+    {0, "region", "--region LIST", "copy a part: \"time=0:100,lat=10:20\" or \"0:100,:\""},
     {0, "shape", "--shape N,N", "of an array that does not exist, instead of SRC"},
     {0, "type", "--type T", "of its elements: float64 (default), int32, ..."},
     {0, "dims", "--dims A,B", "names of its dimensions; default: dim_0, dim_1, ..."},
     {0, "from-chunks", "--from-chunks N", "its chunks; default: about 1 MiB each"},
-    {0, "from-shards", "--from-shards N", "its shards; \"none\": every chunk a file"},
+    {0, "from-shards", "--from-shards N", "its shards; \"none\" stores every chunk as a file"},
     {0, "from-codec", "--from-codec C", "its codec; default: zstd:3"},
-    {0, "ranks", "--ranks N", "how many share the work; default: 1"},
-    {0, "unit", "--unit SIZE", "most that is done again after a kill, per rank; 1 GiB"},
-    {0, "passes", "--passes N", "exactly so many; default: chosen"},
-    {0, "reading", "--reading HOW", "what is read of a chunk"},
-    {0, "read-rate", "--read-rate R", "bytes per second of all ranks: 2G; default: a disk's"},
+    {0, "ranks", "--ranks N", "how many ranks share the work; default: 1"},
+    {0, "unit", "--unit SIZE", "limit on what a rank repeats after a kill; default 1 GiB"},
+    {0, "passes", "--passes N", "make exactly N passes; default: chosen"},
+    {0, "reading", "--reading HOW", "what to read"},
+    {0, "read-rate", "--read-rate R", "bytes per second, all ranks together: 2G; default: disk"},
     {0, "write-rate", "--write-rate R", "the same for writing"},
-    {0, "svg", "--svg FILE", "also draw chunks, templates and the order of the visit"},
+    {0, "svg", "--svg FILE", "also draw chunks, templates and the order of visits"},
     {0, "memory-target", NULL, "a size: the same as --max-mem"},
     {0, NULL, NULL, NULL},
 };
@@ -244,10 +244,12 @@ static int run(const tool_request *request)
 const tool_verb verb_plan_copy = {
     .name = "plan copy",
     .operands = "[SRC]",
-    .summary = "Says how an array would be copied: passes, reads, files, memory and time, without doing it.",
-    .details = "No MPI; no storage but the metadata of SRC. Examples:\n"
+    .summary = "Shows how an array would be copied, without copying it.",
+    .details = "Prints passes, reads, files, memory and time. Needs no MPI, and no storage\n"
+               "except the metadata of SRC. Examples:\n"
                "  parapet plan copy --shape 350640,721,1440 --type float32 --dims time,lat,lon \\\n"
-               "      --from-chunks 1,721,1440 --chunks time/8760,lat/72,lon/144 --ranks 8 --max-mem 1GiB\n"
+               "      --from-chunks 1,721,1440 --chunks time/8760,lat/72,lon/144 \\\n"
+               "      --ranks 8 --max-mem 1GiB\n"
                "  parapet plan copy run.zarr/density --order 2,1,0 --svg plan.svg\n",
     .exit_codes = "0 planned, 1 cannot be planned, 2 wrong usage.",
     .flags = flags,

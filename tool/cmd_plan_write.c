@@ -8,9 +8,10 @@ static int run(const tool_request *request)
 const tool_verb verb_plan_write = {
     .name = "plan write",
     .operands = "",
-    .summary = "Says what every server and rank would do to write an array, without doing it.",
-    .details = "No MPI, no storage. Example:\n"
-               "  parapet plan write --shape 4096,4096,4096 --ranks 512 --servers 32 --svg plan.svg\n",
+    .summary = "Shows what every server and rank would do to write an array.",
+    .details = "Needs neither MPI nor storage, and transfers nothing. Example:\n"
+               "  parapet plan write --shape 4096,4096,4096 --ranks 512 --servers 32 \\\n"
+               "      --svg plan.svg\n",
     .exit_codes = "0 planned, 1 cannot be planned, 2 wrong usage.",
     .flags = plan_transfer_flags,
     .values = plan_transfer_values,

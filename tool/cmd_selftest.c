@@ -443,9 +443,9 @@ static int run(const tool_request *request)
 const tool_verb verb_selftest = {
     .name = "selftest",
     .operands = "[DIRECTORY]",
-    .summary = "Proves in seconds that this installation works.",
+    .summary = "Tests in seconds whether this installation works.",
     .details = "Writes, reads, updates, seals and damages small arrays: in memory, and in a\n"
-               "directory that it makes and removes below the one given, $TMPDIR or \".\".\n",
+               "directory that it creates and removes below DIRECTORY, $TMPDIR or \".\".\n",
     .exit_codes = "0 all passed, 1 some failed, 2 wrong usage.",
     .flags = flags,
     .operands_min = 0,

@@ -9,18 +9,18 @@
 const tool_flag plan_transfer_flags[] = {{0, 0, NULL, NULL}};
 
 const tool_value plan_transfer_values[] = {
-    {0, "shape", "--shape N,N", "of the array; needed"},
+    {0, "shape", "--shape N,N", "of the array; required"},
     {0, "type", "--type T", "of its elements: float64 (default), int32, ..."},
     {0, "chunks", "--chunks N,N", "default: about 1 MiB each; 0 is the whole dimension"},
-    {0, "shards", "--shards N,N", "default: about 256 MiB each; \"none\": every chunk a file"},
+    {0, "shards", "--shards N,N", "default: about 256 MiB each; \"none\": one file per chunk"},
     {0, "codec", "--codec C", "none, zstd:3 (default), gzip:6, blosc:lz4:5:shuffle, ..."},
-    {0, "ranks", "--ranks N", "how many; default: the product of the mesh"},
+    {0, "ranks", "--ranks N", "number of ranks; default: the product of the mesh"},
     {0, "mesh", "--mesh N,N", "ranks along each dimension; default: chosen, printed"},
-    {0, "spread", "--spread S,S", "per dimension block, cyclic:K or *; default: block"},
-    {0, "servers", "--servers N", "ranks that touch storage; default: one in 4"},
+    {0, "spread", "--spread S,S", "per dimension: block, cyclic:K or *; default: block"},
+    {0, "servers", "--servers N", "ranks that access storage; default: one in 4"},
     {0, "memory", "--memory SIZE", "the same as --max-mem"},
-    {0, "ownership", "--ownership O", "who owns a shard"},
-    {0, "server", "--server K", "what this server would do, shard by shard"},
+    {0, "ownership", "--ownership O", "shard owner"},
+    {0, "server", "--server K", "print what this server would do, shard by shard"},
     {0, "svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
     {0, NULL, NULL, NULL},
 };

@@ -1,4 +1,5 @@
-"""Every verb has its source and its page of the manual, with the options of its help; nothing else has.
+"""Every verb has its source and its page of the manual, with the options of its help; nothing else has. Help fits on a
+terminal of 80 columns.
 
     check_manual.py TOOL ROOT
 """
@@ -9,6 +10,7 @@ import subprocess
 import sys
 
 VERB = re.compile(r"^  ((?:[a-z]+ )?[a-z]+)  +[A-Z]")
+COLUMNS = 80
 HELP_OPTION = re.compile(r"^  (?:-([a-zA-Z])(?:, | )|    )(?:--([a-z-]+))?")
 
 
@@ -37,6 +39,11 @@ def page_options(text):
     return {f"-{name}" for line in items for name in re.findall(r"Fl (-?[a-zA-Z][a-z-]*)", line)}
 
 
+def too_wide(text):
+    """The lines that an ordinary terminal would break."""
+    return [line for line in text.splitlines() if len(line) > COLUMNS]
+
+
 def check_verb(tool, root, verb, common):
     """What is wrong with the source, the page or the options of one verb."""
     page = root / "docs/man" / f"parapet-{verb.replace(' ', '-')}.1"
@@ -46,7 +53,9 @@ def check_verb(tool, root, verb, common):
         yield f"{verb}: there is no page {page.name}"
         return
     text = page.read_text()
-    own, told = help_options(run(tool, "help", *verb.split())) - common, page_options(text) - common
+    help_text = run(tool, "help", *verb.split())
+    own, told = help_options(help_text) - common, page_options(text) - common
+    yield from (f"{verb}: wider than {COLUMNS} columns: {line}" for line in too_wide(help_text))
     if own != told:
         yield f"{verb}: only the help has {sorted(own - told)}, only {page.name} has {sorted(told - own)}"
     if f".Xr {page.stem} 1" not in (root / "docs/man/parapet.1").read_text():
@@ -73,6 +82,7 @@ def main():
     common = page_options((root / "docs/man/parapet.1").read_text())
     problems = [problem for verb in verbs for problem in check_verb(tool, root, verb, common)]
     problems += check_pages(root, verbs)
+    problems += [f"--help: wider than {COLUMNS} columns: {line}" for line in too_wide(run(tool, "--help"))]
     print(*problems, f"{len(verbs)} verbs", sep="\n")
     return 1 if problems or len(verbs) < 8 else 0
 
