@@ -5,6 +5,7 @@
  *     odd_sizes steps COUNT STEPS MEBIBYTES     the same in open steps whose parts lie elsewhere each time
  *     odd_sizes start COUNT NDIM MEBIBYTES      the same in a checkpoint beside the computation
  *     odd_sizes arrays COUNT MEBIBYTES          arrays open at once, written and read as one
+ *     odd_sizes children COUNT MEBIBYTES        groups in one group, listed and consolidated
  */
 #include <inttypes.h>
 #include <mpi.h>
@@ -12,6 +13,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "resident.h"
@@ -276,6 +278,46 @@ static parapet_status hold_arrays(parapet_store *store, many *list)
     return status;
 }
 
+static int child_count;
+
+/* As another program would, in a moment. */
+static void make_child(int number)
+{
+    static const char document[] = "{\"zarr_format\": 3, \"node_type\": \"group\", \"attributes\": {}}";
+    char path[400];
+    FILE *file;
+    (void)snprintf(path, sizeof path, "%s/group/c%d", root, number);
+    (void)mkdir(path, 0777);
+    (void)strcat(path, "/zarr.json");
+    require((file = fopen(path, "w")) != NULL && fputs(document, file) >= 0 && fclose(file) == 0, "make a child");
+}
+
+static int count_child(void *context, const char *name, parapet_node_kind kind)
+{
+    (void)name;
+    *(int *)context += kind == PARAPET_NODE_GROUP;
+    return 0;
+}
+
+static parapet_status list_children(parapet_store *store, many *list)
+{
+    parapet_group *group = NULL;
+    parapet_status status = parapet_group_create(&group, store, "group", 0);
+    int i, listed = 0;
+    (void)list;
+    if (status == PARAPET_ERR_EXISTS)
+        status = parapet_group_open(&group, store, "group");
+    for (i = rank; i < child_count && status == PARAPET_OK; i += size)
+        make_child(i);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (status == PARAPET_OK && (status = parapet_group_list(group, count_child, &listed)) == PARAPET_OK) {
+        require(listed == child_count, "not all children were listed");
+        status = parapet_group_consolidate(group);
+    }
+    (void)parapet_group_close(&group);
+    return status;
+}
+
 /* ---- The program ---- */
 
 static int64_t number_of(int argc, char **argv, int index)
@@ -289,9 +331,9 @@ static void run_named(int argc, char **argv)
     const char *name = argv[1];
     int64_t memory_bytes = number_of(argc, argv, argc - 1) * MEBIBYTE;
     many list = {0};
-    if (strcmp(name, "arrays") == 0) {
-        array_count = (int)number_of(argc, argv, 2);
-        run(hold_arrays, &list, memory_bytes, name);
+    if (strcmp(name, "arrays") == 0 || strcmp(name, "children") == 0) {
+        array_count = child_count = (int)number_of(argc, argv, 2);
+        run(strcmp(name, "arrays") == 0 ? hold_arrays : list_children, &list, memory_bytes, name);
         return;
     }
     steps = number_of(argc, argv, 3);
@@ -315,7 +357,7 @@ int main(int argc, char **argv)
     for (d = 0; d < PARAPET_MAX_NDIM; d++)
         ones[d] = 1;
     (void)snprintf(root, sizeof root, "%s/parapet-odd-sizes-%d", folder != NULL ? folder : "/dev/shm", identity);
-    require(argc > 2, "parts, steps, start or arrays?");
+    require(argc > 2, "parts, steps, start, arrays or children?");
     run_named(argc, argv);
     MPI_Barrier(MPI_COMM_WORLD);
     if (rank == 0)
