@@ -153,7 +153,7 @@ static void test_crash__at_every_operation(void **context)
 {
     const crash_site *site = *context;
     long at;
-    for (at = 0; at < site->operations; at++) {
+    for (at = 0; at < site->operations; at += TEST_THINNING) {
         crash_and_look(site, at, false);
         crash_and_look(site, at, true);
     }
@@ -241,7 +241,7 @@ static void test_crash__on_a_handle_that_saw_a_failure(void **context)
     for (i = 0; i < site_count; i++) {
         if (sites[i].of->opens != OPENS_ARRAY || sites[i].operations > failing_operations_most)
             continue;
-        for (failing = 0; failing < sites[i].operations; failing++)
+        for (failing = 0; failing < sites[i].operations; failing += TEST_THINNING)
             for (after = 0; after < 2; after++)
                 for (second = 0; fail_then_crash(&sites[i], failing, after == 1, second); second++)
                     crashes_inside++;

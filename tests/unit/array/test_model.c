@@ -4,7 +4,7 @@
 #include "array/array_handle.h"
 #include "geometry/strided.h"
 
-#define MODEL_CASES 400
+#define MODEL_CASES (400 / TEST_THINNING)
 #define MODEL_STEPS 12
 
 typedef struct model {

@@ -9,7 +9,7 @@
 #include "base/memory.h"
 #include "simulated_wire.h"
 
-#define QUICK_COUNT 100000
+#define QUICK_COUNT (100000 / TEST_THINNING)
 #define SOAK_COUNT 1000000
 #define MOST_STEPS 1000000
 #define MOST_TRANSFERS 4

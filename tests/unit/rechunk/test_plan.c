@@ -356,7 +356,7 @@ static void test_plan__one_pass_is_the_best_of_all_templates_and_orders(void **s
     static pp_rechunk_plan plan;
     int i, limited = 0;
     (void)state;
-    for (i = 0; i < 1200; i++) {
+    for (i = 0; i < 1200 / TEST_THINNING; i++) {
         int ndim = (int)test_random_between(&random, 1, NDIM_MOST);
         pp_rechunk_problem problem;
         force best;
@@ -381,7 +381,7 @@ static void test_plan__smallest_memory_is_exact(void **state)
     static pp_rechunk_plan plan;
     int i, below_one_pass = 0;
     (void)state;
-    for (i = 0; i < 300; i++) {
+    for (i = 0; i < 300 / TEST_THINNING; i++) {
         pp_rechunk_problem problem;
         int64_t least;
         char words[64];

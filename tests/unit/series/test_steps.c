@@ -690,7 +690,7 @@ static void test_series__a_crash_at_any_operation_loses_only_what_was_not_commit
         for (form = 0; form < 4; form++) {
             pp_fault_plan plan = {.fail_forever = true, .is_torn = form == 1, .fail_after = form == 2};
             for (; crash_at(&subjects[i], plan, form == 3); points++)
-                plan.fail_at += is_full ? 1 : 23;
+                plan.fail_at += is_full ? 1 : 23 * TEST_THINNING;
             assert_true(plan.fail_at > 100);
         }
     printf("%ld crashes\n", points);
