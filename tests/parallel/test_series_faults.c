@@ -12,11 +12,12 @@
 #include "array/array_handle.h"
 #include "array/open.h"
 #include "launch.h"
+#include "thinning.h"
 #include "tree.h"
 
 #define STEPS 6
 #define WIDTH 14
-#define CLOSE_STRIDE 7
+#define CLOSE_STRIDE (7 * TEST_THINNING)
 
 static const char *const names[2] = {"a", "b"};
 
@@ -265,7 +266,7 @@ int main(int argc, char **argv)
 {
     /* Rows of one step, rows in memory, and rows that do not fit there. */
     static const int64_t rows[3] = {1, 4, 1 << 15}, memory[3] = {0, 0, 1 << 20};
-    long stride = argc > 1 ? strtol(argv[1], NULL, 0) : 7, points = 0;
+    long stride = argc > 1 ? strtol(argv[1], NULL, 0) * TEST_THINNING : 7, points = 0;
     launch run;
     int form, i;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);

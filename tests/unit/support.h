@@ -13,13 +13,7 @@
 #include <cmocka.h>
 
 #include "base/status.h"
-
-/* How many times fewer cases a search tries where a sanitizer makes each of them slow. */
-#if defined(__SANITIZE_ADDRESS__) || defined(__SANITIZE_THREAD__)
-#define TEST_THINNING 5
-#else
-#define TEST_THINNING 1
-#endif
+#include "thinning.h"
 
 /* Asserts success and shows the sentence when there is none. */
 #define assert_ok(call)                                                                                              \
