@@ -629,8 +629,9 @@ PARAPET_API parapet_status parapet_copy(const parapet_copy_request *request, par
  *     parapet_checkpoint_attribute_set(checkpoint, "step", "4711");
  *     parapet_checkpoint_commit(&checkpoint, &generation);
  *
- *     parapet_restore_open(&restore, store, "restart", 0);      opens the newest that verifies, on any number of
- * ranks parapet_restore_get(restore, items, 2); parapet_restore_close(&restore);
+ *     parapet_restore_open(&restore, store, "restart", 0);      opens the newest that verifies
+ *     parapet_restore_get(restore, items, 2);                   on any number of ranks
+ *     parapet_restore_close(&restore);
  *
  * A parapet_checkpoint is a generation that is being written; a parapet_restore is one that is being read. */
 typedef struct parapet_checkpoint parapet_checkpoint;
