@@ -26,7 +26,8 @@ parapet_store *store_open_for(const tool_request *request, const char *url, para
 {
     parapet_store *store = NULL;
     if (ranks_open_store(request, &store, url, mode, &request->options) != PARAPET_OK) {
-        report_failure(url);
+        if (!foreign_report_file(url))
+            report_failure(url);
         return NULL;
     }
     if (request->flags & TOOL_VERBOSE && request->rank == 0)
@@ -34,9 +35,13 @@ parapet_store *store_open_for(const tool_request *request, const char *url, para
     return store;
 }
 
+/* Where all ranks work, each would have to find the same: there, what follows says that nothing is there. */
 parapet_store *store_open(const tool_request *request, const char *url)
 {
-    return store_open_for(request, url, PARAPET_READ);
+    parapet_store *store = store_open_for(request, url, PARAPET_READ);
+    if (store != NULL && request->working != RANKS_ALL && foreign_refuse_directory(url))
+        (void)parapet_store_close(&store);
+    return store;
 }
 
 parapet_status node_open(tool_node *node, parapet_store *store, const char *path)

@@ -21,6 +21,11 @@ static bool is_zarr(const char *directory)
     return is_there(directory, "zarr.json") || is_there(directory, ".zgroup") || is_there(directory, ".zarray");
 }
 
+bool place_has_metadata(const char *directory)
+{
+    return is_zarr(directory) || is_there(directory, "__parapet");
+}
+
 /* The path with all links followed, as far as it exists; the rest is kept as it is. Free with free(). */
 static char *resolve(const char *path)
 {
@@ -83,6 +88,14 @@ static size_t find_hierarchy(const char *path)
     return found;
 }
 
+bool place_is_in_hierarchy(const char *path)
+{
+    char *whole = resolve(path);
+    bool is_inside = find_hierarchy(whole) > 0;
+    free(whole);
+    return is_inside;
+}
+
 /* How much of the path ends with the first component that is named like a store; 0: none is. */
 static size_t find_name(const char *path)
 {
@@ -106,7 +119,7 @@ static bool is_foreign(const char *directory)
     while ((entry = readdir(listing)) != NULL)
         count += strcmp(entry->d_name, ".") != 0 && strcmp(entry->d_name, "..") != 0;
     (void)closedir(listing);
-    return count > 0 && !is_zarr(directory) && !is_there(directory, "__parapet");
+    return count > 0 && !place_has_metadata(directory);
 }
 
 static bool find_place(tool_place *place, const char *target)

@@ -275,6 +275,12 @@ typedef struct tool_node {
 parapet_store *store_open(const tool_request *request, const char *url);
 parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode);
 
+/* If the operand is a file: says which, and that a store is a directory. False: it is none, nothing is said. */
+bool foreign_report_file(const char *path);
+
+/* If there is no Zarr metadata in the directory, below it or around it: says so. False: there is, nothing is said. */
+bool foreign_refuse_directory(const char *path);
+
 /* What keeps other jobs out of the store: "trusted (ext4)", "owner records (nfs, nolock)". Free with free(). */
 char *text_of_locks(parapet_store *store);
 
@@ -423,6 +429,12 @@ bool place_init_temporary(tool_place *place, const tool_request *request, const 
  * there. NULL: it failed, already reported. */
 parapet_store *place_open(tool_place *place, const tool_request *request, const parapet_store_options *options,
                           bool is_array);
+
+/* Whether it holds the metadata of a node, or what the library keeps beside nodes. */
+bool place_has_metadata(const char *directory);
+
+/* Whether it, or a directory around it, is a group or an array. */
+bool place_is_in_hierarchy(const char *path);
 
 /* Removes what this run has made, if nothing is in it. */
 void place_remove_bare(const tool_place *place, const tool_request *request);
