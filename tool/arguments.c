@@ -27,28 +27,6 @@ static const tool_option_flag option_flags[] = {
 
 enum { OPTION_FLAG_COUNT = sizeof option_flags / sizeof option_flags[0] };
 
-/* Letters to insert, remove or exchange to turn one word into the other. */
-static size_t spelling_distance(const char *a, const char *b)
-{
-    size_t row[64];
-    size_t width = strlen(b);
-    if (width >= sizeof row / sizeof row[0])
-        return SIZE_MAX;
-    for (size_t j = 0; j <= width; j++)
-        row[j] = j;
-    for (size_t i = 1; a[i - 1] != '\0'; i++) {
-        size_t diagonal = row[0];
-        row[0] = i;
-        for (size_t j = 1; j <= width; j++) {
-            size_t exchange = diagonal + (a[i - 1] != b[j - 1]);
-            size_t change = (row[j] < row[j - 1] ? row[j] : row[j - 1]) + 1;
-            diagonal = row[j];
-            row[j] = exchange < change ? exchange : change;
-        }
-    }
-    return row[width];
-}
-
 int verb_word_count(const tool_verb *verb)
 {
     return strchr(verb->name, ' ') != NULL ? 2 : 1;
@@ -60,31 +38,21 @@ bool verb_begins_with(const tool_verb *verb, const char *word)
     return strncmp(verb->name, word, length) == 0 && verb->name[length] == ' ';
 }
 
-/* How far the first words are from the name of a verb. */
-static size_t verb_distance(const tool_verb *verb, int count, char **words)
+/* Whether the first words are the name of the verb. */
+static bool verb_is_named(const tool_verb *verb, int count, char **words)
 {
-    size_t distance;
-    char *name;
-    if (verb_word_count(verb) == 1 || count < 2)
-        return spelling_distance(words[0], verb->name);
-    name = text_format("%s %s", words[0], words[1]);
-    distance = spelling_distance(name, verb->name);
-    free(name);
-    return distance;
+    const char *second;
+    if (verb_word_count(verb) == 1)
+        return strcmp(verb->name, words[0]) == 0;
+    second = strchr(verb->name, ' ') + 1;
+    return count > 1 && verb_begins_with(verb, words[0]) && strcmp(second, words[1]) == 0;
 }
 
-const tool_verb *verb_find(int count, char **words, const tool_verb **nearest)
+const tool_verb *verb_find(int count, char **words)
 {
-    size_t best = SIZE_MAX;
-    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++) {
-        size_t distance = verb_distance(*verb, count, words);
-        if (distance == 0)
+    for (const tool_verb *const *verb = tool_verbs; *verb != NULL; verb++)
+        if (verb_is_named(*verb, count, words))
             return *verb;
-        if (distance < best) {
-            best = distance;
-            *nearest = *verb;
-        }
-    }
     return NULL;
 }
 
@@ -152,7 +120,7 @@ static bool refuse_flag(const tool_verb *verb, const char *word)
             nearest_of(flag, word + 2, &nearest, &best);
         }
     }
-    if (nearest != NULL)
+    if (nearest != NULL && spelling_is_near(word + 2, best))
         report_error(verb->name, "there is no option %s; the nearest is --%s", word, nearest);
     else
         report_error(verb->name, "there is no option %s; parapet help %s lists them", word, verb->name);

@@ -53,7 +53,30 @@ static const tool_verb *first_of_family(const char *word)
     return NULL;
 }
 
-static int refuse_verb(char **words, const tool_verb *nearest)
+/* "info, ls, ..."; free with free(). */
+static char *text_of_verbs(void)
+{
+    char *text = text_format("%s", tool_verbs[0]->name);
+    for (const tool_verb *const *verb = tool_verbs + 1; *verb != NULL; verb++) {
+        char *longer = text_format("%s, %s", text, (*verb)->name);
+        free(text);
+        text = longer;
+    }
+    return text;
+}
+
+static void report_unknown_verb(int count, char **words)
+{
+    const char *meant = spelling_suggest_verb(count, words);
+    char *verbs = text_of_verbs();
+    if (meant != NULL)
+        report_error(words[0], "there is no such verb; the nearest is %s", meant);
+    else
+        report_error(words[0], "there is no such verb; there are %s", verbs);
+    free(verbs);
+}
+
+static int refuse_verb(int count, char **words)
 {
     const tool_verb *first = first_of_family(words[0]);
     if (words[0][0] == '-')
@@ -62,18 +85,17 @@ static int refuse_verb(char **words, const tool_verb *nearest)
         report_error(words[0], "it needs a second word at once, as in %s; parapet help %s lists them", first->name,
                      words[0]);
     else
-        report_error(words[0], "there is no such verb; the nearest is %s", nearest->name);
+        report_unknown_verb(count, words);
     return TOOL_USAGE;
 }
 
 static int print_help_of(int count, char **words)
 {
-    const tool_verb *nearest = NULL;
-    const tool_verb *verb = verb_find(count, words, &nearest);
+    const tool_verb *verb = verb_find(count, words);
     if (verb != NULL)
         help_print_verb(stdout, verb);
     else if (count > 1 || print_family(stdout, words[0]) == 0)
-        return refuse_verb(words, nearest);
+        return refuse_verb(count, words);
     return TOOL_OK;
 }
 
@@ -87,7 +109,6 @@ static int print_version(void)
 
 static int run(int count, char **words)
 {
-    const tool_verb *nearest = NULL;
     const tool_verb *verb;
     int first;
     if (count < 2) {
@@ -102,9 +123,9 @@ static int run(int count, char **words)
         help_print(stdout);
         return TOOL_OK;
     }
-    verb = verb_find(count - 1, words + 1, &nearest);
+    verb = verb_find(count - 1, words + 1);
     if (verb == NULL)
-        return refuse_verb(words + 1, nearest);
+        return refuse_verb(count - 1, words + 1);
     first = 1 + verb_word_count(verb);
     return run_verb(verb, count - first, words + first);
 }

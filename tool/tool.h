@@ -119,8 +119,8 @@ bool arguments_parse(tool_request *request);
 /* What was given for the flag of the verb with that name; NULL: nothing. */
 const char *request_value(const tool_request *request, const char *name);
 
-/* The verb that the first words name, or NULL; nearest then gets the verb that is spelt most like them. */
-const tool_verb *verb_find(int count, char **words, const tool_verb **nearest);
+/* The verb that the first words name, or NULL. */
+const tool_verb *verb_find(int count, char **words);
 
 /* How many words its name has: 1 or 2. */
 int verb_word_count(const tool_verb *verb);
@@ -130,6 +130,18 @@ bool verb_begins_with(const tool_verb *verb, const char *word);
 
 void help_print(FILE *out);
 void help_print_verb(FILE *out, const tool_verb *verb);
+
+/* ---- Spelling: what somebody may have meant ------------------------------------------------------------- */
+
+/* Letters to insert, remove, replace or exchange with the next to turn one word into the other; SIZE_MAX: b is too
+ * long to tell. */
+size_t spelling_distance(const char *a, const char *b);
+
+/* Whether a word at that distance may have been meant. */
+bool spelling_is_near(const char *word, size_t distance);
+
+/* The verb that the first words, which name none, may mean, "info" or "ls -R"; NULL: nobody can tell. */
+const char *spelling_suggest_verb(int count, char **words);
 
 /* ---- Quantity: numbers and sizes as people type them --------------------------------------------------- */
 
