@@ -23,9 +23,7 @@ typedef struct tool_comparing {
     tool_document *document; /* NULL: for people */
     const char *path;        /* of what is being compared */
     tool_node nodes[2];
-    int64_t elements;
-    int64_t differences;
-    int64_t failures;
+    tool_verdict_counts counts;
 } tool_comparing;
 
 static bool is_quiet(const tool_comparing *comparing)
@@ -38,11 +36,37 @@ static char *shown_path(const tool_comparing *comparing)
     return text_visible(comparing->path[0] == '\0' ? "." : comparing->path);
 }
 
-/* Reports one difference as two texts, NULL for what is not there. */
-static void differ(tool_comparing *comparing, const char *what, const char *a, const char *b)
+/* The first byte in which two texts differ; 0: one is not there. */
+static size_t first_difference(const char *a, const char *b)
 {
-    char *path = shown_path(comparing);
-    comparing->differences++;
+    size_t at = 0;
+    while (a != NULL && b != NULL && a[at] != '\0' && a[at] == b[at])
+        at++;
+    return at;
+}
+
+/* One line, which is as long as it must be only with -v. */
+static void print_difference(const tool_comparing *comparing, const char *what, const char *a, const char *b,
+                             const char *remark)
+{
+    bool is_whole = comparing->request->flags & TOOL_VERBOSE;
+    size_t least = screen_columns() / 4, first = first_difference(a, b), used;
+    char *path = shown_path(comparing), *name = text_shortened(what, 0, is_whole ? SIZE_MAX : 2 * least);
+    used = strlen(path) + strlen(name) + strlen(":  | ") + 2;
+    size_t room = is_whole ? SIZE_MAX : used + 2 * least < screen_columns() ? (screen_columns() - used) / 2 : least;
+    char *text_a = text_shortened(a == NULL ? "none" : a, first, room);
+    char *text_b = text_shortened(b == NULL ? "none" : b, first, room);
+    printf("%s: %s: %s | %s%s\n", path, name, text_a, text_b, remark);
+    free(text_b);
+    free(text_a);
+    free(name);
+    free(path);
+}
+
+/* Reports one difference as two texts, NULL for what is not there. */
+static void differ(tool_comparing *comparing, tool_difference kind, const char *what, const char *a, const char *b)
+{
+    comparing->counts.differing[kind]++;
     if (comparing->document != NULL) {
         document_open_object(comparing->document, NULL);
         document_text(comparing->document, "path", comparing->path);
@@ -51,32 +75,32 @@ static void differ(tool_comparing *comparing, const char *what, const char *a, c
         document_text(comparing->document, "b", b);
         document_close(comparing->document);
     } else if (!is_quiet(comparing)) {
-        printf("%s: %s: %s | %s\n", path, what, a == NULL ? "none" : a, b == NULL ? "none" : b);
+        print_difference(comparing, what, a, b, "");
     }
-    free(path);
 }
 
 /* Takes both texts over; reports them if they differ. */
-static void compare_texts(tool_comparing *comparing, const char *what, char *a, char *b)
+static void compare_texts(tool_comparing *comparing, tool_difference kind, const char *what, char *a, char *b)
 {
     if (strcmp(a, b) != 0)
-        differ(comparing, what, a, b);
+        differ(comparing, kind, what, a, b);
     free(a);
     free(b);
 }
 
+/* Without --layout only counted, because it explains different sizes, but the arrays hold the same. */
 static void compare_layout_texts(tool_comparing *comparing, const char *what, char *a, char *b)
 {
-    char *path = shown_path(comparing);
+    bool is_verbose = comparing->request->flags & TOOL_VERBOSE;
     if (comparing->request->flags & TOOL_LAYOUT) {
-        compare_texts(comparing, what, a, b);
-        free(path);
+        compare_texts(comparing, DIFFERENCE_LAYOUT, what, a, b);
         return;
     }
-    /* Said, because it explains different sizes, but the arrays hold the same. */
-    if (strcmp(a, b) != 0 && comparing->document == NULL && !is_quiet(comparing))
-        printf("%s: %s: %s | %s (layout, not counted)\n", path, what, a, b);
-    free(path);
+    if (strcmp(a, b) != 0) {
+        comparing->counts.uncounted++;
+        if (is_verbose && comparing->document == NULL && !is_quiet(comparing))
+            print_difference(comparing, what, a, b, " (layout, not counted)");
+    }
     free(a);
     free(b);
 }
@@ -104,7 +128,8 @@ static void compare_fill_values(tool_comparing *comparing, const parapet_array_i
     if (a->fill_value == NULL || b->fill_value == NULL || !is_comparable)
         return;
     if (memcmp(a->fill_value, b->fill_value, a->element_bytes) != 0)
-        compare_texts(comparing, "fill value", text_of_element(a, a->fill_value), text_of_element(b, b->fill_value));
+        compare_texts(comparing, DIFFERENCE_FILL_VALUE, "fill value", text_of_element(a, a->fill_value),
+                      text_of_element(b, b->fill_value));
 }
 
 static void compare_attribute(tool_comparing *comparing, const char *name, const char *a, const char *b)
@@ -113,7 +138,7 @@ static void compare_attribute(tool_comparing *comparing, const char *name, const
     if (a != NULL && b != NULL && strcmp(a, b) == 0)
         return;
     what = text_format("attribute %s", name);
-    differ(comparing, what, a, b);
+    differ(comparing, DIFFERENCE_ATTRIBUTE, what, a, b);
     free(what);
 }
 
@@ -139,7 +164,7 @@ static void fail_at(tool_comparing *comparing, int side)
     char *label = tree_label(comparing->request->operands[side], comparing->path);
     report_failure(label);
     free(label);
-    comparing->failures++;
+    comparing->counts.failures++;
 }
 
 static void compare_attributes(tool_comparing *comparing)
@@ -196,10 +221,10 @@ static void print_values(const tool_comparing *comparing, const tool_values_diff
 
 static void report_values(tool_comparing *comparing, const tool_values_difference *difference)
 {
-    comparing->elements += difference->compared;
+    comparing->counts.elements += difference->compared;
     if (difference->differing == 0)
         return;
-    comparing->differences++;
+    comparing->counts.differing[DIFFERENCE_VALUES]++;
     if (comparing->document != NULL)
         write_values(comparing, difference);
     else if (!is_quiet(comparing))
@@ -220,7 +245,7 @@ static void compare_values(tool_comparing *comparing)
     if (comparing->nodes[0].info.element_bytes == 0) {
         report_error(path, "elements of type %s have no fixed length and cannot be read",
                      comparing->nodes[0].info.type_name);
-        comparing->failures++;
+        comparing->counts.failures++;
         free(path);
         return;
     }
@@ -231,7 +256,7 @@ static void compare_values(tool_comparing *comparing)
     } else {
         report_error(path, "%s%s", parapet_error_message(),
                      status == PARAPET_ERR_MEMORY ? " (diff gives each of its two stores 3/8 of --max-mem)" : "");
-        comparing->failures++;
+        comparing->counts.failures++;
     }
     values_difference_free(&difference);
     free(path);
@@ -246,9 +271,11 @@ static void compare_arrays(tool_comparing *comparing)
 {
     const parapet_array_info *a = &comparing->nodes[0].info;
     const parapet_array_info *b = &comparing->nodes[1].info;
-    compare_texts(comparing, "type", text_visible(a->type_name), text_visible(b->type_name));
-    compare_texts(comparing, "shape", text_of_shape(a->shape, a->ndim), text_of_shape(b->shape, b->ndim));
-    compare_texts(comparing, "dimensions", text_of_names(a), text_of_names(b));
+    comparing->counts.arrays++;
+    compare_texts(comparing, DIFFERENCE_TYPE, "type", text_visible(a->type_name), text_visible(b->type_name));
+    compare_texts(comparing, DIFFERENCE_SHAPE, "shape", text_of_shape(a->shape, a->ndim),
+                  text_of_shape(b->shape, b->ndim));
+    compare_texts(comparing, DIFFERENCE_NAMES, "dimensions", text_of_names(a), text_of_names(b));
     compare_fill_values(comparing, a, b);
     compare_attributes(comparing);
     compare_layouts(comparing, a, b);
@@ -272,7 +299,7 @@ static void compare_nodes(tool_comparing *comparing, const char *path)
             fail_at(comparing, side);
     }
     if (are_open && strcmp(kind_of(&comparing->nodes[0]), kind_of(&comparing->nodes[1])) != 0)
-        differ(comparing, "kind", kind_of(&comparing->nodes[0]), kind_of(&comparing->nodes[1]));
+        differ(comparing, DIFFERENCE_KIND, "kind", kind_of(&comparing->nodes[0]), kind_of(&comparing->nodes[1]));
     else if (are_open && comparing->nodes[0].array != NULL)
         compare_arrays(comparing);
     else if (are_open)
@@ -284,8 +311,12 @@ static void compare_nodes(tool_comparing *comparing, const char *path)
 static void report_lonely(tool_comparing *comparing, const tool_tree_entry *entry, bool is_in_a)
 {
     const char *kind = node_kind_name(entry->kind);
+    bool is_a_group = entry->kind == PARAPET_NODE_GROUP;
     comparing->path = entry->path;
-    differ(comparing, "exists", is_in_a ? kind : NULL, is_in_a ? NULL : kind);
+    differ(comparing,
+           is_a_group ? (is_in_a ? DIFFERENCE_GROUP_ONLY_A : DIFFERENCE_GROUP_ONLY_B)
+                      : (is_in_a ? DIFFERENCE_ARRAY_ONLY_A : DIFFERENCE_ARRAY_ONLY_B),
+           "exists", is_in_a ? kind : NULL, is_in_a ? NULL : kind);
 }
 
 /* What is invalid has been reported, and cannot be compared. */
@@ -335,7 +366,7 @@ static void compare_stores(tool_comparing *comparing)
     for (int side = 0; side < 2; side++) {
         tree_init(&trees[side], comparing->stores[side], comparing->request->operands[side], true);
         qsort(trees[side].entries, trees[side].count, sizeof(tool_tree_entry), compare_entry_paths);
-        comparing->failures += trees[side].failures;
+        comparing->counts.failures += trees[side].failures;
     }
     compare_trees(comparing, &trees[0], &trees[1]);
     tree_free(&trees[0]);
@@ -344,9 +375,9 @@ static void compare_stores(tool_comparing *comparing)
 
 static int exit_code_of(const tool_comparing *comparing)
 {
-    if (comparing->failures > 0)
+    if (comparing->counts.failures > 0)
         return TOOL_FAILED;
-    return comparing->differences > 0 ? TOOL_DIFFERS : TOOL_OK;
+    return verdict_sum(&comparing->counts) > 0 ? TOOL_DIFFERS : TOOL_OK;
 }
 
 static void compare_for_programs(tool_comparing *comparing)
@@ -360,9 +391,10 @@ static void compare_for_programs(tool_comparing *comparing)
     document_open_list(&document, "differences");
     compare_stores(comparing);
     document_close(&document);
-    document_integer(&document, "elements", comparing->elements);
-    document_integer(&document, "difference_count", comparing->differences);
-    document_integer(&document, "failures", comparing->failures);
+    document_integer(&document, "elements", comparing->counts.elements);
+    document_integer(&document, "difference_count", verdict_sum(&comparing->counts));
+    document_integer(&document, "layout_not_counted", comparing->counts.uncounted);
+    document_integer(&document, "failures", comparing->counts.failures);
     document_text(&document, "result", results[exit_code_of(comparing)]);
     document_close(&document);
 }
@@ -388,6 +420,8 @@ static int run_comparing(tool_comparing *comparing)
         compare_for_programs(comparing);
     else
         compare_stores(comparing);
+    if (!(comparing->request->flags & (TOOL_JSON | TOOL_QUIET)))
+        verdict_print(&comparing->counts);
     return exit_code_of(comparing);
 }
 

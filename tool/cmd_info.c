@@ -97,13 +97,27 @@ static void add_survey(tool_table *table, const tool_facts *facts)
     add_fact(table, "complete", text_of_completeness(survey));
 }
 
-static void print_attributes(const char *json)
+/* A name and a value that fit on one line. */
+static void print_attribute_shortened(const tool_attribute *attribute)
+{
+    size_t room = screen_columns() - strlen("    : ");
+    char *name = text_shortened(attribute->name, 0, room / 2);
+    char *value = text_shortened(attribute->value, 0, room - strlen(name));
+    printf("    %s: %s\n", name, value);
+    free(name);
+    free(value);
+}
+
+static void print_attributes(const tool_request *request, const char *json)
 {
     tool_attribute_list list;
     attributes_init(&list, json);
     printf("  attributes%s\n", list.count == 0 ? "   none" : "");
     for (size_t i = 0; i < list.count; i++)
-        printf("    %s: %s\n", list.entries[i].name, list.entries[i].value);
+        if (request->flags & TOOL_VERBOSE)
+            printf("    %s: %s\n", list.entries[i].name, list.entries[i].value);
+        else
+            print_attribute_shortened(&list.entries[i]);
     attributes_free(&list);
 }
 
@@ -170,10 +184,10 @@ static void write_array(tool_document *document, const char *path, const tool_fa
     document_close(document);
 }
 
-static void print_array(const char *url, const tool_facts *facts)
+static void print_array(const tool_request *request, const tool_facts *facts)
 {
     tool_table table = {.columns = 2};
-    char *visible = text_visible(url);
+    char *visible = text_visible(request->operands[0]);
     printf("%s: array\n", visible);
     free(visible);
     add_metadata(&table, facts->info);
@@ -181,7 +195,7 @@ static void print_array(const char *url, const tool_facts *facts)
     add_fact(&table, "locks", text_format("%s", facts->locks));
     table_print(&table, "  ");
     table_free(&table);
-    print_attributes(facts->attributes);
+    print_attributes(request, facts->attributes);
 }
 
 /* Why the array is cut as it is; nothing for an array that cannot be read. */
@@ -206,7 +220,7 @@ static int show_array(const tool_request *request, parapet_store *store, tool_no
     if (request->flags & TOOL_JSON)
         write_array(&document, request->operands[0], &facts);
     else
-        print_array(request->operands[0], &facts);
+        print_array(request, &facts);
     if ((request->flags & TOOL_VERBOSE) && !(request->flags & TOOL_JSON))
         print_layout(node);
     facts_free(&facts);
@@ -321,7 +335,7 @@ static void print_group(tool_summary *summary, const tool_holding *holding, cons
     printf("%s: group\n", visible);
     if (held != NULL)
         printf("  %s\n", held);
-    print_attributes(attributes);
+    print_attributes(summary->request, attributes);
     add_headings(&table);
     summary->table = &table;
     add_tree(summary);

@@ -85,6 +85,31 @@ char *text_visible(const char *text)
     return visible;
 }
 
+/* The nearest beginning of a character at or before this byte. */
+static size_t character_at(const char *text, size_t at)
+{
+    while (at > 0 && ((unsigned char)text[at] & 0xc0) == 0x80)
+        at--;
+    return at;
+}
+
+char *text_shortened(const char *text, size_t first, size_t columns)
+{
+    size_t bytes = strlen(text), begin = 0, end;
+    char *size, *whole;
+    if (bytes <= columns)
+        return text_format("%s", text);
+    size = text_format(" (%zu bytes)", bytes);
+    columns = columns > strlen(size) + 2 * strlen("...") + 4 ? columns - strlen(size) - 2 * strlen("...") : 4;
+    if (first > columns / 2)
+        begin = character_at(text, first + columns > bytes ? bytes - columns : first - columns / 2);
+    end = begin + columns < bytes ? character_at(text, begin + columns) : bytes;
+    whole = text_format("%s%.*s%s%s", begin > 0 ? "..." : "", (int)(end - begin), text + begin,
+                        end < bytes ? "..." : "", size);
+    free(size);
+    return whole;
+}
+
 char *text_of_size(int64_t bytes)
 {
     static const char *const units[] = {"KiB", "MiB", "GiB", "TiB", "PiB", "EiB"};

@@ -6,6 +6,7 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <sys/ioctl.h>
 #include <sys/types.h>
 #include <unistd.h>
 
@@ -84,6 +85,15 @@ static ssize_t pass(void *cookie, const char *piece, size_t bytes)
     is_written = write_visible(text);
     free(text);
     return is_written ? (ssize_t)bytes : 0;
+}
+
+size_t screen_columns(void)
+{
+    enum { USUAL = 80, LEAST = 40 };
+    struct winsize size = {0};
+    if (ioctl(STDOUT_FILENO, TIOCGWINSZ, &size) != 0 || size.ws_col == 0)
+        return USUAL;
+    return size.ws_col < LEAST ? LEAST : size.ws_col;
 }
 
 void screen_standard_output(void)

@@ -190,6 +190,10 @@ char *text_format(const char *format, ...) __attribute__((format(printf, 1, 2)))
 
 /* Text for people, as the library makes it visible: a name cannot move the cursor, nor hide. Free with free(). */
 char *text_visible(const char *text);
+
+/* Text that is longer than so many columns cut to about them, with its length in bytes, so that byte first shows.
+ * Free with free(). */
+char *text_shortened(const char *text, size_t first, size_t columns);
 char *text_of_size(int64_t bytes);                     /* "1.5 MiB" */
 char *text_of_shape(const int64_t *extents, int ndim); /* "4 x 6", or "scalar" */
 char *text_of_index(const int64_t *index, int ndim);   /* "[1, 2]" */
@@ -202,6 +206,9 @@ bool file_write(const char *path, const char *text);
 /* shape times element size; INT64_MAX where that does not fit. */
 int64_t logical_bytes(const parapet_array_info *info);
 int64_t element_count(const parapet_array_info *info);
+
+/* How wide a line may be: the terminal, or 80 columns where output goes elsewhere. */
+size_t screen_columns(void);
 
 /* Columns of text, as wide as their widest cell. */
 typedef struct tool_table {
@@ -374,6 +381,38 @@ typedef struct tool_values_difference {
 /* Compares two arrays of the same shape and type box by box, with two buffers of at most buffer_bytes each. */
 parapet_status values_compare(tool_values_difference *difference, tool_node *a, tool_node *b, size_t buffer_bytes);
 void values_difference_free(tool_values_difference *difference);
+
+/* ---- Verdict: how two stores differ --------------------------------------------------------------------- */
+
+typedef enum tool_difference {
+    DIFFERENCE_VALUES,
+    DIFFERENCE_SHAPE,
+    DIFFERENCE_TYPE,
+    DIFFERENCE_NAMES,
+    DIFFERENCE_FILL_VALUE,
+    DIFFERENCE_ATTRIBUTE,
+    DIFFERENCE_KIND,
+    DIFFERENCE_ARRAY_ONLY_A,
+    DIFFERENCE_ARRAY_ONLY_B,
+    DIFFERENCE_GROUP_ONLY_A,
+    DIFFERENCE_GROUP_ONLY_B,
+    DIFFERENCE_LAYOUT,
+    DIFFERENCE_KINDS
+} tool_difference;
+
+typedef struct tool_verdict_counts {
+    int64_t differing[DIFFERENCE_KINDS];
+    int64_t uncounted; /* differences in layout that nobody asked for */
+    int64_t arrays;    /* compared */
+    int64_t elements;
+    int64_t failures; /* nodes that could not be compared, already reported */
+} tool_verdict_counts;
+
+/* All that differs. */
+int64_t verdict_sum(const tool_verdict_counts *counts);
+
+/* "differ: 1 attribute, 2 arrays only in A" or "the same: 3 arrays, 25 elements"; before it what was not counted. */
+void verdict_print(const tool_verdict_counts *counts);
 
 /* ---- Ranks: the processes that a launcher started ------------------------------------------------------ */
 

@@ -1,0 +1,66 @@
+/* verdict.c - how two stores differ, in one line. */
+#include "tool.h"
+
+#include <inttypes.h>
+
+/* What is counted, in the order in which it is told: "values of 2 arrays", "1 attribute". */
+static const struct {
+    const char *before, *one, *many;
+} words[DIFFERENCE_KINDS] = {
+    [DIFFERENCE_VALUES] = {"values of ", "array", "arrays"},
+    [DIFFERENCE_SHAPE] = {"", "shape", "shapes"},
+    [DIFFERENCE_TYPE] = {"", "type", "types"},
+    [DIFFERENCE_NAMES] = {"dimension names of ", "array", "arrays"},
+    [DIFFERENCE_FILL_VALUE] = {"", "fill value", "fill values"},
+    [DIFFERENCE_ATTRIBUTE] = {"", "attribute", "attributes"},
+    [DIFFERENCE_KIND] = {"", "array against group", "arrays against groups"},
+    [DIFFERENCE_ARRAY_ONLY_A] = {"", "array only in A", "arrays only in A"},
+    [DIFFERENCE_ARRAY_ONLY_B] = {"", "array only in B", "arrays only in B"},
+    [DIFFERENCE_GROUP_ONLY_A] = {"", "group only in A", "groups only in A"},
+    [DIFFERENCE_GROUP_ONLY_B] = {"", "group only in B", "groups only in B"},
+    [DIFFERENCE_LAYOUT] = {"", "difference in layout", "differences in layout"},
+};
+
+int64_t verdict_sum(const tool_verdict_counts *counts)
+{
+    int64_t sum = 0;
+    for (int kind = 0; kind < DIFFERENCE_KINDS; kind++)
+        sum += counts->differing[kind];
+    return sum;
+}
+
+static void print_differences(const tool_verdict_counts *counts)
+{
+    bool is_first = true;
+    for (int kind = 0; kind < DIFFERENCE_KINDS; kind++) {
+        int64_t count = counts->differing[kind];
+        if (count == 0)
+            continue;
+        printf("%s%s%" PRId64 " %s", is_first ? "" : ", ", words[kind].before, count,
+               count == 1 ? words[kind].one : words[kind].many);
+        is_first = false;
+    }
+}
+
+static const char *plural(int64_t count)
+{
+    return count == 1 ? "" : "s";
+}
+
+void verdict_print(const tool_verdict_counts *counts)
+{
+    bool has_differences = verdict_sum(counts) > 0;
+    if (counts->uncounted > 0)
+        printf("not counted: %" PRId64 " difference%s in chunks, shards, codecs, seals or format (--layout)\n",
+               counts->uncounted, plural(counts->uncounted));
+    if (has_differences) {
+        fputs("differ: ", stdout);
+        print_differences(counts);
+    } else if (counts->failures == 0) {
+        printf("the same: %" PRId64 " array%s, %" PRId64 " element%s", counts->arrays, plural(counts->arrays),
+               counts->elements, plural(counts->elements));
+    }
+    if (counts->failures > 0)
+        printf("%s: %" PRId64, has_differences ? "; not compared" : "not compared", counts->failures);
+    putchar('\n');
+}
