@@ -110,8 +110,10 @@ static bool explain(tool_copying *copying)
     parapet_status status = parapet_copy_request_plan_print(&copying->copy, as_json, &text, NULL);
     if (status != PARAPET_OK)
         report_failure("copy");
-    else if (request->rank == 0)
+    else if (request->rank == 0 && as_json)
         fputs(text, stdout);
+    else if (request->rank == 0)
+        text_print_folded(text);
     (void)fflush(stdout);
     parapet_free(text);
     return status == PARAPET_OK;

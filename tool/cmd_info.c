@@ -256,10 +256,14 @@ static void add_row(tool_table *table, const char *path, const tool_facts *facts
     table_add(table, text_format(info->is_sealed ? "yes" : "no"));
 }
 
-static void add_headings(tool_table *table)
+/* All columns with -v; otherwise those go first that the type, the shape and the sum below tell. */
+static void add_headings(tool_table *table, bool is_verbose)
 {
     static const char *const headings[] = {"array",  "type",    "shape", "chunks",   "shards",
                                            "stored", "logical", "ratio", "complete", "sealed"};
+    static const size_t spare[] = {7, 6};
+    table->spare = spare;
+    table->spare_count = is_verbose ? 0 : sizeof spare / sizeof spare[0];
     table->columns = sizeof headings / sizeof headings[0];
     for (size_t i = 0; i < table->columns; i++)
         table_add(table, text_format("%s", headings[i]));
@@ -325,32 +329,37 @@ static void add_tree(tool_summary *summary)
     tree_free(&tree);
 }
 
+static void print_sums(const tool_summary *summary)
+{
+    char *locks = text_of_locks(summary->store);
+    char *stored = text_of_bytes(summary->total.stored_bytes), *logical = text_of_bytes(summary->logical_bytes);
+    char *text = text_format("\n  arrays %" PRId64 ", groups %" PRId64 ", data files %" PRId64
+                             ", stored %s, logical %s\n  locks %s\n",
+                             summary->arrays, summary->groups, summary->total.shards_present, stored, logical, locks);
+    text_print_folded(text);
+    free(text);
+    free(logical);
+    free(stored);
+    free(locks);
+}
+
 static void print_group(tool_summary *summary, const tool_holding *holding, const char *attributes)
 {
     tool_table table = {0};
     char *held = text_of_holding(holding);
     char *visible = text_visible(summary->request->operands[0]);
-    char *locks = text_of_locks(summary->store);
-    char *stored, *logical;
     printf("%s: group\n", visible);
     if (held != NULL)
         printf("  %s\n", held);
     print_attributes(summary->request, attributes);
-    add_headings(&table);
+    add_headings(&table, summary->request->flags & TOOL_VERBOSE);
     summary->table = &table;
     add_tree(summary);
     if (table.count > table.columns) {
         putchar('\n');
         table_print(&table, "  ");
     }
-    stored = text_of_bytes(summary->total.stored_bytes);
-    logical = text_of_bytes(summary->logical_bytes);
-    printf("\n  arrays %" PRId64 ", groups %" PRId64 ", data files %" PRId64 ", stored %s, logical %s\n",
-           summary->arrays, summary->groups, summary->total.shards_present, stored, logical);
-    printf("  locks %s\n", locks);
-    free(locks);
-    free(logical);
-    free(stored);
+    print_sums(summary);
     table_free(&table);
     free(visible);
     free(held);

@@ -219,8 +219,10 @@ static int print_plan(plan_copy *job)
         report_failure("plan copy");
     else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;
-    if (text != NULL)
+    if (text != NULL && job->request->flags & TOOL_JSON)
         fputs(text, stdout);
+    else if (text != NULL)
+        text_print_folded(text);
     parapet_free(text);
     parapet_free(svg);
     return exit_code;

@@ -240,8 +240,10 @@ int plan_transfer_run(const tool_request *request, bool is_read)
         report_failure(request->verb->name);
     else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;
-    if (text != NULL)
+    if (text != NULL && request->flags & TOOL_JSON)
         fputs(text, stdout);
+    else if (text != NULL)
+        text_print_folded(text);
     parapet_free(text);
     parapet_free(svg);
     return exit_code;

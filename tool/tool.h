@@ -215,11 +215,16 @@ typedef struct tool_table {
     char **cells;
     size_t count;
     size_t columns;
+    const size_t *spare; /* columns that go, the first of these first, if all the rest then fits on a line */
+    size_t spare_count;
 } tool_table;
 
 void table_add(tool_table *table, char *cell); /* takes the cell over */
 void table_print(const tool_table *table, const char *indent);
 void table_free(tool_table *table);
+
+/* Prints lines; one that is too long continues under its last column. */
+void text_print_folded(const char *text);
 
 /* ---- Document: JSON for programs ----------------------------------------------------------------------- */
 

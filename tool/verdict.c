@@ -2,6 +2,7 @@
 #include "tool.h"
 
 #include <inttypes.h>
+#include <stdlib.h>
 
 /* What is counted, in the order in which it is told: "values of 2 arrays", "1 attribute". */
 static const struct {
@@ -29,17 +30,21 @@ int64_t verdict_sum(const tool_verdict_counts *counts)
     return sum;
 }
 
-static void print_differences(const tool_verdict_counts *counts)
+/* "values of 1 array, 2 attributes"; free with free(). */
+static char *text_of_differences(const tool_verdict_counts *counts)
 {
-    bool is_first = true;
+    char *text = text_format("%s", "");
     for (int kind = 0; kind < DIFFERENCE_KINDS; kind++) {
         int64_t count = counts->differing[kind];
+        char *longer;
         if (count == 0)
             continue;
-        printf("%s%s%" PRId64 " %s", is_first ? "" : ", ", words[kind].before, count,
-               count == 1 ? words[kind].one : words[kind].many);
-        is_first = false;
+        longer = text_format("%s%s%s%" PRId64 " %s", text, text[0] == '\0' ? "" : ", ", words[kind].before, count,
+                             count == 1 ? words[kind].one : words[kind].many);
+        free(text);
+        text = longer;
     }
+    return text;
 }
 
 static const char *plural(int64_t count)
@@ -47,20 +52,28 @@ static const char *plural(int64_t count)
     return count == 1 ? "" : "s";
 }
 
+static char *text_of_verdict(const tool_verdict_counts *counts)
+{
+    char *differences = text_of_differences(counts), *text;
+    if (differences[0] != '\0' && counts->failures > 0)
+        text = text_format("differ: %s; not compared: %" PRId64, differences, counts->failures);
+    else if (differences[0] != '\0')
+        text = text_format("differ: %s", differences);
+    else if (counts->failures > 0)
+        text = text_format("not compared: %" PRId64, counts->failures);
+    else
+        text = text_format("the same: %" PRId64 " array%s, %" PRId64 " element%s", counts->arrays,
+                           plural(counts->arrays), counts->elements, plural(counts->elements));
+    free(differences);
+    return text;
+}
+
 void verdict_print(const tool_verdict_counts *counts)
 {
-    bool has_differences = verdict_sum(counts) > 0;
+    char *verdict = text_of_verdict(counts);
     if (counts->uncounted > 0)
         printf("not counted: %" PRId64 " difference%s in chunks, shards, codecs, seals or format (--layout)\n",
                counts->uncounted, plural(counts->uncounted));
-    if (has_differences) {
-        fputs("differ: ", stdout);
-        print_differences(counts);
-    } else if (counts->failures == 0) {
-        printf("the same: %" PRId64 " array%s, %" PRId64 " element%s", counts->arrays, plural(counts->arrays),
-               counts->elements, plural(counts->elements));
-    }
-    if (counts->failures > 0)
-        printf("%s: %" PRId64, has_differences ? "; not compared" : "not compared", counts->failures);
-    putchar('\n');
+    printf("%s\n", verdict);
+    free(verdict);
 }

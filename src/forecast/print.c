@@ -106,7 +106,7 @@ static void print_row(const char *name, const pp_spread_of *spread, bool is_byte
             pp_bytes_format((double)values[i], words);
         else
             (void)snprintf(words, sizeof words, "%" PRId64, values[i]);
-        pp_text_add(text, " %13s", words);
+        pp_text_add(text, " %10s", words);
     }
     pp_text_add(text, "\n");
 }
@@ -119,7 +119,7 @@ static void print_memory(const pp_forecast_facts *facts, pp_text *text)
     pp_bytes_print((double)facts->memory_bytes, text);
     pp_text_add(text, " on a server, ");
     pp_bytes_print((double)facts->list_bytes, text);
-    pp_text_add(text, " of it for lists; ");
+    pp_text_add(text, " of it for lists;\n            ");
     pp_bytes_print((double)facts->client_bytes, text);
     pp_text_add(text, " on any other rank\n");
 }
@@ -141,7 +141,7 @@ void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule
     const char *request = facts->is_read ? "offers" : "requests";
     char name[64];
     print_heading(facts, text);
-    pp_text_add(text, "  %-32s %13s %13s %13s %13s\n", "each server", "min", "median", "max", "total");
+    pp_text_add(text, "  %-32s %10s %10s %10s %10s\n", "each server", "min", "median", "max", "total");
     print_row("shards, each a file", &summary->server_shards, false, text);
     print_row("bytes before compression", &summary->server_bytes, true, text);
     print_row("  of its own rank, no message", &summary->server_own_bytes, true, text);
@@ -172,7 +172,7 @@ static void print_shard_line(const pp_forecast_facts *facts, int64_t shard, cons
     pp_box_print(&box, &where);
     pp_bytes_format((double)share->others.bytes, others);
     pp_bytes_format((double)share->own.bytes, own);
-    pp_text_add(text, "  %10" PRId64 " %8" PRId64 " %10" PRId64 " %10" PRId64 " %12s %12s  %s\n", shard, share->ranks,
+    pp_text_add(text, "  %8" PRId64 " %6" PRId64 " %8" PRId64 " %8" PRId64 " %11s %10s  %s\n", shard, share->ranks,
                 share->others.requests, share->others.fragments, others, own, where.data != NULL ? where.data : "");
     if (where.status != PARAPET_OK)
         text->status = where.status;
@@ -194,9 +194,8 @@ static void print_server_totals(const pp_forecast_facts *facts, int server, cons
                 facts->is_read ? "to" : "from", share->others.fragments, share->others.requests,
                 facts->is_read ? "offers" : "requests");
     print_memory(facts, text);
-    pp_text_add(text, "\n  %10s %8s %10s %10s %12s %12s  %s\n", "shard", "ranks",
-                facts->is_read ? "offers" : "requests", "data", facts->is_read ? "to others" : "from others", "own",
-                "box");
+    pp_text_add(text, "\n  %8s %6s %8s %8s %11s %10s  %s\n", "shard", "ranks", facts->is_read ? "offers" : "requests",
+                "data", facts->is_read ? "to others" : "from others", "own", "box");
 }
 
 parapet_status pp_forecast_print_server(const pp_forecast_facts *facts, int server, const pp_server_share *share,
