@@ -114,7 +114,6 @@ const refusal_rule refusals[] = {
     {EXTRA, "refuse_shard_inner_crc32c_wrong", CORRUPT, {"crc32c", "c/0"}},
 
     {EXTRA, "refuse_v2_compressor_unknown", UNSUPPORTED, {"squeeze"}},
-    {EXTRA, "refuse_v2_compressor_bz2", UNSUPPORTED, {"bz2"}},
     {EXTRA, "refuse_v2_filter_unknown", UNSUPPORTED, {"squeeze"}},
     {EXTRA, "refuse_v2_dtype_unknown", UNSUPPORTED, {"<q4"}},
     {EXTRA, "refuse_v2_dtype_size", UNSUPPORTED, {"<i3"}},

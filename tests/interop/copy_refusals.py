@@ -55,7 +55,7 @@ WRONG_CHANGES = [
     (["--region=0:41,:"], "region"),
     (["--region=5:5,:"], "has no elements"),
     (["--region=y=3"], "region"),
-    (["--codec", "bz2:3"], "codec"),
+    (["--codec", "squeeze:3"], "codec"),
     (["--codec", "zstd:99"], "codec"),
     (["--reading", "runs"], "compressed"),
 ]

@@ -364,7 +364,6 @@ def shards_refused():
 
 def v2_refused():
     case_v2("refuse_v2_compressor_unknown", document_v2(compressor={"id": "squeeze"}))
-    case_v2("refuse_v2_compressor_bz2", document_v2(compressor={"id": "bz2", "level": 1}))
     case_v2("refuse_v2_filter_unknown", document_v2(filters=[{"id": "squeeze"}]))
     case_v2("refuse_v2_dtype_unknown", document_v2(dtype="<q4"))
     case_v2("refuse_v2_dtype_size", document_v2(dtype="<i3"))

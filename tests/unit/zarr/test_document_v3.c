@@ -425,9 +425,9 @@ static void test_codecs__wrong_lists_are_refused(void **state)
         {"[" LITTLE ",{\"name\":\"blosc\",\"configuration\":{\"cname\":\"lz4\",\"blocksize\":-1}}]",
          PARAPET_ERR_FORMAT, "blocksize"},
         {"[" LITTLE ",{\"name\":\"crc32c\",\"configuration\":{\"x\":1}}]", PARAPET_ERR_UNSUPPORTED, "crc32c"},
-        {"[" LITTLE ",\"bz2\"]", PARAPET_ERR_UNSUPPORTED, "\"bz2\""},
-        {"[" LITTLE ",{\"name\":\"bz2\",\"must_understand\":true}]", PARAPET_ERR_UNSUPPORTED, "\"bz2\""},
-        {"[" LITTLE ",{\"name\":\"bz2\",\"must_understand\":1}]", PARAPET_ERR_FORMAT, "must_understand"},
+        {"[" LITTLE ",\"squeeze\"]", PARAPET_ERR_UNSUPPORTED, "\"squeeze\""},
+        {"[" LITTLE ",{\"name\":\"squeeze\",\"must_understand\":true}]", PARAPET_ERR_UNSUPPORTED, "\"squeeze\""},
+        {"[" LITTLE ",{\"name\":\"squeeze\",\"must_understand\":1}]", PARAPET_ERR_FORMAT, "must_understand"},
         {"[" LITTLE ",{\"configuration\":{}}]", PARAPET_ERR_FORMAT, "codecs"},
         {"[" LITTLE ",null]", PARAPET_ERR_FORMAT, "codecs"},
         {"[" LITTLE "," CRC "," CRC "," CRC "," CRC "," CRC "," CRC "," CRC "," CRC "," CRC "," CRC "," CRC "," CRC
