@@ -14,7 +14,7 @@ typedef struct chain_choice {
     pp_codec_id ids[MAX_IDS];
 } chain_choice;
 
-/* Append only: the seeds name chains by number. */
+/* Append only: the seeds name these chains by number. A codec needs no row here: see ALONE. */
 static const chain_choice chain_choices[] = {
     {1, {PP_CODEC_BYTES}},
     {2, {PP_CODEC_BYTES, PP_CODEC_CRC32C}},
@@ -39,8 +39,14 @@ static const chain_choice chain_choices[] = {
 };
 #define CHOICE_COUNT (sizeof chain_choices / sizeof chain_choices[0])
 
-/* Behind them every codec alone, so that none is forgotten. */
+/* From here on the first byte of an input means every codec of the table alone, in its order. */
+#define ALONE 128
 #define CHAIN_COUNT (CHOICE_COUNT + PP_CODEC_COUNT)
+
+static size_t chain_number_of(uint8_t byte)
+{
+    return byte < ALONE ? byte % CHOICE_COUNT : CHOICE_COUNT + (size_t)(byte - ALONE) % PP_CODEC_COUNT;
+}
 
 static chain_choice chain_choice_of(size_t number)
 {
@@ -136,7 +142,7 @@ static pp_chain_spec choose_spec(const chain_choice *choice, const pp_chunk_form
 
 static fixture *choose_fixture(const uint8_t *choice)
 {
-    size_t chain = choice[0] % CHAIN_COUNT, shape = choice[1] % SHAPE_COUNT, flags = choice[2] % FLAG_COUNT;
+    size_t chain = chain_number_of(choice[0]), shape = choice[1] % SHAPE_COUNT, flags = choice[2] % FLAG_COUNT;
     fixture *chosen = &fixtures[chain][shape][flags];
     pp_chunk_format format = shape_choices[shape];
     chain_choice ids = chain_choice_of(chain);

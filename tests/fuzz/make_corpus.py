@@ -4,7 +4,9 @@
 Small on purpose: one valid input per chain and form, from which the fuzzer finds its way."""
 import gzip
 import os
+import re
 import struct
+import sys
 
 import numcodecs
 import numpy
@@ -87,11 +89,39 @@ def encode_plain(array):
     yield 19, with_crc32c(blosc(data))
 
 
+# How each codec encodes that fuzz_codec.c has in no chain but the one in which it is alone: by name, one row each.
+ENCODE_ALONE = {
+    "shuffle": lambda data: bytes(numcodecs.Shuffle(4).encode(numpy.frombuffer(data, "u1"))),
+    "delta": lambda data: numcodecs.Delta("<u4").encode(numpy.frombuffer(data, "<u4")).tobytes(),
+    "crc32": lambda data: bytes(numcodecs.CRC32().encode(data)),
+    "adler32": lambda data: bytes(numcodecs.Adler32().encode(data)),
+}
+
+
+def read_source(*path):
+    with open(os.path.join(HERE, *path), encoding="utf-8") as file:
+        return file.read()
+
+
+def codec_numbers():
+    """What the first byte of an input is for a codec alone: ALONE, and its place in PP_CODEC_TABLE."""
+    table = re.findall(r"ROW\((\w+), (\w+)\)", read_source("../../src/codec/codec.h"))
+    target = read_source("fuzz_codec.c")
+    without = [name for id, name in table if name not in ENCODE_ALONE and f"PP_CODEC_{id}" not in target]
+    if without:
+        sys.exit(f"{__file__}: ENCODE_ALONE needs a row for each of these codecs: {', '.join(without)}")
+    first = int(re.search(r"#define ALONE (\d+)", target).group(1))
+    return {name: first + place for place, (_, name) in enumerate(table)}
+
+
 def make_codec_seeds():
+    numbers = codec_numbers()
     for number, shape, kind in SHAPES:
         array = (numpy.arange(numpy.prod(shape, dtype=int)) * 3 % 61).astype(kind).reshape(shape)
         for chain, data in encode_plain(array):
             save("codec", f"chain{chain:02}_shape{number}", bytes([chain, number, 0]) + data)
+        for name, encode in ENCODE_ALONE.items():
+            save("codec", f"{name}_shape{number}", bytes([numbers[name], number, 0]) + encode(array.tobytes()))
     raw = numpy.arange(24, dtype="<u8").tobytes()
     for name in ["blosclz", "lz4hc", "zlib", "zstd"]:
         for shuffle in (0, 2):
