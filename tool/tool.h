@@ -104,7 +104,15 @@ struct tool_request {
  * page docs/man/parapet-plan-copy.1. */
 #define TOOL_VERBS(ROW)                                                                                              \
     ROW(info)                                                                                                        \
-    ROW(ls) ROW(check) ROW(gc) ROW(diff) ROW(copy) ROW(plan_write) ROW(plan_read) ROW(plan_copy) ROW(selftest)
+    ROW(ls)                                                                                                          \
+    ROW(check)                                                                                                       \
+    ROW(gc)                                                                                                          \
+    ROW(diff)                                                                                                        \
+    ROW(copy)                                                                                                        \
+    ROW(plan_write)                                                                                                  \
+    ROW(plan_read)                                                                                                   \
+    ROW(plan_copy)                                                                                                   \
+    ROW(selftest)
 
 #define TOOL_VERB_DECLARE(name) extern const tool_verb verb_##name;
 TOOL_VERBS(TOOL_VERB_DECLARE)

@@ -58,8 +58,11 @@ def check_verb(tool, root, verb, common):
     yield from (f"{verb}: wider than {COLUMNS} columns: {line}" for line in too_wide(help_text))
     if own != told:
         yield f"{verb}: only the help has {sorted(own - told)}, only {page.name} has {sorted(told - own)}"
-    if f".Xr {page.stem} 1" not in (root / "docs/man/parapet.1").read_text():
-        yield f"parapet.1 does not refer to {page.name}"
+    summary = (root / "docs/man/parapet.1").read_text()
+    if f".It Xr {page.stem} 1\n" not in summary:
+        yield f"parapet.1 does not list {page.name} under Verbs, as .It Xr {page.stem} 1"
+    if f".Xr {page.stem} 1 ,\n" not in summary.split(".Sh SEE ALSO\n")[1]:
+        yield f"parapet.1 does not refer to {page.name} under SEE ALSO, as .Xr {page.stem} 1 ,"
 
 
 def check_pages(root, verbs):
