@@ -21,6 +21,7 @@ import argparse
 import os
 import pathlib
 import re
+import signal
 import subprocess
 import sys
 import tempfile
@@ -29,7 +30,7 @@ MARK = re.compile(r"^<!-- (?:(run|not run|part of): (.+)|(prints)) -->$")
 RUN = re.compile(r"(\w+\.c|sh)(?:, needs (\w+))?")
 FENCE = re.compile(r"^```(\w*)$")
 LANGUAGES = {"c", "sh"}
-SECONDS = 100
+SECONDS = 300  # ends what hangs, also on a busy machine
 
 
 class Block:
@@ -117,15 +118,17 @@ def write_and_compile(name, text, options, folder):
 
 def run_script(script, options, folder, environment):
     """(what it printed, what went wrong or None) of a script."""
-    try:
-        done = subprocess.run(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, text=True,
-                              stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
-                              timeout=SECONDS, check=False)
-    except subprocess.TimeoutExpired:
-        return "", f"not done after {SECONDS} s"
+    with subprocess.Popen(["bash", "-euo", "pipefail", "-c", script], cwd=folder, env=environment, text=True,
+                          stdin=subprocess.DEVNULL, stdout=subprocess.PIPE, stderr=subprocess.STDOUT,
+                          start_new_session=True) as process:
+        try:
+            printed, _ = process.communicate(timeout=SECONDS)
+        except subprocess.TimeoutExpired:
+            os.killpg(process.pid, signal.SIGKILL)  # with all that it has started, launchers among them
+            return "", f"not done after {SECONDS} s"
     if options.verbose:
-        print(done.stdout, end="")
-    return done.stdout, None if done.returncode == 0 else f"exit code {done.returncode}\n{done.stdout}"
+        print(printed, end="")
+    return printed, None if process.returncode == 0 else f"exit code {process.returncode}\n{printed}"
 
 
 class Page:
