@@ -425,12 +425,26 @@ static bool is_empty(const posix_lock *self)
     return fstat(self->file.number, &found) == 0 && found.st_size == 0;
 }
 
+static bool take_all(const posix_lock *self)
+{
+    return lock_range(self->file.number, F_OFD_SETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 0;
+}
+
+/* Of several that close at once the last must find itself alone, or each would leave the file to another: so whoever
+ * is in the way lets go before it tries again. */
+static bool is_last(const posix_lock *self)
+{
+    if (take_all(self))
+        return true;
+    (void)lock_range(self->file.number, F_OFD_SETLK, F_UNLCK, 0, PP_LOCK_BYTES);
+    return take_all(self);
+}
+
 void pp_posix_close_lock(pp_lock *lock)
 {
     posix_lock *self = (posix_lock *)lock;
     bool is_in_place;
-    if (self->file.number >= 0 && is_empty(self) &&
-        lock_range(self->file.number, F_OFD_SETLK, F_WRLCK, 0, PP_LOCK_BYTES) == 0 &&
+    if (self->file.number >= 0 && is_empty(self) && is_last(self) && is_empty(self) &&
         look_in_place(self, &is_in_place) == PARAPET_OK && is_in_place) {
         remove_entry(store_of(self), self->key, 0);
         pp_posix_leave_directories(store_of(self), self->key, self->has_made_node);

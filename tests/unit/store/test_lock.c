@@ -1,5 +1,6 @@
 #include "kinds.h"
 
+#include <pthread.h>
 #include <sys/wait.h>
 
 #define KEY "a/__parapet/lock"
@@ -156,6 +157,49 @@ static void test_lock__leaves_no_directory_that_was_made_for_it(void **state)
     scratch_remove(&made);
 }
 
+enum { CLOSERS = 3, CLOSING_ROUNDS = 400 };
+
+typedef struct closer {
+    pp_lock *lock;
+    pthread_barrier_t *start;
+} closer;
+
+static void *close_at_once(void *context)
+{
+    const closer *self = context;
+    (void)pthread_barrier_wait(self->start);
+    pp_lock_close(self->lock);
+    return NULL;
+}
+
+/* The ranks of a job let go of a group at the same time; what is left in a group disturbs other readers. */
+static void test_lock__goes_when_all_that_hold_it_close_at_once(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pthread_barrier_t start;
+    int round, i;
+    (void)state;
+    assert_int_equal(mkdir(scratch_path(&made, "store/a"), 0777), 0);
+    assert_int_equal(pthread_barrier_init(&start, NULL, CLOSERS), 0);
+    for (round = 0; round < CLOSING_ROUNDS; round++) {
+        closer closers[CLOSERS];
+        pthread_t threads[CLOSERS];
+        for (i = 0; i < CLOSERS; i++) {
+            closers[i] = (closer){open_lock(store), &start};
+            assert_ok(pp_lock_set(closers[i].lock, PP_LOCK_HANDS, PP_LOCK_SHARED));
+        }
+        for (i = 0; i < CLOSERS; i++)
+            assert_int_equal(pthread_create(&threads[i], NULL, close_at_once, &closers[i]), 0);
+        for (i = 0; i < CLOSERS; i++)
+            assert_int_equal(pthread_join(threads[i], NULL), 0);
+        assert_int_not_equal(access(scratch_path(&made, "store/a/__parapet"), F_OK), 0);
+    }
+    (void)pthread_barrier_destroy(&start);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
 static void test_lock__notices_that_its_file_was_removed(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
@@ -287,6 +331,7 @@ int main(void)
         cmocka_unit_test(test_lock__goes_with_the_last_that_holds_it),
         cmocka_unit_test(test_lock__failures_hold_nothing),
         cmocka_unit_test(test_lock__leaves_no_directory_that_was_made_for_it),
+        cmocka_unit_test(test_lock__goes_when_all_that_hold_it_close_at_once),
         cmocka_unit_test(test_lock__notices_that_its_file_was_removed),
         cmocka_unit_test(test_lock__excludes_other_processes_until_its_own_ends),
         cmocka_unit_test(test_lock__is_not_kept_by_a_forked_child),
