@@ -395,8 +395,9 @@ static void check_for_people(tool_checking *checking, const tool_node *node)
 static int run_checking(tool_checking *checking)
 {
     tool_node node = {0};
-    if (node_open(&node, checking->store, "") != PARAPET_OK) {
-        report_failure(checking->request->operands[0]);
+    parapet_status status = node_open(&node, checking->store, "");
+    if (status != PARAPET_OK) {
+        report_status(status, checking->request->operands[0]);
         return TOOL_FAILED;
     }
     if (node.array == NULL)

@@ -74,15 +74,16 @@ static bool parse(tool_copying *copying)
 static bool open_source(tool_copying *copying)
 {
     tool_request with_limit = *copying->request;
+    parapet_status status;
     with_limit.options = copying->options;
     copying->copy.source = store_open(&with_limit, copying->source.store);
     if (copying->copy.source == NULL)
         return false;
     copying->copy.source_path = copying->source.path;
-    if (node_open(&copying->node, copying->copy.source, copying->source.path) == PARAPET_OK)
-        return true;
-    report_failure(copying->request->operands[0]);
-    return false;
+    status = node_open(&copying->node, copying->copy.source, copying->source.path);
+    if (status != PARAPET_OK)
+        report_status(status, copying->request->operands[0]);
+    return status == PARAPET_OK;
 }
 
 static bool open_target(tool_copying *copying, tool_progress *progress)
@@ -109,7 +110,7 @@ static bool explain(tool_copying *copying)
     char *text = NULL;
     parapet_status status = parapet_copy_request_plan_print(&copying->copy, as_json, &text, NULL);
     if (status != PARAPET_OK)
-        report_failure("copy");
+        report_status(status, "copy");
     else if (request->rank == 0 && as_json)
         fputs(text, stdout);
     else if (request->rank == 0)

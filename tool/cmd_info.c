@@ -211,8 +211,9 @@ static int show_array(const tool_request *request, parapet_store *store, tool_no
 {
     tool_document document = {.out = stdout};
     tool_facts facts;
-    if (facts_init(&facts, node) != PARAPET_OK) {
-        report_failure(request->operands[0]);
+    parapet_status status = facts_init(&facts, node);
+    if (status != PARAPET_OK) {
+        report_status(status, request->operands[0]);
         facts_free(&facts);
         return TOOL_FAILED;
     }
@@ -409,10 +410,11 @@ static int run(const tool_request *request)
     parapet_store *store = store_open(request, request->operands[0]);
     tool_node node = {0};
     int exit_code = TOOL_FAILED;
+    parapet_status status;
     if (store == NULL)
         return TOOL_FAILED;
-    if (node_open(&node, store, "") != PARAPET_OK)
-        report_failure(request->operands[0]);
+    if ((status = node_open(&node, store, "")) != PARAPET_OK)
+        report_status(status, request->operands[0]);
     else
         exit_code = node.array != NULL ? show_array(request, store, &node) : show_group(request, store, &node);
     node_close(&node);

@@ -173,8 +173,9 @@ static int list_node(tool_listing *listing)
 {
     const char *url = listing->request->operands[0];
     tool_node node;
-    if (node_open(&node, listing->store, "") != PARAPET_OK) {
-        report_failure(url);
+    parapet_status status = node_open(&node, listing->store, "");
+    if (status != PARAPET_OK) {
+        report_status(status, url);
         return TOOL_FAILED;
     }
     bool is_array = node.array != NULL;

@@ -174,12 +174,13 @@ static bool take_array(plan_copy *job)
 static int open_array(plan_copy *job)
 {
     const char *path = job->request->operands[0];
+    parapet_status status;
     if (refuse_description(job->request))
         return TOOL_USAGE;
     if ((job->store = store_open(job->request, path)) == NULL)
         return TOOL_FAILED;
-    if (node_open(&job->node, job->store, "") != PARAPET_OK) {
-        report_failure(path);
+    if ((status = node_open(&job->node, job->store, "")) != PARAPET_OK) {
+        report_status(status, path);
         return TOOL_FAILED;
     }
     return take_array(job) ? TOOL_OK : TOOL_FAILED;
@@ -215,8 +216,9 @@ static int print_plan(plan_copy *job)
     const char *path = request_value(job->request, "svg");
     char *text = NULL, *svg = NULL;
     int exit_code = TOOL_FAILED;
-    if (parapet_copy_plan_print(&job->plan, &text, path != NULL ? &svg : NULL) != PARAPET_OK)
-        report_failure("plan copy");
+    parapet_status status = parapet_copy_plan_print(&job->plan, &text, path != NULL ? &svg : NULL);
+    if (status != PARAPET_OK)
+        report_status(status, "plan copy");
     else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;
     if (text != NULL && job->request->flags & TOOL_JSON)

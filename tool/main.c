@@ -130,6 +130,15 @@ static int run(int count, char **words)
     return run_verb(verb, count - first, words + first);
 }
 
+/* Also where the words are wrong otherwise. */
+static bool asks_for_document(int count, char **words)
+{
+    for (int i = 1; i < count && strcmp(words[i], "--") != 0; i++)
+        if (strcmp(words[i], "--json") == 0)
+            return true;
+    return false;
+}
+
 int main(int count, char **words)
 {
     int exit_code;
@@ -137,5 +146,9 @@ int main(int count, char **words)
     report_mute(ranks_launched() > 0);
     exit_code = ranks_hand_over(words);
     screen_standard_output();
-    return finish_output(exit_code == TOOL_OK ? run(count, words) : exit_code);
+    if (exit_code == TOOL_OK)
+        exit_code = run(count, words);
+    if (exit_code != TOOL_OK && asks_for_document(count, words))
+        report_document();
+    return finish_output(exit_code);
 }

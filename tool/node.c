@@ -25,9 +25,10 @@ char *text_of_locks(parapet_store *store)
 parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode)
 {
     parapet_store *store = NULL;
-    if (ranks_open_store(request, &store, url, mode, &request->options) != PARAPET_OK) {
+    parapet_status status = ranks_open_store(request, &store, url, mode, &request->options);
+    if (status != PARAPET_OK) {
         if (!foreign_report_file(url))
-            report_failure(url);
+            report_status(status, url);
         return NULL;
     }
     if (request->flags & TOOL_VERBOSE && request->rank == 0)

@@ -224,11 +224,13 @@ parapet_store *place_open(tool_place *place, const tool_request *request, const 
     parapet_store *store = NULL;
     bool is_root_array = is_array && place->path[0] == '\0';
     parapet_mode mode = place->is_zarr || is_root_array ? PARAPET_UPDATE : PARAPET_CREATE;
+    parapet_status status;
     if (!place->exists && is_root_array && !make_directory(place, request))
         return NULL;
     place->is_made = !place->exists;
-    if (ranks_open_store(request, &store, place->store, mode, options) != PARAPET_OK)
-        report_failure(place->store);
+    status = ranks_open_store(request, &store, place->store, mode, options);
+    if (status != PARAPET_OK)
+        report_status(status, place->store);
     return store;
 }
 

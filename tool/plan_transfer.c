@@ -233,11 +233,13 @@ int plan_transfer_run(const tool_request *request, bool is_read)
     plan_arguments arguments;
     char *text = NULL, *svg = NULL;
     int exit_code = TOOL_FAILED;
+    parapet_status status;
     if (!parse(request, &arguments))
         return TOOL_USAGE;
     arguments.request.is_read = is_read;
-    if (parapet_transfer_plan_print(&arguments.request, &text, path != NULL ? &svg : NULL) != PARAPET_OK)
-        report_failure(request->verb->name);
+    status = parapet_transfer_plan_print(&arguments.request, &text, path != NULL ? &svg : NULL);
+    if (status != PARAPET_OK)
+        report_status(status, request->verb->name);
     else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;
     if (text != NULL && request->flags & TOOL_JSON)

@@ -8,6 +8,12 @@
 
 static bool is_silent;
 
+/* The first error of this run, for those who asked for a document. */
+static struct {
+    const char *status; /* NULL: no call of the library failed */
+    char *message;
+} first_error;
+
 void report_mute(bool is_muted)
 {
     is_silent = is_muted;
@@ -28,6 +34,8 @@ void report_error(const char *what, const char *format, ...)
     visible = text_visible(sentence == NULL ? "out of memory" : sentence);
     (void)fflush(stdout);
     (void)fprintf(stderr, "parapet: %s: %s\n", where, visible);
+    if (first_error.message == NULL)
+        first_error.message = text_format("%s: %s", where, visible);
     free(visible);
     free(sentence);
     free(where);
@@ -36,6 +44,26 @@ void report_error(const char *what, const char *format, ...)
 void report_failure(const char *what)
 {
     report_error(what, "%s", parapet_error_message());
+}
+
+void report_status(parapet_status status, const char *what)
+{
+    if (first_error.message == NULL)
+        first_error.status = parapet_status_name(status);
+    report_failure(what);
+}
+
+void report_document(void)
+{
+    tool_document document = {.out = stdout};
+    if (first_error.message == NULL || screen_is_used())
+        return;
+    document_open_object(&document, NULL);
+    document_open_object(&document, "error");
+    document_text(&document, "status", first_error.status);
+    document_text(&document, "message", first_error.message);
+    document_close(&document);
+    document_close(&document);
 }
 
 static _Noreturn void end_without_memory(void)

@@ -18,6 +18,8 @@ static struct {
     size_t count;
 } held;
 
+static bool is_used;
+
 /* DEL is the only control that may stand in JSON text as it is. */
 static bool is_plain(char byte)
 {
@@ -76,6 +78,7 @@ static ssize_t pass(void *cookie, const char *piece, size_t bytes)
     size_t whole = held.count + bytes, kept;
     bool is_written;
     (void)cookie;
+    is_used = is_used || bytes > 0;
     memcpy(text, held.bytes, held.count);
     memcpy(text + held.count, piece, bytes);
     kept = begun_bytes(text, whole);
@@ -85,6 +88,12 @@ static ssize_t pass(void *cookie, const char *piece, size_t bytes)
     is_written = write_visible(text);
     free(text);
     return is_written ? (ssize_t)bytes : 0;
+}
+
+bool screen_is_used(void)
+{
+    (void)fflush(stdout);
+    return is_used;
 }
 
 size_t screen_columns(void)

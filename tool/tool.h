@@ -177,6 +177,9 @@ char *text_of_seconds(double seconds);       /* "0.05 s", "123 s" */
 
 /* ---- Report: sentences and sizes for people ------------------------------------------------------------ */
 
+/* Whether anything was printed on standard output. */
+bool screen_is_used(void);
+
 /* From now on all that goes to standard output is made visible, whoever prints it; ASCII is left as it is. */
 void screen_standard_output(void);
 
@@ -188,6 +191,12 @@ void report_error(const char *what, const char *format, ...) __attribute__((form
 
 /* The same with the sentence of the last failed library call. */
 void report_failure(const char *what);
+
+/* The same, where the status is known: a document then has it too. */
+void report_status(parapet_status status, const char *what);
+
+/* The first error as a JSON document on standard output, unless something is there already. */
+void report_document(void);
 
 /* Memory that is always there: the tool ends with a sentence when there is none. Free with free(). */
 void *memory_get(size_t bytes);
