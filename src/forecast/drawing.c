@@ -44,12 +44,40 @@ static int next_dimension(const pp_forecast_facts *facts, int from, bool wants_c
     return -1;
 }
 
+/* Whether the drawing of these two dimensions would show more than one owner. */
+static bool shows_owners(const pp_forecast_facts *facts, int down, int across)
+{
+    const pp_grid *shards = &facts->by.tiling->shards;
+    int64_t rows = pp_min_i64(shards->cells[down], SHARDS_MOST);
+    int64_t columns = pp_min_i64(shards->cells[across], SHARDS_MOST), i;
+    for (i = 1; i < rows * columns; i++) {
+        int64_t cell[PARAPET_MAX_NDIM] = {0};
+        cell[down] = i / columns;
+        cell[across] = i % columns;
+        if (pp_schedule_owner(facts->schedule, pp_grid_cell_number(shards, cell)) !=
+            pp_schedule_owner(facts->schedule, 0))
+            return true;
+    }
+    return false;
+}
+
+/* The next dimension that is cut, or a later one if only that shows more than one owner: shards that are dealt out in
+ * turn can belong to one server wherever the last dimension stays the same. */
+static int second_dimension(const pp_forecast_facts *facts, int first)
+{
+    int next = next_dimension(facts, first + 1, true), d;
+    for (d = next; d >= 0; d = next_dimension(facts, d + 1, true))
+        if (shows_owners(facts, first, d))
+            return d;
+    return next;
+}
+
 /* The first two dimensions that are cut; of those that are not, the last ones, which lie closest in memory. */
 static void choose_dimensions(sketch *drawing)
 {
     const pp_forecast_facts *facts = drawing->facts;
     int ndim = facts->by.tiling->shards.ndim, first = next_dimension(facts, 0, true);
-    int second = first < 0 ? -1 : next_dimension(facts, first + 1, true);
+    int second = first < 0 ? -1 : second_dimension(facts, first);
     if (first < 0)
         first = ndim - 1;
     if (second < 0 && ndim > 1)
