@@ -1,5 +1,5 @@
-/* A solver keeps its field with a halo of ghost cells. Strides tell where the cells are, so that the interior is
- * written from where it is, without a copy; later only the box that changed is written again. */
+/* A solver keeps its field with a halo of ghost cells. Strides say where the cells are, so that the interior is
+ * written in place, without a copy; later, only the box that changed is written again. */
 #include <parapet.h>
 #include <stdio.h>
 
@@ -10,7 +10,7 @@ static float stored[SIZE][SIZE];
 
 static int64_t strides[2] = {sizeof field[0], sizeof field[0][0]};
 
-/* The box of the array that begins at (row, column), as it lies in the padded field. */
+/* The box of the array that begins at (row, column), and where it is in the padded field. */
 static parapet_status write_box(parapet_array *array, const int64_t start[2], const int64_t count[2])
 {
     parapet_part part = {.ndim = 2,

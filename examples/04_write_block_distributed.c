@@ -1,6 +1,6 @@
-/* Writes a field of three dimensions that is spread over all ranks in blocks, each with a halo of ghost cells:
+/* Writes a field of three dimensions that is distributed over all ranks in blocks, each with a halo of ghost cells:
  *     mpiexec -n 4 ./04_write_block_distributed field.zarr
- * Strides skip the halo, and the chunks and shards that are stored need not be the blocks of the ranks. */
+ * Strides skip the halo, and the stored chunks and shards need not match the blocks of the ranks. */
 #include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -9,7 +9,7 @@ enum { NDIM = 3, HALO = 1 };
 
 static const int64_t shape[NDIM] = {60, 50, 40}, chunks[NDIM] = {16, 16, 16}, shards[NDIM] = {32, 32, 48};
 
-/* Memory for a block and its halo; the cells of the block get their number in the whole field. *part says where. */
+/* Memory for a block and its halo. Each cell of the block gets its number in the whole field; *part describes it. */
 static float *build_block(const int64_t *start, const int64_t *count, int64_t *strides, parapet_part *part)
 {
     int64_t rows = count[1] + 2 * HALO, columns = count[2] + 2 * HALO, i, j, k;

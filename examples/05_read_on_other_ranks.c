@@ -1,4 +1,4 @@
-/* Reads what 04_write_block_distributed.c wrote, on any number of ranks, cut into slabs of the last dimension and in
+/* Reads what 04_write_block_distributed.c wrote, on any number of ranks, in slabs of the last dimension and in
  * Fortran order, and checks every element:
  *     mpiexec -n 3 ./05_read_on_other_ranks field.zarr */
 #include <parapet.h>
@@ -7,7 +7,7 @@
 
 enum { NDIM = 3 };
 
-/* What one rank reads, and where it lies in memory. */
+/* What one rank reads, and where it is in memory. */
 typedef struct slab {
     int64_t start[NDIM], count[NDIM], strides[NDIM];
     float *values;

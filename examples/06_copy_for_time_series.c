@@ -36,7 +36,7 @@ static parapet_status copy_to_series(parapet_store *store)
     parapet_copy_result result;
     parapet_status status;
     request.target_path = "by_place";
-    request.changes.chunks = "time/,lat/10,lon/10"; /* nothing behind the slash: the whole dimension */
+    request.changes.chunks = "time/,lat/10,lon/10"; /* nothing after the slash: the whole dimension */
     request.memory_bytes = 3 << 20;
     request.verify = 1;
     if ((status = parapet_copy(&request, &result)) == PARAPET_OK)

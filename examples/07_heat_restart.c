@@ -1,12 +1,14 @@
-/* A simulation that may be killed at any moment and goes on, on any number of ranks: heat in a square plate, with
- * checkpoints to restart from, and a series of maps that xarray opens while the run goes on.
+/* A simulation that may be killed at any moment and continued on any number of ranks: heat in a square plate, with
+ * checkpoints to restart from, and a series of maps that xarray can open during the run.
  *
- *     mpiexec -n 4 ./07_heat_restart heat.zarr 400 64 20 5     400 steps, 64 x 64, a checkpoint every 20, a map every
- * 5 mpiexec -n 3 ./07_heat_restart heat.zarr 800 64 20 5     goes on at step 400, or wherever the first was killed
+ *     mpiexec -n 4 ./07_heat_restart heat.zarr 400 64 20 5
+ *         computes 400 steps of 64 x 64 cells, with a checkpoint every 20 steps and a map every 5 steps
+ *     mpiexec -n 3 ./07_heat_restart heat.zarr 800 64 20 5
+ *         continues at step 400, or wherever the first run was killed
  *     python -c 'import xarray; print(xarray.open_zarr("heat.zarr/history"))'
  *
  * The series is flushed before a checkpoint is committed. So whichever checkpoint a restart finds, the series has all
- * maps up to it; and those that it has beyond are not appended again. */
+ * maps up to it; maps that it already has beyond the checkpoint are not appended again. */
 #include <inttypes.h>
 #include <parapet.h>
 #include <stdio.h>
@@ -15,7 +17,7 @@
 
 static const double seconds_per_step = 0.1, diffusion = 0.2;
 
-/* The block of this rank. Around its cells lies a halo: cells of the neighbours, or the edge of the plate. */
+/* The block of this rank. Its cells are surrounded by a halo: cells of the neighbours, or the edge of the plate. */
 typedef struct plate {
     int64_t grid[2], start[2], count[2], strides[2];
     double *cells, *next;
@@ -113,7 +115,7 @@ static parapet_part part_of(const plate *self)
                           .strides_bytes = self->strides};
 }
 
-/* Independent of how the plate is cut; 0 on other ranks than the first. */
+/* Does not depend on how the plate is divided; 0 on all ranks but the first. */
 static uint64_t checksum(const plate *self)
 {
     uint64_t sum = 0, total = 0, bits;
@@ -146,7 +148,7 @@ static parapet_status save(parapet_store *store, const plate *self, int64_t step
     return status;
 }
 
-/* The newest checkpoint that verifies, whatever number of ranks has written it; if there is none, from the start. */
+/* Restores the newest checkpoint that verifies, however many ranks wrote it; if there is none, starts anew. */
 static parapet_status restore(parapet_store *store, plate *self, int64_t *step)
 {
     parapet_part part = part_of(self);
@@ -207,7 +209,7 @@ typedef struct settings {
     int64_t steps, grid, checkpoint_every, map_every;
 } settings;
 
-/* *step: where it began, and where it has come to. */
+/* *step: where the run began, then where it ended. */
 static parapet_status run(parapet_store *store, parapet_series *series, plate *self, const settings *wanted,
                           int64_t *step)
 {
