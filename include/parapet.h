@@ -58,8 +58,7 @@
  * covers every MPI that shares MPICH's ABI: Intel MPI, Cray MPICH, MVAPICH. */
 #if defined(PARAPET_SERIAL)
 #if defined(MPI_VERSION)
-#error                                                                                                               \
-    "PARAPET_SERIAL is for programs without MPI, and this one has included mpi.h: use parapet-mpich or parapet-openmpi"
+#error "PARAPET_SERIAL is for programs without MPI, but this one includes mpi.h: use parapet-mpich or parapet-openmpi"
 #endif
 typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alone */
 #define MPI_COMM_NULL ((MPI_Comm)0)
@@ -69,19 +68,18 @@ typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alo
 #include <mpi.h>
 #if defined(OPEN_MPI)
 #if defined(PARAPET_MPICH)
-#error "the flags are of parapet-mpich, but mpi.h is of Open MPI: use parapet-openmpi, or MPICH's compiler"
+#error "these are the flags of parapet-mpich, but mpi.h belongs to Open MPI: use parapet-openmpi, or MPICH's compiler"
 #endif
 #define PARAPET_FLAVOUR "openmpi"
 #define parapet_store_open parapet_store_open_openmpi
 #elif defined(MPICH_VERSION) || defined(MPICH_NUMVERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
 #if defined(PARAPET_OPENMPI)
-#error                                                                                                               \
-    "the flags are of parapet-openmpi, but mpi.h is of MPICH or its like: use parapet-mpich, or Open MPI's compiler"
+#error "these are the flags of parapet-openmpi, but mpi.h belongs to MPICH: use parapet-mpich, or Open MPI's compiler"
 #endif
 #define PARAPET_FLAVOUR "mpich"
 #define parapet_store_open parapet_store_open_mpich
 #else
-#error "mpi.h is of an MPI that is neither MPICH or its like nor Open MPI; without MPI, define PARAPET_SERIAL"
+#error "mpi.h belongs neither to Open MPI nor to an MPI with the ABI of MPICH; without MPI, define PARAPET_SERIAL"
 #endif
 #endif
 
