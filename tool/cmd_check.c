@@ -416,11 +416,12 @@ static int run(const tool_request *request)
     tool_checking checking = {.request = request, .depth = PARAPET_CHECK_DATA};
     int exit_code;
     if ((request->flags & TOOL_INDEX) && (request->flags & TOOL_SURVEY)) {
-        report_error("check", "--index and --survey are two depths; give one");
+        report_error("check", "--index and --survey exclude each other; give one");
         return TOOL_USAGE;
     }
     if ((request->flags & TOOL_RESTORE_TEST) && (request->flags & (TOOL_INDEX | TOOL_SURVEY | TOOL_STRICT))) {
-        report_error("check", "--restore-test reads everything there is; it takes no depth and no --strict");
+        report_error("check",
+                     "--restore-test reads everything; it cannot be combined with --survey, --index or --strict");
         return TOOL_USAGE;
     }
     if (request->flags & TOOL_RESTORE_TEST)

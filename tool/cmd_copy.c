@@ -135,7 +135,7 @@ static int exit_code_of(const tool_copying *copying, parapet_status status)
 static char *words_of_interruption(const tool_copying *copying)
 {
     char *command = copying_resume_command(copying);
-    char *words = text_format("parapet: copy: interrupted; go on with:\n  %s\n", command);
+    char *words = text_format("parapet: copy: interrupted; resume with:\n  %s\n", command);
     free(command);
     return words;
 }

@@ -63,7 +63,7 @@ static bool parse_names(plan_copy *job)
     job->plan.source.dimension_names = job->names;
     if (count == job->plan.source.ndim)
         return true;
-    report_error("--dims", "it must have %d names with commas between them, one for each dimension of the shape",
+    report_error("--dims", "it must list %d names separated by commas, one for each dimension of the shape",
                  job->plan.source.ndim);
     return false;
 }
@@ -151,7 +151,7 @@ static bool take_array(plan_copy *job)
     parapet_array_spec *spec = &job->plan.source;
     bool has_name = info->type != PARAPET_STRUCT && info->type != PARAPET_UTF32;
     if (job->node.array == NULL) {
-        report_error(job->request->operands[0], "it is a group; a plan is made for one array in it");
+        report_error(job->request->operands[0], "it is a group; name one array in it");
         return false;
     }
     if (info->element_bytes == 0) {

@@ -399,7 +399,7 @@ static void test_directory(tool_score *score, const tool_request *request)
     tool_trial trial = {.place = "directory"};
     char *url;
     if (mkdtemp(directory) == NULL) {
-        report_error(directory, "cannot make a directory to test in");
+        report_error(directory, "cannot create a directory for the test");
         score->failed++;
         free(directory);
         return;

@@ -82,8 +82,8 @@ static int refuse_verb(int count, char **words)
     if (words[0][0] == '-')
         report_error(words[0], "there is no such option; parapet --help lists the verbs and options");
     else if (first != NULL)
-        report_error(words[0], "it needs a second word at once, as in %s; parapet help %s lists them", first->name,
-                     words[0]);
+        report_error(words[0], "it must be followed by a second word, as in %s; parapet help %s lists them",
+                     first->name, words[0]);
     else
         report_unknown_verb(count, words);
     return TOOL_USAGE;

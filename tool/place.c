@@ -62,11 +62,11 @@ static bool refuse_overlap(const char *source, const char *target)
 {
     char *from = resolve(source), *to = resolve(target);
     const char *problem = strcmp(from, to) == 0 ? "it is the source itself"
-                          : is_within(to, from) ? "it lies inside of the source"
-                          : is_within(from, to) ? "the source lies inside of it"
+                          : is_within(to, from) ? "it is inside the source"
+                          : is_within(from, to) ? "it contains the source"
                                                 : NULL;
     if (problem != NULL)
-        report_error(target, "%s; a copy needs a place of its own", problem);
+        report_error(target, "%s; choose another target", problem);
     free(from);
     free(to);
     return problem != NULL;
@@ -150,7 +150,8 @@ static bool look_at_place(tool_place *place, const char *target)
     place->exists = stat(place->store, &status) == 0;
     place->is_zarr = is_zarr(place->store);
     if (place->exists && is_foreign(place->store)) {
-        report_error(target, "it is a directory with other things in it and no Zarr store; name a new one in it");
+        report_error(target,
+                     "it is a directory that contains other files and no Zarr store; name a new store inside it");
         return false;
     }
     return true;
@@ -211,7 +212,7 @@ static bool make_directory(tool_place *place, const tool_request *request)
 {
     bool is_there_now = true;
     if (request->rank == 0 && mkdir(place->store, 0777) != 0 && errno != EEXIST) {
-        report_error(place->store, "cannot make this directory: %s", strerror(errno));
+        report_error(place->store, "cannot create this directory: %s", strerror(errno));
         is_there_now = false;
     }
     ranks_share(request, &is_there_now, sizeof is_there_now);

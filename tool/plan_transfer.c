@@ -112,7 +112,7 @@ static bool choose_mesh(plan_arguments *arguments)
         int64_t factor = largest_factor(left);
         int side = longest_side(arguments);
         if (side < 0) {
-            report_error("--ranks", "%" PRId64 " ranks cannot share an array of which no dimension is spread",
+            report_error("--ranks", "%" PRId64 " ranks cannot share an array with no dimension that is distributed",
                          arguments->ranks);
             return false;
         }
@@ -144,7 +144,7 @@ static bool parse_ranks(const tool_request *request, plan_arguments *arguments)
     if (request_value(request, "mesh") != NULL)
         return extents_parse(request, "mesh", arguments->ndim, arguments->mesh) && check_mesh(arguments);
     if (arguments->ranks == 0) {
-        report_error(request->verb->name, "say how many ranks there are, with --ranks or --mesh");
+        report_error(request->verb->name, "give the number of ranks with --ranks or --mesh");
         return false;
     }
     return choose_mesh(arguments);

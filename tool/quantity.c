@@ -29,7 +29,7 @@ bool integer_parse(const tool_request *request, const char *name, int64_t low, i
         return true;
     if (number_parse(text, &end, number) && *end == '\0' && *number >= low)
         return true;
-    return value_refuse(name, text, low == 0 ? "a number from 0 on" : "a number from 1 on");
+    return value_refuse(name, text, low == 0 ? "a number of 0 or more" : "a number of 1 or more");
 }
 
 int list_parse(const tool_request *request, const char *name, int64_t *numbers)
@@ -40,7 +40,7 @@ int list_parse(const tool_request *request, const char *name, int64_t *numbers)
         return 0;
     for (;; at++) {
         if (count == PARAPET_MAX_NDIM || !number_parse(at, &at, &numbers[count]) || (*at != ',' && *at != '\0')) {
-            (void)value_refuse(name, text, "a list of up to 32 numbers with commas between them");
+            (void)value_refuse(name, text, "a list of up to 32 numbers separated by commas");
             return -1;
         }
         count++;
@@ -94,7 +94,7 @@ bool size_parse(const tool_request *request, const char *name, double *bytes)
     *bytes = number * factor;
     if (factor > 0 && isfinite(*bytes) && *bytes >= 1 && *bytes < 1e18)
         return true;
-    return value_refuse(name, text, "a number of bytes, with K, M, G, T or KiB, MiB, GiB, TiB behind it if wanted");
+    return value_refuse(name, text, "a number of bytes, optionally followed by K, M, G, T or KiB, MiB, GiB, TiB");
 }
 
 char *text_of_rate(double bytes_per_second)

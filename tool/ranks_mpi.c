@@ -26,7 +26,7 @@ static int run_on_rank_0(tool_request *request)
     int exit_code = TOOL_OK;
     report_mute(request->rank > 0);
     if (request->rank == 0 && request->rank_count > 1)
-        report_error("mpi", "%s works on one process: rank 0 works, the other %d wait", request->verb->name,
+        report_error("mpi", "%s uses one process: rank 0 works, the other %d wait", request->verb->name,
                      request->rank_count - 1);
     request->working = RANKS_FIRST;
     if (request->rank == 0)
@@ -47,7 +47,7 @@ static int refuse_launcher(void)
 {
     report_error("mpi",
                  "the launcher started %d processes, but each finds only itself: use the launcher of the MPI that "
-                 "parapet-%s --version names, or parapet, which finds the tool of the launcher",
+                 "parapet-%s --version names, or start parapet, which finds the tool of the launcher",
                  ranks_launch()->count, PARAPET_FLAVOUR);
     return TOOL_FAILED;
 }

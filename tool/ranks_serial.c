@@ -56,8 +56,8 @@ static int refuse_launcher(const char *flavour)
     char *path = tool_of("");
     *strrchr(path, '/') = '\0';
     report_error("mpi",
-                 "a launcher has started this, but %s is not in %s beside parapet, which works without MPI: install "
-                 "it there, or set PARAPET_MPI=serial if this process is to work alone",
+                 "a launcher started this process, but %s is not in %s beside parapet, which itself has no MPI: "
+                 "install it there, or set PARAPET_MPI=serial to work alone",
                  missing, path);
     free(path);
     free(missing);

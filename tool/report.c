@@ -68,7 +68,7 @@ void report_document(void)
 
 static _Noreturn void end_without_memory(void)
 {
-    (void)fputs("parapet: memory: the machine has none left\n", stderr);
+    (void)fputs("parapet: memory: the machine has no memory left\n", stderr);
     exit(TOOL_FAILED);
 }
 

@@ -153,7 +153,7 @@ const char *spelling_suggest_verb(int count, char **words);
 
 /* ---- Quantity: numbers and sizes as people type them --------------------------------------------------- */
 
-/* Says that the value of a flag is not what is expected, "a number from 1 on"; returns false. */
+/* Says that the value of a flag is not what is expected, "a number of 1 or more"; returns false. */
 bool value_refuse(const char *name, const char *text, const char *expected);
 
 /* A number from 0 on that ends where end says. */

@@ -53,7 +53,7 @@ static parapet_status adopt_arrays(void *subject, pp_cursor *bytes)
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++)
         if ((status = pp_array_state_adopt(all->arrays[i], bytes)) != PARAPET_OK)
-            status = pp_fail_within(status, "cannot take over array \"%s\" from rank 0", all->arrays[i]->path);
+            status = pp_fail_within(status, "cannot receive array \"%s\" from rank 0", all->arrays[i]->path);
     return status;
 }
 
@@ -73,7 +73,7 @@ static parapet_status load_array(parapet_array *array)
 {
     parapet_status status = pp_array_load(array);
     if (status == PARAPET_OK && array->store->options.require_sealed && !array->is_sealed)
-        status = pp_fail(PARAPET_ERR_MISSING, "it is not sealed, but require_sealed was asked for");
+        status = pp_fail(PARAPET_ERR_MISSING, "it is not sealed, but the option require_sealed is set");
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot open array \"%s\"", array->path);
 }
 
@@ -128,7 +128,7 @@ static parapet_status begin_close(parapet_array **arrays, int count, const parap
     for (i = 0; i < count; i++) {
         pp_call_add_element(&call, "arrays", i, arrays[i] != NULL ? arrays[i]->path : NULL);
         if (arrays[i] != NULL && arrays[i]->store != first->store)
-            status = pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" are of different stores", first->path,
+            status = pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" belong to different stores", first->path,
                              arrays[i]->path);
     }
     return pp_comm_begin(first->store->comm, &call, status);
@@ -165,7 +165,7 @@ parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *
     const pp_array_document *document;
     bool has_layout;
     if (array == NULL || info == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_get_info needs an array and a place for the answer");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_get_info needs an array and a pointer for the result");
     document = &array->document;
     has_layout = array->layout_failure.status == PARAPET_OK;
     *info = (parapet_array_info){
@@ -194,8 +194,8 @@ parapet_status pp_array_check_usable(const parapet_array *array)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the array is NULL");
     if (array->is_broken)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "array \"%s\": a change failed half-way before; close it, and open it again to see what is "
-                       "stored",
+                       "array \"%s\": an earlier change failed half-way; close the array and open it again to see "
+                       "what is stored",
                        array->path);
     return PARAPET_OK;
 }

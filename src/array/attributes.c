@@ -7,7 +7,8 @@ static parapet_status check_name(const char *name)
     if (name == NULL || name[0] == '\0')
         return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute needs a name");
     if (strcmp(name, PP_RESERVED_ATTRIBUTE) == 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute \"%s\" belongs to Parapet", name);
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute \"%s\" is reserved for Parapet; choose another name",
+                       name);
     return PARAPET_OK;
 }
 
@@ -28,7 +29,8 @@ parapet_status pp_attributes_parse(const char *text, pp_json **attributes)
     if (pp_json_kind_of(*attributes) != PP_JSON_OBJECT)
         return pp_fail(PARAPET_ERR_ARGUMENT, "attributes must be a JSON object");
     if (pp_json_has(*attributes, PP_RESERVED_ATTRIBUTE))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute \"%s\" belongs to Parapet", PP_RESERVED_ATTRIBUTE);
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute \"%s\" is reserved for Parapet; choose another name",
+                       PP_RESERVED_ATTRIBUTE);
     return PARAPET_OK;
 }
 
@@ -81,7 +83,7 @@ parapet_status pp_attributes_get(pp_json *attributes, const char *name, char **j
     pp_text text = {0};
     parapet_status status = PARAPET_OK;
     if (json == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the attribute needs a place for its text");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "reading an attribute needs a pointer for its text");
     *json = NULL;
     if (name != NULL && !pp_json_has(attributes, name))
         return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no attribute \"%s\"", name);

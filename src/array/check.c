@@ -34,7 +34,7 @@ static parapet_status report_finding(check_job *job, parapet_finding_kind kind, 
     else if (kind == PARAPET_FINDING_STRAY)
         job->summary->stray++;
     if (job->report != NULL && job->report(job->report_context, &finding) != 0)
-        return pp_fail(PARAPET_ERR_CANCELLED, "the check was ended by the report function");
+        return pp_fail(PARAPET_ERR_CANCELLED, "the visitor ended the check");
     return PARAPET_OK;
 }
 
@@ -221,7 +221,7 @@ static parapet_status check_arguments(check_job *job)
 {
     parapet_status status;
     if (job->summary == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a place for the summary");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a pointer for the summary");
     *job->summary = (parapet_check_summary){0};
     if (job->depth != PARAPET_CHECK_SURVEY && job->depth != PARAPET_CHECK_INDEX && job->depth != PARAPET_CHECK_DATA)
         return pp_fail(PARAPET_ERR_ARGUMENT,
@@ -239,7 +239,7 @@ parapet_status parapet_array_check(parapet_array *array, parapet_check_depth dep
     pp_call call;
     parapet_status status;
     if (array == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a place for the summary");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a pointer for the summary");
     pp_call_init(&call, "check(%s)", array->path);
     pp_call_add_integer(&call, "depth", (int64_t)depth);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(&job))) != PARAPET_OK)

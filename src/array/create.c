@@ -24,7 +24,10 @@ static parapet_status check_no_node(parapet_array *array, const char *name)
     if (status == PARAPET_OK)
         status = pp_node_load(array->store, path, &node);
     if (status == PARAPET_OK && !node.is_implicit)
-        status = pp_fail(PARAPET_ERR_EXISTS, "there is an array or group at \"%s\"; nothing can be above it", path);
+        status = pp_fail(PARAPET_ERR_EXISTS,
+                         "there is an array or group at \"%s\", which would be inside the array; remove it, or "
+                         "choose another path",
+                         path);
     pp_node_clear(&node);
     pp_free(path);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
@@ -127,11 +130,10 @@ static parapet_status refuse_shard(void *context, const char *key, uint64_t byte
     (void)bytes;
     if (!pp_key_parse(&search->document->keys, search->document->ndim, key, cell))
         return PARAPET_OK;
-    return pp_fail(
-        PARAPET_ERR_EXISTS,
-        "\"%s/%s\" is there, would become a shard of the array, and is not known to be left over from one; "
-        "remove it, or choose another path",
-        search->array->path, key);
+    return pp_fail(PARAPET_ERR_EXISTS,
+                   "\"%s/%s\" exists and would become a shard of the new array, but is not known to be left over "
+                   "from an old one; remove it, or choose another path",
+                   search->array->path, key);
 }
 
 /* A directory without a document: somebody's own, or what we left of an array. */

@@ -139,7 +139,7 @@ static parapet_status fit_shards(const parapet_array_spec *spec, const int64_t *
         if (spec->shards[d] == 0 && pp_divide_up(shards[d], chunks[d]) <= INT64_MAX / chunks[d])
             shards[d] = pp_divide_up(shards[d], chunks[d]) * chunks[d];
         if (shards[d] % chunks[d] != 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "shards[%d] is %lld, which is no multiple of chunks[%d], %lld", d,
+            return pp_fail(PARAPET_ERR_ARGUMENT, "shards[%d] is %lld, which is not a multiple of chunks[%d], %lld", d,
                            (long long)shards[d], d, (long long)chunks[d]);
     }
     return PARAPET_OK;

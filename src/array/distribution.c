@@ -19,7 +19,7 @@ parapet_status parapet_distribution_count(const parapet_distribution *distributi
     parapet_status status;
     if (distribution == NULL || count == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "parapet_distribution_count needs a distribution and a place for the count");
+                       "parapet_distribution_count needs a distribution and a pointer for the count");
     *count = 0;
     if ((status = init_for_rank(&checked, distribution, rank)) == PARAPET_OK)
         *count = pp_distribution_box_count(&checked, rank);
@@ -35,12 +35,12 @@ parapet_status parapet_distribution_box(const parapet_distribution *distribution
     pp_box box;
     if (distribution == NULL || ((start == NULL || count == NULL) && distribution->ndim > 0))
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "parapet_distribution_box needs a distribution and places for start and count");
+                       "parapet_distribution_box needs a distribution and pointers for start and count");
     if ((status = init_for_rank(&checked, distribution, rank)) != PARAPET_OK)
         return pp_outcome(status);
     box_count = pp_distribution_box_count(&checked, rank);
     if (index < 0 || index >= box_count)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "rank %lld has %lld boxes, and none with the number %lld",
+        return pp_fail(PARAPET_ERR_ARGUMENT, "rank %lld has %lld boxes, counted from 0, but no box %lld",
                        (long long)rank, (long long)box_count, (long long)index);
     pp_distribution_box(&checked, rank, index, &box);
     if (checked.ndim > 0) {

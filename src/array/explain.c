@@ -31,13 +31,14 @@ static void add_chunks(pp_text *text, const pp_layout *layout)
     add_shape(text, layout->tiling.chunks.ndim, layout->tiling.chunks.cell_shape);
     pp_text_add(text, ", ");
     add_bytes(text, (double)bytes);
-    pp_text_add(text,
-                " each: what one read fetches and decodes at least. The default is about 1 MiB: it compresses "
-                "well, one request for it runs near the disk's full speed, and a corner costs no whole file.\n");
+    pp_text_add(
+        text,
+        " each: the smallest amount that a read fetches and decodes. The default is about 1 MiB: it compresses well, "
+        "one request for it runs near the disk's full speed, and reading a corner does not cost a whole file.\n");
     if (bytes < SMALL_CHUNK_BYTES && layout->tiling.chunks.cell_count * layout->tiling.shards.cell_count > 1)
-        pp_text_add(text, "  these are small: below 64 KiB requests and index entries outweigh the data.\n");
+        pp_text_add(text, "  these are small: below 64 KiB, requests and index entries outweigh the data.\n");
     if (bytes > LARGE_CHUNK_BYTES)
-        pp_text_add(text, "  these are large: several codecs stop at 2 GiB, and every read needs all of it.\n");
+        pp_text_add(text, "  these are large: several codecs stop at 2 GiB, and every read needs the whole chunk.\n");
 }
 
 static void add_shards(pp_text *text, const pp_layout *layout)
@@ -45,8 +46,8 @@ static void add_shards(pp_text *text, const pp_layout *layout)
     double chunk_bytes = (double)pp_chain_decoded_bytes(layout->chain);
     if (!layout->is_sharded) {
         pp_text_add(text,
-                    "not sharded: every chunk is a file, %lld in all. Arrays that fit one chunk gain nothing from "
-                    "a shard around it.\n",
+                    "not sharded: every chunk is a file, %lld in all. An array that fits in one chunk gains nothing "
+                    "from shards.\n",
                     (long long)layout->tiling.shards.cell_count);
         return;
     }
@@ -64,7 +65,7 @@ parapet_status parapet_array_layout_print(parapet_array *array, char **text)
 {
     pp_text out = {0};
     if (array == NULL || text == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_layout_print needs an array and a place for the text");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_layout_print needs an array and a pointer for the text");
     *text = NULL;
     if (array->layout_failure.status != PARAPET_OK)
         return pp_failure_put(&array->layout_failure);

@@ -35,7 +35,7 @@ static parapet_status build_handle(parapet_group **group, parapet_store *store, 
     if (group != NULL)
         *group = NULL;
     if (group == NULL || store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a group needs a store and a place for its handle");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a group needs a store and a pointer for its handle");
     if ((status = pp_allocate(group, sizeof **group)) != PARAPET_OK)
         return status;
     (*group)->store = store;
@@ -156,8 +156,8 @@ parapet_status pp_group_check_usable(const parapet_group *group)
 {
     if (group->is_broken)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "group \"%s\": a change failed half-way before; close it, and open it again to see what is "
-                       "stored",
+                       "group \"%s\": an earlier change failed half-way; close the group and open it again to see "
+                       "what is stored",
                        group->path);
     return PARAPET_OK;
 }

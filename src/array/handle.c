@@ -43,9 +43,10 @@ parapet_status pp_arrays_build(parapet_array **arrays, parapet_store *store, con
     for (i = 0; arrays != NULL && i < count; i++)
         arrays[i] = NULL;
     if (arrays == NULL || store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "an array needs a store and a place for its handle");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "an array needs a store and a pointer for its handle");
     if (count < 0 || (count > 0 && paths == NULL))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d arrays%s", count, count > 0 ? ", but no paths" : "");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "count is %d, but %s", count,
+                       count > 0 ? "there are no paths" : "must be 0 or more");
     for (i = 0; i < count && status == PARAPET_OK; i++)
         status = build_handle(&arrays[i], store, paths[i]);
     return status;

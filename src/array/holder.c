@@ -86,7 +86,7 @@ parapet_status pp_hold_renew_incarnation(pp_hold *hold, char incarnation[PP_INCA
     char holder[PP_HOLDER_BYTES];
     uint64_t number;
     if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-        return pp_fail(PARAPET_ERR_IO, "the system has no random numbers");
+        return pp_fail(PARAPET_ERR_IO, "the system provides no random numbers");
     (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%016llx", (unsigned long long)number);
     pp_holder_print("creating", holder);
     return write_text(hold, incarnation, holder);

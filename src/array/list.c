@@ -99,10 +99,10 @@ parapet_status parapet_group_list(parapet_group *group, parapet_child_visitor ch
     parapet_status status;
     size_t i;
     if (group == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a function");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a visitor");
     pp_call_init(&call, "group_list(%s)", group->path);
     status = child != NULL ? pp_group_check_usable(group)
-                           : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a function");
+                           : pp_fail(PARAPET_ERR_ARGUMENT, "parapet_group_list needs a group and a visitor");
     if ((status = pp_comm_begin(group->store->comm, &call, status)) == PARAPET_OK)
         status = pp_rank0_do(group->store->comm, "listing", &task);
     for (i = 0; i < job.children.count && status == PARAPET_OK; i++)

@@ -100,8 +100,8 @@ parapet_status pp_node_load_finished(parapet_store *store, const char *path, pp_
     if (status != PARAPET_OK || !node->is_unfinished)
         return status;
     return pp_fail(PARAPET_ERR_NOT_FOUND,
-                   "there is no array or group at \"%s\" yet: it is being made, copied or replaced, or that was "
-                   "interrupted",
+                   "there is no array or group at \"%s\" yet: a job is creating, copying or replacing it, or was "
+                   "interrupted while doing so",
                    path);
 }
 

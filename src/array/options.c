@@ -21,16 +21,16 @@ static const pp_option option_rows[] = {
     CHOICE(io_thread, PARAPET_IO_THREAD_OWN),
     CHOICE(direct_io, PARAPET_DIRECT_IO_CHOOSE),
     CHOICE(durability, PARAPET_DURABILITY_FLUSH),
-    BOOLEAN(elide_fill, "whether chunks of shards that equal the fill value are left out"),
-    BOOLEAN(ignore_checksums, "whether data whose checksum is wrong is delivered"),
+    BOOLEAN(elide_fill, "whether chunks of sharded arrays that equal the fill value are not stored"),
+    BOOLEAN(ignore_checksums, "whether data whose checksum is wrong is returned"),
     BOOLEAN(require_sealed, "whether an array must be sealed to be opened"),
-    BOOLEAN(ignore_seal, "whether a sealed array that others changed opens as not sealed"),
+    BOOLEAN(ignore_seal, "whether a sealed array that another program changed opens as not sealed"),
     NUMBER(expected_servers, 1, 1 << 20, 1, "default shapes give at least this many shards"),
-    NUMBER(servers, 0, 1 << 20, 0, "ranks that touch storage; 0: 16 per node"),
+    NUMBER(servers, 0, 1 << 20, 0, "ranks that access storage; 0: up to 16 per node"),
     CHOICE(ownership, PARAPET_OWNERSHIP_LOCALITY),
     CHOICE(transport, PARAPET_TRANSPORT_DIRECT),
-    BOOLEAN(ignore_launcher, "whether to open for change although the launcher is that of another MPI"),
-    NUMBER(deadline_seconds, 0, 1000000000, 0, "longest wait for another rank; 0: for ever"),
+    BOOLEAN(ignore_launcher, "whether to open for change although the launcher belongs to another MPI"),
+    NUMBER(deadline_seconds, 0, 1000000000, 0, "longest wait for another rank; 0: no limit"),
     NUMBER(wait_seconds, 0, 1000000000, 0, "longest wait for another job; 0: only for one that is publishing"),
     CHOICE(locks, PARAPET_LOCKS_CHOOSE),
     BOOLEAN(takeover, "whether owner records of other machines are taken over"),
@@ -40,7 +40,7 @@ static const pp_option_table option_table = {option_rows, sizeof option_rows / s
 
 /* For tests of several nodes on one machine; no field of the options. */
 static const pp_option ranks_per_node = {
-    .name = "ranks_per_node", .high = 1 << 20, .meaning = "for tests: pretend that so many ranks share a node"};
+    .name = "ranks_per_node", .high = 1 << 20, .meaning = "for tests: pretend that this many ranks share a node"};
 
 parapet_status parapet_store_options_set(parapet_store_options *options, const char *name, const char *value)
 {
@@ -122,7 +122,7 @@ parapet_status parapet_store_options_print(parapet_store *store, char **text)
     pp_text out = {0};
     size_t i;
     if (store == NULL || text == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_options_print needs a store and a place for the text");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_options_print needs a store and a pointer for the text");
     for (i = 0; i < option_table.count; i++)
         print_option(store, &option_rows[i], &out);
     return pp_outcome(pp_text_finish(&out, text));

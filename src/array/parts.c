@@ -58,7 +58,7 @@ static parapet_status check_listed(const batch *all, int i)
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "entry %d of the list has no array", i);
     if (array->store != all->store)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" is of another store than \"%s\"", array->path,
+        return pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" belong to different stores", array->path,
                        all->list[0].array->path);
     for (j = 0; j < i; j++)
         if (all->list[j].array == array)

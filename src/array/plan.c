@@ -37,7 +37,7 @@ static parapet_status check_request(const parapet_transfer_plan_request *request
         (status = pp_boolean_check("as_json", request->as_json)) != PARAPET_OK)
         return status;
     if (request->distribution.ndim != request->spec.ndim)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the array has %d dimensions, but the distribution %d",
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the array has %d dimensions, but the distribution has %d",
                        request->spec.ndim, request->distribution.ndim);
     for (d = 0; request->distribution.shape != NULL && d < request->spec.ndim; d++)
         if (request->spec.shape != NULL && request->distribution.shape[d] != request->spec.shape[d])
@@ -102,7 +102,8 @@ static parapet_status init_facts(plan_job *job)
         .ownership = options->ownership,
     };
     if (job->request->server < -1 || job->request->server >= facts->by.server_count)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "there is no server %lld: they are 0 to %d; -1 is the summary of all",
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "there is no server %lld: they are numbered from 0 to %d; -1 asks for a summary of all",
                        (long long)job->request->server, facts->by.server_count - 1);
     return PARAPET_OK;
 }
@@ -229,7 +230,8 @@ parapet_status parapet_transfer_plan_print(const parapet_transfer_plan_request *
     plan_job job = {.request = request};
     parapet_status status;
     if (request == NULL || text == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_transfer_plan_print needs a request and a place for the text");
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "parapet_transfer_plan_print needs a request and a pointer for the text");
     *text = NULL;
     if (svg != NULL)
         *svg = NULL;

@@ -98,7 +98,7 @@ parapet_status pp_array_load(parapet_array *array)
     }
     return looks < LOOKS_MOST
                ? pp_failure_put(&failure)
-               : pp_fail(PARAPET_ERR_STALE, "another job changes it faster than it can be read; try again");
+               : pp_fail(PARAPET_ERR_STALE, "another job keeps changing it while it is being read; try again");
 }
 
 /* ---- Comparing ---- */

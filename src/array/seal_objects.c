@@ -102,13 +102,13 @@ static parapet_status check_head(parapet_array *array, pp_json *sealed)
     if (sealed == NULL)
         return PARAPET_OK;
     if (!array->has_head)
-        return pp_fail(PARAPET_ERR_MISSING, "zarr.json says sealed, but __parapet/seal is missing");
+        return pp_fail(PARAPET_ERR_MISSING, "zarr.json says that the array is sealed, but __parapet/seal is missing");
     pp_manifest_head_digest(&array->head, digest);
     pp_sha256_print(digest, text);
     if (!pp_json_is_text(pp_json_member(sealed, "manifest_sha256"), text))
         return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal is not the one that zarr.json names");
     if (array->head.shard_count != (uint64_t)array->layout.tiling.shards.cell_count)
-        return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal is of %llu shards, but the array has %lld",
+        return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal describes %llu shards, but the array has %lld",
                        (unsigned long long)array->head.shard_count,
                        (long long)array->layout.tiling.shards.cell_count);
     return PARAPET_OK;

@@ -16,7 +16,7 @@ parapet_status pp_spec_check(const parapet_array_spec *spec)
         (status = pp_boolean_check("overwrite", spec->overwrite)) != PARAPET_OK)
         return status;
     if (spec->ndim < 0 || spec->ndim > PARAPET_MAX_NDIM)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "ndim is %d, but must lie between 0 and %d", spec->ndim,
+        return pp_fail(PARAPET_ERR_ARGUMENT, "ndim is %d, but must be between 0 and %d", spec->ndim,
                        PARAPET_MAX_NDIM);
     if (spec->ndim > 0 && spec->shape == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "the spec has no shape");

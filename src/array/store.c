@@ -55,13 +55,13 @@ static parapet_status open_backend(parapet_store *store, const opening *how)
     if (is_in_memory(how)) {
         if (pp_comm_size(store->comm) > 1)
             return pp_fail(PARAPET_ERR_UNSUPPORTED,
-                           "a memory: store lives in one process, but there are %d ranks; use a directory, for "
+                           "a memory: store exists in one process only, but there are %d ranks; use a directory, for "
                            "example below /dev/shm",
                            pp_comm_size(store->comm));
         return pp_store_memory_build(&store->backend, url + strlen(memory_scheme));
     }
     if (strstr(url, "://") != NULL)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "%s: only directories and memory: are known in this version", url);
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "%s: this version supports only directories and memory: stores", url);
     return pp_store_posix_build(&store->backend, url, &posix);
 }
 
@@ -127,7 +127,7 @@ static parapet_status open_storage(parapet_store *store, const opening *how)
 static parapet_status check_open_arguments(parapet_store **store, const opening *how)
 {
     if (store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_open needs a place for the store");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_open needs a pointer for the store");
     if (how->mode != PARAPET_READ && how->mode != PARAPET_UPDATE && how->mode != PARAPET_CREATE)
         return pp_fail(PARAPET_ERR_ARGUMENT, "mode is %d, but must be PARAPET_READ, PARAPET_UPDATE or PARAPET_CREATE",
                        (int)how->mode);
@@ -255,7 +255,8 @@ parapet_status pp_store_open_alone(parapet_store **store, const pp_opening *how)
 static parapet_status check_no_handles(const parapet_store *store)
 {
     if (store->handle_count > 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "%d arrays or groups of the store are still open; close them first",
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "%d arrays, groups, checkpoints or series of the store are still open; close them first",
                        store->handle_count);
     return PARAPET_OK;
 }
@@ -284,7 +285,7 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
     const pp_counters *counters;
     if (store == NULL || statistics == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "parapet_store_get_statistics needs a store and a place for the figures");
+                       "parapet_store_get_statistics needs a store and a pointer for the statistics");
     counters = &store->counters;
     *statistics = (parapet_statistics){
         .read_bytes = counters->read_bytes,

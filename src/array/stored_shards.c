@@ -52,7 +52,7 @@ parapet_status parapet_array_list(parapet_array *array, parapet_box_visitor visi
             pp_box box;
             pp_tiling_shard_box(&array->layout.tiling, number, &box);
             if (visitor(context, box.start, box.count) != 0)
-                status = pp_fail(PARAPET_ERR_CANCELLED, "the list was ended by the visitor");
+                status = pp_fail(PARAPET_ERR_CANCELLED, "the visitor ended the listing");
         }
     pp_ranges_clear(&shards);
     return pp_outcome(status);

@@ -77,11 +77,11 @@ static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, 
     size_t wanted;
     if (!pp_add_size_fits(budget->limit_bytes - free_bytes, bytes, &wanted) ||
         !pp_add_size_fits(wanted, atomic_load(&budget->expected_bytes), &wanted))
-        return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any memory", purpose, bytes);
-    return pp_fail(PARAPET_ERR_MEMORY,
-                   "%s need %zu bytes, but of the memory limit of %zu only %zu are free; "
-                   "a limit (memory_bytes) of at least %zu would do",
-                   purpose, bytes, budget->limit_bytes, free_bytes, wanted);
+        return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any machine has", purpose, bytes);
+    return pp_fail(
+        PARAPET_ERR_MEMORY,
+        "%s need %zu bytes, but the memory limit of %zu has only %zu left; set memory_bytes to at least %zu", purpose,
+        bytes, budget->limit_bytes, free_bytes, wanted);
 }
 
 /* The mutex is held. */
@@ -165,7 +165,7 @@ parapet_status pp_buffer_init(pp_buffer *buffer, pp_budget *budget, size_t bytes
     parapet_status status;
     buffer->data = NULL;
     if (rounded < bytes)
-        return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any memory", purpose, bytes);
+        return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any machine has", purpose, bytes);
     if ((status = reserve_buffer(buffer, budget, rounded, purpose)) != PARAPET_OK)
         return status;
     if (buffer->data == NULL)

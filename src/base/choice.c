@@ -6,8 +6,8 @@
 const pp_choice pp_choice_io_thread = {
     "io_thread",
     {[PARAPET_IO_THREAD_CHOOSE] = {"choose", NULL, "as the library chooses"},
-     [PARAPET_IO_THREAD_OWN] = {"own", NULL, "storage calls on a thread of their own"},
-     [PARAPET_IO_THREAD_NONE] = {"none", NULL, "no threads at all"}},
+     [PARAPET_IO_THREAD_OWN] = {"own", NULL, "storage calls run on a separate thread"},
+     [PARAPET_IO_THREAD_NONE] = {"none", NULL, "no threads"}},
 };
 const pp_choice pp_choice_direct_io = {
     "direct_io",
@@ -24,14 +24,14 @@ const pp_choice pp_choice_durability = {
 const pp_choice pp_choice_ownership = {
     "ownership",
     {[PARAPET_OWNERSHIP_CHOOSE] = {"choose", NULL, "as the library chooses"},
-     [PARAPET_OWNERSHIP_ROUND_ROBIN] = {"round_robin", NULL, "shards go round the servers"},
-     [PARAPET_OWNERSHIP_LOCALITY] = {"locality", NULL, "shards go to the server that holds most of them"}},
+     [PARAPET_OWNERSHIP_ROUND_ROBIN] = {"round_robin", NULL, "the servers take turns"},
+     [PARAPET_OWNERSHIP_LOCALITY] = {"locality", NULL, "the server that holds most of a shard owns it"}},
 };
 const pp_choice pp_choice_transport = {
     "transport",
     {[PARAPET_TRANSPORT_CHOOSE] = {"choose", NULL, "as the library chooses"},
      [PARAPET_TRANSPORT_DIRECT] = {"direct", NULL,
-                                   "ranks of a node copy from each other's memory where that is allowed"},
+                                   "ranks on a node copy from each other's memory where that is allowed"},
      [PARAPET_TRANSPORT_MESSAGES] = {"messages", NULL, "messages only"}},
 };
 const pp_choice pp_choice_reading = {
@@ -43,7 +43,7 @@ const pp_choice pp_choice_reading = {
 const pp_choice pp_choice_cooperation = {
     "cooperation",
     {[PARAPET_COOPERATION_CHOOSE] = {"choose", NULL, "as the library chooses"},
-     [PARAPET_COOPERATION_ALONE] = {"alone", NULL, "every rank for itself"},
+     [PARAPET_COOPERATION_ALONE] = {"alone", NULL, "every rank reads for itself"},
      [PARAPET_COOPERATION_TOGETHER] = {"together", NULL, "all ranks read together"}},
 };
 const pp_choice pp_choice_locks = {

@@ -45,6 +45,6 @@ const void *pp_cursor_block(pp_cursor *cursor, size_t *length)
 parapet_status pp_cursor_finish(const pp_cursor *cursor)
 {
     if (cursor->is_short)
-        return pp_fail(PARAPET_ERR_INTERNAL, "what rank 0 has sent is shorter than it says");
+        return pp_fail(PARAPET_ERR_INTERNAL, "a message of rank 0 is shorter than it says");
     return PARAPET_OK;
 }

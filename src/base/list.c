@@ -33,7 +33,7 @@ static parapet_status grow(pp_list *list, size_t capacity)
     size_t more = (capacity - list->capacity) * list->row_bytes;
     parapet_status status;
     if (capacity > SIZE_MAX / list->row_bytes)
-        return pp_fail(PARAPET_ERR_MEMORY, "%s are more than any memory holds", list->purpose);
+        return pp_fail(PARAPET_ERR_MEMORY, "%s need more memory than any machine has", list->purpose);
     if ((status = pp_budget_reserve(list->budget, more, list->purpose)) != PARAPET_OK)
         return status;
     if ((status = pp_reallocate(&list->rows, capacity * list->row_bytes)) != PARAPET_OK)
@@ -47,7 +47,7 @@ parapet_status pp_list_reserve(pp_list *list, size_t more)
 {
     size_t wanted;
     if (!pp_add_size_fits(list->count, more, &wanted))
-        return pp_fail(PARAPET_ERR_MEMORY, "%s are more than any memory holds", list->purpose);
+        return pp_fail(PARAPET_ERR_MEMORY, "%s need more memory than any machine has", list->purpose);
     return wanted <= list->capacity ? PARAPET_OK : grow(list, wanted);
 }
 

@@ -45,7 +45,8 @@ parapet_status pp_allocate_array(void *memory, size_t count, size_t element_byte
 {
     size_t bytes;
     if (!pp_multiply_size_fits(count, element_bytes, &bytes))
-        return pp_fail(PARAPET_ERR_MEMORY, "%zu elements of %zu bytes do not fit any memory", count, element_bytes);
+        return pp_fail(PARAPET_ERR_MEMORY, "%zu elements of %zu bytes need more memory than any machine has", count,
+                       element_bytes);
     return pp_allocate(memory, bytes);
 }
 

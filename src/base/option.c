@@ -39,7 +39,7 @@ static parapet_status refuse_name(const pp_option_table *table, const char *name
         pp_text_add(&text, "%s%s", i > 0 ? ", " : "", table->options[i].name);
     if ((status = pp_text_finish(&text, &known)) != PARAPET_OK)
         return status;
-    status = pp_fail(PARAPET_ERR_ARGUMENT, "there is no option \"%s\"; there are %s", name, known);
+    status = pp_fail(PARAPET_ERR_ARGUMENT, "there is no option \"%s\"; the options are %s", name, known);
     pp_free(known);
     return status;
 }
@@ -77,8 +77,8 @@ static parapet_status parse_number(const pp_option *option, const char *text, in
     if (end == text || errno != 0 || unit == 0 || !pp_multiply_fits(number, unit, &parsed) || parsed < option->low ||
         parsed > option->high)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "option %s cannot be \"%s\": it takes a number from %lld to %lld, with K, M, G (powers of "
-                       "1000) or KiB, MiB, GiB (powers of 1024) behind it if wanted (%s)",
+                       "option %s cannot be \"%s\": it takes a number from %lld to %lld, optionally followed by K, "
+                       "M, G (powers of 1000) or KiB, MiB, GiB (powers of 1024) (%s)",
                        option->name, text, (long long)option->low, (long long)option->high, option->meaning);
     *value = parsed;
     return PARAPET_OK;
@@ -125,7 +125,7 @@ parapet_status pp_option_check(const pp_option *option, const void *fields)
     if (option->choice != NULL)
         return pp_choice_check(option->choice, option->name, (int)value);
     if (value < option->low || value > option->high)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "option %s is %lld, but must lie between %lld and %lld", option->name,
+        return pp_fail(PARAPET_ERR_ARGUMENT, "option %s is %lld, but must be between %lld and %lld", option->name,
                        (long long)value, (long long)option->low, (long long)option->high);
     return PARAPET_OK;
 }

@@ -14,7 +14,8 @@ static void make_room(pp_text *text, size_t bytes)
     if (text->status != PARAPET_OK || needed <= text->capacity)
         return;
     if (needed < bytes || needed > SIZE_MAX / 2) {
-        text->status = pp_fail(PARAPET_ERR_MEMORY, "a text of %zu more bytes does not fit any memory", bytes);
+        text->status =
+            pp_fail(PARAPET_ERR_MEMORY, "a text of %zu more bytes needs more memory than any machine has", bytes);
         return;
     }
     while (capacity < needed)

@@ -40,7 +40,7 @@ static parapet_status build_checkpoint(parapet_checkpoint **checkpoint, parapet_
         *checkpoint = NULL;
     if (checkpoint == NULL || store == NULL || path == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "parapet_checkpoint_begin needs a store, a path and a place for the handle");
+                       "parapet_checkpoint_begin needs a store, a path and a pointer for the handle");
     if ((status = pp_allocate(checkpoint, sizeof **checkpoint)) != PARAPET_OK)
         return status;
     (*checkpoint)->store = store;
@@ -73,12 +73,12 @@ static parapet_status choose_number(parapet_checkpoint *checkpoint, int64_t want
     if (status != PARAPET_OK)
         return status;
     if (wanted == 0 && newest == PP_COMMIT_LAST_GENERATION)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" has generation %lld, which is the last one", checkpoint->path,
-                       (long long)newest);
+        return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" has generation %lld, which is the largest number possible",
+                       checkpoint->path, (long long)newest);
     checkpoint->commit.generation = wanted > 0 ? wanted : newest + 1;
     if (checkpoint->commit.generation <= newest)
-        return pp_fail(PARAPET_ERR_EXISTS, "\"%s\" has generation %lld already; %lld is not later", checkpoint->path,
-                       (long long)newest, (long long)wanted);
+        return pp_fail(PARAPET_ERR_EXISTS, "\"%s\" already has generation %lld; generation %lld is not newer",
+                       checkpoint->path, (long long)newest, (long long)wanted);
     return PARAPET_OK;
 }
 
@@ -273,10 +273,11 @@ static parapet_status gather_paths(const parapet_checkpoint *checkpoint, const p
 
 static parapet_status check_sound(const parapet_checkpoint *checkpoint)
 {
-    return !checkpoint->is_failed
-               ? PARAPET_OK
-               : pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" has failed before: begin again",
-                         (long long)checkpoint->commit.generation, checkpoint->path);
+    return !checkpoint->is_failed ? PARAPET_OK
+                                  : pp_fail(PARAPET_ERR_ARGUMENT,
+                                            "generation %lld of \"%s\" cannot be used any further because an earlier "
+                                            "call on it failed; begin a new one",
+                                            (long long)checkpoint->commit.generation, checkpoint->path);
 }
 
 parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, const char *verb)
@@ -284,8 +285,10 @@ parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, co
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_%s needs a checkpoint", verb);
     if (checkpoint->job != NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "generation %lld of \"%s\" is on its way: wait for it",
-                       (long long)checkpoint->commit.generation, checkpoint->path);
+        return pp_fail(
+            PARAPET_ERR_ARGUMENT,
+            "generation %lld of \"%s\" is being written in the background; call parapet_checkpoint_wait first",
+            (long long)checkpoint->commit.generation, checkpoint->path);
     return PARAPET_OK;
 }
 
@@ -299,7 +302,8 @@ static parapet_status check_items(const parapet_checkpoint_item *items, int coun
         if (items[i].name == NULL || items[i].spec == NULL)
             return pp_fail(PARAPET_ERR_ARGUMENT, "item %d has no %s", i, items[i].name == NULL ? "name" : "spec");
         if (items[i].name[0] == '\0' || strchr(items[i].name, '/') != NULL)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "item %d: \"%s\" is not one name", i, items[i].name);
+            return pp_fail(PARAPET_ERR_ARGUMENT, "item %d: \"%s\" is not a single name without slashes", i,
+                           items[i].name);
     }
     return PARAPET_OK;
 }

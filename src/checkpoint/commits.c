@@ -106,7 +106,7 @@ static parapet_status check_is_of(const pp_commit *commit, int64_t number)
 {
     int64_t named;
     if (commit->generation != number)
-        return pp_fail(PARAPET_ERR_CORRUPT, "it is of generation %lld", (long long)commit->generation);
+        return pp_fail(PARAPET_ERR_CORRUPT, "it belongs to generation %lld", (long long)commit->generation);
     if (!pp_generation_parse(commit->group, &named) || named != number)
         return pp_fail(PARAPET_ERR_CORRUPT, "it names the group \"%s\"", commit->group);
     return PARAPET_OK;
@@ -137,8 +137,9 @@ parapet_status pp_commits_check_newest(parapet_store *store, const char *path, i
     size_t count;
     parapet_status status = pp_commits_list(store, path, &list, &count);
     if (status == PARAPET_OK && count > 0 && list[0] >= number)
-        status = pp_fail(PARAPET_ERR_EXISTS, "\"%s\" has generation %lld by now: %lld cannot be committed", path,
-                         (long long)list[0], (long long)number);
+        status =
+            pp_fail(PARAPET_ERR_EXISTS, "\"%s\" has generation %lld by now, so generation %lld cannot be committed",
+                    path, (long long)list[0], (long long)number);
     pp_free(list);
     return status;
 }
@@ -403,7 +404,7 @@ parapet_status pp_generation_check_free(parapet_store *store, const char *group_
     contents found;
     parapet_status status = look_into(store, group_path, &found);
     return status == PARAPET_OK && (found.has_temporaries || found.has_others)
-               ? pp_fail(PARAPET_ERR_EXISTS, "something lies at \"%s\" already", group_path)
+               ? pp_fail(PARAPET_ERR_EXISTS, "there is already something at \"%s\"", group_path)
                : status;
 }
 

@@ -7,7 +7,8 @@ parapet_status pp_checkpoint_check_list(const parapet_checkpoint_item *items, in
     parapet_status status;
     int i;
     if (count < 0 || (count > 0 && items == NULL))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "there are %d items%s", count, count > 0 ? ", but no list" : "");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "count is %d, but %s", count,
+                       count > 0 ? "there are no items" : "must be 0 or more");
     for (i = 0; i < count; i++)
         if ((status = PP_RESERVED_CHECK(parapet_checkpoint_item, &items[i])) != PARAPET_OK)
             return pp_fail_within(status, "item %d", i);

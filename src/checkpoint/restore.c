@@ -48,7 +48,8 @@ static parapet_status build_restore(parapet_restore **restore, parapet_store *st
     if (restore != NULL)
         *restore = NULL;
     if (restore == NULL || store == NULL || path == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_restore_open needs a store, a path and a place for the handle");
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "parapet_restore_open needs a store, a path and a pointer for the handle");
     if ((status = pp_allocate(restore, sizeof **restore)) != PARAPET_OK)
         return status;
     (*restore)->store = store;
@@ -269,7 +270,7 @@ static parapet_status compare_documents(const parapet_restore *restore)
             return pp_fail(PARAPET_ERR_CORRUPT, "%s/zarr.json is not the one that was committed",
                            pp_array_path(array));
         if (!pp_array_is_sealed(array) && !pp_store_options(restore->store)->ignore_seal)
-            return pp_fail(PARAPET_ERR_CORRUPT, "\"%s\" is not sealed any more", pp_array_path(array));
+            return pp_fail(PARAPET_ERR_CORRUPT, "\"%s\" is no longer sealed", pp_array_path(array));
     }
     return PARAPET_OK;
 }
@@ -467,7 +468,7 @@ parapet_status parapet_restore_attribute_get(parapet_restore *restore, const cha
 parapet_status parapet_restore_get_info(parapet_restore *restore, parapet_restore_info *info)
 {
     if (restore == NULL || info == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_restore_get_info needs a restore and a place");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_restore_get_info needs a restore and a pointer for the result");
     *info = (parapet_restore_info){
         .generation = restore->commit.generation,
         .path = restore->group_path,
@@ -575,7 +576,7 @@ parapet_status parapet_checkpoint_list(parapet_store *store, const char *path, p
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_list needs a store");
     pp_call_init(&call, "checkpoint_list(%s)", path != NULL ? path : "");
     if ((status = pp_path_normalize(path, &job.path)) == PARAPET_OK && generation == NULL)
-        status = pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_list needs somebody to tell");
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_list needs a visitor");
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
         status = pp_rank0_do(pp_store_comm(store), "listing checkpoints", &task);
     for (i = 0; status == PARAPET_OK && i < job.count; i++)

@@ -121,7 +121,7 @@ static parapet_status reserve_item(kept_item *kept, parapet_array *array, const 
     if (buffering == PARAPET_BUFFERING_BORROW || elements == 0)
         return PARAPET_OK;
     if (!pp_multiply_fits(elements, (int64_t)parts->element_bytes, &bytes))
-        return pp_fail(PARAPET_ERR_MEMORY, "the parts of \"%s\" are more than any memory holds",
+        return pp_fail(PARAPET_ERR_MEMORY, "the parts of \"%s\" need more memory than any machine has",
                        pp_array_path(array));
     return pp_buffer_init(&kept->copy, budget, (size_t)bytes, "a copy of what a checkpoint is given");
 }

@@ -66,7 +66,7 @@ static parapet_status check_header(const pp_stage_run *run, size_t *bytes)
 {
     size_t header_bytes, encoded_bytes, block_bytes;
     if (run->input.bytes < BLOSC_MIN_HEADER_LENGTH)
-        return pp_fail(PARAPET_ERR_CORRUPT, "blosc: %zu encoded bytes are less than a header", run->input.bytes);
+        return pp_fail(PARAPET_ERR_CORRUPT, "blosc: %zu encoded bytes are too few for a header", run->input.bytes);
     if (blosc_cbuffer_validate(run->input.data, run->input.bytes, bytes) != 0)
         return pp_fail(PARAPET_ERR_CORRUPT, "blosc: the header does not fit %zu encoded bytes", run->input.bytes);
     blosc_cbuffer_sizes(run->input.data, &header_bytes, &encoded_bytes, &block_bytes);

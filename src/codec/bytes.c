@@ -9,7 +9,7 @@ static parapet_status prepare(pp_stage *stage)
     bool is_machine_big = __BYTE_ORDER__ == __ORDER_BIG_ENDIAN__;
     bool has_order = format->swap_bytes > 1;
     if (has_order && format->element_bytes % format->swap_bytes != 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "bytes: elements of %zu bytes are not made of units of %zu",
+        return pp_fail(PARAPET_ERR_ARGUMENT, "bytes: elements of %zu bytes cannot be divided into units of %zu",
                        format->element_bytes, format->swap_bytes);
     stage->is_swapped = has_order && stage->spec.is_big_endian != is_machine_big;
     stage->encode_effect = stage->is_swapped ? PP_EFFECT_IN_PLACE : PP_EFFECT_NONE;

@@ -16,8 +16,10 @@ bool pp_chain_spec_can_stay(const pp_chain_spec *spec, bool is_permuted)
 static parapet_status append(pp_chain_spec *spec, const pp_codec_spec *codec)
 {
     if (spec->count + 1 >= PP_MAX_CODECS) /* a checksum may follow */
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "codecs: more than %d codecs in and around shards; give a codec",
-                       PP_MAX_CODECS);
+        return pp_fail(
+            PARAPET_ERR_UNSUPPORTED,
+            "codecs: the source has more than %d codecs in and around its shards; choose a codec for the copy",
+            PP_MAX_CODECS);
     spec->codecs[spec->count++] = *codec;
     return PARAPET_OK;
 }

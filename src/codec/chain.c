@@ -144,7 +144,8 @@ parapet_status pp_chain_build_inside(pp_chain **chain, const pp_chain_spec *spec
     if (spec->count == 0)
         spec = &only_bytes;
     if (spec->count < 0 || spec->count > PP_MAX_CODECS)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "codecs: %d codecs are more than %d", spec->count, PP_MAX_CODECS);
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "codecs: %d codecs are more than the limit of %d", spec->count,
+                       PP_MAX_CODECS);
     if ((status = check_kinds(spec)) != PARAPET_OK || (status = pp_allocate(&built, sizeof *built)) != PARAPET_OK ||
         (status = prepare_stages(built, spec, format, depth)) != PARAPET_OK) {
         pp_chain_free(built);

@@ -72,8 +72,8 @@ static parapet_status decode(pp_stage_run *run)
     size_t unit = (size_t)run->stage->spec.element_bytes;
     bool is_swapped = run->stage->spec.is_big_endian != (__BYTE_ORDER__ == __ORDER_BIG_ENDIAN__);
     if (run->input.bytes % unit != 0)
-        return pp_fail(PARAPET_ERR_CORRUPT, "delta: %zu bytes are not made of elements of %zu", run->input.bytes,
-                       unit);
+        return pp_fail(PARAPET_ERR_CORRUPT, "delta: %zu bytes are not a whole number of elements of %zu",
+                       run->input.bytes, unit);
     if (is_swapped)
         pp_swap_units(run->output, run->input.data, run->input.bytes, unit);
     else

@@ -151,7 +151,7 @@ static parapet_status refuse(const pp_stage_run *run, const z_stream *stream, in
         return pp_fail(PARAPET_ERR_CORRUPT, "%s: the %zu encoded bytes end too early", name, run->input.bytes);
     return pp_fail(PARAPET_ERR_CORRUPT, "%s: damaged at encoded byte %td of %zu: %s", name,
                    stream->next_in - run->input.data, run->input.bytes,
-                   stream->msg != NULL ? stream->msg : "not such a stream");
+                   stream->msg != NULL ? stream->msg : "not a stream of this kind");
 }
 
 /* One stream or member; *left is what follows it. */

@@ -96,7 +96,8 @@ static parapet_status check_entry(const pp_chunk_entry *entry, int64_t number, d
     if (pp_chunk_is_absent(entry))
         return PARAPET_OK;
     if (entry->offset == PP_CHUNK_ABSENT || entry->bytes == PP_CHUNK_ABSENT)
-        return pp_fail(PARAPET_ERR_CORRUPT, "shard index: chunk %lld is half absent", (long long)number);
+        return pp_fail(PARAPET_ERR_CORRUPT, "shard index: chunk %lld has an offset or a length, but not both",
+                       (long long)number);
     if (entry->bytes == 0)
         return pp_fail(PARAPET_ERR_CORRUPT, "shard index: chunk %lld has no bytes", (long long)number);
     if (!pp_add_u64_fits(entry->offset, entry->bytes, &end) || entry->offset < region.start || end > region.end)
@@ -111,8 +112,10 @@ static parapet_status check_entry(const pp_chunk_entry *entry, int64_t number, d
 static parapet_status check_sum(uint64_t sum, data_region region)
 {
     if (sum > region.end - region.start)
-        return pp_fail(PARAPET_ERR_CORRUPT, "shard index: chunks of %llu bytes overlap in a shard with %llu for them",
-                       (unsigned long long)sum, (unsigned long long)(region.end - region.start));
+        return pp_fail(
+            PARAPET_ERR_CORRUPT,
+            "shard index: chunks overlap: together they have %llu bytes, but the shard has only %llu for them",
+            (unsigned long long)sum, (unsigned long long)(region.end - region.start));
     return PARAPET_OK;
 }
 

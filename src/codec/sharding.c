@@ -35,7 +35,7 @@ static parapet_status check_spec(const pp_stage *stage)
 {
     const pp_sharding_spec *sharding = stage->spec.sharding;
     if (stage->depth >= PP_MAX_SHARDING_DEPTH)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "sharding_indexed: shards in shards more than %d deep",
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "sharding_indexed: shards are nested more than %d deep",
                        PP_MAX_SHARDING_DEPTH);
     if (sharding == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "sharding_indexed: has no configuration");

@@ -22,8 +22,8 @@ static parapet_status decode(pp_stage_run *run)
         return PARAPET_OK;
     count = run->input.bytes / element_bytes;
     if (run->input.bytes % element_bytes != 0)
-        return pp_fail(PARAPET_ERR_CORRUPT, "shuffle: %zu bytes are not made of elements of %zu", run->input.bytes,
-                       element_bytes);
+        return pp_fail(PARAPET_ERR_CORRUPT, "shuffle: %zu bytes are not a whole number of elements of %zu",
+                       run->input.bytes, element_bytes);
     for (k = 0; k < element_bytes; k++)
         for (i = 0; i < count; i++)
             run->output[i * element_bytes + k] = *source++;

@@ -146,8 +146,8 @@ static void describe_difference(const pp_comm *comm, const pp_verdict *found, co
                        difference.name, found->call, difference.here, comm->rank, difference.there, found->call_rank);
     else
         (void)snprintf(sentence, PP_MESSAGE_BYTES,
-                       "an argument of %s on rank %d differs from that on rank %d, one of so many that it cannot be "
-                       "named: all ranks must make the same call with the same arguments",
+                       "an argument of %s on rank %d differs from that on rank %d, but there are too many arguments "
+                       "to name it: all ranks must make the same call with the same arguments",
                        found->call, comm->rank, found->call_rank);
 }
 
@@ -189,7 +189,7 @@ static parapet_status status_of(pp_comm *comm)
 static parapet_status refuse_lost(void)
 {
     return pp_fail(PARAPET_ERR_TIMEOUT,
-                   "a deadline has passed, and the ranks of this store are not together any more; close it");
+                   "a deadline has passed, and the ranks of this store are no longer in step; close the store");
 }
 
 void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine)
@@ -280,7 +280,8 @@ parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_stat
     comm->ops->add_up(comm, count);
     memcpy(values, comm->sums, bytes);
     return agree(comm, phase,
-                 comm->wire->has_failed ? pp_fail(PARAPET_ERR_MPI, "MPI failed to add up numbers") : PARAPET_OK,
+                 comm->wire->has_failed ? pp_fail(PARAPET_ERR_MPI, "MPI failed to add numbers over the ranks")
+                                        : PARAPET_OK,
                  NULL);
 }
 

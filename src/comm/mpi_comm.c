@@ -195,11 +195,10 @@ static making *take_making(void)
 
 static parapet_status refuse_late(double deadline_seconds)
 {
-    return pp_fail(
-        PARAPET_ERR_TIMEOUT,
-        "not every rank of the communicator came within %g s (deadline_seconds): one of them hangs, or has not "
-        "called this",
-        deadline_seconds);
+    return pp_fail(PARAPET_ERR_TIMEOUT,
+                   "not every rank of the communicator arrived within %g s (deadline_seconds): one of them hangs, or "
+                   "did not make this call",
+                   deadline_seconds);
 }
 
 /* Before there is anything to agree with: least becomes the lowest rank that failed, or how many ranks there are. */
@@ -268,8 +267,8 @@ static parapet_status check_communicator(MPI_Comm mpi_comm)
     MPI_Comm_test_inter(mpi_comm, &is_inter);
     if (is_inter)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "the communicator is an intercommunicator, between two groups of ranks: a store is opened by "
-                       "one group; MPI_Intercomm_merge makes one of both");
+                       "the communicator is an intercommunicator, which connects two groups of ranks, but a store "
+                       "needs a single group; MPI_Intercomm_merge makes one of them");
     return PARAPET_OK;
 }
 
@@ -284,8 +283,7 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_
         return status;
     if ((place = take_making()) == NULL)
         return pp_fail(PARAPET_ERR_TIMEOUT,
-                       "deadlines have passed too often while stores were opened in this process; "
-                       "start it again");
+                       "deadlines have passed too often while stores were opened in this process; restart it");
     if ((status = duplicate(place, mpi_comm, deadline_seconds)) == PARAPET_OK)
         status = build_over(place, comm, deadline_seconds);
     if (status != PARAPET_ERR_TIMEOUT)

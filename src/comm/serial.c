@@ -6,9 +6,9 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_
     (void)deadline_seconds;
     *comm = NULL;
     if (mpi_comm != MPI_COMM_NULL)
-        return pp_fail(
-            PARAPET_ERR_UNSUPPORTED,
-            "this is the serial library, without MPI: it takes MPI_COMM_NULL, which is this process alone");
+        return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                       "this is the serial library, without MPI: it accepts only MPI_COMM_NULL, which means this "
+                       "process alone; to use a communicator, link with parapet-mpich or parapet-openmpi");
     return pp_comm_build_alone(comm);
 }
 

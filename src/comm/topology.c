@@ -65,7 +65,7 @@ static parapet_status gather(pp_comm *comm, topology *all)
     if (status == PARAPET_ERR_TIMEOUT) {
         all->digests = NULL; /* MPI may still write there */
         return pp_fail(PARAPET_ERR_TIMEOUT,
-                       "%s: not every rank said within %g seconds on which node it is; one of them hangs, or "
+                       "%s: not every rank reported its node within %g seconds; one of them hangs, or "
                        "deadline_seconds is too short",
                        comm->call.words, comm->deadline_seconds);
     }

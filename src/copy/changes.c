@@ -167,7 +167,7 @@ static parapet_status take_dimension(reading *of, int d)
     pp_text text = {0};
     if (of->is_taken[d]) {
         add_dimension(of, d, &text);
-        pp_text_add(&text, " is there twice");
+        pp_text_add(&text, " is listed twice");
         return refuse(of, &text);
     }
     of->is_taken[d] = true;
@@ -189,7 +189,7 @@ static parapet_status read_named(reading *of, word piece, word_taker take, void 
         name.length--;
     if (name.length == 0) {
         pp_text text = {0};
-        pp_text_add(&text, "\"%.*s\" names no dimension, as the others do", piece.length, piece.text);
+        pp_text_add(&text, "\"%.*s\" does not name a dimension, as the other entries do", piece.length, piece.text);
         return refuse(of, &text);
     }
     value = trim((word){name.text + name.length, piece.length - name.length});
@@ -232,7 +232,7 @@ static parapet_status take_extent(const reading *of, int d, word value, void *co
     else if (equals(value, "-1") || (of->is_named && value.length == 0))
         *extent = PP_EXTENT_WHOLE;
     else if (equals(value, "auto"))
-        return refuse_word(of, d, value, "is not accepted: auto stands alone and chooses all extents");
+        return refuse_word(of, d, value, "is not accepted: auto must be given alone and chooses all extents");
     else if (!read_number(value, extent))
         return refuse_word(of, d, value,
                            "is not accepted: give a number of elements, 0 or -1 for the whole dimension, or none to "
@@ -288,7 +288,7 @@ static parapet_status take_range(const reading *of, int d, word value, void *con
                            of->shape[d] == 0 ? "is not inside it: it has no elements"
                                              : "goes beyond its last element");
     if (chosen->start[d] >= chosen->end[d] && of->shape[d] > 0)
-        return refuse_word(of, d, value, "has no elements: the end is the first one that is left out");
+        return refuse_word(of, d, value, "has no elements: the end itself is not included");
     return PARAPET_OK;
 }
 

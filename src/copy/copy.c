@@ -153,7 +153,7 @@ parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_re
 static parapet_status check_printing(int as_json, char **text)
 {
     if (text == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_request_plan_print needs a place for the text");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_request_plan_print needs a pointer for the text");
     return pp_boolean_check("as_json", as_json);
 }
 

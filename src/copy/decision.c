@@ -7,12 +7,11 @@
 
 static parapet_status refuse_sparse(const pp_copy_task *task, const char *what)
 {
-    return pp_fail(
-        PARAPET_ERR_ARGUMENT,
-        "of the source only %lld shards of %lld are stored: such an array is copied in one pass by every rank "
-        "for itself, but %s is asked for; leave it to the planner",
-        (long long)pp_ranges_number_count(&task->stored),
-        (long long)pp_array_layout(task->source)->tiling.shards.cell_count, what);
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "only %lld of the %lld shards of the source are stored: such an array is copied in one pass, and "
+                   "every rank reads alone, but the request asks for %s; leave that to be chosen",
+                   (long long)pp_ranges_number_count(&task->stored),
+                   (long long)pp_array_layout(task->source)->tiling.shards.cell_count, what);
 }
 
 /* A sparse source is read by every rank for itself, where it is stored, and in one pass: what lies between two is
@@ -26,11 +25,10 @@ static parapet_status choose_sparse_inputs(pp_copy_task *task)
     if (task->inputs.passes > 1)
         return refuse_sparse(task, "more than one pass");
     if (lists >= task->budget.limit_bytes)
-        return pp_fail(
-            PARAPET_ERR_MEMORY,
-            "lists of what is stored of the source take up to %zu bytes, but the limit is %zu; at least %zu "
-            "would do",
-            lists, task->budget.limit_bytes, 2 * lists + ((size_t)64 << 20));
+        return pp_fail(PARAPET_ERR_MEMORY,
+                       "the lists of shards that the source has stored take up to %zu bytes, but the limit is %zu; "
+                       "set memory_bytes to at least %zu",
+                       lists, task->budget.limit_bytes, 2 * lists + ((size_t)64 << 20));
     task->inputs.cooperation = PARAPET_COOPERATION_ALONE;
     task->inputs.passes = 1;
     task->inputs.memory_bytes -= (int64_t)lists;
@@ -77,7 +75,7 @@ typedef struct decision {
 static parapet_status refuse_unfinished(const pp_copy_task *task)
 {
     return pp_fail(PARAPET_ERR_EXISTS,
-                   "an unfinished copy lies at \"%s\"; resume it, or set overwrite to start again",
+                   "there is an unfinished copy at \"%s\"; resume it, or set overwrite to start again",
                    pp_array_path(task->target));
 }
 
@@ -114,8 +112,7 @@ static parapet_status resume(pp_copy_task *task, bool is_there)
     if (status != PARAPET_OK)
         return status;
     if (is_there && !is_old && pp_copy_remains_is_foreign(task))
-        return pp_fail(PARAPET_ERR_EXISTS,
-                       "the copy cannot be resumed: another array has appeared at \"%s\" meanwhile",
+        return pp_fail(PARAPET_ERR_EXISTS, "the copy cannot be resumed: another array has since appeared at \"%s\"",
                        pp_array_path(task->target));
     task->is_complete = is_there && !is_old;
     return pp_copy_state_read(task);

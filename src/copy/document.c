@@ -125,7 +125,7 @@ static parapet_status refuse_shard(const pp_array_document *target, int d, int64
     else
         pp_text_add(&name, "dimension %d", d);
     if ((status = name.status) == PARAPET_OK)
-        status = pp_fail(PARAPET_ERR_ARGUMENT, "shards: %lld for %s is no multiple of its chunks, %lld",
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "shards: %lld for %s is not a multiple of its chunks, %lld",
                          (long long)shard, name.data, (long long)chunk);
     pp_text_free(&name);
     return status;

@@ -48,7 +48,7 @@ static parapet_status take_up(pp_copy_finished *log, const pp_text *head, size_t
     log->lines[*bytes] = '\0';
     if (*bytes > 0 && strncmp(log->lines, head->data, head->bytes) != 0)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "the copy cannot be resumed: it was begun with \"%.*s\", but now there is \"%.*s\"; start "
+                       "the copy cannot be resumed: it was begun with \"%.*s\", but now it is \"%.*s\"; start "
                        "again with overwrite",
                        (int)strcspn(log->lines, "\n"), log->lines, (int)head->bytes - 1, head->data);
     return PARAPET_OK;
@@ -61,7 +61,7 @@ static parapet_status refuse_unfinished(const pp_copy_finished *log, const char 
     pp_reader_free(reader);
     if (status == PARAPET_OK)
         return pp_fail(PARAPET_ERR_EXISTS,
-                       "an unfinished copy lies at \"%s\"; resume it, or set overwrite to start again", target);
+                       "there is an unfinished copy at \"%s\"; resume it, or set overwrite to start again", target);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
@@ -165,10 +165,10 @@ parapet_status pp_copy_finished_check(const pp_copy_finished *log, const char *p
                        "the copy cannot be resumed: the source of \"%s\" has changed since it was copied; "
                        "start again with overwrite",
                        path);
-    return pp_fail(PARAPET_ERR_EXISTS,
-                   "there is an array at \"%s\" that is not of the copy that is resumed; set "
-                   "overwrite to replace it",
-                   path);
+    return pp_fail(
+        PARAPET_ERR_EXISTS,
+        "there is an array at \"%s\" that does not belong to the copy being resumed; set overwrite to replace it",
+        path);
 }
 
 void pp_copy_finished_clear(pp_copy_finished *log)

@@ -142,7 +142,7 @@ static parapet_status check_request(const parapet_copy_plan_request *request)
         (status = pp_copy_request_check(&copy)) != PARAPET_OK)
         return status;
     if (request->ranks < 0 || request->ranks > INT_MAX)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "ranks is %lld, but must lie between 0 and %d; 0 is 1",
+        return pp_fail(PARAPET_ERR_ARGUMENT, "ranks is %lld, but must be between 0 and %d; 0 means 1",
                        (long long)request->ranks, INT_MAX);
     if (!(request->read_rate >= 0) || !(request->write_rate >= 0))
         return pp_fail(PARAPET_ERR_ARGUMENT, "read_rate and write_rate of a plan must be 0 or more");
@@ -212,7 +212,7 @@ parapet_status parapet_copy_plan_print(const parapet_copy_plan_request *request,
     plan_job job = {.request = request};
     parapet_status status;
     if (request == NULL || text == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_plan_print needs a request and a place for the text");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_copy_plan_print needs a request and a pointer for the text");
     *text = NULL;
     if (svg != NULL)
         *svg = NULL;

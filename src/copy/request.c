@@ -9,12 +9,12 @@
 
 static const pp_option option_rows[] = {
     NUMBER(memory_bytes, INT64_MAX, "limit on all buffers of the copy on a rank; 0: that of the target store"),
-    NUMBER(unit_bytes, INT64_MAX, "most elements, in bytes, that a rank does again after a kill; 0: chosen"),
-    BOOLEAN(overwrite, "whether what is at the target's path is replaced"),
-    BOOLEAN(resume, "whether a copy that was interrupted goes on"),
+    NUMBER(unit_bytes, INT64_MAX, "limit, in bytes of elements, on what a rank repeats after a kill; 0: chosen"),
+    BOOLEAN(overwrite, "whether an array at the target's path is replaced"),
+    BOOLEAN(resume, "whether an interrupted copy is continued"),
     BOOLEAN(verify, "whether source and target are read again and compared"),
     BOOLEAN(no_probe, "whether the time is predicted for an ordinary disk"),
-    NUMBER(passes, PP_RECHUNK_PASSES_MOST, "exactly so many; 0: chosen"),
+    NUMBER(passes, PP_RECHUNK_PASSES_MOST, "number of passes; 0: chosen"),
     CHOICE(reading),
     CHOICE(cooperation),
 };

@@ -168,11 +168,10 @@ parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell
         return status;
     visit->is_stored = pp_shard_has_chunk(visit->shard, visit->chunk);
     if (!visit->is_stored && source->job->is_source_whole)
-        return pp_fail(
-            PARAPET_ERR_MISSING,
-            "%s: chunk %lld, which an earlier pass of the copy has written, is gone: somebody has cleaned up "
-            "too early; copy again",
-            visit->shard->key, (long long)visit->chunk);
+        return pp_fail(PARAPET_ERR_MISSING,
+                       "%s: chunk %lld, which an earlier pass of the copy wrote, is gone: something has removed it "
+                       "while the copy was running; copy again",
+                       visit->shard->key, (long long)visit->chunk);
     if (!visit->is_stored) {
         context->counters->chunks_missing += 1;
         return PARAPET_OK;

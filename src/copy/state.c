@@ -143,8 +143,8 @@ parapet_status pp_copy_state_write(const pp_copy_task *task)
 static parapet_status refuse_job(const pp_copy_task *task)
 {
     return pp_fail(PARAPET_ERR_CORRUPT,
-                   "what the interrupted copy left in %s cannot be understood: it is damaged, or of another version; "
-                   "nothing was removed; start again with overwrite",
+                   "the state that the interrupted copy left in %s cannot be understood: it is damaged, or was "
+                   "written by another version; nothing was removed; start again with overwrite",
                    task->state);
 }
 
@@ -155,8 +155,8 @@ static parapet_status tell_difference(const pp_copy_task *task, const char *was,
         size_t was_bytes = strcspn(was, "\n"), is_bytes = strcspn(is, "\n");
         if (was_bytes != is_bytes || memcmp(was, is, was_bytes) != 0)
             return pp_fail(PARAPET_ERR_ARGUMENT,
-                           "the copy cannot be resumed: it was begun with \"%.*s\", but now there is \"%.*s\"; start "
-                           "again with overwrite",
+                           "the copy cannot be resumed: it was begun with \"%.*s\", but now it is \"%.*s\"; "
+                           "start again with overwrite",
                            (int)was_bytes, was, (int)is_bytes, is);
         was += was_bytes + (was[was_bytes] == '\n');
         is += is_bytes + (is[is_bytes] == '\n');
@@ -192,8 +192,8 @@ static parapet_status plan_again(pp_copy_task *task, const char *lines)
     status = add_plan(&task->inputs, task->plan, &again);
     if (status == PARAPET_OK && strcmp(again.data, lines) != 0)
         status = pp_fail(PARAPET_ERR_CORRUPT,
-                         "the copy cannot be resumed: planned again from what is written in %s/job, it would be done "
-                         "in another way than it was begun; nothing was removed; start again with overwrite",
+                         "the copy cannot be resumed: the plan that follows from %s/job is not the one that it was "
+                         "begun with; nothing was removed; start again with overwrite",
                          task->state);
     pp_text_free(&again);
     return status;
@@ -223,8 +223,8 @@ static parapet_status check_between(const pp_copy_task *task, const char *key, c
     if (is_same || (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND && status != PARAPET_ERR_FORMAT))
         return status;
     return pp_fail(PARAPET_ERR_ARGUMENT,
-                   "the copy cannot be resumed: what lies between its passes is not in this intermediate store; give "
-                   "the one that it was begun with, or start again with overwrite");
+                   "the copy cannot be resumed: its intermediate arrays are not in this intermediate store; give the "
+                   "one that it was begun with, or start again with overwrite");
 }
 
 static parapet_status read_described_job(pp_copy_task *task, const pp_text *now, size_t most)
@@ -296,7 +296,7 @@ parapet_status pp_copy_state_read(pp_copy_task *task)
     if ((size_t)task->plan->memory_bytes > task->budget.limit_bytes)
         return pp_fail(PARAPET_ERR_MEMORY,
                        "the copy cannot be resumed: it was planned with %lld bytes of memory per rank, but now the "
-                       "limit is %zu; give it as much, or start again with overwrite",
+                       "limit is %zu; raise the limit, or start again with overwrite",
                        (long long)task->plan->memory_bytes, task->budget.limit_bytes);
     return read_passes(task);
 }

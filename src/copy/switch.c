@@ -81,9 +81,10 @@ static parapet_status read_phase(pp_copy_task *task)
         phase++;
     pp_free(word);
     if (phase == WORDS)
-        return pp_fail(PARAPET_ERR_CORRUPT,
-                       "%s/switch cannot be understood: it is damaged, or of another version; nothing was removed",
-                       task->state);
+        return pp_fail(
+            PARAPET_ERR_CORRUPT,
+            "%s/switch cannot be understood: it is damaged, or was written by another version; nothing was removed",
+            task->state);
     task->phase = (pp_copy_phase)phase;
     return PARAPET_OK;
 }

@@ -78,8 +78,7 @@ static parapet_status refuse_journal(const pp_copy_target *target)
 {
     return pp_fail(
         PARAPET_ERR_CORRUPT,
-        "the journal of work unit %lld tells of chunks that are not there; start again with overwrite instead of "
-        "resume",
+        "the journal of work unit %lld lists chunks that do not exist; start again with overwrite instead of resume",
         (long long)target->work_unit);
 }
 

@@ -41,7 +41,7 @@ static parapet_status check_places(const pp_copy_task *task)
         return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" cannot be copied onto itself", source);
     /* Replacing the target would take the source along. */
     if (is_same && pp_path_is_within(source, target))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" cannot be copied to \"%s\", which it lies in", source,
+        return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" cannot be copied to \"%s\", which contains it", source,
                        target);
     return pp_store_check_writable(task->target_store);
 }

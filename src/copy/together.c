@@ -204,9 +204,8 @@ static parapet_status run_step(together *all, int64_t step)
     if ((status = pp_comm_agree_least(all->job->team->comm, "reading", PARAPET_OK, &is_complete)) != PARAPET_OK)
         return status;
     if (!is_complete && all->job->is_source_whole)
-        return pp_fail(PARAPET_ERR_MISSING,
-                       "chunks that an earlier pass of the copy has written are gone: somebody has "
-                       "cleaned up too early; copy again");
+        return pp_fail(PARAPET_ERR_MISSING, "chunks that an earlier pass of the copy wrote are gone: something has "
+                                            "removed them while the copy was running; copy again");
     all->target.has_holes = all->job->origin != NULL || (!is_complete && !all->job->is_target_whole);
     if (has_work && (status = write_template(all, &box)) == PARAPET_OK)
         status = record(all, number, &box);

@@ -81,7 +81,7 @@ static parapet_status make_group(const tree_walk *walk, const parapet_group *sou
     parapet_status status = pp_node_load(store, target, &node);
     bool is_there = status == PARAPET_OK && !node.is_implicit;
     if (status == PARAPET_OK && is_there && node.kind == PARAPET_NODE_ARRAY)
-        status = pp_fail(PARAPET_ERR_EXISTS, "there is an array at \"%s\"; a group cannot take its place", target);
+        status = pp_fail(PARAPET_ERR_EXISTS, "there is an array at \"%s\"; a group cannot replace it", target);
     else if (status == PARAPET_ERR_NOT_FOUND)
         status = PARAPET_OK;
     if (status == PARAPET_OK && is_there && !walk->request->overwrite && !walk->request->resume &&
@@ -221,7 +221,7 @@ static parapet_status find_ends(const parapet_copy_request *request, tree_ends *
     /* The copy would be found among what is to be copied, again and again. */
     if (pp_store_is_same(pp_store_backend(request->source), pp_store_backend(request->target)) &&
         pp_path_is_within(ends->target, ends->source))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "group \"%s\" cannot be copied to \"%s\", which lies in it",
+        return pp_fail(PARAPET_ERR_ARGUMENT, "group \"%s\" cannot be copied to \"%s\", which is inside it",
                        ends->source, ends->target);
     return PARAPET_OK;
 }

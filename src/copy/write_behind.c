@@ -48,7 +48,8 @@ parapet_status pp_write_behind_start(pp_write_behind *behind, pp_open_chunks *op
     (void)pthread_mutex_init(&behind->lock, NULL);
     (void)pthread_cond_init(&behind->changed, NULL);
     if (pthread_create(&behind->thread, NULL, run, behind) != 0)
-        return pp_fail(PARAPET_ERR_MEMORY, "the system refuses to start another thread");
+        return pp_fail(PARAPET_ERR_MEMORY,
+                       "the system refuses to start another thread; use fewer threads, or raise ulimit -u");
     behind->is_running = true;
     return PARAPET_OK;
 }

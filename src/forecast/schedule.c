@@ -162,7 +162,7 @@ static parapet_status find_owners(pp_schedule *schedule)
 {
     const pp_owner_strategy *strategy = pp_owner_strategy_of(schedule->by.ownership);
     if (strategy == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "ownership is %d, which is no way to choose owners",
+        return pp_fail(PARAPET_ERR_ARGUMENT, "ownership is %d, which is not a way to choose owners",
                        (int)schedule->by.ownership);
     return strategy->moves ? pp_schedule_owners_build(&schedule->owners, &schedule->by, strategy) : PARAPET_OK;
 }

@@ -109,11 +109,11 @@ parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case
     parapet_status status;
     int server;
     if (by->tiling->shards.cell_count > SHARDS_MOST)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED,
-                       "%lld shards are too many to plan for with ownership %s, which can do %lld; use %s, or larger "
-                       "shards",
-                       (long long)by->tiling->shards.cell_count, word_of(by->ownership), (long long)SHARDS_MOST,
-                       word_of(PARAPET_OWNERSHIP_ROUND_ROBIN));
+        return pp_fail(
+            PARAPET_ERR_UNSUPPORTED,
+            "%lld shards are too many to plan for with ownership %s, whose limit is %lld; use %s, or larger shards",
+            (long long)by->tiling->shards.cell_count, word_of(by->ownership), (long long)SHARDS_MOST,
+            word_of(PARAPET_OWNERSHIP_ROUND_ROBIN));
     job.target = (pp_target){.tiling = by->tiling};
     pp_budget_init(&job.budget, SIZE_MAX / 2);
     if ((status = pp_allocate_array(owners, (size_t)by->tiling->shards.cell_count, sizeof **owners)) != PARAPET_OK ||

@@ -13,7 +13,7 @@ parapet_status pp_box_init(pp_box *box, int ndim, const int64_t *start, const in
 {
     int d;
     if (ndim < 0 || ndim > PARAPET_MAX_NDIM)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a box of %d dimensions is not between 0 and %d", ndim,
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a box has %d dimensions, but must have 0 to %d", ndim,
                        PARAPET_MAX_NDIM);
     box->ndim = ndim;
     for (d = 0; d < ndim; d++) {
@@ -21,7 +21,9 @@ parapet_status pp_box_init(pp_box *box, int ndim, const int64_t *start, const in
         box->start[d] = start != NULL ? start[d] : 0;
         box->count[d] = count[d];
         if (count[d] < 0)
-            return pp_fail(PARAPET_ERR_ARGUMENT, "the box has a count of %" PRId64 " in dimension %d", count[d], d);
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "the box has a count of %" PRId64 " in dimension %d, but must have 0 or more", count[d],
+                           d);
         if (!pp_add_fits(box->start[d], count[d], &end))
             return pp_fail(PARAPET_ERR_ARGUMENT,
                            "the box ends beyond 64 bits in dimension %d: start %" PRId64 ", count %" PRId64, d,

@@ -30,10 +30,12 @@ static parapet_status init_dimension(pp_grid *grid, int d, int64_t shape, int64_
 {
     int64_t end;
     if (shape < 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the shape is %" PRId64 " in dimension %d, below 0", shape, d);
+        return pp_fail(PARAPET_ERR_ARGUMENT, "the shape is %" PRId64 " in dimension %d, but must be 0 or more", shape,
+                       d);
     if (cell_shape < 1)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the chunk or shard shape is %" PRId64 " in dimension %d, below 1",
-                       cell_shape, d);
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "the chunk or shard shape is %" PRId64 " in dimension %d, but must be 1 or more", cell_shape,
+                       d);
     grid->shape[d] = shape;
     grid->cell_shape[d] = cell_shape;
     grid->cells[d] = pp_divide_up(shape, cell_shape);
@@ -61,7 +63,7 @@ parapet_status pp_grid_init(pp_grid *grid, int ndim, const int64_t *shape, const
     parapet_status status;
     int d;
     if (ndim < 0 || ndim > PARAPET_MAX_NDIM)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "an array of %d dimensions is not between 0 and %d", ndim,
+        return pp_fail(PARAPET_ERR_ARGUMENT, "an array has %d dimensions, but must have 0 to %d", ndim,
                        PARAPET_MAX_NDIM);
     grid->ndim = ndim;
     for (d = 0; d < ndim; d++)

@@ -132,17 +132,16 @@ static void finish(pp_rechunk_plan *plan, int chosen)
 static parapet_status check(const pp_rechunk_problem *problem)
 {
     if (problem->force_passes < 0 || problem->force_passes > PP_RECHUNK_PASSES_MOST)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a copy takes 1 to %d passes, not %d; 0 lets them be chosen",
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a copy takes 1 to %d passes, not %d; 0 chooses the number",
                        PP_RECHUNK_PASSES_MOST, problem->force_passes);
     if (problem->force_reading == PARAPET_READING_RUNS && !problem->source.allows_runs)
-        return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "runs of the source cannot be read, because its chunks are compressed or "
-                       "have checksums; leave the way of reading open");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "runs of the source cannot be read, because its chunks are compressed "
+                                             "or have checksums; set reading to choose");
     if (problem->force_reading == PARAPET_READING_RUNS && problem->force_cooperation == PARAPET_COOPERATION_TOGETHER)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "ranks that read together read whole chunks, not runs; leave one of both open");
+                       "ranks that read together read whole chunks, not runs; set reading or cooperation to choose");
     if (problem->force_cooperation == PARAPET_COOPERATION_TOGETHER && problem->cooperation_bytes == 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "these ranks cannot read together; leave cooperation open");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "these ranks cannot read together; set cooperation to choose");
     return PARAPET_OK;
 }
 
@@ -163,7 +162,7 @@ static parapet_status choose(const pp_rechunk_problem *problem, pp_rechunk_route
     }
     offer_least(&aim, plan, least, &chosen);
     if (chosen < 0)
-        return pp_fail(PARAPET_ERR_INTERNAL, "no way to copy fits into %lld bytes, though %lld should do",
+        return pp_fail(PARAPET_ERR_INTERNAL, "no way to copy fits into %lld bytes, although %lld should be enough",
                        (long long)problem->memory_bytes, (long long)plan->memory_least_bytes);
     finish(plan, chosen);
     return PARAPET_OK;

@@ -160,8 +160,8 @@ static parapet_status check_largest(const parapet_series *series, const pp_serie
         sum = before != NULL && before->shard == one->shard ? sum + one->bytes : one->bytes;
         if (sum > most)
             status = pp_fail(PARAPET_ERR_MEMORY,
-                             "memory_bytes is too small to keep %lld steps: one shard has %llu bytes of this rank in "
-                             "each, and twice that must fit: it must be at least %llu",
+                             "memory_bytes is too small to keep %lld steps: in each step this rank has %llu bytes of "
+                             "one shard, and twice that must fit for all of them; set memory_bytes to at least %llu",
                              (long long)series->steps_per_row, (unsigned long long)sum,
                              2 * (unsigned long long)sum * (unsigned long long)series->steps_per_row);
     }

@@ -5,10 +5,9 @@
 #include "series/series.h"
 
 #define DECIDE                                                                                                       \
-    "another program has changed the series, or a document is damaged; nothing was changed; decide with "            \
-    "parapet_series_repair: PARAPET_BEYOND_ADOPT takes as many steps as the arrays have, PARAPET_BEYOND_CUT as "     \
-    "many as "                                                                                                       \
-    "the group says"
+    "another program has changed the series, or a document is damaged; nothing was changed; call "                   \
+    "parapet_series_repair: PARAPET_BEYOND_ADOPT keeps the steps that the arrays have, PARAPET_BEYOND_CUT those "    \
+    "that the group states"
 
 static parapet_status check_array(const parapet_series *series, const pp_series_intents *intents, int index)
 {
@@ -25,11 +24,10 @@ static parapet_status check_array(const parapet_series *series, const pp_series_
         return PARAPET_OK;
     if ((status = pp_array_has_layer(array, committed / row + (committed % row != 0), &has_more)) == PARAPET_OK &&
         has_more)
-        status =
-            pp_fail(PARAPET_ERR_FORMAT,
-                    "\"%s\" has shards behind step %lld, the last that is committed, of which the series has left "
-                    "no note: " DECIDE,
-                    pp_array_path(array), (long long)committed - 1);
+        status = pp_fail(PARAPET_ERR_FORMAT,
+                         "\"%s\" has shards beyond step %lld, the last committed one, and the series has left no "
+                         "note of them: " DECIDE,
+                         pp_array_path(array), (long long)committed - 1);
     return status;
 }
 
@@ -51,7 +49,7 @@ static parapet_status check_group(const parapet_series *series, const pp_series_
     if (series->is_uncertain && !pp_series_intents_lead_to(intents, series, -1))
         return pp_fail(
             PARAPET_ERR_FORMAT,
-            "the group \"%s\" says that a row was being written, of which the series has left no note: " DECIDE,
+            "the group \"%s\" says that a row was being written, but the series has left no note of it: " DECIDE,
             series->path);
     return PARAPET_OK;
 }
@@ -82,8 +80,8 @@ parapet_status pp_series_adopt_beyond(parapet_series *series)
         int64_t found = pp_array_document_of(series->arrays[i])->shape[0];
         if (found != steps)
             return pp_fail(PARAPET_ERR_FORMAT,
-                           "\"%s\" has %lld steps, but \"%s\" has %lld: what is beyond the committed steps cannot be "
-                           "adopted; complete it, or cut it off with PARAPET_BEYOND_CUT",
+                           "\"%s\" has %lld steps, but \"%s\" has %lld: the steps beyond the committed ones cannot "
+                           "be adopted; complete them, or cut them off with PARAPET_BEYOND_CUT",
                            pp_array_path(series->arrays[i]), (long long)found,
                            pp_array_path(series->arrays[series->count]), (long long)steps);
     }

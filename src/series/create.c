@@ -64,8 +64,8 @@ static parapet_status check_remains(const parapet_series *series, const pp_serie
         if (status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY &&
             (!pp_json_get_i64(pp_json_element(pp_json_member(node.json, "shape"), 0), &steps) || steps != 0))
             status = pp_fail(PARAPET_ERR_EXISTS,
-                             "the group \"%s\" says that making the series was interrupted, but \"%s\" has steps: a "
-                             "document is damaged; nothing was changed",
+                             "the group \"%s\" says that creating the series was interrupted, but \"%s\" has steps: "
+                             "a document is damaged; nothing was changed",
                              series->path, making->paths[i]);
         else if (status == PARAPET_ERR_NOT_FOUND)
             status = PARAPET_OK;
@@ -166,7 +166,7 @@ parapet_status parapet_series_create(parapet_series **series, parapet_store *sto
     if (series != NULL)
         *series = NULL;
     if (series == NULL || store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs a store and a place for its handle");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs a store and a pointer for its handle");
     pp_call_init(&call, "series_create(%s)", path != NULL ? path : "");
     if (spec != NULL)
         pp_series_spec_add(spec, &call);

@@ -118,7 +118,7 @@ static parapet_status take_text(pp_json *json, char **text)
     size_t bytes;
     if (!pp_json_get_text(json, &found, &bytes) || strlen(found) != bytes || strchr(found, '/') != NULL ||
         pp_path_check(found) != PARAPET_OK)
-        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series has a name that is none");
+        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series has an invalid name");
     return pp_text_duplicate(text, found);
 }
 
@@ -168,9 +168,10 @@ static parapet_status check_member(void *known, const char *name, pp_json *value
     for (word = known; *word != NULL; word++)
         if (strcmp(*word, name) == 0)
             return PARAPET_OK;
-    return pp_fail(
-        PARAPET_ERR_FORMAT,
-        "attributes._parapet has \"%s\", which a series does not say: it is damaged, or of a later version", name);
+    return pp_fail(PARAPET_ERR_FORMAT,
+                   "attributes._parapet has a member \"%s\", which no series has: it is damaged, or was written by a "
+                   "later version",
+                   name);
 }
 
 static parapet_status check_words(pp_json *own, pp_json *mark)
@@ -189,14 +190,14 @@ static parapet_status take_mark(parapet_series *series, pp_json *own)
     if (status != PARAPET_OK)
         return status;
     if (pp_json_kind_of(mark) != PP_JSON_OBJECT)
-        return pp_fail(PARAPET_ERR_NOT_FOUND, "the group \"%s\" is no series", series->path);
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "the group \"%s\" is not a series", series->path);
     if ((status = take_text(pp_json_member(mark, "dimension"), &series->dimension)) != PARAPET_OK ||
         (status = take_names(series, pp_json_member(mark, "arrays"))) != PARAPET_OK ||
         (status = check_names(series)) != PARAPET_OK)
         return status;
     if (pp_json_has(mark, "steps") &&
         (!pp_json_get_i64(pp_json_member(mark, "steps"), &series->steps_committed) || series->steps_committed < 0))
-        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series.steps is no number of steps");
+        return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series.steps is not a number of steps");
     if (pp_json_has(mark, "uncertain") && !pp_json_get_bool(pp_json_member(mark, "uncertain"), &series->is_uncertain))
         return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series.uncertain is neither true nor false");
     return PARAPET_OK;

@@ -17,7 +17,7 @@ static parapet_status read_group(void *subject, const void *argument)
     (void)argument;
     if (status == PARAPET_OK && series->steps_committed < 0)
         status =
-            pp_fail(PARAPET_ERR_NOT_FOUND, "making \"%s\" was interrupted; it has to be made again", series->path);
+            pp_fail(PARAPET_ERR_NOT_FOUND, "creating series \"%s\" was interrupted; create it again", series->path);
     return status;
 }
 
@@ -86,9 +86,9 @@ static parapet_status check_array(const parapet_series *series, int index, bool 
         return status;
     if (document->ndim < 1 ||
         (index == series->count && (document->ndim != 1 || document->type.id != PARAPET_FLOAT64)))
-        return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" is no array of a series", pp_array_path(array));
+        return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" is not an array of a series", pp_array_path(array));
     if (index < series->count && document->grid_shape[0] != pp_array_document_of(series->arrays[0])->grid_shape[0])
-        return pp_fail(PARAPET_ERR_FORMAT, "shards of \"%s\" have other steps than those of \"%s\"",
+        return pp_fail(PARAPET_ERR_FORMAT, "shards of \"%s\" cover another number of steps than those of \"%s\"",
                        pp_array_path(array), pp_array_path(series->arrays[0]));
     return PARAPET_OK;
 }
@@ -150,7 +150,7 @@ static parapet_status repair(void *subject, const void *argument)
         return status;
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         if ((status = repair_array(series, series->arrays[i], cuts)) != PARAPET_OK)
-            status = pp_fail_within(status, "cannot go on with array \"%s\"", pp_array_path(series->arrays[i]));
+            status = pp_fail_within(status, "cannot continue array \"%s\"", pp_array_path(series->arrays[i]));
     series->is_uncertain = false;
     if (status == PARAPET_OK && (status = pp_series_write_group(series, series->steps_committed, NULL)) == PARAPET_OK)
         status = pp_series_intent_forget(series);
@@ -208,7 +208,7 @@ parapet_status parapet_series_open(parapet_series **series, parapet_store *store
     if (series != NULL)
         *series = NULL;
     if (series == NULL || store == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs a store and a place for its handle");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a series needs a store and a pointer for its handle");
     pp_call_init(&call, "series_open(%s)", path != NULL ? path : "");
     if ((status = pp_series_build(series, store, path)) == PARAPET_OK)
         status = pp_store_check_writable(store);
@@ -223,7 +223,9 @@ parapet_status parapet_series_open(parapet_series **series, parapet_store *store
 static parapet_status check_choice(parapet_store *store, parapet_beyond beyond)
 {
     if (beyond < PARAPET_BEYOND_REFUSE || beyond > PARAPET_BEYOND_CUT)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "beyond is %d, but must be one of PARAPET_BEYOND_...", (int)beyond);
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "beyond is %d, but must be PARAPET_BEYOND_REFUSE, PARAPET_BEYOND_ADOPT or PARAPET_BEYOND_CUT",
+                       (int)beyond);
     return beyond == PARAPET_BEYOND_REFUSE ? PARAPET_OK : pp_store_check_writable(store);
 }
 

@@ -87,8 +87,9 @@ static parapet_status share_out(const parapet_series *series, row_sharing *shari
         if ((status = pp_comm_agree_least(comm, "sharing out a row", status, &fits)) != PARAPET_OK || fits)
             return status;
         if (sharing->count == sharing->shards)
-            return pp_fail(PARAPET_ERR_MEMORY,
-                           "memory_bytes is too small: what a rank has of one shard must fit in half of it");
+            return pp_fail(
+                PARAPET_ERR_MEMORY,
+                "memory_bytes is too small: the part of one shard that a rank holds must fit in half of it");
     }
     return status;
 }

@@ -10,10 +10,11 @@ static parapet_status check_usable(const parapet_series *series)
     parapet_status status = pp_store_check_writable(series->store);
     int i;
     if (series->is_broken)
-        return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "series \"%s\": a change failed half-way before; close it, and open it again to go on behind "
-                       "the last step that was committed",
-                       series->path);
+        return pp_fail(
+            PARAPET_ERR_ARGUMENT,
+            "series \"%s\": an earlier change failed half-way; close the series and open it again to continue "
+            "after the last committed step",
+            series->path);
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         status = pp_array_check_usable(series->arrays[i]);
     return status;
@@ -141,7 +142,7 @@ parapet_status parapet_series_close(parapet_series **series)
 parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info)
 {
     if (series == NULL || info == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_get_info needs a series and a place for the answer");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_get_info needs a series and a pointer for the result");
     *info = (parapet_series_info){
         .path = series->path,
         .dimension = series->dimension,

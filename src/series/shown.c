@@ -124,9 +124,9 @@ static parapet_status check_member(const parapet_series *series, int index)
     if (status != PARAPET_OK || (shown->is_sound && memcmp(structure, shown->structure, sizeof structure) == 0))
         return status;
     return pp_fail(PARAPET_ERR_FORMAT,
-                   "\"%s/zarr.json\" is not what the consolidated metadata of the group \"%s\" repeat of it: one of "
-                   "the two is damaged, or another program has changed it; nothing was changed; put right the one "
-                   "that is wrong, or, if that is the group, call parapet_series_repair with PARAPET_BEYOND_ADOPT",
+                   "\"%s/zarr.json\" differs from its copy in the consolidated metadata of the group \"%s\": one of "
+                   "the two is damaged, or another program has changed it; nothing was changed; correct the one that "
+                   "is wrong, or, if that is the group, call parapet_series_repair with PARAPET_BEYOND_ADOPT",
                    pp_array_path(series->arrays[index]), series->path);
 }
 

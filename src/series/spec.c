@@ -44,7 +44,8 @@ static parapet_status check_frame(const parapet_series_spec *spec)
 static parapet_status check_name(const char *name)
 {
     if (name == NULL || name[0] == '\0' || strchr(name, '/') != NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is no name of an array of a series: one component of a path",
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "\"%s\" cannot be the name of an array of a series: it must be one component of a path",
                        name != NULL ? name : "");
     return pp_path_check(name);
 }
@@ -56,7 +57,9 @@ static parapet_status check_names(const pp_series_making *making)
     int i, j;
     for (i = 0; i < spec->count && status == PARAPET_OK; i++) {
         if ((status = check_name(spec->names[i])) == PARAPET_OK && strcmp(spec->names[i], making->dimension) == 0)
-            status = pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is the name of the coordinate", spec->names[i]);
+            status =
+                pp_fail(PARAPET_ERR_ARGUMENT,
+                        "\"%s\" is the name of the coordinate; choose another name for the array", spec->names[i]);
         for (j = 0; j < i && status == PARAPET_OK; j++)
             if (strcmp(spec->names[i], spec->names[j]) == 0)
                 status = pp_fail(PARAPET_ERR_ARGUMENT, "there are two arrays \"%s\"", spec->names[i]);
@@ -91,8 +94,10 @@ static parapet_status find_steps_per_row(pp_series_making *making, const parapet
     if (status != PARAPET_OK)
         return status;
     if (index > 0 && steps != making->steps_per_row)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "its shards have %lld steps, but those of \"%s\" have %lld",
-                       (long long)steps, making->spec->names[0], (long long)making->steps_per_row);
+        return pp_fail(
+            PARAPET_ERR_ARGUMENT,
+            "its shards cover %lld steps, but those of \"%s\" cover %lld; shards[0] must be the same for all arrays",
+            (long long)steps, making->spec->names[0], (long long)making->steps_per_row);
     making->steps_per_row = steps;
     return PARAPET_OK;
 }
@@ -105,7 +110,8 @@ static parapet_status take_spec(pp_series_making *making, const parapet_store *s
     if ((status = pp_spec_check(spec)) != PARAPET_OK)
         return status;
     if (spec->ndim < 1 || spec->shape[0] != 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "an array of a series begins with a dimension for steps, of length 0");
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "the first dimension of an array of a series counts its steps: shape[0] must be 0");
     if ((status = name_dimensions(making, index)) != PARAPET_OK)
         return status;
     return find_steps_per_row(making, store, index);

@@ -20,10 +20,10 @@ static parapet_status check_step(const parapet_step *step)
 static parapet_status check_part(int index, const parapet_part *given, int ndim)
 {
     if (given->ndim != ndim - 1)
-        return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "part %d has %d dimensions (ndim), but a step of this array has %d: that of the steps is left "
-                       "out",
-                       index, given->ndim, ndim - 1);
+        return pp_fail(
+            PARAPET_ERR_ARGUMENT,
+            "part %d has %d dimensions (ndim), but a step of this array has %d: leave out the first dimension", index,
+            given->ndim, ndim - 1);
     if (ndim == 1 && (given->start != NULL || given->count != NULL))
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "part %d has a start or a count, but a step of this array is one element: leave both NULL",
@@ -66,7 +66,7 @@ parapet_status pp_series_step_init(pp_series_step *step, const parapet_series *s
     int i;
     *step = (pp_series_step){.count = series->count};
     if (steps == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_append needs a step of each array");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_append needs a step for each array");
     status = pp_allocate_array(&step->parts, (size_t)series->count, sizeof step->parts[0]);
     for (i = 0; i < series->count && status == PARAPET_OK; i++)
         if ((status = take_array(step, i, series, &steps[i])) != PARAPET_OK)

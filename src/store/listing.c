@@ -12,7 +12,7 @@ static parapet_status make_room(pp_listing *listing)
     if (listing->count < listing->capacity)
         return PARAPET_OK;
     if (!pp_multiply_size_fits(capacity, sizeof listing->children[0], &bytes))
-        return pp_fail(PARAPET_ERR_MEMORY, "a listing of %zu names does not fit any memory", capacity);
+        return pp_fail(PARAPET_ERR_MEMORY, "a listing of %zu names needs more memory than any machine has", capacity);
     if ((status = pp_reallocate(&listing->children, bytes)) == PARAPET_OK)
         listing->capacity = capacity;
     return status;

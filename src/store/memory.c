@@ -83,7 +83,7 @@ static parapet_status publish_locked(pp_memory_space *shared, const memory_write
 {
     if (mode == PP_PUBLISH_EXCLUSIVE &&
         pp_memory_space_has(shared, pp_memory_space_find(shared, self->key), self->key))
-        return pp_fail(PARAPET_ERR_EXISTS, "%s exists already", self->key);
+        return pp_fail(PARAPET_ERR_EXISTS, "%s already exists", self->key);
     return pp_memory_space_put(shared, self->key, self->content);
 }
 
@@ -307,7 +307,7 @@ static parapet_status move_locked(pp_memory_space *shared, const char *key, cons
     if (!pp_memory_space_has(shared, i, key))
         return pp_memory_fail_not_found(key);
     if (pp_memory_space_has(shared, pp_memory_space_find(shared, new_key), new_key))
-        return pp_fail(PARAPET_ERR_EXISTS, "%s exists already", new_key);
+        return pp_fail(PARAPET_ERR_EXISTS, "%s already exists", new_key);
     if ((status = pp_memory_space_put(shared, new_key, shared->objects[i].content)) != PARAPET_OK)
         return status;
     i = pp_memory_space_find(shared, key);

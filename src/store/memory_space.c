@@ -31,7 +31,7 @@ static parapet_status reserve(pp_memory_content *grown, const char *key, size_t 
     size_t needed, capacity = pp_max_size(grown->capacity, 256);
     parapet_status status;
     if (!pp_add_size_fits(grown->bytes, bytes, &needed) || needed > SIZE_MAX / 2)
-        return pp_fail(PARAPET_ERR_MEMORY, "%s does not fit any memory", key);
+        return pp_fail(PARAPET_ERR_MEMORY, "%s needs more memory than any machine has", key);
     if (needed <= grown->capacity)
         return PARAPET_OK;
     while (capacity < needed)
@@ -111,7 +111,7 @@ static parapet_status make_room(pp_memory_space *shared)
     if (shared->count < shared->capacity)
         return PARAPET_OK;
     if (!pp_multiply_size_fits(capacity, sizeof shared->objects[0], &bytes))
-        return pp_fail(PARAPET_ERR_MEMORY, "%zu objects do not fit any memory", capacity);
+        return pp_fail(PARAPET_ERR_MEMORY, "%zu objects need more memory than any machine has", capacity);
     if ((status = pp_reallocate(&shared->objects, bytes)) == PARAPET_OK)
         shared->capacity = capacity;
     return status;

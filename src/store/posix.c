@@ -109,7 +109,7 @@ static parapet_status create_root(const char *root, const pp_posix_options *opti
     if (status != PARAPET_OK)
         return status;
     if (mkdir(root, 0777) != 0)
-        status = errno == EEXIST ? PARAPET_OK : pp_fail_errno(errno, "cannot make the directory %s", root);
+        status = errno == EEXIST ? PARAPET_OK : pp_fail_errno(errno, "cannot create the directory %s", root);
     else if (!options->not_durable && (status = flush_parent(root, parent)) != PARAPET_OK)
         (void)rmdir(root); /* or the next attempt would find it and trust it */
     pp_free(parent);

@@ -151,7 +151,7 @@ static parapet_status open_file(posix_lock *self)
         if ((status = try_open(self, &descriptor)) != PARAPET_OK)
             return status;
     if (descriptor < 0)
-        return pp_fail(PARAPET_ERR_IO, "cannot open the lock %s: it is removed again and again", self->key);
+        return pp_fail(PARAPET_ERR_IO, "cannot open the lock %s: something keeps removing it", self->key);
     return own_file(self, descriptor);
 }
 
@@ -215,8 +215,7 @@ static bool holds_any(const posix_lock *self)
 static parapet_status fail_removed(const posix_lock *self)
 {
     return pp_fail(PARAPET_ERR_STALE,
-                   "the lock %s was removed or lost while it was held; what another job did meanwhile "
-                   "is not known",
+                   "the lock %s was removed or lost while it was held; what another job has done since is not known",
                    self->key);
 }
 

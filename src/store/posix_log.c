@@ -113,7 +113,7 @@ parapet_status pp_posix_append_log(pp_log *log, const void *data, size_t bytes)
     posix_log *self = (posix_log *)log;
     parapet_status status;
     if (self->has_failed)
-        return pp_fail(PARAPET_ERR_IO, "the log %s failed to be written before; it must be opened again", self->key);
+        return pp_fail(PARAPET_ERR_IO, "an earlier write to the log %s failed; it must be opened again", self->key);
     status = write_all(self, data, bytes);
     self->has_failed = status != PARAPET_OK;
     return status;

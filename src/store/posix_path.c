@@ -109,8 +109,9 @@ int pp_posix_open(const pp_posix_store *store, const char *path, int flags)
 
 static parapet_status fail_link(const char *action, const char *key)
 {
-    return pp_fail(PARAPET_ERR_IO, "cannot %s %s: a symbolic link lies on the way, and none is followed", action,
-                   key);
+    return pp_fail(PARAPET_ERR_IO,
+                   "cannot %s %s: there is a symbolic link in the path, and no link inside a store is followed",
+                   action, key);
 }
 
 parapet_status pp_posix_fail_read(int error_number, const char *action, const char *key)
@@ -158,7 +159,7 @@ parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, boo
     if (status != PARAPET_OK)
         return status;
     if (found.st_nlink > 1)
-        return pp_fail(PARAPET_ERR_CORRUPT, "cannot go on with %s: the same file has other names (hard links)", key);
+        return pp_fail(PARAPET_ERR_CORRUPT, "cannot continue %s: the same file has other names (hard links)", key);
     if ((uint64_t)found.st_size < bytes)
         return pp_fail(PARAPET_ERR_CORRUPT, "%s ends at byte %" PRIu64 ", but should have at least %" PRIu64, key,
                        (uint64_t)found.st_size, bytes);

@@ -134,11 +134,10 @@ static parapet_status find_last(const record_lock *self, int directory, pp_lock_
             return PARAPET_OK;
         name_with(end->name, words[byte], end->record.id);
     }
-    return pp_fail(
-        PARAPET_ERR_CORRUPT,
-        "%s is held by more than %d records of jobs that are gone; look at them, and remove them if no job "
-        "is at work",
-        self->key, CHAIN_MOST);
+    return pp_fail(PARAPET_ERR_CORRUPT,
+                   "%s is held by more than %d records of jobs that are gone; look at them, and remove them if no "
+                   "job is using the store",
+                   self->key, CHAIN_MOST);
 }
 
 /* Whether the record of this lock is the one at the first place, and none follows it. */
@@ -406,11 +405,10 @@ parapet_status pp_record_open_lock(pp_store *base, const char *key, pp_lock **lo
 
 static parapet_status fail_lost(const record_lock *self)
 {
-    return pp_fail(
-        PARAPET_ERR_STALE,
-        "the owner record of the lock %s was removed or taken over while it was held; what another job did "
-        "meanwhile is not known",
-        self->key);
+    return pp_fail(PARAPET_ERR_STALE,
+                   "the owner record of the lock %s was removed or taken over while it was held; what another job "
+                   "has done since is not known",
+                   self->key);
 }
 
 static bool holds_any(const record_lock *self)
@@ -499,12 +497,13 @@ static void advise(const survey *all, const char *parent, pp_lock_view *view)
         pp_record_name(&all->record, view->holder);
         if (pp_process_judge(&all->record.process) == PP_PROCESS_UNKNOWN)
             (void)snprintf(view->advice, sizeof view->advice,
-                           "whether that lives cannot be seen from here; if it does not, take over: parapet "
+                           "whether that job still runs cannot be seen from here; if it does not, take over: parapet "
                            "--takeover, or the option takeover");
         return;
     }
     (void)snprintf(view->advice, sizeof view->advice,
-                   "%.300s/%s is no owner record; look at it, and remove it if no job is at work", parent, all->name);
+                   "%.300s/%s is not an owner record; look at it, and remove it if no job is using the store", parent,
+                   all->name);
 }
 
 parapet_status pp_record_view_lock(pp_store *base, const char *key, pp_lock_view *view)

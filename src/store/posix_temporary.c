@@ -58,7 +58,7 @@ static parapet_status fail_create(const pp_posix_temporary *temporary)
 {
     if (errno == EEXIST)
         return pp_fail(PARAPET_ERR_IO,
-                       "cannot create a temporary file for %s: something else lies at %s/%s; remove it",
+                       "cannot create a temporary file for %s: there is something else at %s/%s; remove it",
                        temporary->key, temporary->staging, temporary->name);
     return pp_posix_fail_write(errno, "create a temporary file for", temporary->key);
 }

@@ -93,7 +93,7 @@ parapet_status pp_posix_resume(pp_store *base, const pp_write_request *request, 
 static parapet_status check_sound(const posix_writer *self)
 {
     if (self->has_failed)
-        return pp_fail(PARAPET_ERR_IO, "%s failed to be written before; it must be begun anew, or resumed",
+        return pp_fail(PARAPET_ERR_IO, "an earlier write to %s failed; it must be begun again, or resumed",
                        self->key);
     return PARAPET_OK;
 }
@@ -175,9 +175,9 @@ static parapet_status rename_between(posix_writer *self, int from, int to, pp_pu
         return PARAPET_OK;
     }
     if (errno == EEXIST && mode == PP_PUBLISH_EXCLUSIVE)
-        return pp_fail(PARAPET_ERR_EXISTS, "%s exists already", self->key);
+        return pp_fail(PARAPET_ERR_EXISTS, "%s already exists", self->key);
     if (errno == EXDEV)
-        return pp_fail(PARAPET_ERR_IO, "cannot publish %s: %s lies on another file system", self->key,
+        return pp_fail(PARAPET_ERR_IO, "cannot publish %s: %s is on another file system", self->key,
                        self->temporary.staging);
     return pp_posix_fail_write(errno, "publish", self->key);
 }
@@ -263,7 +263,7 @@ static parapet_status move_between(int from, const char *key, int to, const char
         return pp_posix_fail_read(errno, "move", key);
     if (is_same_file(from, old.name, to, new.name) && unlinkat(from, old.name, 0) == 0)
         return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_EXISTS, "%s exists already", new_key);
+    return pp_fail(PARAPET_ERR_EXISTS, "%s already exists", new_key);
 }
 
 static parapet_status move_from(pp_posix_store *store, int from, const char *key, const char *new_key)

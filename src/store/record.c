@@ -19,7 +19,7 @@ parapet_status pp_record_init(pp_record *record)
     *record = (pp_record){.since = (int64_t)time(NULL)};
     while (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
         if (errno != EINTR)
-            return pp_fail_errno(errno, "the system has no random numbers");
+            return pp_fail_errno(errno, "the system provides no random numbers");
     (void)snprintf(record->id, sizeof record->id, "%016" PRIx64, number);
     pp_process_self(&record->process);
     return PARAPET_OK;

@@ -62,7 +62,7 @@ parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader 
 parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
 {
     if (offset > reader->bytes || bytes > reader->bytes - offset)
-        return pp_fail(PARAPET_ERR_INTERNAL, "%zu bytes at %" PRIu64 " lie outside an object of %" PRIu64 " bytes",
+        return pp_fail(PARAPET_ERR_INTERNAL, "%zu bytes at %" PRIu64 " are outside an object of %" PRIu64 " bytes",
                        bytes, offset, reader->bytes);
     return reader->store->ops->read(reader, offset, bytes, target);
 }

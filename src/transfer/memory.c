@@ -100,7 +100,7 @@ static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, con
 {
     if (bytes <= memory->available_bytes)
         return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_MEMORY, "%s take %zu bytes, but memory_bytes leaves %zu: it must be at least %zu",
+    return pp_fail(PARAPET_ERR_MEMORY, "%s take %zu bytes, but memory_bytes leaves only %zu; set it to at least %zu",
                    what, bytes, memory->available_bytes, memory->used_bytes + bytes);
 }
 

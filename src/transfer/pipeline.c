@@ -244,7 +244,9 @@ static void start_threads(pp_pipeline *line, int first_worker)
     line->thread_count = i;
     pthread_mutex_lock(&line->lock);
     line->threads_alive--;
-    pp_failure_take(&line->failure, pp_fail(PARAPET_ERR_MEMORY, "the system refuses to start another thread"));
+    pp_failure_take(&line->failure,
+                    pp_fail(PARAPET_ERR_MEMORY,
+                            "the system refuses to start another thread; use fewer threads, or raise ulimit -u"));
     pthread_cond_broadcast(&line->changed);
     pthread_mutex_unlock(&line->lock);
 }

@@ -59,7 +59,7 @@ static parapet_status refuse(const char *words)
         if (can_be_asked_for(id))
             print_grammar(pp_codec_traits_of(id), &known);
     if ((status = known.status) == PARAPET_OK)
-        status = pp_fail(PARAPET_ERR_ARGUMENT, "codec \"%.64s\" is none of: %s", words, known.data);
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "codec \"%.64s\" is not one of: %s", words, known.data);
     pp_text_free(&known);
     return status;
 }

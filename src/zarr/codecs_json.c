@@ -45,7 +45,7 @@ static parapet_status parse_bytes(pp_codec_spec *codec, pp_json *configuration, 
     if (status != PARAPET_OK)
         return status;
     if (pp_json_member(configuration, "endian") == NULL && context->type != NULL && context->type->swap_bytes > 1)
-        return pp_fail(PARAPET_ERR_FORMAT, "the codec bytes does not tell the endian of %s", context->type->name);
+        return pp_fail(PARAPET_ERR_FORMAT, "the codec bytes does not say which endian %s has", context->type->name);
     if (codec->is_big_endian && context->type != NULL && context->type->id == PARAPET_STRUCT)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "the codec bytes: big-endian records cannot be read");
     return PARAPET_OK;
@@ -139,8 +139,7 @@ static parapet_status parse_index_codecs(pp_sharding_spec *sharding, pp_json *li
     int i;
     parapet_status status;
     if (pp_json_length(list) == 0)
-        return pp_fail(PARAPET_ERR_FORMAT,
-                       "the codec sharding_indexed: index_codecs must be a list that is not empty");
+        return pp_fail(PARAPET_ERR_FORMAT, "the codec sharding_indexed: index_codecs must be a non-empty list");
     status = pp_codecs_parse(&sharding->index_codecs, list, &context);
     for (i = 0; status == PARAPET_OK && i < sharding->index_codecs.count; i++)
         if (!pp_codec_traits_of(sharding->index_codecs.codecs[i].id)->is_for_index)
@@ -158,7 +157,7 @@ static parapet_status parse_sharding(pp_codec_spec *codec, pp_json *configuratio
     parapet_status status;
     if (context->sharding_depth == PP_MAX_SHARDING_DEPTH)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
-                       "the codec sharding_indexed may not be here, or is nested more than %d deep",
+                       "the codec sharding_indexed is not allowed here, or is nested more than %d deep",
                        PP_MAX_SHARDING_DEPTH);
     if ((status = pp_members_check(configuration, names, "the codec sharding_indexed")) != PARAPET_OK ||
         (status = pp_member_require(configuration, "chunk_shape", &chunk_shape)) != PARAPET_OK ||
@@ -244,10 +243,10 @@ typedef struct codec_list {
 static parapet_status check_kind(codec_list *list, const pp_codec_traits *traits)
 {
     if (traits->kind == PP_BYTES_TO_BYTES && !list->has_bytes)
-        return pp_fail(PARAPET_ERR_FORMAT, "codecs: %s stands before any codec that turns the array into bytes",
+        return pp_fail(PARAPET_ERR_FORMAT, "codecs: %s comes before any codec that turns the array into bytes",
                        traits->v3_name);
     if (traits->kind != PP_BYTES_TO_BYTES && list->has_bytes)
-        return pp_fail(PARAPET_ERR_FORMAT, "codecs: %s stands after a codec that turned the array into bytes",
+        return pp_fail(PARAPET_ERR_FORMAT, "codecs: %s comes after a codec that turned the array into bytes",
                        traits->v3_name);
     list->has_bytes = traits->kind != PP_ARRAY_TO_ARRAY;
     return PARAPET_OK;

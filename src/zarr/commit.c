@@ -121,13 +121,13 @@ static parapet_status take_name(const char *text, size_t bytes, char **name)
 {
     parapet_status status;
     if (bytes == 0 || bytes > 255 || memchr(text, '/', bytes) != NULL || memchr(text, '\0', bytes) != NULL)
-        return pp_fail(PARAPET_ERR_CORRUPT, "the commit record is damaged: it has a name that cannot be");
+        return pp_fail(PARAPET_ERR_CORRUPT, "the commit record is damaged: it has an invalid name");
     if ((status = pp_allocate(name, bytes + 1)) != PARAPET_OK)
         return status;
     memcpy(*name, text, bytes);
     return pp_path_check(*name) == PARAPET_OK
                ? PARAPET_OK
-               : pp_fail(PARAPET_ERR_CORRUPT, "the commit record is damaged: it has a name that cannot be");
+               : pp_fail(PARAPET_ERR_CORRUPT, "the commit record is damaged: it has an invalid name");
 }
 
 static bool parse_durable(const char *text, size_t bytes, bool *is_durable)
@@ -205,7 +205,7 @@ parapet_status pp_commit_parse(pp_commit *commit, const char *text, size_t bytes
     if ((status = check_sum(&rest)) != PARAPET_OK)
         return status;
     if ((size_t)(rest.end - rest.next) < sizeof first - 1 || memcmp(rest.next, first, sizeof first - 1) != 0)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "the commit record is of another version than \"%s\"", FIRST_LINE);
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "the commit record has another version than \"%s\"", FIRST_LINE);
     rest.next += sizeof first - 1;
     if ((status = parse_head(commit, &rest)) != PARAPET_OK)
         return status;

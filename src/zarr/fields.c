@@ -9,7 +9,7 @@ static parapet_status copy_name(pp_extension *extension, pp_json *json, const ch
     const char *name;
     size_t bytes;
     if (!pp_json_get_text(json, &name, &bytes) || bytes == 0 || memchr(name, '\0', bytes) != NULL)
-        return pp_fail(PARAPET_ERR_FORMAT, "%s: the name must be a string that is not empty, not %s", field,
+        return pp_fail(PARAPET_ERR_FORMAT, "%s: the name must be a non-empty string, not %s", field,
                        pp_json_words(json, words));
     if (bytes > PP_MAX_NAME_BYTES)
         return pp_fail(PARAPET_ERR_FORMAT, "%s: the name %s has %zu bytes, more than %d", field,

@@ -131,7 +131,7 @@ static parapet_status print_utf32(const pp_type *type, const unsigned char *elem
         char one[4];
         if (point > 0x10FFFF || (point >= 0xD800 && point <= 0xDFFF)) {
             pp_text_free(&utf8);
-            return pp_fail(PARAPET_ERR_ARGUMENT, "fill_value of %s holds 0x%" PRIx32 ", which is no character",
+            return pp_fail(PARAPET_ERR_ARGUMENT, "fill_value of %s holds 0x%" PRIx32 ", which is not a character",
                            type->name, point);
         }
         pp_text_add_bytes(&utf8, one, encode_point(point, one));

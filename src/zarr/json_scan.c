@@ -305,7 +305,7 @@ static parapet_status grow_buckets(scanner *scan)
 static parapet_status refuse_repeated(const scanner *scan, size_t offset, size_t end)
 {
     int shown = end - offset < 64 ? (int)(end - offset) : 64;
-    return pp_fail(PARAPET_ERR_FORMAT, "the key \"%.*s\" stands twice in one JSON object", shown,
+    return pp_fail(PARAPET_ERR_FORMAT, "the key \"%.*s\" appears twice in one JSON object", shown,
                    (const char *)scan->text + offset);
 }
 

@@ -141,8 +141,9 @@ static parapet_status set_sized(pp_type *type, parapet_type id, size_t element_b
 {
     char words[96], json[160];
     if (element_bytes == 0 || element_bytes > PP_MAX_ELEMENT_BYTES)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "data_type %s: elements of %zu bytes, beyond 1 to %u", name,
-                       element_bytes, PP_MAX_ELEMENT_BYTES);
+        return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                       "data_type %s: elements of %zu bytes are not supported, only of 1 to %u", name, element_bytes,
+                       PP_MAX_ELEMENT_BYTES);
     (void)snprintf(words, sizeof words, "%s[%zu]", name, element_bytes);
     (void)snprintf(json, sizeof json, "{\"name\":\"%s\",\"configuration\":{\"length_bytes\":%zu}}", name,
                    element_bytes);
@@ -155,7 +156,7 @@ static parapet_status set_time(pp_type *type, parapet_type id, const char *unit,
     char words[64], json[128], factor[16] = "";
     if (!is_one_of(unit, time_units, COUNT_OF(time_units)))
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
-                       "the time unit \"%.32s\" is none of generic, Y, M, W, D, h, m, s, ms, us, ns, ps, fs, as",
+                       "the time unit \"%.32s\" is not one of generic, Y, M, W, D, h, m, s, ms, us, ns, ps, fs, as",
                        unit);
     if (scale != 1)
         (void)snprintf(factor, sizeof factor, "%d", scale);
@@ -170,13 +171,13 @@ parapet_status pp_type_init(pp_type *type, parapet_type id, size_t raw_bytes, co
     const named_type *found = find_by_id(id);
     *type = (pp_type){0};
     if (id == PARAPET_RAW && raw_bytes == 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "raw elements need a number of bytes");
+        return pp_fail(PARAPET_ERR_ARGUMENT, "elements of type PARAPET_RAW need element_bytes");
     if (id == PARAPET_RAW)
         return set_sized(type, PARAPET_RAW, raw_bytes, "raw_bytes");
     if (id == PARAPET_DATETIME64 || id == PARAPET_TIMEDELTA64)
         return set_time(type, id, time_unit != NULL ? time_unit : "ns", 1);
     if (found == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "an array cannot be made with type number %d", (int)id);
+        return pp_fail(PARAPET_ERR_ARGUMENT, "an array cannot be created with type number %d", (int)id);
     return set_plain(type, id, found->element_bytes, found->swap_bytes, found->name);
 }
 

@@ -46,7 +46,7 @@ parapet_status pp_fields_each(pp_json *fields, pp_field_visitor visit, void *con
     size_t offset = 0, i;
     parapet_status status = PARAPET_OK;
     if (pp_json_length(fields) == 0)
-        return pp_fail(PARAPET_ERR_FORMAT, "data_type: fields must be a list that is not empty");
+        return pp_fail(PARAPET_ERR_FORMAT, "data_type: fields must be a non-empty list");
     for (i = 0; i < pp_json_length(fields) && status == PARAPET_OK; i++)
         status = visit_field(pp_json_element(fields, i), &offset, visit, context);
     return status;
@@ -75,7 +75,7 @@ static parapet_status write_field(void *context, const pp_field *field)
 {
     record_writer *record = context;
     if (pp_json_has(record->names, field->name))
-        return pp_fail(PARAPET_ERR_FORMAT, "data_type: the field \"%s\" stands twice", field->name);
+        return pp_fail(PARAPET_ERR_FORMAT, "data_type: the field \"%s\" appears twice", field->name);
     pp_text_add(&record->json, "%s", record->bytes > 0 ? "," : "");
     pp_text_add(&record->json, record->is_structured ? "[" : "{\"name\":");
     pp_json_print_string(field->name, &record->json);
@@ -131,8 +131,9 @@ static parapet_status write_field_v2(record_writer *record, pp_json *json)
     if ((status = pp_type_parse_v2(&field.type, pp_json_element(json, 1), &is_big_endian)) != PARAPET_OK)
         return status;
     if (is_big_endian || field.type.element_bytes == 0)
-        status = pp_fail(PARAPET_ERR_UNSUPPORTED, "dtype: the field \"%s\" is %s, which records cannot be read with",
-                         field.name, is_big_endian ? "big-endian" : "of variable length");
+        status =
+            pp_fail(PARAPET_ERR_UNSUPPORTED, "dtype: the field \"%s\" is %s; records with such fields cannot be read",
+                    field.name, is_big_endian ? "big-endian" : "of variable length");
     else
         status = write_field(record, &field);
     if (status == PARAPET_OK && record->bytes > PP_MAX_ELEMENT_BYTES)

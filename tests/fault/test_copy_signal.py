@@ -83,7 +83,7 @@ def send(process, ranks, whom, number, choose):
 
 def resume_command(errors):
     lines = errors.splitlines()
-    at = next((i for i, line in enumerate(lines) if "go on with:" in line), None)
+    at = next((i for i, line in enumerate(lines) if "resume with:" in line), None)
     assert at is not None, f"no command is printed: {errors!r}"
     return lines[at + 1].strip()
 

@@ -48,7 +48,7 @@ WRONG_CHANGES = [
     (["-c", "10"], "chunks"),
     (["-c", "z/10"], 'no dimension "z"'),
     (["-c", "10,-7"], "chunks"),
-    (["-c", "10,10", "-s", "25,10"], "no multiple of its chunks"),
+    (["-c", "10,10", "-s", "25,10"], "not a multiple of its chunks"),
     (["--order=y"], "order"),
     (["--order=y,y"], "order"),
     (["--order=0,2"], "order"),
@@ -84,7 +84,7 @@ def all_refusals(folder):
     text = group_of_two(folder, shape=(3,), chunks=(3,), dtype=str)
     yield text, [], "elements of variable length"
     yield text, ["-c", "2"], "elements of variable length"
-    yield numbers(folder / "groups").parent, ["-c", "y/10", "-s", "y/25"], "no multiple of its chunks"
+    yield numbers(folder / "groups").parent, ["-c", "y/10", "-s", "y/25"], "not a multiple of its chunks"
     for case, words in foreign_zarr.make_refused(folder):
         yield case.store, [], words
 

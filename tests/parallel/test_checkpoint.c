@@ -447,8 +447,10 @@ static void put_outside(bed *all, parapet_checkpoint *checkpoint)
     expect_fails(run, parapet_checkpoint_put(checkpoint, state.items, MARKED_ARRAYS), PARAPET_ERR_ARGUMENT,
                  "reaches");
     marked_fill(&state, run->rank, run->ranks, 77);
-    expect_fails(run, parapet_checkpoint_put(checkpoint, state.items, 1), PARAPET_ERR_ARGUMENT, "failed before");
-    expect_fails(run, parapet_checkpoint_attribute_set(checkpoint, "a", "1"), PARAPET_ERR_ARGUMENT, "failed before");
+    expect_fails(run, parapet_checkpoint_put(checkpoint, state.items, 1), PARAPET_ERR_ARGUMENT,
+                 "an earlier call on it failed");
+    expect_fails(run, parapet_checkpoint_attribute_set(checkpoint, "a", "1"), PARAPET_ERR_ARGUMENT,
+                 "an earlier call on it failed");
 }
 
 static void put_twice(bed *all, parapet_checkpoint *checkpoint)
@@ -528,7 +530,8 @@ static void check_leaves_nothing(launch *run)
         if (i % 2 == 0 || !attempts[turn].is_refused)
             (void)LAUNCH_OK(run, parapet_checkpoint_abort(&checkpoint));
         else
-            expect_fails(run, parapet_checkpoint_commit(&checkpoint, NULL), PARAPET_ERR_ARGUMENT, "failed before");
+            expect_fails(run, parapet_checkpoint_commit(&checkpoint, NULL), PARAPET_ERR_ARGUMENT,
+                         "an earlier call on it failed");
         launch_expect(run, checkpoint == NULL, "no handle");
         launch_barrier();
         tree_take(&after, all.folder);

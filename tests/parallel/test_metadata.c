@@ -341,7 +341,7 @@ static void check_store_errors(launch *run)
     expect_fails(run, parapet_store_open(&store, MPI_COMM_WORLD, "", PARAPET_READ, NULL), PARAPET_ERR_ARGUMENT,
                  "url");
     expect_fails(run, parapet_store_open(NULL, MPI_COMM_WORLD, path, PARAPET_READ, NULL), PARAPET_ERR_ARGUMENT,
-                 "place");
+                 "pointer");
     expect_fails(run, parapet_store_open(&store, MPI_COMM_WORLD, "/nowhere/at/all", PARAPET_READ, NULL),
                  PARAPET_ERR_NOT_FOUND, "/nowhere/at/all");
     if (run->ranks == 1)

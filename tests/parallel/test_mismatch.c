@@ -597,7 +597,7 @@ static const struct deviating {
     {"put of one array or two", put_one_or_two, "count of checkpoint_put(c", "1 on rank ", NEEDS_BEGUN},
     {"put of different names", put_different_names, "/x)", "/y)", SPOILS_BEGUN},
     {"put of different shapes", put_different_shapes, "specs[0].shape[0] of create(c", " and ", SPOILS_BEGUN},
-    {"put without a list", put_without_a_list, "rank ", "no list", SPOILS_BEGUN},
+    {"put without a list", put_without_a_list, "rank ", "no items", SPOILS_BEGUN},
     {"put into different generations", put_into_different_generations, "checkpoint_put(c", "checkpoint_put(c",
      NEEDS_BEGUN},
     {"start of one array or two", start_one_or_two, "count of checkpoint_start(c", "1 on rank ", NEEDS_BEGUN},

@@ -360,7 +360,7 @@ class Judge:
 
     def may_be_outside(self, op, worlds):
         if op.does == "resume copy" or (op.aged and self.is_hurt(op)):
-            return True  # "a change failed half-way before; close it, and open it again"
+            return True  # "an earlier change failed half-way; close the array and open it again"
         resizes = any(other.does == "resize" or replaces(other) for other in self.beside(op, op.since))
         return op.does in WRITES and ((op.aged and resizes) or
                                       any(world.a is not None and not is_inside(world.a, op) for world in worlds))

@@ -496,12 +496,12 @@ static void case_record_of_a_killed_job(void)
 static void case_record_damaged(void)
 {
     leave_record("");
-    expect_busy("__parapet/lock.long is no owner record");
+    expect_busy("__parapet/lock.long is not an owner record");
     leave_record("parapet owner 1\nid 0123456789abcdef\nprocess 1 1 on \033[2J\n");
-    expect_busy("__parapet/lock.long is no owner record");
+    expect_busy("__parapet/lock.long is not an owner record");
     expect(setenv("PARAPET_TAKEOVER", "yes", 1) == 0, "a setting");
     leave_record("notes of somebody");
-    expect_busy("__parapet/lock.long is no owner record");
+    expect_busy("__parapet/lock.long is not an owner record");
 }
 
 /* ---- */

@@ -171,10 +171,10 @@ static void check_refusals(holder *h)
     assert_attribute(h, "kept", "1");
     assert_fails(set(h, NULL, "1"), PARAPET_ERR_ARGUMENT, "name");
     assert_fails(set(h, "", "1"), PARAPET_ERR_ARGUMENT, "name");
-    assert_fails(set(h, "_parapet", "1"), PARAPET_ERR_ARGUMENT, "belongs to Parapet");
-    assert_fails(set(h, "_parapet", NULL), PARAPET_ERR_ARGUMENT, "belongs to Parapet");
+    assert_fails(set(h, "_parapet", "1"), PARAPET_ERR_ARGUMENT, "is reserved for Parapet");
+    assert_fails(set(h, "_parapet", NULL), PARAPET_ERR_ARGUMENT, "is reserved for Parapet");
     assert_fails(get(h, "_parapet", &json), PARAPET_ERR_NOT_FOUND, "_parapet");
-    assert_fails(get(h, "kept", NULL), PARAPET_ERR_ARGUMENT, "place");
+    assert_fails(get(h, "kept", NULL), PARAPET_ERR_ARGUMENT, "pointer");
 }
 
 static void test_attributes__that_are_wrong_change_nothing(void **state)
@@ -254,7 +254,7 @@ static void test_attributes__that_are_wrong_at_creation_are_refused_alike(void *
     (void)state;
     assert_creation_refused("[1]", PARAPET_ERR_ARGUMENT, "attributes must be a JSON object");
     assert_creation_refused("{", PARAPET_ERR_ARGUMENT, "attributes");
-    assert_creation_refused("{\"_parapet\": {}}", PARAPET_ERR_ARGUMENT, "belongs to Parapet");
+    assert_creation_refused("{\"_parapet\": {}}", PARAPET_ERR_ARGUMENT, "is reserved for Parapet");
 }
 
 static void check_read_only(holder *h)

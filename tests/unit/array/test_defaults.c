@@ -195,7 +195,7 @@ static void test_defaults__refuse_shapes_that_cannot_be(void **state)
     spec.chunks = (int64_t[]){10, 7};
     spec.shards = (int64_t[]){20, 20};
     assert_fails(pp_shapes_choose(&spec, 8, 1, chunks, shards), PARAPET_ERR_ARGUMENT,
-                 "shards[1] is 20, which is no multiple of chunks[1], 7");
+                 "shards[1] is 20, which is not a multiple of chunks[1], 7");
 }
 
 static void test_defaults__chunks_divide_given_shards(void **state)

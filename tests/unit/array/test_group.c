@@ -128,7 +128,7 @@ static void test_group__refuses_names_that_zarr_does_not_allow(void **state)
     }
     assert_fails(parapet_group_create(&group, store, NULL, NULL), PARAPET_ERR_ARGUMENT, "path is NULL");
     assert_fails(parapet_group_create(&group, NULL, "a", NULL), PARAPET_ERR_ARGUMENT, "store");
-    assert_fails(parapet_group_create(NULL, store, "a", NULL), PARAPET_ERR_ARGUMENT, "place");
+    assert_fails(parapet_group_create(NULL, store, "a", NULL), PARAPET_ERR_ARGUMENT, "pointer");
     stored_close(&store);
 }
 
@@ -163,7 +163,7 @@ static void test_group__listing_ends_when_told(void **state)
     assert_ok(parapet_group_open(&group, store, "/"));
     assert_ok(parapet_group_list(group, note_child, &list));
     assert_string_equal(list.text, "a b ");
-    assert_fails(parapet_group_list(group, NULL, NULL), PARAPET_ERR_ARGUMENT, "function");
+    assert_fails(parapet_group_list(group, NULL, NULL), PARAPET_ERR_ARGUMENT, "visitor");
     assert_fails(parapet_group_list(NULL, note_child, NULL), PARAPET_ERR_ARGUMENT, "group");
     assert_ok(parapet_group_close(&group));
     stored_close(&store);
@@ -403,7 +403,7 @@ static void test_group__store_is_not_closed_before_its_groups(void **state)
     (void)state;
     stored_open(&store, NULL);
     assert_ok(parapet_group_create(&group, store, "g", NULL));
-    assert_fails(parapet_store_close(&store), PARAPET_ERR_ARGUMENT, "1 arrays or groups");
+    assert_fails(parapet_store_close(&store), PARAPET_ERR_ARGUMENT, "1 arrays, groups");
     assert_ok(parapet_group_close(&group));
     assert_null(group);
     assert_ok(parapet_group_close(&group));

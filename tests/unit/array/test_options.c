@@ -249,7 +249,7 @@ static void test_options__out_of_range_fields_are_refused_with_the_range(void **
     parapet_store_options resolved;
     (void)state;
     assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.threads = 65}), PARAPET_ERR_ARGUMENT,
-                 "threads is 65, but must lie between 1 and 64");
+                 "threads is 65, but must be between 1 and 64");
     assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.threads = -1}), PARAPET_ERR_ARGUMENT,
                  "threads");
     assert_fails(pp_options_resolve(&resolved, &(parapet_store_options){.memory_bytes = 1}), PARAPET_ERR_ARGUMENT,
@@ -400,7 +400,7 @@ static void test_options__are_printed_with_value_and_source(void **state)
     }
     assert_non_null(strstr(text, "memory_bytes = 4194304 (environment)"));
     assert_non_null(strstr(text, "threads = 4 (given)"));
-    assert_non_null(strstr(text, "io_thread = own (given): storage calls on a thread of their own\n"));
+    assert_non_null(strstr(text, "io_thread = own (given): storage calls run on a separate thread\n"));
     assert_non_null(strstr(text, "durability = leave (environment): left to the system\n"));
     assert_non_null(strstr(text, "elide_fill = yes (environment)"));
     assert_non_null(strstr(text, "ignore_seal = no (default)"));

@@ -42,7 +42,7 @@ static void test_plan__what_makes_no_sense_is_refused(void **state)
     char nothing[1] = "", *text = nothing;
     (void)state;
     assert_fails(parapet_transfer_plan_print(NULL, &text, NULL), PARAPET_ERR_ARGUMENT, "needs a request");
-    assert_fails(parapet_transfer_plan_print(&request, NULL, NULL), PARAPET_ERR_ARGUMENT, "place for the text");
+    assert_fails(parapet_transfer_plan_print(&request, NULL, NULL), PARAPET_ERR_ARGUMENT, "pointer for the text");
     request.server = 2;
     assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "no server 2");
     assert_null(text);

@@ -55,8 +55,8 @@ static void test_list__reserves_exactly_what_is_asked_for(void **state)
         assert_ok(pp_list_add(&list, &(row){.key = i}));
     assert_ptr_equal(pp_list_at(&list, 0), first); /* filled, it has not moved */
     assert_fails(pp_list_reserve(&list, 25), PARAPET_ERR_MEMORY, "rows of a test");
-    assert_fails(pp_list_reserve(&list, SIZE_MAX), PARAPET_ERR_MEMORY, "any memory");
-    assert_fails(pp_list_reserve(&list, SIZE_MAX / 8), PARAPET_ERR_MEMORY, "any memory");
+    assert_fails(pp_list_reserve(&list, SIZE_MAX), PARAPET_ERR_MEMORY, "more memory than any machine has");
+    assert_fails(pp_list_reserve(&list, SIZE_MAX / 8), PARAPET_ERR_MEMORY, "more memory than any machine has");
     assert_int_equal(list.count, 40);
     pp_list_clear(&list);
 }
@@ -108,9 +108,9 @@ static void test_list__a_refusal_names_a_limit_for_what_is_expected_too(void **s
     pp_list_init(&list, 100, &budget, "rows of a test");
     pp_budget_expect(&budget, 5000);
     assert_ok(pp_list_reserve(&list, 9));
-    assert_fails(pp_list_reserve(&list, 20), PARAPET_ERR_MEMORY, "at least 7000 would do");
+    assert_fails(pp_list_reserve(&list, 20), PARAPET_ERR_MEMORY, "at least 7000");
     pp_budget_expect(&budget, 0);
-    assert_fails(pp_list_reserve(&list, 20), PARAPET_ERR_MEMORY, "at least 2000 would do");
+    assert_fails(pp_list_reserve(&list, 20), PARAPET_ERR_MEMORY, "at least 2000");
     pp_list_clear(&list);
 }
 

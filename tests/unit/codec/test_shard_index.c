@@ -178,9 +178,9 @@ static void test_index__refuses_half_absent_and_empty_chunks(void **state)
 {
     (void)state;
     refuse_entry(false, PP_CHUNK_ABSENT, PP_CHUNK_ABSENT, NULL);
-    refuse_entry(false, PP_CHUNK_ABSENT, 0, "half absent");
-    refuse_entry(false, PP_CHUNK_ABSENT, 5, "half absent");
-    refuse_entry(false, 0, PP_CHUNK_ABSENT, "half absent");
+    refuse_entry(false, PP_CHUNK_ABSENT, 0, "an offset or a length, but not both");
+    refuse_entry(false, PP_CHUNK_ABSENT, 5, "an offset or a length, but not both");
+    refuse_entry(false, 0, PP_CHUNK_ABSENT, "an offset or a length, but not both");
     refuse_entry(false, 0, 0, "chunk 1 has no bytes");
     refuse_entry(false, 50, 0, "chunk 1 has no bytes");
 }

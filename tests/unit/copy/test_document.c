@@ -371,8 +371,8 @@ typedef struct refused_case {
 static void test_copy_document__what_cannot_be_is_refused_in_a_sentence(void **state)
 {
     static const refused_case cases[] = {
-        {{.shards = "45,20,20"}, "shards: 45 for time is no multiple of its chunks, 10"},
-        {{.order = "lat,lon,time", .shards = "20,12,40"}, "shards: 12 for lon is no multiple of its chunks, 5"},
+        {{.shards = "45,20,20"}, "shards: 45 for time is not a multiple of its chunks, 10"},
+        {{.order = "lat,lon,time", .shards = "20,12,40"}, "shards: 12 for lon is not a multiple of its chunks, 5"},
         {{.chunks = "time/10,depth/5"}, "chunks: there is no dimension \"depth\"; the array has time, lat, lon"},
     };
     size_t i;
@@ -395,7 +395,7 @@ static void test_copy_document__a_codec_that_is_none_is_told_which_there_are(voi
     (void)state;
     read_document(&made.source, SHARDED);
     assert_fails(pp_copy_document(&changes, &made.source, false, 1, &made.target, &made.view), PARAPET_ERR_ARGUMENT,
-                 "codec \"squeeze\" is none of: none, ");
+                 "codec \"squeeze\" is not one of: none, ");
     assert_non_null(strstr(pp_failure_message(), ", zstd[:0-22], "));
     assert_non_null(
         strstr(pp_failure_message(), ", blosc[:blosclz|lz4|lz4hc|zlib|zstd[:0-9[:noshuffle|shuffle|bitshuffle]]]"));

@@ -153,7 +153,7 @@ static void test_copy_plan_print__refuses_what_cannot_be(void **state)
     static const refused_request cases[] = {
         {{.ranks = -1}, PARAPET_ERR_ARGUMENT, "ranks is -1"},
         {{.unit_bytes = -1}, PARAPET_ERR_ARGUMENT, "unit_bytes is -1"},
-        {{.passes = 9}, PARAPET_ERR_ARGUMENT, "passes is 9, but must lie between 0 and 8"},
+        {{.passes = 9}, PARAPET_ERR_ARGUMENT, "passes is 9, but must be between 0 and 8"},
         {{.reading = 3}, PARAPET_ERR_ARGUMENT, "reading is 3"},
         {{.cooperation = (parapet_cooperation)-1}, PARAPET_ERR_ARGUMENT, "cooperation is -1"},
         {{.read_rate = -1}, PARAPET_ERR_ARGUMENT, "read_rate"},

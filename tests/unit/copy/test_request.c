@@ -45,7 +45,7 @@ static void test_request__refusals_say_what_is_accepted(void **state)
                  "it takes no (false, 0) or yes (true, 1)");
     assert_fails(parapet_copy_request_set(&request, "passes", "9"), PARAPET_ERR_ARGUMENT, "from 0 to 8");
     assert_fails(parapet_copy_request_set(&request, "source_path", "a"), PARAPET_ERR_ARGUMENT,
-                 "there is no option \"source_path\"; there are memory_bytes, unit_bytes, overwrite");
+                 "there is no option \"source_path\"; the options are memory_bytes, unit_bytes, overwrite");
     assert_fails(parapet_copy_request_set(NULL, "reading", "runs"), PARAPET_ERR_ARGUMENT, "needs");
     assert_fails(parapet_copy_request_set(&request, NULL, "runs"), PARAPET_ERR_ARGUMENT, "needs");
     assert_fails(parapet_copy_request_set(&request, "reading", NULL), PARAPET_ERR_ARGUMENT, "needs");

@@ -362,12 +362,13 @@ static void test_worklist__takes_what_it_needs_of_the_budget_and_not_a_byte_more
     assert_int_equal(pp_budget_available(&budget), 0);
     pp_worklist_clear(&list);
     pp_budget_init(&budget, 100 * sizeof(pp_work) - 1);
-    assert_fails(pp_worklist_build(&list, &scene.plan, NULL, NULL, &budget), PARAPET_ERR_MEMORY, "4800 would do");
+    assert_fails(pp_worklist_build(&list, &scene.plan, NULL, NULL, &budget), PARAPET_ERR_MEMORY, "at least 4800");
     assert_ok(pp_worklist_build(&list, &scene.plan, is_even, NULL, &budget));
     assert_int_equal(list.count, 50);
     pp_worklist_clear(&list);
     pp_budget_init(&budget, 50 * sizeof(pp_work) - 1);
-    assert_fails(pp_worklist_build(&list, &scene.plan, is_even, NULL, &budget), PARAPET_ERR_MEMORY, "would do");
+    assert_fails(pp_worklist_build(&list, &scene.plan, is_even, NULL, &budget), PARAPET_ERR_MEMORY,
+                 "set memory_bytes to at least");
     pp_worklist_clear(&list);
     assert_int_equal(pp_budget_available(&budget), budget.limit_bytes);
     assert_int_equal(pp_memory_live_count(), live);
@@ -440,7 +441,8 @@ static void test_worklist__with_a_filter_stops_where_the_budget_does(void **stat
     test_scene scene;
     (void)state;
     open_whole(&scene, grid_of(2, (int64_t[]){side, side}, one), one);
-    assert_fails(pp_worklist_build(&list, &scene.plan, is_even, NULL, &scene.budget), PARAPET_ERR_MEMORY, "would do");
+    assert_fails(pp_worklist_build(&list, &scene.plan, is_even, NULL, &scene.budget), PARAPET_ERR_MEMORY,
+                 "set memory_bytes to at least");
     scene_close(&scene);
 }
 

@@ -67,7 +67,7 @@ static void test_memory__exclusive_publish_never_replaces(void **state)
     (void)state;
     assert_ok(pp_store_memory_build(&store, NULL));
     assert_ok(put(store, "a", "first", PP_PUBLISH_EXCLUSIVE));
-    assert_fails(put(store, "a", "second", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "a exists");
+    assert_fails(put(store, "a", "second", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "a already exists");
     assert_object(store, "a", "first");
     pp_store_free(store);
 }

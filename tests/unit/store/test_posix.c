@@ -229,7 +229,7 @@ static void test_posix__exclusive_publish_never_replaces(void **state)
     pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
     (void)state;
     assert_ok(put(store, "a/b", "first", PP_PUBLISH_EXCLUSIVE));
-    assert_fails(put(store, "a/b", "second", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "a/b exists");
+    assert_fails(put(store, "a/b", "second", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "a/b already exists");
     assert_object(store, "a/b", "first");
     assert_listing(store, "tmp", "");
     pp_store_free(store);
@@ -271,8 +271,8 @@ static void test_posix__a_file_system_that_refuses_more_bytes_is_full(void **sta
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &tight), 0);
     assert_ok(pp_store_begin(store, &request, &writer));
     assert_fails(pp_writer_append(writer, pattern, LARGEST), PARAPET_ERR_NO_SPACE, "write a");
-    assert_fails(pp_writer_stage(writer), PARAPET_ERR_IO, "begun anew");
-    assert_fails(pp_writer_publish(writer, PP_PUBLISH_REPLACE), PARAPET_ERR_IO, "begun anew");
+    assert_fails(pp_writer_stage(writer), PARAPET_ERR_IO, "begun again");
+    assert_fails(pp_writer_publish(writer, PP_PUBLISH_REPLACE), PARAPET_ERR_IO, "begun again");
     assert_int_equal(setrlimit(RLIMIT_FSIZE, &old), 0);
     pp_writer_free(writer);
     assert_absent(store, "a");

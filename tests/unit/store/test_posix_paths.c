@@ -144,7 +144,7 @@ static void test_posix_paths__no_link_is_followed_for_writing(void **state)
 
 static void check_replacing(trap *set)
 {
-    assert_fails(put(set->store, "file", "mine", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "file exists");
+    assert_fails(put(set->store, "file", "mine", PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "file already exists");
     assert_ok(put(set->store, "file", "mine", PP_PUBLISH_REPLACE));
     assert_object(set->store, "file", "mine");
     assert_ok(put(set->store, "directory", "mine", PP_PUBLISH_REPLACE));

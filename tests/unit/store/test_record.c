@@ -370,7 +370,7 @@ static void test_record__that_follows_itself_is_refused(void **state)
     leave_record(&made, "lock.long", &dead);
     (void)snprintf(name, sizeof name, "lock.long.%s", dead.id);
     leave_record(&made, name, &dead);
-    assert_fails(take(lock, PP_LOCK_LONG), PARAPET_ERR_CORRUPT, "remove them if no job is at work");
+    assert_fails(take(lock, PP_LOCK_LONG), PARAPET_ERR_CORRUPT, "remove them if no job is using the store");
     assert_fails(pp_store_view_lock(store, KEY, &view), PARAPET_ERR_CORRUPT, KEY);
     pp_lock_close(lock);
     assert_true(is_there(&made, "lock.long"));
@@ -470,7 +470,7 @@ static void test_record__what_is_none_keeps_out_and_stays(void **state)
         assert_fails(take(lock, PP_LOCK_LONG), PARAPET_ERR_BUSY, KEY);
         assert_ok(pp_store_view_lock(store, KEY, &view));
         assert_true(view.is_held);
-        assert_non_null(strstr(view.advice, "a/__parapet/lock.long is no owner record"));
+        assert_non_null(strstr(view.advice, "a/__parapet/lock.long is not an owner record"));
         assert_file(scratch_path(&made, OWN "/lock.long"), texts[i]);
     }
     assert_int_equal(unlink(scratch_path(&made, OWN "/lock.long")), 0);

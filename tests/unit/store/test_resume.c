@@ -260,7 +260,7 @@ static void check_published(subject *tested)
     assert_nothing_left(tested->store);
     leave(tested->store, 99);
     assert_ok(pp_store_resume(tested->store, &request, 99, &writer));
-    assert_fails(pp_writer_publish(writer, PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "c/0 exists");
+    assert_fails(pp_writer_publish(writer, PP_PUBLISH_EXCLUSIVE), PARAPET_ERR_EXISTS, "c/0 already exists");
     pp_writer_suspend(writer);
     assert_pattern(tested->store, "c/0", 10);
     assert_listing(tested->store, "a/tmp", "part=99 ");

@@ -102,12 +102,12 @@ static void check_plan(const pp_memory_case *memory, const pp_memory_plan *plan)
         assert_int_equal(plan->sieve_bytes, 0);
 }
 
-/* The number at the end of "..., it must be at least 123". */
+/* The number at the end of "..., set it to at least 123". */
 static size_t limit_named(void)
 {
-    const char *words = strstr(pp_failure_message(), "must be at least ");
+    const char *words = strstr(pp_failure_message(), "set it to at least ");
     assert_non_null(words);
-    return (size_t)strtoull(words + strlen("must be at least "), NULL, 10);
+    return (size_t)strtoull(words + strlen("set it to at least "), NULL, 10);
 }
 
 /* With what the sentence names it works, with a byte less it does not. */

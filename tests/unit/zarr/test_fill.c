@@ -322,7 +322,7 @@ static void test_fill__fixed_text_is_utf32(void **state)
     refuse_fill(type, "1");
     assert_ok(pp_json_parse(&json, type, strlen(type)));
     assert_ok(pp_type_parse(&parsed, json));
-    assert_fails(pp_fill_print(&parsed, lone, &text), PARAPET_ERR_ARGUMENT, "no character");
+    assert_fails(pp_fill_print(&parsed, lone, &text), PARAPET_ERR_ARGUMENT, "not a character");
     pp_text_free(&text);
     pp_type_clear(&parsed);
     pp_json_free(json);

@@ -167,14 +167,14 @@ static void test_json__text_that_is_not_utf8_is_refused(void **state)
 static void test_json__duplicate_keys_are_refused_also_in_disguise(void **state)
 {
     (void)state;
-    assert_refused("{\"a\":1,\"b\":2,\"a\":3}", "\"a\" stands twice");
-    assert_refused("{\"\":1,\"\":3}", "stands twice");
-    assert_refused("{\"x\":{\"ab\":1,\"\\u0061b\":2}}", "stands twice");
-    assert_refused("{\"/\":1,\"\\/\":2}", "stands twice");
-    assert_refused("{\"\\n\":1,\"\\u000a\":2}", "stands twice");
-    assert_refused("{\"\xf0\x9f\x98\x80\":1,\"\\uD83D\\uDE00\":2}", "stands twice");
-    assert_refused("{\"\xc3\xa9\":1,\"\\u00e9\":2}", "stands twice");
-    assert_refused("{\"\xe2\x82\xac\":1,\"\\u20ac\":2}", "stands twice");
+    assert_refused("{\"a\":1,\"b\":2,\"a\":3}", "\"a\" appears twice");
+    assert_refused("{\"\":1,\"\":3}", "appears twice");
+    assert_refused("{\"x\":{\"ab\":1,\"\\u0061b\":2}}", "appears twice");
+    assert_refused("{\"/\":1,\"\\/\":2}", "appears twice");
+    assert_refused("{\"\\n\":1,\"\\u000a\":2}", "appears twice");
+    assert_refused("{\"\xf0\x9f\x98\x80\":1,\"\\uD83D\\uDE00\":2}", "appears twice");
+    assert_refused("{\"\xc3\xa9\":1,\"\\u00e9\":2}", "appears twice");
+    assert_refused("{\"\xe2\x82\xac\":1,\"\\u20ac\":2}", "appears twice");
     assert_refused("{\"a\\u0000\":1}", "NUL");
     assert_prints("{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}", false,
                   "{\"a\":{\"a\":{\"a\":1}},\"b\":[{\"a\":1},{\"a\":1}]}");
