@@ -1,11 +1,11 @@
 /* budget.h - a hard limit on the memory of buffers that grow with data.
  *
- * A buffer is reserved before it is allocated; what does not fit is refused before any work starts, naming the
- * limit that would do. Safe to use from several threads.
+ * A buffer is reserved before it is allocated; what does not fit is refused before any work starts, with the limit
+ * that would be enough. Safe to use from several threads.
  *
- * Fresh memory is faulted in and zeroed page by page, which takes longer than to fill it. So a budget may keep some
- * of the buffers that were freed, for the next ones of the same size. With what is in use they never exceed the
- * limit: they go when something else needs the room. */
+ * Fresh memory is faulted in and zeroed page by page, which takes longer than filling it. Therefore a budget may keep
+ * some freed buffers for later ones of the same size. Together with the memory in use they never exceed the limit:
+ * they are released when something else needs the room. */
 #ifndef PARAPET_BASE_BUDGET_H
 #define PARAPET_BASE_BUDGET_H
 
@@ -26,7 +26,7 @@ typedef struct pp_budget {
     size_t limit_bytes;
     atomic_size_t used_bytes;
     atomic_size_t peak_bytes;
-    atomic_size_t expected_bytes; /* what will be needed beside what is refused */
+    atomic_size_t expected_bytes; /* what will be needed in addition to what is refused */
     pthread_mutex_t mutex;        /* held to change anything here */
     size_t spare_limit_bytes, spare_bytes;
     int spare_count;
@@ -35,7 +35,7 @@ typedef struct pp_budget {
 
 void pp_budget_init(pp_budget *budget, size_t limit_bytes);
 
-/* From now on keeps freed buffers, of so many bytes in all; clear it then. */
+/* From now on keeps freed buffers, up to this many bytes in all. The budget must then be cleared. */
 void pp_budget_keep_spares(pp_budget *budget, size_t bytes);
 void pp_budget_clear(pp_budget *budget);
 
@@ -43,10 +43,10 @@ void pp_budget_clear(pp_budget *budget);
 parapet_status pp_budget_reserve(pp_budget *budget, size_t bytes, const char *purpose);
 void pp_budget_release(pp_budget *budget, size_t bytes);
 
-/* Whether so much could be reserved now: to refuse at once what would only fail half-way. */
+/* Whether this much could be reserved now, so that a caller can refuse early what would fail half-way. */
 parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char *purpose);
 
-/* From now on the limit that a refusal names has room for so much beside: what is known to be needed later. */
+/* From now on the limit that a refusal names leaves room for this much more, which is known to be needed later. */
 void pp_budget_expect(pp_budget *budget, size_t bytes);
 
 size_t pp_budget_available(const pp_budget *budget);
@@ -63,7 +63,7 @@ typedef struct pp_buffer {
 
 parapet_status pp_buffer_init(pp_buffer *buffer, pp_budget *budget, size_t bytes, const char *purpose);
 
-/* Makes room for at least bytes, keeping nothing of what was there. */
+/* Makes room for at least this many bytes. The old contents are lost. */
 parapet_status pp_buffer_ensure(pp_buffer *buffer, size_t bytes, const char *purpose);
 void pp_buffer_free(pp_buffer *buffer);
 

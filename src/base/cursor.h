@@ -17,7 +17,7 @@ typedef struct pp_cursor {
 void pp_bytes_add_u64(pp_text *bytes, uint64_t value);
 void pp_bytes_add_block(pp_text *bytes, const void *data, size_t length); /* with its length before it */
 uint64_t pp_cursor_u64(pp_cursor *cursor);
-const void *pp_cursor_bytes(pp_cursor *cursor, size_t length); /* NULL when there are not as many */
+const void *pp_cursor_bytes(pp_cursor *cursor, size_t length); /* NULL: fewer are left */
 const void *pp_cursor_block(pp_cursor *cursor, size_t *length);
 parapet_status pp_cursor_finish(const pp_cursor *cursor);
 

@@ -1,8 +1,8 @@
-/* loops.h - a box of elements in two memories as nested loops around runs of bytes, as few loops as do.
+/* loops.h - a box of elements in two memories as nested loops around runs of bytes, with as few loops as possible.
  *
- * Strides are in bytes and may be negative. Addresses are numbers: they may be of another process, and may step
- * outside an object between two runs. Order is free in a copy, so loops run forwards on the side called `to`, and the
- * largest steps are outermost there. */
+ * Strides are in bytes and may be negative. Addresses are numbers: they may belong to another process, and may step
+ * outside an object between two runs. A copy may run in any order, so loops run forwards on the side called `to`,
+ * with the largest steps outermost. */
 #ifndef PARAPET_BASE_LOOPS_H
 #define PARAPET_BASE_LOOPS_H
 
@@ -16,7 +16,7 @@ typedef struct pp_place {
     uint64_t to, from;
 } pp_place;
 
-/* How often, and how many bytes further both sides are each time. */
+/* How often the loop runs, and how many bytes each side advances each time. */
 typedef struct pp_loop {
     int64_t count;
     int64_t to, from;
@@ -30,7 +30,7 @@ typedef struct pp_loops {
     pp_place origin;
 } pp_loops;
 
-/* What the loops are to walk over. */
+/* What the loops walk over. */
 typedef struct pp_loop_box {
     int ndim;
     size_t element_bytes;
@@ -40,14 +40,14 @@ typedef struct pp_loop_box {
     const int64_t *from_strides; /* NULL: that side stays where it is */
 } pp_loop_box;
 
-/* Makes loops over the box, and one of two where a step of the outer continues where the inner ends, on both sides; a
- * run is one element. Returns false when there is none. */
+/* Makes loops over the box; merges two loops if, on both sides, a step of the outer one continues where the inner one
+ * ends. A run is one element. Returns false if the box has no elements. */
 bool pp_loops_init(pp_loops *loops, const pp_loop_box *box);
 
-/* Makes an innermost loop over neighbours on both sides part of the run. */
+/* If the innermost loop steps over neighbours on both sides, makes it part of the run. */
 void pp_loops_lengthen_run(pp_loops *loops);
 
-/* A number of steps further in one loop. */
+/* The place after a number of steps in one loop. */
 pp_place pp_loop_step(pp_place at, pp_loop loop, int64_t steps);
 
 /* Steps through the outermost `outer` loops, from position {0}; false after the last. */

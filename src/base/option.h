@@ -1,5 +1,5 @@
-/* option.h - fields of a public struct that can be set by their names: numbers of int64_t, and enums and booleans of
- * the size of an int. One row for each, by which it is set from text, checked and explained. */
+/* option.h - fields of a public struct that can be set by name: numbers (int64_t), and enums and booleans (the size
+ * of an int). Each field has one row, from which it is set from text, checked and explained. */
 #ifndef PARAPET_BASE_OPTION_H
 #define PARAPET_BASE_OPTION_H
 
@@ -38,10 +38,10 @@ void pp_option_put(const pp_option *option, void *fields, int64_t value);
 /* The value of an option from text: a number with a unit, or a word. The sentence lists what is accepted. */
 parapet_status pp_option_parse(const pp_option *option, const char *text, int64_t *value);
 
-/* Sets a field by its name; a name that does not exist is refused with all there are. */
+/* Sets a field by name. An unknown name is refused with a list of all names. */
 parapet_status pp_option_set(const pp_option_table *table, void *fields, const char *name, const char *text);
 
-/* Whether the field has a value that the option may have. */
+/* Checks that the field has a value that the option allows. */
 parapet_status pp_option_check(const pp_option *option, const void *fields);
 
 #endif

@@ -1,5 +1,5 @@
-/* ranges.h - a set of numbers, kept as runs of them: what is dense takes no room, what is sparse takes what it has.
- */
+/* ranges.h - a set of numbers, kept as runs: dense sets take almost no memory, sparse sets as much as they have
+ * runs. */
 #ifndef PARAPET_BASE_RANGES_H
 #define PARAPET_BASE_RANGES_H
 
@@ -22,10 +22,10 @@ typedef struct pp_ranges {
 /* In any order, and any number of times. */
 parapet_status pp_ranges_add(pp_ranges *ranges, int64_t first, int64_t last);
 
-/* Puts the set in order; before it is asked, after it was added to. */
+/* Puts the set in order: needed after adding and before any question. */
 void pp_ranges_sort(pp_ranges *ranges);
 
-/* The first run of the set that has something at or behind `from`, cut off there; false: there is none. */
+/* The first run that reaches `from` or beyond, without what is before it; false: there is none. */
 bool pp_ranges_next(const pp_ranges *ranges, int64_t from, pp_range *found);
 bool pp_ranges_has(const pp_ranges *ranges, int64_t number);
 

@@ -8,7 +8,7 @@
 /* PARAPET_ERR_ARGUMENT, naming the type, unless all of the words are 0. */
 parapet_status pp_reserved_check(const char *type, const int64_t *words, size_t count);
 
-/* The same of the member "reserved" of a struct. */
+/* The same for the member "reserved" of a struct. */
 #define PP_RESERVED_CHECK(type, given)                                                                               \
     pp_reserved_check(#type, (given)->reserved, sizeof(given)->reserved / sizeof(given)->reserved[0])
 

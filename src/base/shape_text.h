@@ -11,7 +11,7 @@ void pp_shape_print(int ndim, const int64_t *shape, pp_text *text);
 void pp_bytes_print(double bytes, pp_text *text);
 void pp_bytes_format(double bytes, char text[32]);
 
-/* "key": [1, 2, 3], without anything around it. */
+/* "key": [1, 2, 3], without braces around it. */
 void pp_list_print_json(const char *key, int count, const int64_t *values, pp_text *text);
 
 #endif

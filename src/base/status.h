@@ -1,7 +1,7 @@
 /* status.h - how a failure is reported: a code and one sentence, set together.
  *
- * Knows nothing of arrays, storage or MPI. The sentence is kept per thread; a worker hands its own to the
- * thread that waits for it with pp_failure_take and pp_failure_put. */
+ * Knows nothing of arrays, storage or MPI. The sentence is kept per thread; a worker passes its own to the thread
+ * that waits for it, with pp_failure_take and pp_failure_put. */
 #ifndef PARAPET_BASE_STATUS_H
 #define PARAPET_BASE_STATUS_H
 
@@ -16,14 +16,14 @@ parapet_status pp_fail(parapet_status status, const char *format, ...) __attribu
 /* The same for a failed system call: maps error_number to a status and appends its text. */
 parapet_status pp_fail_errno(int error_number, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Every public function returns through this, unless it ends in pp_fail: after a success there is no sentence. Not
- * those that close a handle: what is closed on the way out of a failure does not take its sentence away. */
+/* Every public function returns through this, unless it ends in pp_fail, so that there is no sentence after a
+ * success. Functions that close a handle do not: closing something after a failure must not remove the sentence. */
 parapet_status pp_outcome(parapet_status status);
 
-/* Puts "context: " before the sentence there is; returns status unchanged. */
+/* Puts "context: " before the current sentence; returns status unchanged. */
 parapet_status pp_fail_within(parapet_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* What this thread has to say before a handle is closed that touches the storage. */
+/* The sentence of this thread before it closes a handle, which may access the storage. */
 typedef struct pp_sentence {
     char message[PP_MESSAGE_BYTES];
     bool has_succeeded;
@@ -31,19 +31,19 @@ typedef struct pp_sentence {
 
 void pp_sentence_take(pp_sentence *before);
 
-/* Puts it back after a success, whatever was refused on the way; returns status. */
+/* Restores it after a success, whatever failed in between; returns status. */
 parapet_status pp_sentence_put(const pp_sentence *before, parapet_status status);
 
 const char *pp_failure_message(void);
 void pp_failure_clear(void);
 
-/* A failure on its way from one thread to another. The first one put in stays. */
+/* A failure that is passed from one thread to another. Only the first one is kept. */
 typedef struct pp_failure {
     parapet_status status;
     char message[PP_MESSAGE_BYTES];
 } pp_failure;
 
-/* Keeps this thread's sentence with status in failure, unless one is there already. */
+/* Keeps status and this thread's sentence in failure, unless it already has one. */
 void pp_failure_take(pp_failure *failure, parapet_status status);
 
 /* Makes the kept sentence this thread's and returns the kept status. */

@@ -1,5 +1,5 @@
-/* text.h - text that grows as it is written. The first failure sticks and is returned by pp_text_finish, so
- * that a writer needs no check after every piece. */
+/* text.h - text that grows as it is written. The first failure is kept and returned by pp_text_finish, so that a
+ * writer need not check after every piece. */
 #ifndef PARAPET_BASE_TEXT_H
 #define PARAPET_BASE_TEXT_H
 
@@ -15,7 +15,7 @@ typedef struct pp_text {
 void pp_text_add(pp_text *text, const char *format, ...) __attribute__((format(printf, 2, 3)));
 void pp_text_add_bytes(pp_text *text, const void *data, size_t bytes);
 
-/* Hands the text over to the caller, who frees it with pp_free; *result is NULL on failure. */
+/* Passes the text to the caller, who frees it with pp_free; *result is NULL on failure. */
 parapet_status pp_text_finish(pp_text *text, char **result);
 void pp_text_free(pp_text *text);
 

@@ -5,10 +5,10 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Bytes of the UTF-8 character that starts at text, 0 when there is no valid one. */
+/* Bytes of the UTF-8 character that starts at text; 0 if it is not valid. */
 size_t pp_utf8_character_bytes(const unsigned char *text, size_t available);
 
-/* The number in Unicode of a character of that many bytes. */
+/* The Unicode number of a character of this many bytes. */
 uint32_t pp_utf8_code(const unsigned char *text, size_t bytes);
 
 #endif

@@ -3,14 +3,13 @@
  * Knows bytes, element sizes and shapes; nothing of JSON, storage, keys or MPI. Depends on base and geometry.
  *
  * A pp_codec_spec says what a codec is, as read from metadata. pp_chain_build checks a list of them against the
- * chunk's shape and element type, and works out every size that encoding and decoding can need, so that the
- * work itself allocates nothing: it runs in a pp_chain_scratch made beforehand, one per thread. Not counted is
- * what the compression libraries keep for themselves: some 300 KiB for gzip, up to a few times the chunk for
- * zstd at high levels, up to three blocks for blosc.
+ * chunk's shape and element type, and works out every size that encoding and decoding can need, so that the work
+ * itself allocates nothing: it runs in a pp_chain_scratch made beforehand, one per thread. This does not count what
+ * the compression libraries allocate themselves: some 300 KiB for gzip, up to a few times the chunk for zstd at high
+ * levels, up to three blocks for blosc.
  *
  *     elements --[transpose]--[bytes]--[gzip|zstd|blosc]--[crc32c]--> stored bytes
- *              array->array   array->bytes   bytes->bytes
- */
+ *              array->array   array->bytes   bytes->bytes */
 #ifndef PARAPET_CODEC_CODEC_H
 #define PARAPET_CODEC_CODEC_H
 
@@ -22,8 +21,9 @@
 #define PP_MAX_CODECS 16
 #define PP_MAX_SHARDING_DEPTH 3
 
-/* The codecs there are: PP_CODEC_ZSTD is told and run by pp_zstd_ops, which is in a file of this folder. A spec of
- * zeros is little-endian bytes, which are first; else the order is that in which words and libraries are listed. */
+/* All codecs: PP_CODEC_ZSTD is described and run by pp_zstd_ops, which is in a file of this folder. A spec of zeros
+ * means little-endian bytes, which therefore come first; the rest is in the order in which words and libraries are
+ * listed. */
 #define PP_CODEC_TABLE(ROW)                                                                                          \
     ROW(BYTES, bytes)                                                                                                \
     ROW(TRANSPOSE, transpose)                                                                                        \
@@ -50,7 +50,7 @@ struct pp_sharding_spec;
 
 typedef struct pp_codec_spec {
     pp_codec_id id;
-    bool is_big_endian;                /* bytes; delta, whose numbers need not be ordered as the array's */
+    bool is_big_endian;                /* bytes; delta, whose byte order may differ from the array's */
     int order[PARAPET_MAX_NDIM];       /* transpose: encoded dimension i is decoded dimension order[i] */
     int level;                         /* gzip, zlib, zstd, blosc (clevel) */
     bool has_frame_checksum;           /* zstd */
@@ -76,18 +76,18 @@ typedef struct pp_sharding_spec {
     bool is_index_at_start;
 } pp_sharding_spec;
 
-/* Frees what the specs own; the struct itself is the caller's. */
+/* Frees what the specs own; the caller owns the struct itself. */
 void pp_chain_spec_clear(pp_chain_spec *spec);
 
-/* The sole sharding codec of a stored object that is a shard; NULL when it is a chunk. */
+/* The sole sharding codec of a stored object that is a shard; NULL if the object is a chunk. */
 pp_sharding_spec *pp_chain_spec_sharding(const pp_chain_spec *spec);
 
-/* Whether an array of other dimensions or of our own can have these codecs as they are: all of them encode, and mean
- * the same there. */
+/* Whether an array with permuted dimensions, or one that we write, can use these codecs unchanged: all of them can
+ * encode, and mean the same there. */
 bool pp_chain_spec_can_stay(const pp_chain_spec *spec, bool is_permuted);
 
-/* Little-endian bytes in C order, and what spec compresses with, also inside shards: the nearest that Zarr v3 has. A
- * CRC-32C ends it if asked for. */
+/* Little-endian bytes in C order, then the nearest that Zarr v3 has to the compression of spec, also inside shards,
+ * then a CRC-32C if asked for. */
 parapet_status pp_chain_spec_carry_over(const pp_chain_spec *spec, bool has_crc32c, pp_chain_spec *carried);
 
 bool pp_chain_spec_ends_in_crc32c(const pp_chain_spec *spec);
@@ -109,13 +109,13 @@ typedef struct pp_chain_scratch pp_chain_scratch;
 parapet_status pp_chain_build(pp_chain **chain, const pp_chain_spec *spec, const pp_chunk_format *format);
 void pp_chain_free(pp_chain *chain);
 
-/* Bytes of one decoded chunk; the most that one encoded chunk can take; what a scratch takes of a budget. */
+/* Bytes of one decoded chunk; the upper limit for one encoded chunk; what a scratch takes from a budget. */
 size_t pp_chain_decoded_bytes(const pp_chain *chain);
 size_t pp_chain_encoded_bound(const pp_chain *chain);
 size_t pp_chain_scratch_bytes(const pp_chain *chain);
 
-/* What a scratch that is only to decode takes, and one that is only to encode chunks that are lent to it; how long
- * the buffer is in which a chunk is encoded. */
+/* What a scratch takes that only decodes, or that only encodes chunks that are lent to it; the length of the buffer
+ * in which a chunk is encoded. */
 size_t pp_chain_decoder_bytes(const pp_chain *chain);
 size_t pp_chain_encoder_bytes(const pp_chain *chain);
 size_t pp_chain_chunk_capacity(const pp_chain *chain);
@@ -129,24 +129,24 @@ bool pp_chain_is_fixed_size(const pp_chain *chain);
 /* Whether the chain can encode (Zarr v2 codecs and nested sharding cannot). */
 bool pp_chain_can_encode(const pp_chain *chain);
 
-/* Whether the last four bytes of an encoded chunk are the CRC-32C of what is before them. */
+/* Whether the last four bytes of an encoded chunk are the CRC-32C of all bytes before them. */
 bool pp_chain_ends_in_crc32c(const pp_chain *chain);
 
-/* Working memory for one thread. The memory is taken from the budget now; encoding and decoding take none. */
+/* Working memory for one thread. All of it is taken from the budget now; encoding and decoding take no more. */
 parapet_status pp_chain_scratch_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
 parapet_status pp_chain_decoder_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
 parapet_status pp_chain_encoder_build(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
 void pp_chain_scratch_free(pp_chain_scratch *scratch);
 
-/* Builds *scratch unless it is one for this chain already; one for another chain, or NULL, is replaced. */
+/* Builds *scratch unless it already belongs to this chain; one of another chain, or NULL, is replaced. */
 parapet_status pp_chain_scratch_ensure(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
 
 /* The buffer to put a decoded chunk in before pp_chain_encode; pp_chain_decoded_bytes long. */
 unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch);
 
-/* Exchanges the buffer of the scratch for its chunk with another, of pp_chain_chunk_capacity: so a chunk that was put
- * together elsewhere is encoded without copying it. A scratch that only encodes has none of its own; exchange again
- * to get the chunk's back, when the encoded bytes are not needed any more. */
+/* Exchanges the chunk buffer of the scratch for another of pp_chain_chunk_capacity bytes, so that a chunk assembled
+ * elsewhere is encoded without copying it. A scratch that only encodes has no chunk buffer of its own; exchange again
+ * to get the chunk's buffer back once the encoded bytes are no longer needed. */
 void pp_chain_scratch_exchange(pp_chain_scratch *scratch, pp_buffer *chunk);
 
 /* A run of bytes that somebody else owns. */
@@ -155,12 +155,12 @@ typedef struct pp_bytes {
     size_t bytes;
 } pp_bytes;
 
-/* Encodes what is in pp_chain_scratch_chunk (which is destroyed). *encoded lies in the scratch and lives until
- * its next use. */
+/* Encodes what is in pp_chain_scratch_chunk (which is destroyed). *encoded is inside the scratch and valid until its
+ * next use. */
 parapet_status pp_chain_encode(const pp_chain *chain, pp_chain_scratch *scratch, pp_bytes *encoded);
 
-/* Decodes encoded into elements in C order, exactly pp_chain_decoded_bytes long; anything else is refused.
- * *decoded lies in the scratch, or, when nothing had to be changed, in encoded itself. */
+/* Decodes encoded into elements in C order, exactly pp_chain_decoded_bytes long; anything else is refused. *decoded
+ * is inside the scratch or, if nothing had to be changed, inside encoded itself. */
 parapet_status pp_chain_decode(const pp_chain *chain, pp_chain_scratch *scratch, pp_bytes encoded, pp_bytes *decoded);
 
 /* A chunk spec in words: "transpose zstd:3 crc32c". */

@@ -1,7 +1,7 @@
-/* internal.h - what one codec is to the chain.
+/* internal.h - a codec as the chain sees it.
  *
- * A chain is a row of stages. Each stage has a decoded side (before) and an encoded side (after); a pp_flow says
- * what is known of the bytes there. A codec is a file with one pp_codec_ops in it. */
+ * A chain is a row of stages. Each stage has a decoded side (before) and an encoded side (after); a pp_flow says what
+ * is known about the bytes there. A codec is a file with one pp_codec_ops in it. */
 #ifndef PARAPET_CODEC_INTERNAL_H
 #define PARAPET_CODEC_INTERNAL_H
 
@@ -11,20 +11,20 @@
 
 #include "codec/traits.h"
 
-/* Where the result of a stage lies. */
+/* Where a stage puts its result. */
 typedef enum pp_effect {
     PP_EFFECT_NONE,     /* in the input, which is left as it is */
-    PP_EFFECT_IN_PLACE, /* where the input was, changed or longer; elsewhere if that is not ours to change */
+    PP_EFFECT_IN_PLACE, /* where the input was, changed or longer; elsewhere if we may not change it */
     PP_EFFECT_ELSEWHERE /* in other memory */
 } pp_effect;
 
-/* What is known of the bytes between two stages. Other encoders may need more room than ours, so that there
- * are two bounds. */
+/* What is known about the bytes between two stages. There are two limits, because other encoders may need more room
+ * than ours. */
 typedef struct pp_flow {
     pp_chunk_format format; /* what the elements are, or were */
     bool is_exact;          /* the length is always decode_bytes */
-    size_t encode_bytes;    /* the most that our encoders put here */
-    size_t decode_bytes;    /* the most that is accepted here when decoding */
+    size_t encode_bytes;    /* the largest length that our encoders produce */
+    size_t decode_bytes;    /* the largest length that is accepted when decoding */
 } pp_flow;
 
 typedef struct pp_stage {
@@ -44,7 +44,7 @@ typedef struct pp_stage_run {
     const pp_stage *stage;
     void *context;
     pp_bytes input;
-    unsigned char *output; /* NULL for PP_EFFECT_NONE; the input's place for PP_EFFECT_IN_PLACE */
+    unsigned char *output; /* NULL for PP_EFFECT_NONE; where the input is for PP_EFFECT_IN_PLACE */
     size_t capacity;       /* of output */
     pp_bytes result;
 } pp_stage_run;
@@ -70,22 +70,22 @@ typedef struct pp_codec_ops {
 PP_CODEC_TABLE(PP_CODEC_DECLARE)
 #undef PP_CODEC_DECLARE
 
-/* NULL for an id that is none. */
+/* NULL: not an id of a codec. */
 const pp_codec_ops *pp_codec_ops_of(pp_codec_id id);
 
 /* The encoded side is extra_bytes longer than the decoded one. */
 void pp_stage_grow(pp_stage *stage, size_t extra_bytes);
 
-/* The encoded side has a length that varies, with us up to encode_bound; 0: we do not encode. */
+/* The encoded side has a variable length, up to encode_bound from our encoder; 0: we do not encode. */
 void pp_stage_vary(pp_stage *stage, size_t encode_bound);
 
-/* The level of a compressor of Zarr v2, which numcodecs hands on unchecked; 1 where nothing is said. */
+/* The level of a Zarr v2 compressor, which numcodecs passes on unchecked; 1 if none is given. */
 extern const pp_parameter pp_v2_level[];
 
-/* The location of a checksum behind the rest, in Zarr v2. */
+/* The location of a checksum at the end, in Zarr v2. */
 extern const pp_parameter pp_v2_checksum_at_end[];
 
-/* A checksum of 4 bytes in little-endian order before or behind the rest; compared unless told to ignore it. */
+/* A checksum of 4 bytes in little-endian order, at the start or at the end; compared unless told to ignore it. */
 typedef uint32_t (*pp_checksum_function)(const unsigned char *data, size_t bytes);
 parapet_status pp_checksum_decode_end(pp_stage_run *run, pp_checksum_function checksum);
 parapet_status pp_checksum_decode_start(pp_stage_run *run, pp_checksum_function checksum);

@@ -1,8 +1,7 @@
-/* shard_index.h - the table inside a shard that says where each chunk lies: (offset, bytes) pairs of u64, and
- * usually a CRC-32C behind them. Offsets count from the first byte of the shard.
+/* shard_index.h - the table inside a shard that says where each chunk is: (offset, bytes) pairs of u64, usually
+ * followed by a CRC-32C. Offsets count from the first byte of the shard.
  *
- *     | chunk | chunk | ... | (offset, bytes) x chunks | crc32c |      index at the end, as we write it
- */
+ *     | chunk | chunk | ... | (offset, bytes) x chunks | crc32c |      index at the end, as we write it */
 #ifndef PARAPET_CODEC_SHARD_INDEX_H
 #define PARAPET_CODEC_SHARD_INDEX_H
 
@@ -25,15 +24,15 @@ typedef struct pp_index_format {
     bool ignore_checksums;
 } pp_index_format;
 
-/* Works the format out of a sharding codec over a shard of this shape; refuses index codecs of variable size. */
+/* Derives the format from a sharding codec over a shard of this shape; refuses index codecs of variable size. */
 parapet_status pp_index_format_init(pp_index_format *format, const pp_sharding_spec *sharding,
                                     const int64_t *shard_shape);
 
-/* 16 bytes a chunk, and 4 for the checksum. */
+/* 16 bytes per chunk, and 4 for the checksum. */
 size_t pp_index_stored_bytes(const pp_index_format *format);
 
-/* Decodes stored (pp_index_stored_bytes long) into entries and refuses a bad checksum, chunks that reach
- * outside an object of object_bytes or into the index, and half-absent entries. */
+/* Decodes stored (pp_index_stored_bytes long) into entries. Refuses a wrong checksum, chunks that reach outside an
+ * object of object_bytes or into the index, and entries with only an offset or only a length. */
 parapet_status pp_index_decode(const pp_index_format *format, const unsigned char *stored, uint64_t object_bytes,
                                pp_chunk_entry *entries);
 

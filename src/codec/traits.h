@@ -1,9 +1,9 @@
-/* traits.h - what the rest of the library may know of a codec: what it is called, what it may be told, and what a
- * copy makes of it.
+/* traits.h - what the rest of the library may know about a codec: its names, its parameters, and what a copy does
+ * with it.
  *
- * A codec's file says all of this, so that nobody else has to know one codec from another. The parameters of a codec
- * are fields of pp_codec_spec; three lists describe them, since configurations of Zarr v3, those of Zarr v2 and words
- * as in "zstd:3" tell different ones, in other ranges and with other defaults. Knows nothing of JSON. */
+ * The codec's own file states all of this, so that no other code has to distinguish codecs. The parameters of a codec
+ * are fields of pp_codec_spec; three lists describe them, because configurations of Zarr v3, configurations of Zarr
+ * v2 and words such as "zstd:3" have different parameters, ranges and defaults. Knows nothing of JSON. */
 #ifndef PARAPET_CODEC_TRAITS_H
 #define PARAPET_CODEC_TRAITS_H
 
@@ -13,7 +13,7 @@ typedef enum pp_codec_kind { PP_ARRAY_TO_ARRAY, PP_ARRAY_TO_BYTES, PP_BYTES_TO_B
 
 typedef enum pp_codec_role {
     PP_ROLE_UNSAID, /* no codec has it */
-    PP_ROLE_LAYOUT, /* where elements stand */
+    PP_ROLE_LAYOUT, /* changes where elements are */
     PP_ROLE_FILTER, /* makes bytes that compress better */
     PP_ROLE_COMPRESSOR,
     PP_ROLE_CHECKSUM
@@ -34,10 +34,10 @@ typedef struct pp_parameter {
     pp_parameter_kind kind;
     size_t offset; /* of its field: PP_FIELD(level) */
     int low, high;
-    int usual;                  /* its value, or the number of its choice, where nothing is said */
+    int usual;                  /* its value, or the number of its choice, if none is given */
     const char *const *choices; /* NULL ends them */
     bool is_required;           /* it has no usual value */
-    bool has_others;            /* there are choices that only this version does not know */
+    bool has_others;            /* there are valid choices that this version does not know */
 } pp_parameter;
 
 #define PP_FIELD(field) offsetof(pp_codec_spec, field)
@@ -45,18 +45,19 @@ typedef struct pp_parameter {
 typedef struct pp_codec_traits {
     const char *name;       /* in words and sentences */
     const char *v3_name;    /* in a zarr.json; NULL: met in Zarr v2 only */
-    const char *draft_name; /* in drafts of Zarr v3, if it was another */
-    const char *v2_name;    /* the id of a filter or compressor of Zarr v2; NULL: it is none */
+    const char *draft_name; /* in drafts of Zarr v3, if it was different */
+    const char *v2_name;    /* the id of a filter or compressor of Zarr v2; NULL: it has none */
     pp_codec_kind kind;
     pp_codec_role role;
 
-    /* What it is told; NULL: nothing. */
+    /* Its parameters; NULL: none. */
     const pp_parameter *v3_parameters;
     const pp_parameter *v2_parameters;
     const pp_parameter *words;
-    bool is_silent_when_usual; /* in words it goes without saying */
+    bool is_silent_when_usual; /* left out in words if it has its usual parameters */
 
-    /* Whether the position of an element in the array matters to it: not kept where a copy permutes dimensions. */
+    /* Whether the position of an element in the array matters to it: such a codec is dropped if a copy permutes
+     * dimensions. */
     bool follows_dimensions;
 
     /* Whether the index of a shard may be encoded with it; whether its last four bytes are a CRC-32C of the others.
@@ -64,32 +65,32 @@ typedef struct pp_codec_traits {
     bool is_for_index;
     bool ends_in_crc32c;
 
-    /* Fills in what depends on the array's elements, when all that was told is in spec. NULL: nothing. */
+    /* Fills in what depends on the array's elements, once all given parameters are in spec. NULL: nothing. */
     void (*complete)(pp_codec_spec *spec, size_t element_bytes);
 
-    /* What stands for it in a copy that cannot have the list of codecs as it is; false: nothing does,
-     * pp_carry_nothing. NULL: it stays as it is. */
+    /* What replaces it in a copy that cannot keep the list of codecs unchanged; false: nothing (pp_carry_nothing).
+     * NULL: it stays as it is. */
     bool (*carry)(pp_codec_spec *spec);
 
-    /* "zlib 1.2.13", the library that does the work; NULL: ourselves. */
+    /* "zlib 1.2.13", the library that does the work; NULL: our own code. */
     void (*print_library)(pp_text *text);
 } pp_codec_traits;
 
-/* NULL for an id that is none. */
+/* NULL: not an id of a codec. */
 const pp_codec_traits *pp_codec_traits_of(pp_codec_id id);
 
 bool pp_codec_can_encode(pp_codec_id id);
 
 bool pp_carry_nothing(pp_codec_spec *spec);
 
-/* The value of a parameter: its number, 0 or 1 for a flag, the number of a choice or -1 for a name that is none. */
+/* The value of a parameter: its number, 0 or 1 for a flag, the number of a choice, or -1 for an unknown name. */
 int pp_parameter_get(const pp_parameter *parameter, const pp_codec_spec *spec);
 void pp_parameter_set(const pp_parameter *parameter, pp_codec_spec *spec, int value);
 
 /* The text of a parameter that has choices. */
 const char *pp_parameter_text(const pp_parameter *parameter, const pp_codec_spec *spec);
 
-/* The number of the choice that is this text; -1: none is. */
+/* The number of the choice with this text; -1: none has it. */
 int pp_parameter_find(const pp_parameter *parameter, const char *text);
 
 /* Sets every parameter of a list, which may be NULL, to its usual value. */

@@ -1,7 +1,7 @@
 /* box.h - rectangles of an index space: where they meet, and walking through their cells.
  *
- * Pure arithmetic: knows nothing of memory, storage or MPI. Depends on base. All counts are >= 0, and a start
- * plus its count never overflows; whoever makes a box from outside checks that with pp_box_init. */
+ * Pure arithmetic: knows nothing of memory, storage or MPI. Depends on base. All counts are >= 0, and a start plus
+ * its count never overflows; boxes that come from outside are checked by pp_box_init. */
 #ifndef PARAPET_GEOMETRY_BOX_H
 #define PARAPET_GEOMETRY_BOX_H
 

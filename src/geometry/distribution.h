@@ -1,9 +1,9 @@
 /* distribution.h - a regular distribution of an array over a mesh of ranks, as arithmetic: nothing is stored per
  * rank.
  *
- * Pure. Depends on base. Every dimension is cut into blocks of equal size, dealt out in turn to the ranks along it:
- * BLOCK has as many blocks as ranks at most, CYCLIC(k) blocks of k elements, WHOLE one block. Ranks are numbered over
- * the mesh, boxes of a rank over its blocks, both in C order. */
+ * Pure. Depends on base. Every dimension is divided into blocks of equal size, which are dealt out in turn to the
+ * ranks along it: BLOCK has at most as many blocks as ranks, CYCLIC(k) has blocks of k elements, WHOLE has one block.
+ * Ranks are numbered over the mesh, boxes of a rank over its blocks, both in C order. */
 #ifndef PARAPET_GEOMETRY_DISTRIBUTION_H
 #define PARAPET_GEOMETRY_DISTRIBUTION_H
 
@@ -18,7 +18,8 @@ typedef struct pp_distribution {
     int64_t rank_count;
 } pp_distribution;
 
-/* Checks everything that came from outside. shape stands in where the given one is NULL; it may be NULL itself. */
+/* Checks everything that came from outside. If the given shape is NULL, shape is used instead, which may also be
+ * NULL. */
 parapet_status pp_distribution_init(pp_distribution *distribution, const parapet_distribution *given,
                                     const int64_t *shape);
 
@@ -38,7 +39,7 @@ typedef struct pp_meeting {
     pp_box turns; /* along each dimension, which of the positions that meet the box */
     int64_t turn[PARAPET_MAX_NDIM];
     int64_t first[PARAPET_MAX_NDIM];   /* position of the first block that meets the box */
-    int64_t wrapped[PARAPET_MAX_NDIM]; /* how many positions that meet it lie before that one */
+    int64_t wrapped[PARAPET_MAX_NDIM]; /* how many positions that meet it come before that one */
     bool is_pending;
 } pp_meeting;
 
@@ -51,7 +52,7 @@ int64_t pp_distribution_positions_meeting(const pp_distribution *distribution, i
 int64_t pp_distribution_position_meeting(const pp_distribution *distribution, int d, int64_t start, int64_t count,
                                          int64_t turn);
 
-/* Along one dimension: where the first block of a position that reaches beyond start begins; it may lie outside the
+/* Along one dimension: where the first block of a position that reaches beyond start begins, which may be outside the
  * array. The next one of that position is block * mesh further. */
 int64_t pp_distribution_block_from(const pp_distribution *distribution, int d, int64_t position, int64_t start);
 

@@ -1,7 +1,7 @@
-/* grid.h - an array cut into equal cells, as arithmetic: nothing is stored per cell.
+/* grid.h - an array divided into equal cells, as arithmetic: nothing is stored per cell.
  *
- * The same thing serves shards over an array and chunks over a shard. Cells are numbered in C order. Cells at
- * the far edge reach beyond the array; pp_grid_cell_box clips them, pp_grid_cell_whole_box does not. */
+ * The same thing serves shards over an array and chunks over a shard. Cells are numbered in C order. Cells at the far
+ * edge reach beyond the array; pp_grid_cell_box clips them, pp_grid_cell_whole_box does not. */
 #ifndef PARAPET_GEOMETRY_GRID_H
 #define PARAPET_GEOMETRY_GRID_H
 

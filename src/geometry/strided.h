@@ -32,7 +32,7 @@ void pp_fill_elements(void *target, int64_t count, size_t element_bytes, const v
 /* Byte strides of a densely packed array in C order. */
 void pp_strides_c_order(int ndim, const int64_t *shape, size_t element_bytes, int64_t *strides);
 
-/* Where element `position` (absolute) of `box` lies, for memory that holds the box with these strides. */
+/* The offset of element `position` (absolute) of `box` in memory that holds the box with these strides. */
 int64_t pp_strides_offset(const pp_box *box, const int64_t *strides, const int64_t *position);
 
 #endif

@@ -1,9 +1,9 @@
-/* tiling.h - an array as it is stored: cut into shards, and every shard into chunks.
+/* tiling.h - an array as it is stored: divided into shards, and every shard into chunks.
  *
  * Pure arithmetic. Depends on base. Shards are numbered in C order over the array, chunks in C order over their
  * shard. Shards at the far edge reach beyond the array, and so do chunks; a box is clipped to the array unless it is
- * called whole. A chunk is named in two ways: by its number in its shard, and by its position in the grid of all
- * chunks of the array, which needs chunks that divide the shard. */
+ * called whole. A chunk has two names: its number in its shard, and its position in the grid of all chunks of the
+ * array, for which chunks must divide the shard. */
 #ifndef PARAPET_GEOMETRY_TILING_H
 #define PARAPET_GEOMETRY_TILING_H
 
@@ -15,14 +15,14 @@ typedef struct pp_tiling {
     size_t element_bytes;
 } pp_tiling;
 
-/* Cuts the shards, which may be those of the tiling already, into chunks; refuses what pp_grid_init refuses. */
+/* Divides the shards, which may already be those of the tiling, into chunks; refuses what pp_grid_init refuses. */
 parapet_status pp_tiling_init(pp_tiling *tiling, const pp_grid *shards, const int64_t *chunk_shape,
                               size_t element_bytes);
 
 /* The elements of a shard. */
 void pp_tiling_shard_box(const pp_tiling *tiling, int64_t shard, pp_box *box);
 
-/* The elements of a chunk of a shard, in the index space of the array; empty if it lies beyond the array. */
+/* The elements of a chunk of a shard, in the index space of the array; empty if it is beyond the array. */
 void pp_tiling_chunk_box(const pp_tiling *tiling, int64_t shard, int64_t chunk, pp_box *box);
 void pp_tiling_chunk_whole_box(const pp_tiling *tiling, int64_t shard, int64_t chunk, pp_box *box);
 

@@ -10,8 +10,8 @@
  *     array <SHA-256 of its zarr.json> density          one line for each array, in the order of their names
  *     crc32c <of all lines before, 8 digits>
  *
- * zarr.json of a sealed array names the digest of its manifest, and the manifest what is in the shards: so the record
- * names everything in the generation. Nothing random and no time goes in. */
+ * zarr.json of a sealed array names the digest of its manifest, and the manifest those of the shards, so the record
+ * identifies everything in the generation. It contains nothing random and no time. */
 #ifndef PARAPET_ZARR_COMMIT_H
 #define PARAPET_ZARR_COMMIT_H
 

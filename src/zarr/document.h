@@ -1,7 +1,7 @@
-/* document.h - zarr.json and its Zarr v2 predecessors, in and out.
+/* document.h - zarr.json and its Zarr v2 predecessors, parsed and printed.
  *
- * Turns documents into structs and back; knows nothing of storage or MPI. Depends on base, geometry (limits),
- * codec (specs). A document read is kept, so that what Parapet does not use is written back as it was. */
+ * Turns documents into structs and back; knows nothing of storage or MPI. Depends on base, geometry (limits), codec
+ * (specs). Everything in a document is kept, so that parts that Parapet does not use are written back unchanged. */
 #ifndef PARAPET_ZARR_DOCUMENT_H
 #define PARAPET_ZARR_DOCUMENT_H
 
@@ -32,14 +32,14 @@ typedef struct pp_array_document {
 
 void pp_array_document_clear(pp_array_document *document);
 
-/* From zarr.json. Refuses what ZARR cannot mean, with the field's name in the sentence. */
+/* From zarr.json. Refuses what is not valid Zarr, with the name of the field in the sentence. */
 parapet_status pp_array_document_parse(pp_array_document *document, pp_json *json);
 
 /* From .zarray and .zattrs (NULL: none). */
 parapet_status pp_array_document_parse_v2(pp_array_document *document, pp_json *zarray, pp_json *zattrs);
 
-/* The zarr.json of a v3 document, indented, ending in a newline. Only the safe subset is emitted for arrays
- * that Parapet made; an array made by others keeps its codecs as it had them. */
+/* The zarr.json of a v3 document, indented, ending in a newline. Arrays that Parapet made use only the safe subset of
+ * Zarr; an array made by another program keeps its codecs. */
 parapet_status pp_array_document_print(const pp_array_document *document, pp_text *text);
 
 typedef struct pp_group_document {
@@ -63,11 +63,11 @@ void pp_key_print(const pp_key_encoding *keys, int ndim, const int64_t *cell, pp
 /* Reads such a key back; false when it is not one of this encoding in canonical form. */
 bool pp_key_parse(const pp_key_encoding *keys, int ndim, const char *key, int64_t *cell);
 
-/* A codec chain from words: "none", "zstd:3", "gzip:6", "blosc:lz4:5:shuffle", with a CRC-32C behind it if
- * asked. Always starts with little-endian bytes. */
+/* A codec chain from words: "none", "zstd:3", "gzip:6", "blosc:lz4:5:shuffle", followed by a CRC-32C if asked for.
+ * Always starts with little-endian bytes. */
 parapet_status pp_codecs_from_words(pp_chain_spec *spec, const char *words, size_t element_bytes, bool has_crc32c);
 
-/* Node names as in ZARR: see parapet.h. Sentences name the offending part. "" is the root. */
+/* The Zarr rules for names of nodes: see parapet.h. Sentences name the offending part. "" is the root. */
 parapet_status pp_path_check(const char *path);
 
 #endif

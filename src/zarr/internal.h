@@ -9,28 +9,29 @@
 
 #define PP_MAX_NAME_BYTES 255
 
-/* A type with larger elements is refused: an element is held in memory as the fill value. */
+/* A type with larger elements is refused, because the fill value, one element, is kept in memory. */
 #define PP_MAX_ELEMENT_BYTES (1u << 20)
 
 /* ---- json_scan.c: before json-c sees a document ---- */
 
-/* Refuses what is not JSON, is too deep or too rich for memory, repeats a key or has an integer beyond 64 bits. */
+/* Refuses text that is not JSON, is nested too deeply, has too many values for memory, repeats a key or has an
+ * integer beyond 64 bits. */
 parapet_status pp_json_scan(const char *text, size_t bytes);
 
-/* Where something lies in a text; empty: nowhere. */
+/* A place in a text; empty: nowhere. */
 typedef struct pp_json_span {
     size_t start, end;
 } pp_json_span;
 
-/* The same for a document with a member of that name, the object in which nobody will look for anything: its keys are
- * not compared, and what it holds is not counted. Tells where it is. */
+/* The same for a document with a member of that name, an object that nobody will look into: its keys are not compared
+ * and its values are not counted. Tells where it is. */
 parapet_status pp_json_scan_except(const char *text, size_t bytes, const char *member, pp_json_span *span);
 
 /* ---- json_print.c ---- */
 
 #define PP_JSON_WORDS_BYTES 80
 
-/* A value, shortened where it is long, for a sentence. Returns words. */
+/* A value for use in a sentence, shortened if it is long. Returns words. */
 const char *pp_json_words(pp_json *json, char words[PP_JSON_WORDS_BYTES]);
 
 void pp_json_print_text(const char *string, size_t bytes, pp_text *text);
@@ -49,7 +50,7 @@ parapet_status pp_extension_parse(pp_extension *extension, pp_json *json, const 
 /* Refuses members of object other than the NULL-terminated names. Takes NULL. */
 parapet_status pp_members_check(pp_json *object, const char *const *names, const char *field);
 
-/* The member of a document, which must be there. */
+/* A required member of a document. */
 parapet_status pp_member_require(pp_json *object, const char *name, pp_json **value);
 
 /* A list of integers of at least minimum. */
@@ -63,10 +64,10 @@ typedef struct pp_integer_range {
 } pp_integer_range;
 parapet_status pp_integer_parse(pp_json *json, const pp_integer_range *range, int *value);
 
-/* Shares attributes, or makes an empty object when there are none. */
+/* Shares attributes, or creates an empty object if there are none. */
 parapet_status pp_attributes_take(pp_json **attributes, pp_json *json, const char *field);
 
-/* Puts an unknown member of a document into *extra, or refuses it when it has to be understood. */
+/* Puts an unknown member of a document into *extra, or refuses it if readers must understand it. */
 parapet_status pp_extra_take(pp_json **extra, const char *name, pp_json *value);
 
 /* Prints the members of extra, each after a comma. */
@@ -96,11 +97,11 @@ parapet_status pp_codecs_parse_v2(pp_chain_spec *spec, pp_json *zarray, const pp
 
 /* ---- codec_parameters.c: what a codec is told, as JSON ---- */
 
-/* Refuses members of object that are no parameters of the list. who begins the sentence: "the codec gzip". The list
+/* Refuses members of object that are not parameters of the list. who begins the sentence: "the codec gzip". The list
  * may be NULL, here and below. */
 parapet_status pp_parameters_check(const pp_parameter *list, pp_json *object, const char *who);
 
-/* Sets the parameters to what the members of object say, or to what is usual. */
+/* Sets the parameters from the members of object, or to their usual values. */
 parapet_status pp_parameters_parse(const pp_parameter *list, pp_json *object, const char *who, pp_codec_spec *spec);
 
 /* Prints them as members: "level":3,"checksum":false */
@@ -108,7 +109,7 @@ void pp_parameters_print(const pp_parameter *list, const pp_codec_spec *spec, pp
 
 /* ---- types_struct.c ---- */
 
-/* Calls visit for each field of a struct type, offsets running up. */
+/* Calls visit for each field of a struct type, in ascending order of offsets. */
 typedef struct pp_field {
     const char *name;
     pp_type type;
@@ -120,8 +121,8 @@ parapet_status pp_fields_each(pp_json *fields, pp_field_visitor visit, void *con
 /* The same for a type that was parsed. */
 parapet_status pp_type_fields_each(const pp_type *type, pp_field_visitor visit, void *context);
 
-/* Types that are no records, for pp_type_parse and pp_type_parse_v2; type is empty. extension is data_type, taken
- * apart. */
+/* Types that are not records, for pp_type_parse and pp_type_parse_v2; type is empty. extension is data_type, already
+ * parsed. */
 parapet_status pp_type_parse_scalar(pp_type *type, const pp_extension *extension, pp_json *data_type);
 parapet_status pp_type_parse_scalar_v2(pp_type *type, pp_json *dtype, bool *is_big_endian);
 
@@ -156,7 +157,7 @@ double pp_small_float_to_double(pp_small_float format, uint16_t bits);
 
 /* ---- element.c: one element as its bits ---- */
 
-/* How RAW elements are told in JSON; their name says it. */
+/* How RAW elements appear in JSON, which depends on the name of the type. */
 typedef enum pp_raw_form { PP_RAW_BITS, PP_RAW_BASE64, PP_RAW_TERMINATED, PP_RAW_NUMBER } pp_raw_form;
 pp_raw_form pp_raw_form_of(const pp_type *type);
 

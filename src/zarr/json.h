@@ -1,7 +1,7 @@
 /* json.h - JSON documents from untrusted sources, read and written. json-c is used here and nowhere else.
  *
- * Before parsing, a scan bounds size and depth and refuses duplicate keys and integers beyond 64 bits. Order of
- * keys, 64-bit integers and the text of numbers are kept. Bare NaN and Infinity are read, and written as the
+ * Before parsing, a scan bounds size and depth and refuses duplicate keys and integers beyond 64 bits. The order of
+ * keys, 64-bit integers and the text of numbers are preserved. Bare NaN and Infinity are accepted, and written as the
  * strings "NaN", "Infinity" and "-Infinity", since not every reader accepts them bare. */
 #ifndef PARAPET_ZARR_JSON_H
 #define PARAPET_ZARR_JSON_H
@@ -31,13 +31,14 @@ typedef enum pp_json_kind {
 /* Parses one value. Free with pp_json_free. */
 parapet_status pp_json_parse(pp_json **json, const char *text, size_t bytes);
 
-/* Parse a zarr.json, in which consolidated_metadata does not count for PP_JSON_MAX_TREE_BYTES, since it is about as
- * many nodes as there are: one that is to be written, whole; and one from a store, where only an object that says
- * nothing is left of it (also in text), since nothing is ever taken from it. */
+/* Parse a zarr.json in which consolidated_metadata, which grows with the number of nodes, does not count towards
+ * PP_JSON_MAX_TREE_BYTES. The first is for a document to be written, and keeps all of it. The second is for a
+ * document from a store, and replaces consolidated_metadata by an empty object (also in text), because nothing is
+ * ever read from it. */
 parapet_status pp_json_parse_own(pp_json **json, const char *text, size_t bytes);
 parapet_status pp_json_parse_stored(pp_json **json, char *text, size_t bytes);
 
-/* Parses what a zarr.json has as consolidated_metadata and nothing else; NULL: it has none. */
+/* Parses only the consolidated_metadata of a zarr.json; NULL: it has none. */
 parapet_status pp_json_parse_consolidated(pp_json **json, const char *text, size_t bytes);
 void pp_json_free(pp_json *json);
 
@@ -46,19 +47,19 @@ pp_json *pp_json_share(pp_json *json);
 
 pp_json_kind pp_json_kind_of(pp_json *json); /* NULL is PP_JSON_NULL */
 
-/* The member of an object; NULL when it is not there. A member that is null is there with a NULL value, which
- * pp_json_has tells apart. Both take NULL and values that are no objects. */
+/* The member of an object; NULL if there is none. A member whose value is null is also NULL; pp_json_has
+ * distinguishes the two. Both functions accept NULL and values that are not objects. */
 pp_json *pp_json_member(pp_json *object, const char *name);
 bool pp_json_has(pp_json *object, const char *name);
 
-/* Members in their order: fn returns PARAPET_OK to go on. */
+/* Visits the members in order as long as fn returns PARAPET_OK. */
 typedef parapet_status (*pp_json_visitor)(void *context, const char *name, pp_json *value);
 parapet_status pp_json_each(pp_json *object, pp_json_visitor visit, void *context);
 
 size_t pp_json_length(pp_json *array);
 pp_json *pp_json_element(pp_json *array, size_t index);
 
-/* What a value is; each returns false when it is something else. Strings may contain NUL: see *bytes. */
+/* The value of a type; each function returns false if json has another type. Strings may contain NUL: see *bytes. */
 bool pp_json_get_bool(pp_json *json, bool *value);
 bool pp_json_get_i64(pp_json *json, int64_t *value);
 bool pp_json_get_u64(pp_json *json, uint64_t *value);

@@ -24,11 +24,11 @@ parapet_status pp_type_parse(pp_type *type, pp_json *data_type);
 /* From the dtype of a v2 document; *is_big_endian tells the byte order of the chunks. */
 parapet_status pp_type_parse_v2(pp_type *type, pp_json *dtype, bool *is_big_endian);
 
-/* One element from a fill_value; format is 3 or 2. A JSON null (or NULL: absent) gives zero and *is_defined
- * false. element has room for element_bytes. */
+/* One element from a fill_value; format is 3 or 2. A JSON null, or NULL if the field is absent, gives zero and
+ * *is_defined false. element has room for element_bytes. */
 parapet_status pp_fill_parse(const pp_type *type, pp_json *fill_value, int format, void *element, bool *is_defined);
 
-/* The fill_value of a v3 document, in the subset that every reader understands where there is a choice. */
+/* The fill_value of a v3 document, written in the form that every reader understands, if there are several. */
 parapet_status pp_fill_print(const pp_type *type, const void *element, pp_text *text);
 
 #endif
