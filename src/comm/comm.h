@@ -1,18 +1,17 @@
 /* comm.h - the ranks that share a store. The only module that calls MPI.
  *
- * Depends on base. A communicator of one rank, and a program that never started MPI, need no messages at all: every
- * function below then returns at once.
+ * Depends on base. A communicator of one rank, and a program that never started MPI, need no messages: every function
+ * below then returns at once.
  *
- * Nobody blocks inside MPI: whoever waits tests, yields, then sleeps briefly (wait.h), because ranks are often
- * oversubscribed. While a rank waits in an agreement it goes on answering the others.
+ * No rank blocks inside MPI: one that waits tests, yields, then sleeps briefly (wait.h), because ranks are often
+ * oversubscribed. While a rank waits in an agreement, it keeps answering the others.
  *
- * A collective function of the library has this shape, and no rank leaves it between two agreements alone:
+ * A collective function of the library has this shape. Between two agreements, no rank leaves it alone:
  *
  *     pp_call_init(&call, "write(%s)", path);              which call this is, and with which arguments
  *     status = pp_comm_begin(comm, &call, check());        all ranks made the same call; no rank refuses
  *     if (status != PARAPET_OK) return status;             the same on every rank
- *     status = pp_comm_agree(comm, "staging", work());     no rank failed
- */
+ *     status = pp_comm_agree(comm, "staging", work());     no rank failed */
 #ifndef PARAPET_COMM_COMM_H
 #define PARAPET_COMM_COMM_H
 
@@ -24,19 +23,19 @@
 
 typedef struct pp_comm pp_comm;
 
-/* [local] This process alone. Over the ranks of a caller's communicator: flavour.h. */
+/* [local] For this process alone. flavour.h builds one over the ranks of a caller's communicator. */
 parapet_status pp_comm_build_alone(pp_comm **comm);
 
-/* [collective] Takes NULL. After a TIMEOUT the duplicate is left to MPI: messages may still be on their way. */
+/* [collective] Takes NULL. After a TIMEOUT the duplicate is left to MPI, because messages may still be in transit. */
 void pp_comm_free(pp_comm *comm);
 
 int pp_comm_rank(const pp_comm *comm);
 int pp_comm_size(const pp_comm *comm);
 
-/* The longest that an agreement waits for another rank, in seconds; 0: for ever. */
+/* The longest time that an agreement waits for another rank, in seconds; 0: no limit. */
 void pp_comm_set_deadline(pp_comm *comm, double seconds);
 
-/* A deadline has passed: the ranks are not together any more, and every agreement fails at once. */
+/* A deadline has passed: the ranks are no longer in step, and every agreement fails at once. */
 bool pp_comm_is_lost(const pp_comm *comm);
 
 /* Whether the deadline has passed since that time of pp_clock_seconds. */
@@ -46,18 +45,18 @@ bool pp_comm_is_overdue(const pp_comm *comm, double since);
 parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase);
 
 /* What a rank is about to do: words for messages, the arguments that must be equal on all ranks, and a digest of all
- * of it. Of very many arguments only the first can be told by name; all of them are compared. */
+ * of it. If there are very many arguments, only the first ones can be named; all of them are compared. */
 typedef struct pp_call {
     char words[96];
     uint64_t digest;
     char prefix[48];      /* of the names of the arguments that follow */
     char arguments[1000]; /* names and values, for pp_call_find_difference */
-    bool is_cut;          /* some had no room */
+    bool is_cut;          /* some did not fit */
 } pp_call;
 
 void pp_call_init(pp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Arguments that all ranks must give alike. Lists and texts may be NULL, which differs from empty ones. */
+/* Arguments that must be equal on all ranks. Lists and texts may be NULL, which differs from empty ones. */
 void pp_call_add_integer(pp_call *call, const char *name, int64_t value);
 void pp_call_add_choice(pp_call *call, const pp_choice *choice, int value); /* told by its word */
 void pp_call_add_integers(pp_call *call, const char *name, int count, const int64_t *values);
@@ -66,40 +65,40 @@ void pp_call_add_text(pp_call *call, const char *name, const char *text);
 void pp_call_add_element(pp_call *call, const char *name, int index, const char *text); /* name[index] */
 void pp_call_add_value(pp_call *call, const char *name, const void *data, size_t bytes);
 
-/* What stands before the names from now on: "specs[3]." */
+/* A prefix for the names that follow: "specs[3]." */
 void pp_call_within(pp_call *call, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
-/* Only the digest takes it in. */
+/* Only goes into the digest. */
 void pp_call_add(pp_call *call, const void *data, size_t bytes);
 
-/* The first argument that two ranks gave differently; false: it is none of those that can be told. */
+/* The first argument that differs between two ranks; false: it is not one of those that can be named. */
 typedef struct pp_difference {
     char name[96], here[80], there[80];
 } pp_difference;
 bool pp_call_find_difference(const char *here, const char *there, pp_difference *difference);
 
 /* [collective] Every collective function starts with this: compares the calls of all ranks, and spreads a failure.
- * Every rank returns the status of the lowest failing rank and its sentence, with "rank 3 on host: " before it.
- * Calls that differ are PARAPET_ERR_ARGUMENT: "rank 3 called write(T), rank 0 called close(T)", or, of the same call,
+ * Every rank returns the status of the lowest failing rank and its sentence, with "rank 3 on host: " before it. Calls
+ * that differ are PARAPET_ERR_ARGUMENT: "rank 3 called write(T), rank 0 called close(T)", or, for the same call,
  * "shape[1] of create(T) is 200 on rank 3 and 100 on rank 0". */
 parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine);
 
 /* [collective] The same, and sets *value to the smallest of all ranks. */
 parapet_status pp_comm_begin_least(pp_comm *comm, const pp_call *call, parapet_status mine, int64_t *value);
 
-/* [collective] Spreads a failure within the call that began last. phase says what was being done ("staging"), and
- * names it when a deadline passes. After a failure the call is over: return, without agreeing again. */
+/* [collective] Spreads a failure within the call that began last. phase says what was being done ("staging"), for the
+ * sentence when a deadline passes. After a failure the call is over: return without another agreement. */
 parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mine);
 
-/* The same as pp_comm_agree, without waiting: join, then ask until it is complete. Meanwhile the rank takes part in
- * what the others still do. A transfer ends this way. */
+/* The same as pp_comm_agree, without waiting: join, then ask until it is complete. In the meantime the rank takes
+ * part in what the others still do. A transfer ends this way. */
 void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine);
 bool pp_comm_is_agreed(pp_comm *comm, parapet_status *status);
 
 /* [local] Something has failed here: the others need not finish what ends with the next agreement. */
 void pp_comm_abort(pp_comm *comm);
 
-/* [local] Whether another rank has said so; takes in what has arrived meanwhile. */
+/* [local] Whether another rank has said so; takes in the messages that have arrived. */
 bool pp_comm_is_aborted(pp_comm *comm);
 
 /* [collective] Agrees, then gives every rank the bytes of rank 0 in fresh memory; free with pp_free. On rank 0 *data
@@ -118,7 +117,7 @@ bool pp_comm_allows_threads(void);
 /* [local] Whether any thread may call MPI, several at once. */
 bool pp_comm_allows_any_thread(void);
 
-/* [local] Of this library: "mpich", "openmpi", or "serial" without MPI. */
+/* [local] The flavour of this library: "mpich", "openmpi", or "serial" without MPI. */
 const char *pp_comm_flavour(void);
 
 /* [local] Name and version of the MPI library, on one line. */

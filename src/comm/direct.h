@@ -1,16 +1,16 @@
-/* direct.h - one copy between processes of one node: the system copies straight between the memories of two
- * processes (process_vm_readv, process_vm_writev), where it allows that.
+/* direct.h - copies between processes on one node: the system copies directly between the memories of two processes
+ * (process_vm_readv, process_vm_writev), if it allows that.
  *
- * A rank tells the others its identity proof. Whoever has one tries it once: the nonce in it must be the one found at
- * its address, because the same process number may mean another process in another container. Every call can still be
- * refused later; the caller then sends messages instead. Safe to use from several threads. */
+ * A rank sends the others its identity proof. A rank that receives one tries it once: the nonce in it must be the one
+ * found at its address, because the same process number may mean another process in another container. The system may
+ * still refuse any later call; the caller then sends messages instead. Safe to use from several threads. */
 #ifndef PARAPET_COMM_DIRECT_H
 #define PARAPET_COMM_DIRECT_H
 
 #include "comm/comm.h"
 
 typedef struct pp_identity_proof {
-    uint64_t node; /* digest of what names the node; ranks of different nodes never try */
+    uint64_t node; /* digest of what identifies the node; ranks on different nodes never try */
     int64_t process;
     uint64_t nonce_address;
     uint64_t nonce;
@@ -19,7 +19,7 @@ typedef struct pp_identity_proof {
 /* [local] The identity proof of this rank. Its nonce lives as long as the communicator. */
 pp_identity_proof pp_identity_proof_of(const pp_comm *comm);
 
-/* [local] Whether this rank can copy from and to the process that an identity proof is of. */
+/* [local] Whether this rank can copy from and to the process of an identity proof. */
 bool pp_direct_works(const pp_comm *comm, const pp_identity_proof *proof);
 
 /* A box in this process and the same box in another one; strides in bytes, any sign. */

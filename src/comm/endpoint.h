@@ -1,9 +1,9 @@
-/* endpoint.h - one rank's end of the wire: takes every control message as it arrives and keeps it for whom it
- * concerns, and runs agreements. Pure: over any wire.
+/* endpoint.h - one rank's end of the wire: takes every control message as it arrives, keeps it for its addressee, and
+ * runs agreements. Pure: works over any wire.
  *
  * An agreement is a tree: rank r reports to (r - 1) / 4 what it and all ranks below it say, and rank 0 sends the
- * result down again. So a rank knows whom it waits for, and a deadline can name it. One agreement after the other;
- * each has a number, its round. A rank below may be one round ahead, never more: it needs our result. */
+ * result down again. So a rank knows whom it is waiting for, and a deadline can name that rank. One agreement after
+ * the other; each has a number, its round. A rank below may be one round ahead, never more: it needs our result. */
 #ifndef PARAPET_COMM_ENDPOINT_H
 #define PARAPET_COMM_ENDPOINT_H
 
@@ -11,7 +11,7 @@
 
 #define PP_TREE_WIDTH 4
 
-/* A request or an offer that the client has not got to yet. */
+/* A request or an offer that the client has not reached yet. */
 typedef struct pp_waiting_request {
     int source;
     int32_t kind; /* PP_CONTROL_REQUEST or PP_CONTROL_OFFER */
@@ -42,7 +42,7 @@ typedef struct pp_endpoint {
     pp_neighbour neighbours[PP_TREE_WIDTH + 1]; /* the first is the one above */
     pp_waiting_request *requests;               /* a ring */
     size_t request_capacity, request_first, request_count;
-    void (*on_grant)(void *context, int source, int tag); /* NULL: nobody offers anything */
+    void (*on_grant)(void *context, int source, int tag); /* NULL: nobody makes offers */
     void *grant_context;
 } pp_endpoint;
 
@@ -52,13 +52,13 @@ pp_endpoint *pp_comm_endpoint(pp_comm *comm);
 void pp_endpoint_init(pp_endpoint *endpoint, pp_wire *wire);
 void pp_endpoint_clear(pp_endpoint *endpoint);
 
-/* How many requests can ever wait: servers times credits. */
+/* The largest number of requests that can wait: servers times credits. */
 parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_capacity);
 
-/* Joins the agreement that comes next with what this rank has to say. */
+/* Joins the next agreement with the verdict of this rank. */
 void pp_endpoint_join(pp_endpoint *endpoint, const pp_verdict *verdict);
 
-/* Moves the agreement on; true when it is complete: then endpoint->verdict is of all ranks. */
+/* Advances the agreement; true when it is complete: then endpoint->verdict is that of all ranks. */
 bool pp_endpoint_is_agreed(pp_endpoint *endpoint);
 
 /* Takes all control messages that have arrived; true: there was one. */

@@ -13,8 +13,8 @@
 /* Values of one pp_comm_agree_sums. */
 #define PP_SUMS_MOST 16
 
-/* What the ranks do all at once, apart from what the wire carries; over MPI (mpi_comm.c). A failure of MPI is noted
- * in the wire. */
+/* Operations of all ranks together that do not use the wire; over MPI (mpi_comm.c). A failure of MPI is noted in the
+ * wire. */
 typedef struct pp_comm_ops {
     /* Gives every rank that many bytes of rank 0 in comm->shared; false: the deadline has passed. */
     bool (*spread)(pp_comm *comm, size_t bytes);
@@ -35,21 +35,21 @@ struct pp_comm {
     const pp_comm_ops *ops; /* NULL: this process alone */
     int rank, size;
     char host[64];
-    int ranks_per_node; /* 0: as it is */
-    uint64_t node;      /* digest of what names the node */
+    int ranks_per_node; /* 0: the real nodes */
+    uint64_t node;      /* digest of what identifies the node */
     uint64_t nonce;     /* lives here, where other processes look for it */
     double deadline_seconds;
     bool is_lost;
-    bool is_late;     /* an exchange of this call was given up; the agreement after it finds out who is missing */
-    pp_call call;     /* that began last */
+    bool is_late;     /* an exchange of this call was given up; the next agreement finds out who is missing */
+    pp_call call;     /* the one that began last */
     double joined_at; /* the agreement under way, by pp_clock_seconds */
     pp_wire *wire;    /* NULL for one rank */
     pp_endpoint endpoint;
-    unsigned char shared[PP_SHARE_BYTES]; /* on its way in pp_comm_share */
+    unsigned char shared[PP_SHARE_BYTES]; /* in transit in pp_comm_share */
     int64_t sums[PP_SUMS_MOST];           /* in pp_comm_agree_sums */
 };
 
-/* direct.c: what names the node of this rank. */
+/* direct.c: identifies the node of this rank. */
 uint64_t pp_comm_digest_node(const pp_comm *comm);
 
 #endif

@@ -21,10 +21,10 @@ static inline MPI_Comm pp_mpi_comm_of(const pp_comm *comm)
 /* Tags of what is not a wire's. Data of a wire has tags from PP_TAG_DATA on. */
 enum { PP_TAG_CONTROL = 1, PP_TAG_EXCHANGE = 2 /* and 3 */, PP_TAG_DATA = 16 };
 
-/* Waits for one request without taking the core from others; false: the deadline has passed. */
+/* Waits for one request without occupying the core; false: the deadline has passed. */
 bool pp_mpi_wait(pp_comm *comm, MPI_Request *request);
 
-/* mpi_wire.c: a wire over mpi_comm, which stays the caller's. */
+/* mpi_wire.c: a wire over mpi_comm, which the caller keeps. */
 parapet_status pp_mpi_wire_build(pp_wire **wire, MPI_Comm mpi_comm);
 void pp_mpi_wire_free(pp_wire *wire); /* takes NULL; cancels the receives that are posted */
 

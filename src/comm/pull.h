@@ -7,7 +7,7 @@
  *                     DATA DATA DATA <--
  *   reading   server: OFFER --> client posts the receive for one fragment, then GRANT
  *                     GRANT <--, then DATA -->; and so on, one GRANT per fragment
- *   the end   every rank, once its server has nothing more to ask, joins the agreement of the transfer, and goes on
+ *   the end   every rank, once its server has nothing more to ask, joins the agreement of the transfer, and keeps
  *             answering until that is complete. A rank that fails first tells its neighbours in the tree of agreement
  *             (ABORT), who stop asking and pass it on.
  *
@@ -37,13 +37,13 @@ typedef struct pp_fragment {
     size_t bytes;
 } pp_fragment;
 
-/* What the client does for a request; all are called from pp_pull_progress. answer is 0 .. PP_PULL_ANSWERS - 1: where
- * the client keeps how far it is. buffer has fragment_bytes. */
+/* What the client does for a request; all are called from pp_pull_progress. answer is 0 .. PP_PULL_ANSWERS - 1 and
+ * identifies where the client keeps its progress. buffer has fragment_bytes. */
 typedef struct pp_pull_client {
     void *context;
-    /* A new request on this answer; returns whether there is any data (an offer may be only news). */
+    /* A new request on this answer; returns whether there is any data (an offer may be information only). */
     bool (*begin)(void *context, int answer, const pp_pull_request *request);
-    /* Writing: the next fragment, packed into buffer or lying where it is. false: there was none left. */
+    /* Writing: the next fragment, packed into buffer or left where it is. false: no more. */
     bool (*pack)(void *context, int answer, void *buffer, pp_fragment *fragment);
     /* Reading: where the next fragment is to go, buffer or its final place; false: no more. */
     bool (*place)(void *context, int answer, void *buffer, pp_fragment *fragment);
@@ -62,7 +62,7 @@ typedef struct pp_pull_options {
 parapet_status pp_pull_build(pp_pull **pull, const pp_pull_options *options);
 void pp_pull_free(pp_pull *pull); /* takes NULL */
 
-/* What one server and one client have to do with each other for one window: lives in the server's window. */
+/* What one server and one client exchange for one window; part of the server's window. */
 typedef enum pp_delivery_state {
     PP_DELIVERY_IDLE,
     PP_DELIVERY_WAITS,
@@ -79,7 +79,7 @@ typedef struct pp_delivery {
     int fragment_count;
     pp_delivery_state state;
     /* For the protocol. */
-    bool is_cancelled;      /* another rank failed before this was asked for: no data came */
+    bool is_cancelled;      /* another rank failed before this was asked for: there was no data */
     int moved, granted;     /* reading: fragments sent, fragments that the client waits for */
     pp_wire_request *moves; /* one per fragment: memory of the caller */
     pp_wire_message message;
@@ -88,17 +88,17 @@ typedef struct pp_delivery {
 
 #define PP_PULL_TAGS 4096
 
-/* Server: asks, as soon as there is credit with that client. The delivery must stay until its state is
+/* Server: asks as soon as it has credit with that client. The delivery must stay until its state is
  * PP_DELIVERY_DONE. */
 void pp_pull_ask(pp_pull *pull, pp_delivery *delivery);
 
-/* Moves everything on that can be moved without waiting; true: something happened. */
+/* Advances everything that can be advanced without waiting; true: something happened. */
 bool pp_pull_progress(pp_pull *pull);
 
 /* Another rank has failed: ask for nothing more. Deliveries that are asked already still complete. */
 bool pp_pull_is_aborted(const pp_pull *pull);
 
-/* This rank's server fails: tells the others. Once is enough; more does no harm. */
+/* This rank's server fails: tells the others. Calling it more than once does no harm. */
 void pp_pull_abort(pp_pull *pull);
 
 /* No delivery is under way. */

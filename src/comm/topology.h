@@ -1,13 +1,15 @@
-/* topology.h - which ranks touch storage: the servers. The same list on every rank, made once per store. */
+/* topology.h - which ranks access storage: the servers. The list is the same on every rank and is made once per
+ * store. */
 #ifndef PARAPET_COMM_TOPOLOGY_H
 #define PARAPET_COMM_TOPOLOGY_H
 
 #include "comm/comm.h"
 
-/* Servers that a node gets when nobody says how many there should be. */
+/* Servers per node, if their number is not given. */
 #define PP_SERVERS_PER_NODE 16
 
-/* Pretends that every so many ranks in a row are a node of their own; 0: as it is. Before anything below. */
+/* Pretends that every ranks_per_node consecutive ranks are a node; 0: the real nodes. To be called before the
+ * function below. */
 void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node);
 
 /* [collective] wanted servers, or PP_SERVERS_PER_NODE per node when 0; never more than ranks. Ranks in ascending

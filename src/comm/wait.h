@@ -1,9 +1,8 @@
-/* wait.h - how to wait for another rank or thread without taking its core: try, yield a few times, then sleep for
- * growing, short times. A blocking call of MPI spins for whole time slices where ranks share cores.
+/* wait.h - how to wait for another rank or thread without occupying its core: try, yield a few times, then sleep for
+ * short, growing times. A blocking MPI call would spin for whole time slices if ranks share cores.
  *
  *     pp_wait wait = {0};
- *     while (!try()) pp_wait_briefly(&wait);
- */
+ *     while (!try()) pp_wait_briefly(&wait); */
 #ifndef PARAPET_COMM_WAIT_H
 #define PARAPET_COMM_WAIT_H
 
@@ -15,7 +14,7 @@ typedef struct pp_wait {
 
 void pp_wait_briefly(pp_wait *wait);
 
-/* How long to sleep now, in nanoseconds, for whoever has a better way to sleep; 0: only yield. */
+/* How long to sleep now, in nanoseconds, for callers that have a better way to sleep; 0: only yield. */
 long pp_wait_next(pp_wait *wait);
 void pp_wait_reset(pp_wait *wait);
 

@@ -1,6 +1,6 @@
-/* wire.h - what the protocols need of a network, and nothing else: small control messages from any rank, and data
- * that is received where it was asked for. MPI is one implementation (mpi_wire.c); the simulator of the tests is
- * another, so that what the tests run through every interleaving is the code that runs on MPI.
+/* wire.h - what the protocols need from a network, and nothing else: small control messages from any rank, and data
+ * that arrives where the receiver asked for it. MPI is one implementation (mpi_wire.c) and the simulator of the tests
+ * another, so that the code that the tests drive through random interleavings is the code that runs on MPI.
  *
  * Control messages between two ranks arrive in the order sent; so do data of one tag. All calls return at once, and
  * are made by one thread. */
@@ -11,7 +11,7 @@
 
 #define PP_REQUEST_WORDS 72
 
-/* As the failing rank: somebody did not arrive. Any rank that can say who comes before it. */
+/* As the failing rank: somebody did not arrive. A rank that knows who takes precedence over it. */
 #define PP_RANK_UNKNOWN INT32_MAX
 
 typedef enum pp_control_kind {
@@ -23,7 +23,7 @@ typedef enum pp_control_kind {
     PP_CONTROL_GRANT = 6
 } pp_control_kind;
 
-/* What an agreement gathers and spreads. */
+/* What an agreement collects and distributes. */
 typedef struct pp_verdict {
     int64_t least;       /* the smallest value that a rank gave */
     uint64_t digest;     /* of the call, of the lowest rank seen */
@@ -46,14 +46,14 @@ typedef struct pp_control {
     } of;
 } pp_control;
 
-/* Something under way; opaque, with room for what an implementation keeps. */
+/* An operation in progress; opaque, with room for what an implementation needs. */
 typedef struct pp_wire_request {
     uintptr_t handle;
     size_t bytes; /* that must come, of a receive */
     bool is_active, is_receive;
 } pp_wire_request;
 
-/* A control message on its way; must not be touched or freed before it has left. */
+/* A control message in transit; must not be changed or freed before it has left. */
 typedef struct pp_wire_message {
     pp_control control;
     pp_wire_request request;
@@ -62,7 +62,7 @@ typedef struct pp_wire_message {
 typedef struct pp_wire pp_wire;
 
 typedef struct pp_wire_ops {
-    /* Only as many bytes of the control message as its kind needs travel. */
+    /* Sends only as many bytes of the control message as its kind needs. */
     void (*send_control)(pp_wire *wire, int rank, pp_wire_message *message);
     /* Takes the next control message that has arrived; false: none. */
     bool (*next_control)(pp_wire *wire, pp_control *control, int *source);
@@ -75,7 +75,7 @@ typedef struct pp_wire_ops {
 struct pp_wire {
     const pp_wire_ops *ops;
     int rank, size;
-    bool has_failed; /* what came may not be what was sent: nothing that used this wire may succeed */
+    bool has_failed; /* what arrived may not be what was sent: nothing that used this wire may succeed */
 };
 
 #endif

@@ -16,10 +16,10 @@
 
 #include "store/store.h"
 
-/* More is never moved by one system call. */
+/* The largest amount that one system call moves. */
 #define PP_MAX_TRANSFER_BYTES ((size_t)1 << 30)
 
-/* The children of a prefix: gathered first, told afterwards, so that a visitor may use the store. */
+/* The children of a prefix: gathered first and reported afterwards, so that a visitor may use the store. */
 typedef struct pp_listing {
     pp_listed *children; /* names are our own copies */
     size_t count;
@@ -28,7 +28,7 @@ typedef struct pp_listing {
 
 parapet_status pp_listing_add(pp_listing *listing, const char *name, bool is_prefix, uint64_t bytes);
 
-/* Tells each child once, in the order of names. */
+/* Reports each child once, sorted by name. */
 parapet_status pp_listing_tell(pp_listing *listing, pp_list_visitor visit, void *context);
 void pp_listing_free(pp_listing *listing);
 
@@ -36,20 +36,20 @@ void pp_listing_free(pp_listing *listing);
 
 typedef struct pp_posix_store {
     pp_store store;
-    int root; /* O_PATH descriptor: the root stays the same directory whatever happens to its name */
+    int root; /* O_PATH descriptor: the root stays the same directory even if it is renamed */
     bool has_openat2;
     pp_posix_options options;
-    pp_store_ops record_ops; /* once records stand in for locks */
+    pp_store_ops record_ops; /* once records are used instead of locks */
     bool takes_over;
     int64_t opened; /* seconds of the epoch */
 
-    pthread_mutex_t mutex; /* of what follows */
+    pthread_mutex_t mutex; /* protects the fields below */
     char *dirty[PP_DIRTY_LIMIT];
     size_t dirty_count;
-    pp_failure failed_flush; /* final: what the kernel failed to write once, it will not write again */
+    pp_failure failed_flush; /* final: the kernel does not retry a write that failed */
 } pp_posix_store;
 
-/* Where a key lies: the directory that holds it, "" for the root, and its name there. */
+/* The place of a key: the directory that holds it, "" for the root, and its name there. */
 typedef struct pp_posix_place {
     char parent[PP_MAX_KEY_BYTES];
     const char *name; /* points into the key */
@@ -57,10 +57,10 @@ typedef struct pp_posix_place {
 
 void pp_posix_locate(pp_posix_place *place, const char *key);
 
-/* Opens what lies at a path below the root, "" for the root itself. Returns -1 and errno, ELOOP for a link. */
+/* Opens what is at a path below the root, "" for the root itself. Returns -1 and errno, ELOOP for a link. */
 int pp_posix_open(const pp_posix_store *store, const char *path, int flags);
 
-/* Whether direct I/O on this file is allowed and may pay. */
+/* Whether direct I/O on this file is allowed and may be worthwhile. */
 bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor);
 
 /* Examines an open file and refuses anything but a plain one. */
@@ -70,12 +70,12 @@ parapet_status pp_posix_check_plain(int descriptor, const char *key, struct stat
 uint64_t pp_posix_version(const struct stat *found);
 uint64_t pp_posix_version_at(pp_store *store, const char *key);
 
-/* Makes an open file its first bytes, and tells whether that changed it. PARAPET_ERR_CORRUPT when it has fewer, or
- * other names, under which it would change too. */
+/* Cuts an open file to its first bytes, and tells whether that changed it. PARAPET_ERR_CORRUPT if it has fewer, or if
+ * it has other names (hard links), under which it would change, too. */
 parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, bool *was_cut);
 
-/* Whether a system call that failed is made again: always after an interruption, a few times, after a pause, when it
- * is refused for the moment. refusals begins as 0. */
+/* Whether to repeat a failed system call: always after an interruption; a few times, after a pause, if it is refused
+ * only temporarily. refusals starts at 0. */
 bool pp_posix_may_repeat(int error_number, int *refusals);
 
 /* Opens one name in an open directory, never a link. */
@@ -84,24 +84,24 @@ int pp_posix_open_component(int directory, const char *name, int flags);
 /* Closes a descriptor unless it is kept_open; errno stays. */
 void pp_posix_close_quietly(int descriptor, int kept_open);
 
-/* Opens a directory for use with *at calls, and makes it and those above it as needed. */
+/* Opens a directory for use with *at calls; creates it and those above it as needed. */
 parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory);
 
-/* Sentence and status of a failed look at a key: only here ENOENT and ENOTDIR mean "not there". */
+/* The sentence and status of a failed read of a key: only here do ENOENT and ENOTDIR mean "not there". */
 parapet_status pp_posix_fail_read(int error_number, const char *action, const char *key);
 
-/* The same for writing, where a thing that is missing or in the way is a failure of the storage. */
+/* The same for writing, where something that is missing or in the way is a failure of the storage. */
 parapet_status pp_posix_fail_write(int error_number, const char *action, const char *key);
 
 /* Refuses to change a store that is open for reading. */
 parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *key);
 
-/* Notes that a directory changed. Takes the path, from pp_text_duplicate, which must be made before the change: this
- * call needs no memory. Flushes early when it cannot remember more. */
+/* Notes that a directory changed. Takes over the path, which the caller duplicates with pp_text_duplicate before the
+ * change, so that this call needs no memory. Flushes early if it cannot remember more. */
 parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path);
 parapet_status pp_posix_settle(pp_store *store);
 
-/* Makes the entries of one directory durable, and what else is not flushed yet. */
+/* Makes the entries of one directory durable, and everything else that is not flushed yet. */
 parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path);
 
 /* The file that a writer fills, below staging. */
@@ -110,16 +110,16 @@ typedef struct pp_posix_temporary {
     const char *key; /* for sentences; the writer's */
     char *staging;
     char *name;
-    bool is_named; /* by the caller, who may come back for it */
+    bool is_named; /* by the caller, who may look for it later */
 } pp_posix_temporary;
 
 parapet_status pp_posix_temporary_init(pp_posix_temporary *temporary, pp_posix_store *store,
                                        const pp_write_request *request);
 
-/* Makes it anew; a file that was left under a given name goes. */
+/* Creates it; removes a file that was left under a given name. */
 parapet_status pp_posix_temporary_create(const pp_posix_temporary *temporary, int *descriptor);
 
-/* Opens what was left, for reading too, and cuts it to its first bytes. */
+/* Opens a file that was left, also for reading, and cuts it to its first bytes. */
 parapet_status pp_posix_temporary_open(const pp_posix_temporary *temporary, uint64_t bytes, int *descriptor);
 void pp_posix_temporary_remove(const pp_posix_temporary *temporary);
 void pp_posix_temporary_free(pp_posix_temporary *temporary);
@@ -136,15 +136,15 @@ typedef struct pp_posix_stream {
     uint64_t version; /* once it is finished */
 } pp_posix_stream;
 
-/* Goes on behind the first bytes of the file. Takes the descriptor, also when it fails. */
+/* Continues after the first bytes of the file. Takes over the descriptor, even when it fails. */
 parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_store *store, int descriptor,
                                      const pp_write_request *request, uint64_t bytes);
 parapet_status pp_posix_stream_append(pp_posix_stream *stream, const void *data, size_t bytes);
 
-/* Brings everything so far to the device, and can go on. */
+/* Flushes everything so far to the device; more may follow. */
 parapet_status pp_posix_stream_sync(pp_posix_stream *stream, uint64_t expected_bytes);
 
-/* Writes what is still held, makes sure that the file has the expected length, and flushes it. */
+/* Writes what is still in the buffer, checks that the file has the expected length, and flushes it. */
 parapet_status pp_posix_stream_finish(pp_posix_stream *stream, uint64_t expected_bytes);
 
 /* Closes and frees; takes NULL. */
@@ -177,7 +177,7 @@ parapet_status pp_posix_read_lock(pp_lock *lock, char *text);
 parapet_status pp_posix_view_lock(pp_store *store, const char *key, pp_lock_view *view);
 void pp_posix_close_lock(pp_lock *lock);
 
-/* Opens the file that has the text of a lock, and makes it; ENOENT: look again. */
+/* Opens the file that holds the text of a lock, or creates it; ENOENT: try again. */
 int pp_posix_open_lock_file(int directory, const char *name);
 parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const char *text);
 parapet_status pp_posix_read_lock_text(pp_store *store, const char *key, pp_lock_view *view);
@@ -187,7 +187,7 @@ parapet_status pp_posix_read_lock_text(pp_store *store, const char *key, pp_lock
 parapet_status pp_posix_provide_lock_directory(pp_posix_store *store, const char *path, bool *has_made_node,
                                                int *directory);
 
-/* Removes the directory of a lock, and that of the node if it was made for the lock; only if nothing is in them. */
+/* Removes the directory of a lock, and that of the node if it was created for the lock, if they are empty. */
 void pp_posix_leave_directories(const pp_posix_store *store, const char *key, bool has_made_node);
 
 /* The same operations with owner records. */
@@ -202,14 +202,14 @@ void pp_record_close_lock(pp_lock *lock);
 /* What the type and the options of a mount say. */
 void pp_mount_judge(const char *type, const char *options, pp_lock_trust *trust);
 
-/* The same of the mount with that number in the text of /proc/self/mountinfo, which it takes apart; false: there is
+/* The same for the mount with that number in the text of /proc/self/mountinfo, which it modifies; false: there is
  * none. */
 bool pp_mounts_judge(char *mounts, long id, pp_lock_trust *trust);
 
-/* Renames, and fails with EEXIST where something is. */
+/* Renames, and fails with EEXIST if the new name is taken. */
 int pp_posix_rename_exclusive(int from, const char *name, int to, const char *new_name);
 
-/* A descriptor that a child of this process, made by fork, does not keep: it would hold the lock with it. */
+/* A descriptor that is closed in children made by fork; otherwise they would hold the lock, too. */
 typedef struct pp_posix_own_descriptor {
     int number; /* -1: none, or this is such a child */
     struct pp_posix_own_descriptor *next, *before;

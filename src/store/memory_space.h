@@ -9,14 +9,14 @@
 
 #include "store/store.h"
 
-/* The bytes of one object. Whoever uses them holds a reference. Once published they never change; those of a log or
- * of a named temporary object grow, and are only touched under the mutex of the space. */
+/* The bytes of one object. Every user holds a reference. Published bytes never change; those of a log or of a named
+ * temporary object grow, and are accessed only under the mutex of the space. */
 typedef struct pp_memory_content {
     size_t references; /* under the mutex of the space */
     unsigned char *data;
     size_t bytes;
     size_t capacity;
-    size_t synced_bytes; /* so many can be resumed */
+    size_t synced_bytes; /* how many of them can be resumed */
     uint64_t version;
     bool is_growing;
 } pp_memory_content;
@@ -26,7 +26,7 @@ typedef struct pp_memory_object {
     pp_memory_content *content;
 } pp_memory_object;
 
-/* What stores of one name share. */
+/* What stores of the same name share. */
 typedef struct pp_memory_space {
     char *name; /* NULL: private */
     struct pp_memory_space *next;
@@ -54,7 +54,7 @@ parapet_status pp_memory_content_build(pp_memory_content **made, const char *key
 parapet_status pp_memory_content_append(pp_memory_content *grown, const char *key, const void *data, size_t bytes);
 void pp_memory_content_release(pp_memory_content *old); /* takes NULL */
 
-/* The space of that name, made if there is none; NULL: a private one. */
+/* The space of that name, created if there is none; NULL: a private one. */
 parapet_status pp_memory_space_open(pp_memory_space **shared, const char *name);
 void pp_memory_space_close(pp_memory_space *shared);
 
@@ -62,11 +62,11 @@ void pp_memory_space_close(pp_memory_space *shared);
 size_t pp_memory_space_find(const pp_memory_space *shared, const char *key);
 bool pp_memory_space_has(const pp_memory_space *shared, size_t i, const char *key);
 
-/* Makes content what lies at a key, with a reference of its own and a new version. */
+/* Puts content at a key, with its own reference and a new version. */
 parapet_status pp_memory_space_put(pp_memory_space *shared, const char *key, pp_memory_content *made);
 
-/* Replaces what lies at a key by a copy of its first bytes that can grow: readers keep what they opened. The caller
- * gets a reference. */
+/* Replaces the object at a key by a copy of its first bytes that can grow; readers keep the one they opened. The
+ * caller gets a reference. */
 parapet_status pp_memory_space_renew(pp_memory_space *shared, const char *key, uint64_t bytes,
                                      pp_memory_content **made);
 

@@ -8,10 +8,10 @@
 
 typedef struct pp_process {
     char host[65];      /* for people; "?" where it is not known */
-    char boot[37];      /* of the machine: another one each time that it is started; "?": not known, equal to none */
-    uint64_t spaces[2]; /* in which its number, and times, mean something; 0: not known */
+    char boot[37];      /* of the machine: different after each start; "?": not known, equal to nothing */
+    uint64_t spaces[2]; /* namespaces in which its number and times have a meaning; 0: not known */
     int64_t number;
-    uint64_t start; /* since the machine was started; a number is given again, but not with the same start */
+    uint64_t start; /* since the machine was started; a process number is reused, but not with the same start */
 } pp_process;
 
 typedef enum pp_process_life {

@@ -1,4 +1,4 @@
-/* record.h - an owner record as text: who holds something, where locks cannot be trusted.
+/* record.h - an owner record as text: who holds something, on file systems whose locks cannot be trusted.
  *
  *     parapet owner 1
  *     id 0123456789abcdef
@@ -6,7 +6,7 @@
  *     boot 6a2c3d9e-... 4026531836 4026531834
  *     since 1763257166
  *
- * It is as untrusted as anything that is read from storage: what is not exactly so is no record. */
+ * It is as untrusted as anything that is read from storage: a text that differs from this form is not a record. */
 #ifndef PARAPET_STORE_RECORD_H
 #define PARAPET_STORE_RECORD_H
 

@@ -1,24 +1,24 @@
 /* store.h - where objects are kept: named byte strings under one root.
  *
- * Knows keys and bytes, nothing of Zarr or MPI. Depends on base. An implementation is a struct of functions
- * (posix.c, memory.c, faulty.c); callers use the pp_store_*, pp_reader_* and pp_writer_* functions below.
+ * Knows keys and bytes, nothing of Zarr or MPI. Depends on base. An implementation is a struct of functions (posix.c,
+ * memory.c, faulty.c); callers use the pp_store_*, pp_reader_* and pp_writer_* functions below.
  *
  * Keys are paths such as "a/b/c/0/1": no empty, "." or ".." component, no leading or trailing slash, no control
- * character. They never lead outside the root, whatever links lie in the way.
+ * character. They never lead outside the root, whatever links there are in the path.
  *
  * An object is never changed in place. A writer makes a new one under a temporary name:
  *
  *     begin --append--append-- ... --stage--> durable, not visible --publish--> visible under its key
  *        \_____________________________\____________ free: nothing was there __/
  *
- * A writer whose temporary object has a name can be left and found again: after sync, what was appended so far
- * outlives a crash, and resume goes on behind it. A log is the one object that grows where it can be seen.
+ * A writer whose temporary object has a name can be left and found again: after sync, everything appended so far
+ * survives a crash, and resume continues after it. A log is the only object that grows while it is visible.
  *
- * A lock is an object too, which several jobs may open at once: who holds one of its bytes keeps others out of what
- * that stands for. A job that dies holds nothing any more.
+ * A lock is also an object, which several jobs may open at once: a job that holds one of its bytes keeps others out
+ * of what that byte stands for. A job that dies holds nothing.
  *
- * There is no seek and no reading back: an upload in parts to an object store is the same thing.
- * Only "there is no such key" is PARAPET_ERR_NOT_FOUND; any other trouble is another error. */
+ * There is no seek and no reading back, so a multipart upload to an object store fits the same interface. Only "there
+ * is no such key" is PARAPET_ERR_NOT_FOUND; any other problem is another error. */
 #ifndef PARAPET_STORE_STORE_H
 #define PARAPET_STORE_STORE_H
 
@@ -29,7 +29,7 @@
 
 #define PP_MAX_KEY_BYTES 4096
 
-/* A writer takes more than this from the budget only where there is more. */
+/* A writer takes more than this from the budget only if more is available. */
 #define PP_LEAST_WRITE_BUFFER_BYTES ((size_t)256 << 10)
 
 /* And never more than this. */
@@ -41,29 +41,29 @@ typedef struct pp_writer pp_writer;
 typedef struct pp_log pp_log;
 typedef struct pp_lock pp_lock;
 
-/* What one child of a prefix is; told to the callback of pp_store_list. */
+/* One child of a prefix, as pp_store_list reports it. */
 typedef struct pp_listed {
     const char *name; /* one component */
     bool is_prefix;   /* a directory: more keys below it */
     uint64_t bytes;   /* of an object */
 } pp_listed;
 
-/* Returns PARAPET_OK to go on; anything else ends the listing and is its status. */
+/* Returns PARAPET_OK to continue; anything else ends the listing and becomes its status. */
 typedef parapet_status (*pp_list_visitor)(void *context, const pp_listed *listed);
 
 typedef enum pp_publish_mode { PP_PUBLISH_REPLACE, PP_PUBLISH_EXCLUSIVE } pp_publish_mode;
 
 typedef struct pp_write_request {
     const char *key;
-    const char *staging;  /* prefix for temporary names, same file system: "a/b/__parapet/tmp"; made if needed */
+    const char *staging;  /* prefix for temporary names, same file system: "a/b/__parapet/tmp"; created if needed */
     const char *name;     /* of the temporary object below staging, to find it again; NULL: one nobody can guess */
-    uint64_t bound_bytes; /* the object will not be longer; 0: not known */
+    uint64_t bound_bytes; /* upper limit of the object's length; 0: not known */
     pp_budget *budget;    /* pays for the writer's buffer */
-    size_t buffer_bytes;  /* the most that may take, so that others find what they need; 0: no matter */
+    size_t buffer_bytes;  /* upper limit of that buffer, so that enough is left for others; 0: none */
     bool is_small;        /* metadata: no large buffer, no direct I/O */
 } pp_write_request;
 
-/* What can be held of a lock, each for itself; array/hold.h says what they stand for. */
+/* The parts of a lock that can be held independently; array/hold.h says what they stand for. */
 typedef enum pp_lock_byte {
     PP_LOCK_LONG,
     PP_LOCK_SHORT,
@@ -74,19 +74,19 @@ typedef enum pp_lock_byte {
 
 typedef enum pp_lock_mode { PP_LOCK_FREE, PP_LOCK_SHARED, PP_LOCK_EXCLUSIVE } pp_lock_mode;
 
-/* A lock has room for so many bytes of text about its holder, and about what it is a lock of. */
+/* A lock has room for this many bytes of text about its holder and about what it protects. */
 #define PP_LOCK_TEXT_BYTES 512
 #define PP_LOCK_HOLDER_BYTES 160
 
 /* A lock as others see it. */
 typedef struct pp_lock_view {
-    bool is_held; /* somebody holds some of it */
+    bool is_held; /* somebody holds a part of it */
     char text[PP_LOCK_TEXT_BYTES + 1];
-    char holder[PP_LOCK_HOLDER_BYTES]; /* of an owner record: "process 4711 on node12 since ..."; "" where none is */
-    char advice[PP_LOCK_TEXT_BYTES];   /* what to do, where waiting may be in vain; "" */
+    char holder[PP_LOCK_HOLDER_BYTES]; /* of an owner record: "process 4711 on node12 since ..."; "": there is none */
+    char advice[PP_LOCK_TEXT_BYTES];   /* what to do, if waiting may be in vain; else "" */
 } pp_lock_view;
 
-/* Whether locks of a file system keep out jobs on every node, and what says so: "ext4", "nfs, nolock". */
+/* Whether locks of a file system keep out jobs on every node, and why: "ext4", "nfs, nolock". */
 typedef struct pp_lock_trust {
     bool is_trusted;
     char source[96];
@@ -97,67 +97,67 @@ typedef struct pp_lock_trust {
 typedef struct pp_store_ops {
     const char *name;
 
-    /* Opens an object for ranged reads and tells its length. What is read stays that object even if the key is
-     * replaced meanwhile. */
+    /* Opens an object for ranged reads and tells its length. The reader keeps this object even if the key is replaced
+     * later. */
     parapet_status (*open)(pp_store *store, const char *key, pp_reader **reader);
-    /* Fills target with exactly bytes from offset, which the caller keeps within the object. */
+    /* Fills target with exactly this many bytes from offset. The caller keeps them within the object. */
     parapet_status (*read)(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
-    /* Advice: this will be read soon, by calls of its own; so that storage can begin. NULL: not taken. */
+    /* Advice that this will be read soon, by later calls, so that the storage can begin. NULL: ignored. */
     void (*expect)(pp_reader *reader, uint64_t offset, size_t bytes);
     void (*close_reader)(pp_reader *reader);
-    /* The version of what lies at a key, as its reader would have it; 0: nothing does, or only opening it tells.
-     * NULL: only opening tells. */
+    /* The version of the object at a key, as its reader would have it; 0: there is none, or only opening it can tell.
+     * NULL: only opening can tell. */
     uint64_t (*version)(pp_store *store, const char *key);
 
     parapet_status (*begin)(pp_store *store, const pp_write_request *request, pp_writer **writer);
-    /* Goes on with a named temporary object that a writer was suspended with, or that a crash left: what is behind
-     * the first bytes is dropped, perhaps even when it fails. PARAPET_ERR_NOT_FOUND when there is none;
-     * PARAPET_ERR_CORRUPT when it is shorter, or a crash left it while it was being published: then begin anew. */
+    /* Continues a named temporary object that a suspended writer or a crash left. Everything after its first bytes is
+     * dropped, perhaps even when this fails. PARAPET_ERR_NOT_FOUND if there is none; PARAPET_ERR_CORRUPT if it is
+     * shorter, or if a crash left it while it was being published: then begin again. */
     parapet_status (*resume)(pp_store *store, const pp_write_request *request, uint64_t bytes, pp_writer **writer);
     parapet_status (*append)(pp_writer *writer, const void *data, size_t bytes);
-    /* Makes what was appended so far durable; the writer goes on. */
+    /* Makes everything appended so far durable; the writer stays usable. */
     parapet_status (*sync)(pp_writer *writer);
-    /* Frees the writer and leaves its named temporary object to be resumed; what was not synced may be lost. One
-     * without a name goes, as nobody could find it. */
+    /* Frees the writer and leaves its named temporary object to be resumed; bytes that were not synced may be lost.
+     * An object without a name is removed, because nobody could find it. */
     void (*suspend)(pp_writer *writer);
     /* Makes all bytes durable, still invisible. Releases buffers and descriptors. */
     parapet_status (*stage)(pp_writer *writer);
     /* Makes the object visible, at once and whole. Durable after the next settle. EXCLUSIVE fails with
      * PARAPET_ERR_EXISTS when the key is taken. */
     parapet_status (*publish)(pp_writer *writer, pp_publish_mode mode);
-    /* Gives everything back; an object that was not published never existed. */
+    /* Frees everything; an object that was not published never existed. */
     void (*free_writer)(pp_writer *writer);
 
-    /* Opens a log for appending: an object that only grows, visible at once. What is behind the first keep_bytes is
-     * dropped; made if it does not exist and keep_bytes is 0. It is read like any object. Missing or too short:
-     * as for resume. */
+    /* Opens a log for appending: an object that only grows, visible at once. Everything after its first keep_bytes is
+     * dropped; it is created if it does not exist and keep_bytes is 0. It is read like any object. If it is missing
+     * or too short: as for resume. */
     parapet_status (*open_log)(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log);
     /* Appends all bytes and makes them durable. After a failure the log must be opened again. */
     parapet_status (*append_log)(pp_log *log, const void *data, size_t bytes);
     void (*close_log)(pp_log *log);
 
-    /* Opens the lock at a key, and makes it, and the prefixes above it, if there is none. Holds nothing yet. */
+    /* Opens the lock at a key; creates it, and the prefixes above it, if there is none. Holds nothing yet. */
     parapet_status (*open_lock)(pp_store *store, const char *key, pp_lock **lock);
-    /* Holds one byte that way from now on, or lets go of it. Never waits: PARAPET_ERR_BUSY when somebody else holds
-     * it in a way that excludes this, in this process or in another. */
+    /* Holds one byte in this mode from now on, or releases it. Never waits: PARAPET_ERR_BUSY if somebody else, in
+     * this process or in another, holds it in a mode that excludes this. */
     parapet_status (*set_lock)(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode);
     /* Whether anybody else holds the byte. */
     parapet_status (*test_lock)(pp_lock *lock, pp_lock_byte byte, bool *is_held);
-    /* PARAPET_ERR_STALE: what is held counts no more, because the lock was removed, or storage has lost it. */
+    /* PARAPET_ERR_STALE: what is held no longer counts, because the lock was removed or the storage lost it. */
     parapet_status (*prove_lock)(pp_lock *lock);
     /* Replaces the text of the lock, at most PP_LOCK_TEXT_BYTES, "" for none. Not durable. */
     parapet_status (*write_lock)(pp_lock *lock, const char *text);
-    /* Tells the text of a lock that is open into PP_LOCK_TEXT_BYTES + 1 bytes. NULL: only view_lock does. */
+    /* Writes the text of an open lock into PP_LOCK_TEXT_BYTES + 1 bytes. NULL: only view_lock can tell it. */
     parapet_status (*read_lock)(pp_lock *lock, char *text);
-    /* Looks at the lock at a key without opening it; it is free and has no text if there is none, or if this user may
-     * not read it. view is all zero. */
+    /* Looks at the lock at a key without opening it. A lock that does not exist, or that this user may not read,
+     * counts as free and without text. view is all zero. */
     parapet_status (*view_lock)(pp_store *store, const char *key, pp_lock_view *view);
-    /* Lets go of everything. A lock that has no text and that nobody else holds any of goes, with the prefixes that
-     * were made for it and are empty. */
+    /* Releases everything. A lock that has no text and that nobody else holds is removed, together with empty
+     * prefixes that were created for it. */
     void (*close_lock)(pp_lock *lock);
 
-    /* Gives an object another key, in the same store, whole and at once. PARAPET_ERR_NOT_FOUND when there is none;
-     * PARAPET_ERR_EXISTS when the new key is taken. Durable after the next settle. */
+    /* Gives an object another key, in the same store, whole and at once. PARAPET_ERR_NOT_FOUND if there is none;
+     * PARAPET_ERR_EXISTS if the new key is taken. Durable after the next settle. */
     parapet_status (*move)(pp_store *store, const char *key, const char *new_key);
     /* Makes every publish, move and remove so far durable. */
     parapet_status (*settle)(pp_store *store);
@@ -165,11 +165,12 @@ typedef struct pp_store_ops {
     parapet_status (*remove)(pp_store *store, const char *key);
     /* Removes everything below a prefix, objects and prefixes; not found is fine. */
     parapet_status (*remove_prefix)(pp_store *store, const char *prefix);
-    /* Removes prefixes that hold no object, this one and those below it. What is no object and no prefix stays, and
-     * so does all above it. Not found is fine. NULL: a prefix is there only as long as an object is below it. */
+    /* Removes prefixes that hold no object: this one and those below it. Anything that is neither an object nor a
+     * prefix stays, and so does everything above it. Not found is fine. NULL: a prefix exists only as long as there
+     * is an object below it. */
     parapet_status (*remove_empty)(pp_store *store, const char *prefix);
-    /* Tells the direct children of a prefix in the order of their names. "" is the root. A prefix that does not
-     * exist is PARAPET_ERR_NOT_FOUND. */
+    /* Reports the direct children of a prefix, sorted by name. "" is the root. A prefix that does not exist is
+     * PARAPET_ERR_NOT_FOUND. */
     parapet_status (*list)(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
 
     void (*free)(pp_store *store);
@@ -178,19 +179,19 @@ typedef struct pp_store_ops {
 /* How an implementation begins its own structs. */
 struct pp_store {
     const pp_store_ops *ops;
-    uint64_t place[2]; /* stores opened at the same place have the same numbers here */
-    pp_store
-        *locks_of; /* one that only changes how another one behaves leaves the locks to that; NULL: has its own */
+    uint64_t place[2];  /* stores opened at the same place have the same numbers here */
+    pp_store *locks_of; /* the store whose locks are used, if this one only wraps another; NULL: its own */
 };
 
-/* Whether what is written to one is seen in the other. */
+/* Whether objects written to one are visible in the other. */
 bool pp_store_is_same(const pp_store *one, const pp_store *other);
 
-/* A version is another number for what was written later under the same key, and the same number however often that
- * is opened, so that a job can tell that what it reads is no longer what it began with. A directory makes it of the
- * file's number, length and time of change: a file put in place, or changed by hand, differs; renaming or reading it
- * does not matter. Two files of one length are only taken for one if both were made, the first removed and its number
- * given to the second, within one tick of the file system's clock. Memory counts. */
+/* The version of an object differs from that of whatever is later written under the same key, and is the same however
+ * often the object is opened, so that a job can tell that what it reads is no longer what it began with. The
+ * directory store derives it from the file's inode number, length and time of change: a file that was replaced, or
+ * changed by hand, has another version; renaming or reading it makes no difference. Two files of the same length are
+ * mistaken for one only if both were created, and the first removed and its number given to the second, within one
+ * tick of the file system's clock. The memory store counts. */
 struct pp_reader {
     pp_store *store;
     uint64_t bytes;   /* length of the object */
@@ -222,7 +223,8 @@ parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, 
 void pp_reader_expect(pp_reader *reader, uint64_t offset, size_t bytes);
 void pp_reader_free(pp_reader *reader); /* takes NULL */
 
-/* Whether a temporary object without a name of its own is called so: what lies under it was never published. */
+/* Whether this is a name that the store gives to unnamed temporary objects: an object with such a name was never
+ * published. */
 bool pp_store_is_temporary_name(const char *name);
 
 parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, pp_writer **writer);
@@ -256,14 +258,14 @@ parapet_status pp_store_remove_empty(pp_store *store, const char *prefix);
 parapet_status pp_store_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context);
 void pp_store_free(pp_store *store); /* takes NULL */
 
-/* Reads a whole object of at most limit_bytes into fresh memory with a NUL behind it; free with pp_free. */
+/* Reads a whole object of at most limit_bytes into fresh memory, followed by a NUL; free with pp_free. */
 parapet_status pp_store_read_all(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes);
 
 /* The same, with its version. */
 parapet_status pp_store_read_version(pp_store *store, const char *key, size_t limit_bytes, char **data, size_t *bytes,
                                      uint64_t *version);
 
-/* The version of what lies at a key; 0: nothing does. */
+/* The version of the object at a key; 0: there is none. */
 parapet_status pp_store_version(pp_store *store, const char *key, uint64_t *version);
 
 /* Begin, append, stage and publish in one, for metadata. */
@@ -286,8 +288,8 @@ parapet_status pp_store_posix_build(pp_store **store, const char *root, const pp
 /* What its mount says about locks. */
 void pp_store_posix_trust(const pp_store *store, pp_lock_trust *trust);
 
-/* From now on owner records stand in for locks; before any is opened. Takes over: records of other machines, made
- * before this, count as those of jobs that are gone. */
+/* From now on uses owner records instead of locks; to be called before any lock is opened. takes_over: records that
+ * other machines made before this count as left by jobs that are gone. */
 void pp_store_posix_use_records(pp_store *store, bool takes_over);
 
 /* Objects in memory, shared by all stores of that name in this process; NULL: a private one. An object becomes
@@ -307,8 +309,8 @@ typedef struct pp_fault_plan {
 } pp_fault_plan;
 
 /* Wraps a store (not freed with it) and fails operations as the plan says; the plan is the caller's and may be
- * changed between calls. Freeing readers and writers, suspending, closing and letting go of locks never fail and are
- * not counted. */
+ * changed between calls. Freeing readers and writers, suspending, closing and releasing locks never fail and are not
+ * counted. */
 parapet_status pp_store_faulty_build(pp_store **store, pp_store *inner, pp_fault_plan *plan);
 
 #endif
