@@ -1,9 +1,9 @@
 /* crossing.h - how the blocks of a distribution and the shards of an array cross along one dimension.
  *
  * Pure. Depends on base and geometry. What a rank and a shard have in common is a product over dimensions, and along
- * one dimension there are few different ways to meet: an encounter. A row is what a slab of shards meets, a column
- * what a slab of ranks meets; equal rows, and equal columns, are of one kind. So sums over all shards and ranks are
- * sums over kinds. */
+ * one dimension there are few different ways in which they meet, called encounters. A row is what a slab of shards
+ * meets, a column what a slab of ranks meets; equal rows, and equal columns, form a kind. So sums over all shards and
+ * ranks become sums over kinds. */
 #ifndef PARAPET_FORECAST_CROSSING_H
 #define PARAPET_FORECAST_CROSSING_H
 
@@ -54,7 +54,7 @@ typedef struct pp_kinds {
 typedef struct pp_crossing {
     int64_t cells, cell_shape, chunk_shape; /* of the shards along this dimension */
     int64_t block, stride;                  /* of the distribution */
-    int64_t period;                         /* rows repeat after as many shards, the last shard aside */
+    int64_t period;                         /* rows repeat after this many shards, except for the last shard */
     pp_encounter *encounters;
     size_t encounter_count, encounter_capacity;
     pp_crossing_entry *entries;
@@ -78,7 +78,7 @@ const pp_crossing_row *pp_crossing_row_of(const pp_crossing *crossing, int64_t c
 /* The encounter of a shard coordinate with a position of the mesh; -1: they do not meet. */
 int32_t pp_crossing_find(const pp_crossing *crossing, const pp_crossing_row *row, int64_t position);
 
-/* Interval number index of an encounter; false: there is none of that number. */
+/* Interval number index of an encounter; false: there is none. */
 bool pp_encounter_interval(const pp_crossing *crossing, const pp_encounter *encounter, int64_t index, int64_t *start,
                            int64_t *count);
 

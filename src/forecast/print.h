@@ -5,7 +5,7 @@
 #include "base/shape_text.h"
 #include "forecast/schedule.h"
 
-/* All that is said about a plan, besides what the schedule itself knows. */
+/* Everything that is printed about a plan and that the schedule itself does not know. */
 typedef struct pp_forecast_facts {
     bool is_read;
     const char *type_name;
@@ -15,9 +15,9 @@ typedef struct pp_forecast_facts {
     pp_schedule_case by;
     pp_schedule *schedule;
     int64_t memory_bytes; /* the limit */
-    int64_t server_bytes; /* the most that a server takes of it */
-    int64_t list_bytes;   /* of these: claims and lists of shards */
-    int64_t client_bytes; /* what a rank takes that is no server */
+    int64_t server_bytes; /* the largest amount of it that a server takes */
+    int64_t list_bytes;   /* the part of that for claims and lists of shards */
+    int64_t client_bytes; /* what a rank takes that is not a server */
 } pp_forecast_facts;
 
 /* The summary of all servers and ranks. */

@@ -1,9 +1,9 @@
-/* schedule.h - what every server and every rank would do in a transfer of a whole array that lies in a regular
- * distribution: computed, not run, and never with a list of ranks times shards.
+/* schedule.h - what every server and every rank would do in a transfer of a whole array in a regular distribution:
+ * computed, not run, and without ever listing ranks times shards.
  *
  * Pure. Depends on base, geometry and plan. Counts messages as the transfer does: server s owns shards, and for every
- * window of a shard and every other rank that has elements in it there is one request, and as many messages of data
- * as pieces.h says. What the owner itself has goes without a message. */
+ * window of a shard and every other rank that has elements in it there is one request, and as many data messages as
+ * pieces.h says. What the owner itself holds needs no message. */
 #ifndef PARAPET_FORECAST_SCHEDULE_H
 #define PARAPET_FORECAST_SCHEDULE_H
 
@@ -15,7 +15,7 @@ typedef struct pp_schedule_case {
     int window_chunks;
     size_t fragment_bytes;
     int server_count;
-    parapet_ownership ownership; /* as in parapet_store_options, and not CHOOSE */
+    parapet_ownership ownership; /* as in parapet_store_options, but not CHOOSE */
 } pp_schedule_case;
 
 typedef struct pp_schedule pp_schedule;
@@ -42,7 +42,7 @@ typedef struct pp_shard_share {
 
 parapet_status pp_schedule_shard(pp_schedule *schedule, int64_t shard, pp_shard_share *share);
 
-/* What a server does for all its shards, or several for all of theirs. */
+/* What one server does for all its shards, or several servers for all of theirs. */
 typedef struct pp_server_share {
     int64_t shards;
     pp_share others, own;
@@ -52,7 +52,7 @@ typedef struct pp_server_share {
 
 parapet_status pp_schedule_server(pp_schedule *schedule, int server, pp_server_share *share);
 
-/* The least, the middle one (of two, the lower) and the most of many, and their sum. */
+/* The minimum, the median (of two, the lower), the maximum and the sum of many numbers. */
 typedef struct pp_spread_of {
     int64_t least, median, most, total;
 } pp_spread_of;

@@ -1,4 +1,4 @@
-/* schedule_owners.h - who owns the shards of a schedule, where that takes more than arithmetic. */
+/* schedule_owners.h - who owns the shards of a schedule, if that takes more than arithmetic. */
 #ifndef PARAPET_FORECAST_SCHEDULE_OWNERS_H
 #define PARAPET_FORECAST_SCHEDULE_OWNERS_H
 

@@ -1,7 +1,8 @@
 /* share.h - what one rank and the owner of one shard exchange, counted as the transfer would do it.
  *
- * Pure. Depends on base, geometry and plan. Where pieces have to be put into messages one after the other, pieces.h
- * itself is asked; where every window fits one message, or a window is one chunk, equal cases are counted at once. */
+ * Pure. Depends on base, geometry and plan. If pieces have to be packed into messages one after the other,
+ * pieces.h does the counting; if every window fits in one message, or a window is one chunk, equal cases are
+ * counted at once. */
 #ifndef PARAPET_FORECAST_SHARE_H
 #define PARAPET_FORECAST_SHARE_H
 
@@ -21,10 +22,10 @@ typedef struct pp_share_case {
     size_t fragment_bytes;
 } pp_share_case;
 
-/* For a rank and a shard that meet so; encounters has one number per dimension. */
+/* For a rank and a shard that meet in this way; encounters has one number per dimension. */
 parapet_status pp_share_count(const pp_share_case *share_case, const int32_t *encounters, pp_share *share);
 
-/* The same, with every window asked of pieces.h: slow, and what the fast ways must equal. */
+/* The same, with pieces.h for every window: slow, and the reference for the fast ways. */
 parapet_status pp_share_count_by_pieces(const pp_share_case *share_case, const int32_t *encounters, pp_share *share);
 
 /* sum += times * share. */

@@ -1,8 +1,8 @@
-/* claims.h - who holds what: a claim is one part of one rank in a transfer, and where it lies in that rank's memory.
+/* claims.h - who holds what: a claim is one part of one rank in a transfer, and where it is in that rank's memory.
  *
  * Pure. Depends on base and geometry. Claims travel between ranks as they are stored: rows of 64-bit words, all of
- * one length, taken from the budget. The arrays of a transfer are its targets; an array of less dimensions than the
- * largest leaves words unused. */
+ * one length, taken from the budget. The arrays of a transfer are its targets; an array with fewer dimensions than
+ * the largest leaves words unused. */
 #ifndef PARAPET_PLAN_CLAIMS_H
 #define PARAPET_PLAN_CLAIMS_H
 
@@ -12,7 +12,7 @@
 /* One array of a transfer. */
 typedef struct pp_target {
     const pp_tiling *tiling;
-    int64_t first_shard; /* shards of the targets before: shards of all targets are numbered in one row */
+    int64_t first_shard; /* shards of the targets before this one: the shards of all targets are numbered in a row */
 } pp_target;
 
 /* The words of a claim; then ndim_most words each of start, count and strides in bytes. */
@@ -29,7 +29,7 @@ void pp_claims_clear(pp_claims *claims);
 size_t pp_claim_word_count(int ndim_most);
 const int64_t *pp_claims_at(const pp_claims *claims, size_t index);
 
-/* Adds one that came as words. */
+/* Adds a claim that arrived as words. */
 parapet_status pp_claims_add(pp_claims *claims, const int64_t *words);
 
 /* Writes a claim into words. strides has box->ndim entries. */
@@ -39,7 +39,7 @@ void pp_claim_write(int64_t *words, int ndim_most, int target, int rank, int64_t
 void pp_claim_box(const int64_t *words, int ndim_most, int ndim, pp_box *box);
 const int64_t *pp_claim_strides(const int64_t *words, int ndim_most);
 
-/* Sorts by target, rank and part, and drops claims that are there twice. */
+/* Sorts by target, rank and part, and removes duplicates. */
 parapet_status pp_claims_sort_unique(pp_claims *claims);
 
 #endif

@@ -25,7 +25,7 @@ typedef struct pp_owner_case {
 typedef parapet_status (*pp_owner_choose)(const pp_owner_case *owner_case, int *owners);
 
 typedef struct pp_owner_strategy {
-    bool moves; /* whether an owner may be another server than the home */
+    bool moves; /* whether an owner may differ from the home */
     pp_owner_choose choose;
 } pp_owner_strategy;
 

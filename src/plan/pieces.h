@@ -1,8 +1,8 @@
-/* pieces.h - what one rank and one owner exchange for a window of chunks, in an order that both work out for
- * themselves, so that a request names only the window.
+/* pieces.h - what one rank and one owner exchange for a window of chunks, in an order that both compute
+ * independently, so that a request names only the window.
  *
  * Pure. Depends on base and geometry. A window is a few chunks of one shard. Its pieces are what each chunk, in the
- * order of the window, has in common with each claim, in the order of parts. A piece larger than a message is cut
+ * order of the window, has in common with each claim, in the order of parts. A piece larger than a message is divided
  * into slices along its slowest dimensions. Consecutive slices share a message, a fragment, as long as they fit. */
 #ifndef PARAPET_PLAN_PIECES_H
 #define PARAPET_PLAN_PIECES_H
@@ -30,20 +30,20 @@ typedef struct pp_pieces {
     const pp_worklist *list;
     const pp_window *window;
     size_t first, end;     /* the records of one rank for the shard */
-    size_t fragment_bytes; /* the most that a fragment has; at least one element */
-    int index;             /* where the walk is */
+    size_t fragment_bytes; /* upper limit of a fragment; at least one element */
+    int index;             /* position of the walk */
     size_t work;
-    bool is_piece_open; /* slices of `whole` are being handed out */
+    bool is_piece_open; /* slices of `whole` are being returned */
     pp_box whole;
     int64_t slice_cell[PARAPET_MAX_NDIM];
-    size_t fragment_left; /* bytes of the current fragment still to be handed out */
+    size_t fragment_left; /* bytes of the current fragment still to be returned */
 } pp_pieces;
 
 /* All slices of the window for records first to end: of one rank, or of all. */
 void pp_pieces_init(pp_pieces *pieces, const pp_claim_set *plan, const pp_worklist *list, const pp_window *window,
                     size_t first, size_t end, size_t fragment_bytes);
 
-/* The next slice; false: no more. Fragments are left aside. */
+/* The next slice, regardless of fragments; false: no more. */
 bool pp_pieces_next(pp_pieces *pieces, pp_piece *piece);
 
 /* Begins the next fragment and returns its bytes; 0: no more. */
@@ -52,7 +52,7 @@ size_t pp_pieces_begin_fragment(pp_pieces *pieces);
 /* The next slice of the fragment that was begun; false: it is complete. */
 bool pp_pieces_next_in_fragment(pp_pieces *pieces, pp_piece *piece);
 
-/* Messages of data and their bytes for all fragments that are still to begin. */
+/* Counts the data messages, and their bytes, of all fragments that have not begun. */
 void pp_pieces_count(const pp_pieces *pieces, int64_t *fragments, int64_t *bytes);
 
 /* How many chunks a window has: as many as make about a MiB, at least one. */

@@ -1,7 +1,7 @@
 /* worklist.h - which shards a set of claims touches, shard by shard.
  *
- * Pure: knows boxes and grids. Depends on base and geometry. Memory is one small record per (shard, claim) that
- * meet, taken from the budget; never one per shard of the array. */
+ * Pure: knows boxes and grids. Depends on base and geometry. Memory is one small record per (shard, claim) pair that
+ * meets, taken from the budget; never one per shard of the array. */
 #ifndef PARAPET_PLAN_WORKLIST_H
 #define PARAPET_PLAN_WORKLIST_H
 
@@ -14,7 +14,7 @@ typedef struct pp_work {
     int32_t target;
     int32_t rank;
     int64_t part;
-    int64_t first_chunk, last_chunk; /* every chunk of the shard that the claim touches lies between these */
+    int64_t first_chunk, last_chunk; /* every chunk of the shard that the claim touches is between these */
 } pp_work;
 
 #define PP_NO_CLAIM INT64_C(-1)

@@ -1,6 +1,6 @@
 /* drawing.h - the plan of a copy as one would draw it on a whiteboard: for each pass, the chunks of source and
  * target, a template, and the order in which source chunks are visited. An SVG document of bounded size: of large
- * arrays a corner. Pure; depends on base and geometry. */
+ * arrays it shows a corner. Pure; depends on base and geometry. */
 #ifndef PARAPET_RECHUNK_DRAWING_H
 #define PARAPET_RECHUNK_DRAWING_H
 

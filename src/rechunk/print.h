@@ -6,7 +6,7 @@
 #include "base/text.h"
 #include "rechunk/rechunk.h"
 
-/* What the plan itself does not know. NULL in any field: not said. */
+/* What the plan itself does not know. A field that is NULL is not printed. */
 typedef struct pp_rechunk_labels {
     const char *type_name;
     const char *const *dimension_names; /* of the target, one for each dimension, of which any may be NULL */
@@ -18,7 +18,8 @@ typedef struct pp_rechunk_labels {
 parapet_status pp_rechunk_print(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *text);
 parapet_status pp_rechunk_print_json(const pp_rechunk_plan *plan, const pp_rechunk_labels *labels, pp_text *text);
 
-/* Elements of the array in bytes, and of the largest template of all passes: what is done again after a kill. */
+/* Bytes of the elements of the array, and of the largest template of all passes, which is what is repeated after a
+ * kill. */
 int64_t pp_rechunk_plan_array_bytes(const pp_rechunk_plan *plan);
 int64_t pp_rechunk_plan_redone_bytes(const pp_rechunk_plan *plan);
 
@@ -26,7 +27,7 @@ int64_t pp_rechunk_plan_redone_bytes(const pp_rechunk_plan *plan);
 typedef struct pp_rechunk_parts {
     int64_t chunk_buffers; /* open target chunks; 0 when cooperating */
     int64_t indexes, writers;
-    int64_t rest; /* source chunks on their way, decoding and encoding; cooperating: the template and its reading */
+    int64_t rest; /* source chunks in transit, decoding and encoding; cooperating: the template and reading it */
 } pp_rechunk_parts;
 
 pp_rechunk_parts pp_rechunk_memory_parts(const pp_rechunk_pass *pass);

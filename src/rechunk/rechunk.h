@@ -1,9 +1,9 @@
 /* rechunk.h - how an array is brought from one layout into another within a memory limit: the plan of a copy.
  *
- * Pure arithmetic: knows neither MPI nor storage; the sizes that codecs and storage bring along are numbers in the
- * problem. Everything is told in the target's index space: its dimensions in its order, element 0 is the first one
- * that is copied. A permutation, a region and a reversed dimension are then only another grid for the source: other
- * chunk extents and another origin.
+ * Pure arithmetic: knows neither MPI nor storage; sizes that depend on codecs and storage are numbers in the problem.
+ * Everything is expressed in the target's index space: its dimensions in its order, and element 0 is the first one
+ * that is copied. A permutation, a region and a reversed dimension then only change the grid of the source: its chunk
+ * extents and its origin.
  *
  *     pass       reads one layout, writes another; one suffices, or intermediate layouts lie between several
  *     template   a box of whole target chunks; nothing is kept from one to the next, so what lies across its
@@ -12,8 +12,8 @@
  *                shard has one writer. Templates start anew in every work unit
  *
  * Inside a template the source chunks are visited one after the other, each read and decoded once; their elements go
- * straight to the target chunks that need them. A target chunk takes memory from its first element to its last: how
- * many are open at once is what the order of the visit decides, and is counted exactly (count.h). */
+ * straight to the target chunks that need them. A target chunk takes memory from its first element to its last. The
+ * order of the visits decides how many are open at once, which is counted exactly (count.h). */
 #ifndef PARAPET_RECHUNK_RECHUNK_H
 #define PARAPET_RECHUNK_RECHUNK_H
 
@@ -27,14 +27,14 @@
 typedef struct pp_rechunk_side {
     int64_t chunk[PARAPET_MAX_NDIM];    /* elements */
     int64_t shard[PARAPET_MAX_NDIM];    /* a multiple of chunk; equal to it when there are no shards */
-    int64_t origin[PARAPET_MAX_NDIM];   /* where element 0 lies in its shard: 0 <= origin < shard; targets have 0 */
+    int64_t origin[PARAPET_MAX_NDIM];   /* position of element 0 in its shard: 0 <= origin < shard; 0 in targets */
     int stored_order[PARAPET_MAX_NDIM]; /* dimensions as a chunk stores them, slowest first: what runs follow */
     int64_t element_bytes;
-    int64_t encoded_bytes;      /* the most that a stored chunk takes */
+    int64_t encoded_bytes;      /* upper limit of a stored chunk */
     int64_t chunk_buffer_bytes; /* an open target chunk: its elements, and what encoding adds in place */
     int64_t scratch_bytes;      /* of one worker, to decode (source) or to encode (target) */
     bool is_sharded;            /* a shard has an index, which is read when it is opened */
-    bool allows_runs;           /* stored as it is in memory and without checksum: parts of a chunk can be read */
+    bool allows_runs;           /* stored as in memory and without checksum, so that parts of a chunk can be read */
     double codec_rate;          /* bytes of elements per second that one worker decodes or encodes; 0: not known */
     double stored_ratio;        /* stored bytes per byte of elements; 0: 1 */
 } pp_rechunk_side;
@@ -43,8 +43,8 @@ typedef struct pp_rechunk_side {
 typedef struct pp_rechunk_machine {
     double read_rate, write_rate;   /* bytes per second of one rank alone */
     double read_limit, write_limit; /* of all ranks together */
-    double request_seconds;         /* each ranged read of a whole chunk, beside its bytes */
-    double run_seconds;             /* and of a run, one of many that storage is told of before */
+    double request_seconds;         /* each ranged read of a whole chunk, in addition to its bytes */
+    double run_seconds;             /* and of a run, one of many that storage is told about in advance */
     double flush_seconds;           /* each object or record made durable */
     double copy_rate;               /* bytes per second that one worker scatters into chunks */
     double exchange_rate;           /* bytes per second between ranks, of one rank */
@@ -57,19 +57,19 @@ typedef struct pp_rechunk_problem {
     pp_rechunk_side source, target;
     pp_rechunk_side between; /* for intermediate layouts: what does not depend on the chunk (element_bytes, rates) */
     int64_t memory_bytes;    /* limit of one rank; INT64_MAX: none */
-    int64_t unit_bytes;      /* most bytes of elements of a template, unless one target chunk has more; 0: no cap */
-    int64_t cooperation_bytes; /* what a collective read takes beside the template; 0: ranks cannot cooperate */
+    int64_t unit_bytes; /* limit of a template, in bytes of elements, unless one target chunk has more; 0: none */
+    int64_t cooperation_bytes; /* of a collective read, besides the template; 0: ranks cannot cooperate */
     int threads;               /* workers of a rank, >= 1 */
     int ranks;
     pp_rechunk_machine machine;
-    int force_passes; /* 0: chosen; else exactly so many */
+    int force_passes; /* 0: chosen; else exactly this many */
     parapet_reading force_reading;
     parapet_cooperation force_cooperation;
 } pp_rechunk_problem;
 
-/* What a pass does, counted exactly: of a plan, over all ranks; of a pass that runs, by the rank that counts. A copy
- * that starts from nothing does on all ranks together what was planned. Only 64-bit numbers: they are added up
- * between ranks as they lie here. */
+/* What a pass does, counted exactly: in a plan, by all ranks; in a running pass, by the rank that counts. A copy that
+ * starts from nothing does, on all ranks together, what was planned. There are only 64-bit numbers, so that ranks can
+ * add up the struct as it is. */
 typedef struct pp_rechunk_counts {
     int64_t work_units, templates;
     int64_t chunk_reads;   /* visits of source chunks: decoded, or read in runs */
@@ -78,18 +78,18 @@ typedef struct pp_rechunk_counts {
     int64_t decoded_bytes; /* elements read: whole chunks, or exactly the runs */
     int64_t chunks_written, shards_written;
     int64_t written_bytes;     /* elements of whole target chunks */
-    int64_t templates_resumed; /* that an earlier run had done; of a plan 0 */
+    int64_t templates_resumed; /* done by an earlier run; 0 in a plan */
 } pp_rechunk_counts;
 
 #define PP_RECHUNK_COUNTS ((int)(sizeof(pp_rechunk_counts) / sizeof(int64_t)))
 
 void pp_rechunk_counts_add(pp_rechunk_counts *sum, const pp_rechunk_counts *more);
 
-/* What a pass takes of the memory of one rank; the sum is memory_bytes. */
+/* What a pass takes from the memory of one rank; the sum is memory_bytes. */
 typedef struct pp_rechunk_memory {
-    int64_t open_chunks;   /* the most at a time, exact */
+    int64_t open_chunks;   /* largest number at a time, exact */
     int64_t chunk_buffers; /* open_chunks and some more, for overlap; cooperating: all chunks of a template */
-    int64_t items;         /* source chunks on their way, >= 1 */
+    int64_t items;         /* source chunks in transit, >= 1 */
     int64_t source_indexes, target_indexes; /* bytes */
     int64_t writers, writer_bytes;          /* shards open for writing, and the buffer of each */
     int64_t memory_bytes;
@@ -102,14 +102,14 @@ typedef struct pp_rechunk_pass {
     int64_t work_unit_shape[PARAPET_MAX_NDIM]; /* the larger of shard and template */
     int order[PARAPET_MAX_NDIM];               /* dimensions in which source chunks are visited, slowest first */
     bool reads_runs;                           /* parts of chunks, as contiguous runs */
-    bool cooperates;                           /* all ranks read together, each for a work unit of its own */
+    bool cooperates;                           /* all ranks read together, each for its own work unit */
     int64_t group[PARAPET_MAX_NDIM];           /* cooperating: work units done at a time, their product is <= ranks */
     pp_rechunk_counts counts;
     pp_rechunk_memory memory;
     double seconds;
 } pp_rechunk_pass;
 
-/* Something that was weighed and how it did; for people. */
+/* A candidate that was considered, and its result; for people. */
 typedef struct pp_rechunk_candidate {
     char name[48]; /* "one pass", "two passes by the geometric mean", ... */
     int pass_count;
@@ -127,7 +127,7 @@ typedef struct pp_rechunk_plan {
     int64_t unit_bytes;
     int pass_count;
     pp_rechunk_pass passes[PP_RECHUNK_PASSES_MOST];
-    int64_t memory_bytes;                     /* of one rank: the most of all passes */
+    int64_t memory_bytes;                     /* of one rank: that of the largest pass */
     int64_t memory_least_bytes;               /* the smallest limit for which a plan exists */
     int64_t temporary_bytes, temporary_files; /* of all intermediates together */
     double seconds;
@@ -135,12 +135,12 @@ typedef struct pp_rechunk_plan {
     pp_rechunk_candidate candidates[PP_RECHUNK_CANDIDATES_MOST];
 } pp_rechunk_plan;
 
-/* Weighs one pass with whole chunks, with runs, more passes, and cooperation, and takes the one of least predicted
- * time that fits. PARAPET_ERR_MEMORY names the smallest limit that would do. Deterministic: the same problem gives
- * the same plan. */
+/* Considers one pass with whole chunks, one with runs, several passes, and cooperation, and takes the one with the
+ * shortest predicted time that fits. PARAPET_ERR_MEMORY names the smallest limit that would be enough. Deterministic:
+ * the same problem gives the same plan. */
 parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechunk_plan *plan);
 
-/* plan_digest.c: of everything that ranks are told to do. Plans with the same digest do the same. */
+/* plan_digest.c: the digest of everything that ranks are told to do. Plans with the same digest do the same. */
 parapet_status pp_rechunk_plan_digest(const pp_rechunk_plan *plan, unsigned char digest[PP_SHA256_BYTES]);
 
 /* work_units.c: the work units of a pass and the templates of a work unit are numbered in C order; a template's box,

@@ -1,21 +1,21 @@
-/* strategy.h - what the ways to make a copy have in common. One way per file, all of the same shape:
+/* strategy.h - what the strategies for a copy have in common. There is one strategy per file, all of the same shape:
  *
  *     single_pass.c   one pass: the best template and order, for whole chunks or for runs
  *     cooperate.c     one pass in which all ranks read together
  *     passes.c        several passes with intermediate layouts between them
  *
- * plan.c has the table of them and takes the best. */
+ * plan.c has the table of strategies and takes the best result. */
 #ifndef PARAPET_RECHUNK_STRATEGY_H
 #define PARAPET_RECHUNK_STRATEGY_H
 
 #include "rechunk/rechunk.h"
 
-/* What is sought, and how hard. */
+/* What to search for, and how hard. */
 typedef struct pp_rechunk_aim {
     const pp_rechunk_problem *problem;
     int64_t limit_bytes;
-    bool seeks_least; /* the least memory, however long it takes; limit_bytes does not count */
-    int64_t effort;   /* about how many passes one search may weigh */
+    bool seeks_least; /* search for the smallest memory, however long the copy takes; limit_bytes is ignored */
+    int64_t effort;   /* about how many passes one search may consider */
     int64_t *spent;   /* by all searches so far */
 } pp_rechunk_aim;
 
@@ -25,13 +25,13 @@ typedef struct pp_rechunk_route {
     pp_rechunk_pass passes[PP_RECHUNK_PASSES_MOST];
 } pp_rechunk_route;
 
-/* Fills route; false: nothing fits, or the strategy has nothing to say about this problem. */
+/* Fills route; false: nothing fits, or the strategy does not apply to this problem. */
 typedef bool (*pp_rechunk_propose)(const pp_rechunk_aim *aim, int parts, pp_rechunk_route *route);
 
 typedef struct pp_rechunk_strategy {
     const char *name;
     int pass_count;
-    bool is_frugal; /* also asked for the least memory */
+    bool is_frugal; /* also used to search for the smallest memory */
     pp_rechunk_propose propose;
 } pp_rechunk_strategy;
 
@@ -49,8 +49,8 @@ typedef struct pp_rechunk_ends {
     bool is_between; /* the target is an intermediate: its shards follow the template */
 } pp_rechunk_ends;
 
-/* The best template, order and so on of one pass, in which every rank reads for itself, in whole chunks or in runs;
- * or in which all read together. False: nothing fits. */
+/* The best template, order and so on of one pass, in which every rank reads alone, in whole chunks or in runs; or in
+ * which all ranks read together. False: nothing fits. */
 bool pp_rechunk_search_alone(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, bool reads_runs,
                              pp_rechunk_pass *pass);
 bool pp_rechunk_search_together(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass);
@@ -58,8 +58,8 @@ bool pp_rechunk_search_together(const pp_rechunk_aim *aim, const pp_rechunk_ends
 /* The best of these that the problem allows. */
 bool pp_rechunk_search_any(const pp_rechunk_aim *aim, const pp_rechunk_ends *ends, pp_rechunk_pass *pass);
 
-/* Counts, sizes and times a pass whose sides, template, order and so on are set. False: it does not fit. With
- * seeks_least everything fits. */
+/* Computes the counts, memory and time of a pass whose sides, template, order and so on are set. False: it does not
+ * fit. With seeks_least everything fits. */
 bool pp_rechunk_weigh(const pp_rechunk_aim *aim, pp_rechunk_pass *pass);
 
 /* Whether pass is to be preferred: less time, then fewer bytes, less memory, fewer templates, a template earlier in
@@ -68,19 +68,19 @@ bool pp_rechunk_pass_is_better(const pp_rechunk_aim *aim, const pp_rechunk_pass 
 
 #define PP_RECHUNK_EXTENTS_MOST 128
 
-/* The extents that a template may have along one dimension, ascending: all of them if they are few, else those that
- * promise something. */
+/* The extents that a template may have along one dimension, ascending: all of them if there are few, else the
+ * promising ones. */
 typedef struct pp_rechunk_extents {
     int count;
     int64_t extent[PP_RECHUNK_EXTENTS_MOST];
 } pp_rechunk_extents;
 
-/* For dimension d, of which the array has so many elements; most: what is few. */
+/* For dimension d, in which the array has this many elements; most: how many count as few. */
 void pp_rechunk_extents_init(pp_rechunk_extents *extents, const pp_rechunk_ends *ends, int d, int64_t shape,
                              int most);
 
-/* The search for a template: the same for every rank alone and for all together, which differ in what else there is
- * to choose for a template. */
+/* The search for a template. It is the same for ranks that read alone and for ranks that read together; the two
+ * differ in what else there is to choose. */
 typedef struct pp_rechunk_search {
     const pp_rechunk_aim *aim;
     const pp_rechunk_ends *ends;
@@ -93,14 +93,14 @@ typedef struct pp_rechunk_search {
     int64_t spent; /* of the effort */
 } pp_rechunk_search;
 
-/* Weighs templates with search->weigh until effort is spent; with seeks_least, only the smallest template. */
+/* Considers templates with search->weigh until effort is spent; with seeks_least, only the smallest template. */
 bool pp_rechunk_search_run(pp_rechunk_search *search);
 
 /* Fits the shard of an intermediate to trial's template. */
 void pp_rechunk_search_set_shard(pp_rechunk_search *search);
 
-/* Weighs trial as it is and keeps it if it is the best. False: it does not fit; whether one fits that would be slow
- * is not looked at. */
+/* Considers trial as it is and keeps it if it is the best. False: it does not fit; a variant that would be slow is
+ * not examined. */
 bool pp_rechunk_search_try(pp_rechunk_search *search);
 
 #endif
