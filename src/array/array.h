@@ -1,11 +1,11 @@
-/* array.h - handles of arrays: built, opened, checked, freed, and what they answer. */
+/* array.h - handles of arrays: how they are built, opened, checked and freed, and what can be asked of them. */
 #ifndef PARAPET_ARRAY_ARRAY_H
 #define PARAPET_ARRAY_ARRAY_H
 
 #include "array/rank0.h"
 #include "transfer/context.h"
 
-/* Handles without a document yet. Finish them also after a failure. */
+/* Handles without a document yet. Finish them even after a failure. */
 parapet_status pp_arrays_build(parapet_array **arrays, parapet_store *store, const char *const *paths, int count);
 
 typedef struct pp_arrays {
@@ -14,12 +14,12 @@ typedef struct pp_arrays {
     int count;
 } pp_arrays;
 
-/* [collective] As parapet_arrays_open. is_apart: the groups above are left alone, the caller takes care of them. */
+/* [collective] As parapet_arrays_open. is_apart: the groups above are not changed; the caller takes care of them. */
 parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, const char *const *paths, int count,
                               bool is_apart);
 
 /* [collective] Begins the call verb(path), then rank 0 does work on a pp_arrays; the handles are counted on success,
- * freed on failure. mine is what this rank has to say beforehand, call what it has to compare. */
+ * freed on failure. mine is the status of this rank so far, call what must be equal on all ranks. */
 parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, parapet_status mine,
                                   pp_rank0_work work, const void *argument);
 
@@ -29,7 +29,7 @@ void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, i
 parapet_status pp_array_check_usable(const parapet_array *array);
 parapet_status pp_array_check_writable(const parapet_array *array);
 
-/* Whether there is a layout: arrays of variable-length elements open and list, but cannot be read. */
+/* Checks that there is a layout: arrays of variable-length elements can be opened and listed, but not read. */
 parapet_status pp_array_check_readable(const parapet_array *array);
 
 parapet_store *pp_array_store(const parapet_array *array);
@@ -40,14 +40,14 @@ const unsigned char *pp_array_document_digest(const parapet_array *array);
 const pp_layout *pp_array_layout(const parapet_array *array);
 bool pp_array_is_sealed(const parapet_array *array);
 
-/* Gives a handle that was built its document, in memory only; takes over the contents of document. What cannot be
- * read is refused. */
+/* Gives a handle that was built its document, in memory only; takes over the contents of document. An array that
+ * cannot be read is refused. */
 parapet_status pp_array_take_document(parapet_array *array, pp_array_document *document);
 
 /* Gives the first dimension this extent, in memory only: what is written next may reach that far. */
 parapet_status pp_array_set_extent(parapet_array *array, int64_t extent);
 
-/* Makes a handle what it was when it was built. */
+/* Resets a handle to what it was when it was built. */
 void pp_array_forget(parapet_array *array);
 
 /* Handles that were built and never counted as open; takes NULL. */

@@ -1,4 +1,4 @@
-/* array_handle.h - what is behind a parapet_array. Private to array/: other folders use array.h. */
+/* array_handle.h - the struct of a parapet_array. Private to array/: other folders use array.h. */
 #ifndef PARAPET_ARRAY_ARRAY_HANDLE_H
 #define PARAPET_ARRAY_ARRAY_HANDLE_H
 
@@ -17,14 +17,14 @@ struct parapet_array {
     pp_failure layout_failure; /* why there is no layout, and so no reading */
     char *codec_words;
     bool is_sealed;
-    bool has_head;        /* a seal lies in the store, in force or left over */
-    bool is_mark_ignored; /* zarr.json says sealed; the document in this handle does not */
+    bool has_head;        /* there is a seal in the store, in force or left over */
+    bool is_mark_ignored; /* zarr.json says that the array is sealed; the document in this handle does not */
     pp_manifest_head head;
     pp_shard_record *page; /* the page of the manifest read last */
     int64_t page_number;   /* -1: none */
     pp_shard_notes notes;
-    bool is_apart;  /* the groups above are left alone: whoever has this handle takes care of them */
-    bool is_broken; /* a publish failed, or ranks may know different things: only close is left */
+    bool is_apart;  /* the groups above are not changed: the owner of this handle takes care of them */
+    bool is_broken; /* publishing failed, or ranks may know different things: it can only be closed */
 };
 
 #endif

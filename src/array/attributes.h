@@ -1,17 +1,17 @@
-/* attributes.h - attributes of a node: parsed, changed, asked for. */
+/* attributes.h - attributes of a node: parsing, changing and reading them. */
 #ifndef PARAPET_ARRAY_ATTRIBUTES_H
 #define PARAPET_ARRAY_ATTRIBUTES_H
 
 #include "comm/comm.h"
 #include "zarr/json.h"
 
-/* What Parapet itself keeps among them. */
+/* The attribute that is reserved for Parapet. */
 #define PP_RESERVED_ATTRIBUTE "_parapet"
 
-/* Those a new node is to have, from the text of a JSON object; NULL is {}. Free them also after a failure. */
+/* Parses the attributes of a new node from the text of a JSON object; NULL is {}. Free them even after a failure. */
 parapet_status pp_attributes_parse(const char *text, pp_json **attributes);
 
-/* What an attribute is to become; json NULL removes it. */
+/* The new value of an attribute; json NULL removes it. */
 typedef struct pp_attribute {
     const char *name, *json;
 } pp_attribute;

@@ -1,4 +1,4 @@
-/* change.h - changes of an array that nobody else may change meanwhile. */
+/* change.h - changes of an array during which nobody else may change it. */
 #ifndef PARAPET_ARRAY_CHANGE_H
 #define PARAPET_ARRAY_CHANGE_H
 
@@ -6,13 +6,14 @@
 
 typedef parapet_status (*pp_array_change)(parapet_array *array, const void *argument);
 
-/* [collective] Part of a call that has begun: rank 0 does it, on what is stored now, while it has the array alone.
- * All ranks know the same of the array afterwards. Of an array that is apart nobody else knows. */
+/* [collective] Part of a call that has begun: rank 0 makes the change, based on what is stored now, while it holds
+ * the array alone. Afterwards all ranks know the same about the array. Nobody else knows about an array that is
+ * apart. */
 parapet_status pp_array_change_alone(parapet_array *array, const char *purpose, pp_array_change change,
                                      const void *argument);
 
-/* [collective] Part of a call that has begun: rank 0 has the array alone, all others lend a hand, and the handle is
- * what is stored now. Release the hold also after a failure. */
+/* [collective] Part of a call that has begun: rank 0 holds the array alone, all others lend a hand, and the handle is
+ * refreshed from what is stored. Release the hold even after a failure. */
 parapet_status pp_array_hold_together(parapet_array *array, const char *purpose, pp_hold *hold);
 
 #endif

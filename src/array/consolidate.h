@@ -1,4 +1,4 @@
-/* consolidate.h - consolidated metadata: what a group's zarr.json holds of everything below it. */
+/* consolidate.h - consolidated metadata: the documents of everything below a group, kept in its zarr.json. */
 #ifndef PARAPET_ARRAY_CONSOLIDATE_H
 #define PARAPET_ARRAY_CONSOLIDATE_H
 
@@ -6,7 +6,8 @@
 
 #include "zarr/json.h"
 
-/* The documents of everything below a group; flat: of its own arrays. Free it also after a failure. */
+/* Gathers the documents of everything below a group; flat: only those of its direct arrays. Free it even after a
+ * failure. */
 parapet_status pp_metadata_gather(parapet_store *store, const char *path, bool is_flat, pp_json **consolidated);
 
 #endif

@@ -1,4 +1,4 @@
-/* create.h - new arrays, and room for them. */
+/* create.h - creates arrays, and makes room for them. */
 #ifndef PARAPET_ARRAY_CREATE_H
 #define PARAPET_ARRAY_CREATE_H
 
@@ -6,20 +6,20 @@
 
 #include "zarr/document.h"
 
-/* As parapet_arrays_create. is_apart: the groups above are left alone, the caller takes care of them. */
+/* As parapet_arrays_create. is_apart: the groups above are not changed; the caller takes care of them. */
 parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
                                 const parapet_array_spec *specs, int count, bool is_apart);
 
 /* Makes sure that nothing is at the path of a new array, or refuses. */
 parapet_status pp_array_make_room(parapet_array *array, const pp_array_document *document, bool overwrites);
 
-/* Refuses what is no array of ours, or what shall not be overwritten. Nothing there is fine. */
+/* Refuses anything that is not an array of ours, or that may not be overwritten. It is fine if there is nothing. */
 parapet_status pp_array_check_replaceable(parapet_array *array, bool overwrites);
 
-/* From then on there is no array, only objects without meaning. One that is gone already is fine. */
+/* Removes the document: from then on there is no array, only objects without meaning. It may already be gone. */
 parapet_status pp_array_remove_document(parapet_array *array);
 
-/* Notes, durably, that what lies below a path without a document is ours, and may go. */
+/* Notes, durably, that what is below a path without a document is ours and may be removed. */
 parapet_status pp_array_mark_remains(parapet_array *array);
 
 /* Removes shards, and what the library keeps beside them, below an array that has no document. */

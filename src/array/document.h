@@ -1,14 +1,14 @@
-/* document.h - documents of arrays: made from a spec, duplicated, and what follows from one. */
+/* document.h - documents of arrays: made from a spec, duplicated, and what can be derived from them. */
 #ifndef PARAPET_ARRAY_DOCUMENT_H
 #define PARAPET_ARRAY_DOCUMENT_H
 
 #include "transfer/layout.h"
 
-/* The document of a new array; clear it also after a failure. */
+/* The document of a new array; clear it even after a failure. */
 parapet_status pp_document_from_spec(pp_array_document *document, const parapet_array_spec *spec,
                                      int64_t expected_servers);
 
-/* Puts shards of grid_shape around the chunks that the document's codecs are of. */
+/* Wraps the document's chunks, and their codecs, in shards of grid_shape. */
 parapet_status pp_document_wrap_in_shards(pp_array_document *document, const int64_t *chunks);
 
 /* The codecs of a chunk: inside the shards, if there are any. */
@@ -17,7 +17,7 @@ const pp_chain_spec *pp_document_chunk_codecs(const pp_array_document *document)
 /* A copy of the document that may be changed. */
 parapet_status pp_array_document_duplicate(const pp_array_document *document, pp_array_document *copy);
 
-/* What follows from a document. */
+/* What is derived from a document. */
 typedef struct pp_derived {
     pp_layout layout;
     pp_failure layout_failure;

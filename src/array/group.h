@@ -9,11 +9,11 @@ parapet_status pp_group_check_changeable(const parapet_group *group);
 
 const pp_group_document *pp_group_document_of(const parapet_group *group);
 
-/* Changes a document that is the group's, but for consolidated metadata. */
+/* Changes the document of a group, which here has no consolidated metadata. */
 typedef parapet_status (*pp_group_change)(parapet_group *group, pp_group_document *changed, const void *argument);
 
-/* Rank 0: changes the document in the store and in the handle, from what is stored, while nobody else can change it
- * or a document below it through Parapet. */
+/* Rank 0: changes the document in the store and in the handle, based on what is stored, while nobody else can change
+ * it or a document below it through Parapet. */
 parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const void *argument);
 
 #endif

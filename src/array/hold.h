@@ -1,6 +1,6 @@
 /* hold.h - who may change what, when several jobs work on one store.
  *
- * Every node has a lock, <node>/__parapet/lock, of which four things can be held:
+ * Every node has a lock, <node>/__parapet/lock, of which four parts can be held:
  *
  *     LONG        by rank 0, for as long as a change takes.
  *                 Shared: writing parts, so that two jobs may write one array.
@@ -11,25 +11,25 @@
  *     PUBLISHING  by every other rank that publishes for one who has SHORT,
  *                 from before all agree to publish until its last object is visible.
  *
- * If rank 0 dies, the system frees what it held, while other ranks may still be about to publish. So whoever gets
- * LONG enters only when nobody lends a hand any more, and whoever gets SHORT, or LONG alone, when nobody is
+ * If rank 0 dies, the system frees what it held, while other ranks may still be about to publish. So a job that gets
+ * LONG proceeds only when nobody lends a hand any more, and a job that gets SHORT, or LONG alone, only when nobody is
  * publishing.
  *
- * Readers take no lock and make none. The lock of an array stays; that of a group, which readers list, goes when it
- * is let go. A lock belongs to this process, and goes when it dies. Where owner records stand in for locks, the
- * record of a process that died stays until somebody proves that it did. */
+ * Readers neither take nor create locks. The lock file of an array stays; that of a group, which readers list, is
+ * removed when it is released. A held lock belongs to this process and is freed when it dies. If owner records are
+ * used instead of locks, the record of a process that died stays until somebody proves that it died. */
 #ifndef PARAPET_ARRAY_HOLD_H
 #define PARAPET_ARRAY_HOLD_H
 
 #include "store/store.h"
 
-/* What an incarnation of a node is told apart by: 16 hexadecimal digits, or "" when its lock does not say. */
+/* Identifies an incarnation of a node: 16 hexadecimal digits, or "" if its lock has none. */
 #define PP_INCARNATION_BYTES 17
 
 typedef struct pp_hold {
     pp_lock *lock;
     bool is_named; /* its text says who holds it */
-    bool is_kept;  /* its text says more than that, and stays */
+    bool is_kept;  /* its text says more than that, and is kept */
 } pp_hold;
 
 /* What is to be held. */
@@ -38,45 +38,45 @@ typedef struct pp_hold_wish {
     const char *const *paths;
     int count;
     pp_lock_mode mode;
-    const char *purpose; /* for who is kept out: "copying" */
-    bool is_for_all;     /* every rank lends a hand, and not only servers */
+    const char *purpose; /* for the sentence of jobs that are kept out: "copying" */
+    bool is_for_all;     /* every rank lends a hand, not only servers */
 } pp_hold_wish;
 
-/* Rank 0: holds LONG of all of them, or of none. PARAPET_ERR_BUSY, after wait_seconds, says who else does. holds has
- * room for count of them, all zero. */
+/* Rank 0: holds LONG of all paths, or of none. PARAPET_ERR_BUSY, after wait_seconds, says who else holds it. holds
+ * has room for count entries, all zero. */
 parapet_status pp_holds_take(pp_hold *holds, const pp_hold_wish *wish);
 
 /* The same without waiting. */
 parapet_status pp_holds_try(pp_hold *holds, const pp_hold_wish *wish);
 
-/* Another rank: lends a hand to rank 0, which has LONG alone. */
+/* Other ranks: lend a hand to rank 0, which holds LONG alone. */
 parapet_status pp_holds_lend(pp_hold *holds, const pp_hold_wish *wish);
 
 /* [collective] Rank 0 holds LONG alone, and the others lend a hand. Same status on every rank. */
 parapet_status pp_holds_take_together(pp_hold *holds, const pp_hold_wish *wish);
 
-/* Rank 0: who had LONG alone shares it from now on. */
+/* Rank 0: held LONG alone so far, and shares it from now on. */
 parapet_status pp_holds_share(const pp_hold *holds, int count);
 
-/* Rank 0, which has LONG: holds SHORT as well, and nobody is publishing. */
+/* Rank 0, which holds LONG: also holds SHORT, once nobody is publishing. */
 parapet_status pp_holds_begin_publishing(const pp_hold *holds, const pp_hold_wish *wish);
 
-/* Another rank: is publishing for rank 0, which holds SHORT. */
+/* Other ranks: publish for rank 0, which holds SHORT. */
 parapet_status pp_holds_join_publishing(pp_hold *holds, const pp_hold_wish *wish);
 
-/* Lets go of SHORT. */
+/* Releases SHORT. */
 void pp_holds_end_publishing(const pp_hold *holds, int count);
 
-/* Lets go of everything, and makes all zero again. */
+/* Releases everything, and resets all entries to zero. */
 void pp_holds_release(pp_hold *holds, int count);
 
-/* Rank 0: what is held is still held; just before something is published. */
+/* Rank 0: proves, just before something is published, that what was held is still held. */
 parapet_status pp_hold_prove(const pp_hold *hold);
 
-/* Rank 0, which has LONG alone: what is made now is another node than what was there before. */
+/* Rank 0, which holds LONG alone: gives the node that is being created a new incarnation. */
 parapet_status pp_hold_renew_incarnation(pp_hold *hold, char incarnation[PP_INCARNATION_BYTES]);
 
-/* Which incarnation lies at a path; needs no lock. */
+/* The incarnation at a path; needs no lock. */
 parapet_status pp_incarnation_read(parapet_store *store, const char *path, char incarnation[PP_INCARNATION_BYTES]);
 
 /* Rank 0: SHORT of a node and of all groups above it, the root first. */
@@ -88,7 +88,7 @@ typedef struct pp_edit {
 parapet_status pp_edit_begin(pp_edit *edit, parapet_store *store, const char *path);
 void pp_edit_end(pp_edit *edit);
 
-/* What is held is still held; just before something is published. */
+/* Proves, just before something is published, that what was held is still held. */
 parapet_status pp_edit_prove(const pp_edit *edit);
 
 #endif

@@ -1,10 +1,10 @@
-/* holder.h - what the text of a lock says: who holds it, and which incarnation of the node it is the lock of.
+/* holder.h - what the text of a lock says: who holds it, and which incarnation of the node it belongs to.
  *
  *     parapet lock 1
  *     incarnation 0123456789abcdef
  *     held by process 4711 on node12 since 2026-11-16T01:39:26Z for copying
  *
- * It is only ever believed in sentences; what anybody may do depends on what is held alone. */
+ * It is only used in sentences; what a job may do depends only on what is held. */
 #ifndef PARAPET_ARRAY_HOLDER_H
 #define PARAPET_ARRAY_HOLDER_H
 
@@ -13,18 +13,18 @@
 /* The name of a node's lock, below it. */
 #define PP_LOCK_NAME "__parapet/lock"
 
-/* Whether a name in __parapet is that of the lock, or of an owner record, which stands in for it. */
+/* Whether a name in __parapet is that of the lock, or of an owner record used instead. */
 bool pp_is_of_lock(const char *name);
 
 #define PP_HOLDER_BYTES (PP_PROCESS_BYTES + 96)
 
-/* "process 4711 on node12 since 2026-11-16T01:39:26Z for copying", of this process, from now on. */
+/* "process 4711 on node12 since 2026-11-16T01:39:26Z for copying", for this process and the current time. */
 void pp_holder_print(const char *purpose, char holder[PP_HOLDER_BYTES]);
 
-/* Makes that the holder. The incarnation stays as it is. */
+/* Writes that as the holder. The incarnation does not change. */
 parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *holder);
 
-/* Looks at the lock of a node; needs none. */
+/* Looks at the lock of a node without taking it. */
 parapet_status pp_holder_view(parapet_store *store, const char *path, pp_lock_view *view);
 
 /* PARAPET_ERR_BUSY, with the holder. */

@@ -1,4 +1,4 @@
-/* node.h - what lies at a path of a store, and documents as they are stored; on rank 0 alone. */
+/* node.h - what is at a path of a store, and documents as they are stored; on rank 0 alone. */
 #ifndef PARAPET_ARRAY_NODE_H
 #define PARAPET_ARRAY_NODE_H
 
@@ -6,21 +6,21 @@
 #include "store/store.h"
 #include "zarr/document.h"
 
-/* What lies at a path. */
+/* What is at a path. */
 typedef struct pp_node {
     parapet_node_kind kind;
     int zarr_format;
     bool is_implicit;                      /* a group that is only a directory */
-    bool is_unfinished;                    /* not even that: an array that is being made, copied or replaced */
+    bool is_unfinished;                    /* not even that: an array that is being created, copied or replaced */
     pp_json *json;                         /* zarr.json, .zarray or .zgroup; owned */
     pp_json *zattrs;                       /* v2 only; owned */
     unsigned char digest[PP_SHA256_BYTES]; /* of zarr.json */
     uint64_t version;                      /* of zarr.json */
 } pp_node;
 
-/* PARAPET_ERR_NOT_FOUND when there is nothing. Clear it also after a failure. */
+/* PARAPET_ERR_NOT_FOUND if there is nothing. Clear it even after a failure. */
 parapet_status pp_node_load(parapet_store *store, const char *path, pp_node *node);
-/* The same for who reads: there is nothing, too, where something is not finished. */
+/* The same for readers, to whom something unfinished does not exist. */
 parapet_status pp_node_load_finished(parapet_store *store, const char *path, pp_node *node);
 void pp_node_clear(pp_node *node);
 
@@ -34,16 +34,16 @@ parapet_status pp_node_write_group(parapet_store *store, const char *path, const
 
 /* The following change groups above a path: for whoever holds them for an edit (hold.h).
  *
- * Makes the groups above path that do not exist, and takes stale consolidated metadata off those that do. */
+ * Creates the groups above path that do not exist, and removes stale consolidated metadata from those that do. */
 parapet_status pp_node_prepare_ancestors(parapet_store *store, const char *path);
 
-/* Takes consolidated metadata off the groups above path, and off path itself if it is a group. */
+/* Removes consolidated metadata from the groups above path, and from path itself if it is a group. */
 parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path);
 
-/* Removes everything that Parapet keeps beside a node, but its lock. */
+/* Removes everything that Parapet keeps beside a node except its lock. */
 parapet_status pp_node_remove_own(parapet_store *store, const char *path);
 
-/* Makes a group at path unless one is there; takes stale consolidated metadata off one that is. */
+/* Creates a group at path unless there is one; removes stale consolidated metadata from an existing one. */
 parapet_status pp_node_ensure_group(parapet_store *store, const char *path);
 
 #endif

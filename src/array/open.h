@@ -1,5 +1,5 @@
-/* open.h - parapet_store_open over a backend of the caller's, which stays the caller's: for tests. Compiled once per
- * flavour of the library, as open.c is: these two are all of array/ that knows what MPI_Comm is. */
+/* open.h - for tests: parapet_store_open over a backend that the caller keeps. Compiled once per flavour of the
+ * library, like open.c: only these two files of array/ know what MPI_Comm is. */
 #ifndef PARAPET_ARRAY_OPEN_H
 #define PARAPET_ARRAY_OPEN_H
 

@@ -1,12 +1,11 @@
-/* opening.h - how a store is opened over ranks that are known already. What the caller's communicator has to do with
- * it is in open.h. */
+/* opening.h - how a store is opened once its ranks are known. open.h starts from the caller's communicator. */
 #ifndef PARAPET_ARRAY_OPENING_H
 #define PARAPET_ARRAY_OPENING_H
 
 #include "comm/comm.h"
 #include "store/store.h"
 
-/* What a store is to be opened over: a url, or a backend that the caller keeps. */
+/* What to open: a url, or a backend that the caller keeps. */
 typedef struct pp_opening {
     const char *url;
     pp_store *backend;
@@ -14,11 +13,11 @@ typedef struct pp_opening {
     const parapet_store_options *options; /* as given; may be NULL */
 } pp_opening;
 
-/* deadline_seconds as given or from the environment; 0 where that cannot be told: opening then fails for that reason.
- */
+/* deadline_seconds as given or from the environment; 0 if that cannot be determined: opening then fails for that
+ * reason. */
 double pp_opening_deadline(const pp_opening *how);
 
-/* [collective] comm becomes the store's, or is freed. */
+/* [collective] Takes over comm, or frees it. */
 parapet_status pp_store_open_on(parapet_store **store, pp_comm *comm, const pp_opening *asked);
 
 /* [local] In this process alone. */

@@ -4,11 +4,11 @@
 
 #include "base/status.h"
 
-/* The options given, filled up from the environment and the defaults. */
+/* The given options, completed from the environment and the defaults. */
 parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet_store_options *given);
 
-/* For tests of several nodes on one machine: so many ranks in a row are taken for a node, by the environment variable
- * PARAPET_RANKS_PER_NODE; 0: as it is. */
+/* For tests of several nodes on one machine: the environment variable PARAPET_RANKS_PER_NODE, that many consecutive
+ * ranks count as a node; 0: the real nodes. */
 parapet_status pp_options_ranks_per_node(int *ranks);
 
 #endif

@@ -1,4 +1,4 @@
-/* path.h - paths of nodes in a store: "" is the root, "a/b" lies two levels below it. */
+/* path.h - paths of nodes in a store: "" is the root, "a/b" is two levels below it. */
 #ifndef PARAPET_ARRAY_PATH_H
 #define PARAPET_ARRAY_PATH_H
 
@@ -13,10 +13,10 @@ parapet_status pp_path_normalize(const char *path, char **normal);
 /* "path/name", or "name" at the root. Free with pp_free. */
 parapet_status pp_path_join(const char *path, const char *name, char **joined);
 
-/* A list of paths, and each of them; takes NULL. */
+/* Frees a list of paths and each of them; takes NULL. */
 void pp_paths_free(char **paths, size_t count);
 
-/* Whether a path is another one or lies below it; both normal. */
+/* Whether a path equals another or is below it; both are normalised. */
 bool pp_path_is_within(const char *inner, const char *outer);
 
 #endif

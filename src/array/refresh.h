@@ -6,26 +6,27 @@
 
 #include "base/status.h"
 
-/* Reads the array's document and seal into the handle. Looks again if they change under the reading. */
+/* Reads the array's document and seal into the handle. Reads again if they change meanwhile. */
 parapet_status pp_array_load(parapet_array *array);
 
-/* Whether the stored document is another one than the handle's. Costs one look at the storage if it is not. */
+/* Whether the stored document differs from the handle's. Costs one access to the storage if it does not. */
 parapet_status pp_array_look(parapet_array *array, bool *is_aged);
 
-/* Takes up what others have changed: attributes, shape, seal. PARAPET_ERR_STALE: it is another array now. */
+/* Takes over what other jobs changed: attributes, shape, seal. PARAPET_ERR_STALE: it is another array now. */
 parapet_status pp_array_refresh(parapet_array *array);
 
-/* The same for the document alone: the seal is this handle's own business. */
+/* The same for the document alone, without the seal. */
 parapet_status pp_array_refresh_document(parapet_array *array);
 
-/* PARAPET_ERR_STALE if what is stored is not what the handle reads and writes: another array, or a smaller one. */
+/* PARAPET_ERR_STALE if the stored array is not the one that the handle reads and writes, but another one, or has
+ * become smaller. */
 parapet_status pp_array_check_fresh(parapet_array *array);
 
-/* The same where something is damaged or missing. PARAPET_ERR_STALE, too, if the seal by which it is so is not the
- * stored one any more. */
+/* The same if something is damaged or missing. Also PARAPET_ERR_STALE if the seal that says so is no longer the
+ * stored one. */
 parapet_status pp_array_check_damage(parapet_array *array);
 
-/* Whether what reading came to can be explained by what another job did meanwhile. */
+/* Whether a change by another job can explain this result of reading. */
 bool pp_array_is_worth_looking(parapet_status status);
 
 #endif

@@ -1,29 +1,31 @@
-/* remove.h - how what is stored goes: only what is proved to be ours, object by object; directories only when they
- * are empty. What somebody else has put among it stays where it is.
+/* remove.h - how stored objects are removed: only objects that are proved to be ours, one by one, and directories
+ * only if they are empty. Files that somebody else put among them stay.
  *
- * Proofs: a shard has a key of its array's own grammar, under its document; below __parapet everything is the
- * library's own. */
+ * Proofs: the key of a shard follows the grammar of its array's document; everything below __parapet belongs to the
+ * library. */
 #ifndef PARAPET_ARRAY_REMOVE_H
 #define PARAPET_ARRAY_REMOVE_H
 
 #include "zarr/document.h"
 
-/* Shards with keys of this document's grammar, and what is empty then. Nothing there is fine. */
+/* Removes shards whose keys follow this document's grammar, and directories that are then empty. It is fine if there
+ * are none. */
 parapet_status pp_remove_shards(parapet_store *store, const char *path, const pp_array_document *document);
 
 /* Only those below a prefix, which is relative to the array: "c/7". */
 parapet_status pp_remove_shards_below(parapet_store *store, const char *path, const pp_array_document *document,
                                       const char *prefix);
 
-/* Shards of an array whose document this text was. Of a text that cannot be understood there are none. */
+/* Removes the shards of an array whose document was this text. If the text cannot be understood, there are none. */
 parapet_status pp_remove_shards_of_text(parapet_store *store, const char *path, const char *text, size_t bytes);
 
-/* Everything of a Zarr v3 array, by its own document, which goes last. One whose document cannot be read is taken for
- * one of ours. Nothing there, or something that is no such array: fine, and stays. */
+/* Removes a Zarr v3 array according to its own document, which is removed last. An array whose document cannot be
+ * read counts as one of ours. If there is nothing, or something else, it is left alone. */
 parapet_status pp_remove_array(parapet_store *store, const char *path);
 
-/* The same where nothing but its place tells whose it is: only if a checkpoint can have made it. The library has put
- * something beside its document, or has written that itself; and it was not made as an array of its own. */
+/* The same if only its place tells whose it is: removes it only if a checkpoint can have made it, that is, if the
+ * library put something beside its document or wrote the document, and if it was not created as an independent
+ * array. */
 parapet_status pp_remove_array_of_checkpoint(parapet_store *store, const char *path);
 
 #endif

@@ -1,4 +1,4 @@
-/* resize.h - another shape for an array, in the store; on rank 0 alone. */
+/* resize.h - changes the shape of an array in the store; on rank 0 alone. */
 #ifndef PARAPET_ARRAY_RESIZE_H
 #define PARAPET_ARRAY_RESIZE_H
 
@@ -7,15 +7,15 @@
 
 #include "base/status.h"
 
-/* Takes off a seal, and completes a shrinking that was interrupted: the first step of every change of shards. */
+/* Removes a seal, and completes an interrupted shrinking: the first step of every change of shards. */
 parapet_status pp_array_make_changeable(parapet_array *array);
 
-/* The following three want an array that was made changeable, and that has dimensions. */
+/* The following functions need an array that was made changeable and that has dimensions. */
 
-/* Gives the first dimension this extent; where that is less than it was, what lies beyond is removed and trimmed. */
+/* Gives the first dimension this extent; if it shrinks, everything beyond is removed and trimmed. */
 parapet_status pp_array_resize_first(parapet_array *array, int64_t extent);
 
-/* The same for an array whose shards may hold something beyond the extent, whatever its document says. */
+/* The same for an array whose shards may hold elements beyond the extent, whatever its document says. */
 parapet_status pp_array_trim_beyond(parapet_array *array, int64_t extent);
 
 /* Whether anything is stored in one layer along the first dimension. */

@@ -1,4 +1,4 @@
-/* seal.h - seals of arrays: the steps that put them in force and take them off. */
+/* seal.h - seals of arrays: the steps that set and remove them. */
 #ifndef PARAPET_ARRAY_SEAL_H
 #define PARAPET_ARRAY_SEAL_H
 
@@ -7,9 +7,8 @@
 /* Unseals if sealed, on rank 0: the first step of every write. */
 parapet_status pp_seal_break(parapet_array *array);
 
-/* The steps of sealing, on rank 0. First what an earlier seal or a shrinking has left is done away with; then the
- * pages of the head are written, which takes in their digests; last the head and the document, which is what seals.
- */
+/* The steps of sealing, on rank 0. First, what an earlier seal or a shrinking has left is removed; then the pages are
+ * written, whose digests go into the head; last the head and the document, which seals the array. */
 parapet_status pp_seal_remove_stale(parapet_array *array);
 parapet_status pp_seal_mark(parapet_array *array);
 
@@ -18,12 +17,13 @@ parapet_status pp_seal_mark(parapet_array *array);
  * all ranks (seal_many.c). */
 parapet_status pp_arrays_seal(parapet_array *const *arrays, int count);
 
-/* [collective] Compares every shard of sealed arrays with the manifest: existence, length and the checksum of its
- * index, each rank some of them; part of a call that has begun, same status on every rank (seal_verify.c). */
+/* [collective] Compares every shard of sealed arrays with the manifest (existence, length and the checksum of its
+ * index), and shares the work among the ranks; part of a call that has begun, same status on every rank
+ * (seal_verify.c). */
 parapet_status pp_arrays_verify(parapet_array *const *arrays, int count);
 
-/* Shards of many arrays are dealt to the servers in turn: the first of an array that is this rank's, with so many
- * shards in the arrays before it; INT64_MAX: none, this rank is no server. */
+/* Shards of many arrays are dealt to the servers in turn. Returns the first shard of an array that belongs to this
+ * rank, if the arrays before it have this many shards; INT64_MAX: none, this rank is not a server. */
 int64_t pp_seal_first_own(const parapet_store *store, int64_t before);
 
 #endif

@@ -1,8 +1,9 @@
 /* seal_line.h - who makes which pages of the seals of many arrays.
  *
- * All pages of all arrays stand in one line, each as heavy as its records and a file. The line is cut into batches of
- * pages of about equal weight, dealt to the servers in turn, one to each in a round. So all of them have work,
- * whether there are many small arrays or one large one, and none holds more than two pages' worth of records. */
+ * All pages of all arrays form one line, in which each page has the weight of its records and of a file. The line is
+ * divided into batches of pages of about equal weight, which are dealt to the servers in turn, one to each in a
+ * round. So all servers have work, whether there are many small arrays or one large one, and none holds more than two
+ * pages' worth of records. */
 #ifndef PARAPET_ARRAY_SEAL_LINE_H
 #define PARAPET_ARRAY_SEAL_LINE_H
 
@@ -31,7 +32,7 @@ typedef struct pp_seal_place {
     int64_t weight; /* of all pages before */
 } pp_seal_place;
 
-/* Arrays of one store, one at least. What can be refused is refused by all ranks alike: they know the same. */
+/* At least one array, all of one store. Refusals are the same on all ranks, because they know the same. */
 parapet_status pp_seal_line_init(pp_seal_line *line, parapet_array *const *arrays, int count);
 
 /* How many pages the seal of an array has. */

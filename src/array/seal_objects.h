@@ -4,13 +4,13 @@
 
 #include "zarr/manifest.h"
 
-/* What lies beside an array that is opened: whether it is sealed, and whether its document is the one that was. */
+/* Finds out whether an array that is being opened is sealed, and whether its document is the one that was sealed. */
 parapet_status pp_seal_open(parapet_array *array);
 
-/* What the seal says of a shard; array is a parapet_array. */
+/* What the seal says about a shard; array is a parapet_array. */
 parapet_status pp_seal_lookup_record(void *array, int64_t shard, pp_shard_record *record);
 
-/* Writes the head, durably: it goes with the document before a change and with the one after it. */
+/* Writes the head, durably: it belongs both to the document before a change and to the one after it. */
 parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],
                                   const unsigned char after[PP_SHA256_BYTES]);
 
@@ -19,7 +19,7 @@ uint32_t pp_seal_page_records(const pp_manifest_head *head, int64_t page);
 /* Writes a page, and puts its digest into the head. */
 parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_shard_record *records);
 
-/* Removes a head that is not in force any more; and also the pages. */
+/* Removes a head that is no longer in force; the second also removes the pages. */
 parapet_status pp_seal_remove_head(parapet_array *array);
 parapet_status pp_seal_remove_objects(parapet_array *array);
 

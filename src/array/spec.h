@@ -1,10 +1,10 @@
-/* spec.h - what a new array is to be: checked, compared, and what it leaves open chosen. */
+/* spec.h - the spec of a new array: checking it, comparing it between ranks, and choosing what it leaves open. */
 #ifndef PARAPET_ARRAY_SPEC_H
 #define PARAPET_ARRAY_SPEC_H
 
 #include "comm/comm.h"
 
-/* Whether a spec can be looked at; and everything in it that must be equal on all ranks. */
+/* Checks that a spec is well formed; adds everything in it that must be equal on all ranks to a call. */
 parapet_status pp_spec_check(const parapet_array_spec *spec);
 void pp_spec_add(const parapet_array_spec *spec, pp_call *call);
 

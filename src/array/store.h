@@ -1,4 +1,4 @@
-/* store.h - what the handle of a store answers to those who work with it. */
+/* store.h - what other modules can ask the handle of a store. */
 #ifndef PARAPET_ARRAY_STORE_H
 #define PARAPET_ARRAY_STORE_H
 
@@ -10,7 +10,7 @@ parapet_status pp_store_check_writable(const parapet_store *store);
 /* The ranks that have it open together. */
 pp_comm *pp_store_comm(const parapet_store *store);
 
-/* Another number for every store that this process opens. */
+/* A number that differs for every store that this process opens. */
 uint64_t pp_store_serial(const parapet_store *store);
 
 /* Where its objects are. */
@@ -25,11 +25,11 @@ pp_counters *pp_store_counters(parapet_store *store);
 /* How the ranks of a store work together in a transfer. */
 pp_team pp_store_team(const parapet_store *store, pp_direction direction);
 
-/* For a call that may keep ranks waiting for each other as long as it likes. */
+/* For a call in which ranks may wait for each other without limit. */
 void pp_store_suspend_deadline(const parapet_store *store);
 void pp_store_resume_deadline(const parapet_store *store);
 
-/* Arrays, groups and checkpoints that are open: a store with some cannot be closed. */
+/* The number of open arrays, groups, checkpoints and series: a store cannot be closed while there are any. */
 int pp_store_handle_count(const parapet_store *store);
 void pp_store_add_handles(parapet_store *store, int count);
 void pp_store_drop_handles(parapet_store *store, int count);

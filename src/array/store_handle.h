@@ -1,4 +1,4 @@
-/* store_handle.h - what is behind a parapet_store. Private to array/: other folders use store.h. */
+/* store_handle.h - the struct of a parapet_store. Private to array/: other folders use store.h. */
 #ifndef PARAPET_ARRAY_STORE_HANDLE_H
 #define PARAPET_ARRAY_STORE_HANDLE_H
 
@@ -6,19 +6,19 @@
 
 struct parapet_store {
     pp_comm *comm;
-    uint64_t serial; /* another one for every store of this process */
+    uint64_t serial; /* differs for every store of this process */
     pp_store *backend;
     bool is_backend_borrowed;
     parapet_mode mode;
     parapet_store_options options; /* every field resolved */
-    parapet_store_options given;   /* as they came from the caller: tells the source of a value */
+    parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
     pp_budget budget;
     pp_counters counters;
-    int handle_count; /* arrays and groups not closed yet */
-    int *servers;     /* the ranks that touch the storage of shards, ascending; equal on all ranks */
+    int handle_count; /* arrays, groups, checkpoints and series not closed yet */
+    int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;
     bool uses_records;          /* in place of locks; equal on all ranks */
-    char lock_source[96];       /* what says so */
+    char lock_source[96];       /* why */
     int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */
 };
 

@@ -1,29 +1,29 @@
-/* stored_document.h - an array's document goes to the store; on rank 0 alone. */
+/* stored_document.h - writes an array's document to the store; on rank 0 alone. */
 #ifndef PARAPET_ARRAY_STORED_DOCUMENT_H
 #define PARAPET_ARRAY_STORED_DOCUMENT_H
 
 #include "zarr/document.h"
 
-/* What becomes of an array's seal with its next document. Wherever the array is sealed before or after, a head that
- * goes with both documents is written first. */
+/* What happens to an array's seal with its next document. If the array is sealed before or after, a head that belongs
+ * to both documents is written first. */
 typedef enum pp_seal_change {
-    PP_SEAL_KEEP, /* sealed as before, or not; a head that is not in force goes */
-    PP_SEAL_SET,  /* the document says sealed, and its pages are written */
-    PP_SEAL_OFF   /* the document does not say so any more */
+    PP_SEAL_KEEP, /* sealed as before, or not; a head that is not in force is removed */
+    PP_SEAL_SET,  /* the document says that the array is sealed; its pages are written */
+    PP_SEAL_OFF   /* the document no longer says so */
 } pp_seal_change;
 
-/* Makes the first document of a new array, exclusively; takes over the contents of document, also on failure. */
+/* Writes the first document of a new array, exclusively; takes over the contents of document, even on failure. */
 parapet_status pp_array_store_first_document(parapet_array *array, pp_array_document *document);
 
 /* Changes a copy of the document. */
 typedef parapet_status (*pp_document_change)(parapet_array *array, pp_array_document *changed, const void *argument);
 
-/* Changes the document in the store and in the handle: from what is stored, not from what the handle remembers, and
- * while nobody else can change it. What others have changed of it since stays. */
+/* Changes the document in the store and in the handle: based on what is stored, not on what the handle remembers, and
+ * while nobody else can change it. Changes that others made since are kept. */
 parapet_status pp_array_edit(parapet_array *array, pp_document_change change, const void *argument,
                              pp_seal_change seal);
 
-/* The same for whoever holds the array for an edit and has refreshed the handle. */
+/* The same for a caller that holds the array for an edit and has refreshed the handle. */
 parapet_status pp_array_edit_held(parapet_array *array, pp_document_change change, const void *argument,
                                   pp_seal_change seal);
 

@@ -1,14 +1,14 @@
-/* walk.h - every object below a path. */
+/* walk.h - visits every object below a path. */
 #ifndef PARAPET_ARRAY_WALK_H
 #define PARAPET_ARRAY_WALK_H
 
 #include "base/status.h"
 
-/* Called for every object below a path, __parapet left out; key is relative to path. */
+/* Called for every object below a path except those in __parapet; key is relative to path. */
 typedef parapet_status (*pp_walk_visitor)(void *context, const char *key, uint64_t bytes);
 parapet_status pp_walk_objects(parapet_store *store, const char *path, pp_walk_visitor visit, void *context);
 
-/* Removes an object that a walk has shown; one that is gone already is fine. */
+/* Removes an object that a walk has visited; it may already be gone. */
 parapet_status pp_walk_remove(parapet_store *store, const char *path, const char *key);
 
 #endif

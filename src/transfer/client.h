@@ -1,4 +1,4 @@
-/* client.h - how a rank answers the servers: it works out from its own parts what a window needs of them. */
+/* client.h - how a rank answers the servers: it computes which of its own parts a window needs. */
 #ifndef PARAPET_TRANSFER_CLIENT_H
 #define PARAPET_TRANSFER_CLIENT_H
 
@@ -19,7 +19,7 @@ pp_window_news pp_window_read(pp_window *window, const int64_t *words);
 typedef struct pp_client_answer {
     pp_window window;
     pp_pieces pieces;
-    pp_pieces arriving; /* the fragment that is on its way, before its first piece */
+    pp_pieces arriving; /* the fragment in transit, before its first piece */
     void *arriving_data;
     bool is_arriving_packed;
 } pp_client_answer;

@@ -1,4 +1,4 @@
-/* context.h - what every transfer of one array works with: where it is stored, how it is cut, what it may use. */
+/* context.h - what every transfer of one array works with: where it is stored, how it is divided, what it may use. */
 #ifndef PARAPET_TRANSFER_CONTEXT_H
 #define PARAPET_TRANSFER_CONTEXT_H
 
@@ -8,18 +8,18 @@
 #include "transfer/layout.h"
 #include "zarr/manifest.h"
 
-/* What was done, over the life of a store; see parapet_statistics. */
+/* What was done since the store was opened; see parapet_statistics. */
 typedef struct pp_counters {
     _Atomic(int64_t) read_bytes, written_bytes, read_requests, objects_written;
     _Atomic(int64_t) chunks_decoded, chunks_encoded, chunks_copied, chunks_missing;
     _Atomic(int64_t) messages_sent, message_bytes, direct_bytes, shards_owned;
-    _Atomic(int64_t) memory_planned; /* the most of all transfers */
+    _Atomic(int64_t) memory_planned; /* of the largest transfer */
 } pp_counters;
 
-/* A transfer is going to take so much. */
+/* Notes that a transfer is going to take this much. */
 void pp_counters_plan(pp_counters *counters, size_t bytes);
 
-/* What the seal of an array says about a shard; PARAPET_OK and a record, or an error of the manifest. */
+/* Looks up what the seal of an array says about a shard: PARAPET_OK and a record, or an error of the manifest. */
 typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_shard_record *record);
 
 typedef struct pp_transfer_context {
@@ -37,7 +37,7 @@ typedef struct pp_transfer_context {
     void *seal_context;
 } pp_transfer_context;
 
-/* Tells the caller's callback how far a transfer is; a refusal cancels it. doing ends in "ing". */
+/* Reports the progress of a transfer to the caller's callback, which may cancel it. doing ends in "ing". */
 parapet_status pp_transfer_report(const pp_transfer_context *context, const char *doing, int64_t done_bytes,
                                   int64_t total_bytes);
 

@@ -1,6 +1,6 @@
 /* deliveries.h - what a server exchanges by messages for one window: one delivery per rank that cannot be reached
- * directly, its fragments lying one behind the other in a staging buffer, or, where a whole chunk comes from one
- * rank, in the chunk itself. */
+ * directly, its fragments one after the other in a staging buffer or, if a whole chunk comes from one rank, in the
+ * chunk itself. */
 #ifndef PARAPET_TRANSFER_DELIVERIES_H
 #define PARAPET_TRANSFER_DELIVERIES_H
 
@@ -19,7 +19,7 @@ typedef struct pp_window_delivery {
 typedef struct pp_deliveries {
     pp_window_delivery *deliveries; /* in arena */
     int count;
-    bool is_over; /* their messages have come, or gone */
+    bool is_over; /* their messages have arrived, or left */
     pp_buffer arena, staging;
 } pp_deliveries;
 
@@ -35,15 +35,15 @@ typedef struct pp_delivery_case {
     const pp_box *chunk_box; /* and what it holds */
 } pp_delivery_case;
 
-/* Finds the ranks that need messages; their number may be 0, and is when alone. Takes buffers from the budget and
- * keeps them. */
+/* Finds the ranks that need messages; there may be none, and there are none if this rank is alone. Takes buffers from
+ * the budget and keeps them. */
 parapet_status pp_deliveries_build(pp_deliveries *deliveries, const pp_delivery_case *delivery_case);
 void pp_deliveries_free(pp_deliveries *deliveries);
 
 /* Whether a rank's pieces go by messages. */
 bool pp_deliveries_has(const pp_deliveries *deliveries, int rank);
 
-/* On the thread that calls MPI: sets all deliveries going; and whether all have come to an end. */
+/* On the thread that calls MPI: starts all deliveries; tells whether all have ended. */
 void pp_deliveries_ask(pp_deliveries *deliveries, pp_pull *pull);
 bool pp_deliveries_are_done(const pp_deliveries *deliveries);
 

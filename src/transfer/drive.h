@@ -1,9 +1,9 @@
-/* drive.h - runs a pipeline beside the other ranks: the one loop in which a rank is server and client at once.
+/* drive.h - runs a pipeline together with the other ranks: the one loop in which a rank is server and client at once.
  *
- * The calling thread is the one that calls MPI. It hands windows that need messages to the protocol and back to the
+ * The calling thread is the one that calls MPI. It passes windows that need messages to the protocol and back to the
  * pipeline, answers the other servers, spreads failures, and ends when all ranks agree. It makes no storage call, so
- * that a server stuck in a flush still answers its peers; only without threads does it do all the work itself, a
- * window at a time. */
+ * that a server that is stuck in a flush still answers its peers. Only without threads does it do all the work
+ * itself, one window at a time. */
 #ifndef PARAPET_TRANSFER_DRIVE_H
 #define PARAPET_TRANSFER_DRIVE_H
 
@@ -18,8 +18,8 @@ typedef struct pp_drive {
     pp_deliveries *(*deliveries_of)(void *item); /* of an item at an outside station */
 } pp_drive;
 
-/* [collective] Same status on every rank. *is_abandoned: a deadline has passed while messages were under way; buffers
- * of the job must not be freed. */
+/* [collective] Same status on every rank. *is_abandoned: a deadline passed while messages were in transit, so the
+ * buffers of the job must not be freed. */
 parapet_status pp_drive_run(const pp_drive *drive, bool *is_abandoned);
 
 #endif

@@ -1,5 +1,5 @@
-/* item.h - what passes through the pipeline of a transfer, whichever way it goes: some chunks of one shard, and how
- * their elements get to the ranks that claim them or come from there. */
+/* item.h - what passes through the pipeline of a transfer, in either direction: some chunks of one shard, and how
+ * their elements get to or from the ranks that claim them. */
 #ifndef PARAPET_TRANSFER_ITEM_H
 #define PARAPET_TRANSFER_ITEM_H
 
@@ -7,28 +7,28 @@
 
 struct pp_transfer;
 
-/* What a shard that this rank owns begins with, in either direction. */
+/* How the struct of an owned shard begins, in either direction. */
 typedef struct pp_transfer_shard {
     int target; /* which array of the transfer */
     int64_t number;
     size_t first, end;  /* its records in what is served */
-    atomic_int pending; /* items that have been taken of it and not been consumed */
+    atomic_int pending; /* items that were taken from it and not yet consumed */
     struct pp_transfer_shard *following;
 } pp_transfer_shard;
 
-/* What an item begins with, in either direction. */
+/* How the struct of an item begins, in either direction. */
 typedef struct pp_transfer_item {
     pp_transfer_shard *shard;
     int slot;
-    pp_window window; /* alone, a reader's item may have more chunks than a window */
+    pp_window window; /* if the rank is alone, an item of a reader may have more chunks than a window */
     pp_window_news news;
-    pp_deliveries deliveries; /* what other ranks send, or are sent */
+    pp_deliveries deliveries; /* what other ranks send or receive */
 } pp_transfer_item;
 
 /* What the deliveries of an item are made for. */
 pp_delivery_case pp_transfer_delivery_case(const struct pp_transfer *transfer, const pp_transfer_item *item);
 
-/* One chunk of an item, on its way between its memory and the claims on it. */
+/* One chunk of an item that is moved between its memory and the claims on it. */
 typedef struct pp_chunk_move {
     pp_transfer_item *item;
     int worker;
@@ -39,9 +39,9 @@ typedef struct pp_chunk_move {
     int64_t moved_bytes; /* of all pieces of the chunk */
 } pp_chunk_move;
 
-/* Moves every piece of the chunk: between this rank's own memory, that of other processes of the node, or what has
- * come or will go as messages. false: the system refuses to copy from or to another process. Its pieces must come as
- * messages from then on, and the item must begin again. */
+/* Moves every piece of the chunk to or from this rank's own memory, the memory of other processes on the node, or
+ * messages. false: the system refuses to copy from or to another process. From then on its pieces must be sent as
+ * messages, and the item must begin again. */
 bool pp_chunk_move_pieces(const struct pp_transfer *transfer, pp_chunk_move *move);
 
 #endif

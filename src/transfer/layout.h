@@ -1,4 +1,4 @@
-/* layout.h - how one array is cut and stored, ready for transfers: shards over the array, chunks over a shard,
+/* layout.h - how one array is divided and stored, ready for transfers: shards over the array, chunks over a shard,
  * the codec chain of a chunk. Made from the array's document; never changed.
  *
  *     array  = grid of shards (stored objects)
@@ -32,7 +32,7 @@ bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk);
 /* The key of a shard: path of the array, "/", key. Free with pp_free. */
 parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key);
 
-/* The other way, of a key without the path; false: it is no shard of the array. */
+/* The reverse, for a key without the path; false: it is not a shard of the array. */
 bool pp_layout_shard_of_key(const pp_layout *layout, const char *key, int64_t *shard);
 
 #endif

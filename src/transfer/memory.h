@@ -1,11 +1,11 @@
-/* memory.h - how a transfer divides its budget, as arithmetic on sizes: what the transfer then takes, and what
- * `parapet plan` prints without running one. */
+/* memory.h - how a transfer divides its budget, as arithmetic on sizes. A transfer takes exactly this, and `parapet
+ * plan` prints it without running one. */
 #ifndef PARAPET_TRANSFER_MEMORY_H
 #define PARAPET_TRANSFER_MEMORY_H
 
 #include "transfer/layout.h"
 
-/* Beyond what any machine has, and still to be added to. */
+/* More than any machine has, but small enough to add to. */
 #define PP_MEMORY_ENDLESS (SIZE_MAX / 8)
 
 /* What decides how much a server needs. */
@@ -15,40 +15,40 @@ typedef struct pp_memory_case {
     int threads;
     bool has_threads;      /* storage runs beside encoding: more than one window is under way */
     bool keeps_old;        /* writing: some shard is only partly covered */
-    bool has_remote;       /* some claim is of another rank: pieces may come as messages */
+    bool has_remote;       /* some claim belongs to another rank: pieces may arrive as messages */
     bool uses_direct;      /* some of those ranks can be reached without messages */
     size_t fragment_bytes; /* of a message */
     int64_t shard_count;   /* shards that this server owns */
-    int64_t rank_most;     /* other ranks that have something of one shard */
+    int64_t rank_most;     /* largest number of other ranks that hold parts of one shard */
 } pp_memory_case;
 
 typedef struct pp_memory_plan {
     int slot_count;
     int window_chunks;    /* chunks per slot */
     size_t slot_bytes;    /* of one slot, with its share of shard lists */
-    size_t staging_bytes; /* of one slot, for pieces that come or go as messages; part of slot_bytes */
+    size_t staging_bytes; /* of one slot, for pieces sent or received as messages; part of slot_bytes */
     size_t batch_bytes;   /* reading: of one request to storage */
     size_t sieve_bytes;   /* of one worker, for rows of other ranks */
     size_t writer_bytes;  /* writing: of the buffer of the one writer */
-    size_t planned_bytes; /* the most that will be taken */
+    size_t planned_bytes; /* upper limit of what will be taken */
 } pp_memory_plan;
 
-/* The largest of several layouts counts. PARAPET_ERR_MEMORY names the limit that would do. */
+/* The largest of several layouts counts. PARAPET_ERR_MEMORY names the limit that would be enough. */
 parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                                     pp_memory_plan *plan);
 parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                                    pp_memory_plan *plan);
 
-/* The smallest amount that a transfer of one layout between so many ranks can do with, whether it reads or writes;
- * lists are not included. */
+/* The smallest amount that a transfer of one layout between this many ranks needs, in either direction; lists are not
+ * included. */
 size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes);
 
-/* What the lists of so many claims, which meet so many shards, take, with what is needed to make and check them, and
- * what comes to the rank as a home and as an owner, if that is `others` times as much; saturates. */
+/* The memory for the lists of this many claims, which meet this many shards, including what is needed to make and
+ * check them, and what the rank receives as a home and as an owner if that is `others` times as much; saturates. */
 size_t pp_memory_list_bytes(int ndim, int64_t claims, int64_t shards, int64_t others);
 
-/* How many times as much comes to the rank that gets most as it has itself, if all ranks are alike; 0 if it is alone.
- */
+/* How many times as much as it has itself the rank receives that receives the largest amount, if all ranks are alike;
+ * 0 if it is alone. */
 int64_t pp_memory_others(int ranks, int servers, int64_t shards);
 
 /* What the client side of a rank takes, for its messages. */

@@ -1,4 +1,4 @@
-/* move.h - moves one piece between a chunk in this process and the memory of whoever claims it. */
+/* move.h - moves one piece between a chunk in this process and the memory of the rank that claims it. */
 #ifndef PARAPET_TRANSFER_MOVE_H
 #define PARAPET_TRANSFER_MOVE_H
 
@@ -14,16 +14,16 @@ typedef struct pp_move {
     size_t element_bytes;
 } pp_move;
 
-/* Where the claim's rank keeps the first element of the box. */
+/* The address of the first element of the box in the memory of the claim's rank. */
 uint64_t pp_move_address(const pp_move *move);
 
-/* The claim is this rank's own. */
+/* The claim belongs to this rank. */
 void pp_move_own(const pp_move *move, pp_direction direction);
 
-/* The claim is of another process of this node. false: the system refuses. */
+/* The claim belongs to another process on this node. false: the system refuses. */
 bool pp_move_direct(const pp_move *move, pp_direction direction, int64_t process);
 
-/* Between a chunk and the bytes of a message, in which the box lies packed in C order. */
+/* Between a chunk and the bytes of a message, in which the box is packed in C order. */
 void pp_move_packed(const pp_move *move, pp_direction direction, void *packed);
 
 /* Sets the box in this rank's own memory to one value. */

@@ -1,4 +1,4 @@
-/* parts.h - the caller's memory in a transfer: boxes of the array and where their elements lie. */
+/* parts.h - the caller's memory in a transfer: boxes of the array and where their elements are. */
 #ifndef PARAPET_TRANSFER_PARTS_H
 #define PARAPET_TRANSFER_PARTS_H
 
@@ -11,12 +11,12 @@ typedef struct pp_part {
     int64_t strides[PARAPET_MAX_NDIM];
 } pp_part;
 
-/* The caller's list, which stays where it is as long as this is used: nothing is kept of each part. */
+/* The caller's list, which must stay where it is as long as this is used: parts are not copied. */
 typedef struct pp_parts {
     const parapet_part *given;
     int count;
     size_t element_bytes;
-    bool is_step; /* the parts leave out the first dimension, in which all of them have the index `step` */
+    bool is_step; /* the parts leave out the first dimension, in which all of them are at index `step` */
     int64_t step;
 } pp_parts;
 

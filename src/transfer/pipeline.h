@@ -3,15 +3,15 @@
  *     next --> | slot | slot | slot | --> consume        writing: workers produce, one storage thread consumes
  *              produce ^                                 reading: one storage thread produces, workers consume
  *
- * Items are handed out in order on both sides, so that a single consumer sees them in order. Two more stations are
- * outside, with the thread that calls MPI: an item may have to be fetched before it is produced (pieces that come as
+ * Items are issued in order on both sides, so that a single consumer sees them in order. Two more stations are
+ * outside, on the thread that calls MPI: an item may have to be fetched before it is produced (pieces that come as
  * messages), and sent before its slot is free again:
  *
  *     next [-> fetch] -> produce -> consume [-> send] -> free
  *
- * Alone, the calling thread is one of the workers (pp_pipeline_run). With other ranks it only steps: all work is on
- * threads of their own, or, where threads are not allowed, done a little at a time by pp_pipeline_step. Knows nothing
- * of arrays or MPI. Depends on base. */
+ * If the rank is alone, the calling thread is one of the workers (pp_pipeline_run). With other ranks it only steps:
+ * all work is done on other threads or, if threads are not allowed, a little at a time by pp_pipeline_step. Knows
+ * nothing of arrays or MPI. Depends on base. */
 #ifndef PARAPET_TRANSFER_PIPELINE_H
 #define PARAPET_TRANSFER_PIPELINE_H
 
@@ -29,7 +29,7 @@ typedef struct pp_pipeline_job {
     parapet_status (*produce)(void *context, int worker, void *item);
     parapet_status (*consume)(void *context, int worker, void *item);
     /* Whether the item has to be fetched now: asked after next, and again after produce, which may find out that it
-     * cannot go on without. NULL: never. */
+     * cannot continue without. NULL: never. */
     bool (*wants_fetch)(void *context, const void *item);
     /* Whether the item has to be sent: asked after consume. NULL: never. */
     bool (*wants_send)(void *context, const void *item);
@@ -39,17 +39,18 @@ typedef struct pp_pipeline_job {
     void *items;
     size_t item_bytes;
     int slot_count;
-    int worker_count;         /* threads on the workers' side, when alone the calling one included */
+    int worker_count;         /* threads on the workers' side, including the calling one if the rank is alone */
     pp_pipeline_role workers; /* which side the workers are on; the other side is one storage thread */
     bool has_storage_thread;  /* false with worker_count 1: no thread is started */
 } pp_pipeline_job;
 
-/* Alone: runs until next says end and everything is consumed, or until something fails: then the first failure. */
+/* Alone: runs until next reports the end and everything is consumed, or until something fails; returns the first
+ * failure. */
 parapet_status pp_pipeline_run(const pp_pipeline_job *job);
 
 typedef struct pp_pipeline pp_pipeline;
 
-/* Beside other ranks: starts the threads. The job must outlive the pipeline. */
+/* With other ranks: starts the threads. The job must outlive the pipeline. */
 parapet_status pp_pipeline_start(pp_pipeline **line, const pp_pipeline_job *job);
 
 /* Without threads: does one piece of work, if there is one to do. With threads: nothing. true: something happened. */
@@ -61,16 +62,16 @@ void *pp_pipeline_take_to_send(pp_pipeline *line);
 void pp_pipeline_fetched(pp_pipeline *line, void *item);
 void pp_pipeline_sent(pp_pipeline *line, void *item);
 
-/* Ends the run early. With PARAPET_OK: nothing failed here, but nothing more is wanted. */
+/* Ends the run early. PARAPET_OK: nothing failed here, but nothing more is needed. */
 void pp_pipeline_stop(pp_pipeline *line, parapet_status status);
 
 /* Something has failed, or the line was stopped. */
 bool pp_pipeline_is_stopping(pp_pipeline *line);
 
-/* Everything is done or given up, and no thread is at work. Items at the outside stations stay there. */
+/* Everything is done or given up, and no thread is working. Items at the outside stations stay there. */
 bool pp_pipeline_is_over(pp_pipeline *line);
 
-/* Sleeps until something changes in the line, at most that long. */
+/* Sleeps until something changes in the line, but at most this long. */
 void pp_pipeline_wait(pp_pipeline *line, long nanoseconds);
 
 /* After is_over: frees the line and returns the first failure. */

@@ -1,5 +1,5 @@
-/* read_shard.h - one shard on its way to the claims on it: which of its chunks are wanted, where they lie, and what
- * is read by one request. */
+/* read_shard.h - one shard that is read for the claims on it: which of its chunks are wanted, where they are, and
+ * what is read by one request. */
 #ifndef PARAPET_TRANSFER_READ_SHARD_H
 #define PARAPET_TRANSFER_READ_SHARD_H
 
@@ -12,7 +12,7 @@ typedef struct pp_read_shard {
     int64_t *wanted;           /* stored chunks that a claim touches, in the order of their offsets */
     int64_t wanted_count, next_wanted;
     int64_t next_absent; /* chunks from this one on may be touched and not stored */
-    bool is_told_absent; /* of a shard that is not stored: handed out */
+    bool is_told_absent; /* of a shard that is not stored: already reported */
     pp_budget *budget;
     size_t reserved_bytes;
 } pp_read_shard;

@@ -1,8 +1,8 @@
-/* run.h - how a transfer runs, whichever way it goes: messages, memory, agreement, run, clear.
+/* run.h - how a transfer runs, in either direction: messages, memory, agreement, run, clear.
  *
- * The shards that this rank owns are opened one after the other, and items are taken of them, which pass through the
- * pipeline; a shard is closed once its last item is consumed. What becomes of shards and items is up to the
- * operations, of which there is one set for each direction (read.c, write.c). */
+ * The shards that this rank owns are opened one after the other. Items are taken from them and pass through the
+ * pipeline; a shard is closed when its last item is consumed. The operations decide what happens to shards and items;
+ * there is one set for each direction (read.c, write.c). */
 #ifndef PARAPET_TRANSFER_RUN_H
 #define PARAPET_TRANSFER_RUN_H
 
@@ -16,14 +16,14 @@ typedef struct pp_transfer_operations {
     pp_direction direction;
     size_t shard_bytes, item_bytes; /* of structs that begin with a pp_transfer_shard and a pp_transfer_item */
 
-    /* All that can be refused, or fail, before memory is divided. */
+    /* Everything that can be refused, or fail, before memory is divided. */
     parapet_status (*prepare)(pp_transfer *transfer);
     /* Divides the budget; layouts are those of all arrays of the session. */
     parapet_status (*plan_memory)(const pp_transfer *transfer, const pp_layout *const *layouts,
                                   const pp_memory_case *memory, pp_memory_plan *plan);
 
-    /* As pp_pipeline_job.next: never called by two threads at once. The shard is zero but for its head, and is closed
-     * also after a failure. take: *is_taken false: nothing is left of the shard. */
+    /* As pp_pipeline_job.next: never called by two threads at once. The shard is zero except for its head, and is
+     * closed even after a failure. take: *is_taken false: nothing is left of the shard. */
     parapet_status (*open_shard)(pp_transfer *transfer, pp_transfer_shard *shard);
     void (*close_shard)(pp_transfer *transfer, pp_transfer_shard *shard);
     parapet_status (*take)(pp_transfer *transfer, pp_transfer_shard *shard, pp_transfer_item *item, bool *is_taken);
@@ -33,7 +33,7 @@ typedef struct pp_transfer_operations {
     parapet_status (*consume)(pp_transfer *transfer, int worker, pp_transfer_item *item);
 
     void (*clear_item)(pp_transfer_item *item);
-    void (*clear)(pp_transfer *transfer); /* what prepare has made; NULL: nothing */
+    void (*clear)(pp_transfer *transfer); /* frees what prepare has made; NULL: nothing */
 } pp_transfer_operations;
 
 /* One transfer, as it runs on this rank. */
@@ -48,11 +48,11 @@ struct pp_transfer {
     pp_sieve *sieves; /* one of each worker; NULL when alone */
     atomic_llong done_bytes;
     int64_t total_bytes;
-    int64_t reported_bytes; /* what the progress callback was told last; -1: it is to be told of the start */
+    int64_t reported_bytes; /* what the progress callback was told last; -1: report the start */
 };
 
-/* [collective, unless the session is alone] Runs what operations, session and reported_bytes say, of which `before`
- * is the status so far; clears the session. Same status on every rank. */
+/* [collective, unless the session is alone] Runs the transfer that operations, session and reported_bytes describe;
+ * `before` is the status so far. Clears the session. Same status on every rank. */
 parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before);
 
 #endif

@@ -13,12 +13,12 @@ typedef struct pp_view {
     pp_claim_set plan; /* of the claims */
 } pp_view;
 
-/* The claim of record number `work` of the list; what it and a box have in common, if there is a claim. */
+/* The claim of record number `work` of the list; its intersection with a box, if there is a claim. */
 const int64_t *pp_view_claim(const pp_view *view, size_t work);
 bool pp_view_intersect(const pp_view *view, size_t work, const pp_box *box, pp_box *common);
 
 typedef struct pp_session {
-    const pp_team *team; /* NULL: this rank trims for all of them */
+    const pp_team *team; /* NULL: this rank trims on behalf of all of them */
     const pp_transfer_array *arrays;
     int array_count;
     pp_budget *budget;
@@ -26,20 +26,20 @@ typedef struct pp_session {
     pp_view own;    /* this rank's parts, and every shard they touch */
     pp_view served; /* all claims on the shards that this rank owns; empty on one rank, which serves its own */
     pp_peers peers; /* ranks behind the claims in `served` */
-    pp_list owned;  /* shards that other homes have given to this rank: pairs of target and shard, sorted */
+    pp_list owned;  /* shards that other homes assigned to this rank: pairs of target and shard, sorted */
     int rank, rank_count;
     bool is_alone; /* rank_count is 1 */
     size_t fragment_bytes;
-    size_t least_bytes; /* of buffers: what is left for lists is the rest */
+    size_t least_bytes; /* for buffers: the rest is left for lists */
 } pp_session;
 
-/* [collective] Describes the parts, fixes owners. Every rank must take part to the end; the status is this rank's
- * own. Clear it also after a failure. */
+/* [collective] Describes the parts, fixes owners. Every rank must take part until the end; the status is that of this
+ * rank. Clear it even after a failure. */
 parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
                                 int array_count);
 
-/* [local] After an array shrank in the marked dimensions: nothing is claimed, and what is served are the shards at
- * its new edge. The rank is alone, however many there are. Clear it also after a failure. */
+/* [local] After an array shrank in the marked dimensions: nothing is claimed, and the shards at its new edge are
+ * served. The rank works alone, however many there are. Clear it even after a failure. */
 parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk);
 void pp_session_clear(pp_session *session);
 
@@ -49,7 +49,7 @@ const pp_transfer_context *pp_session_context(const pp_session *session, int tar
 /* What this rank serves. */
 const pp_view *pp_session_served(const pp_session *session);
 
-/* Whether some claim in what this rank serves is of another rank. */
+/* Whether some claim that this rank serves belongs to another rank. */
 bool pp_session_has_remote(const pp_session *session);
 
 /* Whether some of those can be reached without messages. */
@@ -58,7 +58,7 @@ bool pp_session_uses_direct(const pp_session *session);
 /* Groups of the served list: shards that this rank owns. */
 int64_t pp_session_shard_count(const pp_session *session);
 
-/* The most other ranks that have something of one of these shards. */
+/* The largest number of other ranks that hold parts of one of these shards. */
 int64_t pp_session_rank_most(const pp_session *session);
 
 #endif

@@ -1,4 +1,4 @@
-/* shard.h - one stored shard, open for reading: where its chunks lie, and whether it is the one that was sealed. */
+/* shard.h - one stored shard, open for reading: where its chunks are, and whether it is the one that was sealed. */
 #ifndef PARAPET_TRANSFER_SHARD_H
 #define PARAPET_TRANSFER_SHARD_H
 
@@ -14,15 +14,15 @@ typedef struct pp_shard {
     size_t reserved_bytes;
 } pp_shard;
 
-/* Opens a shard and checks its index; on a sealed array also that it is the shard that was sealed. A shard that
- * was never written opens as absent. Close it also after a failure. */
+/* Opens a shard and checks its index; on a sealed array also that it is the shard that was sealed. A shard that was
+ * never written opens as absent. Close it even after a failure. */
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard);
 void pp_shard_close(pp_shard *shard);
 
 /* Whether a chunk is stored. */
 bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk);
 
-/* The part of a record that is about chunks, made of one after the other in ascending order. */
+/* The part of a record that describes chunks, computed from one after the other in ascending order. */
 typedef struct pp_shard_tally {
     pp_sha256 hash;
     uint32_t chunk_count;
@@ -34,11 +34,11 @@ void pp_shard_tally_init(pp_shard_tally *tally);
 bool pp_shard_tally_add(pp_shard_tally *tally, const pp_chain *chain, int64_t chunk, pp_bytes encoded);
 void pp_shard_tally_finish(pp_shard_tally *tally, pp_shard_record *record);
 
-/* Compares existence, length and index with what was sealed; reads nothing. Two shards whose chunks differ in
- * neither number nor length are alike to it: their contents are compared by whoever opens a shard to read it. */
+/* Compares existence, length and index with what was sealed; reads nothing. It cannot distinguish two shards whose
+ * chunks differ in neither number nor length: their contents are compared when a shard is opened for reading. */
 parapet_status pp_shard_compare(const pp_shard *shard, const pp_shard_record *sealed);
 
-/* What a seal records of the shard: an absent one has bytes PP_SHARD_ABSENT. */
+/* What a seal records about the shard; an absent one has bytes PP_SHARD_ABSENT. */
 parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_shard *shard, pp_shard_record *record);
 
 /* Reads bytes of a shard and counts them. */

@@ -8,7 +8,7 @@
 typedef struct pp_shard_build {
     int64_t number;
     int target;   /* which array of the transfer */
-    pp_shard old; /* what is there now; only opened when some of it is kept */
+    pp_shard old; /* the stored shard; only opened if parts of it are kept */
     bool is_old_open;
     pp_chunk_entry *entries; /* of the new shard */
     size_t reserved_bytes;
@@ -17,36 +17,37 @@ typedef struct pp_shard_build {
     bool is_described; /* the chunks come in ascending order, and so far the tally has them all */
     pp_shard_tally tally;
     uint32_t index_crc32c;
-    const char *staging; /* where the unfinished shard is kept under a name that is found again; NULL: anywhere */
+    const char *staging; /* where the unfinished shard is kept under a name that can be found again; NULL: anywhere */
 } pp_shard_build;
 
-/* What a new shard takes of the budget: for its list of chunks (and that of the old one), as long as it lives; and,
- * one shard at a time, to write it. */
+/* What a new shard takes from the budget: as long as it exists, for its list of chunks (and that of the old one);
+ * and, for one shard at a time, to write it. */
 size_t pp_shard_build_list_bytes(const pp_layout *layout, bool needs_old);
 size_t pp_shard_build_write_bytes(const pp_layout *layout);
 
-/* The most that the writer of one shard makes use of. */
+/* The largest buffer that the writer of one shard can use. */
 size_t pp_shard_build_writer_bytes(const pp_layout *layout);
 
-/* Memory for a new shard; opens the old one if asked. Free it also after a failure. */
+/* Memory for a new shard; opens the old one if asked. Free it even after a failure. */
 parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_context *context, int64_t number,
                                      bool needs_old);
 void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *context);
 
-/* Makes the record that a seal would hold on the way: for chunks that are appended in ascending order. */
+/* Computes the record that a seal would hold while the shard is written; only for chunks that are appended in
+ * ascending order. */
 void pp_shard_build_describe(pp_shard_build *build);
 
 /* Appends one encoded chunk. */
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded);
 
-/* For a shard with a staging place of its own. Its name there; free with pp_free. */
+/* For a shard with a staging place: its name there; free with pp_free. */
 parapet_status pp_shard_build_name(const pp_shard_build *build, char **name);
 
-/* Goes on with what an earlier run has appended and made durable. */
+/* Continues with what an earlier run appended and made durable. */
 parapet_status pp_shard_build_resume(pp_shard_build *build, const pp_transfer_context *context, uint64_t bytes);
 
-/* Appends the index, makes everything durable and hands the staged object over. */
+/* Appends the index, makes everything durable and returns the staged object. */
 parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged);
 
 #endif

@@ -1,10 +1,10 @@
 /* sieve.h - wide copies from and to the memory of other processes.
  *
  * The rows of a chunk are short, and the system charges for every row: 64^3 doubles cost 4,096 rows of 512 bytes, at
- * some 0.6 us each. But what lies beside them in the same rows of a claim belongs to the next chunks of the shard.
- * Reading: whole rows are fetched at once, and kept for those chunks. Writing: pieces are collected until whole rows
- * are complete. One per worker; a few claims at a time; bounded memory. Where rows are long already, or memory is
- * short, pieces are copied as they are. */
+ * some 0.6 us each. But their neighbours in the same rows of a claim belong to the next chunks of the shard. Reading:
+ * whole rows are fetched at once, and kept for those chunks. Writing: pieces are collected until whole rows are
+ * complete. One per worker; a few claims at a time; bounded memory. If rows are already long, or memory is short,
+ * pieces are copied as they are. */
 #ifndef PARAPET_TRANSFER_SIEVE_H
 #define PARAPET_TRANSFER_SIEVE_H
 
@@ -20,7 +20,7 @@ typedef struct pp_sieve_rows {
     pp_box box;   /* which */
     pp_buffer buffer;
     long used_at;
-    /* Writing: what has been collected, and for whom. */
+    /* Writing: what was collected, and for which claim. */
     int64_t claim[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM];
     int64_t process;
     size_t element_bytes;
@@ -51,12 +51,12 @@ void pp_sieve_free(pp_sieve *sieve);
 /* Copies the piece into its chunk. false: the system refuses. */
 bool pp_sieve_gather(pp_sieve *sieve, const pp_sieve_piece *piece);
 
-/* Copies the piece out of its chunk, now or by the next flush. false: the system refuses; what was collected and not
- * copied is forgotten. */
+/* Copies the piece out of its chunk, now or at the next flush. false: the system refuses; what was collected and not
+ * copied is discarded. */
 bool pp_sieve_scatter(pp_sieve *sieve, const pp_sieve_piece *piece);
 bool pp_sieve_flush(pp_sieve *sieve);
 
-/* Forgets what it holds: the memory of other ranks may change. */
+/* Discards what it holds, because the memory of other ranks may change. */
 void pp_sieve_forget(pp_sieve *sieve);
 
 #endif

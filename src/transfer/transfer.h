@@ -8,7 +8,7 @@
  *     plan       owners are fixed, overlaps refused, the budget divided (session.c, memory.c); all ranks agree
  *     run        owners pull windows of chunks and write them, or read and push them (write.c, read.c, drive.c)
  *     agree      which is also how every rank learns that nobody will ask it for anything more
- * run.c takes every transfer through them; read.c and write.c say what becomes of shards and chunks. */
+ * run.c takes every transfer through them; read.c and write.c decide what happens to shards and chunks. */
 #ifndef PARAPET_TRANSFER_TRANSFER_H
 #define PARAPET_TRANSFER_TRANSFER_H
 
@@ -27,27 +27,27 @@ typedef struct pp_team {
     int server_count;
     size_t fragment_bytes; /* of a message */
     const pp_owner_strategy *ownership;
-    bool has_deadline; /* ranks may leave while others still work: nothing of theirs may be in use then */
-    bool uses_direct;  /* ranks of a node copy from each other's memory, where the system allows it */
+    bool has_deadline; /* ranks may leave while others still work, so nothing of theirs may be in use then */
+    bool uses_direct;  /* ranks on a node copy from each other's memory, where the system allows it */
 } pp_team;
 
 /* One array of a transfer. */
 typedef struct pp_transfer_array {
     const pp_transfer_context *context; /* store, budget, threads and progress are the same for all of them */
     const pp_parts *parts;
-    pp_shard_notes *notes; /* that staging makes room in, for what will have been published; NULL: none are taken */
+    pp_shard_notes *notes; /* staging makes room in them for what will be published; NULL: no notes are taken */
 } pp_transfer_array;
 
 /* [collective] Fills the parts. Chunks that are not stored give the fill value. Same status on every rank. */
 parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_array *arrays, int array_count);
 
-/* What a seal would record of a new shard. */
+/* What a seal would record about a new shard. */
 typedef struct pp_staged_note {
     int target; /* which array of the transfer */
     int64_t shard;
-    pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not made on the way */
+    pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not computed */
     bool keeps_old;         /* some of it was taken from the shard that it replaces */
-    uint64_t old_version;   /* of that; 0: there was none */
+    uint64_t old_version;   /* of that shard; 0: there was none */
 } pp_staged_note;
 
 /* New shards, written and durable but not visible. */
@@ -58,8 +58,8 @@ typedef struct pp_staged {
     size_t capacity;
 } pp_staged;
 
-/* [collective] Writes the parts, which must not overlap, into new shards; chunks that no part touches are taken over
- * from the old shard in encoded form. Same status on every rank. */
+/* [collective] Writes the parts, which must not overlap, into new shards; chunks that no part touches are copied from
+ * the old shard in encoded form. Same status on every rank. */
 parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *arrays, int array_count,
                                  pp_staged *staged);
 
@@ -68,17 +68,17 @@ parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *a
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk,
                                          pp_staged *staged);
 
-/* [local] PARAPET_ERR_STALE if a staged shard that was built from an older one would replace another one than that.
+/* [local] PARAPET_ERR_STALE if a staged shard that was built from an older one would replace a different one.
  * contexts are those of the arrays of the transfer. */
 parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_staged *staged);
 
 /* [local] Makes all staged shards visible and durable. */
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged);
 
-/* Gives everything back; what was not published never existed. */
+/* Frees everything; what was not published never existed. */
 void pp_staged_clear(pp_staged *staged);
 
-/* [local] Decodes every chunk of an open shard and hands nothing on: a check. Returns the first problem. */
+/* [local] Checks an open shard by decoding every chunk and discarding the result. Returns the first problem. */
 parapet_status pp_transfer_verify(const pp_transfer_context *context, const pp_shard *shard);
 
 #endif

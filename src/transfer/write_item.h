@@ -1,5 +1,5 @@
-/* write_item.h - a window of chunks of one new shard: assembled of the pieces of all ranks and of what was there
- * before, encoded, appended. */
+/* write_item.h - a window of chunks of one new shard: assembled from the pieces of all ranks and from the old shard,
+ * encoded, appended. */
 #ifndef PARAPET_TRANSFER_WRITE_ITEM_H
 #define PARAPET_TRANSFER_WRITE_ITEM_H
 

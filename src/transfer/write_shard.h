@@ -1,4 +1,4 @@
-/* write_shard.h - one new shard on its way to storage: what becomes of each of its chunks, window by window. */
+/* write_shard.h - one new shard that is being written: what happens to each of its chunks, window by window. */
 #ifndef PARAPET_TRANSFER_WRITE_SHARD_H
 #define PARAPET_TRANSFER_WRITE_SHARD_H
 
@@ -8,17 +8,17 @@
 typedef struct pp_write_shard {
     pp_transfer_shard head;
     pp_shard_build *build;
-    bool is_trimmed; /* nothing of it is claimed: it is only here to lose what lies outside the array */
-    bool is_taken;   /* all its windows are */
+    bool is_trimmed; /* nothing of it is claimed: it is only rewritten to drop what is outside the array */
+    bool is_taken;   /* all its windows are taken */
     pp_box inside;   /* positions of chunks that hold elements */
     int64_t next_cell[PARAPET_MAX_NDIM];
     bool has_next_cell;
 } pp_write_shard;
 
-/* What becomes of a chunk of a new shard. */
+/* What happens to a chunk of a new shard. */
 typedef enum pp_chunk_fate {
     PP_CHUNK_NEW,   /* all of it is claimed, or there was nothing before */
-    PP_CHUNK_MERGE, /* the old elements, with those of the claims over them */
+    PP_CHUNK_MERGE, /* the old elements, overwritten by those of the claims */
     PP_CHUNK_COPY   /* the old bytes as they are */
 } pp_chunk_fate;
 
@@ -29,14 +29,14 @@ typedef struct pp_write_chunk {
     pp_bytes encoded;
 } pp_write_chunk;
 
-/* Whether all of a shard is claimed, by records first to end: then nothing of the old one is kept. */
+/* Whether records first to end claim the whole shard, so that nothing of the old one is kept. */
 bool pp_write_shard_is_covered(const pp_transfer *transfer, size_t first, size_t end);
 
 /* Operations of a transfer that writes. */
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *shard);
 void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *shard);
 
-/* Fills the window with the next chunks that are to be stored, and says what becomes of them. */
+/* Fills the window with the next chunks to be stored, and says what happens to them. */
 void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_window *window,
                          pp_write_chunk *chunks);
 
