@@ -6,8 +6,8 @@
  *     <path>/g00000007/zarr.json           written when all arrays are
  *     <path>/__parapet/commits/00000007    the commit record, published exclusively and last
  *
- * A generation is there if and only if its commit record is. To remove one, the record goes first, then its
- * zarr.json, then the rest: so whatever a crash leaves is either whole or no generation. */
+ * A generation exists if and only if its commit record does. To remove one, the record is removed first, then its
+ * zarr.json, then the rest, so that whatever a crash leaves is either a whole generation or none. */
 #ifndef PARAPET_CHECKPOINT_CHECKPOINT_H
 #define PARAPET_CHECKPOINT_CHECKPOINT_H
 
@@ -18,48 +18,48 @@
 
 typedef struct pp_checkpoint_job pp_checkpoint_job;
 
-/* A generation in the making. */
+/* A generation that is being written. */
 struct parapet_checkpoint {
     parapet_store *store;
     char *path;       /* of the group that holds the generations */
     char *group_path; /* of this one */
     pp_commit commit;
     pp_json *attributes;    /* of its group */
-    int64_t keep;           /* generations that stay; -1: all */
+    int64_t keep;           /* how many generations to keep; -1: all */
     bool is_failed;         /* a put failed */
     pp_checkpoint_job *job; /* of one that was started */
-    pp_hold hold;           /* of the group: nobody else makes a generation in it meanwhile */
+    pp_hold hold;           /* of the group, so that nobody else makes a generation in it */
 };
 
 /* ---- commits.c: on rank 0 alone ---- */
 
-/* Numbers of the generations that are committed, the newest first; free with pp_free. */
+/* Numbers of the committed generations, newest first; free with pp_free. */
 parapet_status pp_commits_list(parapet_store *store, const char *path, int64_t **numbers, size_t *count);
 
-/* PARAPET_ERR_NOT_FOUND when there is no such generation. Clear it also after a failure. */
+/* PARAPET_ERR_NOT_FOUND if there is no such generation. Clear it even after a failure. */
 parapet_status pp_commit_load(parapet_store *store, const char *path, int64_t number, pp_commit *commit);
 
-/* PARAPET_ERR_EXISTS when this number or a later one is committed. */
+/* PARAPET_ERR_EXISTS if this number or a later one is committed. */
 parapet_status pp_commits_check_newest(parapet_store *store, const char *path, int64_t number);
 
 /* Makes the generation exist, durably. PARAPET_ERR_EXISTS: another job has committed this number or a later one.
  * After any other failure *is_certain tells whether it is certain that it does not exist. */
 parapet_status pp_commit_publish(parapet_store *store, const char *path, pp_commit *commit, bool *is_certain);
 
-/* Removes the record, durably; then what it named. One that is gone already is fine. */
+/* Removes the record, durably, then what it named. The generation may already be gone. */
 parapet_status pp_generation_drop(parapet_store *store, const char *path, int64_t number);
 
-/* Removes a directory that no record names: its zarr.json first, then its arrays, then the reservation. What else
- * lies in it stays. */
+/* Removes a directory that no record names: its zarr.json first, then its arrays, then the reservation. Anything else
+ * in it stays. */
 parapet_status pp_generation_erase(parapet_store *store, const char *path, const char *group);
 
-/* By which a job makes the directory of a generation its own. */
+/* The file with which a job reserves the directory of a generation. */
 #define PP_GENERATION_RESERVATION "__parapet/claim"
 
-/* PARAPET_ERR_EXISTS: something lies there that is not the library's own: a generation, or another's directory. */
+/* PARAPET_ERR_EXISTS: the directory has something besides __parapet: a generation, or somebody else's files. */
 parapet_status pp_generation_check_free(parapet_store *store, const char *group_path);
 
-/* Whether a name is that of a generation's directory, and of which number. */
+/* Whether a name is that of a generation's directory, and its number. */
 bool pp_generation_parse(const char *group, int64_t *number);
 
 /* The name of the directory for an attempt, counted from 0, at a generation; free with pp_free. */
@@ -71,25 +71,25 @@ parapet_status pp_generations_stray(parapet_store *store, const char *path, pp_s
 
 /* ---- items.c ---- */
 
-/* The list of items, as far as it is the same to put and to get. */
+/* Checks what lists of items to put and to get have in common. */
 parapet_status pp_checkpoint_check_list(const parapet_checkpoint_item *items, int count);
 
 /* ---- health.c ---- */
 
 typedef enum pp_generation_health {
     PP_GENERATION_UNKNOWN,
-    PP_GENERATION_VERIFIES, /* as far as opening it shows; or this process has committed it */
+    PP_GENERATION_VERIFIES, /* as far as opening it shows, or because this process committed it */
     PP_GENERATION_DAMAGED
 } pp_generation_health;
 
-/* What this process knows of a generation. */
+/* What this process knows about a generation. */
 pp_generation_health pp_generation_get_health(const parapet_store *store, const char *path, int64_t number);
 void pp_generation_set_health(const parapet_store *store, const char *path, int64_t number,
                               pp_generation_health health);
 
 /* ---- restore.c ---- */
 
-/* [collective] Looks at a generation as if to restore from it, and remembers on rank 0 what that showed. */
+/* [collective] Verifies a generation as if to restore from it, and remembers the result on rank 0. */
 void pp_generation_verify(parapet_store *store, const char *path, int64_t number);
 
 /* ---- checkpoint.c ---- */
@@ -100,11 +100,11 @@ void pp_checkpoint_drop(parapet_checkpoint **checkpoint);
 /* Which call this is, and on which generation. */
 void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint);
 
-/* Refuses a call without a checkpoint, or on one that is on its way, before anything is said to other ranks: all of
- * them know that it is, and a thread is using what they would say it with. */
+/* Refuses a call without a checkpoint, or on one that is being written in the background, without communicating with
+ * other ranks: all of them know this, and a thread is using the communicator. */
 parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, const char *verb);
 
-/* [collective] Makes the arrays of items, apart from their group; handles are the caller's to close. */
+/* [collective] Creates the arrays of items, apart from their group; the caller closes the handles. */
 parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
                                     parapet_array **arrays);
 

@@ -1,15 +1,15 @@
-/* copy.h - what the files of this module that copy arrays share: the changes that are asked for, the document of the
- * target, and the problem that the planner is given. */
+/* copy.h - what the files of this module that copy arrays share: the requested changes, the document of the target,
+ * and the problem for the planner. */
 #ifndef PARAPET_COPY_COPY_H
 #define PARAPET_COPY_COPY_H
 
 #include "array/hold.h"
 #include "copy/pass.h"
 
-/* changes.c: the texts of parapet_copy_changes, told of one array. */
+/* changes.c: the texts of parapet_copy_changes, applied to one array. */
 
 typedef enum pp_extents_kind {
-    PP_EXTENTS_SAME,      /* nothing is asked for, or nothing that this array has */
+    PP_EXTENTS_SAME,      /* nothing is requested, or nothing that concerns this array */
     PP_EXTENTS_CHOSEN,    /* "auto" */
     PP_EXTENTS_UNSHARDED, /* "none" alone, for shards */
     PP_EXTENTS_LISTED
@@ -26,22 +26,22 @@ typedef struct pp_extents {
 typedef struct pp_copy_wishes {
     pp_copy_view view; /* order and region */
     pp_extents chunks, shards;
-    bool is_touched; /* some text says something about this array: in a hierarchy, that need not be so */
+    bool is_touched; /* some text concerns this array, which in a hierarchy need not be so */
 } pp_copy_wishes;
 
 /* In a hierarchy, lists that do not fit an array leave it as it is; for a single array they are errors. */
 parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_changes *changes,
                                      const pp_array_document *source, bool is_in_tree);
 
-/* document.c: the document of the target, always Zarr v3, and where its elements are in the source. Clear target
- * also after a failure. */
+/* document.c: the document of the target, always Zarr v3, and where its elements are in the source. Clear target even
+ * after a failure. */
 parapet_status pp_copy_document(const parapet_copy_changes *changes, const pp_array_document *source, bool is_in_tree,
                                 int64_t expected_servers, pp_array_document *target, pp_copy_view *view);
 
-/* unit_bytes as given, or, for 0, what is not worth doing again: 1 GiB, or what a rank can hold if that is more. */
+/* unit_bytes as given or, for 0, the default: 1 GiB, or memory_bytes if that is more. */
 int64_t pp_copy_unit_bytes(int64_t given, int64_t memory_bytes);
 
-/* What the ranks of a copy may use, and what they are told to do. */
+/* What the ranks of a copy may use, and what the request prescribes. */
 typedef struct pp_copy_means {
     int64_t memory_bytes, unit_bytes, cooperation_bytes; /* as in pp_rechunk_problem */
     int threads, ranks;
@@ -53,24 +53,25 @@ typedef struct pp_copy_means {
 
 /* request.c */
 
-/* Refuses what the fields cannot be, in a sentence that says what is accepted; paths and stores are not looked at. */
+/* Refuses invalid values of fields, in a sentence that says what is accepted; does not check paths and stores. */
 parapet_status pp_copy_request_check(const parapet_copy_request *request);
 parapet_status pp_copy_changes_check(const parapet_copy_changes *changes);
 
 /* problem.c */
 
-/* Messages of ranks that read together: one size whatever the limit is, or the least limit would depend on it. */
+/* Bytes of a message between ranks that read together. The size is fixed, because otherwise the smallest limit would
+ * depend on it. */
 #define PP_COPY_MESSAGE_BYTES ((size_t)128 << 10)
 
-/* What a collective read takes on every rank beside the template; 0: there is only one rank. */
+/* What a collective read takes on every rank in addition to the template; 0: there is only one rank. */
 int64_t pp_copy_cooperation_bytes(const pp_layout *source, int ranks);
 
-/* What the planner has to know of two layouts. */
+/* What the planner has to know about two layouts. */
 void pp_copy_problem_init(pp_rechunk_problem *problem, const pp_layout *source, const pp_layout *target,
                           const pp_copy_view *view, const pp_copy_means *means);
 
-/* All that the planner is told beside the two layouts, in whole numbers: so what is written down and read
- * again gives the same plan. */
+/* Everything that the planner is told besides the two layouts, in whole numbers, so that writing it down and reading
+ * it again gives the same plan. */
 typedef struct pp_copy_inputs {
     int64_t ranks, threads, memory_bytes, unit_bytes;
     int64_t passes, reading, cooperation; /* as in parapet_copy_request */
@@ -80,7 +81,7 @@ typedef struct pp_copy_inputs {
     int64_t decode_rate, source_ratio, encode_rate, target_ratio;
 } pp_copy_inputs;
 
-/* plan.c: a plan, and what it is about. */
+/* plan.c: a plan, and the documents it is about. */
 typedef struct pp_copy_planned {
     const pp_array_document *source, *target;
     const pp_copy_view *view;
@@ -90,45 +91,45 @@ typedef struct pp_copy_planned {
 parapet_status pp_copy_planned_print(const pp_copy_planned *planned, bool is_json, pp_text *text);
 parapet_status pp_copy_planned_draw(const pp_copy_planned *planned, pp_text *svg);
 
-/* finished.c: arrays of a hierarchy that are copied already, in a log beside the target's root; on rank 0. */
+/* finished.c: the arrays of a hierarchy that are already copied, in a log beside the target's root; on rank 0. */
 typedef struct pp_copy_finished {
     pp_store *store;
     char *key;
-    char *lines; /* of the log, that were there when it was opened */
-    pp_text old; /* lines about arrays that a copy with overwrite is going to replace */
+    char *lines; /* lines of the log when it was opened */
+    pp_text old; /* lines about arrays that a copy with overwrite will replace */
     pp_log *log; /* NULL on the other ranks */
-    bool is_new; /* begun by this run, and not by one before it */
+    bool is_new; /* begun by this run, not by an earlier one */
 } pp_copy_finished;
 
-/* Before it is opened: notes the array that lies at a path, if there is one, so that a copy that is resumed knows it
- * again. */
+/* Before the log is opened: notes the array at a path, if there is one, so that a resumed copy recognises it. */
 parapet_status pp_copy_finished_add_old(pp_copy_finished *log, parapet_store *store, const char *path);
 
-/* Takes up or begins the log of a copy to target, on rank 0; store and key are set. Clear it also after a failure. */
+/* Continues or begins the log of a copy to target, on rank 0; store and key are set. Clear it even after a
+ * failure. */
 parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_request *request, const char *target);
 void pp_copy_finished_clear(pp_copy_finished *log);
 
-/* Whether an array with this document may give way to a copy that is resumed: it was not copied, and was there before
- * the copy began, or may be whatever it is. */
+/* Whether a resumed copy may replace an array with this document: it was not copied by this copy, and either existed
+ * before the copy began or may be replaced whatever it is. */
 bool pp_copy_finished_is_old(const pp_copy_finished *log, const char *path,
                              const unsigned char document[PP_SHA256_BYTES], bool overwrites);
 
-/* Refuses an array whose source is not what it was when it was copied, or that no copy is known to have made. */
+/* Refuses an array whose source has changed since it was copied, or that no copy is known to have made. */
 parapet_status pp_copy_finished_check(const pp_copy_finished *log, const char *path, int64_t source_version);
 parapet_status pp_copy_finished_note(pp_copy_finished *log, const char *path, int64_t source_version);
 
-/* state.c: what lies beside the target of a copy until it is complete. */
+/* state.c: what is kept beside the target of a copy until it is complete. */
 
 typedef struct pp_copy_progress {
-    int64_t done_bytes, total_bytes; /* of all arrays and passes; done before the pass under way */
+    int64_t done_bytes, total_bytes; /* of all arrays and passes; done before the current pass */
 } pp_copy_progress;
 
-/* How far an array that replaces another is. */
+/* How far the replacement of an array has come. */
 typedef enum pp_copy_phase {
-    PP_COPY_MAKING,        /* the old one is there */
-    PP_COPY_COMPLETE,      /* all of the new one is durable beside it */
-    PP_COPY_DOCUMENT_GONE, /* there is none */
-    PP_COPY_SHARDS_GONE    /* and nothing of the old one: shards of the new one get their keys */
+    PP_COPY_MAKING,        /* the old array is still in place */
+    PP_COPY_COMPLETE,      /* the whole new array is durable beside it */
+    PP_COPY_DOCUMENT_GONE, /* there is no array */
+    PP_COPY_SHARDS_GONE    /* and nothing of the old one is left: shards of the new one get their keys */
 } pp_copy_phase;
 
 /* One array of a copy, on this rank. */
@@ -138,24 +139,24 @@ typedef struct pp_copy_task {
     parapet_array *source;
     parapet_array *target; /* its document is stored last */
     pp_copy_view view;
-    pp_budget budget; /* of everything that this copy keeps in memory */
+    pp_budget budget; /* for everything that this copy keeps in memory */
     char *state;      /* "<path>/__parapet/copy" */
     pp_rechunk_plan *plan;
-    pp_copy_inputs inputs;            /* that the plan was made from */
+    pp_copy_inputs inputs;            /* from which the plan was made */
     pp_copy_finished *tree;           /* NULL: one array alone */
     pp_ranges stored;                 /* shards of the source, if it is sparse */
-    bool is_sparse;                   /* so few of its possible shards are stored that only those are looked at */
+    bool is_sparse;                   /* so few of its possible shards are stored that only those are visited */
     int64_t source_version;           /* of all its objects */
     bool is_noted;                    /* the tree's log has it */
-    bool is_new;                      /* rank 0: begun by this run, and not by one before it */
-    int first_pass;                   /* passes before it are done */
-    bool overwrites;                  /* rank 0: what lies at the target may be replaced */
-    bool is_complete;                 /* a run before this one has done all but cleaning up */
-    bool replaces;                    /* an array that stays until this one is complete (switch.c) */
-    pp_copy_phase phase;              /* rank 0: of replacing it */
-    bool has_holes;                   /* some chunk of the source is not stored, as far as is known */
-    const pp_copy_progress *progress; /* NULL: nobody is told */
-    pp_hold hold;                     /* of the target: nobody else changes it meanwhile */
+    bool is_new;                      /* rank 0: begun by this run, not by an earlier one */
+    int first_pass;                   /* earlier passes are done */
+    bool overwrites;                  /* rank 0: whatever is at the target may be replaced */
+    bool is_complete;                 /* an earlier run did everything except cleaning up */
+    bool replaces;                    /* it replaces an array that stays until this one is complete (switch.c) */
+    pp_copy_phase phase;              /* rank 0: of that replacement */
+    bool has_holes;                   /* some chunk of the source may not be stored */
+    const pp_copy_progress *progress; /* NULL: nobody is informed */
+    pp_hold hold;                     /* of the target, so that nobody else changes it */
 } pp_copy_task;
 
 /* inputs.c */
@@ -163,33 +164,33 @@ typedef struct pp_copy_task {
 /* Takes over what was measured for this problem. */
 void pp_copy_inputs_measured(pp_copy_inputs *inputs, const pp_rechunk_problem *problem);
 
-/* The problem that they and the layouts of the task make, and its plan. */
+/* The problem that results from them and the layouts of the task, and its plan. */
 void pp_copy_inputs_problem(const pp_copy_inputs *inputs, const pp_copy_task *task, pp_rechunk_problem *problem);
 parapet_status pp_copy_inputs_plan(const pp_copy_inputs *inputs, const pp_copy_task *task, pp_rechunk_plan *plan);
 
-/* Lines "name: number". Parsing takes them off the front of the text; false: there is another line, or a number that
- * cannot be. */
+/* Lines "name: number". Parsing takes them from the front of the text; false: there is another line, or an impossible
+ * number. */
 void pp_copy_inputs_print(const pp_copy_inputs *inputs, pp_text *text);
 bool pp_copy_inputs_parse(pp_copy_inputs *inputs, const char **lines);
 
-/* Whether an unfinished copy lies at the target. */
+/* Whether there is an unfinished copy at the target. */
 parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists);
 
 /* Writes what this copy is and how it is done. */
 parapet_status pp_copy_state_write(const pp_copy_task *task);
 
-/* Takes up an unfinished copy: plans it again from what was written down, and finds how far it is. Refuses one that
- * was begun with other arguments or from another source, and says what differs; and one whose plan is not the one
- * that was begun. Nothing is removed then. */
+/* Continues an unfinished copy: plans it again from what was written down, and finds out how far it has come. Refuses
+ * a copy that was begun with other arguments or from another source, and says what differs; also refuses one whose
+ * plan has changed. Nothing is removed then. */
 parapet_status pp_copy_state_read(pp_copy_task *task);
 
-/* From now on nobody takes it up: what is left of it can go in any order, and a crash meanwhile is harmless. */
+/* From now on nobody can continue it: its remains can be removed in any order, and a crash in between is harmless. */
 parapet_status pp_copy_state_drop(const pp_copy_task *task);
 
 /* A pass is done on all ranks. */
 parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass);
 
-/* Where a pass keeps its journals, and where an intermediate array lies. Free with pp_free. */
+/* Where a pass keeps its journals, and where an intermediate array is. Free with pp_free. */
 parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, int pass, char **path);
 
 /* task.c */
@@ -197,16 +198,16 @@ parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, in
 pp_comm *pp_copy_task_comm(const pp_copy_task *task);
 bool pp_copy_task_leads(const pp_copy_task *task);
 
-/* [collective] Opens the source and builds the target's handle; request is set. Close it if it has a source, also
+/* [collective] Opens the source and builds the target's handle; request is set. Close it if it has a source, even
  * after a failure. */
 parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, const char *target_path,
                                  bool is_in_tree);
 void pp_copy_task_close(pp_copy_task *task);
 
-/* Tells how far the copy is; PARAPET_ERR_CANCELLED if it shall end. Between passes, where much is looked at. */
+/* Reports the progress of the copy; PARAPET_ERR_CANCELLED if it should end. For long work between passes. */
 parapet_status pp_copy_task_tick(const pp_copy_task *task);
 
-/* [collective] Finds out whether the source is sparse, and then what of it is stored. */
+/* [collective] Finds out whether the source is sparse, and if so which shards are stored. */
 parapet_status pp_copy_task_look(pp_copy_task *task);
 
 /* [collective] Finds a number that changes when any stored object of the source does, its document included. */
@@ -214,39 +215,39 @@ parapet_status pp_copy_task_version(pp_copy_task *task);
 
 /* remains.c: on rank 0. */
 
-/* Whether an array that is not this copy has appeared at its place. */
+/* Whether an array that does not belong to this copy has appeared in its place. */
 bool pp_copy_remains_is_foreign(const pp_copy_task *task);
 
-/* Removes what an earlier copy may have left in the store for what lies between passes. */
+/* Removes what an earlier copy may have left in the store for intermediate arrays. */
 parapet_status pp_copy_remains_clear_between(const pp_copy_task *task);
 
-/* Removes what was needed to make a copy that is complete. */
+/* Removes what was only needed until the copy was complete. */
 parapet_status pp_copy_remains_tidy(const pp_copy_task *task);
 
 /* After a failure that is not an interruption: as if nothing had been begun. */
 void pp_copy_remains_forget(pp_copy_task *task);
 
-/* switch.c: on rank 0, but for the path. */
+/* switch.c: on rank 0, except for the path. */
 
-/* Where the shards of an array lie that replaces another; free with pp_free. */
+/* Where the shards of an array are kept that replaces another; free with pp_free. */
 parapet_status pp_copy_switch_path(const pp_copy_task *task, char **path);
 
-/* From now on the array at the target is going to be replaced; what an earlier copy left beside it goes. */
+/* Notes that the array at the target will be replaced; removes what an earlier copy left beside it. */
 parapet_status pp_copy_switch_begin(pp_copy_task *task);
 
-/* Finds out whether a copy that is taken up replaces an array, how far it is, and whether that one is still there. */
+/* Finds out whether a resumed copy replaces an array, how far it has come, and whether the old array still exists. */
 parapet_status pp_copy_switch_read(pp_copy_task *task, bool *is_old);
 
-/* Makes the old array give way, and gives the shards of the new one, which is complete, their keys. All that is left
- * then is to publish its document. What was done of it before a crash is not done again. */
+/* Removes the old array, and gives the shards of the new one, which is complete, their keys. Only the document then
+ * remains to be published. What was done before a crash is not repeated. */
 parapet_status pp_copy_switch_run(pp_copy_task *task);
 
 /* decision.c */
 
-/* [collective] Plans without measuring: what cannot be done is refused before anything is touched. */
+/* [collective] Plans without measuring: a copy that is impossible is refused before anything is changed. */
 parapet_status pp_copy_task_plan(pp_copy_task *task);
 
-/* [collective] The plan, and how far a run before this one has come. begins: room is made for the target. */
+/* [collective] Makes the plan, and finds out how far an earlier run has come. begins: makes room for the target. */
 parapet_status pp_copy_decide(pp_copy_task *task, bool begins);
 
 /* pass_ends.c */
@@ -259,15 +260,15 @@ typedef struct pp_copy_end {
     pp_transfer_context context;
 } pp_copy_end;
 
-/* Close it also after a failure. */
+/* Close it even after a failure. */
 parapet_status pp_copy_end_open(pp_copy_task *task, int pass, bool is_source, pp_copy_end *end);
 void pp_copy_end_close(pp_copy_end *end);
 
-/* probe.c: [collective] What storage, codecs and memory do here; the same on every rank. */
+/* probe.c: [collective] Measures storage, codecs and memory; the result is the same on every rank. */
 parapet_status pp_copy_probe(pp_copy_task *task, pp_rechunk_problem *problem);
 
 /* array.c */
-/* What a copy has done so far, as parapet_copy_result tells it: on this rank, until all are added up (copy.c). */
+/* What a copy has done so far, as in parapet_copy_result: on this rank, until all ranks are added up (copy.c). */
 typedef struct pp_copy_totals {
     pp_rechunk_counts done; /* of all passes of all arrays */
     int64_t arrays, groups, passes;
@@ -276,7 +277,7 @@ typedef struct pp_copy_totals {
     double planned_seconds, seconds;
 } pp_copy_totals;
 
-/* [collective] One array; adds to totals what this rank has done. tree NULL: it is alone. */
+/* [collective] Copies one array; adds what this rank has done to totals. tree NULL: a single array. */
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
                              pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals);
 
@@ -284,12 +285,12 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
 parapet_status pp_copy_array_survey(const parapet_copy_request *request, const char *source_path,
                                     const char *target_path, bool *is_touched, int64_t *bytes);
 
-/* [collective] The plan for one array in words. */
+/* [collective] Prints the plan for one array. */
 parapet_status pp_copy_array_explain(const parapet_copy_request *request, const char *source_path,
                                      const char *target_path, bool is_in_tree, int as_json, pp_text *text,
                                      char **svg);
 
-/* tree.c: [collective] A group and everything below it. */
+/* tree.c: [collective] Copies a group and everything below it. */
 parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals);
 parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg);
 

@@ -1,12 +1,12 @@
-/* journal.h - what a copy has done so far, kept where a crash cannot take it: which work units are finished, and how
- * far the unfinished ones are.
+/* journal.h - what a copy has done so far, kept where it survives a crash: which work units are finished, and how far
+ * the unfinished ones have come.
  *
  *     <state>/done-<rank>    one record per finished work unit; every rank appends to its own, everybody reads all
  *     <state>/lot-<number>   one record per finished template of the work unit of that number, while it is under way;
  *                            gone when it is finished
  *
- * A record carries its length and a CRC-32C. What follows the last whole record was being written when the crash
- * came, and is dropped. Records are written after the data they tell of is durable. */
+ * A record carries its length and a CRC-32C. Anything after the last whole record was being written when the crash
+ * happened, and is dropped. A record is written after the data that it describes is durable. */
 #ifndef PARAPET_COPY_JOURNAL_H
 #define PARAPET_COPY_JOURNAL_H
 
@@ -14,8 +14,7 @@
 #include "codec/shard_index.h"
 #include "store/store.h"
 
-/* Work units that are finished, of those that one rank is to do: rank, rank + rank_count, rank + 2 * rank_count, ...
- */
+/* Finished work units among those of one rank: rank, rank + rank_count, rank + 2 * rank_count, ... */
 typedef struct pp_done_units {
     pp_ranges own; /* which of them, counted from 0 */
     int64_t count;
@@ -38,20 +37,20 @@ typedef struct pp_journal_chunk {
     uint32_t crc32c; /* of the encoded bytes */
 } pp_journal_chunk;
 
-/* What a record tells of one shard. */
+/* What a record says about one shard. */
 typedef struct pp_journal_shard {
     int64_t shard;
     uint64_t bytes; /* of the unfinished object that are durable */
     int64_t chunk_count;
 } pp_journal_shard;
 
-/* A record in the making: shard, its chunks, the next shard, ... */
+/* A record under construction: a shard, its chunks, the next shard, ... */
 typedef struct pp_journal_record {
     unsigned char *data;
     size_t bytes, capacity;
 } pp_journal_record;
 
-/* Takes memory for as many chunks at once. */
+/* Takes the memory for this many chunks in advance. */
 parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count,
                                        int64_t chunk_count);
 parapet_status pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard);
@@ -60,12 +59,12 @@ parapet_status pp_journal_record_add_chunk(pp_journal_record *record, const pp_j
 parapet_status pp_journal_record_write(pp_journal_record *record, pp_log *log);
 void pp_journal_record_free(pp_journal_record *record);
 
-/* The most bytes of a record that tells of so many shards and chunks, for most_bytes below. */
+/* The largest size of a record about this many shards and chunks, for most_bytes below. */
 uint64_t pp_journal_record_most(int64_t shard_count, int64_t chunk_count);
 
-/* What a reader of a work unit's journal is told, in the order of the records. A record that claims more than
- * most_bytes is none, and a journal with more than most_templates is refused; no memory is taken for what they claim.
- */
+/* What a reader of a work unit's journal gets, in the order of the records. A record that claims more than
+ * most_bytes is not valid, and a journal with more than most_templates is refused; no memory is allocated for what
+ * they claim. */
 typedef struct pp_journal_reader {
     void *context;
     uint64_t most_bytes;

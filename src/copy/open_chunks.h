@@ -1,9 +1,9 @@
-/* open_chunks.h - the target chunks of a template that are being put together: each is open, and has a buffer of its
- * own, from its first element to its last.
+/* open_chunks.h - the target chunks of a template that are being assembled: each is open, and has its own buffer,
+ * from its first element to its last.
  *
- * Chunks are opened in the order of the visit by one thread, which waits when no buffer is free: everything that was
- * opened before is then on its way to be closed, so with as many buffers as the plan counts open chunks nobody waits
- * for ever. */
+ * One thread opens chunks in the order of the visits, and waits when no buffer is free. Every chunk that was opened
+ * before will then be closed by visits already under way, so with as many buffers as the plan counts open chunks, no
+ * wait lasts forever. */
 #ifndef PARAPET_COPY_OPEN_CHUNKS_H
 #define PARAPET_COPY_OPEN_CHUNKS_H
 
@@ -11,12 +11,12 @@
 
 #include "copy/pass.h"
 
-/* A buffer, and the chunk that is in it while it is open. */
+/* A buffer, and the open chunk in it. */
 typedef struct pp_open_chunk {
     pp_buffer buffer;     /* a part of the memory of all */
     int64_t chunk;        /* which chunk of the template */
     atomic_llong missing; /* visits that have not brought their elements yet */
-    atomic_bool has_data; /* some of it is stored in the source */
+    atomic_bool has_data; /* a part of it is stored in the source */
     int32_t next_free;
     pp_bytes encoded; /* when it is complete and waits to be written */
     struct pp_open_chunk *following;
@@ -38,7 +38,7 @@ typedef struct pp_open_chunks {
     pthread_cond_t changed;
 } pp_open_chunks;
 
-/* Room for that number of open chunks, and for templates of up to template_chunks. Free it also after a failure. */
+/* Room for this many open chunks, and for templates of up to template_chunks. Free it even after a failure. */
 parapet_status pp_open_chunks_init(pp_open_chunks *open_chunks, const pp_transfer_context *target,
                                    int64_t buffer_count, int64_t template_chunks);
 void pp_open_chunks_free(pp_open_chunks *open_chunks);
@@ -46,14 +46,14 @@ void pp_open_chunks_free(pp_open_chunks *open_chunks);
 /* Turns to another template. No chunk may be open. */
 void pp_open_chunks_begin(pp_open_chunks *open_chunks, const pp_box *template_box);
 
-/* Where a chunk of the template lies: its position in the grid of all chunks. */
+/* The position of a chunk of the template in the grid of all chunks. */
 void pp_open_chunks_cell(const pp_open_chunks *open_chunks, int64_t chunk, int64_t *cell);
 
 /* The chunk at that position, which has been opened. */
 pp_open_chunk *pp_open_chunks_find(const pp_open_chunks *open_chunks, const int64_t *cell);
 
-/* Opens the chunk at that position, unless it has been, and waits until there is a buffer for it; visits is how many
- * source chunks have some of it. False: given up. */
+/* Opens the chunk at that position, unless it is open, and waits until there is a buffer for it; visits is how many
+ * source chunks have elements of it. False: given up. */
 bool pp_open_chunks_open(pp_open_chunks *open_chunks, const int64_t *cell, int64_t visits);
 
 /* Its buffer is free for another. */

@@ -1,8 +1,8 @@
 /* pass.h - runs one pass of a copy on this rank: source chunks in, target shards out, within the pass's plan.
  *
  * A rank does whole work units, one after the other. What it has done is durable after every template and written
- * into the journal of the work unit (journal.h), so that whoever takes the work unit up after a crash goes on from
- * there. */
+ * into the journal of the work unit (journal.h), so that a rank that resumes the work unit after a crash continues
+ * from there. */
 #ifndef PARAPET_COPY_PASS_H
 #define PARAPET_COPY_PASS_H
 
@@ -36,11 +36,11 @@ typedef struct pp_copy_job {
     const char *state;       /* where journals and unfinished shards are kept: a prefix in the target's store */
     const pp_ranges *stored; /* shards of the source, when it is sparse: nothing else is looked at; else NULL */
     const pp_team *team;     /* cooperating: of the source's ranks; else NULL */
-    int rank, rank_count;    /* a work unit is done by the rank that is its number modulo rank_count */
-    /* An array between two passes is stored whole, so that a chunk of it which is gone is not taken for a hole. */
+    int rank, rank_count;    /* the rank that does a work unit is its number modulo rank_count */
+    /* An intermediate array is stored whole, so that a missing chunk of it is not mistaken for a hole. */
     bool is_source_whole, is_target_whole;
-    /* What was copied by earlier passes: a target chunk of which nothing is stored there stays absent, although the
-     * intermediate array has fill value for it. NULL: the source of this pass tells by itself. */
+    /* What earlier passes copied: a target chunk of which nothing is stored there stays absent, although the
+     * intermediate array has fill value for it. NULL: the source of this pass decides. */
     struct pp_copy_job *origin;
     pp_rechunk_counts done;  /* by this rank; requests of ranks that read together are not counted */
     atomic_llong done_bytes; /* elements of templates finished or under way; read by whoever reports progress */
@@ -48,7 +48,7 @@ typedef struct pp_copy_job {
     void *tick_context;
 } pp_copy_job;
 
-/* [local], or [collective] if the pass cooperates. After a failure, what is done stays for a later run. */
+/* [local], or [collective] if the pass cooperates. After a failure, finished work stays for a later run. */
 parapet_status pp_copy_pass_run(pp_copy_job *job);
 
 #endif

@@ -1,4 +1,4 @@
-/* share.h - what of a range of numbers (of shards, of work units) one rank is to do. */
+/* share.h - which numbers of a range (of shards, of work units) belong to one rank. */
 #ifndef PARAPET_COPY_SHARE_H
 #define PARAPET_COPY_SHARE_H
 
@@ -10,7 +10,7 @@ typedef struct pp_copy_share {
     const pp_ranges *some; /* NULL: all */
 } pp_copy_share;
 
-/* Moves *number on to the next one of the share from there on, below count; false: there is none. */
+/* Advances *number to the next one of the share, starting with itself, below count; false: there is none. */
 bool pp_copy_share_next(const pp_copy_share *share, int64_t count, int64_t *number);
 
 #endif

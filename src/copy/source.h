@@ -1,7 +1,7 @@
 /* source.h - where a copy reads from: source chunks in the order of a visit, seen through a view.
  *
- * Shards with an index stay open while the visit is at their place in the slowest dimension, so that each is opened
- * once per template; a shard that is one chunk is opened with it. */
+ * Shards with an index stay open while the visits are at their position in the slowest dimension, so that each is
+ * opened once per template; a shard that is one chunk is opened with it. */
 #ifndef PARAPET_COPY_SOURCE_H
 #define PARAPET_COPY_SOURCE_H
 
@@ -17,12 +17,12 @@ typedef struct pp_copy_source {
     bool keeps_readers; /* false: there are too many to keep their objects open beside their indexes */
 } pp_copy_source;
 
-/* One source chunk on its way. */
+/* One source chunk that is being visited. */
 typedef struct pp_copy_visit {
     pp_box box;       /* its elements in the template, in the target's index space */
     pp_box chunk_box; /* the whole chunk, in the source's index space */
     pp_shard *shard;
-    pp_shard own; /* opened for this visit, wholly or, with the index of another, only to be read */
+    pp_shard own; /* opened for this visit: with its index, or with the index of another only to be read */
     bool is_lent; /* key and index of own belong to another */
     int64_t chunk;
     bool is_stored;
@@ -35,19 +35,19 @@ void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job);
 /* Turns to the chunks of a template. */
 parapet_status pp_copy_source_begin(pp_copy_source *source, const pp_box *template_box);
 
-/* Whether the chunk at that position needs shards of another slab than the one that is open: nobody may be using a
- * visit then. */
+/* Whether the chunk at that position needs shards of another slab than the open one: then no visit may be in use. */
 bool pp_copy_source_leaves_slab(const pp_copy_source *source, const int64_t *cell);
 
 /* Finds the chunk at a position of visits; opens its shard if need be. */
 parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell, const pp_box *template_box,
                                      pp_copy_visit *visit);
 
-/* Reads the chunk, or what the template has of it, into the visit's buffer. From another thread than the rest. */
+/* Reads the chunk, or the part of it in the template, into the visit's buffer. Called from another thread than the
+ * rest. */
 parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_visit *visit);
 
-/* The elements of a visit in the memory of decoded, or of the runs: where the first element of visit->box lies, and
- * the strides by target dimension. */
+/* The elements of a visit in the memory of decoded, or of the runs: the address of the first element of visit->box,
+ * and the strides by target dimension. */
 const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const pp_copy_visit *visit,
                                              const unsigned char *decoded, int64_t *strides);
 

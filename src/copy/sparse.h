@@ -1,6 +1,6 @@
-/* sparse.h - a source of which little is stored: the work units, and in their templates the blocks, that have some of
- * it. A block is of whole target chunks and about as large as a source shard, so that a shard is opened a few times
- * only. */
+/* sparse.h - a source of which little is stored: the work units, and the blocks in their templates, that have stored
+ * elements. A block consists of whole target chunks and is about as large as a source shard, so that a shard is
+ * opened only a few times. */
 #ifndef PARAPET_COPY_SPARSE_H
 #define PARAPET_COPY_SPARSE_H
 
@@ -12,7 +12,7 @@ typedef struct pp_copy_sparse {
     int64_t block_shape[PARAPET_MAX_NDIM];
 } pp_copy_sparse;
 
-/* From the shards that are stored (job->stored). Clear it also after a failure. */
+/* Computed from the shards that are stored (job->stored). Clear it even after a failure. */
 parapet_status pp_copy_sparse_init(pp_copy_sparse *sparse, const pp_copy_job *job);
 void pp_copy_sparse_clear(pp_copy_sparse *sparse);
 

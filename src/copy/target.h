@@ -31,19 +31,18 @@ typedef struct pp_copy_target {
     uint64_t journal_bytes;
     pp_journal_record record;
     pthread_mutex_t lock;
-    bool has_holes;        /* the elements at hand do not tell whether anything of a chunk is stored */
+    bool has_holes;        /* the elements alone do not tell whether a chunk has stored elements */
     pp_copy_source origin; /* where that is looked up: what earlier passes copied, or the source of this one */
 } pp_copy_target;
 
-/* grown.c: reads again what an earlier run wrote of a shard that grows, and compares it with the checksums in the
+/* grown.c: reads again what an earlier run wrote of an unfinished shard, and compares it with the checksums in the
  * journal. */
 parapet_status pp_copy_shard_check_grown(const pp_copy_target *target, const pp_copy_shard *shard);
 
-/* Takes up a work unit where the journal says that it was left. Close it also after a failure. */
+/* Continues a work unit where the journal says that it was left. Close it even after a failure. */
 parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int64_t work_unit);
 
-/* Whether the chunk at that position has to be stored: with holes, only if something of it is stored at the origin.
- */
+/* Whether the chunk at that position has to be stored: with holes, only if a part of it is stored at the origin. */
 parapet_status pp_copy_target_wants(pp_copy_target *target, const int64_t *cell, bool *wants);
 
 /* Appends one encoded chunk, given by its position in the grid of all target chunks. From any thread. */
@@ -55,7 +54,7 @@ parapet_status pp_copy_target_record(pp_copy_target *target, const pp_box *box);
 /* The last template is complete: makes the shards of the work unit visible. */
 parapet_status pp_copy_target_finish(pp_copy_target *target);
 
-/* What is not visible stays where it is, for whoever takes the work unit up again. */
+/* What is not visible stays where it is, for a rank that resumes the work unit. */
 void pp_copy_target_close(pp_copy_target *target);
 
 #endif

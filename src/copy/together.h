@@ -1,5 +1,5 @@
-/* together.h - the pass of a copy in which all ranks read together: what several of their templates need is read
- * and decoded once, by one of them, and handed to all. */
+/* together.h - the pass of a copy in which all ranks read together: what several of their templates need is read and
+ * decoded once, by one of them, and sent to all. */
 #ifndef PARAPET_COPY_TOGETHER_H
 #define PARAPET_COPY_TOGETHER_H
 

@@ -22,17 +22,17 @@
 #include "transfer/parts.h"
 #include "zarr/json.h"
 
-/* What the group's consolidated metadata repeat of an array, but its steps and attributes. */
+/* What the group's consolidated metadata say about an array, without its steps and attributes. */
 typedef struct pp_series_shown {
     bool is_sound; /* it is the document of an array */
     unsigned char structure[PP_SHA256_BYTES];
 } pp_series_shown;
 
-/* The same box of one shard in one or more steps that follow each other. */
+/* The same box of one shard in one or more consecutive steps. */
 typedef struct pp_series_piece {
     int array;
-    uint64_t shard;        /* counted through the shards of one row of all arrays */
-    pp_box box;            /* in the array; dimension 0 has the steps */
+    uint64_t shard;        /* numbered over the shards of one row of all arrays */
+    pp_box box;            /* in the array; dimension 0 is that of the steps */
     size_t bytes;          /* of one step */
     uint64_t offset;       /* of its first step in the arena, */
     uint64_t stride_bytes; /* and from there to the next */
@@ -42,13 +42,13 @@ typedef struct pp_series_piece {
 typedef struct pp_series_pieces {
     pp_list list;
     int ndim_most;
-    size_t last; /* those from here on have the step that was appended last */
+    size_t last; /* pieces from here on belong to the step that was appended last */
 } pp_series_pieces;
 
 /* Where the steps of the open row are kept on this rank: in memory, or in a log. */
 typedef struct pp_series_arena {
     bool is_staged;      /* in a log; the same on all ranks */
-    pp_buffer memory;    /* of the steps; staged: what they pass through */
+    pp_buffer memory;    /* of the steps; staged: a buffer that they pass through */
     char *key;           /* of the log */
     pp_log *log;         /* NULL: not open now */
     uint64_t used_bytes; /* by steps that are kept */
@@ -58,25 +58,26 @@ typedef struct pp_series_arena {
 
 struct parapet_series {
     parapet_store *store;
-    pp_comm *alone; /* this rank: for what rank 0 writes by itself */
+    pp_comm *alone; /* this rank alone: for what rank 0 writes without the others */
     char *path, *dimension;
     int count;              /* arrays, the coordinate not counted */
     char **names;           /* count of them */
-    parapet_array **arrays; /* count of them, and the coordinate behind */
+    parapet_array **arrays; /* count of them, then the coordinate */
     int64_t steps, steps_committed, steps_per_row;
     int64_t shards_written;
     double *coordinates; /* of the steps that are not committed */
     size_t coordinate_capacity;
-    int64_t steps_shown[2]; /* rank 0: the least and most steps of an array in the group's consolidated metadata */
-    pp_series_shown *shown; /* rank 0: what those say of each array and of the coordinate; NULL: there are none */
-    unsigned char group_digest[PP_SHA256_BYTES]; /* rank 0: of the document that they were in */
+    int64_t steps_shown[2]; /* rank 0: the smallest and largest number of steps of an array in the group's
+                               consolidated metadata */
+    pp_series_shown *shown; /* rank 0: what those say about each array and the coordinate; NULL: there are none */
+    unsigned char group_digest[PP_SHA256_BYTES]; /* rank 0: of the document that contained them */
     pp_log *intents;                             /* rank 0: NULL: not open now */
     uint64_t intent_bytes;                       /* of its whole records */
-    bool has_open_intent;                        /* rank 0: the last of them has not come true */
+    bool has_open_intent;                        /* rank 0: the last of them has not been carried out */
     bool is_uncertain; /* shards of the open row may hold more than was committed, and the stored group says so */
-    bool is_in_doubt;  /* a commit failed, perhaps after it could be seen */
-    bool was_staged;   /* some row was */
-    bool is_broken;    /* ranks may know different things: only close is left */
+    bool is_in_doubt;  /* a commit failed, perhaps after it became visible */
+    bool was_staged;   /* some row was staged */
+    bool is_broken;    /* ranks may know different things: it can only be closed */
     pp_series_arena arena;
     pp_hold group_hold;    /* as long as the series is open, nobody else changes the group's steps */
     pp_hold *member_holds; /* nor any of its arrays */
@@ -85,7 +86,7 @@ struct parapet_series {
 
 /* ---- handle.c ---- */
 
-/* An empty handle. Free it also after a failure. */
+/* An empty handle. Free it even after a failure. */
 parapet_status pp_series_build(parapet_series **series, parapet_store *store, const char *path);
 
 /* [collective] Closes the arrays; takes NULL. */
@@ -100,24 +101,24 @@ parapet_status pp_series_set_steps(parapet_series *series, int64_t steps);
 /* [collective] Frees the series and sets it to NULL unless status is PARAPET_OK; returns status. */
 parapet_status pp_series_finish(parapet_series **series, parapet_status status);
 
-/* [collective] Nobody else has the series open, from now on until it is freed; nor changes its arrays. */
+/* [collective] From now on until the series is freed, nobody else can open it or change its arrays. */
 parapet_status pp_series_hold_group(parapet_series *series);
 parapet_status pp_series_hold_members(parapet_series *series, const char *const *paths, int count);
 
-/* [collective] A task whose failure leaves the series to be closed. */
+/* [collective] A task after whose failure the series can only be closed. */
 parapet_status pp_series_rank0_do(parapet_series *series, const char *phase, pp_rank0_work work,
                                   const void *argument);
 
-/* "path/name" of the arrays and of the coordinate behind them; free with pp_paths_free. */
+/* "path/name" of the arrays, then of the coordinate; free with pp_paths_free. */
 parapet_status pp_series_paths_build(const char *path, const char *const *names, int count, const char *dimension,
                                      char ***paths);
 
-/* Removes what ranks of an earlier run have kept of open steps. */
+/* Removes the open steps that ranks of an earlier run have kept. */
 parapet_status pp_series_remove_logs(const parapet_series *series);
 
 /* ---- spec.c: what is created ---- */
 
-/* Paths and specs of the arrays, and of the coordinate behind them. */
+/* Paths and specs of the arrays, then of the coordinate. */
 typedef struct pp_series_making {
     const parapet_series_spec *spec;
     const char *dimension;
@@ -126,26 +127,25 @@ typedef struct pp_series_making {
     const char *(*dimension_names)[PARAPET_MAX_NDIM];
     char fallbacks[PARAPET_MAX_NDIM][16]; /* "dim_1", ... */
     int64_t steps_per_row;
-    bool replaces; /* what an earlier creation left, which did not come to its end */
+    bool replaces; /* replaces what an interrupted creation left */
 } pp_series_making;
 
-/* Checks the spec. Clear it also after a failure. */
+/* Checks the spec. Clear it even after a failure. */
 parapet_status pp_series_making_init(pp_series_making *making, const parapet_store *store, const char *path,
                                      const parapet_series_spec *spec);
 void pp_series_making_clear(pp_series_making *making);
 
-/* Everything that must be equal on all ranks; the spec need not be sound. */
+/* Adds everything that must be equal on all ranks to a call; the spec need not be valid. */
 void pp_series_spec_add(const parapet_series_spec *spec, pp_call *call);
 
 /* ---- group.c: the group's document; on rank 0 alone ---- */
 
 /* Writes the group's document with this number of committed steps and consolidated metadata, and makes everything
- * before it durable. steps < 0: the series is not complete yet. attributes are set on top of those it has; NULL:
- * none. */
+ * before it durable. steps < 0: the series is not complete yet. attributes are added to those it has; NULL: none. */
 parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_json *attributes);
 
-/* Reads dimension, names, steps_committed, is_uncertain and what is shown. steps_committed is -1 when the series was
- * never completed. PARAPET_ERR_NOT_FOUND: it is no series. */
+/* Reads dimension, names, steps_committed, is_uncertain and what is shown. steps_committed is -1 if creating the
+ * series was interrupted. PARAPET_ERR_NOT_FOUND: it is not a series. */
 parapet_status pp_series_read_group(parapet_series *series);
 
 /* ---- shown.c: on rank 0 alone ---- */
@@ -153,7 +153,7 @@ parapet_status pp_series_read_group(parapet_series *series);
 /* Reads steps_shown and shown. */
 parapet_status pp_series_take_shown(parapet_series *series);
 
-/* Refuses a series of which an array's document is another than the group's document repeats. */
+/* Refuses a series if the document of an array differs from its copy in the group's document. */
 parapet_status pp_series_check_shown(const parapet_series *series);
 
 /* Whether somebody has written the group's document since it was read. */
@@ -164,16 +164,16 @@ bool pp_series_has_moved(const parapet_series *series);
 /* [collective] Makes the steps whose shards are durable visible. */
 parapet_status pp_series_commit(parapet_series *series);
 
-/* [collective] Says in the store that the arrays, whose handles have so many steps, are about to get them. is_row:
- * shards with committed steps may be replaced by some with more. */
+/* [collective] Announces in the store that the arrays are about to get the steps that their handles have. is_row:
+ * shards with committed steps may be replaced by shards with more. */
 parapet_status pp_series_announce(parapet_series *series, int64_t steps, bool is_row);
 
 /* ---- intent.c: on rank 0 alone ---- */
 
-/* Notes that the arrays, whose handles have so many steps, are about to get them. */
+/* Notes that the arrays are about to get the steps that their handles have. */
 parapet_status pp_series_intent_note(parapet_series *series, int64_t steps);
 
-/* Removes the notes: nothing that they tell of is under way. */
+/* Removes the notes, when nothing that they describe is under way. */
 parapet_status pp_series_intent_forget(parapet_series *series);
 
 /* The notes of an earlier run. */
@@ -182,24 +182,24 @@ typedef struct pp_series_intents {
     size_t record_bytes, count;
 } pp_series_intents;
 
-/* The arrays are open. None: count is 0. Clear it also after a failure. */
+/* The arrays must be open. If there are no notes, count is 0. Clear it even after a failure. */
 parapet_status pp_series_intents_load(pp_series_intents *intents, const parapet_series *series);
 void pp_series_intents_clear(pp_series_intents *intents);
 
-/* Whether the series was about to go from the committed steps to so many; steps < 0: to any number. */
+/* Whether the series was about to go from the committed steps to this number; steps < 0: to any number. */
 bool pp_series_intents_lead_to(const pp_series_intents *intents, const parapet_series *series, int64_t steps);
 
-/* Whether the document of an array that has other steps than are committed is one that the series was about to write,
- * or to replace. */
+/* Whether the document of an array whose steps differ from the committed ones is one that the series was about to
+ * write or to replace. */
 bool pp_series_intents_explain(const pp_series_intents *intents, const parapet_series *series, int index);
 
 /* ---- beyond.c: on rank 0 alone ---- */
 
-/* Refuses a series of which anything but itself has changed the number of steps. cuts: an earlier run was about to
- * add steps, and what is left of that is to be cut off. */
+/* Refuses a series whose number of steps was changed by anything but the series itself. cuts: an earlier run was
+ * about to add steps, and the remains are to be cut off. */
 parapet_status pp_series_check_beyond(const parapet_series *series, bool *cuts);
 
-/* Takes as committed what the arrays have. */
+/* Counts the steps that the arrays have as committed. */
 parapet_status pp_series_adopt_beyond(parapet_series *series);
 
 /* ---- step.c: the parts of one step ---- */
@@ -210,19 +210,20 @@ typedef struct pp_series_step {
     pp_parts *parts; /* of each */
 } pp_series_step;
 
-/* Checks the parts and refers to their memory. Clear it also after a failure. */
+/* Checks the parts and refers to their memory. Clear it even after a failure. */
 parapet_status pp_series_step_init(pp_series_step *step, const parapet_series *series, const parapet_step *steps);
 void pp_series_step_clear(pp_series_step *step);
 
 /* ---- cutter.c ---- */
 
-/* Cuts a step at the bounds of shards, one piece after the other: there may be more of them than memory holds. */
+/* Cuts a step at the bounds of shards, one piece after the other, because there may be more pieces than fit in
+ * memory. */
 typedef struct pp_series_cutter {
     const parapet_series *series;
     const pp_series_step *step;
     int array, part;      /* that is being cut */
     pp_grid shards;       /* of the array, with a row for the step */
-    uint64_t first_shard; /* of the array, in the row of all */
+    uint64_t first_shard; /* of the array, among those of all arrays */
     uint64_t offset;      /* of the next piece */
     bool is_cutting;
     pp_part whole; /* the part, and the shards that it touches */
@@ -250,22 +251,22 @@ void pp_series_pieces_at(const pp_series_pieces *pieces, size_t index, pp_series
 void pp_series_pieces_put(pp_series_pieces *pieces, size_t index, const pp_series_piece *piece);
 parapet_status pp_series_pieces_add(pp_series_pieces *pieces, const pp_series_piece *piece);
 
-/* Where the box of a piece is kept, ndim numbers each. */
+/* The start and count of a piece, ndim numbers each. */
 const int64_t *pp_series_pieces_start(const pp_series_pieces *pieces, size_t index);
 const int64_t *pp_series_pieces_count(const pp_series_pieces *pieces, size_t index);
 
 /* ---- sums.c ---- */
 
-/* What a piece takes beside its bytes. */
+/* What a piece takes in addition to its bytes. */
 #define PP_SERIES_SUM_BYTES 8
 
-/* Behind the bytes of a piece that begins at offset in the log. */
+/* Follows the bytes of a piece that begins at offset in the log. */
 void pp_series_sum_put(unsigned char *data, size_t bytes, uint64_t offset);
 bool pp_series_sum_fits(const unsigned char *data, size_t bytes, uint64_t offset);
 
 /* ---- arena.c ---- */
 
-/* The most memory that open steps may take: the rest is for writing them. */
+/* The memory that open steps may take; the rest is for writing them. */
 size_t pp_series_limit_bytes(const parapet_series *series);
 
 /* [collective] Keeps the step; part of a call that has begun. After a failure it is not kept on any rank. */
@@ -280,15 +281,15 @@ void pp_series_arena_clear(parapet_series *series);
 
 /* ---- row.c ---- */
 
-/* Reads the steps of a piece from the log, one behind the other, and compares their checksums. target has room for
- * one more. */
+/* Reads the steps of a piece from the log, one after the other, and compares their checksums. target has room for one
+ * more step. */
 parapet_status pp_series_piece_read(const parapet_series *series, pp_reader *reader, const pp_series_piece *piece,
                                     unsigned char *target);
 
 /* [collective] Writes the steps that are kept, and commits. */
 parapet_status pp_series_write_row(parapet_series *series);
 
-/* [collective] Writes a step that is a row by itself from the caller's memory, and commits. */
+/* [collective] Writes a step that is a whole row from the caller's memory, and commits. */
 parapet_status pp_series_write_step(parapet_series *series, const pp_series_step *step);
 
 #endif
