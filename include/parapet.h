@@ -115,7 +115,7 @@ typedef enum parapet_status {
     PARAPET_ERR_FORMAT = 7,      /* the stored metadata or data is not valid Zarr, or contradicts itself */
     PARAPET_ERR_UNSUPPORTED = 8, /* valid Zarr, but not implemented here; the sentence names the field */
     PARAPET_ERR_CORRUPT = 9,     /* a checksum, length or digest does not match: the stored bytes changed */
-    PARAPET_ERR_MISSING = 10,    /* a sealed array lacks a shard that its manifest lists */
+    PARAPET_ERR_MISSING = 10,    /* a sealed array lacks a shard that its seal lists */
     PARAPET_ERR_CANCELLED = 11,  /* a callback asked to stop */
     PARAPET_ERR_MPI = 12,        /* MPI reported an error, is finalised, or did not start this process */
     PARAPET_ERR_INTERNAL = 13,   /* a bug in Parapet; please report it */
@@ -231,7 +231,7 @@ typedef enum parapet_durability {
     PARAPET_DURABILITY_LEAVE = 2   /* whatever the system has flushed on its own */
 } parapet_durability;
 
-/* Which server reads or writes a shard. */
+/* Which server reads or writes a shard; the servers are the ranks that access the storage. */
 typedef enum parapet_ownership {
     PARAPET_OWNERSHIP_CHOOSE = 0,      /* LOCALITY */
     PARAPET_OWNERSHIP_ROUND_ROBIN = 1, /* the servers take turns */
@@ -267,12 +267,12 @@ typedef struct parapet_store_options {
     int ignore_seal;     /* 1: open a sealed array whose metadata another program changed, as if it were not sealed */
     int ignore_launcher; /* 1: open for change although the launcher belongs to another MPI; see parapet_store_open */
     int64_t expected_servers; /* default shard shapes give at least this many shards, if there are enough chunks */
-    int64_t servers;          /* how many ranks access the storage; default: up to 16 per node */
+    int64_t servers;          /* how many ranks are servers and access the storage; default: up to 16 per node */
     parapet_ownership ownership;
     parapet_transport transport;
     int64_t deadline_seconds; /* longest wait for another rank before PARAPET_ERR_TIMEOUT; default: no limit */
     int64_t wait_seconds;     /* longest wait for another job before PARAPET_ERR_BUSY; default: 30 if that job is
-                                 publishing, else a tenth of a second */
+                                 making objects visible, else a tenth of a second */
     parapet_progress_callback progress;
     void *progress_context;
     parapet_locks locks;
@@ -322,7 +322,7 @@ typedef struct parapet_statistics {
     int64_t chunks_missing;       /* read as fill value because they are not stored */
     int64_t memory_peak_bytes;    /* largest use of memory_bytes so far */
     int64_t memory_planned_bytes; /* largest use that a transfer planned */
-    int64_t messages_sent;        /* data and requests of transfers, without agreements */
+    int64_t messages_sent;        /* data and requests of transfers; agreements between ranks are not counted */
     int64_t message_bytes;        /* bytes of data in those messages */
     int64_t direct_bytes;         /* copied to or from the memory of other ranks without a message */
     int64_t shards_owned;         /* shards that this rank owned, summed over all transfers */
@@ -404,9 +404,9 @@ PARAPET_API parapet_status parapet_array_open(parapet_array **array, parapet_sto
 /* [collective] Closes the array. Everything written to it is already stored. */
 PARAPET_API parapet_status parapet_array_close(parapet_array **array);
 
-/* [collective] Creates many arrays at once. One rank accesses the storage, and the number of agreements does not
- * depend on the number of arrays. All or none are opened: after a failure every handle is NULL, although some of the
- * arrays may already exist in the store. */
+/* [collective] Creates many arrays at once. One rank accesses the storage, and the number of agreements between
+ * the ranks does not depend on the number of arrays. All or none are opened: after a failure every handle is NULL,
+ * although some of the arrays may already exist in the store. */
 PARAPET_API parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store,
                                                  const char *const *paths, const parapet_array_spec *specs,
                                                  int count);
@@ -466,8 +466,8 @@ typedef struct parapet_part {
 } parapet_part;
 
 /* [collective] Writes any number of parts, including none. The parts of all ranks together must not overlap. All
- * shards are staged before the first becomes visible, so a failure before that point leaves the array unchanged. A
- * sealed array is unsealed. */
+ * shards are staged, that is, written completely but not visible, before the first becomes visible; so a failure
+ * before that point leaves the array unchanged. A sealed array is unsealed. */
 PARAPET_API parapet_status parapet_array_write(parapet_array *array, const parapet_part *parts, int part_count);
 
 /* [collective] Reads any number of parts, including none. Parts may overlap. */
@@ -602,7 +602,7 @@ typedef struct parapet_copy_result {
     int64_t chunks_written, shards_written;
     int64_t memory_peak_bytes;    /* of the rank that used the largest amount */
     int64_t memory_planned_bytes; /* the same, as planned */
-    int64_t templates_resumed;    /* completed by an earlier run */
+    int64_t templates_resumed;    /* boxes of the target (templates) that an earlier run completed */
     double planned_seconds;       /* of the whole copy, including the part done by an earlier run */
     double seconds;               /* of the passes in this run, without planning and verifying */
     int64_t verified_bytes;
@@ -698,9 +698,9 @@ PARAPET_API parapet_status parapet_checkpoint_test(parapet_checkpoint *checkpoin
 PARAPET_API parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoint, int64_t *generation);
 
 /* [collective] Opens a generation to restore from: the one with this number, or for 0 the newest that verifies.
- * Verifies its commit record, its documents, and for every shard its existence, its length and the checksum of its
- * index; the ranks share this work. The data itself is verified as it is read. For 0, a generation that is proved to
- * be damaged is passed over in favour of the one before it; a failure of the storage is always an error.
+ * Verifies its commit record, every zarr.json in it, and for every shard its existence, its length and the checksum
+ * of its index; the ranks share this work. The data itself is verified as it is read. For 0, a generation that is
+ * proved to be damaged is passed over in favour of the one before it; a failure of the storage is always an error.
  * PARAPET_ERR_NOT_FOUND means that there is no such generation. */
 PARAPET_API parapet_status parapet_restore_open(parapet_restore **restore, parapet_store *store, const char *path,
                                                 int64_t generation);
@@ -841,7 +841,7 @@ PARAPET_API parapet_status parapet_series_print(parapet_series *series, char **t
 /* ---- Checking ----------------------------------------------------------------------------------------- */
 
 typedef enum parapet_finding_kind {
-    PARAPET_FINDING_MISSING = 1, /* the manifest of a sealed array lists a shard that does not exist */
+    PARAPET_FINDING_MISSING = 1, /* the seal of an array lists a shard that does not exist */
     PARAPET_FINDING_TORN = 2,    /* the length, index, checksum, digest or decoded size is wrong */
     PARAPET_FINDING_STRAY = 3,   /* an object that belongs to nothing: left by a crash, or foreign */
     PARAPET_FINDING_ABSENT = 4   /* a shard that was never written, and reads as fill value */
@@ -870,7 +870,7 @@ typedef struct parapet_check_summary {
 
 typedef enum parapet_check_depth {
     PARAPET_CHECK_SURVEY = 0, /* only list objects and their sizes */
-    PARAPET_CHECK_INDEX = 1,  /* also read every index, and the manifest of a sealed array */
+    PARAPET_CHECK_INDEX = 1,  /* also read every index, and the seal of a sealed array */
     PARAPET_CHECK_DATA = 2    /* also read and decode every chunk */
 } parapet_check_depth;
 

@@ -5,7 +5,7 @@
 
 static const tool_flag flags[] = {
     {TOOL_SURVEY, 0, "survey", "only list objects and their sizes"},
-    {TOOL_INDEX, 0, "index", "also read shard indexes and manifests, but no chunks"},
+    {TOOL_INDEX, 0, "index", "also read shard indexes and seals, but no chunks"},
     {TOOL_RESTORE_TEST, 0, "restore-test", "read what a restart from this checkpoint would read"},
     {TOOL_STRICT, 0, "strict", "count a shard that was never written as missing"},
     {TOOL_QUIET, 'q', "quiet", "print findings only, no summary"},
