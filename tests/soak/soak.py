@@ -22,6 +22,7 @@ import random
 import re
 import shutil
 import signal
+import statistics
 import subprocess
 import sys
 import tempfile
@@ -36,7 +37,7 @@ kill_bed.PATIENCE = 240  # of jobs that share two cores with others; whoever wai
 NAMES = ["create", "write shards", "write chunks", "resize", "attribute", "consolidate", "seal", "overwrite", "copy", "resume copy",
          "append", "open series", "commit", "restore", "gc", "check", "read"]
 LONG, LONG_CHANCE = 400, 0.02  # operations of a job whose memory is watched, and how often there is one
-GROWTH_KIB = 512  # most, from its second quarter to its last
+GROWTH_KIB = 64  # most, in the median, from its second quarter to its last
 STEPS_MOST = 300  # a series that has so many is begun anew
 ERRORS = {errno.EIO: "PARAPET_ERR_IO", errno.ENOSPC: "PARAPET_ERR_NO_SPACE"}
 OPTIONS = {"PARAPET_THREADS": ["1", "3"], "PARAPET_IO_THREAD": ["own", "none"], "PARAPET_OWNERSHIP": ["round_robin", "locality"],
@@ -134,10 +135,10 @@ class Job:
         if len(kib) < LONG:
             return
         quarter = len(kib) // 4
-        growth = max(kib[-quarter:]) - max(kib[quarter:2 * quarter])
+        growth = statistics.median(kib[-quarter:]) - statistics.median(kib[quarter:2 * quarter])
         self.soak.growth = max(self.soak.growth, growth)
         if growth > GROWTH_KIB:
-            raise model.Violation(f"job {self.number} grows by {growth} KiB")
+            raise model.Violation(f"job {self.number} grows by {growth:.0f} KiB")
 
     def judge_flushes(self):
         for path in sorted(self.folder.glob("report.*")):
@@ -338,7 +339,7 @@ class Soak:
 
     def report(self, violations, seconds):
         print(f"{seconds:.0f} s, {violations} violations; " + ", ".join(f"{count} {name}" for name, count in sorted(self.counts.items())) +
-              f"; slowest episode {self.slowest:.1f} s, long jobs grew by {self.growth} KiB", flush=True)
+              f"; slowest episode {self.slowest:.1f} s, long jobs grew by {self.growth:.0f} KiB", flush=True)
 
     def finish(self):
         for name, count in sorted(self.told.items()):
