@@ -33,6 +33,7 @@ parapet_status pp_listing_tell(pp_listing *listing, pp_list_visitor visit, void 
 void pp_listing_free(pp_listing *listing);
 
 #define PP_DIRTY_LIMIT 64
+#define PP_PASSING_LIMIT 16
 
 typedef struct pp_posix_store {
     pp_store store;
@@ -46,6 +47,8 @@ typedef struct pp_posix_store {
     pthread_mutex_t mutex; /* protects the fields below */
     char *dirty[PP_DIRTY_LIMIT];
     size_t dirty_count;
+    char *passing[PP_PASSING_LIMIT];
+    size_t passing_count;
     pp_failure failed_flush; /* final: the kernel does not retry a write that failed */
 } pp_posix_store;
 
@@ -87,6 +90,10 @@ void pp_posix_close_quietly(int descriptor, int kept_open);
 /* Opens a directory for use with *at calls; creates it and those above it as needed. */
 parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory);
 
+/* The same for a directory that goes again with what is put in it, such as that of a lock: it need not be durable
+ * before pp_posix_provide_directory wants it, or something below it. */
+parapet_status pp_posix_provide_passing_directory(pp_posix_store *store, const char *path, int *directory);
+
 /* The sentence and status of a failed read of a key: only here do ENOENT and ENOTDIR mean "not there". */
 parapet_status pp_posix_fail_read(int error_number, const char *action, const char *key);
 
@@ -100,6 +107,15 @@ parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *
  * change, so that this call needs no memory. Flushes early if it cannot remember more. */
 parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path);
 parapet_status pp_posix_settle(pp_store *store);
+
+/* Notes a directory that was made and may go again; takes over the path. */
+parapet_status pp_posix_mark_passing(pp_posix_store *store, char *path);
+
+/* It is gone. */
+void pp_posix_forget_passing(pp_posix_store *store, const char *path);
+
+/* It stays, because of what is at path: from now on it is a directory like others. */
+parapet_status pp_posix_keep_passing(pp_posix_store *store, const char *path);
 
 /* Makes the entries of one directory durable, and everything else that is not flushed yet. */
 parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path);
@@ -188,7 +204,7 @@ parapet_status pp_posix_provide_lock_directory(pp_posix_store *store, const char
                                                int *directory);
 
 /* Removes the directory of a lock, and that of the node if it was created for the lock, if they are empty. */
-void pp_posix_leave_directories(const pp_posix_store *store, const char *key, bool has_made_node);
+void pp_posix_leave_directories(pp_posix_store *store, const char *key, bool has_made_node);
 
 /* The same operations with owner records. */
 parapet_status pp_record_open_lock(pp_store *store, const char *key, pp_lock **lock);

@@ -14,6 +14,8 @@ static void posix_free(pp_store *base)
     pp_posix_store *store = (pp_posix_store *)base;
     while (store->dirty_count > 0)
         pp_free(store->dirty[--store->dirty_count]);
+    while (store->passing_count > 0)
+        pp_free(store->passing[--store->passing_count]);
     (void)pthread_mutex_destroy(&store->mutex);
     if (store->root >= 0)
         (void)close(store->root);

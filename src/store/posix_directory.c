@@ -9,27 +9,32 @@
 /* How often another job may remove a directory, which is empty, between its being made and being entered. */
 #define ATTEMPTS_MOST 1000
 
-/* Makes one directory unless it is there. */
-static parapet_status make_directory(pp_posix_store *store, int parent, const char *path, bool *has_vanished)
+typedef parapet_status (*marker)(pp_posix_store *store, char *path);
+
+/* Makes one directory unless it is there, and has it marked: as passing, or the one that holds it as changed. */
+static parapet_status make_directory(pp_posix_store *store, int parent, const char *path, bool is_passing,
+                                     bool *has_vanished)
 {
     pp_posix_place place;
-    char *changed;
+    marker mark = is_passing ? pp_posix_mark_passing : pp_posix_mark_dirty;
+    char *marked;
     parapet_status status;
     pp_posix_locate(&place, path);
-    if ((status = pp_text_duplicate(&changed, place.parent)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(&marked, is_passing ? path : place.parent)) != PARAPET_OK)
         return status;
     if (mkdirat(parent, place.name, 0777) == 0)
-        return pp_posix_mark_dirty(store, changed);
+        return mark(store, marked);
     *has_vanished = errno == ENOENT;
     status = errno == EEXIST ? PARAPET_OK : pp_posix_fail_write(errno, "make directory", path);
-    pp_free(changed);
+    pp_free(marked);
     return status;
 }
 
 /* Goes from the parent of path, open in *directory, to path itself. */
-static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory, bool *has_vanished)
+static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory, bool is_passing,
+                                      bool *has_vanished)
 {
-    parapet_status status = make_directory(store, *directory, path, has_vanished);
+    parapet_status status = make_directory(store, *directory, path, is_passing, has_vanished);
     pp_posix_place place;
     int next = -1;
     pp_posix_locate(&place, path);
@@ -42,7 +47,8 @@ static parapet_status enter_directory(pp_posix_store *store, const char *path, i
     return status;
 }
 
-static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory, bool *has_vanished)
+static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory, bool is_passing,
+                                       bool *has_vanished)
 {
     char so_far[PP_MAX_KEY_BYTES];
     size_t bytes = 0;
@@ -53,12 +59,12 @@ static parapet_status make_directories(pp_posix_store *store, const char *path, 
         bytes += strcspn(path + bytes, "/");
         memcpy(so_far, path, bytes);
         so_far[bytes] = '\0';
-        status = enter_directory(store, so_far, directory, has_vanished);
+        status = enter_directory(store, so_far, directory, is_passing && path[bytes] == '\0', has_vanished);
     } while (status == PARAPET_OK && path[bytes] != '\0');
     return status;
 }
 
-parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory)
+static parapet_status provide(pp_posix_store *store, const char *path, int *directory, bool is_passing)
 {
     parapet_status status;
     bool has_vanished;
@@ -70,7 +76,21 @@ parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *pat
         return pp_posix_fail_write(errno, "open directory", path);
     do {
         has_vanished = false;
-        status = make_directories(store, path, directory, &has_vanished);
+        status = make_directories(store, path, directory, is_passing, &has_vanished);
     } while (has_vanished && ++attempt < ATTEMPTS_MOST);
     return status;
+}
+
+parapet_status pp_posix_provide_passing_directory(pp_posix_store *store, const char *path, int *directory)
+{
+    return provide(store, path, directory, true);
+}
+
+parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory)
+{
+    parapet_status status = provide(store, path, directory, false), kept;
+    if (status != PARAPET_OK || (kept = pp_posix_keep_passing(store, path)) == PARAPET_OK)
+        return status;
+    pp_posix_close_quietly(*directory, store->root);
+    return kept;
 }

@@ -59,6 +59,64 @@ parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path)
     return status;
 }
 
+/* The directory that holds it is what has to be flushed. */
+static parapet_status mark_holder(pp_posix_store *store, char *path)
+{
+    char *slash = strrchr(path, '/');
+    *(slash != NULL ? slash : path) = '\0';
+    return pp_posix_mark_dirty(store, path);
+}
+
+/* The place in the list of the passing directory that is at path or above it, or their number. */
+static size_t find_passing(const pp_posix_store *store, const char *path)
+{
+    size_t i, bytes;
+    for (i = 0; i < store->passing_count; i++) {
+        bytes = strlen(store->passing[i]);
+        if (strncmp(store->passing[i], path, bytes) == 0 && (path[bytes] == '\0' || path[bytes] == '/'))
+            break;
+    }
+    return i;
+}
+
+/* NULL if none is at path or above it. */
+static char *take_passing(pp_posix_store *store, const char *path)
+{
+    char *found = NULL;
+    size_t place;
+    (void)pthread_mutex_lock(&store->mutex);
+    place = find_passing(store, path);
+    if (place < store->passing_count) {
+        found = store->passing[place];
+        store->passing[place] = store->passing[--store->passing_count];
+    }
+    (void)pthread_mutex_unlock(&store->mutex);
+    return found;
+}
+
+void pp_posix_forget_passing(pp_posix_store *store, const char *path)
+{
+    pp_free(take_passing(store, path));
+}
+
+parapet_status pp_posix_mark_passing(pp_posix_store *store, char *path)
+{
+    bool has_room;
+    pp_posix_forget_passing(store, path); /* if another job removed it */
+    (void)pthread_mutex_lock(&store->mutex);
+    has_room = store->passing_count < PP_PASSING_LIMIT;
+    if (has_room)
+        store->passing[store->passing_count++] = path;
+    (void)pthread_mutex_unlock(&store->mutex);
+    return has_room ? PARAPET_OK : mark_holder(store, path);
+}
+
+parapet_status pp_posix_keep_passing(pp_posix_store *store, const char *path)
+{
+    char *found = take_passing(store, path);
+    return found != NULL ? mark_holder(store, found) : PARAPET_OK;
+}
+
 parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path)
 {
     char *changed;

@@ -99,7 +99,7 @@ parapet_status pp_posix_provide_lock_directory(pp_posix_store *store, const char
                                                int *directory)
 {
     parapet_status status = look_for_node(store, path, has_made_node);
-    return status == PARAPET_OK ? pp_posix_provide_directory(store, path, directory) : status;
+    return status == PARAPET_OK ? pp_posix_provide_passing_directory(store, path, directory) : status;
 }
 
 static parapet_status fail_open(const posix_lock *self, int error_number)
@@ -397,25 +397,30 @@ parapet_status pp_posix_view_lock(pp_store *base, const char *key, pp_lock_view 
     return status;
 }
 
-static void remove_entry(const pp_posix_store *store, const char *key, int flags)
+static bool remove_entry(const pp_posix_store *store, const char *key, int flags)
 {
     pp_posix_place place;
+    bool is_gone;
     int directory;
     pp_posix_locate(&place, key);
     if ((directory = pp_posix_open(store, place.parent, O_PATH | O_DIRECTORY)) < 0)
-        return;
-    (void)unlinkat(directory, place.name, flags);
+        return false;
+    is_gone = unlinkat(directory, place.name, flags) == 0;
     (void)close(directory);
+    return is_gone;
 }
 
-void pp_posix_leave_directories(const pp_posix_store *store, const char *key, bool has_made_node)
+void pp_posix_leave_directories(pp_posix_store *store, const char *key, bool has_made_node)
 {
     pp_posix_place own, node;
     pp_posix_locate(&own, key);
-    remove_entry(store, own.parent, AT_REMOVEDIR);
+    if (remove_entry(store, own.parent, AT_REMOVEDIR))
+        pp_posix_forget_passing(store, own.parent);
+    else
+        (void)pp_posix_keep_passing(store, own.parent); /* a flush that failed fails the next call */
     pp_posix_locate(&node, own.parent);
     if (has_made_node && node.parent[0] != '\0')
-        remove_entry(store, node.parent, AT_REMOVEDIR);
+        (void)remove_entry(store, node.parent, AT_REMOVEDIR);
 }
 
 static bool is_empty(const posix_lock *self)
@@ -445,7 +450,7 @@ void pp_posix_close_lock(pp_lock *lock)
     bool is_in_place;
     if (self->file.number >= 0 && is_empty(self) && is_last(self) && is_empty(self) &&
         look_in_place(self, &is_in_place) == PARAPET_OK && is_in_place) {
-        remove_entry(store_of(self), self->key, 0);
+        (void)remove_entry(store_of(self), self->key, 0);
         pp_posix_leave_directories(store_of(self), self->key, self->has_made_node);
     }
     pp_posix_disown(&self->file);

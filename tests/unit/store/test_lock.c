@@ -3,6 +3,8 @@
 #include <pthread.h>
 #include <sys/wait.h>
 
+#include "store/internal.h"
+
 #define KEY "a/__parapet/lock"
 
 static pp_lock *open_lock(pp_store *store)
@@ -305,6 +307,80 @@ static void test_lock__may_be_written_by_whoever_may_write_the_directory(void **
     scratch_remove(&made);
 }
 
+static bool is_to_be_flushed(const pp_posix_store *store, const char *path)
+{
+    size_t i;
+    for (i = 0; i < store->dirty_count; i++)
+        if (strcmp(store->dirty[i], path) == 0)
+            return true;
+    return false;
+}
+
+static void test_lock__has_its_directory_flushed_only_for_what_stays_in_it(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    const pp_posix_store *posix = (const pp_posix_store *)store;
+    pp_lock *lock;
+    (void)state;
+    assert_int_equal(mkdir(scratch_path(&made, "store/a"), 0777), 0);
+    lock = open_lock(store);
+    assert_false(is_to_be_flushed(posix, "a"));
+    pp_lock_close(lock);
+    assert_int_equal(posix->passing_count, 0);
+
+    lock = open_lock(store);
+    assert_ok(put(store, "a/__parapet/seal", "something that stays", PP_PUBLISH_EXCLUSIVE));
+    assert_true(is_to_be_flushed(posix, "a"));
+    assert_int_equal(posix->passing_count, 0);
+    pp_lock_close(lock);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_lock__whose_directory_others_use_leaves_it_to_be_flushed(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    const pp_posix_store *posix = (const pp_posix_store *)store;
+    pp_lock *lock;
+    (void)state;
+    assert_int_equal(mkdir(scratch_path(&made, "store/a"), 0777), 0);
+    lock = open_lock(store);
+    assert_int_equal(mkdir(scratch_path(&made, "store/a/__parapet/of-another-rank"), 0777), 0);
+    pp_lock_close(lock);
+    assert_true(is_to_be_flushed(posix, "a"));
+    assert_int_equal(posix->passing_count, 0);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+/* More directories than can be remembered are flushed like any other. */
+static void test_lock__in_many_places_forgets_none_of_its_directories(void **state)
+{
+    enum { COUNT = PP_PASSING_LIMIT + 3 };
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    const pp_posix_store *posix = (const pp_posix_store *)store;
+    pp_lock *locks[COUNT];
+    char path[64], key[80];
+    int i;
+    (void)state;
+    for (i = 0; i < COUNT; i++) {
+        (void)snprintf(path, sizeof path, "store/n%d", i);
+        assert_int_equal(mkdir(scratch_path(&made, path), 0777), 0);
+        (void)snprintf(key, sizeof key, "n%d/__parapet/lock", i);
+        assert_ok(pp_store_open_lock(store, key, &locks[i]));
+    }
+    assert_int_equal(posix->passing_count, PP_PASSING_LIMIT);
+    assert_int_equal(posix->dirty_count, COUNT - PP_PASSING_LIMIT);
+    for (i = 0; i < COUNT; i++)
+        pp_lock_close(locks[i]);
+    assert_int_equal(posix->passing_count, 0);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
 static void test_lock__is_refused_where_something_else_lies(void **state)
 {
     scratch made = scratch_make(SCRATCH_HERE);
@@ -336,6 +412,9 @@ int main(void)
         cmocka_unit_test(test_lock__excludes_other_processes_until_its_own_ends),
         cmocka_unit_test(test_lock__is_not_kept_by_a_forked_child),
         cmocka_unit_test(test_lock__may_be_written_by_whoever_may_write_the_directory),
+        cmocka_unit_test(test_lock__has_its_directory_flushed_only_for_what_stays_in_it),
+        cmocka_unit_test(test_lock__whose_directory_others_use_leaves_it_to_be_flushed),
+        cmocka_unit_test(test_lock__in_many_places_forgets_none_of_its_directories),
         cmocka_unit_test(test_lock__is_refused_where_something_else_lies),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
