@@ -428,7 +428,7 @@ static int run(const tool_request *request)
         return restore_test_run(request);
     if (request->flags & (TOOL_INDEX | TOOL_SURVEY))
         checking.depth = request->flags & TOOL_INDEX ? PARAPET_CHECK_INDEX : PARAPET_CHECK_SURVEY;
-    checking.store = store_open(request, request->operands[0]);
+    checking.store = store_open(request, request->operands[0], PARAPET_READ);
     if (checking.store == NULL)
         return TOOL_FAILED;
     exit_code = run_checking(&checking);

@@ -76,7 +76,7 @@ static bool open_source(tool_copying *copying)
     tool_request with_limit = *copying->request;
     parapet_status status;
     with_limit.options = copying->options;
-    copying->copy.source = store_open(&with_limit, copying->source.store);
+    copying->copy.source = store_open(&with_limit, copying->source.store, PARAPET_READ);
     if (copying->copy.source == NULL)
         return false;
     copying->copy.source_path = copying->source.path;

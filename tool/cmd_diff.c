@@ -432,9 +432,9 @@ static int run(const tool_request *request)
     int exit_code = TOOL_FAILED;
     if (!share_memory(&shared))
         return TOOL_USAGE;
-    comparing.stores[0] = store_open(&shared, request->operands[0]);
+    comparing.stores[0] = store_open(&shared, request->operands[0], PARAPET_READ);
     if (comparing.stores[0] != NULL)
-        comparing.stores[1] = store_open(&shared, request->operands[1]);
+        comparing.stores[1] = store_open(&shared, request->operands[1], PARAPET_READ);
     if (comparing.stores[1] != NULL)
         exit_code = run_comparing(&comparing);
     (void)parapet_store_close(&comparing.stores[0]);

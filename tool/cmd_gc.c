@@ -83,7 +83,7 @@ static int run(const tool_request *request)
 {
     tool_collecting collecting = {.request = request};
     parapet_store *store =
-        store_open_for(request, request->operands[0], request->flags & TOOL_DRY_RUN ? PARAPET_READ : PARAPET_UPDATE);
+        store_open(request, request->operands[0], request->flags & TOOL_DRY_RUN ? PARAPET_READ : PARAPET_UPDATE);
     parapet_status status;
     if (store == NULL)
         return TOOL_FAILED;

@@ -407,7 +407,7 @@ static int show_group(const tool_request *request, parapet_store *store, tool_no
 
 static int run(const tool_request *request)
 {
-    parapet_store *store = store_open(request, request->operands[0]);
+    parapet_store *store = store_open(request, request->operands[0], PARAPET_READ);
     tool_node node = {0};
     int exit_code = TOOL_FAILED;
     parapet_status status;

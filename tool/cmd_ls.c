@@ -204,7 +204,7 @@ static int run(const tool_request *request)
     int exit_code;
     if (request->flags & TOOL_JSON)
         listing.document = &document;
-    listing.store = store_open(request, request->operands[0]);
+    listing.store = store_open(request, request->operands[0], PARAPET_READ);
     if (listing.store == NULL)
         return TOOL_FAILED;
     exit_code = list_node(&listing);

@@ -177,7 +177,7 @@ static int open_array(plan_copy *job)
     parapet_status status;
     if (refuse_description(job->request))
         return TOOL_USAGE;
-    if ((job->store = store_open(job->request, path)) == NULL)
+    if ((job->store = store_open(job->request, path, PARAPET_READ)) == NULL)
         return TOOL_FAILED;
     if ((status = node_open(&job->node, job->store, "")) != PARAPET_OK) {
         report_status(status, path);

@@ -22,7 +22,7 @@ char *text_of_locks(parapet_store *store)
     return locks;
 }
 
-parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode)
+static parapet_store *open_directory(const tool_request *request, const char *url, parapet_mode mode)
 {
     parapet_store *store = NULL;
     parapet_status status = ranks_open_store(request, &store, url, mode, &request->options);
@@ -37,9 +37,9 @@ parapet_store *store_open_for(const tool_request *request, const char *url, para
 }
 
 /* Where all ranks work, each would have to find the same: there, what follows says that nothing is there. */
-parapet_store *store_open(const tool_request *request, const char *url)
+parapet_store *store_open(const tool_request *request, const char *url, parapet_mode mode)
 {
-    parapet_store *store = store_open_for(request, url, PARAPET_READ);
+    parapet_store *store = open_directory(request, url, mode);
     if (store != NULL && request->working != RANKS_ALL && foreign_refuse_directory(url))
         (void)parapet_store_close(&store);
     return store;

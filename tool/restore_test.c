@@ -285,7 +285,7 @@ int restore_test_run(const tool_request *request)
     int exit_code = TOOL_FAILED;
     if (!share_memory(&shared, &restoring.buffer_bytes))
         return TOOL_USAGE;
-    if ((restoring.store = store_open(&shared, request->operands[0])) != NULL)
+    if ((restoring.store = store_open(&shared, request->operands[0], PARAPET_READ)) != NULL)
         exit_code = test_opened(&restoring);
     (void)parapet_restore_close(&restoring.restore);
     holding_free(&restoring.holding);

@@ -312,9 +312,8 @@ typedef struct tool_node {
     parapet_array_info info; /* of an array */
 } tool_node;
 
-/* Opens the store that an operand names, for reading or as told; NULL: it failed, already reported. */
-parapet_store *store_open(const tool_request *request, const char *url);
-parapet_store *store_open_for(const tool_request *request, const char *url, parapet_mode mode);
+/* Opens the store that an operand names; NULL: it failed, or is not a store, and that is reported. */
+parapet_store *store_open(const tool_request *request, const char *url, parapet_mode mode);
 
 /* If the operand is a file: says which, and that a store is a directory. False: it is none, nothing is said. */
 bool foreign_report_file(const char *path);
