@@ -9,7 +9,8 @@ DIR is another build of the library, with bench_small in it; one of a version th
 
 Both programs run at the same time and take turns: a few calls of one, the same of the other, who begins changes each
 turn, and the one that waits sleeps. Printed are the medians, the median of the differences within a turn, of time
-and of time of the cores, and the messages and system calls of one call. What is wanted: at most 3 % or 0.2 ms more.
+and of time of the cores, and the messages and system calls of one round of calls. What is wanted: at most 3 %, or 0.2
+ms more for each call; appending a step is two calls (append, flush), a checkpoint three (begin, put, commit).
 
     --case work=write+read,arrays=1+1000,ranks=1+2+4,fs=tmpfs+ext4,turns=100
 """
@@ -23,7 +24,8 @@ import tempfile
 from collective import print_table
 
 WORK = ["write", "read", "attribute", "append", "checkpoint"]
-MOST_PERCENT, MOST_SECONDS = 3.0, 0.0002
+CALLS = {"append": 2, "checkpoint": 3}  # of the library, in what counts as one above
+MOST_PERCENT, MOST_SECONDS = 3.0, 0.0002  # the latter of one call
 
 
 class Program:
@@ -108,7 +110,7 @@ class Small:
         work, fs, arrays, ranks = key
         before, after = (statistics.median(seconds[name]) for name in ("before", "after"))
         more = statistics.median(b - a for a, b in zip(seconds["before"], seconds["after"]))
-        holds = more <= MOST_SECONDS or 100 * more / before <= MOST_PERCENT
+        holds = more <= CALLS.get(work, 1) * MOST_SECONDS or 100 * more / before <= MOST_PERCENT
         system = self.system_calls(work, fs, arrays, ranks) if ranks == 1 and fs == "tmpfs" else None
         cells = [work, fs, str(arrays), str(ranks)] + [
             f"{1e3 * statistics.median(seconds[name]):.3f} ({1e3 * min(seconds[name]):.3f}-{1e3 * max(seconds[name]):.3f})"
@@ -134,5 +136,5 @@ class Small:
                 for number, line in enumerate([heads] + self.rows):
                     out.write("| " + " | ".join(line) + " |\n" + ("|" + "---|" * len(line) + "\n" if number == 0 else ""))
         held = sum(row[-1] == "yes" for row in self.rows)
-        print(f"small: {held} of {len(self.rows)} are within {MOST_PERCENT:.0f} % or {1e3 * MOST_SECONDS} ms")
+        print(f"small: {held} of {len(self.rows)} are within {MOST_PERCENT:.0f} % or {1e3 * MOST_SECONDS} ms a call")
         sys.exit(0 if held == len(self.rows) else 1)
