@@ -8,6 +8,7 @@ of an error of the storage, was done, was not, or (where the manual says so) was
 
 import collections
 import itertools
+import statistics
 
 LENGTH, GROWN, SHRUNK, CHUNK, SHARD = 64, 96, 32, 8, 16
 SOURCE = tuple(500 + i for i in range(LENGTH)) + (0,) * (GROWN - LENGTH)
@@ -17,6 +18,7 @@ OF_ARRAY = WRITES | {"resize", "attribute", "seal", "read"}
 COPIES = {"copy", "resume copy"}
 STORAGE_ERRORS = {"PARAPET_ERR_IO", "PARAPET_ERR_NO_SPACE"}
 WORLDS_MOST = 20000
+GROWTH_KIB = 16  # most, in fifty operations
 
 # sealed None: nobody knows
 Array = collections.namedtuple("Array", "length values sealed made set")
@@ -429,3 +431,10 @@ class Judge:
             nearest = min(worlds, key=lambda world: len(differences(world, found)))
             raise Violation(f"not what must be there: {', '.join(differences(nearest, found))}; {len(worlds)} worlds may be, such as\n"
                             f"  {described(nearest)}\nand there is\n  {described(found)}")
+
+
+def growth_of(kib):
+    """What fifty operations of a long job leave allocated, in KiB. Each is a median: of what is there at a moment, which
+    has messages that came early in it, and of the steps, of which one may be a pool of MPI's that is enlarged."""
+    parts = [statistics.median(kib[at:at + 50]) for at in range(50, len(kib) - 49, 50)]
+    return statistics.median(after - before for before, after in zip(parts, parts[1:]))

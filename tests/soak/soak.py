@@ -22,7 +22,6 @@ import random
 import re
 import shutil
 import signal
-import statistics
 import subprocess
 import sys
 import tempfile
@@ -37,7 +36,6 @@ kill_bed.PATIENCE = 240  # of jobs that share two cores with others; whoever wai
 NAMES = ["create", "write shards", "write chunks", "resize", "attribute", "consolidate", "seal", "overwrite", "copy", "resume copy",
          "append", "open series", "commit", "restore", "gc", "check", "read"]
 LONG, LONG_CHANCE = 400, 0.02  # operations of a job whose memory is watched, and how often there is one
-GROWTH_KIB = 64  # most, in the median, from its second quarter to its last
 STEPS_MOST = 300  # a series that has so many is begun anew
 ERRORS = {errno.EIO: "PARAPET_ERR_IO", errno.ENOSPC: "PARAPET_ERR_NO_SPACE"}
 OPTIONS = {"PARAPET_THREADS": ["1", "3"], "PARAPET_IO_THREAD": ["own", "none"], "PARAPET_OWNERSHIP": ["round_robin", "locality"],
@@ -134,10 +132,9 @@ class Job:
     def judge_memory(self, kib):
         if len(kib) < LONG:
             return
-        quarter = len(kib) // 4
-        growth = statistics.median(kib[-quarter:]) - statistics.median(kib[quarter:2 * quarter])
+        growth = model.growth_of(kib)
         self.soak.growth = max(self.soak.growth, growth)
-        if growth > GROWTH_KIB:
+        if growth > model.GROWTH_KIB:
             raise model.Violation(f"job {self.number} grows by {growth:.0f} KiB")
 
     def judge_flushes(self):
