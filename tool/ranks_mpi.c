@@ -13,7 +13,7 @@ int ranks_hand_over(char **words)
 /* Waits for rank 0 without burning a core, which MPI_Barrier would. */
 static void wait_for_all(void)
 {
-    const struct timespec pause = {.tv_nsec = 10 * 1000 * 1000};
+    const struct timespec pause = {.tv_nsec = 10000000};
     MPI_Request request;
     int is_done = 0;
     MPI_Ibarrier(MPI_COMM_WORLD, &request);

@@ -144,7 +144,8 @@ static int window_of(const plan_job *job, const pp_memory_plan *memory)
     }
     fitting = memory->batch_bytes / pp_chain_decoded_bytes(chain);
     if (pp_chain_is_fixed_size(chain))
-        fitting = pp_min_size(fitting, (memory->batch_bytes - 2 * PP_PAGE_BYTES) / pp_chain_encoded_bound(chain));
+        fitting =
+            pp_min_size(fitting, (memory->batch_bytes - (size_t)2 * PP_PAGE_BYTES) / pp_chain_encoded_bound(chain));
     return (int)pp_min_size(pp_max_size(fitting, 1), PP_WINDOW_CHUNKS);
 }
 

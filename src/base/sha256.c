@@ -23,7 +23,7 @@ static uint32_t rotate_right(uint32_t value, int bits)
 
 static void expand_block(const unsigned char block[64], uint32_t schedule[64])
 {
-    int i;
+    size_t i;
     for (i = 0; i < 16; i++)
         schedule[i] = pp_load_u32be(block + 4 * i);
     for (i = 16; i < 64; i++) {
@@ -100,10 +100,10 @@ void pp_sha256_of(const void *data, size_t bytes, unsigned char digest[PP_SHA256
 void pp_sha256_print(const unsigned char digest[PP_SHA256_BYTES], char text[PP_SHA256_HEX_BYTES])
 {
     static const char digits[] = "0123456789abcdef";
-    int i;
+    size_t i;
     for (i = 0; i < PP_SHA256_BYTES; i++) {
         text[2 * i] = digits[digest[i] >> 4];
         text[2 * i + 1] = digits[digest[i] & 15];
     }
-    text[2 * PP_SHA256_BYTES] = '\0';
+    text[PP_SHA256_HEX_BYTES - 1] = '\0';
 }

@@ -92,15 +92,15 @@ static parapet_status keep_part(kept_item *kept, const pp_part *part, size_t ele
     parapet_status status;
     memcpy(numbers, part->box.start, bytes);
     memcpy(numbers + ndim, part->box.count, bytes);
-    memcpy(numbers + 2 * ndim, part->strides, bytes);
+    memcpy(numbers + ndim + ndim, part->strides, bytes);
     if (kept->copy.data != NULL && !pp_box_is_empty(&part->box))
-        copy_elements(kept, part, element_bytes, &made, numbers + 2 * ndim);
+        copy_elements(kept, part, element_bytes, &made, numbers + ndim + ndim);
     if ((status = pp_list_add(&kept->numbers, numbers)) != PARAPET_OK)
         return status;
     stays = pp_list_at(&kept->numbers, kept->numbers.count - 1);
     made.start = stays;
     made.count = stays + ndim;
-    made.strides_bytes = stays + 2 * ndim;
+    made.strides_bytes = stays + ndim + ndim;
     return pp_list_add(&kept->parts, &made);
 }
 

@@ -12,7 +12,7 @@
 #include <pthread.h>
 #include <string.h>
 
-#define LANE_BYTES 2048
+#define LANE_BYTES ((size_t)2048)
 
 static uint32_t over_lane[4][256];
 static pthread_once_t over_lane_once = PTHREAD_ONCE_INIT;
@@ -69,7 +69,7 @@ __attribute__((target("sse4.2"))) uint32_t pp_crc32c_sse42(uint32_t before, cons
     const unsigned char *next = data;
     uint64_t state = (uint32_t)~before;
     pthread_once(&over_lane_once, fill_over_lane);
-    for (; bytes >= (size_t)3 * LANE_BYTES; bytes -= (size_t)3 * LANE_BYTES, next += 3 * LANE_BYTES)
+    for (; bytes >= 3 * LANE_BYTES; bytes -= 3 * LANE_BYTES, next += 3 * LANE_BYTES)
         state = add_three_lanes(state, next);
     for (; bytes >= 8; bytes -= 8, next += 8)
         state = _mm_crc32_u64(state, load(next));

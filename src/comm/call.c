@@ -8,8 +8,8 @@
 #define FNV_START UINT64_C(14695981039346656037)
 #define FNV_PRIME UINT64_C(1099511628211)
 
-#define WHOLE_BYTES 8192 /* more than any path has */
-#define SHOWN_BYTES 64   /* of a value */
+#define WHOLE_BYTES 8192         /* more than any path has */
+#define SHOWN_BYTES ((size_t)64) /* of a value */
 
 /* Between the name of an argument and its value, and after the value. */
 #define VALUE_MARK '\037'

@@ -58,7 +58,7 @@ void pp_claim_box(const int64_t *words, int ndim_most, int ndim, pp_box *box)
 
 const int64_t *pp_claim_strides(const int64_t *words, int ndim_most)
 {
-    return words + PP_CLAIM_GEOMETRY + 2 * ndim_most;
+    return words + PP_CLAIM_GEOMETRY + (ptrdiff_t)2 * ndim_most;
 }
 
 static int compare_claims(const void *left, const void *right)

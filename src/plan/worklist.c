@@ -83,7 +83,7 @@ static size_t list_claim(const list_case *by, size_t claim, pp_work *work, size_
  * it starts again if another thread gave memory back meanwhile. */
 static parapet_status count_work(const list_case *by, const pp_budget *budget, size_t *total)
 {
-    size_t i, touched, most = pp_budget_available(budget) / sizeof(pp_work);
+    size_t i, touched = 0, most = pp_budget_available(budget) / sizeof(pp_work);
     parapet_status status = count_touched(by->plan, &touched);
     *total = touched;
     if (status != PARAPET_OK || by->owns == NULL)

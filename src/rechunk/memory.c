@@ -88,8 +88,8 @@ static int64_t run_item_bytes(const memory_case *memory)
 static int64_t items_bytes(const memory_case *memory)
 {
     const pp_rechunk_pass *pass = memory->pass;
-    int64_t item =
-        pass->reads_runs ? run_item_bytes(memory) : align(add(pass->source.encoded_bytes, 2 * PP_PAGE_BYTES));
+    int64_t item = pass->reads_runs ? run_item_bytes(memory)
+                                    : align(add(pass->source.encoded_bytes, (int64_t)2 * PP_PAGE_BYTES));
     return multiply(pass->memory.items, item);
 }
 

@@ -209,7 +209,7 @@ static bool try_shard(pp_rechunk_search *search)
     pp_rechunk_count(problem->ndim, problem->shape, problem->ranks, trial);
     if (is_hopeless(search, trial))
         return true;
-    search->spent += 3 * problem->ndim + (slices + count_places(problem, trial)) / SLICES_PER_COST;
+    search->spent += (int64_t)3 * problem->ndim + (slices + count_places(problem, trial)) / SLICES_PER_COST;
     if (!size_and_time(search->aim, trial))
         return false;
     if (!search->has_best || pp_rechunk_pass_is_better(search->aim, trial, &search->best))
@@ -305,7 +305,7 @@ static void weigh_block(pp_rechunk_search *search)
     const pp_rechunk_problem *problem = search->aim->problem;
     int64_t source[PARAPET_MAX_NDIM], template_shape[PARAPET_MAX_NDIM];
     int64_t elements = search->aim->limit_bytes / pp_max_i64(1, search->ends->target.element_bytes);
-    int index[PARAPET_MAX_NDIM], order[PARAPET_MAX_NDIM], d, largest;
+    int index[PARAPET_MAX_NDIM] = {0}, order[PARAPET_MAX_NDIM], d, largest;
     pp_blocks blocks;
     for (d = 0; d < problem->ndim; d++)
         source[d] = pp_min_i64(search->ends->source.chunk[d], pp_max_i64(1, problem->shape[d]));

@@ -324,7 +324,7 @@ parapet_status pp_posix_write_lock_text(int descriptor, const char *key, const c
     size_t done = 0;
     int refusals = 0;
     memset(padded, '\n', sizeof padded);
-    memcpy(padded, text, strlen(text));
+    memcpy(padded, text, strlen(text)); /* NOLINT(bugprone-not-null-terminated-result): lines end it */
     while (done < sizeof padded) {
         ssize_t bytes = pwrite(descriptor, padded + done, sizeof padded - done, (off_t)done);
         if (bytes == 0)

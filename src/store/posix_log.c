@@ -1,6 +1,6 @@
 #include <errno.h>
 #include <fcntl.h>
-#include <string.h>
+#include <stdio.h>
 #include <unistd.h>
 
 #include "base/checked.h"
@@ -53,7 +53,7 @@ static parapet_status settle_way(pp_posix_store *store, const char *key)
     parapet_status status;
     pp_posix_locate(&place, key);
     while ((status = pp_posix_settle_directory(store, place.parent)) == PARAPET_OK && place.parent[0] != '\0') {
-        (void)strcpy(path, place.parent);
+        (void)snprintf(path, sizeof path, "%s", place.parent);
         pp_posix_locate(&place, path);
     }
     return status;

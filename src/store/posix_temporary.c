@@ -7,7 +7,7 @@
 
 #include "store/internal.h"
 
-#define RANDOM_BYTES 16
+#define RANDOM_BYTES ((size_t)16)
 
 /* Unpredictable, so that nobody can put something in its way. */
 static parapet_status choose_name(pp_posix_temporary *temporary)
@@ -28,9 +28,8 @@ bool pp_store_is_temporary_name(const char *name)
 {
     static const char before[] = ".parapet-", behind[] = ".tmp";
     const char *random = name + sizeof before - 1;
-    return strncmp(name, before, sizeof before - 1) == 0 &&
-           strspn(random, "0123456789abcdef") == 2 * (size_t)RANDOM_BYTES &&
-           strcmp(random + 2 * (size_t)RANDOM_BYTES, behind) == 0;
+    return strncmp(name, before, sizeof before - 1) == 0 && strspn(random, "0123456789abcdef") == 2 * RANDOM_BYTES &&
+           strcmp(random + 2 * RANDOM_BYTES, behind) == 0;
 }
 
 parapet_status pp_posix_temporary_init(pp_posix_temporary *temporary, pp_posix_store *store,

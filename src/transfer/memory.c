@@ -177,7 +177,7 @@ static read_needs find_read_needs(const pp_layout *const *layouts, int count, co
         needs.whole_bytes = pp_max_size(needs.whole_bytes, pp_align_up(pp_min_size(chunks, READ_BATCH_BYTES) *
                                                                            pp_chain_encoded_bound(layout->chain),
                                                                        PP_PAGE_BYTES) +
-                                                               2 * PP_PAGE_BYTES);
+                                                               (size_t)2 * PP_PAGE_BYTES);
         needs.shard_bytes = pp_max_size(needs.shard_bytes, chunks * (sizeof(pp_chunk_entry) + sizeof(int64_t) + 1));
         if (layout->is_sharded)
             needs.index_bytes =
@@ -210,7 +210,8 @@ static size_t read_windows(const pp_layout *const *layouts, int count, const pp_
     size_t windows = 1;
     int i;
     for (i = 0; i < count; i++) {
-        size_t bound = pp_chain_encoded_bound(layouts[i]->chain), room = plan->batch_bytes - 2 * PP_PAGE_BYTES;
+        size_t bound = pp_chain_encoded_bound(layouts[i]->chain),
+               room = plan->batch_bytes - (size_t)2 * PP_PAGE_BYTES;
         size_t fitting = pp_min_size(pp_max_size(room / bound, 1), PP_WINDOW_CHUNKS);
         windows = pp_max_size(windows, count_windows(layouts[i], memory->shard_count, (int64_t)fitting));
     }

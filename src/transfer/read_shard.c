@@ -175,7 +175,7 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
         entry = &entries[shard->wanted[shard->next_wanted]];
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
         if (entry->offset > end + READ_GAP_BYTES ||
-            next_end - item->offset > transfer->memory.batch_bytes - 2 * PP_PAGE_BYTES)
+            next_end - item->offset > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES)
             break;
         end = next_end;
         shard->next_wanted++;
