@@ -397,6 +397,7 @@ static void compare_for_programs(tool_comparing *comparing)
     document_integer(&document, "failures", comparing->counts.failures);
     document_text(&document, "result", results[exit_code_of(comparing)]);
     document_close(&document);
+    comparing->document = NULL;
 }
 
 /* Gives each store its part of the limit; false: it is too small for that, already reported. */

@@ -361,6 +361,7 @@ static void print_group(tool_summary *summary, const tool_holding *holding, cons
         table_print(&table, "  ");
     }
     print_sums(summary);
+    summary->table = NULL;
     table_free(&table);
     free(visible);
     free(held);
@@ -384,6 +385,7 @@ static void write_group(tool_summary *summary, const tool_holding *holding, cons
     write_totals(&document, &summary->total, summary->logical_bytes);
     document_text(&document, "locks", locks);
     document_close(&document);
+    summary->document = NULL;
     free(locks);
 }
 
