@@ -107,6 +107,18 @@ static void free_parts(pp_comm *comm)
     pp_free(comm);
 }
 
+/* The last one whose memory stays, and by it all others. */
+static _Atomic(pp_mpi_comm *) newest_lost;
+
+/* What this rank has sent may still be on its way: its memory, and the duplicate, stay. */
+static void keep_lost(pp_comm *comm)
+{
+    pp_mpi_comm *self = (pp_mpi_comm *)comm;
+    pp_mpi_wire_free(comm->wire);
+    pp_endpoint_clear(&comm->endpoint);
+    self->lost_before = atomic_exchange(&newest_lost, self);
+}
+
 static void free_over_mpi(pp_comm *comm)
 {
     bool is_running = is_mpi_running();
@@ -116,9 +128,7 @@ static void free_over_mpi(pp_comm *comm)
         comm->wire = NULL;
     }
     if (comm->is_lost && comm->wire != NULL) {
-        /* What this rank has sent may still be on its way: its memory, and the duplicate, stay. */
-        pp_mpi_wire_free(comm->wire);
-        pp_endpoint_clear(&comm->endpoint);
+        keep_lost(comm);
         return;
     }
     if (comm->wire != NULL)

@@ -9,8 +9,9 @@
 
 typedef struct pp_mpi_comm {
     pp_comm base;
-    MPI_Comm mpi_comm;  /* a duplicate of the caller's */
-    unsigned exchanges; /* begun so far */
+    MPI_Comm mpi_comm;               /* a duplicate of the caller's */
+    unsigned exchanges;              /* begun so far */
+    struct pp_mpi_comm *lost_before; /* of those that stay, see free_over_mpi */
 } pp_mpi_comm;
 
 static inline MPI_Comm pp_mpi_comm_of(const pp_comm *comm)

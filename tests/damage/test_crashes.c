@@ -274,7 +274,10 @@ static void gather_sites(void)
         if (scenarios[i].kind == SCENARIO_READS || scenarios[i].prepare == NULL)
             continue;
         build_site(&sites[site_count], &scenarios[i]);
-        site_count += sites[site_count].operations > 0 ? 1 : 0;
+        if (sites[site_count].operations > 0)
+            site_count++;
+        else
+            image_free(&sites[site_count].before);
     }
 }
 
