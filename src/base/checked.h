@@ -54,6 +54,11 @@ static inline uint64_t pp_min_u64(uint64_t a, uint64_t b)
     return a < b ? a : b;
 }
 
+static inline uint64_t pp_max_u64(uint64_t a, uint64_t b)
+{
+    return a > b ? a : b;
+}
+
 static inline size_t pp_min_size(size_t a, size_t b)
 {
     return a < b ? a : b;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/parts.h"
 #include "array/store.h"
 #include "base/checked.h"
 #include "base/list.h"
@@ -126,6 +127,41 @@ static parapet_status reserve_item(kept_item *kept, parapet_array *array, const 
     return pp_buffer_init(&kept->copy, budget, (size_t)bytes, "a copy of what a checkpoint is given");
 }
 
+/* What is kept of the parts of one item; the elements may be more than can be counted, which reserve_item refuses. */
+static size_t kept_bytes(const parapet_array *array, const pp_parts *parts, parapet_buffering buffering)
+{
+    size_t ndim = (size_t)pp_array_document_of(array)->ndim;
+    size_t lists = (size_t)parts->count * (sizeof(parapet_part) + pp_max_size(3 * ndim, 1) * sizeof(int64_t));
+    int64_t bytes;
+    bool is_copied = buffering != PARAPET_BUFFERING_BORROW &&
+                     pp_multiply_fits(pp_parts_element_count(parts), (int64_t)parts->element_bytes, &bytes);
+    return lists + (is_copied ? (size_t)bytes : 0);
+}
+
+/* Refuses what cannot be kept before any of it is, with a limit that is enough for all items and for writing them. */
+static parapet_status check_room(const pp_checkpoint_job *job, const parapet_checkpoint_item *items,
+                                 parapet_buffering buffering)
+{
+    pp_budget *budget = pp_store_budget(job->checkpoint->store);
+    parapet_status status = PARAPET_OK;
+    size_t kept = 0, written = 0;
+    pp_parts parts;
+    int i;
+    for (i = 0; i < job->count && status == PARAPET_OK; i++) {
+        const parapet_array *array = job->arrays[i];
+        status = pp_parts_init(&parts, items[i].parts, items[i].part_count, pp_array_layout(array),
+                               pp_array_document_of(array)->type.id);
+        if (status != PARAPET_OK)
+            return status;
+        kept += kept_bytes(array, &parts, buffering);
+        written += pp_array_write_bytes(array, (size_t)parts.count, pp_array_layout(array)->tiling.shards.cell_count);
+    }
+    pp_budget_expect(budget, written);
+    status = pp_budget_check(budget, kept, "the parts that a checkpoint is given");
+    pp_budget_expect(budget, 0);
+    return status;
+}
+
 /* Everything of the caller's that the thread will need; checked as a write would. */
 static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_checkpoint_item *item,
                                 parapet_buffering buffering)
@@ -194,6 +230,7 @@ static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_ite
     int i;
     if (status != PARAPET_OK)
         return status;
+    status = check_room(job, items, buffering);
     for (i = 0; i < job->count && status == PARAPET_OK; i++)
         status = keep_item(job, i, &items[i], buffering);
     pp_checkpoint_call(&call, "start", checkpoint);

@@ -146,27 +146,48 @@ static parapet_status list_shards(const parapet_series *series, const pp_series_
     return status == PARAPET_OK ? pp_list_sort(list, compare_shards) : status;
 }
 
-/* The part of the row that one shard has of this rank must pass through memory when it is written. */
-static parapet_status check_largest(const parapet_series *series, const pp_series_step *step)
+/* The most bytes that the step has of one shard on this rank. */
+static parapet_status find_largest(const parapet_series *series, const pp_series_step *step, uint64_t *largest)
 {
-    uint64_t most = pp_series_limit_bytes(series) / (uint64_t)series->steps_per_row, sum = 0;
     parapet_status status;
+    uint64_t sum = 0;
     pp_list list;
     size_t i;
+    *largest = 0;
     pp_list_init(&list, sizeof(shard_bytes), pp_store_budget(series->store), "what a step has of each shard");
     status = list_shards(series, step, &list);
     for (i = 0; i < list.count && status == PARAPET_OK; i++) {
         const shard_bytes *one = pp_list_at(&list, i), *before = i > 0 ? pp_list_at(&list, i - 1) : NULL;
         sum = before != NULL && before->shard == one->shard ? sum + one->bytes : one->bytes;
-        if (sum > most)
-            status = pp_fail(PARAPET_ERR_MEMORY,
-                             "memory_bytes is too small to keep %lld steps: in each step this rank has %llu bytes of "
-                             "one shard, and twice that must fit for all of them; set memory_bytes to at least %llu",
-                             (long long)series->steps_per_row, (unsigned long long)sum,
-                             2 * (unsigned long long)sum * (unsigned long long)series->steps_per_row);
+        *largest = pp_max_u64(*largest, sum);
     }
     pp_list_clear(&list);
     return status;
+}
+
+/* A limit with which a row of steps like this one can be kept and written, even if none continues the one before it:
+ * half of it is for what a shard has of the row, the other half for the lists. */
+static uint64_t enough_for_row(const parapet_series *series, const step_measure *measure, uint64_t largest)
+{
+    uint64_t steps = (uint64_t)series->steps_per_row;
+    return 2 * pp_max_u64(largest * steps, pp_series_row_list_bytes(series, measure->count * (size_t)steps));
+}
+
+/* The part of the row that one shard has of this rank must pass through memory when it is written. */
+static parapet_status check_largest(const parapet_series *series, const pp_series_step *step,
+                                    const step_measure *measure)
+{
+    uint64_t largest, most = pp_series_limit_bytes(series) / (uint64_t)series->steps_per_row;
+    parapet_status status = find_largest(series, step, &largest);
+    if (status != PARAPET_OK || largest <= most)
+        return status;
+    return pp_fail(
+        PARAPET_ERR_MEMORY,
+        "memory_bytes is too small to keep %lld steps: in each step this rank has %llu bytes of one shard; "
+        "half of the limit must hold all of these, the other half their lists; set memory_bytes to at "
+        "least %llu",
+        (long long)series->steps_per_row, (unsigned long long)largest,
+        (unsigned long long)enough_for_row(series, measure, largest));
 }
 
 static parapet_status open_log(parapet_series *series)
@@ -221,10 +242,10 @@ parapet_status pp_series_stage(parapet_series *series, parapet_status status)
 }
 
 /* [collective] The step goes to the logs; if it is the first that does, so do those before it. */
-static parapet_status prepare_logs(parapet_series *series, const pp_series_step *step)
+static parapet_status prepare_logs(parapet_series *series, const pp_series_step *step, const step_measure *measure)
 {
     const pp_series_arena *arena = &series->arena;
-    parapet_status status = check_largest(series, step);
+    parapet_status status = check_largest(series, step, measure);
     if (arena->is_staged && arena->step_count > 0)
         return pp_comm_agree(pp_store_comm(series->store), "moving open steps to storage", status);
     return pp_series_stage(series, status);
@@ -273,14 +294,25 @@ static void pack(parapet_series *series, const pp_series_step *step)
 }
 
 /* [collective] */
-static parapet_status store_step(parapet_series *series, const pp_series_step *step, const step_measure *measure)
+static parapet_status keep_in_logs(parapet_series *series, const pp_series_step *step, const step_measure *measure)
 {
-    parapet_status status = prepare_logs(series, step);
+    parapet_status status = prepare_logs(series, step, measure);
     if (status != PARAPET_OK)
         return status;
     if ((status = pp_comm_agree(pp_store_comm(series->store), "staging a step",
                                 append_step(series, step, measure))) != PARAPET_OK)
         close_log(&series->arena); /* opened again, it is cut behind what all ranks have kept */
+    return status;
+}
+
+/* [collective] A list that does not fit is refused with what the whole row takes. */
+static parapet_status store_step(parapet_series *series, const pp_series_step *step, const step_measure *measure)
+{
+    pp_budget *budget = pp_store_budget(series->store);
+    parapet_status status;
+    pp_budget_expect(budget, (size_t)enough_for_row(series, measure, 0));
+    status = keep_in_logs(series, step, measure);
+    pp_budget_expect(budget, 0);
     return status;
 }
 

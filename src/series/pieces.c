@@ -1,6 +1,9 @@
 /* pieces.c - the pieces of the open row, as rows of words: a struct with a whole box would take ten times as much. */
 #include <string.h>
 
+#include "array/array.h"
+#include "array/parts.h"
+#include "base/checked.h"
 #include "series/series.h"
 
 enum { WORD_ARRAY, WORD_NDIM, WORD_SHARD, WORD_BYTES, WORD_OFFSET, WORD_STRIDE, WORD_BOX };
@@ -73,4 +76,34 @@ parapet_status pp_series_pieces_add(pp_series_pieces *pieces, const pp_series_pi
     int64_t words[WORDS_MOST];
     write_words(piece, pieces->ndim_most, words);
     return pp_list_add(&pieces->list, words);
+}
+
+uint64_t pp_series_count_shards(const parapet_series *series)
+{
+    uint64_t total = 0;
+    int i, d;
+    for (i = 0; i < series->count; i++) {
+        const pp_grid *shards = &pp_array_layout(series->arrays[i])->tiling.shards;
+        uint64_t count = 1;
+        for (d = 1; d < shards->ndim; d++)
+            count *= (uint64_t)shards->cells[d];
+        total += count;
+    }
+    return total > 0 ? total : 1;
+}
+
+size_t pp_series_write_bytes(const parapet_series *series, size_t count)
+{
+    size_t most = 0;
+    int i;
+    for (i = 0; i < series->count; i++)
+        most = pp_max_size(most,
+                           pp_array_write_bytes(series->arrays[i], count, (int64_t)pp_series_count_shards(series)));
+    return most + count * (size_t)series->arena.pieces.ndim_most * sizeof(int64_t);
+}
+
+size_t pp_series_row_list_bytes(const parapet_series *series, size_t count)
+{
+    return pp_series_write_bytes(series, count) +
+           count * (sizeof(parapet_part) + series->arena.pieces.list.row_bytes);
 }

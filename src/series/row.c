@@ -38,20 +38,6 @@ static size_t piece_bytes(const pp_series_piece *piece)
     return piece->bytes * (size_t)piece->box.count[0];
 }
 
-static uint64_t count_shards(const parapet_series *series)
-{
-    uint64_t total = 0;
-    int i, d;
-    for (i = 0; i < series->count; i++) {
-        const pp_grid *shards = &pp_array_layout(series->arrays[i])->tiling.shards;
-        uint64_t count = 1;
-        for (d = 1; d < shards->ndim; d++)
-            count *= (uint64_t)shards->cells[d];
-        total += count;
-    }
-    return total > 0 ? total : 1;
-}
-
 /* The most bytes of a share on this rank. */
 static parapet_status largest_share(const parapet_series *series, const row_sharing *sharing, int64_t *largest)
 {
@@ -75,21 +61,23 @@ static parapet_status largest_share(const parapet_series *series, const row_shar
 /* [collective] Chooses so many shares that each fits in memory on every rank. */
 static parapet_status share_out(const parapet_series *series, row_sharing *sharing)
 {
-    int64_t limit = (int64_t)pp_series_limit_bytes(series), largest, fits;
+    int64_t limit = (int64_t)pp_series_limit_bytes(series), largest, left;
     int64_t wanted = -1 - (int64_t)(series->arena.used_bytes / (uint64_t)limit);
     pp_comm *comm = pp_store_comm(series->store);
     parapet_status status = pp_comm_agree_least(comm, "sharing out a row", PARAPET_OK, &wanted);
-    sharing->shards = count_shards(series);
+    sharing->shards = pp_series_count_shards(series);
     for (sharing->count = (uint64_t)-wanted; status == PARAPET_OK; sharing->count += 1 + sharing->count / 4) {
         sharing->count = pp_min_u64(sharing->count, sharing->shards);
         status = largest_share(series, sharing, &largest);
-        fits = largest <= limit;
-        if ((status = pp_comm_agree_least(comm, "sharing out a row", status, &fits)) != PARAPET_OK || fits)
+        left = limit - largest;
+        if ((status = pp_comm_agree_least(comm, "sharing out a row", status, &left)) != PARAPET_OK || left >= 0)
             return status;
         if (sharing->count == sharing->shards)
             return pp_fail(
                 PARAPET_ERR_MEMORY,
-                "memory_bytes is too small: the part of one shard that a rank holds must fit in half of it");
+                "memory_bytes is too small: the part of one shard that a rank holds must fit in half of it; "
+                "set memory_bytes to at least %lld",
+                2 * (long long)(limit - left));
     }
     return status;
 }
@@ -109,16 +97,6 @@ static bool has_piece(const row_share *share, const pp_series_piece *piece)
     return share->sharing == NULL || share_of(piece->shard, share->sharing) == share->number;
 }
 
-/* What writing so many pieces of any of the arrays takes, and of what share has not got yet. */
-static size_t write_bytes(const row_share *share, const parapet_series *series, size_t count, size_t bytes)
-{
-    size_t most = 0;
-    int i;
-    for (i = 0; i < series->count; i++)
-        most = pp_max_size(most, pp_array_write_bytes(series->arrays[i], count, (int64_t)count_shards(series)));
-    return most + bytes + count * share->strides.row_bytes;
-}
-
 static parapet_status build_share(row_share *share, const parapet_series *series)
 {
     const pp_series_arena *arena = &series->arena;
@@ -136,7 +114,7 @@ static parapet_status build_share(row_share *share, const parapet_series *series
     pp_list_init(&share->parts, sizeof(parapet_part), budget, "the parts of open steps");
     pp_list_init(&share->strides, (size_t)arena->pieces.ndim_most * sizeof(int64_t), budget,
                  "the parts of open steps");
-    pp_budget_expect(budget, write_bytes(share, series, count, bytes));
+    pp_budget_expect(budget, bytes + pp_series_write_bytes(series, count));
     if ((status = pp_allocate_array(&share->list, (size_t)series->count, sizeof share->list[0])) != PARAPET_OK ||
         (status = pp_list_reserve(&share->parts, count)) != PARAPET_OK ||
         (status = pp_list_reserve(&share->strides, count)) != PARAPET_OK)

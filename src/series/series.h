@@ -255,6 +255,13 @@ parapet_status pp_series_pieces_add(pp_series_pieces *pieces, const pp_series_pi
 const int64_t *pp_series_pieces_start(const pp_series_pieces *pieces, size_t index);
 const int64_t *pp_series_pieces_count(const pp_series_pieces *pieces, size_t index);
 
+/* The shards of a row, of all arrays. */
+uint64_t pp_series_count_shards(const parapet_series *series);
+
+/* What writing this many pieces takes, with the strides of each; and with all lists of the row. */
+size_t pp_series_write_bytes(const parapet_series *series, size_t count);
+size_t pp_series_row_list_bytes(const parapet_series *series, size_t count);
+
 /* ---- sums.c ---- */
 
 /* What a piece takes in addition to its bytes. */
