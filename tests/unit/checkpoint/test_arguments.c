@@ -1,0 +1,76 @@
+/* Calls of checkpoints without what they need are refused, and say what is missing. */
+#include "support.h"
+
+#include "array/stored.h"
+
+#define refused(call, word) assert_fails(call, PARAPET_ERR_ARGUMENT, word)
+
+static void test_arguments__of_a_checkpoint_are_checked(void **state)
+{
+    parapet_checkpoint *checkpoint = NULL;
+    parapet_store *store;
+    int is_done;
+    (void)state;
+    stored_open(&store, NULL);
+    refused(parapet_checkpoint_begin(NULL, store, "c", NULL), "");
+    refused(parapet_checkpoint_begin(&checkpoint, NULL, "c", NULL), "store");
+    refused(parapet_checkpoint_put(NULL, NULL, 0), "checkpoint");
+    refused(parapet_checkpoint_attribute_set(NULL, "name", "1"), "checkpoint");
+    refused(parapet_checkpoint_start(NULL, NULL, 0, PARAPET_BUFFERING_COPY), "checkpoint");
+    refused(parapet_checkpoint_test(NULL, &is_done), "started");
+    refused(parapet_checkpoint_wait(NULL, NULL), "started");
+    refused(parapet_checkpoint_wait(&checkpoint, NULL), "started");
+    refused(parapet_checkpoint_commit(NULL, NULL), "checkpoint");
+    refused(parapet_checkpoint_commit(&checkpoint, NULL), "checkpoint");
+    assert_ok(parapet_checkpoint_abort(NULL));
+    assert_ok(parapet_checkpoint_abort(&checkpoint));
+    stored_close(&store);
+}
+
+static void test_arguments__of_a_checkpoint_that_was_begun_are_checked(void **state)
+{
+    parapet_checkpoint *checkpoint;
+    parapet_store *store;
+    int is_done;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    refused(parapet_checkpoint_test(checkpoint, &is_done), "started");
+    refused(parapet_checkpoint_test(checkpoint, NULL), "started");
+    refused(parapet_checkpoint_wait(&checkpoint, NULL), "started");
+    refused(parapet_checkpoint_put(checkpoint, NULL, 2), "");
+    assert_ok(parapet_checkpoint_abort(&checkpoint));
+    assert_null(checkpoint);
+    stored_close(&store);
+}
+
+static void test_arguments__of_restores_and_lists_are_checked(void **state)
+{
+    parapet_restore *restore = NULL;
+    parapet_restore_info info;
+    parapet_store *store;
+    char *json;
+    (void)state;
+    stored_open(&store, NULL);
+    refused(parapet_restore_open(NULL, store, "c", 0), "");
+    refused(parapet_restore_open(&restore, NULL, "c", 0), "store");
+    refused(parapet_restore_get(NULL, NULL, 0), "restore");
+    refused(parapet_restore_attribute_get(NULL, "name", &json), "restore");
+    refused(parapet_restore_get_info(NULL, &info), "restore");
+    assert_ok(parapet_restore_close(NULL));
+    assert_ok(parapet_restore_close(&restore));
+    refused(parapet_checkpoint_list(NULL, "c", NULL, NULL), "store");
+    refused(parapet_checkpoint_list(store, "c", NULL, NULL), "visitor");
+    refused(parapet_store_collect(NULL, "c", 1, NULL, NULL), "store");
+    stored_close(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_arguments__of_a_checkpoint_are_checked),
+        cmocka_unit_test(test_arguments__of_a_checkpoint_that_was_begun_are_checked),
+        cmocka_unit_test(test_arguments__of_restores_and_lists_are_checked),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
