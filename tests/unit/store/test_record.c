@@ -102,6 +102,7 @@ static void test_record__any_other_text_is_no_record(void **state)
         "parapet owner 1\nid 0123456789abcde\nprocess 1 1 on a\nboot b 1 1\nsince 1\n",
         "parapet owner 1\nid 0123456789abcdef\nprocess 0 1 on a\nboot b 1 1\nsince 1\n",
         "parapet owner 1\nid 0123456789abcdef\nprocess -1 1 on a\nboot b 1 1\nsince 1\n",
+        "parapet owner 1\nid 0123456789abcdef\nprocess 1 1 on a\nboot b 1 1\nsince -1\n",
         "parapet owner 1\nid 0123456789abcdef\nprocess 99999999999 1 on a\nboot b 1 1\nsince 1\n",
         "parapet owner 1\nid 0123456789abcdef\nprocess 1 1 on a\nboot b 1 1\nsince 9223372036854775807\n",
         "parapet owner 1\nid 0123456789abcdef\nprocess 1 99999999999999999999 on a\nboot b 1 1\nsince 1\n",
@@ -621,6 +622,64 @@ static void test_record__failures_hold_nothing(void **state)
     scratch_remove(&made);
 }
 
+/* Names that nearly are those of records: nobody holds anything by them, and nobody removes them. */
+static void test_record__files_that_are_no_records_are_left_alone(void **state)
+{
+    static const char *const names[] = {"lock.handsome", "lock.hands.0123", "lock.hands.zzzzzzzzzzzzzzzz",
+                                        "lock.other.txt", "lock.publishing.0123456789abcdeX"};
+    scratch made = scratch_make(SCRATCH_MEMORY);
+    pp_store *store = record_store(&made, true);
+    char longest[200] = "lock.hands.", path[300];
+    pp_lock *lock;
+    bool is_held;
+    size_t i;
+    (void)state;
+    make_directories(&made);
+    memset(longest + strlen(longest), '0', sizeof longest - 1 - strlen(longest));
+    (void)snprintf(path, sizeof path, OWN "/%s", longest);
+    write_file(scratch_path(&made, path), "text");
+    assert_int_equal(mkdir(scratch_path(&made, OWN "/lock.folder"), 0777), 0);
+    for (i = 0; i < sizeof names / sizeof names[0]; i++) {
+        (void)snprintf(path, sizeof path, OWN "/%s", names[i]);
+        write_file(scratch_path(&made, path), "text");
+    }
+    lock = open_lock(store);
+    assert_ok(pp_lock_set(lock, PP_LOCK_HANDS, PP_LOCK_SHARED));
+    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_false(is_held);
+    assert_ok(take(lock, PP_LOCK_LONG));
+    assert_ok(pp_lock_test(lock, PP_LOCK_PUBLISHING, &is_held));
+    assert_false(is_held);
+    pp_lock_close(lock);
+    for (i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_true(is_there(&made, names[i]));
+    assert_true(is_there(&made, "lock.folder"));
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+/* One of its name that is no record, because it is too long for one, belongs to somebody who is not known. */
+static void test_record__a_file_that_is_too_long_for_a_record_is_held_by_somebody(void **state)
+{
+    scratch made = scratch_make(SCRATCH_MEMORY);
+    pp_store *store = record_store(&made, true);
+    char text[PP_RECORD_BYTES + 2];
+    pp_lock *lock;
+    bool is_held;
+    (void)state;
+    make_directories(&made);
+    memset(text, 'x', sizeof text);
+    text[sizeof text - 1] = '\0';
+    write_file(scratch_path(&made, OWN "/lock.hands.0123456789abcdef"), text);
+    lock = open_lock(store);
+    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_true(is_held);
+    pp_lock_close(lock);
+    assert_true(is_there(&made, "lock.hands.0123456789abcdef"));
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -644,6 +703,8 @@ int main(void)
         cmocka_unit_test(test_record__is_not_a_forked_childs),
         cmocka_unit_test(test_record__is_held_by_one_at_a_time_however_many_die),
         cmocka_unit_test(test_record__failures_hold_nothing),
+        cmocka_unit_test(test_record__files_that_are_no_records_are_left_alone),
+        cmocka_unit_test(test_record__a_file_that_is_too_long_for_a_record_is_held_by_somebody),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
