@@ -1,0 +1,153 @@
+/* Copies within one process: what a request needs, copies that read again what they have written, and their plans. */
+#include "support.h"
+
+#include <parapet_plan.h>
+
+#include "array/stored.h"
+#include "copy/copy.h"
+
+#define ROWS 13
+#define COLUMNS 9
+
+#define refused(call, word) assert_fails(call, PARAPET_ERR_ARGUMENT, word)
+
+static const int64_t shape[2] = {ROWS, COLUMNS};
+
+static void create_source(parapet_store *store, const char *path, const char *codec)
+{
+    const parapet_array_spec spec = {.type = PARAPET_INT32,
+                                     .ndim = 2,
+                                     .shape = shape,
+                                     .chunks = (const int64_t[]){3, 4},
+                                     .shards = (const int64_t[]){6, 8},
+                                     .codec = codec};
+    int32_t values[ROWS][COLUMNS];
+    parapet_array *array;
+    int i;
+    for (i = 0; i < ROWS * COLUMNS; i++)
+        values[i / COLUMNS][i % COLUMNS] = i % 5 == 0 ? 0 : i;
+    assert_ok(parapet_array_create(&array, store, path, &spec));
+    assert_ok(parapet_array_write(
+        array, &(parapet_part){.ndim = 2, .start = (const int64_t[]){0, 0}, .count = shape, .data = values}, 1));
+    assert_ok(parapet_array_close(&array));
+}
+
+static void test_copy__needs_source_target_and_paths(void **state)
+{
+    parapet_copy_request request = {.source_path = "a", .target_path = "b"};
+    parapet_store *store, *reading;
+    char *text = NULL, *svg = NULL;
+    (void)state;
+    stored_open(&store, NULL);
+    create_source(store, "a", NULL);
+    refused(parapet_copy(NULL, NULL), "request");
+    refused(parapet_copy(&request, NULL), "source and a target");
+    request.source = store;
+    refused(parapet_copy(&request, NULL), "source and a target");
+    request.target = store;
+    request.source_path = NULL;
+    refused(parapet_copy(&request, NULL), "path in the source");
+    request.source_path = "a";
+    request.target_path = NULL;
+    refused(parapet_copy(&request, NULL), "one in the target");
+    request.target_path = "b";
+    assert_ok(parapet_store_open(&reading, MPI_COMM_NULL, "memory:test", PARAPET_READ, NULL));
+    request.temporary = reading;
+    refused(parapet_copy(&request, NULL), "reading only");
+    request.temporary = NULL;
+    refused(parapet_copy_request_plan_print(&request, 0, NULL, &svg), "pointer for the text");
+    refused(parapet_copy_request_plan_print(NULL, 0, &text, &svg), "request");
+    refused(parapet_copy_request_plan_print(&request, 77, &text, &svg), "as_json");
+    assert_null(text);
+    assert_null(svg);
+    assert_ok(parapet_store_close(&reading));
+    stored_close(&store);
+}
+
+static int32_t expected_at(const parapet_copy_changes *changes, int row, int column)
+{
+    bool is_turned = changes->order != NULL;
+    int i = is_turned ? column * COLUMNS + row : row * COLUMNS + column;
+    return i % 5 == 0 ? 0 : i;
+}
+
+static void check_target(parapet_store *store, const parapet_copy_changes *changes)
+{
+    const int64_t target_shape[2] = {changes->order != NULL ? COLUMNS : ROWS,
+                                     changes->order != NULL ? ROWS : COLUMNS};
+    int32_t values[ROWS * COLUMNS];
+    parapet_array *array;
+    int row, column;
+    assert_ok(parapet_array_open(&array, store, "target"));
+    assert_ok(parapet_array_read(
+        array, &(parapet_part){.ndim = 2, .start = (const int64_t[]){0, 0}, .count = target_shape, .data = values},
+        1));
+    for (row = 0; row < target_shape[0]; row++)
+        for (column = 0; column < target_shape[1]; column++)
+            assert_int_equal(values[row * target_shape[1] + column], expected_at(changes, row, column));
+    assert_ok(parapet_array_close(&array));
+}
+
+static void copy_and_verify(const char *codec, const parapet_copy_changes *changes, int64_t passes)
+{
+    parapet_copy_request request = {.source_path = "source",
+                                    .target_path = "target",
+                                    .changes = *changes,
+                                    .verify = 1,
+                                    .passes = passes,
+                                    .no_probe = passes == 0};
+    parapet_copy_result result;
+    parapet_store *store;
+    stored_open(&store, NULL);
+    create_source(store, "source", codec);
+    request.source = request.target = store;
+    assert_ok(parapet_copy(&request, &result));
+    assert_int_equal(result.array_bytes, ROWS * COLUMNS * sizeof(int32_t));
+    check_target(store, changes);
+    stored_close(&store);
+}
+
+static void test_copy__is_read_again_and_compared(void **state)
+{
+    static const char *const codecs[] = {NULL, "none", "zstd", "gzip"};
+    const parapet_copy_changes changes[] = {{.chunks = "5,2"}, {.shards = "10,4", .chunks = "5,2"}, {.order = "1,0"}};
+    size_t i, j;
+    (void)state;
+    for (i = 0; i < sizeof codecs / sizeof codecs[0]; i++)
+        for (j = 0; j < sizeof changes / sizeof changes[0]; j++) {
+            copy_and_verify(codecs[i], &changes[j], 0);
+            copy_and_verify(codecs[i], &changes[j], 1);
+        }
+}
+
+static void test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing(void **state)
+{
+    parapet_copy_request request = {
+        .source_path = "source", .target_path = "target", .changes = {.chunks = "5,2"}, .no_probe = 1};
+    parapet_store *store;
+    char *text, *svg;
+    int as_json;
+    (void)state;
+    stored_open(&store, NULL);
+    create_source(store, "source", NULL);
+    request.source = request.target = store;
+    for (as_json = 0; as_json < 2; as_json++) {
+        assert_ok(parapet_copy_request_plan_print(&request, as_json, &text, &svg));
+        assert_int_equal(text[0] == '{', as_json);
+        assert_non_null(strstr(svg, "<svg"));
+        parapet_free(text);
+        parapet_free(svg);
+    }
+    assert_false(stored_has(store, "target/zarr.json"));
+    stored_close(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copy__needs_source_target_and_paths),
+        cmocka_unit_test(test_copy__is_read_again_and_compared),
+        cmocka_unit_test(test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
