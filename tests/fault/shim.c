@@ -25,8 +25,8 @@ EXPORT void shim_arm(shim_plan *plan)
 
 EXPORT const char *shim_call_name(shim_call call)
 {
-    static const char *const names[SHIM_CALLS] = {"open", "read",   "write",  "flush", "examine",
-                                                  "list", "rename", "unlink", "mkdir", "close"};
+    static const char *const names[SHIM_CALLS] = {"open",   "read",  "write", "flush", "examine", "list", "rename",
+                                                  "unlink", "mkdir", "close", "fcntl", "cut",     "chmod"};
     return names[call];
 }
 
@@ -109,6 +109,16 @@ EXPORT ssize_t pread(int descriptor, void *target, size_t bytes, off_t offset)
     return next(descriptor, target, is_short && bytes > 1 ? bytes / 2 : bytes, offset);
 }
 
+EXPORT ssize_t read(int descriptor, void *target, size_t bytes)
+{
+    static ssize_t (*next)(int, void *, size_t);
+    bool is_short = false;
+    find(&next, "read");
+    if (strikes(SHIM_READ, &is_short))
+        return -1;
+    return next(descriptor, target, is_short && bytes > 1 ? bytes / 2 : bytes);
+}
+
 EXPORT ssize_t pwrite(int descriptor, const void *source, size_t bytes, off_t offset)
 {
     static ssize_t (*next)(int, const void *, size_t, off_t);
@@ -119,12 +129,27 @@ EXPORT ssize_t pwrite(int descriptor, const void *source, size_t bytes, off_t of
     return next(descriptor, source, is_short && bytes > 1 ? bytes / 2 : bytes, offset);
 }
 
+EXPORT ssize_t write(int descriptor, const void *source, size_t bytes)
+{
+    static ssize_t (*next)(int, const void *, size_t);
+    bool is_short = false;
+    find(&next, "write");
+    if (strikes(SHIM_WRITE, &is_short))
+        return -1;
+    return next(descriptor, source, is_short && bytes > 1 ? bytes / 2 : bytes);
+}
+
 /* Counted, but not carried out: no power is cut here, and thousands of runs would wait for the device. */
 EXPORT int fsync(int descriptor)
 {
     bool is_short = false;
     (void)descriptor;
     return strikes(SHIM_FLUSH, &is_short) ? -1 : 0;
+}
+
+EXPORT int fdatasync(int descriptor)
+{
+    return fsync(descriptor);
 }
 
 EXPORT int fstat(int descriptor, struct stat *found)
@@ -141,6 +166,14 @@ EXPORT int fstatat(int directory, const char *path, struct stat *found, int flag
     bool is_short = false;
     find(&next, "fstatat");
     return strikes(SHIM_EXAMINE, &is_short) ? -1 : next(directory, path, found, flags);
+}
+
+EXPORT DIR *fdopendir(int descriptor)
+{
+    static DIR *(*next)(int);
+    bool is_short = false;
+    find(&next, "fdopendir");
+    return strikes(SHIM_LIST, &is_short) ? NULL : next(descriptor);
 }
 
 EXPORT struct dirent *readdir(DIR *stream)
@@ -164,6 +197,14 @@ EXPORT int renameat2(int from, const char *old, int to, const char *new, unsigne
     static int (*next)(int, const char *, int, const char *, unsigned);
     bool is_short = false;
     find(&next, "renameat2");
+    return strikes(SHIM_RENAME, &is_short) ? -1 : next(from, old, to, new, flags);
+}
+
+EXPORT int linkat(int from, const char *old, int to, const char *new, int flags)
+{
+    static int (*next)(int, const char *, int, const char *, int);
+    bool is_short = false;
+    find(&next, "linkat");
     return strikes(SHIM_RENAME, &is_short) ? -1 : next(from, old, to, new, flags);
 }
 
@@ -197,4 +238,34 @@ EXPORT int close(int descriptor)
         return result;
     errno = error_number;
     return -1;
+}
+
+/* Its argument is a number or a pointer, or there is none; either fits into a long. */
+EXPORT int fcntl(int descriptor, int command, ...)
+{
+    static int (*next)(int, int, ...);
+    bool is_short = false;
+    long argument;
+    va_list rest;
+    va_start(rest, command);
+    argument = va_arg(rest, long);
+    va_end(rest);
+    find(&next, "fcntl");
+    return strikes(SHIM_CONTROL, &is_short) ? -1 : next(descriptor, command, argument);
+}
+
+EXPORT int ftruncate(int descriptor, off_t bytes)
+{
+    static int (*next)(int, off_t);
+    bool is_short = false;
+    find(&next, "ftruncate");
+    return strikes(SHIM_CUT, &is_short) ? -1 : next(descriptor, bytes);
+}
+
+EXPORT int fchmod(int descriptor, mode_t mode)
+{
+    static int (*next)(int, mode_t);
+    bool is_short = false;
+    find(&next, "fchmod");
+    return strikes(SHIM_PERMIT, &is_short) ? -1 : next(descriptor, mode);
 }

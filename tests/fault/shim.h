@@ -1,23 +1,27 @@
 /* shim.h - stands between the library and the C library's system calls, and fails the n-th of them.
  *
- * The test program is linked with the shim before the C library, so that open, openat, openat2, pread, pwrite,
- * fsync, fstat, fstatat, readdir, renameat, renameat2, unlinkat, mkdirat and close come here first. */
+ * The test program is linked with the shim before the C library, so that these calls come here first: open, openat,
+ * openat2, pread, read, pwrite, write, fsync, fdatasync, fstat, fstatat, fdopendir, readdir, renameat, renameat2,
+ * linkat, unlinkat, mkdirat, close, fcntl, ftruncate and fchmod. */
 #ifndef PARAPET_TESTS_SHIM_H
 #define PARAPET_TESTS_SHIM_H
 
 #include <stdbool.h>
 
 typedef enum shim_call {
-    SHIM_OPEN, /* open, openat, openat2 */
-    SHIM_READ,
-    SHIM_WRITE,
+    SHIM_OPEN,  /* open, openat, openat2 */
+    SHIM_READ,  /* pread, read */
+    SHIM_WRITE, /* pwrite, write */
     SHIM_FLUSH,
     SHIM_EXAMINE, /* fstat, fstatat */
-    SHIM_LIST,
-    SHIM_RENAME,
+    SHIM_LIST,    /* fdopendir, readdir */
+    SHIM_RENAME,  /* and linkat */
     SHIM_UNLINK,
     SHIM_MAKE_DIRECTORY,
     SHIM_CLOSE,
+    SHIM_CONTROL, /* fcntl: locks, and flags of a descriptor */
+    SHIM_CUT,     /* ftruncate */
+    SHIM_PERMIT,  /* fchmod */
     SHIM_CALLS
 } shim_call;
 

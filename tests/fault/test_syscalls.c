@@ -221,9 +221,11 @@ static bool run_once(run *this, tally *counted)
     return this->plan.failures > 0;
 }
 
-/* Which calls may report that error at all. */
+/* Which calls may report that error at all. Those that locks and logs need fail in fault_store_calls. */
 static bool is_applicable(shim_call call, const manner *how)
 {
+    if (call == SHIM_CONTROL || call == SHIM_CUT || call == SHIM_PERMIT)
+        return false;
     if (how->is_short)
         return call == SHIM_READ || call == SHIM_WRITE;
     switch (how->error_number) {
