@@ -45,7 +45,7 @@ static inline void scratch_remove(const scratch *made)
 /* A path in the scratch directory; valid until the fourth next call. */
 static inline const char *scratch_path(const scratch *made, const char *name)
 {
-    static char paths[4][512];
+    static char paths[4][640];
     static int next;
     char *path = paths[next++ % 4];
     (void)snprintf(path, sizeof paths[0], "%s/%s", made->path, name);
