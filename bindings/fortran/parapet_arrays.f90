@@ -1,0 +1,312 @@
+! Arrays: call array%write(field(2:n + 1, 2:m + 1), start=[first_column, first_row])
+!
+! Dimensions are listed in Fortran order: shape(field) is the shape, and the first dimension is the fastest. The store
+! lists them the other way round, as C and Python do, so that field(nx, ny) is seen as (ny, nx) there. It is the same
+! memory in the same order: nothing is transposed. Indices count from 1.
+module parapet_arrays
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use parapet_attributes
+  use parapet_calls
+  use parapet_constants
+  use parapet_part_lists
+  use parapet_specs
+  use parapet_stores
+  use parapet_text
+  implicit none
+  private
+
+  integer, parameter :: max_ndim = 32
+
+  ! What a check has found; parapet.h explains each count.
+  type, public :: parapet_check_summary
+    integer(int64) :: shards_expected = 0
+    integer(int64) :: shards_present = 0
+    integer(int64) :: chunks_present = 0
+    integer(int64) :: stored_bytes = 0
+    integer(int64) :: missing = 0
+    integer(int64) :: torn = 0
+    integer(int64) :: stray = 0
+  end type parapet_check_summary
+
+  type, extends(parapet_described), public :: parapet_array
+    type(c_ptr) :: handle = c_null_ptr ! for the other modules of this binding only
+  contains
+    ! [collective] call array%create(store, path, type, shape [, chunks] [, shards] ...). All integer lists are of one
+    ! kind, default or int64.
+    procedure, private :: create_int32
+    procedure, private :: create_int64
+    generic :: create => create_int32, create_int64
+    ! [collective] call array%open(store, path)
+    procedure :: open => open_array
+    ! [collective] call array%close()
+    procedure :: close => close_array
+    ! [collective] call array%write(data [, start]): the box of the shape of data that begins at start, else at 1. Data
+    ! of fewer dimensions than start is a slab: its missing last dimensions have one element each.
+    procedure, private :: write_whole
+    procedure, private :: write_int32
+    procedure, private :: write_int64
+    generic :: write => write_whole
+    generic :: write => write_int32
+    generic :: write => write_int64
+    ! [collective] call array%read(data [, start]): the same, the other way
+    procedure, private :: read_whole
+    procedure, private :: read_int32
+    procedure, private :: read_int64
+    generic :: read => read_whole
+    generic :: read => read_int32
+    generic :: read => read_int64
+    ! [collective] call array%write_parts(parts), call array%read_parts(parts): several boxes, or none
+    procedure :: write_parts
+    procedure :: read_parts
+    ! [collective] call array%resize(shape)
+    procedure, private :: resize_int32
+    procedure, private :: resize_int64
+    generic :: resize => resize_int32, resize_int64
+    ! [collective] call array%seal(), call array%unseal()
+    procedure :: seal
+    procedure :: unseal
+    ! [collective] call array%check(depth, summary): depth is PARAPET_CHECK_SURVEY, _INDEX or _DATA
+    procedure :: check
+    ! [local] call array%get_info([type] [, shape] [, chunks] [, shards] [, is_sealed])
+    procedure :: get_info
+    ! [local] array%dimension_name(1): "" if the dimension has no name
+    procedure :: dimension_name
+    procedure :: set_json
+    procedure :: get_json
+  end type parapet_array
+
+contains
+
+  subroutine create_int32(self, store, path, type, shape, chunks, shards, unsharded, codec, checksum, fill_value, &
+                          dimension_names, attributes, time_unit, overwrite, status, message)
+    class(parapet_array), intent(inout) :: self
+    type(parapet_store), intent(in) :: store
+    character(*), intent(in) :: path
+    integer, intent(in) :: type                               ! PARAPET_FLOAT64 and so on
+    integer(int32), intent(in) :: shape(:)
+    integer(int32), intent(in), optional :: chunks(:), shards(:) ! 0: the whole dimension
+    logical, intent(in), optional :: unsharded                ! every chunk is stored as a separate object
+    character(*), intent(in), optional :: codec               ! "zstd:3", "gzip:6", "none", ...
+    logical, intent(in), optional :: checksum                 ! .false.: no CRC-32C on chunks
+    class(*), intent(in), optional :: fill_value              ! of the type and kind of the array
+    character(*), intent(in), optional :: dimension_names(:)
+    character(*), intent(in), optional :: attributes          ! a JSON object
+    character(*), intent(in), optional :: time_unit           ! of dates: "s", "ns", "D", ...
+    logical, intent(in), optional :: overwrite                ! replace an array of this name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr) :: spec
+    spec = build_spec(type, int(shape, int64), has_steps=.false.)
+    if (present(chunks)) call set_layout(spec, chunks=int(chunks, int64))
+    if (present(shards)) call set_layout(spec, shards=int(shards, int64))
+    call set_layout(spec, unsharded=unsharded)
+    call set_details(spec, codec, checksum, fill_value, dimension_names, attributes, time_unit, overwrite)
+    call create_from(self, store, path, spec, status, message)
+  end subroutine create_int32
+
+  subroutine create_int64(self, store, path, type, shape, chunks, shards, unsharded, codec, checksum, fill_value, &
+                          dimension_names, attributes, time_unit, overwrite, status, message)
+    class(parapet_array), intent(inout) :: self
+    type(parapet_store), intent(in) :: store
+    character(*), intent(in) :: path
+    integer, intent(in) :: type
+    integer(int64), intent(in) :: shape(:)
+    integer(int64), intent(in), optional :: chunks(:), shards(:)
+    logical, intent(in), optional :: unsharded
+    character(*), intent(in), optional :: codec
+    logical, intent(in), optional :: checksum
+    class(*), intent(in), optional :: fill_value
+    character(*), intent(in), optional :: dimension_names(:)
+    character(*), intent(in), optional :: attributes
+    character(*), intent(in), optional :: time_unit
+    logical, intent(in), optional :: overwrite
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr) :: spec
+    spec = build_spec(type, shape, has_steps=.false.)
+    call set_layout(spec, chunks, shards, unsharded)
+    call set_details(spec, codec, checksum, fill_value, dimension_names, attributes, time_unit, overwrite)
+    call create_from(self, store, path, spec, status, message)
+  end subroutine create_int64
+
+  subroutine create_from(self, store, path, spec, status, message)
+    class(parapet_array), intent(inout) :: self
+    type(parapet_store), intent(in) :: store
+    character(*), intent(in) :: path
+    type(c_ptr), intent(in) :: spec
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int) :: code
+    code = parapet_fortran_array_create(self%handle, store%handle, to_c(path), spec)
+    call parapet_fortran_spec_free(spec)
+    call report(code, status, message)
+  end subroutine create_from
+
+  subroutine open_array(self, store, path, status, message)
+    class(parapet_array), intent(inout) :: self
+    type(parapet_store), intent(in) :: store
+    character(*), intent(in) :: path
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_open(self%handle, store%handle, to_c(path)), status, message)
+  end subroutine open_array
+
+  subroutine close_array(self, status, message)
+    class(parapet_array), intent(inout) :: self
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_close(self%handle), status, message)
+  end subroutine close_array
+
+  subroutine write_whole(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine write_whole
+
+  subroutine write_int32(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(in) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+  end subroutine write_int32
+
+  subroutine write_int64(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(in) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine write_int64
+
+  subroutine read_whole(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_whole
+
+  subroutine read_int32(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+  end subroutine read_int32
+
+  subroutine read_int64(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_int64
+
+  subroutine write_parts(self, parts, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_parts(self%handle, parts%begun()), status, message)
+  end subroutine write_parts
+
+  subroutine read_parts(self, parts, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_parts(self%handle, parts%begun()), status, message)
+  end subroutine read_parts
+
+  subroutine resize_int32(self, shape, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int32), intent(in) :: shape(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call self%resize(int(shape, int64), status, message)
+  end subroutine resize_int32
+
+  subroutine resize_int64(self, shape, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: shape(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_resize(self%handle, shape, size(shape, kind=c_int)), status, message)
+  end subroutine resize_int64
+
+  subroutine seal(self, status, message)
+    class(parapet_array), intent(in) :: self
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_seal(self%handle), status, message)
+  end subroutine seal
+
+  subroutine unseal(self, status, message)
+    class(parapet_array), intent(in) :: self
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_unseal(self%handle), status, message)
+  end subroutine unseal
+
+  subroutine check(self, depth, summary, status, message)
+    class(parapet_array), intent(in) :: self
+    integer, intent(in) :: depth
+    type(parapet_check_summary), intent(out) :: summary
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: c(7)
+    integer(c_int) :: code
+    code = parapet_fortran_array_check(self%handle, int(depth, c_int), c)
+    summary = parapet_check_summary(c(1), c(2), c(3), c(4), c(5), c(6), c(7))
+    call report(code, status, message)
+  end subroutine check
+
+  subroutine get_info(self, type, shape, chunks, shards, is_sealed, status, message)
+    class(parapet_array), intent(in) :: self
+    integer, intent(out), optional :: type
+    integer(int64), allocatable, intent(out), optional :: shape(:), chunks(:), shards(:)
+    logical, intent(out), optional :: is_sealed
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int) :: figures(3), code
+    integer(c_int64_t) :: lists(max_ndim, 3)
+    figures = 0
+    code = parapet_fortran_array_info(self%handle, figures, lists(:, 1), lists(:, 2), lists(:, 3))
+    if (present(type)) type = figures(1)
+    if (present(shape)) shape = lists(:figures(2), 1)
+    if (present(chunks)) chunks = lists(:figures(2), 2)
+    if (present(shards)) shards = lists(:figures(2), 3)
+    if (present(is_sealed)) is_sealed = figures(3) == 1
+    call report(code, status, message)
+  end subroutine get_info
+
+  function dimension_name(self, dimension) result(name)
+    class(parapet_array), intent(in) :: self
+    integer, intent(in) :: dimension
+    character(:), allocatable :: name
+    name = from_c(parapet_fortran_array_dimension_name(self%handle, int(dimension, c_int)))
+  end function dimension_name
+
+  integer(c_int) function set_json(self, name, json)
+    class(parapet_array), intent(in) :: self
+    character(*), intent(in) :: name, json
+    set_json = parapet_fortran_array_attribute_set(self%handle, name, json)
+  end function set_json
+
+  integer(c_int) function get_json(self, name, json)
+    class(parapet_array), intent(in) :: self
+    character(*), intent(in) :: name
+    type(c_ptr), intent(inout) :: json
+    get_json = parapet_fortran_array_attribute_get(self%handle, name, json)
+  end function get_json
+
+end module parapet_arrays

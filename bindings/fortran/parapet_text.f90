@@ -1,0 +1,88 @@
+! Text on its way to C and back, and what happens when a call fails.
+module parapet_text
+  use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use parapet_calls
+  use parapet_constants
+  implicit none
+  private
+  public :: to_c, from_c, take_text, report, add_long, add_integer, add_logical
+
+contains
+
+  ! A text as C wants it: without the blanks at its end, and with a NUL.
+  pure function to_c(text) result(converted)
+    character(*), intent(in), optional :: text
+    character(:), allocatable :: converted
+    if (present(text)) then
+      converted = trim(text) // c_null_char
+    else
+      converted = c_null_char
+    end if
+  end function to_c
+
+  ! A copy of a text of C; empty for a null pointer.
+  function from_c(text) result(converted)
+    type(c_ptr), intent(in) :: text
+    character(:), allocatable :: converted
+    integer(c_int64_t) :: length
+    length = parapet_fortran_text_length(text)
+    allocate (character(length) :: converted)
+    if (length > 0) call parapet_fortran_text_copy(converted, text, length)
+  end function from_c
+
+  ! The same for a text that the library has allocated, which is freed.
+  function take_text(text) result(converted)
+    type(c_ptr), intent(in) :: text
+    character(:), allocatable :: converted
+    converted = from_c(text)
+    call parapet_fortran_text_free(text)
+  end function take_text
+
+  ! Ends every call. As with iostat and iomsg, a failure stops the program unless the caller asked for the status.
+  subroutine report(code, status, message)
+    integer(c_int), intent(in) :: code
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    if (present(status)) status = int(code)
+    if (code == PARAPET_OK) then
+      if (present(message)) message = ""
+      return
+    end if
+    if (present(message)) message = from_c(parapet_fortran_error_message())
+    if (.not. present(status)) error stop from_c(parapet_fortran_error_message())
+  end subroutine report
+
+  subroutine add_line(lines, name, value)
+    character(:), allocatable, intent(inout) :: lines
+    character(*), intent(in) :: name, value
+    if (.not. allocated(lines)) lines = ""
+    lines = lines // name // "=" // trim(adjustl(value)) // new_line("a")
+  end subroutine add_line
+
+  ! This and the next two add a line "name=value" to a list of options if the value was given.
+  subroutine add_long(lines, name, value)
+    character(:), allocatable, intent(inout) :: lines
+    character(*), intent(in) :: name
+    integer(int64), intent(in), optional :: value
+    character(24) :: digits
+    if (.not. present(value)) return
+    write (digits, "(i0)") value
+    call add_line(lines, name, digits)
+  end subroutine add_long
+
+  subroutine add_integer(lines, name, value)
+    character(:), allocatable, intent(inout) :: lines
+    character(*), intent(in) :: name
+    integer(int32), intent(in), optional :: value
+    if (present(value)) call add_long(lines, name, int(value, int64))
+  end subroutine add_integer
+
+  subroutine add_logical(lines, name, value)
+    character(:), allocatable, intent(inout) :: lines
+    character(*), intent(in) :: name
+    logical, intent(in), optional :: value
+    if (present(value)) call add_line(lines, name, merge("1", "0", value))
+  end subroutine add_logical
+
+end module parapet_text

@@ -1,0 +1,389 @@
+/* shim.h - what the Fortran module calls: the API of parapet.h with Fortran's conventions.
+ *
+ * Fortran lists dimensions from the fastest to the slowest and counts from 1; parapet.h lists them from the slowest
+ * to the fastest and counts from 0. This is the only place that converts between the two. Element memory is never
+ * converted: a Fortran descriptor already says where every element is.
+ *
+ * It depends on parapet.h and on the ISO_Fortran_binding.h of the Fortran compiler that compiles the module. Every
+ * function that can fail returns a parapet_status. An argument that only this layer can find wrong is still passed
+ * on, in a form that the library refuses, because the other ranks are waiting in the same collective call. */
+#ifndef PARAPET_FORTRAN_SHIM_H
+#define PARAPET_FORTRAN_SHIM_H
+
+#include <ISO_Fortran_binding.h>
+#include <parapet.h>
+
+/* ---- Sentences (shim_text.c) ---- */
+
+/* Begins a call: forgets the sentence of an earlier one. */
+void shim_begin(void);
+
+/* Keeps a sentence of this layer, which parapet_fortran_error_message then returns instead of the library's. */
+__attribute__((format(printf, 1, 2))) parapet_status shim_refuse(const char *format, ...);
+
+/* Returns a copy of a text that free() frees; NULL if there is no memory or no text. */
+char *shim_duplicate(const char *text);
+
+/* ---- Lists of dimensions (shim_order.c) ---- */
+
+/* Copies ndim entries in opposite order, adding shift to each: -1 turns Fortran's indices into C's. */
+void shim_reverse(int64_t *to, const int64_t *from, int ndim, int64_t shift);
+
+/* ---- Element memory (shim_data.c) ---- */
+
+/* A part together with the lists that it refers to. Must not be moved after shim_part_describe. */
+typedef struct shim_part {
+    parapet_part part;
+    int64_t start[PARAPET_MAX_NDIM], count[PARAPET_MAX_NDIM], strides[PARAPET_MAX_NDIM];
+} shim_part;
+
+/* Where data is to go: indices from 1 in Fortran order; a count of -1: no start was given, and all are 1. */
+typedef struct shim_place {
+    const int64_t *start;
+    int count;
+} shim_place;
+
+/* Describes Fortran memory as a part of an array of this type (PARAPET_TYPE_OF_ARRAY: of any). Memory with fewer
+ * dimensions than start is a slab: its missing dimensions, the last ones, have one element each. Returns how many
+ * parts that is: 0 if the memory has no elements, else 1. */
+int shim_part_describe(shim_part *self, const CFI_cdesc_t *data, shim_place place, parapet_type type);
+
+/* Returns the type of the elements of a descriptor, or -1 if Parapet has none for it. */
+int shim_data_type(const CFI_cdesc_t *data);
+
+/* Whether memory of one type can hold elements of an array of the other. Fortran has no unsigned integers, dates or
+ * half precision: integers of the same size hold their bits. */
+int shim_type_fits(parapet_type memory, parapet_type array);
+
+/* ---- Descriptions of arrays (shim_spec.c) ---- */
+
+/* A parapet_array_spec that owns everything it refers to. */
+typedef struct shim_spec {
+    parapet_array_spec spec;
+    int has_steps; /* 1: the first dimension, of no elements so far, is that of the steps of a series */
+    int is_wrong;  /* 1: a list has the wrong length; the library is to refuse it */
+    int64_t shape[PARAPET_MAX_NDIM], chunks[PARAPET_MAX_NDIM], shards[PARAPET_MAX_NDIM];
+    char *names[PARAPET_MAX_NDIM];
+    char *codec, *attributes, *time_unit;
+    unsigned char fill[16];
+} shim_spec;
+
+/* ---- Lists of parts (shim_parts.c) ---- */
+
+/* Parts, each with the name of the array it belongs to, which is "" if there is only one. */
+typedef struct shim_parts {
+    int count, room;
+    struct shim_named_part {
+        char *name;
+        shim_part part;
+    } * *entries;
+} shim_parts;
+
+/* Copies the parts of one name into a list that free() frees; *count tells how many there are. */
+parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *count);
+
+/* What Fortran calls, declared a second time in shim_calls.f90. A path, name or attribute is NUL-terminated. */
+
+/* ---- Text (shim_text.c) ---- */
+
+/* [local] Returns the sentence of the last call if it failed. */
+const char *parapet_fortran_error_message(void);
+
+/* [local] Returns the length of a text; 0 for NULL. */
+int64_t parapet_fortran_text_length(const char *text);
+
+/* [local] Copies length characters of a text. */
+void parapet_fortran_text_copy(char *to, const char *text, int64_t length);
+
+/* [local] Writes the shortest number that reads back as value, into 32 bytes. digits is 9 for single precision and 17
+ * for double. */
+void parapet_fortran_number_text(double value, int digits, char *text);
+
+/* [local] Frees a text that the library allocated. */
+void parapet_fortran_text_free(void *text);
+
+/* [local] Refuses to read an attribute into a variable of another type. */
+parapet_status parapet_fortran_attribute_refuse(const char *name, const char *json);
+
+/* [local] Refuses to set an attribute of what is being read, and to get one of what is being written. */
+parapet_status parapet_fortran_attribute_unreachable(const char *name);
+
+/* ---- Descriptions of arrays (shim_spec.c) ---- */
+
+/* [local] Begins a description of ndim dimensions; with has_steps, one more for the steps of a series comes first.
+ * Returns NULL without memory. */
+shim_spec *parapet_fortran_spec_build(int type, int ndim, const int64_t *shape, int has_steps);
+
+/* [local] Frees a description. NULL is allowed. */
+void parapet_fortran_spec_free(shim_spec *self);
+
+/* [local] Sets chunks: elements along each dimension. */
+void parapet_fortran_spec_chunks(shim_spec *self, const int64_t *chunks, int count);
+
+/* [local] Sets shards: elements along each dimension. */
+void parapet_fortran_spec_shards(shim_spec *self, const int64_t *shards, int count);
+
+/* [local] Sets how many steps of a series a chunk and a shard have. */
+void parapet_fortran_spec_steps(shim_spec *self, int64_t chunk_steps, int64_t shard_steps);
+
+/* [local] Sets the names of the dimensions: count texts of length characters each, padded with blanks. */
+void parapet_fortran_spec_names(shim_spec *self, const char *names, int length, int count);
+
+/* [local] Sets the codec: "zstd:3", "none" and so on. */
+void parapet_fortran_spec_codec(shim_spec *self, const char *codec);
+
+/* [local] Sets the attributes: a JSON object. */
+void parapet_fortran_spec_attributes(shim_spec *self, const char *attributes);
+
+/* [local] Sets the unit of dates and time differences. */
+void parapet_fortran_spec_time_unit(shim_spec *self, const char *unit);
+
+/* [local] Stores every chunk as a separate object. */
+void parapet_fortran_spec_unsharded(shim_spec *self);
+
+/* [local] Leaves out the checksums of chunks. */
+void parapet_fortran_spec_no_checksum(shim_spec *self);
+
+/* [local] Replaces an existing array. */
+void parapet_fortran_spec_overwrite(shim_spec *self);
+
+/* [local] Sets the fill value: bytes of one element of this type, which must be the array's. */
+void parapet_fortran_spec_fill(shim_spec *self, const void *value, int type);
+
+/* ---- Stores (shim_store.c) ---- */
+
+/* [collective] Opens a store for this process alone. */
+parapet_status parapet_fortran_store_open_alone(parapet_store **store, const char *path, int mode, const char *lines);
+
+#if !defined(PARAPET_SERIAL)
+/* [collective] Opens a store on a communicator, given as Fortran's integer handle. */
+parapet_status parapet_fortran_store_open(parapet_store **store, int comm, const char *path, int mode,
+                                          const char *lines);
+#endif
+
+/* [collective] Closes a store. */
+parapet_status parapet_fortran_store_close(parapet_store **store);
+
+/* [local] Returns the options in force as text. */
+parapet_status parapet_fortran_store_options(parapet_store *store, char **text);
+
+/* [local] Reports what the store has done, in the order of the components of the Fortran type parapet_statistics. */
+parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *counts);
+
+/* [collective] Removes what crashes have left below path. */
+parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run, int64_t *count);
+
+/* ---- Groups (shim_group.c) ---- */
+
+/* [collective] Creates a group; attributes may be "". */
+parapet_status parapet_fortran_group_create(parapet_group **group, parapet_store *store, const char *path,
+                                            const char *attributes);
+
+/* [collective] Opens a group. */
+parapet_status parapet_fortran_group_open(parapet_group **group, parapet_store *store, const char *path);
+
+/* [collective] Closes a group. */
+parapet_status parapet_fortran_group_close(parapet_group **group);
+
+/* [collective] Consolidates the metadata below a group. */
+parapet_status parapet_fortran_group_consolidate(parapet_group *group);
+
+/* [collective] Sets an attribute to a JSON value; "" removes it. */
+parapet_status parapet_fortran_group_attribute_set(parapet_group *group, const char *name, const char *json);
+
+/* [local] Returns an attribute as JSON; "" for the name: all of them. */
+parapet_status parapet_fortran_group_attribute_get(parapet_group *group, const char *name, char **json);
+
+/* [collective] Lists the children of a group: *names has *count names of 255 characters; parapet_fortran_free frees
+ * it. */
+parapet_status parapet_fortran_group_list(parapet_group *group, char **names, int *count);
+
+/* [local] Frees a list of names. */
+void parapet_fortran_free(void *memory);
+
+/* ---- Arrays (shim_array.c) ---- */
+
+/* [collective] Creates an array. */
+parapet_status parapet_fortran_array_create(parapet_array **array, parapet_store *store, const char *path,
+                                            const shim_spec *spec);
+
+/* [collective] Opens an array. */
+parapet_status parapet_fortran_array_open(parapet_array **array, parapet_store *store, const char *path);
+
+/* [collective] Closes an array. */
+parapet_status parapet_fortran_array_close(parapet_array **array);
+
+/* [collective] Writes data to the box that begins at start. */
+parapet_status parapet_fortran_array_write(parapet_array *array, const CFI_cdesc_t *data, const int64_t *start,
+                                           int start_count);
+
+/* [collective] Reads the box that begins at start into data. */
+parapet_status parapet_fortran_array_read(parapet_array *array, const CFI_cdesc_t *data, const int64_t *start,
+                                          int start_count);
+
+/* [collective] Changes the shape. */
+parapet_status parapet_fortran_array_resize(parapet_array *array, const int64_t *shape, int ndim);
+
+/* [collective] Seals an array. */
+parapet_status parapet_fortran_array_seal(parapet_array *array);
+
+/* [collective] Removes the seal of an array. */
+parapet_status parapet_fortran_array_unseal(parapet_array *array);
+
+/* [collective] Sets an attribute to a JSON value; "" removes it. */
+parapet_status parapet_fortran_array_attribute_set(parapet_array *array, const char *name, const char *json);
+
+/* [local] Returns an attribute as JSON; "" for the name: all of them. */
+parapet_status parapet_fortran_array_attribute_get(parapet_array *array, const char *name, char **json);
+
+/* [local] Reports type, number of dimensions and whether the array is sealed; and shape, chunks and shards, which
+ * have room for PARAPET_MAX_NDIM entries. */
+parapet_status parapet_fortran_array_info(parapet_array *array, int *figures, int64_t *shape, int64_t *chunks,
+                                          int64_t *shards);
+
+/* [local] Returns the name of a dimension, counted from 1 in Fortran order; NULL if it has none. */
+const char *parapet_fortran_array_dimension_name(parapet_array *array, int dimension);
+
+/* [collective] Examines every stored object of an array. The counts are in the order of the components of the Fortran
+ * type parapet_check_summary. */
+parapet_status parapet_fortran_array_check(parapet_array *array, int depth, int64_t *counts);
+
+/* ---- Lists of parts (shim_parts.c) ---- */
+
+/* [local] Begins an empty list. Returns NULL without memory. */
+shim_parts *parapet_fortran_parts_build(void);
+
+/* [local] Removes all parts from a list. */
+void parapet_fortran_parts_clear(shim_parts *self);
+
+/* [local] Frees a list. NULL is allowed. */
+void parapet_fortran_parts_free(shim_parts *self);
+
+/* [local] Adds memory as a part of the array with this name; data without elements adds nothing. */
+parapet_status parapet_fortran_parts_add(shim_parts *self, const char *name, const CFI_cdesc_t *data,
+                                         const int64_t *start, int start_count);
+
+/* [collective] Writes all parts of a list to an array. */
+parapet_status parapet_fortran_array_write_parts(parapet_array *array, const shim_parts *parts);
+
+/* [collective] Reads all parts of a list from an array. */
+parapet_status parapet_fortran_array_read_parts(parapet_array *array, const shim_parts *parts);
+
+/* ---- Series (shim_series.c) ---- */
+
+/* The arrays of a series that is to be created. */
+typedef struct shim_definitions {
+    int count;
+    char **names;
+    parapet_array_spec *specs;
+    shim_spec **owners; /* of what specs refer to */
+} shim_definitions;
+
+/* [local] Begins an empty list of arrays. Returns NULL without memory. */
+shim_definitions *parapet_fortran_definitions_build(void);
+
+/* [local] Frees a list of arrays. NULL is allowed. */
+void parapet_fortran_definitions_free(shim_definitions *self);
+
+/* [local] Adds an array and takes over its description. */
+parapet_status parapet_fortran_definitions_add(shim_definitions *self, const char *name, shim_spec *spec);
+
+/* [collective] Creates a series of the arrays that were defined. The texts may be "". */
+parapet_status parapet_fortran_series_create(parapet_series **series, parapet_store *store, const char *path,
+                                             const shim_definitions *arrays, const char *dimension,
+                                             const char *coordinate_attributes, const char *attributes);
+
+/* [collective] Opens a series. */
+parapet_status parapet_fortran_series_open(parapet_series **series, parapet_store *store, const char *path);
+
+/* [collective] Repairs a series that cannot be opened. */
+parapet_status parapet_fortran_series_repair(parapet_store *store, const char *path, int beyond);
+
+/* [collective] Writes and commits the open steps. */
+parapet_status parapet_fortran_series_flush(parapet_series *series);
+
+/* [collective] Flushes and closes. */
+parapet_status parapet_fortran_series_close(parapet_series **series);
+
+/* [local] Reports the steps so far and those committed. */
+parapet_status parapet_fortran_series_info(parapet_series *series, int64_t *steps, int64_t *steps_committed);
+
+/* [collective] Appends a step: the parts carry the names of their arrays. */
+parapet_status parapet_fortran_series_append_parts(parapet_series *series, double coordinate,
+                                                   const shim_parts *parts);
+
+/* [collective] Appends a step to a series of one array. */
+parapet_status parapet_fortran_series_append(parapet_series *series, double coordinate, const CFI_cdesc_t *data,
+                                             const int64_t *start, int start_count);
+
+/* ---- Checkpoints (shim_checkpoint.c) ---- */
+
+/* [collective] Begins a generation. */
+parapet_status parapet_fortran_checkpoint_begin(parapet_checkpoint **checkpoint, parapet_store *store,
+                                                const char *path, int64_t generation, int64_t keep);
+
+/* [collective] Puts one array. A description without a type gets that of the data. */
+parapet_status parapet_fortran_checkpoint_put(parapet_checkpoint *checkpoint, const char *name, shim_spec *spec,
+                                              const CFI_cdesc_t *data, const int64_t *start, int start_count);
+
+/* [collective] Puts one array whose data is a list of parts. */
+parapet_status parapet_fortran_checkpoint_put_parts(parapet_checkpoint *checkpoint, const char *name,
+                                                    const shim_spec *spec, const shim_parts *parts);
+
+/* [collective] Sets an attribute of the generation to a JSON value. */
+parapet_status parapet_fortran_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name,
+                                                        const char *json);
+
+/* [collective] Commits the generation and tells its number. */
+parapet_status parapet_fortran_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation);
+
+/* [collective] Discards the generation. */
+parapet_status parapet_fortran_checkpoint_abort(parapet_checkpoint **checkpoint);
+
+/* [collective] Opens a generation to restore from; 0: the newest that verifies. */
+parapet_status parapet_fortran_restore_open(parapet_restore **restore, parapet_store *store, const char *path,
+                                            int64_t generation);
+
+/* [collective] Reads one part of an array of the generation. */
+parapet_status parapet_fortran_restore_get(parapet_restore *restore, const char *name, const CFI_cdesc_t *data,
+                                           const int64_t *start, int start_count);
+
+/* [collective] Reads a list of parts of an array of the generation. */
+parapet_status parapet_fortran_restore_get_parts(parapet_restore *restore, const char *name, const shim_parts *parts);
+
+/* [local] Returns an attribute of the generation as JSON. */
+parapet_status parapet_fortran_restore_attribute_get(parapet_restore *restore, const char *name, char **json);
+
+/* [local] Reports the number of the generation, and how many newer ones were passed over. */
+parapet_status parapet_fortran_restore_info(parapet_restore *restore, int64_t *generation, int64_t *passed_over);
+
+/* [collective] Closes a generation. */
+parapet_status parapet_fortran_restore_close(parapet_restore **restore);
+
+/* [collective] Lists up to room committed generations, newest first; *count tells how many there are. */
+parapet_status parapet_fortran_checkpoint_list(parapet_store *store, const char *path, int64_t *numbers, int room,
+                                               int *count);
+
+/* ---- Copies (shim_copy.c) ---- */
+
+/* Sets numbers, choices and booleans from lines "name=value" (shim_store.c). */
+parapet_status shim_copy_options(parapet_copy_request *request, const char *lines);
+
+/* [collective] Copies an array or a group. texts are seven, one after the other, each with its NUL: the paths of
+ * source and target, chunks, shards, order, region and codec. lines are options, "name=value". The counts and seconds
+ * are in the order of the components of the Fortran type parapet_copy_result. */
+parapet_status parapet_fortran_copy(parapet_store *source, parapet_store *target, parapet_store *temporary,
+                                    const char *texts, const char *lines, int64_t *counts, double *seconds);
+
+/* ---- Distributions (shim_distribution.c) ---- */
+
+/* [local] Counts the boxes of a rank. A block of 0 elements means equal blocks, one for each rank. */
+parapet_status parapet_fortran_distribution_count(int ndim, const int64_t *shape, const int64_t *mesh,
+                                                  const int64_t *block, int64_t rank, int64_t *count);
+
+/* [local] Computes a box of a rank. A rank without boxes gets one without elements. */
+parapet_status parapet_fortran_distribution_box(int ndim, const int64_t *shape, const int64_t *mesh,
+                                                const int64_t *block, const int64_t *rank_and_index, int64_t *start,
+                                                int64_t *count);
+
+#endif

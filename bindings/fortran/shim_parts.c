@@ -1,0 +1,104 @@
+/* Lists of parts, which outlive the calls that add to them: the program's memory must do so too. */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+shim_parts *parapet_fortran_parts_build(void)
+{
+    return calloc(1, sizeof(shim_parts));
+}
+
+void parapet_fortran_parts_clear(shim_parts *self)
+{
+    for (int i = 0; self != NULL && i < self->count; i++) {
+        free(self->entries[i]->name);
+        free(self->entries[i]);
+    }
+    if (self != NULL)
+        self->count = 0;
+}
+
+void parapet_fortran_parts_free(shim_parts *self)
+{
+    parapet_fortran_parts_clear(self);
+    if (self != NULL)
+        free(self->entries);
+    free(self);
+}
+
+static int make_room(shim_parts *self)
+{
+    int room = 2 * self->room + 8;
+    struct shim_named_part **grown;
+    if (self->count < self->room)
+        return 1;
+    if ((grown = realloc(self->entries, (size_t)room * sizeof(struct shim_named_part *))) == NULL)
+        return 0;
+    self->entries = grown;
+    self->room = room;
+    return 1;
+}
+
+parapet_status parapet_fortran_parts_add(shim_parts *self, const char *name, const CFI_cdesc_t *data,
+                                         const int64_t *start, int start_count)
+{
+    struct shim_named_part *entry = self != NULL && make_room(self) ? calloc(1, sizeof *entry) : NULL;
+    shim_begin();
+    if (entry == NULL || (entry->name = shim_duplicate(name)) == NULL) {
+        free(entry);
+        return PARAPET_ERR_MEMORY;
+    }
+    if (shim_part_describe(&entry->part, data, (shim_place){start, start_count}, PARAPET_TYPE_OF_ARRAY) == 0) {
+        free(entry->name);
+        free(entry);
+        return PARAPET_OK;
+    }
+    self->entries[self->count++] = entry;
+    return entry->part.part.ndim < 0 ? PARAPET_ERR_ARGUMENT : PARAPET_OK;
+}
+
+parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *count)
+{
+    parapet_part *selected = calloc((size_t)parts->count + 1, sizeof *selected);
+    *count = 0;
+    for (int i = 0; selected != NULL && i < parts->count; i++)
+        if (strcmp(parts->entries[i]->name, name) == 0)
+            selected[(*count)++] = parts->entries[i]->part.part;
+    return selected;
+}
+
+/* The type of a part is that of its memory; the array's is known only now. */
+static void settle_types(parapet_array *array, parapet_part *parts, int count)
+{
+    parapet_array_info info = {0};
+    if (parapet_array_get_info(array, &info) != PARAPET_OK)
+        return;
+    for (int i = 0; i < count; i++)
+        if (shim_type_fits(parts[i].type, info.type))
+            parts[i].type = PARAPET_TYPE_OF_ARRAY;
+}
+
+parapet_status parapet_fortran_array_write_parts(parapet_array *array, const shim_parts *parts)
+{
+    int count = 0;
+    parapet_part *all = shim_parts_select(parts, "", &count);
+    parapet_status status;
+    shim_begin();
+    settle_types(array, all, count);
+    status = parapet_array_write(array, all, count);
+    free(all);
+    return status;
+}
+
+parapet_status parapet_fortran_array_read_parts(parapet_array *array, const shim_parts *parts)
+{
+    int count = 0;
+    parapet_part *all = shim_parts_select(parts, "", &count);
+    parapet_status status;
+    shim_begin();
+    settle_types(array, all, count);
+    status = parapet_array_read(array, all, count);
+    free(all);
+    return status;
+}

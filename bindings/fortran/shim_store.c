@@ -1,0 +1,103 @@
+/* Stores, and options given as lines of text, "name=value", as the environment and the tool give them. */
+#include "shim.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+typedef parapet_status (*option_setter)(void *struct_of_options, const char *name, const char *value);
+
+static parapet_status set_lines(option_setter set, void *options, const char *lines)
+{
+    char *copy = shim_duplicate(lines), *rest = NULL, *line;
+    parapet_status status = copy == NULL ? PARAPET_ERR_MEMORY : PARAPET_OK;
+    for (line = copy == NULL ? NULL : strtok_r(copy, "\n", &rest); line != NULL && status == PARAPET_OK;
+         line = strtok_r(NULL, "\n", &rest)) {
+        char *value = strchr(line, '=');
+        *value++ = '\0';
+        status = set(options, line, value);
+    }
+    free(copy);
+    return status;
+}
+
+static parapet_status set_store_option(void *options, const char *name, const char *value)
+{
+    return parapet_store_options_set(options, name, value);
+}
+
+static parapet_status set_copy_option(void *request, const char *name, const char *value)
+{
+    return parapet_copy_request_set(request, name, value);
+}
+
+parapet_status shim_copy_options(parapet_copy_request *request, const char *lines)
+{
+    return set_lines(set_copy_option, request, lines);
+}
+
+/* An option that cannot be set is kept as one that the library refuses, so that no rank is left waiting. */
+static parapet_status open_store(parapet_store **store, MPI_Comm comm, const char *path, int mode, const char *lines)
+{
+    parapet_store_options options = {0};
+    parapet_status status;
+    shim_begin();
+    if ((status = set_lines(set_store_option, &options, lines)) != PARAPET_OK) {
+        shim_refuse("%s", parapet_error_message());
+        options.reserved[0] = 1;
+    }
+    return parapet_store_open(store, comm, path, (parapet_mode)mode, &options);
+}
+
+parapet_status parapet_fortran_store_open_alone(parapet_store **store, const char *path, int mode, const char *lines)
+{
+    return open_store(store, MPI_COMM_NULL, path, mode, lines);
+}
+
+#if !defined(PARAPET_SERIAL)
+parapet_status parapet_fortran_store_open(parapet_store **store, int comm, const char *path, int mode,
+                                          const char *lines)
+{
+    return open_store(store, MPI_Comm_f2c((MPI_Fint)comm), path, mode, lines);
+}
+#endif
+
+parapet_status parapet_fortran_store_close(parapet_store **store)
+{
+    shim_begin();
+    return parapet_store_close(store);
+}
+
+parapet_status parapet_fortran_store_options(parapet_store *store, char **text)
+{
+    shim_begin();
+    return parapet_store_options_print(store, text);
+}
+
+parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *counts)
+{
+    parapet_statistics all = {0};
+    parapet_status status;
+    shim_begin();
+    status = parapet_store_get_statistics(store, &all);
+    const int64_t listed[] = {all.read_bytes,        all.written_bytes,        all.read_requests, all.objects_written,
+                              all.chunks_decoded,    all.chunks_encoded,       all.chunks_copied, all.chunks_missing,
+                              all.memory_peak_bytes, all.memory_planned_bytes, all.messages_sent, all.message_bytes,
+                              all.direct_bytes,      all.shards_owned};
+    memcpy(counts, listed, sizeof listed);
+    return status;
+}
+
+static int count_removal(void *context, const char *key, const char *reason)
+{
+    (void)key;
+    (void)reason;
+    ++*(int64_t *)context;
+    return 0;
+}
+
+parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run, int64_t *count)
+{
+    shim_begin();
+    *count = 0;
+    return parapet_store_collect(store, path, dry_run, count_removal, count);
+}

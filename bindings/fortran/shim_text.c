@@ -1,0 +1,77 @@
+/* Sentences and other text on their way to Fortran, which has no NUL at the end of a text. */
+#include "shim.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static _Thread_local char sentence[512];
+
+void shim_begin(void)
+{
+    sentence[0] = '\0';
+}
+
+parapet_status shim_refuse(const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    vsnprintf(sentence, sizeof sentence, format, arguments);
+    va_end(arguments);
+    return PARAPET_ERR_ARGUMENT;
+}
+
+char *shim_duplicate(const char *text)
+{
+    return text == NULL ? NULL : strdup(text);
+}
+
+const char *parapet_fortran_error_message(void)
+{
+    return sentence[0] != '\0' ? sentence : parapet_error_message();
+}
+
+int64_t parapet_fortran_text_length(const char *text)
+{
+    return text == NULL ? 0 : (int64_t)strlen(text);
+}
+
+void parapet_fortran_text_copy(char *to, const char *text, int64_t length)
+{
+    if (length > 0)
+        memcpy(to, text, (size_t)length);
+}
+
+void parapet_fortran_number_text(double value, int digits, char *text)
+{
+    int is_single = digits < 17;
+    for (int few = 1; few <= digits; few++) {
+        double back;
+        snprintf(text, 32, "%.*g", few, value);
+        back = strtod(text, NULL);
+        if (is_single ? (float)back == (float)value : back == value)
+            return;
+    }
+}
+
+void parapet_fortran_text_free(void *text)
+{
+    parapet_free(text);
+}
+
+parapet_status parapet_fortran_attribute_refuse(const char *name, const char *json)
+{
+    shim_begin();
+    return shim_refuse("the attribute %s is %.200s, which the variable cannot hold: use another type, or "
+                       "get_attribute_json",
+                       name, json);
+}
+
+parapet_status parapet_fortran_attribute_unreachable(const char *name)
+{
+    shim_begin();
+    return shim_refuse("the attribute %s: a checkpoint's attributes are set before its commit, and read from the "
+                       "parapet_restore that opens it",
+                       name);
+}
