@@ -129,10 +129,14 @@ function(parapet_install)
   install(FILES ${pages} DESTINATION ${CMAKE_INSTALL_MANDIR}/man1)
   install(FILES ${PROJECT_SOURCE_DIR}/docs/man/parapet.3 DESTINATION ${CMAKE_INSTALL_MANDIR}/man3)
   parapet_install_function_pages()
+  set(PARAPET_FORTRAN_FOLDER ${CMAKE_INSTALL_DATADIR}/parapet/fortran)
+  install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/fortran/ DESTINATION ${PARAPET_FORTRAN_FOLDER}
+          FILES_MATCHING PATTERN *.[fF]90 PATTERN *.inc PATTERN *.[ch])
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/parapet-config.cmake.in parapet-config.cmake
-                                INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR)
+                                INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR PARAPET_FORTRAN_FOLDER)
   write_basic_package_version_file(parapet-config-version.cmake COMPATIBILITY SameMinorVersion)
   install(FILES ${PROJECT_BINARY_DIR}/parapet-config.cmake ${PROJECT_BINARY_DIR}/parapet-config-version.cmake
+                ${PROJECT_SOURCE_DIR}/cmake/ParapetFortran.cmake
           DESTINATION ${package})
 endfunction()
 

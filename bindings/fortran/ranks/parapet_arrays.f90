@@ -237,49 +237,49 @@ contains
     type(*), dimension(:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_write_1(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine write_whole_1
   subroutine write_whole_2(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_write_2(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine write_whole_2
   subroutine write_whole_3(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_write_3(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine write_whole_3
   subroutine write_whole_4(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_write_4(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine write_whole_4
   subroutine write_whole_5(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_write_5(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine write_whole_5
   subroutine write_whole_6(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_write_6(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine write_whole_6
   subroutine write_whole_7(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_write_7(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine write_whole_7
 
   subroutine write_int32_1(self, data, start, status, message)
@@ -288,7 +288,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_1(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine write_int32_1
   subroutine write_int32_2(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -296,7 +296,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_2(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine write_int32_2
   subroutine write_int32_3(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -304,7 +304,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_3(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine write_int32_3
   subroutine write_int32_4(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -312,7 +312,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_4(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine write_int32_4
   subroutine write_int32_5(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -320,7 +320,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_5(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine write_int32_5
   subroutine write_int32_6(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -328,7 +328,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_6(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine write_int32_6
   subroutine write_int32_7(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -336,7 +336,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_7(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine write_int32_7
 
   subroutine write_int64_1(self, data, start, status, message)
@@ -345,7 +345,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_1(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine write_int64_1
   subroutine write_int64_2(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -353,7 +353,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_2(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine write_int64_2
   subroutine write_int64_3(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -361,7 +361,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_3(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine write_int64_3
   subroutine write_int64_4(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -369,7 +369,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_4(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine write_int64_4
   subroutine write_int64_5(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -377,7 +377,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_5(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine write_int64_5
   subroutine write_int64_6(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -385,7 +385,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_6(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine write_int64_6
   subroutine write_int64_7(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -393,7 +393,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_7(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine write_int64_7
 
   subroutine read_whole_1(self, data, status, message)
@@ -401,49 +401,49 @@ contains
     type(*), dimension(:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_read_1(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine read_whole_1
   subroutine read_whole_2(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_read_2(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine read_whole_2
   subroutine read_whole_3(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_read_3(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine read_whole_3
   subroutine read_whole_4(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_read_4(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine read_whole_4
   subroutine read_whole_5(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_read_5(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine read_whole_5
   subroutine read_whole_6(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_read_6(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine read_whole_6
   subroutine read_whole_7(self, data, status, message)
     class(parapet_array), intent(in) :: self
     type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_array_read_7(self%handle, data, [0_int64], -1_c_int), status, message)
   end subroutine read_whole_7
 
   subroutine read_int32_1(self, data, start, status, message)
@@ -452,7 +452,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_1(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine read_int32_1
   subroutine read_int32_2(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -460,7 +460,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_2(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine read_int32_2
   subroutine read_int32_3(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -468,7 +468,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_3(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine read_int32_3
   subroutine read_int32_4(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -476,7 +476,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_4(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine read_int32_4
   subroutine read_int32_5(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -484,7 +484,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_5(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine read_int32_5
   subroutine read_int32_6(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -492,7 +492,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_6(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine read_int32_6
   subroutine read_int32_7(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -500,7 +500,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_7(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
   end subroutine read_int32_7
 
   subroutine read_int64_1(self, data, start, status, message)
@@ -509,7 +509,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_1(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_1
   subroutine read_int64_2(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -517,7 +517,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_2(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_2
   subroutine read_int64_3(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -525,7 +525,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_3(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_3
   subroutine read_int64_4(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -533,7 +533,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_4(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_4
   subroutine read_int64_5(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -541,7 +541,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_5(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_5
   subroutine read_int64_6(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -549,7 +549,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_6(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_6
   subroutine read_int64_7(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -557,7 +557,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_7(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_7
 
   subroutine write_parts(self, parts, status, message)

@@ -371,7 +371,7 @@ module parapet_calls
     end function parapet_fortran_array_close
   end interface
 
-  interface parapet_fortran_array_write
+  interface
     function parapet_fortran_array_write_1(array, data, start, start_count) &
         bind(c, name="parapet_fortran_array_write") result(answer)
       import
@@ -437,7 +437,7 @@ module parapet_calls
     end function parapet_fortran_array_write_7
   end interface
 
-  interface parapet_fortran_array_read
+  interface
     function parapet_fortran_array_read_1(array, data, start, start_count) &
         bind(c, name="parapet_fortran_array_read") result(answer)
       import
@@ -612,7 +612,7 @@ module parapet_calls
     end subroutine parapet_fortran_parts_free
   end interface
 
-  interface parapet_fortran_parts_add
+  interface
     function parapet_fortran_parts_add_1(self, name, data, start, start_count) &
         bind(c, name="parapet_fortran_parts_add") result(answer)
       import
@@ -809,7 +809,7 @@ module parapet_calls
     end function parapet_fortran_series_append_parts
   end interface
 
-  interface parapet_fortran_series_append
+  interface
     function parapet_fortran_series_append_1(series, coordinate, data, start, start_count) &
         bind(c, name="parapet_fortran_series_append") result(answer)
       import
@@ -895,7 +895,7 @@ module parapet_calls
     end function parapet_fortran_checkpoint_begin
   end interface
 
-  interface parapet_fortran_checkpoint_put
+  interface
     function parapet_fortran_checkpoint_put_1(checkpoint, name, spec, data, start, start_count) &
         bind(c, name="parapet_fortran_checkpoint_put") result(answer)
       import
@@ -1029,7 +1029,7 @@ module parapet_calls
     end function parapet_fortran_restore_open
   end interface
 
-  interface parapet_fortran_restore_get
+  interface
     function parapet_fortran_restore_get_1(restore, name, data, start, start_count) &
         bind(c, name="parapet_fortran_restore_get") result(answer)
       import

@@ -170,7 +170,7 @@ contains
     integer(c_int) :: code
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
     call set_details(spec, codec=codec, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
+    code = parapet_fortran_checkpoint_put_1(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole_1
@@ -185,7 +185,7 @@ contains
     integer(c_int) :: code
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
     call set_details(spec, codec=codec, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
+    code = parapet_fortran_checkpoint_put_2(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole_2
@@ -200,7 +200,7 @@ contains
     integer(c_int) :: code
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
     call set_details(spec, codec=codec, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
+    code = parapet_fortran_checkpoint_put_3(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole_3
@@ -215,7 +215,7 @@ contains
     integer(c_int) :: code
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
     call set_details(spec, codec=codec, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
+    code = parapet_fortran_checkpoint_put_4(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole_4
@@ -230,7 +230,7 @@ contains
     integer(c_int) :: code
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
     call set_details(spec, codec=codec, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
+    code = parapet_fortran_checkpoint_put_5(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole_5
@@ -245,7 +245,7 @@ contains
     integer(c_int) :: code
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
     call set_details(spec, codec=codec, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
+    code = parapet_fortran_checkpoint_put_6(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole_6
@@ -260,7 +260,7 @@ contains
     integer(c_int) :: code
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
     call set_details(spec, codec=codec, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
+    code = parapet_fortran_checkpoint_put_7(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole_7
@@ -283,7 +283,7 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_1(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_1
@@ -305,7 +305,7 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_2(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_2
@@ -327,7 +327,7 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_3(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_3
@@ -349,7 +349,7 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_4(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_4
@@ -371,7 +371,7 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_5(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_5
@@ -393,7 +393,7 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_6(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_6
@@ -415,7 +415,7 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_7(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_7
@@ -436,7 +436,7 @@ contains
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_1(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64_1
@@ -456,7 +456,7 @@ contains
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_2(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64_2
@@ -476,7 +476,7 @@ contains
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_3(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64_3
@@ -496,7 +496,7 @@ contains
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_4(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64_4
@@ -516,7 +516,7 @@ contains
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_5(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64_5
@@ -536,7 +536,7 @@ contains
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_6(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64_6
@@ -556,7 +556,7 @@ contains
     spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_7(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64_7
@@ -624,7 +624,7 @@ contains
     type(*), dimension(:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_restore_get_1(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
   end subroutine get_whole_1
   subroutine get_whole_2(self, name, data, status, message)
     class(parapet_restore), intent(in) :: self
@@ -632,7 +632,7 @@ contains
     type(*), dimension(:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_restore_get_2(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
   end subroutine get_whole_2
   subroutine get_whole_3(self, name, data, status, message)
     class(parapet_restore), intent(in) :: self
@@ -640,7 +640,7 @@ contains
     type(*), dimension(:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_restore_get_3(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
   end subroutine get_whole_3
   subroutine get_whole_4(self, name, data, status, message)
     class(parapet_restore), intent(in) :: self
@@ -648,7 +648,7 @@ contains
     type(*), dimension(:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_restore_get_4(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
   end subroutine get_whole_4
   subroutine get_whole_5(self, name, data, status, message)
     class(parapet_restore), intent(in) :: self
@@ -656,7 +656,7 @@ contains
     type(*), dimension(:,:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_restore_get_5(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
   end subroutine get_whole_5
   subroutine get_whole_6(self, name, data, status, message)
     class(parapet_restore), intent(in) :: self
@@ -664,7 +664,7 @@ contains
     type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_restore_get_6(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
   end subroutine get_whole_6
   subroutine get_whole_7(self, name, data, status, message)
     class(parapet_restore), intent(in) :: self
@@ -672,7 +672,7 @@ contains
     type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_restore_get_7(self%handle, to_c(name), data, [0_int64], -1_c_int), status, message)
   end subroutine get_whole_7
 
   subroutine get_int32_1(self, name, data, start, status, message)
@@ -682,7 +682,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
+    call report(parapet_fortran_restore_get_1(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
                 status, message)
   end subroutine get_int32_1
   subroutine get_int32_2(self, name, data, start, status, message)
@@ -692,7 +692,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
+    call report(parapet_fortran_restore_get_2(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
                 status, message)
   end subroutine get_int32_2
   subroutine get_int32_3(self, name, data, start, status, message)
@@ -702,7 +702,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
+    call report(parapet_fortran_restore_get_3(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
                 status, message)
   end subroutine get_int32_3
   subroutine get_int32_4(self, name, data, start, status, message)
@@ -712,7 +712,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
+    call report(parapet_fortran_restore_get_4(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
                 status, message)
   end subroutine get_int32_4
   subroutine get_int32_5(self, name, data, start, status, message)
@@ -722,7 +722,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
+    call report(parapet_fortran_restore_get_5(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
                 status, message)
   end subroutine get_int32_5
   subroutine get_int32_6(self, name, data, start, status, message)
@@ -732,7 +732,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
+    call report(parapet_fortran_restore_get_6(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
                 status, message)
   end subroutine get_int32_6
   subroutine get_int32_7(self, name, data, start, status, message)
@@ -742,7 +742,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
+    call report(parapet_fortran_restore_get_7(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
                 status, message)
   end subroutine get_int32_7
 
@@ -753,7 +753,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_1(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
   end subroutine get_int64_1
   subroutine get_int64_2(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -762,7 +762,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_2(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
   end subroutine get_int64_2
   subroutine get_int64_3(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -771,7 +771,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_3(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
   end subroutine get_int64_3
   subroutine get_int64_4(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -780,7 +780,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_4(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
   end subroutine get_int64_4
   subroutine get_int64_5(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -789,7 +789,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_5(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
   end subroutine get_int64_5
   subroutine get_int64_6(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -798,7 +798,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_6(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
   end subroutine get_int64_6
   subroutine get_int64_7(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -807,7 +807,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_7(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
   end subroutine get_int64_7
 
   subroutine get_parts(self, name, parts, status, message)

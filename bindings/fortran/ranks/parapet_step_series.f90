@@ -193,7 +193,7 @@ contains
     type(*), dimension(:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_series_append_1(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
   end subroutine append_whole_1
   subroutine append_whole_2(self, coordinate, data, status, message)
     class(parapet_series), intent(in) :: self
@@ -201,7 +201,7 @@ contains
     type(*), dimension(:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_series_append_2(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
   end subroutine append_whole_2
   subroutine append_whole_3(self, coordinate, data, status, message)
     class(parapet_series), intent(in) :: self
@@ -209,7 +209,7 @@ contains
     type(*), dimension(:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_series_append_3(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
   end subroutine append_whole_3
   subroutine append_whole_4(self, coordinate, data, status, message)
     class(parapet_series), intent(in) :: self
@@ -217,7 +217,7 @@ contains
     type(*), dimension(:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_series_append_4(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
   end subroutine append_whole_4
   subroutine append_whole_5(self, coordinate, data, status, message)
     class(parapet_series), intent(in) :: self
@@ -225,7 +225,7 @@ contains
     type(*), dimension(:,:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_series_append_5(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
   end subroutine append_whole_5
   subroutine append_whole_6(self, coordinate, data, status, message)
     class(parapet_series), intent(in) :: self
@@ -233,7 +233,7 @@ contains
     type(*), dimension(:,:,:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_series_append_6(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
   end subroutine append_whole_6
   subroutine append_whole_7(self, coordinate, data, status, message)
     class(parapet_series), intent(in) :: self
@@ -241,7 +241,7 @@ contains
     type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
+    call report(parapet_fortran_series_append_7(self%handle, coordinate, data, [0_int64], -1_c_int), status, message)
   end subroutine append_whole_7
 
   subroutine append_int32_1(self, coordinate, data, start, status, message)
@@ -251,7 +251,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, int(start, int64), &
+    call report(parapet_fortran_series_append_1(self%handle, coordinate, data, int(start, int64), &
                                               size(start, kind=c_int)), status, message)
   end subroutine append_int32_1
   subroutine append_int32_2(self, coordinate, data, start, status, message)
@@ -261,7 +261,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, int(start, int64), &
+    call report(parapet_fortran_series_append_2(self%handle, coordinate, data, int(start, int64), &
                                               size(start, kind=c_int)), status, message)
   end subroutine append_int32_2
   subroutine append_int32_3(self, coordinate, data, start, status, message)
@@ -271,7 +271,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, int(start, int64), &
+    call report(parapet_fortran_series_append_3(self%handle, coordinate, data, int(start, int64), &
                                               size(start, kind=c_int)), status, message)
   end subroutine append_int32_3
   subroutine append_int32_4(self, coordinate, data, start, status, message)
@@ -281,7 +281,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, int(start, int64), &
+    call report(parapet_fortran_series_append_4(self%handle, coordinate, data, int(start, int64), &
                                               size(start, kind=c_int)), status, message)
   end subroutine append_int32_4
   subroutine append_int32_5(self, coordinate, data, start, status, message)
@@ -291,7 +291,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, int(start, int64), &
+    call report(parapet_fortran_series_append_5(self%handle, coordinate, data, int(start, int64), &
                                               size(start, kind=c_int)), status, message)
   end subroutine append_int32_5
   subroutine append_int32_6(self, coordinate, data, start, status, message)
@@ -301,7 +301,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, int(start, int64), &
+    call report(parapet_fortran_series_append_6(self%handle, coordinate, data, int(start, int64), &
                                               size(start, kind=c_int)), status, message)
   end subroutine append_int32_6
   subroutine append_int32_7(self, coordinate, data, start, status, message)
@@ -311,7 +311,7 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, int(start, int64), &
+    call report(parapet_fortran_series_append_7(self%handle, coordinate, data, int(start, int64), &
                                               size(start, kind=c_int)), status, message)
   end subroutine append_int32_7
 
@@ -322,7 +322,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
+    call report(parapet_fortran_series_append_1(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
                 message)
   end subroutine append_int64_1
   subroutine append_int64_2(self, coordinate, data, start, status, message)
@@ -332,7 +332,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
+    call report(parapet_fortran_series_append_2(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
                 message)
   end subroutine append_int64_2
   subroutine append_int64_3(self, coordinate, data, start, status, message)
@@ -342,7 +342,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
+    call report(parapet_fortran_series_append_3(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
                 message)
   end subroutine append_int64_3
   subroutine append_int64_4(self, coordinate, data, start, status, message)
@@ -352,7 +352,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
+    call report(parapet_fortran_series_append_4(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
                 message)
   end subroutine append_int64_4
   subroutine append_int64_5(self, coordinate, data, start, status, message)
@@ -362,7 +362,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
+    call report(parapet_fortran_series_append_5(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
                 message)
   end subroutine append_int64_5
   subroutine append_int64_6(self, coordinate, data, start, status, message)
@@ -372,7 +372,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
+    call report(parapet_fortran_series_append_6(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
                 message)
   end subroutine append_int64_6
   subroutine append_int64_7(self, coordinate, data, start, status, message)
@@ -382,7 +382,7 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_series_append(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
+    call report(parapet_fortran_series_append_7(self%handle, coordinate, data, start, size(start, kind=c_int)), status, &
                 message)
   end subroutine append_int64_7
 

@@ -1,0 +1,101 @@
+! One rank is wrong in each call: all ranks get the same status, the sentence says why, and nobody waits for ever.
+!
+!     mpiexec -n 4 failures STORE          counts what is not as it should be
+!     mpiexec -n 4 failures STORE stop     makes a mistake without asking for the status
+program failures
+  use, intrinsic :: iso_fortran_env, only: int64, real32, real64, error_unit
+  use mpi_f08
+  use parapet
+  implicit none
+  type(parapet_store) :: store, other
+  type(parapet_array) :: array
+  type(parapet_group) :: group
+  type(parapet_series) :: series
+  type(parapet_checkpoint) :: checkpoint
+  type(parapet_restore) :: restore
+  type(parapet_parts) :: parts
+  real(real64), target :: field(8, 6) = 1
+  real(real32) :: single(8, 6) = 1
+  logical :: switches(8, 6) = .true.
+  character(1000) :: path, word
+  character(300) :: message
+  character(:), allocatable :: json
+  integer :: rank, status, wrong = 0, number
+  call get_command_argument(1, path)
+  call get_command_argument(2, word)
+  call MPI_Init()
+  call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+  call store%open(path, comm=MPI_COMM_WORLD, mode=PARAPET_CREATE)
+  call array%create(store, "field", PARAPET_FLOAT64, shape=[8, 24], overwrite=.true.)
+  if (word == "stop") call array%write(field, start=[2, 1 + 6 * rank])
+
+  call other%open(trim(path) // "/nothing", comm=MPI_COMM_WORLD, status=status, message=message)
+  call expect(PARAPET_ERR_NOT_FOUND, "nothing")
+  call other%open(path, comm=MPI_COMM_WORLD, durability=99, status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "durability")
+  call array%write(field, start=merge([1, 1], [1, 1 + 6 * rank], rank == 1), status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "overlap")
+  if (rank == 1) call array%write(field, start=[1], status=status, message=message)
+  if (rank /= 1) call array%write(field, start=[1, 1 + 6 * rank], status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, merge("start has 1 entries", "dimensions         ", rank == 1))
+  if (rank == 2) call array%write(single, start=[1, 13], status=status, message=message)
+  if (rank /= 2) call array%write(field, start=[1, 1 + 6 * rank], status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "float32")
+  if (rank == 3) call array%write(switches, start=[1, 19], status=status, message=message)
+  if (rank /= 3) call array%write(field, start=[1, 1 + 6 * rank], status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, merge("logical(c_bool)", "dimensions     ", rank == 3))
+  if (rank == 0) call array%read(field, start=[0, 1], status=status, message=message)
+  if (rank /= 0) call array%read(field, start=[1, 1 + 6 * rank], status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "from -1 to 7")
+  call array%resize([8], status, message)
+  call expect(PARAPET_ERR_ARGUMENT, "shape has 1 entries")
+  call array%get_attribute("nothing", number, status, message)
+  call expect(PARAPET_ERR_NOT_FOUND, "nothing")
+  call array%set_attribute("title", "a field")
+  call array%get_attribute("title", number, status, message)
+  call expect(PARAPET_ERR_ARGUMENT, "cannot hold")
+  call array%set_attribute_json("title", "{", status, message)
+  call expect(PARAPET_ERR_ARGUMENT, "JSON")
+  call array%get_attribute_json("title", json)
+  if (json /= '"a field"') wrong = wrong + 1
+  call array%close()
+
+  call array%create(store, "other", PARAPET_FLOAT64, shape=[8, 6], chunks=[8], status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "chunks has 1 entries")
+  call array%create(store, "other", PARAPET_FLOAT64, shape=[8, 6], fill_value=0.0, status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "fill_value")
+  call array%create(store, "other", PARAPET_FLOAT64, shape=[8, 6], codec="squeeze", status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "squeeze")
+  call group%open(store, "nothing", status, message)
+  call expect(PARAPET_ERR_NOT_FOUND, "nothing")
+
+  call series%define("field", PARAPET_FLOAT64, shape=[8, 24])
+  call series%create(store, "series")
+  call parts%add(field, start=[1, 1 + 6 * rank], name=merge("fields", "field ", rank == 2))
+  call series%append_parts(1.0_real64, parts, status, message)
+  call expect(PARAPET_ERR_ARGUMENT, merge("no array fields", "dimensions     ", rank == 2))
+  call series%close()
+  call checkpoint%begin(store, "restart")
+  call checkpoint%get_attribute("step", number, status, message)
+  call expect(PARAPET_ERR_ARGUMENT, "commit")
+  call checkpoint%abort()
+  call restore%open(store, "restart", status=status, message=message)
+  call expect(PARAPET_ERR_NOT_FOUND, "restart")
+  call parapet_copy(store, "field", store, "copy", chunks="none/3", status=status, message=message)
+  call expect(PARAPET_ERR_ARGUMENT, "none")
+  call store%close()
+  call MPI_Finalize()
+  if (wrong > 0) error stop "not every failure is as it should be"
+
+contains
+
+  subroutine expect(wanted, words)
+    integer, intent(in) :: wanted
+    character(*), intent(in) :: words
+    if (status == wanted .and. index(message, trim(words)) > 0) return
+    wrong = wrong + 1
+    write (error_unit, "(a, i0, a, i0, 5a)") "rank ", rank, " has status ", status, ' without "', trim(words), '": ', &
+      trim(message)
+  end subroutine expect
+
+end program failures
