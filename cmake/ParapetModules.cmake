@@ -131,7 +131,7 @@ function(parapet_install)
   parapet_install_function_pages()
   set(PARAPET_FORTRAN_FOLDER ${CMAKE_INSTALL_DATADIR}/parapet/fortran)
   install(DIRECTORY ${PROJECT_SOURCE_DIR}/bindings/fortran/ DESTINATION ${PARAPET_FORTRAN_FOLDER}
-          FILES_MATCHING PATTERN *.[fF]90 PATTERN *.inc PATTERN *.[ch])
+          FILES_MATCHING PATTERN *.[fF]90 PATTERN *.inc PATTERN *.[ch] PATTERN Makefile)
   configure_package_config_file(${PROJECT_SOURCE_DIR}/cmake/parapet-config.cmake.in parapet-config.cmake
                                 INSTALL_DESTINATION ${package} PATH_VARS CMAKE_INSTALL_INCLUDEDIR PARAPET_FORTRAN_FOLDER)
   write_basic_package_version_file(parapet-config-version.cmake COMPATIBILITY SameMinorVersion)

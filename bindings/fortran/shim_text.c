@@ -1,6 +1,7 @@
 /* Sentences and other text on their way to Fortran, which has no NUL at the end of a text. */
 #include "shim.h"
 
+#include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -43,14 +44,25 @@ void parapet_fortran_text_copy(char *to, const char *text, int64_t length)
         memcpy(to, text, (size_t)length);
 }
 
+/* Writes a number with so many significant digits, without an exponent unless it is very large or very small. */
+static void write_number(double value, int digits, char *text)
+{
+    double size = fabs(value);
+    if (size >= 1e-5 && size < 1e15) {
+        int decimals = digits - 1 - (int)floor(log10(size));
+        snprintf(text, 32, "%.*f", decimals > 0 ? decimals : 0, value);
+    } else {
+        snprintf(text, 32, "%.*g", digits, value);
+    }
+}
+
 void parapet_fortran_number_text(double value, int digits, char *text)
 {
-    int is_single = digits < 17;
     for (int few = 1; few <= digits; few++) {
         double back;
-        snprintf(text, 32, "%.*g", few, value);
+        write_number(value, few, text);
         back = strtod(text, NULL);
-        if (is_single ? (float)back == (float)value : back == value)
+        if (digits < 17 ? (float)back == (float)value : back == value)
             return;
     }
 }

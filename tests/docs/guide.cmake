@@ -16,13 +16,19 @@ parapet_label(docs_checks quick seconds)
 # As the README, the guide is written for MPICH. A sanitized library cannot be loaded by a program that is not sanitized.
 if(PARAPET_FLAVOUR STREQUAL "mpich" AND NOT PARAPET_SANITIZE)
   file(GLOB pages CONFIGURE_DEPENDS ${PROJECT_SOURCE_DIR}/docs/guide/*.md)
+  set(fortran "")
+  if(PARAPET_HAS_FORTRAN)
+    set(fortran --fortran ${MPI_Fortran_COMPILER})
+  else()
+    list(FILTER pages EXCLUDE REGEX "/fortran\\.md$")
+  endif()
   foreach(page ${pages})
     get_filename_component(name ${page} NAME_WE)
     add_test(NAME docs_guide_${name}
              COMMAND Python3::Interpreter ${CMAKE_CURRENT_LIST_DIR}/run_snippets.py --build ${PROJECT_BINARY_DIR}
                      --source ${PROJECT_SOURCE_DIR} --flavour ${PARAPET_FLAVOUR}
                      --compiler ${PARAPET_MPICC_${PARAPET_FLAVOUR}} --launcher ${MPIEXEC_EXECUTABLE}
-                     ${page})
+                     ${fortran} ${page})
     parapet_label(docs_guide_${name} quick)
   endforeach()
 endif()

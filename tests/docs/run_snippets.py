@@ -1,20 +1,22 @@
 #!/usr/bin/env python3
 """Runs what the pages of the guide tell a reader to run.
 
-    run_snippets.py --build BUILD --source SOURCE --flavour FLAVOUR --compiler MPICC [--launcher MPIEXEC] PAGE...
+    run_snippets.py --build BUILD --source SOURCE --flavour FLAVOUR --compiler MPICC [--fortran MPIF90]
+                    [--launcher MPIEXEC] PAGE...
 
-A fenced block of C or shell has a mark on the line before it:
+A fenced block of C, Fortran or shell has a mark on the line before it:
 
     <!-- part of: name.c -->     is kept: the blocks of a program may stand apart, with text between them
     <!-- run: name.c -->         is the last or only one: name.c is compiled to ./name, with every warning an error
+    <!-- run: name.f90 -->       the same in Fortran, with libparapet_fortran.a, which the page has made before
     <!-- run: sh -->             is run by bash -euo pipefail
     <!-- run: sh, needs M -->    is run if python3 has the module M, and left out otherwise, with what it prints
     <!-- not run: reason -->     is not, and says why
     <!-- prints -->              is what the block of shell before it prints, word for word
 
-A block of C or shell without a mark is an error, and so is a mark without a block. Every page has a temporary folder
+A block of these languages without a mark is an error, and so is a mark without a block. Every page has a temporary folder
 of its own, in which its blocks run in their order. They see what a user sees in the root of the sources after an
-installation: examples/, parapet, mpicc and mpiexec on the PATH, and pkg-config that knows the flavour. Prints what
+installation: examples/, parapet, mpicc, mpif90 and mpiexec on the PATH, and pkg-config that knows the flavour. Prints what
 failed with page and line. Exit code 0: all ran, 1: some did not.
 """
 import argparse
@@ -27,9 +29,9 @@ import sys
 import tempfile
 
 MARK = re.compile(r"^<!-- (?:(run|not run|part of): (.+)|(prints)) -->$")
-RUN = re.compile(r"(\w+\.c|sh)(?:, needs (\w+))?")
+RUN = re.compile(r"(\w+\.(?:c|f90)|sh)(?:, needs (\w+))?")
 FENCE = re.compile(r"^```(\w*)$")
-LANGUAGES = {"c", "sh"}
+LANGUAGES = {"c": "c", "f90": "fortran", "sh": "sh"}  # of a name that ends so
 SECONDS = 300  # ends what hangs, also on a busy machine
 
 
@@ -63,11 +65,11 @@ def find_mistake(block):
     """What is wrong with a block's mark, or None."""
     if block.language is None:
         return "a mark without a block after it, or a block without an end"
-    if block.language in LANGUAGES and block.mark is None:
+    if block.language in LANGUAGES.values() and block.mark is None:
         return f"a block of {block.language} that is neither run nor says why not"
     if block.mark is not None and block.mark[0] in ("run", "part of"):
         found = RUN.fullmatch(block.mark[1])
-        wanted = None if found is None else "sh" if found[1] == "sh" else "c"
+        wanted = None if found is None else LANGUAGES[found[1].rpartition(".")[2]]
         if wanted != block.language or (block.mark[0] == "part of" and wanted == "sh"):
             language = block.language or "no language"
             return f'the mark "{block.mark[0]}: {block.mark[1]}" does not fit a block of {language}'
@@ -94,7 +96,11 @@ def make_prefix(options, prefix):
     (prefix / "lib/pkgconfig").mkdir()
     for path in build.glob("parapet-*.pc"):
         (prefix / "lib/pkgconfig" / path.name).write_text(path.read_text())
+    (prefix / "share/parapet").mkdir(parents=True)
+    (prefix / "share/parapet/fortran").symlink_to(source / "bindings/fortran")
     write_command(prefix / "bin/mpicc", options.compiler)
+    if options.fortran:
+        write_command(prefix / "bin/mpif90", options.fortran)
     if options.launcher:
         write_command(prefix / "bin/mpiexec", options.launcher)
     python = pathlib.Path(os.environ.get("PARAPET_VENV", source / "build/venv"), "bin/python3")
@@ -110,8 +116,11 @@ def make_environment(prefix, folder):
 
 
 def write_and_compile(name, text, options, folder):
-    """The command that makes a program of its blocks of C."""
+    """The command that makes a program of its blocks."""
     (folder / name).write_text(text)
+    if name.endswith(".f90"):
+        return (f"mpif90 -Wall -Wextra -Werror -o {name[:-4]} {name} libparapet_fortran.a "
+                f"$(pkg-config --libs parapet-{options.flavour})")
     return (f"mpicc -std=c11 -Wall -Wextra -Werror -o {name[:-2]} {name} "
             f"$(pkg-config --cflags --libs parapet-{options.flavour})")
 
@@ -193,6 +202,7 @@ def read_options():
     parser.add_argument("--source", type=pathlib.Path, required=True, help="the root of the sources")
     parser.add_argument("--flavour", required=True)
     parser.add_argument("--compiler", required=True, help="the flavour's mpicc")
+    parser.add_argument("--fortran", help="the flavour's mpif90")
     parser.add_argument("--launcher", help="the flavour's mpiexec")
     parser.add_argument("--verbose", action="store_true", help="print what the blocks print")
     parser.add_argument("pages", type=pathlib.Path, nargs="+")
