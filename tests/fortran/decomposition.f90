@@ -1,6 +1,6 @@
 ! Random arrays cut over the ranks in random ways, through sections with halos and strides.
 !
-!     mpiexec -n 4 decomposition STORE SEED CASES
+!     mpiexec -n 4 decomposition STORE SEED CASES      or PARAPET_TEST_SEED instead of SEED
 !
 ! Each case creates an array, writes it, and reads boxes back that have nothing to do with those written. Along the
 ! memory of the whole array the elements are 1, 2, 3, ..., modulo 97, which check_elements.c checks afterwards.
@@ -298,12 +298,14 @@ program decomposition
   implicit none
   type(parapet_store) :: store
   type(parapet_array) :: array
-  character(1000) :: path, seed, cases
+  character(1000) :: path, seed, given, cases
   character(16) :: name
   integer :: rank, size, i, count
   call get_command_argument(1, path)
   call get_command_argument(2, seed)
   call get_command_argument(3, cases)
+  call get_environment_variable("PARAPET_TEST_SEED", given)
+  if (given /= "") seed = given
   read (seed, *) state
   read (cases, *) count
   call MPI_Init()

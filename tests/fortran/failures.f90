@@ -31,6 +31,9 @@ program failures
 
   call other%open(trim(path) // "/nothing", comm=MPI_COMM_WORLD, status=status, message=message)
   call expect(PARAPET_ERR_NOT_FOUND, "nothing")
+  call other%open(path, comm=MPI_COMM_WORLD%MPI_VAL, status=status, message=message) ! as an integer
+  call expect(PARAPET_OK, "")
+  call other%close()
   call other%open(path, comm=MPI_COMM_WORLD, durability=99, status=status, message=message)
   call expect(PARAPET_ERR_ARGUMENT, "durability")
   call array%write(field, start=merge([1, 1], [1, 1 + 6 * rank], rank == 1), status=status, message=message)
