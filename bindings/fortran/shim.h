@@ -21,6 +21,9 @@ void shim_begin(void);
 /* Keeps a sentence of this layer, which parapet_fortran_error_message then returns instead of the library's. */
 __attribute__((format(printf, 1, 2))) parapet_status shim_refuse(const char *format, ...);
 
+/* The same for memory that is not there. */
+parapet_status shim_lack_memory(void);
+
 /* Returns a copy of a text that free() frees; NULL if there is no memory or no text. */
 char *shim_duplicate(const char *text);
 
@@ -61,7 +64,7 @@ int shim_type_fits(parapet_type memory, parapet_type array);
 typedef struct shim_spec {
     parapet_array_spec spec;
     int has_steps; /* 1: the first dimension, of no elements so far, is that of the steps of a series */
-    int is_wrong;  /* 1: a list has the wrong length; the library is to refuse it */
+    int is_wrong;  /* 1: something in it is wrong, or has no memory; the library is to refuse it */
     int64_t shape[PARAPET_MAX_NDIM], chunks[PARAPET_MAX_NDIM], shards[PARAPET_MAX_NDIM];
     char *names[PARAPET_MAX_NDIM];
     char *codec, *attributes, *time_unit;
@@ -79,7 +82,8 @@ typedef struct shim_parts {
     } * *entries;
 } shim_parts;
 
-/* Copies the parts of one name into a list that free() frees; *count tells how many there are. */
+/* Copies the parts of one name into a list that free() frees; *count tells how many there are. Without memory, the
+ * list is NULL and *count is 1, which the library refuses. */
 parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *count);
 
 /* What Fortran calls, declared a second time in shim_calls.f90. A path, name or attribute is NUL-terminated. */

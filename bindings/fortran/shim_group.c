@@ -76,7 +76,7 @@ parapet_status parapet_fortran_group_list(parapet_group *group, char **names, in
     status = parapet_group_list(group, add_child, &all);
     *names = all.names;
     *count = all.count;
-    return status;
+    return all.is_full ? shim_lack_memory() : status;
 }
 
 void parapet_fortran_free(void *memory)

@@ -47,7 +47,7 @@ parapet_status parapet_fortran_parts_add(shim_parts *self, const char *name, con
     shim_begin();
     if (entry == NULL || (entry->name = shim_duplicate(name)) == NULL) {
         free(entry);
-        return PARAPET_ERR_MEMORY;
+        return shim_lack_memory();
     }
     if (shim_part_describe(&entry->part, data, (shim_place){start, start_count}, PARAPET_TYPE_OF_ARRAY) == 0) {
         free(entry->name);
@@ -61,7 +61,7 @@ parapet_status parapet_fortran_parts_add(shim_parts *self, const char *name, con
 parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *count)
 {
     parapet_part *selected = calloc((size_t)parts->count + 1, sizeof *selected);
-    *count = 0;
+    *count = selected == NULL;
     for (int i = 0; selected != NULL && i < parts->count; i++)
         if (strcmp(parts->entries[i]->name, name) == 0)
             selected[(*count)++] = parts->entries[i]->part.part;
@@ -72,7 +72,7 @@ parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *
 static void settle_types(parapet_array *array, parapet_part *parts, int count)
 {
     parapet_array_info info = {0};
-    if (parapet_array_get_info(array, &info) != PARAPET_OK)
+    if (parts == NULL || parapet_array_get_info(array, &info) != PARAPET_OK)
         return;
     for (int i = 0; i < count; i++)
         if (shim_type_fits(parts[i].type, info.type))

@@ -23,24 +23,30 @@ void parapet_fortran_definitions_free(shim_definitions *self)
     free(self);
 }
 
-static void *grown(void *list, int count, size_t bytes)
+/* A list with room for one more entry; the same list, and 1 in *is_full, if there is no memory. */
+static void *larger(void *list, int count, size_t bytes, int *is_full)
 {
-    return realloc(list, (size_t)(count + 1) * bytes);
+    void *grown = realloc(list, (size_t)(count + 1) * bytes);
+    if (grown == NULL)
+        *is_full = 1;
+    return grown == NULL ? list : grown;
 }
 
 parapet_status parapet_fortran_definitions_add(shim_definitions *self, const char *name, shim_spec *spec)
 {
-    char **names = grown(self->names, self->count, sizeof *names);
-    parapet_array_spec *specs = grown(self->specs, self->count, sizeof *specs);
-    shim_spec **owners = grown(self->owners, self->count, sizeof *owners);
-    if (names == NULL || specs == NULL || owners == NULL)
-        abort(); /* a few bytes at the start of a program; nothing could go on */
-    self->names = names;
-    self->specs = specs;
-    self->owners = owners;
-    names[self->count] = shim_duplicate(name);
-    specs[self->count] = spec->spec;
-    owners[self->count++] = spec;
+    char *copy = shim_duplicate(name);
+    int is_full = copy == NULL;
+    self->names = larger(self->names, self->count, sizeof self->names[0], &is_full);
+    self->specs = larger(self->specs, self->count, sizeof self->specs[0], &is_full);
+    self->owners = larger(self->owners, self->count, sizeof self->owners[0], &is_full);
+    if (is_full) {
+        free(copy);
+        parapet_fortran_spec_free(spec);
+        return shim_lack_memory();
+    }
+    self->names[self->count] = copy;
+    self->specs[self->count] = spec->spec;
+    self->owners[self->count++] = spec;
     return spec->is_wrong ? PARAPET_ERR_ARGUMENT : PARAPET_OK;
 }
 

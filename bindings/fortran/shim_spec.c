@@ -32,14 +32,29 @@ void parapet_fortran_spec_free(shim_spec *self)
     free(self);
 }
 
+static void mark_wrong(shim_spec *self)
+{
+    self->is_wrong = 1;
+    self->spec.ndim = -1;
+}
+
+/* A copy that the description owns; without memory for it, the library is to refuse the description. */
+static char *keep(shim_spec *self, char *copy)
+{
+    if (copy == NULL) {
+        shim_lack_memory();
+        mark_wrong(self);
+    }
+    return copy;
+}
+
 /* A list of the wrong length makes the description one that the library refuses, on all ranks. */
 static int has_length(shim_spec *self, const char *list, int count)
 {
     int wanted = self->spec.ndim - self->has_steps;
     if (!self->is_wrong && count != wanted) {
         shim_refuse("%s has %d entries, but shape has %d: it needs one for each dimension", list, count, wanted);
-        self->is_wrong = 1;
-        self->spec.ndim = -1;
+        mark_wrong(self);
     }
     return !self->is_wrong;
 }
@@ -85,23 +100,24 @@ void parapet_fortran_spec_names(shim_spec *self, const char *names, int length, 
     if (!has_length(self, "dimension_names", count))
         return;
     for (int d = 0; d < count; d++)
-        self->names[self->has_steps + count - 1 - d] = trimmed(names + (size_t)d * (size_t)length, length);
+        self->names[self->has_steps + count - 1 - d] =
+            keep(self, trimmed(names + (size_t)d * (size_t)length, length));
     self->spec.dimension_names = (const char *const *)self->names;
 }
 
 void parapet_fortran_spec_codec(shim_spec *self, const char *codec)
 {
-    self->spec.codec = self->codec = shim_duplicate(codec);
+    self->spec.codec = self->codec = keep(self, shim_duplicate(codec));
 }
 
 void parapet_fortran_spec_attributes(shim_spec *self, const char *attributes)
 {
-    self->spec.attributes = self->attributes = shim_duplicate(attributes);
+    self->spec.attributes = self->attributes = keep(self, shim_duplicate(attributes));
 }
 
 void parapet_fortran_spec_time_unit(shim_spec *self, const char *unit)
 {
-    self->spec.time_unit = self->time_unit = shim_duplicate(unit);
+    self->spec.time_unit = self->time_unit = keep(self, shim_duplicate(unit));
 }
 
 void parapet_fortran_spec_unsharded(shim_spec *self)
@@ -124,8 +140,7 @@ void parapet_fortran_spec_fill(shim_spec *self, const void *value, int type)
     size_t bytes = parapet_type_bytes((parapet_type)type);
     if (!shim_type_fits((parapet_type)type, self->spec.type) || bytes > sizeof self->fill) {
         shim_refuse("fill_value has another type than the array: give it the same type and kind");
-        self->is_wrong = 1;
-        self->spec.ndim = -1;
+        mark_wrong(self);
         return;
     }
     memcpy(self->fill, value, bytes);

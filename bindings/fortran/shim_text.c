@@ -23,6 +23,12 @@ parapet_status shim_refuse(const char *format, ...)
     return PARAPET_ERR_ARGUMENT;
 }
 
+parapet_status shim_lack_memory(void)
+{
+    shim_refuse("no memory is left for the arguments of this call");
+    return PARAPET_ERR_MEMORY;
+}
+
 char *shim_duplicate(const char *text)
 {
     return text == NULL ? NULL : strdup(text);
