@@ -26,6 +26,7 @@ module parapet
   use parapet_part_lists, only: parapet_parts
   use parapet_step_series, only: parapet_series, parapet_series_repair
   use parapet_stores, only: parapet_store, parapet_statistics
+  use parapet_text, only: parapet_version, parapet_status_name
   implicit none
   public
 end module parapet

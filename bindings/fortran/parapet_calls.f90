@@ -14,6 +14,23 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_version() &
+        bind(c, name="parapet_fortran_version") result(answer)
+      import
+      type(c_ptr) :: answer
+    end function parapet_fortran_version
+  end interface
+
+  interface
+    function parapet_fortran_status_name(status) &
+        bind(c, name="parapet_fortran_status_name") result(answer)
+      import
+      integer(c_int), value :: status
+      type(c_ptr) :: answer
+    end function parapet_fortran_status_name
+  end interface
+
+  interface
     function parapet_fortran_text_length(text) &
         bind(c, name="parapet_fortran_text_length") result(answer)
       import

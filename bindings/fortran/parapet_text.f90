@@ -6,9 +6,23 @@ module parapet_text
   use parapet_constants
   implicit none
   private
+  public :: parapet_version, parapet_status_name
   public :: to_c, from_c, take_text, report, add_long, add_integer, add_logical
 
 contains
+
+  ! [local] A line for each component: this library, the MPI it was built with, every codec library.
+  function parapet_version() result(text)
+    character(:), allocatable :: text
+    text = from_c(parapet_fortran_version())
+  end function parapet_version
+
+  ! [local] The name of a status, such as "PARAPET_ERR_IO".
+  function parapet_status_name(status) result(name)
+    integer, intent(in) :: status
+    character(:), allocatable :: name
+    name = from_c(parapet_fortran_status_name(int(status, c_int)))
+  end function parapet_status_name
 
   ! A text as C wants it: without the blanks at its end, and with a NUL.
   pure function to_c(text) result(converted)

@@ -93,6 +93,12 @@ parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *
 /* [local] Returns the sentence of the last call if it failed. */
 const char *parapet_fortran_error_message(void);
 
+/* [local] Returns a line for each component: this library, the MPI it was built with, every codec library. */
+const char *parapet_fortran_version(void);
+
+/* [local] Returns the name of a status. */
+const char *parapet_fortran_status_name(int status);
+
 /* [local] Returns the length of a text; 0 for NULL. */
 int64_t parapet_fortran_text_length(const char *text);
 

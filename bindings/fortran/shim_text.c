@@ -93,3 +93,13 @@ parapet_status parapet_fortran_attribute_unreachable(const char *name)
                        "parapet_restore that opens it",
                        name);
 }
+
+const char *parapet_fortran_version(void)
+{
+    return parapet_version();
+}
+
+const char *parapet_fortran_status_name(int status)
+{
+    return parapet_status_name((parapet_status)status);
+}

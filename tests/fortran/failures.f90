@@ -31,6 +31,8 @@ program failures
 
   call other%open(trim(path) // "/nothing", comm=MPI_COMM_WORLD, status=status, message=message)
   call expect(PARAPET_ERR_NOT_FOUND, "nothing")
+  if (parapet_status_name(status) /= "PARAPET_ERR_NOT_FOUND") wrong = wrong + 1
+  if (index(parapet_version(), "parapet") == 0) wrong = wrong + 1
   call other%open(path, comm=MPI_COMM_WORLD%MPI_VAL, status=status, message=message) ! as an integer
   call expect(PARAPET_OK, "")
   call other%close()
