@@ -52,6 +52,8 @@ program failures
   if (rank == 0) call array%read(field, start=[0, 1], status=status, message=message)
   if (rank /= 0) call array%read(field, start=[1, 1 + 6 * rank], status=status, message=message)
   call expect(PARAPET_ERR_ARGUMENT, "from -1 to 7")
+  call array%write(field(1:0, :), start=[99, 99], status=status, message=message) ! nothing is nowhere
+  call expect(PARAPET_OK, "")
   call array%resize([8], status, message)
   call expect(PARAPET_ERR_ARGUMENT, "shape has 1 entries")
   call array%get_attribute("nothing", number, status, message)
