@@ -68,11 +68,16 @@ contains
     integer(c_int) :: status
     call MPI_Barrier(MPI_COMM_WORLD)
     call system_clock(begin, rate)
-    if (is_fortran .and. is_write) call array%write(data, start=[1 + edge * rank])
-    if (is_fortran .and. .not. is_write) call array%read(data, start=[1 + edge * rank])
     status = PARAPET_OK
-    if (.not. is_fortran .and. is_write) status = bench_c_write(array%handle, data, int(edge * rank, c_int64_t), 16_c_int64_t)
-    if (.not. (is_fortran .or. is_write)) status = bench_c_read(array%handle, data, int(edge * rank, c_int64_t), 16_c_int64_t)
+    if (is_fortran .and. is_write) then
+      call array%write(data, start=[1 + edge * rank])
+    else if (is_fortran) then
+      call array%read(data, start=[1 + edge * rank])
+    else if (is_write) then
+      status = bench_c_write(array%handle, data, int(edge * rank, c_int64_t), 16_c_int64_t)
+    else
+      status = bench_c_read(array%handle, data, int(edge * rank, c_int64_t), 16_c_int64_t)
+    end if
     call system_clock(end)
     if (status /= PARAPET_OK) error stop "a call from C failed"
     timed = real(end - begin, real64) / real(rate, real64)

@@ -173,7 +173,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32
 
   subroutine write_int64(self, data, start, status, message)
@@ -199,7 +200,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32
 
   subroutine read_int64(self, data, start, status, message)

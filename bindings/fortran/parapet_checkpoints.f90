@@ -29,8 +29,8 @@ module parapet_checkpoints
   contains
     ! [collective] call checkpoint%begin(store, path [, generation] [, keep])
     procedure :: begin => begin_checkpoint
-    ! [collective] call checkpoint%put(name, data [, start, shape] [, chunks] ...): start is where data begins in the whole
-    ! array, whose shape is given; without both, data is the whole array. The array has the type of data.
+    ! [collective] call checkpoint%put(name, data [, start, shape] [, chunks] ...): start is where data begins in the
+    ! whole array, whose shape is given; without both, data is the whole array. The array has the type of data.
     procedure, private :: put_whole
     procedure, private :: put_int32
     procedure, private :: put_int64
@@ -120,7 +120,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32
@@ -219,8 +220,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32
 
   subroutine get_int64(self, name, data, start, status, message)
@@ -230,7 +231,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64
 
   subroutine get_parts(self, name, parts, status, message)

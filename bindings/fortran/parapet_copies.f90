@@ -63,8 +63,8 @@ contains
     call add_integer(lines, "cooperation", cooperation)
     aside = c_null_ptr
     if (present(temporary)) aside = temporary%handle
-    call run_copy(source, target_store, aside, changes(source_path, target_path, chunks, shards, order, region, codec), &
-                  lines, result, status, message)
+    call run_copy(source, target_store, aside, &
+                  changes(source_path, target_path, chunks, shards, order, region, codec), lines, result, status, message)
   end subroutine parapet_copy
 
   ! The texts of a copy one after the other, each with a NUL, in the order in which the shim takes them apart.

@@ -45,7 +45,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64
 
   subroutine clear(self)

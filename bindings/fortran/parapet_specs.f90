@@ -17,7 +17,8 @@ contains
     integer(int64), intent(in) :: shape(:)
     logical, intent(in) :: has_steps
     type(c_ptr) :: spec
-    spec = parapet_fortran_spec_build(int(type, c_int), size(shape, kind=c_int), shape, merge(1_c_int, 0_c_int, has_steps))
+    spec = parapet_fortran_spec_build(int(type, c_int), size(shape, kind=c_int), shape, &
+                                      merge(1_c_int, 0_c_int, has_steps))
     if (.not. c_associated(spec)) error stop "Parapet: no memory is left for the description of an array"
   end function build_spec
 

@@ -288,7 +288,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write_1(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_1(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32_1
   subroutine write_int32_2(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -296,7 +297,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write_2(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_2(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32_2
   subroutine write_int32_3(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -304,7 +306,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write_3(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_3(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32_3
   subroutine write_int32_4(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -312,7 +315,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write_4(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_4(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32_4
   subroutine write_int32_5(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -320,7 +324,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write_5(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_5(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32_5
   subroutine write_int32_6(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -328,7 +333,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write_6(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_6(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32_6
   subroutine write_int32_7(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -336,7 +342,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_write_7(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_write_7(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine write_int32_7
 
   subroutine write_int64_1(self, data, start, status, message)
@@ -452,7 +459,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read_1(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_1(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32_1
   subroutine read_int32_2(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -460,7 +468,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read_2(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_2(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32_2
   subroutine read_int32_3(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -468,7 +477,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read_3(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_3(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32_3
   subroutine read_int32_4(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -476,7 +486,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read_4(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_4(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32_4
   subroutine read_int32_5(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -484,7 +495,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read_5(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_5(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32_5
   subroutine read_int32_6(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -492,7 +504,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read_6(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_6(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32_6
   subroutine read_int32_7(self, data, start, status, message)
     class(parapet_array), intent(in) :: self
@@ -500,7 +513,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_array_read_7(self%handle, data, int(start, int64), size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_array_read_7(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
   end subroutine read_int32_7
 
   subroutine read_int64_1(self, data, start, status, message)

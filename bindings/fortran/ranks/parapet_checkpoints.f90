@@ -30,8 +30,8 @@ module parapet_checkpoints
   contains
     ! [collective] call checkpoint%begin(store, path [, generation] [, keep])
     procedure :: begin => begin_checkpoint
-    ! [collective] call checkpoint%put(name, data [, start, shape] [, chunks] ...): start is where data begins in the whole
-    ! array, whose shape is given; without both, data is the whole array. The array has the type of data.
+    ! [collective] call checkpoint%put(name, data [, start, shape] [, chunks] ...): start is where data begins in the
+    ! whole array, whose shape is given; without both, data is the whole array. The array has the type of data.
     procedure, private :: put_whole_1
     procedure, private :: put_whole_2
     procedure, private :: put_whole_3
@@ -283,7 +283,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put_1(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_1(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_1
@@ -305,7 +306,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put_2(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_2(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_2
@@ -327,7 +329,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put_3(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_3(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_3
@@ -349,7 +352,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put_4(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_4(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_4
@@ -371,7 +375,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put_5(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_5(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_5
@@ -393,7 +398,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put_6(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_6(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_6
@@ -415,7 +421,8 @@ contains
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
     call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put_7(self%handle, to_c(name), spec, data, int(start, int64), size(start, kind=c_int))
+    code = parapet_fortran_checkpoint_put_7(self%handle, to_c(name), spec, data, int(start, int64), &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32_7
@@ -682,8 +689,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_1(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get_1(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32_1
   subroutine get_int32_2(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -692,8 +699,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_2(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get_2(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32_2
   subroutine get_int32_3(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -702,8 +709,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_3(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get_3(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32_3
   subroutine get_int32_4(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -712,8 +719,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_4(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get_4(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32_4
   subroutine get_int32_5(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -722,8 +729,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_5(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get_5(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32_5
   subroutine get_int32_6(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -732,8 +739,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_6(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get_6(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32_6
   subroutine get_int32_7(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -742,8 +749,8 @@ contains
     integer(int32), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_7(self%handle, to_c(name), data, int(start, int64), size(start, kind=c_int)), &
-                status, message)
+    call report(parapet_fortran_restore_get_7(self%handle, to_c(name), data, int(start, int64), &
+                                            size(start, kind=c_int)), status, message)
   end subroutine get_int32_7
 
   subroutine get_int64_1(self, name, data, start, status, message)
@@ -753,7 +760,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_1(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_1(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64_1
   subroutine get_int64_2(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -762,7 +770,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_2(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_2(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64_2
   subroutine get_int64_3(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -771,7 +780,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_3(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_3(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64_3
   subroutine get_int64_4(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -780,7 +790,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_4(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_4(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64_4
   subroutine get_int64_5(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -789,7 +800,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_5(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_5(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64_5
   subroutine get_int64_6(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -798,7 +810,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_6(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_6(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64_6
   subroutine get_int64_7(self, name, data, start, status, message)
     class(parapet_restore), intent(in) :: self
@@ -807,7 +820,8 @@ contains
     integer(int64), intent(in) :: start(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_restore_get_7(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_restore_get_7(self%handle, to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine get_int64_7
 
   subroutine get_parts(self, name, parts, status, message)

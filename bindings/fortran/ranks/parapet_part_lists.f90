@@ -130,7 +130,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add_1(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add_1(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64_1
   subroutine add_int64_2(self, data, start, name, status, message)
     class(parapet_parts), intent(inout) :: self
@@ -139,7 +140,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add_2(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add_2(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64_2
   subroutine add_int64_3(self, data, start, name, status, message)
     class(parapet_parts), intent(inout) :: self
@@ -148,7 +150,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add_3(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add_3(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64_3
   subroutine add_int64_4(self, data, start, name, status, message)
     class(parapet_parts), intent(inout) :: self
@@ -157,7 +160,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add_4(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add_4(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64_4
   subroutine add_int64_5(self, data, start, name, status, message)
     class(parapet_parts), intent(inout) :: self
@@ -166,7 +170,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add_5(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add_5(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64_5
   subroutine add_int64_6(self, data, start, name, status, message)
     class(parapet_parts), intent(inout) :: self
@@ -175,7 +180,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add_6(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add_6(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64_6
   subroutine add_int64_7(self, data, start, name, status, message)
     class(parapet_parts), intent(inout) :: self
@@ -184,7 +190,8 @@ contains
     character(*), intent(in), optional :: name
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_parts_add_7(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, message)
+    call report(parapet_fortran_parts_add_7(self%begun(), to_c(name), data, start, size(start, kind=c_int)), status, &
+                message)
   end subroutine add_int64_7
 
   subroutine clear(self)

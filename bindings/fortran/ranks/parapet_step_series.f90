@@ -24,7 +24,8 @@ module parapet_step_series
     type(c_ptr) :: handle = c_null_ptr      ! for this module only, both
     type(c_ptr) :: definitions = c_null_ptr
   contains
-    ! [local] call series%define(name, type, shape [, chunks] [, steps_per_chunk] ...): an array of a series to be created
+    ! [local] call series%define(name, type, shape [, chunks] [, steps_per_chunk] ...): an array of a series to be
+    ! created
     procedure, private :: define_int32
     procedure, private :: define_int64
     generic :: define => define_int32, define_int64
@@ -75,7 +76,8 @@ module parapet_step_series
     generic :: append => append_int64_5
     generic :: append => append_int64_6
     generic :: append => append_int64_7
-    ! [collective] call series%append_parts(coordinate, parts): a step of all arrays; each part has the name of its array
+    ! [collective] call series%append_parts(coordinate, parts): a step of all arrays; each part has the name of its
+    ! array
     procedure :: append_parts
     ! [collective] call series%flush(): commits the steps so far
     procedure :: flush => flush_series
