@@ -24,6 +24,9 @@ __attribute__((format(printf, 1, 2))) parapet_status shim_refuse(const char *for
 /* The same for memory that is not there. */
 parapet_status shim_lack_memory(void);
 
+/* Whether a variable already has something open, which would be lost; then refuses, with its noun: "array". */
+int shim_is_taken(const void *handle, const char *noun);
+
 /* Returns a copy of a text that free() frees; NULL if there is no memory or no text. */
 char *shim_duplicate(const char *text);
 

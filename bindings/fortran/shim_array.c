@@ -4,12 +4,16 @@
 parapet_status parapet_fortran_array_create(parapet_array **array, parapet_store *store, const char *path,
                                             const shim_spec *spec)
 {
+    if (shim_is_taken(*array, "array"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_array_create(array, store, path, &spec->spec);
 }
 
 parapet_status parapet_fortran_array_open(parapet_array **array, parapet_store *store, const char *path)
 {
     shim_begin();
+    if (shim_is_taken(*array, "array"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_array_open(array, store, path);
 }
 

@@ -8,6 +8,8 @@ parapet_status parapet_fortran_checkpoint_begin(parapet_checkpoint **checkpoint,
 {
     parapet_checkpoint_options options = {.generation = generation, .keep = keep};
     shim_begin();
+    if (shim_is_taken(*checkpoint, "checkpoint"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_checkpoint_begin(checkpoint, store, path, &options);
 }
 
@@ -61,6 +63,8 @@ parapet_status parapet_fortran_restore_open(parapet_restore **restore, parapet_s
                                             int64_t generation)
 {
     shim_begin();
+    if (shim_is_taken(*restore, "restore"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_restore_open(restore, store, path, generation);
 }
 

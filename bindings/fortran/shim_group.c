@@ -8,12 +8,16 @@ parapet_status parapet_fortran_group_create(parapet_group **group, parapet_store
                                             const char *attributes)
 {
     shim_begin();
+    if (shim_is_taken(*group, "group"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_group_create(group, store, path, attributes[0] == '\0' ? NULL : attributes);
 }
 
 parapet_status parapet_fortran_group_open(parapet_group **group, parapet_store *store, const char *path)
 {
     shim_begin();
+    if (shim_is_taken(*group, "group"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_group_open(group, store, path);
 }
 

@@ -68,12 +68,16 @@ parapet_status parapet_fortran_series_create(parapet_series **series, parapet_st
         spec.names = (const char *const *)arrays->names;
         spec.specs = arrays->specs;
     }
+    if (shim_is_taken(*series, "series"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_series_create(series, store, path, &spec);
 }
 
 parapet_status parapet_fortran_series_open(parapet_series **series, parapet_store *store, const char *path)
 {
     shim_begin();
+    if (shim_is_taken(*series, "series"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_series_open(series, store, path);
 }
 

@@ -45,6 +45,8 @@ static parapet_status open_store(parapet_store **store, MPI_Comm comm, const cha
         shim_refuse("%s", parapet_error_message());
         options.reserved[0] = 1;
     }
+    if (shim_is_taken(*store, "store"))
+        return PARAPET_ERR_ARGUMENT;
     return parapet_store_open(store, comm, path, (parapet_mode)mode, &options);
 }
 

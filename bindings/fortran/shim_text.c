@@ -29,6 +29,13 @@ parapet_status shim_lack_memory(void)
     return PARAPET_ERR_MEMORY;
 }
 
+int shim_is_taken(const void *handle, const char *noun)
+{
+    if (handle != NULL)
+        shim_refuse("this variable has an open %s already: close that first, or use another variable", noun);
+    return handle != NULL;
+}
+
 char *shim_duplicate(const char *text)
 {
     return text == NULL ? NULL : strdup(text);
