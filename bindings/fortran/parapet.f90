@@ -17,7 +17,7 @@
 !
 ! Each type says in its own module what it can do. docs/guide/fortran.md is the guide, parapet.h the reference.
 module parapet
-  use parapet_arrays, only: parapet_array, parapet_check_summary
+  use parapet_arrays, only: parapet_array, parapet_check_summary, parapet_arrays_write, parapet_arrays_read
   use parapet_checkpoints, only: parapet_checkpoint, parapet_restore, parapet_checkpoint_list
   use parapet_constants
   use parapet_copies, only: parapet_copy, parapet_copy_result

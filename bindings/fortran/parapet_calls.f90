@@ -555,6 +555,28 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_arrays_write(arrays, count, parts) &
+        bind(c, name="parapet_fortran_arrays_write") result(answer)
+      import
+      type(c_ptr), value :: arrays
+      integer(c_int), value :: count
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_arrays_write
+  end interface
+
+  interface
+    function parapet_fortran_arrays_read(arrays, count, parts) &
+        bind(c, name="parapet_fortran_arrays_read") result(answer)
+      import
+      type(c_ptr), value :: arrays
+      integer(c_int), value :: count
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_arrays_read
+  end interface
+
+  interface
     function parapet_fortran_definitions_build() &
         bind(c, name="parapet_fortran_definitions_build") result(answer)
       import

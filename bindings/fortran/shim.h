@@ -282,6 +282,13 @@ parapet_status parapet_fortran_array_write_parts(parapet_array *array, const shi
 /* [collective] Reads all parts of a list from an array. */
 parapet_status parapet_fortran_array_read_parts(parapet_array *array, const shim_parts *parts);
 
+/* [collective] Writes many arrays, a list of handles, as one transfer: the name of a part is the path of its array.
+ */
+parapet_status parapet_fortran_arrays_write(const void *arrays, int count, const shim_parts *parts);
+
+/* [collective] Reads many arrays as one transfer. */
+parapet_status parapet_fortran_arrays_read(const void *arrays, int count, const shim_parts *parts);
+
 /* ---- Series (shim_series.c) ---- */
 
 /* The arrays of a series that is to be created. */

@@ -102,3 +102,70 @@ parapet_status parapet_fortran_array_read_parts(parapet_array *array, const shim
     free(all);
     return status;
 }
+
+/* A part that the library refuses, on all ranks; the sentence is this layer's. */
+static const parapet_part impossible = {.ndim = -1};
+
+static int is_path_of(parapet_array *const *arrays, int count, const char *name)
+{
+    parapet_array_info info = {0};
+    for (int i = 0; i < count; i++)
+        if (parapet_array_get_info(arrays[i], &info) == PARAPET_OK && strcmp(info.path, name) == 0)
+            return 1;
+    shim_refuse("no array of this call has the path %s, which a part gives as its name", name);
+    return 0;
+}
+
+/* The parts of each array, which the caller frees, entry by entry. */
+static parapet_array_parts *sort_parts(parapet_array *const *arrays, int count, const shim_parts *parts)
+{
+    parapet_array_parts *list = calloc((size_t)count + 1, sizeof *list);
+    for (int i = 0; list != NULL && i < count; i++) {
+        parapet_array_info info = {.path = ""};
+        (void)parapet_array_get_info(arrays[i], &info);
+        parapet_part *own = shim_parts_select(parts, info.path, &list[i].part_count);
+        settle_types(arrays[i], own, list[i].part_count);
+        list[i].array = arrays[i];
+        list[i].parts = own;
+    }
+    return list;
+}
+
+static void free_sorted(parapet_array_parts *list, int count)
+{
+    for (int i = 0; list != NULL && i < count; i++)
+        if (list[i].parts != &impossible)
+            free((void *)(uintptr_t)list[i].parts);
+    free(list);
+}
+
+/* All arrays as one transfer; direction is one of the two functions of parapet.h. */
+static parapet_status transfer_together(parapet_array *const *arrays, int count, const shim_parts *parts,
+                                        parapet_status (*direction)(const parapet_array_parts *list, int count))
+{
+    parapet_array_parts *list;
+    parapet_status status;
+    int is_known = 1;
+    shim_begin();
+    list = sort_parts(arrays, count, parts);
+    for (int i = 0; i < parts->count && is_known; i++)
+        is_known = is_path_of(arrays, count, parts->entries[i]->name);
+    if (!is_known && list != NULL && count > 0) {
+        free((void *)(uintptr_t)list[0].parts);
+        list[0].parts = &impossible;
+        list[0].part_count = 1;
+    }
+    status = direction(list, count);
+    free_sorted(list, count);
+    return status;
+}
+
+parapet_status parapet_fortran_arrays_write(const void *arrays, int count, const shim_parts *parts)
+{
+    return transfer_together(arrays, count, parts, parapet_arrays_write);
+}
+
+parapet_status parapet_fortran_arrays_read(const void *arrays, int count, const shim_parts *parts)
+{
+    return transfer_together(arrays, count, parts, parapet_arrays_read);
+}

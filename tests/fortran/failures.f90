@@ -8,13 +8,13 @@ program failures
   use parapet
   implicit none
   type(parapet_store) :: store, other
-  type(parapet_array) :: array
+  type(parapet_array) :: array, pair(2)
   type(parapet_group) :: group
   type(parapet_series) :: series
   type(parapet_checkpoint) :: checkpoint
   type(parapet_restore) :: restore
   type(parapet_parts) :: parts
-  real(real64), target :: field(8, 6) = 1
+  real(real64), target :: field(8, 6) = 1, twice(8, 6)
   real(real32) :: single(8, 6) = 1
   logical :: switches(8, 6) = .true.
   character(1000) :: path, word
@@ -79,6 +79,23 @@ program failures
   call expect(PARAPET_ERR_ARGUMENT, "squeeze")
   call group%open(store, "nothing", status, message)
   call expect(PARAPET_ERR_NOT_FOUND, "nothing")
+
+  call pair(1)%create(store, "pair/a", PARAPET_FLOAT64, shape=[8, 24])
+  call pair(2)%create(store, "pair/b", PARAPET_FLOAT64, shape=[8, 24])
+  call parts%add(field, start=[1, 1 + 6 * rank], name="pair/a")
+  call parts%add(twice, start=[1, 1 + 6 * rank], name="pair/b")
+  twice = 2 * field
+  call parapet_arrays_write(pair, parts)
+  field = 0
+  twice = 0
+  call parapet_arrays_read(pair, parts)
+  if (any(field /= 1) .or. any(twice /= 2)) wrong = wrong + 1
+  if (rank == 1) call parts%add(field, start=[1, 1], name="pair/c")
+  call parapet_arrays_read(pair, parts, status, message)
+  call expect(PARAPET_ERR_ARGUMENT, merge("the path pair/c", "dimensions     ", rank == 1))
+  call parts%clear()
+  call pair(1)%close()
+  call pair(2)%close()
 
   call series%define("field", PARAPET_FLOAT64, shape=[8, 24])
   call series%create(store, "series")

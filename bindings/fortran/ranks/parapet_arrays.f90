@@ -16,6 +16,7 @@ module parapet_arrays
   use parapet_text
   implicit none
   private
+  public :: parapet_arrays_write, parapet_arrays_read
 
   integer, parameter :: max_ndim = 32
 
@@ -671,5 +672,28 @@ contains
     type(c_ptr), intent(inout) :: json
     get_json = parapet_fortran_array_attribute_get(self%handle, name, json)
   end function get_json
+
+  ! [collective] call parapet_arrays_write(arrays, parts): many arrays as one transfer; each part has the path of its
+  ! array as its name
+  subroutine parapet_arrays_write(arrays, parts, status, message)
+    type(parapet_array), intent(in) :: arrays(:)
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr), target :: handles(size(arrays))
+    handles = arrays%handle
+    call report(parapet_fortran_arrays_write(c_loc(handles), size(arrays, kind=c_int), parts%begun()), status, message)
+  end subroutine parapet_arrays_write
+
+  ! [collective] call parapet_arrays_read(arrays, parts): the same, the other way
+  subroutine parapet_arrays_read(arrays, parts, status, message)
+    type(parapet_array), intent(in) :: arrays(:)
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr), target :: handles(size(arrays))
+    handles = arrays%handle
+    call report(parapet_fortran_arrays_read(c_loc(handles), size(arrays, kind=c_int), parts%begun()), status, message)
+  end subroutine parapet_arrays_read
 
 end module parapet_arrays
