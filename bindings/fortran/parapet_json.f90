@@ -7,6 +7,9 @@ module parapet_json
   private
   public :: to_json, list_to_json, from_json, text_from_json
 
+  ! Not as a literal: CMake has sources preprocessed, and flang 19 doubles it then.
+  character(1), parameter :: backslash = achar(92)
+
 contains
 
   ! An integer, real, logical or text as JSON; "" for any other type.
@@ -77,12 +80,12 @@ contains
   function character_to_json(character) result(json)
     character(1), intent(in) :: character
     character(:), allocatable :: json
-    character(6) :: escape
-    if (character == '"' .or. character == "\") then
-      json = "\" // character
+    character(4) :: escape
+    if (character == '"' .or. character == backslash) then
+      json = backslash // character
     else if (iachar(character) < 32) then
-      write (escape, "('\u', z4.4)") iachar(character)
-      json = escape
+      write (escape, "(z4.4)") iachar(character)
+      json = backslash // "u" // escape
     else
       json = character
     end if
@@ -137,7 +140,7 @@ contains
     integer, intent(inout) :: i
     character(:), allocatable, intent(inout) :: text
     integer :: code
-    if (json(i:i) /= "\") then
+    if (json(i:i) /= backslash) then
       text = text // json(i:i)
       i = i + 1
     else if (json(i + 1:i + 1) == "u") then
