@@ -1,4 +1,5 @@
-! One rank is wrong in each call: all ranks get the same status, the sentence says why, and nobody waits for ever.
+! Calls that fail: in those that move data one rank is wrong, in the others all are. All ranks get the same status, the
+! sentence says why, and nobody waits for ever.
 !
 !     mpiexec -n 4 failures STORE          counts what is not as it should be
 !     mpiexec -n 4 failures STORE stop     makes a mistake without asking for the status
