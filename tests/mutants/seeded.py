@@ -41,8 +41,8 @@ MUTANTS = [
      "to": "if (0 && fsync(descriptor) != 0 && errno != EINVAL)"},
     {"name": "the parent of a new directory is not flushed", "file": "src/store/posix_directory.c",
      "tests": [FLUSH, STATES],
-     "from": "        return pp_posix_mark_dirty(store, changed);",
-     "to": "        return pp_free(changed), PARAPET_OK;"},
+     "from": "        return mark(store, marked);",
+     "to": "        return pp_free(marked), PARAPET_OK;"},
     {"name": "the commit record is not settled", "file": COMMITS, "tests": [FLUSH, STATES],
      "from": "if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) =="
              " PARAPET_OK)\n        status = check_not_overtaken",
