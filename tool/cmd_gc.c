@@ -104,7 +104,8 @@ const tool_verb verb_gc = {
     .details = "These are temporary objects, generations that were never committed, steps that\n"
                "were not flushed, and remains of copies that cannot be resumed. Leaves alone\n"
                "what another job is changing, and copies that can be resumed.\n",
-    .exit_codes = "0 removed, or nothing to remove, 1 something could not be removed,\n2 wrong usage.",
+    .exit_codes =
+        "0 removed, or nothing to remove, 1 something could not be removed,\nor PATH is not a store, 2 wrong usage.",
     .flags = flags,
     .operands_min = 1,
     .operands_max = 1,
