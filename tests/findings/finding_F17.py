@@ -15,6 +15,7 @@ import time
 TOOL, FLAVOUR_TOOL, MPIEXEC = os.environ["TOOL"], os.environ["FLAVOUR_TOOL"], os.environ.get("MPIEXEC", "")
 MOMENT_S = 15      # of a machine with other things to do; walking the grid takes years
 OBEYED_S = 2
+ATTEMPTS = 3       # other things of the machine pass
 STORED = {5: b"ABCDEFGHIJKLMNOP", 2**46 - 7: b"abcdefghijklmnop"}
 problems = []
 
@@ -77,26 +78,43 @@ def dimensions_end(folder):
     run(["diff", s + "/x", back], 0)
 
 
-def interrupt(words, number, ranks, delay_s):
-    """Sends a signal to a run, to all its processes as a terminal does, and says how long it took to obey."""
-    command = [TOOL, *words] if ranks == 1 else [MPIEXEC, "-n", str(ranks), FLAVOUR_TOOL, *words]
+def seconds_to_obey(command, number, delay_s, is_group):
+    """Sends a signal to a run, to all its processes as a terminal does. Returns the seconds until it ended, or None."""
     process = subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, start_new_session=True)
     time.sleep(delay_s)
     start = time.monotonic()
-    (os.killpg if ranks > 1 else os.kill)(process.pid, number)
+    (os.killpg if is_group else os.kill)(process.pid, number)
     try:
         process.communicate(timeout=4 * OBEYED_S)
     except subprocess.TimeoutExpired:
         os.killpg(process.pid, signal.SIGKILL)
         process.communicate()
-        problems.append(f"{' '.join(words)} on {ranks} ranks does not obey {number.name}")
-        return
-    seconds = time.monotonic() - start
-    print(f"{seconds:5.2f} s  {ranks} {' '.join(words)} after {number.name}, ends with {process.returncode}")
-    if seconds > OBEYED_S + 0.5:
-        problems.append(f"{' '.join(words)} on {ranks} ranks obeys {number.name} after {seconds:.1f} s")
-    if process.returncode == 0 and ranks == 1:  # some launchers end with 0
-        problems.append(f"{' '.join(words)} was over before {number.name} came")
+        return None, process.returncode
+    return time.monotonic() - start, process.returncode
+
+
+def launcher_seconds(number, ranks):
+    """What the launcher itself takes to end programs that obey at once: Open MPI waits for a second."""
+    return seconds_to_obey([MPIEXEC, "-n", str(ranks), "sleep", "60"], number, 0.5, True)[0] or 0
+
+
+def interrupt(words, number, ranks, delay_s):
+    """Notes a run that does not obey a signal in time. What belongs to the run itself is there in every attempt."""
+    command = [TOOL, *words] if ranks == 1 else [MPIEXEC, "-n", str(ranks), FLAVOUR_TOOL, *words]
+    allowed = OBEYED_S + (launcher_seconds(number, ranks) if ranks > 1 else 0)
+    name = f"{' '.join(words)} on {ranks} ranks"
+    for attempt in range(1, ATTEMPTS + 1):
+        seconds, code = seconds_to_obey(command, number, delay_s, ranks > 1)
+        if seconds is None:
+            problems.append(f"{name} does not obey {number.name}")
+            return
+        print(f"{seconds:5.2f} s  {name} after {number.name}, ends with {code}, {allowed:.2f} s allowed")
+        if seconds <= allowed:
+            break
+        if attempt == ATTEMPTS:
+            problems.append(f"{name} obeys {number.name} after {seconds:.1f} s")
+    if code == 0 and ranks == 1:  # some launchers end with 0
+        problems.append(f"{name} was over before {number.name} came")
 
 
 def signals_are_obeyed(folder):
