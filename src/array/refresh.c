@@ -79,7 +79,29 @@ static parapet_status compare_digest(const parapet_array *array, bool *has_chang
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-/* A document that is replaced while its seal is being looked at does not go with it: that is no damage. */
+/* A generation of a checkpoint that goes loses its own document first, and those of its arrays last. */
+static parapet_status check_group(const parapet_array *array)
+{
+    const char *name = strrchr(array->path, '/');
+    pp_node node = {0};
+    char *group = NULL;
+    parapet_status status;
+    if (name == NULL)
+        return PARAPET_OK;
+    if ((status = pp_text_duplicate(&group, array->path)) == PARAPET_OK) {
+        group[name - array->path] = '\0';
+        status = pp_node_load_finished(array->store, group, &node);
+    }
+    pp_node_clear(&node);
+    pp_free(group);
+    return status != PARAPET_ERR_NOT_FOUND
+               ? PARAPET_OK
+               : pp_fail(PARAPET_ERR_STALE, "another job has removed the group of array \"%s\", and the array goes too",
+                         array->path);
+}
+
+/* A document that is replaced while its seal is being looked at does not go with it: that is no damage. Nor is what is
+ * missing of an array that goes. */
 parapet_status pp_array_load(parapet_array *array)
 {
     pp_failure failure = {0};
@@ -96,9 +118,11 @@ parapet_status pp_array_load(parapet_array *array)
             break;
         pp_array_forget(array);
     }
-    return looks < LOOKS_MOST
-               ? pp_failure_put(&failure)
-               : pp_fail(PARAPET_ERR_STALE, "another job keeps changing it while it is being read; try again");
+    if (looks == LOOKS_MOST)
+        return pp_fail(PARAPET_ERR_STALE, "another job keeps changing it while it is being read; try again");
+    if (failure.status == PARAPET_ERR_MISSING && check_group(array) == PARAPET_ERR_STALE)
+        return PARAPET_ERR_STALE;
+    return pp_failure_put(&failure);
 }
 
 /* ---- Comparing ---- */
@@ -262,24 +286,6 @@ bool pp_array_is_worth_looking(parapet_status status)
 {
     return status == PARAPET_OK || status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING ||
            status == PARAPET_ERR_FORMAT;
-}
-
-/* A generation of a checkpoint that goes loses its own document first, and those of its arrays last. */
-static parapet_status check_group(const parapet_array *array)
-{
-    const char *name = strrchr(array->path, '/');
-    pp_node node = {0};
-    char *group = NULL;
-    parapet_status status;
-    if (name == NULL)
-        return PARAPET_OK;
-    if ((status = pp_text_duplicate(&group, array->path)) == PARAPET_OK) {
-        group[name - array->path] = '\0';
-        status = pp_node_load_finished(array->store, group, &node);
-    }
-    pp_node_clear(&node);
-    pp_free(group);
-    return status == PARAPET_ERR_NOT_FOUND ? fail_removed(array) : PARAPET_OK;
 }
 
 parapet_status pp_array_check_damage(parapet_array *array)

@@ -311,6 +311,25 @@ static void test_seal__that_is_damaged_or_missing_is_found_when_opening(void **s
     tear_down(&b);
 }
 
+/* As of a generation that another job removes: the document of the group goes first, that of the array last but for
+ * what reserves the group's name. */
+static void test_seal__missing_of_an_array_that_goes_is_no_damage(void **state)
+{
+    parapet_array *array = NULL;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_create(&array, b.store, "group/a", &square));
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+    assert_ok(pp_store_remove(b.store->backend, "group/a/__parapet/seal"));
+    assert_fails(parapet_array_open(&array, b.store, "group/a"), PARAPET_ERR_MISSING, "__parapet/seal is missing");
+    stored_put_text(b.store, "group/__parapet/reserved", "");
+    assert_ok(pp_store_remove(b.store->backend, "group/zarr.json"));
+    assert_fails(parapet_array_open(&array, b.store, "group/a"), PARAPET_ERR_STALE, "group of array \"group/a\"");
+    tear_down(&b);
+}
+
 static void test_seal__pages_damaged_or_missing_are_found_when_reading(void **state)
 {
     bed b;
@@ -498,6 +517,7 @@ int main(void)
         cmocka_unit_test(test_seal__lists_shards_never_written_as_absent),
         cmocka_unit_test(test_seal__finds_a_missing_a_new_a_swapped_and_a_stale_shard),
         cmocka_unit_test(test_seal__that_is_damaged_or_missing_is_found_when_opening),
+        cmocka_unit_test(test_seal__missing_of_an_array_that_goes_is_no_damage),
         cmocka_unit_test(test_seal__pages_damaged_or_missing_are_found_when_reading),
         cmocka_unit_test(test_seal__broken_by_others_is_found_and_can_be_ignored),
         cmocka_unit_test(test_seal__ignored_costs_later_writes_nothing),
