@@ -203,6 +203,10 @@ parapet_status pp_posix_read_lock_text(pp_store *store, const char *key, pp_lock
 parapet_status pp_posix_provide_lock_directory(pp_posix_store *store, const char *path, bool *has_made_node,
                                                int *directory);
 
+/* For a part of a lock that was taken: unless it is held by one process alone around publishing, other ranks put
+ * things beside the lock, and its directory is flushed like any other. Its maker knows nothing of those. */
+parapet_status pp_posix_keep_lock_directory(pp_posix_store *store, const char *key, pp_lock_byte byte);
+
 /* Removes the directory of a lock, and that of the node if it was created for the lock, if they are empty. */
 void pp_posix_leave_directories(pp_posix_store *store, const char *key, bool has_made_node);
 

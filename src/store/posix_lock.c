@@ -263,6 +263,15 @@ static parapet_status set_once(posix_lock *self, pp_lock_byte byte, pp_lock_mode
     return answer;
 }
 
+parapet_status pp_posix_keep_lock_directory(pp_posix_store *store, const char *key, pp_lock_byte byte)
+{
+    pp_posix_place place;
+    if (byte == PP_LOCK_SHORT)
+        return PARAPET_OK;
+    pp_posix_locate(&place, key);
+    return pp_posix_keep_passing(store, place.parent);
+}
+
 parapet_status pp_posix_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode mode)
 {
     posix_lock *self = (posix_lock *)lock;
@@ -271,6 +280,8 @@ parapet_status pp_posix_set_lock(pp_lock *lock, pp_lock_byte byte, pp_lock_mode 
     int attempt;
     for (attempt = 0; attempt < ATTEMPTS_MOST && status == PARAPET_OK; attempt++) {
         answer = set_once(self, byte, mode, &counts);
+        if (counts && answer == PARAPET_OK && mode != PP_LOCK_FREE)
+            return pp_posix_keep_lock_directory(store_of(self), self->key, byte);
         if (counts)
             return answer;
         if (answer == PARAPET_OK)

@@ -264,7 +264,9 @@ static parapet_status take(record_lock *self, pp_lock_byte byte)
     for (attempt = 0; attempt < ATTEMPTS_MOST && status == PARAPET_OK && !is_taken; attempt++)
         status = try_take(self, byte, &is_taken);
     self->holds[byte] = is_taken;
-    return status == PARAPET_OK && !is_taken ? fail_busy(self) : status;
+    if (status != PARAPET_OK || !is_taken)
+        return status == PARAPET_OK ? fail_busy(self) : status;
+    return pp_posix_keep_lock_directory(store_of(self), self->key, byte);
 }
 
 /* ---- Letting go ---- */

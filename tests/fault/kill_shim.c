@@ -40,6 +40,7 @@ typedef struct watched {
     dev_t device;
     ino_t number;
     bool is_dirty; /* something was added since the last flush that succeeded */
+    bool is_new;   /* a directory of ours whose name is not flushed: nothing that lasts may be in it */
     bool is_lost;  /* a flush failed while it was dirty: what the kernel dropped, no later flush brings back */
     char path[PATH_BYTES];
 } watched;
@@ -185,6 +186,32 @@ static void mark_dirty(int descriptor, const char *path)
     (void)pthread_mutex_unlock(&mutex);
 }
 
+/* A directory that may be for a lock alone, and then goes with it. */
+static void mark_new(int directory, const char *name, const char *path)
+{
+    char whole[PATH_BYTES];
+    struct stat found;
+    (void)pthread_mutex_lock(&mutex);
+    if (snprintf(whole, sizeof whole, "%s/%s", path, name) >= PATH_BYTES)
+        abort();
+    if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0)
+        watch(&found, whole)->is_new = true;
+    (void)pthread_mutex_unlock(&mutex);
+}
+
+/* With a directory, the names in it. */
+static void flush_names(const char *path, bool is_good)
+{
+    size_t bytes = strlen(path);
+    int i;
+    for (i = 0; i < watched_count; i++)
+        if (all[i].is_new && strncmp(all[i].path, path, bytes) == 0 &&
+            strrchr(all[i].path, '/') == all[i].path + bytes) {
+            all[i].is_new = false;
+            all[i].is_lost = all[i].is_lost || !is_good;
+        }
+}
+
 static void mark_flushed(int descriptor, const char *path, bool is_good)
 {
     struct stat found;
@@ -193,15 +220,31 @@ static void mark_flushed(int descriptor, const char *path, bool is_good)
         watched *flushed = watch(&found, path);
         flushed->is_lost = flushed->is_lost || (flushed->is_dirty && !is_good);
         flushed->is_dirty = false;
+        flush_names(path, is_good);
     }
     (void)pthread_mutex_unlock(&mutex);
+}
+
+/* Whether a directory holds more than temporary names and a lock. */
+static bool holds_something(const char *path)
+{
+    DIR *list = opendir(path);
+    const struct dirent *entry;
+    bool has_any = false;
+    if (list == NULL)
+        return false;
+    while (!has_any && (entry = readdir(list)) != NULL)
+        has_any =
+            entry->d_name[0] != '.' && strncmp(entry->d_name, "lock", 4) != 0 && strcmp(entry->d_name, "tmp") != 0;
+    (void)closedir(list);
+    return has_any;
 }
 
 static bool is_in_danger(const watched *one)
 {
     struct stat found;
     size_t bytes = strlen(one->path);
-    if (!one->is_dirty && !one->is_lost)
+    if (!one->is_dirty && !one->is_lost && !(one->is_new && holds_something(one->path)))
         return false;
     if (bytes > 5 && (strcmp(one->path + bytes - 4, "/tmp") == 0 || strcmp(one->path + bytes - 5, "/lock") == 0))
         return false; /* temporary names and locks need not outlive anything */
@@ -404,12 +447,6 @@ EXPORT int unlinkat(int directory, const char *name, int flags)
     return next(directory, name, flags);
 }
 
-/* The root, which is a group without anything of ours beside it, has this only as long as its lock is held. */
-static bool is_for_lock_of_root(const char *path, const char *name)
-{
-    return strcmp(path, root) == 0 && strcmp(name, "__parapet") == 0;
-}
-
 EXPORT int mkdirat(int directory, const char *name, mode_t mode)
 {
     static int (*next)(int, const char *, mode_t);
@@ -421,7 +458,9 @@ EXPORT int mkdirat(int directory, const char *name, mode_t mode)
         return -1;
     result = next(directory, name, mode);
     error_number = errno;
-    if (is_ours && result == 0 && !is_for_lock_of_root(path, name))
+    if (is_ours && result == 0 && strcmp(name, "__parapet") == 0)
+        mark_new(directory, name, path);
+    else if (is_ours && result == 0)
         mark_dirty(directory, path);
     errno = error_number;
     return result;

@@ -355,6 +355,28 @@ static void test_lock__whose_directory_others_use_leaves_it_to_be_flushed(void *
     scratch_remove(&made);
 }
 
+/* Other ranks of the job put things beside a lock that is held for long, and its maker does not see them. */
+static void test_lock__held_for_long_has_its_directory_flushed(void **state)
+{
+    static const pp_lock_byte parts[] = {PP_LOCK_LONG, PP_LOCK_HANDS, PP_LOCK_PUBLISHING};
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        scratch made = scratch_make(SCRATCH_HERE);
+        pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+        pp_lock *lock;
+        assert_int_equal(mkdir(scratch_path(&made, "store/a"), 0777), 0);
+        lock = open_lock(store);
+        assert_ok(pp_lock_set(lock, PP_LOCK_SHORT, PP_LOCK_EXCLUSIVE));
+        assert_false(is_to_be_flushed((const pp_posix_store *)store, "a"));
+        assert_ok(pp_lock_set(lock, parts[i], PP_LOCK_SHARED));
+        assert_true(is_to_be_flushed((const pp_posix_store *)store, "a"));
+        pp_lock_close(lock);
+        pp_store_free(store);
+        scratch_remove(&made);
+    }
+}
+
 /* More directories than can be remembered are flushed like any other. */
 static void test_lock__in_many_places_forgets_none_of_its_directories(void **state)
 {
@@ -414,6 +436,7 @@ int main(void)
         cmocka_unit_test(test_lock__may_be_written_by_whoever_may_write_the_directory),
         cmocka_unit_test(test_lock__has_its_directory_flushed_only_for_what_stays_in_it),
         cmocka_unit_test(test_lock__whose_directory_others_use_leaves_it_to_be_flushed),
+        cmocka_unit_test(test_lock__held_for_long_has_its_directory_flushed),
         cmocka_unit_test(test_lock__in_many_places_forgets_none_of_its_directories),
         cmocka_unit_test(test_lock__is_refused_where_something_else_lies),
     };
