@@ -3,7 +3,8 @@
 # program cannot meet the wrong one.
 #
 #   PARAPET_FLAVOURS    what is built: serial, which always is, and MPIs: "serial;mpich;openmpi". Not given: serial and
-#                       the MPI that is found, if there is one. MPICH stands for all that share its ABI.
+#                       the MPI that is found, if there is one. MPICH stands for all that share its ABI. "found": serial
+#                       and every MPI that has a compiler wrapper of its own name.
 #   PARAPET_FLAVOUR     what examples and tests are built with, and `parapet` means in this tree: the first MPI, or serial
 #   PARAPET_MPICC_<F>   the compiler wrapper of a flavour
 set(PARAPET_FLAVOURS "" CACHE STRING "Flavours to build: serial;mpich;openmpi; empty: serial and the MPI that is found")
@@ -26,6 +27,29 @@ function(parapet_abi libraries result)
       return()
     endif()
   endforeach()
+endfunction()
+
+# parapet_with_wrapper(result): the flavours whose compiler wrapper is on the PATH under a name of its own.
+function(parapet_with_wrapper result)
+  set(found "")
+  foreach(flavour mpich openmpi)
+    find_program(PARAPET_MPICC_${flavour} NAMES mpicc.${flavour} mpicc-${flavour} mpicc_${flavour})
+    if(PARAPET_MPICC_${flavour})
+      list(APPEND found ${flavour})
+    endif()
+  endforeach()
+  set(${result} "${found}" PARENT_SCOPE)
+endfunction()
+
+# parapet_mpi_target(flavour result): what has the headers and the library of a flavour's MPI; "": there is none.
+function(parapet_mpi_target flavour result)
+  set(target pp_mpi_${flavour})
+  if(flavour STREQUAL "serial")
+    set(target "")
+  elseif(flavour STREQUAL PARAPET_FLAVOUR)
+    set(target MPI::MPI_C)
+  endif()
+  set(${result} "${target}" PARENT_SCOPE)
 endfunction()
 
 # parapet_ask_wrapper(flavour): the MPI of a flavour that find_package(MPI) has not found, from what its compiler wrapper
@@ -54,6 +78,9 @@ endfunction()
 
 # The MPI that the machine offers, and the flavours that are built.
 macro(parapet_find_flavours)
+  if(PARAPET_FLAVOURS STREQUAL "found")
+    parapet_with_wrapper(PARAPET_FLAVOURS)
+  endif()
   set(PARAPET_MPI_FLAVOURS ${PARAPET_FLAVOURS})
   list(REMOVE_ITEM PARAPET_MPI_FLAVOURS serial)
   foreach(flavour ${PARAPET_MPI_FLAVOURS})

@@ -1,0 +1,293 @@
+"""Arrays: what they are, and how boxes of them are written and read."""
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from typing import Any
+
+import numpy
+import numpy.typing
+
+from . import _callbacks, _collective, _types
+from . import _library as c
+from ._handles import Handle, Owner, Session
+from ._parts import CParts, Part
+from .attributes import Attributes
+from .checking import CheckReport, check_array
+from .errors import ArgumentError, check
+from .indexing import MANY_BOXES, Selection, select
+from .spec import Extents, extents
+
+
+class Array(Owner):
+    """An array of a store. `Group.create_array` and `group[name]` make such objects.
+
+    In a store of one process, an array is read and written with indices as NumPy has them. In a store that was opened
+    with a communicator, all ranks call `write` and `read` together, each with the box that it has.
+
+    >>> import numpy, parapet
+    >>> store = parapet.open("memory:array", "a")
+    >>> array = store.create_array("t", shape=(4, 6), dtype="f4", chunks=(2, 3))
+    >>> array[1:3, ::2] = numpy.arange(6).reshape(2, 3)
+    >>> array[:, 2]
+    array([0., 1., 4., 0.], dtype=float32)
+    >>> array
+    <parapet.Array 't' (4, 6) float32>
+    >>> store.close()
+    """
+
+    def __init__(self, handle: Handle) -> None:
+        self._handle = handle
+        self._session: Session = handle.session
+        self._describe()
+
+    def _describe(self) -> None:
+        """Takes over what the library tells, whose memory does not stay."""
+        info = c.ffi.new("parapet_array_info *")
+        check(c.lib.parapet_array_get_info(self._handle.get(), info))
+        ndim, text = info.ndim, _callbacks.text
+        self.path: str = text(info.path)
+        self.dtype: numpy.dtype[Any] = _types.dtype_of(info)
+        self.shape: tuple[int, ...] = tuple(info.shape[0:ndim])
+        self.chunks: tuple[int, ...] = tuple(info.chunks[0:ndim])
+        self.shards: tuple[int, ...] | None = tuple(info.shards[0:ndim]) if info.is_sharded else None
+        self.codecs: str = text(info.codecs)
+        self.zarr_format: int = info.zarr_format
+        self.is_sealed: bool = bool(info.is_sealed)
+        self.fill_value = _fill_value(info, self.dtype)
+        names = info.dimension_names
+        self.dimension_names: tuple[str | None, ...] | None = None
+        if names != c.ffi.NULL:
+            self.dimension_names = tuple(text(names[i]) if names[i] != c.ffi.NULL else None for i in range(ndim))
+
+    # ---- What it is ----
+
+    @property
+    def name(self) -> str:
+        """The last component of the path."""
+        return self.path.rpartition("/")[2]
+
+    @property
+    def ndim(self) -> int:
+        """The number of dimensions."""
+        return len(self.shape)
+
+    @property
+    def size(self) -> int:
+        """The number of elements."""
+        size = 1
+        for extent in self.shape:
+            size *= extent
+        return size
+
+    @property
+    def nbytes(self) -> int:
+        """The bytes of all elements, decoded."""
+        return self.size * self.dtype.itemsize
+
+    @property
+    def attrs(self) -> Attributes:
+        """The attributes, as a mapping of Python values."""
+        handle, lib = self._handle, c.lib
+        return Attributes(lambda name, place: lib.parapet_array_attribute_get(handle.get(), name, place),
+                          lambda name, json: lib.parapet_array_attribute_set(handle.get(), name, json))
+
+    def layout(self) -> str:
+        """[local] Explains in sentences how the array is divided into chunks and shards."""
+        place = c.ffi.new("char **")
+        check(c.lib.parapet_array_layout_print(self._handle.get(), place))
+        try:
+            return _callbacks.text(place[0])
+        finally:
+            c.lib.parapet_free(place[0])
+
+    def stored_boxes(self) -> list[tuple[tuple[int, ...], tuple[int, ...]]]:
+        """[local] Start and count of every shard that is stored, in ascending order."""
+        found: list[tuple[tuple[int, ...], tuple[int, ...]]] = []
+        ndim = self.ndim
+        receiver = _callbacks.Receiver(lambda start, count: found.append((tuple(start[0:ndim]), tuple(count[0:ndim]))))
+        check(c.lib.parapet_array_list(self._handle.get(), c.lib.parapet_python_box, receiver.context), receiver)
+        return found
+
+    def __repr__(self) -> str:
+        state = " (closed)" if self._handle.pointer is None else ""
+        return f"<parapet.Array {self.path!r} {self.shape} {self.dtype}{state}>"
+
+    def __len__(self) -> int:
+        if not self.shape:
+            raise TypeError("an array of 0 dimensions has no length")
+        return self.shape[0]
+
+    # ---- Collective transfers ----
+
+    def write(self, data: numpy.typing.ArrayLike, start: Sequence[int] | int | None = None) -> None:
+        """[collective] Writes the box that begins at `start` and has the shape of `data`.
+
+        The data is not copied, whatever its strides. Boxes of different ranks must not overlap. A rank that has
+        nothing to write calls `write_parts([])`, and one that has several boxes calls it with several parts.
+        """
+        self._transfer(c.lib.parapet_array_write, lambda: [Part(data, start)], False)
+
+    def write_parts(self, parts: Iterable[Part]) -> None:
+        """[collective] Writes any number of parts, including none."""
+        self._transfer(c.lib.parapet_array_write, lambda: parts, False)
+
+    def read(self, start: Sequence[int] | int | None = None, count: Extents | None = None,
+             out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
+        """[collective] Reads a box: into `out`, whatever its strides, or into a new array.
+
+        Without `start` the box begins at the first element; without `count` it has the shape of `out`, or reaches to
+        the end of the array.
+        """
+        given = out if out is not None else None
+        made: list[numpy.ndarray[Any, Any]] = []
+
+        def parts() -> list[Part]:
+            part = self._part_to_read(start, count, given)
+            made.append(part.data)
+            return [part]
+
+        self._transfer(c.lib.parapet_array_read, parts, True)
+        return made[0]
+
+    def read_parts(self, parts: Iterable[Part]) -> None:
+        """[collective] Reads any number of parts, including none, into their memory. They may overlap."""
+        self._transfer(c.lib.parapet_array_read, lambda: parts, True)
+
+    def _part_to_read(self, start: Sequence[int] | int | None, count: Extents | None,
+                      out: numpy.ndarray[Any, Any] | None) -> Part:
+        first = extents(start) if start is not None else (0,) * self.ndim
+        if out is not None and not isinstance(out, numpy.ndarray):
+            out = numpy.asarray(out)
+        if out is None:
+            shape = extents(count) if count is not None else tuple(n - i for n, i in zip(self.shape, first))
+            if any(extent < 0 for extent in shape):
+                raise ArgumentError(f"the box at {first} of {shape} elements is not within {self!r}")
+            out = numpy.empty(shape, self.dtype)
+        elif count is not None and extents(count) != out.shape:
+            raise ArgumentError(f"count={count} is not the shape of out, which is {out.shape}")
+        return Part(out, first)
+
+    def _transfer(self, call: Any, make_parts: Any, is_read: bool) -> None:
+        if not self._session.is_shared:
+            parts = CParts(make_parts(), is_read, self.dtype)
+            self._session.check(call(self._handle.get(), parts.pointer, parts.count))
+            return
+        preparation = _collective.Preparation(True)
+        prepared = preparation.do(lambda: CParts(make_parts(), is_read, self.dtype))
+        pointer, count = (prepared.pointer, prepared.count) if prepared is not None else (c.ffi.NULL, -1)
+        status = call(self._handle.get(), pointer, count)
+        preparation.raise_own()
+        self._session.check(status)
+
+    # ---- Indices of one process ----
+
+    def __getitem__(self, index: Any) -> Any:
+        self._refuse_index("read(start, count)")
+        selection = select(index, self.shape)
+        result = numpy.empty(selection.counts, self.dtype)
+        if result.size:
+            self._read_selection(selection, result)
+        shaped = selection.shaped(result)
+        return shaped if shaped.ndim else shaped[()]
+
+    def _read_selection(self, selection: Selection, result: numpy.ndarray[Any, Any]) -> None:
+        if selection.box_count() > MANY_BOXES:
+            start, count = selection.bounds()
+            result[...] = self.read(start, count)[selection.within_bounds()]
+            return
+        self.read_parts([Part(result[place], start) for start, place in selection.boxes()])
+
+    def __setitem__(self, index: Any, value: Any) -> None:
+        self._refuse_index("write(data, start)")
+        selection = select(index, self.shape)
+        values = numpy.asarray(value)
+        if values.dtype != self.dtype:
+            values = _convert(value, values, self.dtype)
+        values = _broadcast(values, selection.unshaped_shape())
+        if values.size == 0:
+            return
+        values = selection.unshaped(values)
+        if selection.box_count() > MANY_BOXES or _has_repeats(selection):
+            self._write_around(selection, values)
+        else:
+            self.write_parts([Part(values[place], start) for start, place in selection.boxes()])
+
+    def _write_around(self, selection: Selection, values: numpy.ndarray[Any, Any]) -> None:
+        """Reads the box around all that is selected, changes it in memory and writes it again."""
+        start, count = selection.bounds()
+        around = self.read(start, count)
+        around[selection.within_bounds()] = values
+        self.write(around, start)
+
+    def _refuse_index(self, instead: str) -> None:
+        if self._session.is_shared:
+            raise ArgumentError(f"{self.path}: the store was opened with a communicator, so every access is collective: "
+                                f"all ranks call {instead}, each for its own box")
+
+    def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
+        if copy is False:
+            raise ValueError("an array of a store cannot be seen without reading it, which is a copy")
+        whole: numpy.ndarray[Any, Any] = numpy.asarray(self[...])
+        return whole if dtype is None else whole.astype(dtype, copy=False)
+
+    # ---- Changes ----
+
+    def resize(self, shape: Extents) -> None:
+        """[collective] Changes the shape. Elements outside the new shape are lost."""
+        preparation = _collective.Preparation(self._session.is_shared)
+        numbers = preparation.do(self._new_shape, shape)
+        status = c.lib.parapet_array_resize(self._handle.get(), c.ffi.NULL if numbers is None else numbers)
+        preparation.raise_own()
+        self._session.check(status)
+        self._describe()
+
+    def _new_shape(self, shape: Extents) -> Any:
+        numbers = extents(shape)
+        if len(numbers) != self.ndim:
+            raise ArgumentError(f"{self.path}: the new shape {shape} must have {self.ndim} entries")
+        return c.ffi.new("int64_t[]", list(numbers) or [0])
+
+    def seal(self) -> None:
+        """[collective] Records checksums of every shard: a missing or changed shard is an error from now on."""
+        self._session.check(c.lib.parapet_array_seal(self._handle.get()))
+        self._describe()
+
+    def unseal(self) -> None:
+        """[collective] Removes the seal. Writing and resizing do this, too."""
+        self._session.check(c.lib.parapet_array_unseal(self._handle.get()))
+        self._describe()
+
+    def check(self, depth: str = "index") -> CheckReport:
+        """[collective] Examines every stored object; depth is "survey", "index" or "data"."""
+        return check_array(self._handle, depth)
+
+
+def _fill_value(info: Any, dtype: numpy.dtype[Any]) -> Any:
+    if not info.fill_is_defined or info.fill_value == c.ffi.NULL:
+        return None
+    return numpy.frombuffer(bytes(c.ffi.buffer(info.fill_value, dtype.itemsize)), dtype)[0]
+
+
+def _convert(value: Any, values: numpy.ndarray[Any, Any], dtype: numpy.dtype[Any]) -> numpy.ndarray[Any, Any]:
+    """Numbers that NumPy would turn into this type without a change of kind; plain Python numbers as NumPy does."""
+    if isinstance(value, (bool, int, float, complex, str, list, tuple)):
+        return numpy.array(value, dtype)
+    return values.astype(dtype, casting="same_kind")
+
+
+def _broadcast(values: numpy.ndarray[Any, Any], shape: tuple[int, ...]) -> numpy.ndarray[Any, Any]:
+    if values.shape == shape:
+        return values
+    while values.ndim > len(shape) and values.shape[0] == 1:
+        values = values[0]
+    return numpy.broadcast_to(values, shape)
+
+
+def _has_repeats(selection: Selection) -> bool:
+    """Whether an index is there twice, so that boxes overlap; the last one counts, as in NumPy."""
+    for runs in selection.runs:
+        if len(runs) > 1:
+            ordered = sorted(runs)
+            if any(a[0] + a[1] > b[0] for a, b in zip(ordered, ordered[1:])):
+                return True
+    return False

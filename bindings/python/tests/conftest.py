@@ -1,0 +1,25 @@
+"""What the tests of one process share."""
+import itertools
+import shutil
+import tempfile
+
+import pytest
+
+import parapet
+
+_numbers = itertools.count()
+
+
+@pytest.fixture
+def folder():
+    """An empty folder, on memory where there is one."""
+    path = tempfile.mkdtemp(prefix="parapet_python_", dir="/dev/shm" if shutil.os.path.isdir("/dev/shm") else None)
+    yield path
+    shutil.rmtree(path, ignore_errors=True)
+
+
+@pytest.fixture
+def store():
+    """An empty store inside this process."""
+    with parapet.open(f"memory:test{next(_numbers)}", "a") as opened:
+        yield opened
