@@ -14,6 +14,8 @@ from ._parts import Part
 from .array import Array
 from .attributes import Attributes
 from .checking import CheckReport, Finding
+from .checkpoint import Checkpoint, CheckpointItem, Restore, list_generations
+from .copying import CopyResult, copy, plan_copy
 from .distribution import Distribution
 from .errors import (
     ArgumentError,
@@ -35,13 +37,19 @@ from .errors import (
     UnsupportedError,
 )
 from .group import Group
+from .plan import CopyPlan, Plan, plan_transfer
+from .series import Series, SeriesInfo
 from .spec import ArraySpec
 from .statistics import Statistics
 from .store import Removal, Store, open
+from .transfers import read_arrays, write_arrays
+from .version import Launch, launch, version
 
 __all__ = [
-    "Array", "ArgumentError", "ArraySpec", "Attributes", "BusyError", "CancelledError", "CheckReport", "CorruptError",
-    "DeadlineError", "Distribution", "ExistsError", "Finding", "FormatError", "Group", "InternalError", "MPIError",
-    "MemoryLimitError", "MissingError", "NoSpaceError", "NotFoundError", "ParapetError", "Part", "Removal",
-    "StaleError", "Statistics", "StorageError", "Store", "UnsupportedError", "open",
+    "ArgumentError", "Array", "ArraySpec", "Attributes", "BusyError", "CancelledError", "CheckReport", "Checkpoint",
+    "CheckpointItem", "CopyPlan", "CopyResult", "CorruptError", "DeadlineError", "Distribution", "ExistsError",
+    "Finding", "FormatError", "Group", "InternalError", "Launch", "MPIError", "MemoryLimitError", "MissingError",
+    "NoSpaceError", "NotFoundError", "ParapetError", "Part", "Plan", "Removal", "Restore", "Series", "SeriesInfo",
+    "StaleError", "Statistics", "StorageError", "Store", "UnsupportedError", "copy", "launch", "list_generations",
+    "open", "plan_copy", "plan_transfer", "read_arrays", "version", "write_arrays",
 ]

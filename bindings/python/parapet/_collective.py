@@ -10,6 +10,9 @@ from typing import Any, TypeVar
 
 Prepared = TypeVar("Prepared")
 
+# A text that the library refuses as an attribute.
+NO_JSON = b"?"
+
 
 class Preparation:
     """Arguments for a collective call, or why there are none."""

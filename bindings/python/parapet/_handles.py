@@ -13,17 +13,22 @@ from typing import Any, Self
 from . import _callbacks
 from . import _library as c
 from . import errors
-from .errors import ArgumentError
+from .errors import ArgumentError, MPIError
 
 Close = Callable[[Any], int]
 
 
-class Session:
-    """What all objects of one store share: its handle, its progress, what is open in it, and whether ranks parted.
+# How often ranks that leave a block by an exception try to meet; each try costs one agreement.
+_TRIES = 64
 
-    Ranks have parted when one of them left a `with` block by an exception while others went on. The library then says
-    to each that they make different calls, once; after that, nobody waits for the others any more, and handles are
-    left to the end of the process.
+
+class Session:
+    """What all objects of one store share: its handle, its progress, and what is open in it.
+
+    When one rank leaves a `with` block by an exception while others go on, its closing call meets their next call. The
+    library tells all of them that they make different calls, and nothing happens. The others raise that and leave the
+    block, too; the first repeats its closing call until they have come (`settle`). So all are in step again, and
+    everything is closed. Ranks that do not meet have parted: from then on nobody waits for the others.
     """
 
     def __init__(self, handle: Any, comm: Any, progress: _callbacks.Receiver) -> None:
@@ -34,18 +39,25 @@ class Session:
 
     def check(self, status: int) -> None:
         """Raises what a collective call has come to."""
-        if status == 0 and self.progress.failure is None:
-            return
-        try:
+        if status != 0 or self.progress.failure is not None:
             errors.check(status, self.progress)
-        except ArgumentError as error:
-            self.has_parted = self.has_parted or errors.DIFFERENT_CALLS in str(error)
-            raise
+
+    def settle(self, call: Callable[[], int]) -> None:
+        """Makes a closing call after a failure until all ranks make it. What it comes to does not matter any more."""
+        for _ in range(_TRIES):
+            if self.has_parted or not errors.is_difference(call()):
+                return
+        self.has_parted = True
 
     def close_all(self) -> None:
         """Closes everything that is open in the store, the last opened first."""
         for handle in reversed(list(self.opened.values())):
             handle.close()
+
+    def settle_all(self) -> None:
+        """The same after a failure."""
+        for handle in reversed(list(self.opened.values())):
+            handle.settle()
 
 
 class Handle:
@@ -59,17 +71,36 @@ class Handle:
 
     def get(self) -> Any:
         """What C takes."""
-        pointer = self.pointer
-        if pointer is None:
+        if self.pointer is None:
             raise ArgumentError(f"{self.what} is closed")
-        return pointer[0]
+        if self.session.has_parted:
+            raise MPIError(f"{self.what}: the ranks of its store have parted after a failure; open the store again")
+        return self.pointer[0]
+
+    def forget(self) -> None:
+        """After C has freed it."""
+        self.pointer = None
+        self.session.opened.pop(id(self), None)
 
     def close(self) -> None:
-        """Closes it, unless that has been done or the ranks have parted."""
-        pointer, self.pointer = self.pointer, None
-        self.session.opened.pop(id(self), None)
-        if pointer is not None and not self.session.has_parted:
-            self.session.check(self._close(pointer))
+        """Closes it, unless that has been done. If the ranks make different calls, it stays open."""
+        pointer = self.pointer
+        if pointer is None:
+            return
+        if self.session.has_parted:
+            self.forget()
+            return
+        status = self._close(pointer)
+        if pointer[0] == c.ffi.NULL:
+            self.forget()
+        self.session.check(status)
+
+    def settle(self) -> None:
+        """Closes it after a failure."""
+        pointer = self.pointer
+        if pointer is not None:
+            self.session.settle(lambda: self._close(pointer))
+            self.forget()
 
 
 class Owner:
@@ -86,22 +117,27 @@ class Owner:
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
                  traceback: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._leave()
-
-    def _leave(self) -> None:
-        """Closes after a failure, whose exception is the one to be raised."""
+        if kind is not None:
+            self._settle()
+            return
         try:
-            self.close()
+            self._finish()
         except errors.ParapetError:
-            pass
+            self._settle()
+            raise
+
+    def _finish(self) -> None:
+        """What the end of a block does if nothing failed."""
+        self.close()
+
+    def _settle(self) -> None:
+        """Closes after a failure, whose exception is the one to be raised."""
+        self._handle.settle()
 
     def __del__(self) -> None:
         handle = getattr(self, "_handle", None)
         if handle is not None and handle.pointer is not None and not handle.session.is_shared:
-            self._leave()
+            self._settle()
 
 
 def new_pointer(kind: str) -> Any:

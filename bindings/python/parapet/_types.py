@@ -61,4 +61,5 @@ def _bfloat16() -> numpy.dtype[Any]:
         import ml_dtypes
     except ImportError:
         return numpy.dtype("V2")
-    return numpy.dtype(ml_dtypes.bfloat16)
+    dtype: numpy.dtype[Any] = numpy.dtype(ml_dtypes.bfloat16)
+    return dtype

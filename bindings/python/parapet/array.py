@@ -87,9 +87,9 @@ class Array(Owner):
     @property
     def attrs(self) -> Attributes:
         """The attributes, as a mapping of Python values."""
-        handle, lib = self._handle, c.lib
-        return Attributes(lambda name, place: lib.parapet_array_attribute_get(handle.get(), name, place),
-                          lambda name, json: lib.parapet_array_attribute_set(handle.get(), name, json))
+        lib = c.lib
+        return Attributes(lambda name, place: lib.parapet_array_attribute_get(self._handle.get(), name, place),
+                          lambda name, json: lib.parapet_array_attribute_set(self._handle.get(), name, json))
 
     def layout(self) -> str:
         """[local] Explains in sentences how the array is divided into chunks and shards."""

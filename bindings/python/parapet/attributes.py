@@ -5,7 +5,7 @@ import json
 from collections.abc import Callable, Iterator, MutableMapping
 from typing import Any
 
-from . import _callbacks
+from . import _callbacks, _collective
 from . import _library as c
 from .errors import NotFoundError, check
 
@@ -55,7 +55,11 @@ class Attributes(MutableMapping[str, Any]):
         return take_json(lambda place: self._get(name.encode(), place))
 
     def __setitem__(self, name: str, value: Any) -> None:
-        check(self._put(name.encode(), encode(value)))
+        preparation = _collective.Preparation(True)
+        json = preparation.do(encode, value)
+        status = self._put(name.encode(), _collective.NO_JSON if json is None else json)
+        preparation.raise_own()
+        check(status)
 
     def __delitem__(self, name: str) -> None:
         if name not in self.asdict():

@@ -15,7 +15,7 @@ from . import _callbacks
 from . import _library as c
 
 # How the library ends the sentence by which it says that ranks made different calls.
-DIFFERENT_CALLS = "all ranks must make the same call with the same arguments"
+_DIFFERENT_CALLS = "all ranks must make the same call with the same arguments"
 
 
 class ParapetError(Exception):
@@ -131,6 +131,12 @@ def of_status(status: int) -> ParapetError:
     sentence = _callbacks.text(c.lib.parapet_error_message())
     name = _callbacks.text(c.lib.parapet_status_name(status))
     return _CLASSES.get(name, InternalError)(sentence)
+
+
+def is_difference(status: int) -> bool:
+    """Whether the call of the library that has just returned this status was not the same on all ranks."""
+    return (status == c.lib.PARAPET_ERR_ARGUMENT
+            and _DIFFERENT_CALLS in _callbacks.text(c.lib.parapet_error_message()))
 
 
 def check(status: int, receiver: _callbacks.Receiver | None = None) -> None:

@@ -42,9 +42,9 @@ class Group(Owner, Mapping[str, "Array | Group"]):
     @property
     def attrs(self) -> Attributes:
         """The attributes, as a mapping of Python values."""
-        get, lib = self._group, c.lib
-        return Attributes(lambda name, place: lib.parapet_group_attribute_get(get(), name, place),
-                          lambda name, json: lib.parapet_group_attribute_set(get(), name, json))
+        lib = c.lib
+        return Attributes(lambda name, place: lib.parapet_group_attribute_get(self._group(), name, place),
+                          lambda name, json: lib.parapet_group_attribute_set(self._group(), name, json))
 
     def _group(self) -> Any:
         """The group's handle, as C takes it."""
@@ -124,14 +124,14 @@ class Group(Owner, Mapping[str, "Array | Group"]):
         preparation = _collective.Preparation(self._session.is_shared)
         json = preparation.do(_attributes.encode, dict(attributes)) if attributes is not None else c.ffi.NULL
         store = self._session.handle.get()
-        status = c.lib.parapet_group_create(pointer, store, c.ffi.NULL if json is None else path, json or c.ffi.NULL)
+        status = c.lib.parapet_group_create(pointer, store, path, _collective.NO_JSON if json is None else json)
         preparation.raise_own()
         self._session.check(status)
         return self._made_group(pointer, path)
 
     def create_array(self, name: str, *, shape: Extents, dtype: numpy.typing.DTypeLike,
                      chunks: Extents | str = "auto", shards: Extents | str | None = "auto", codec: str | None = None,
-                     fill_value: Any = None, dimension_names: Sequence[str | None] | None = None,
+                     fill_value: Any = None, dimension_names: Sequence[str] | None = None,
                      attributes: Mapping[str, Any] | None = None, checksum: bool = True,
                      overwrite: bool = False) -> Array:
         """[collective] Creates an array, and every missing group above it. `ArraySpec` explains the arguments."""

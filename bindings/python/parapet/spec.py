@@ -37,7 +37,7 @@ class ArraySpec:
     shards: Extents | str | None = "auto"
     codec: str | None = None
     fill_value: Any = None
-    dimension_names: Sequence[str | None] | None = None
+    dimension_names: Sequence[str] | None = None
     attributes: Mapping[str, Any] | None = None
     checksum: bool = True
     overwrite: bool = False
@@ -97,14 +97,14 @@ class CSpecs:
             raise ArgumentError(f"fill_value={value!r} is not one element")
         return c.ffi.cast("void *", element.ctypes.data)
 
-    def _names(self, names: Sequence[str | None] | None, ndim: int) -> Any:
+    def _names(self, names: Sequence[str] | None, ndim: int) -> Any:
         if names is None:
             return c.ffi.NULL
         if isinstance(names, str) or len(names) != ndim:
             raise ArgumentError(f"dimension_names={names!r} must have one name for each of {ndim} dimensions")
         return self.texts(names)
 
-    def texts(self, words: Sequence[str | None]) -> Any:
+    def texts(self, words: Sequence[str]) -> Any:
         return self._keep(c.ffi.new("char *[]", [self.text(word) for word in words] or 1))
 
     def _json(self, value: Mapping[str, Any] | None) -> Any:

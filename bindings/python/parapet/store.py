@@ -5,13 +5,12 @@ import os
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass
-from types import TracebackType
 from typing import TYPE_CHECKING, Any
 
 from . import _callbacks, _collective
 from . import _library as c
 from ._handles import Handle, Session, new_pointer
-from .errors import ArgumentError, MPIError, ParapetError, check
+from .errors import ArgumentError, MPIError, check
 from .group import Group
 from .statistics import Statistics, read_statistics
 
@@ -167,27 +166,17 @@ class Store(Group):
             self._session.close_all()
         self._handle.close()
 
-    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None,
-                 traceback: TracebackType | None) -> None:
-        if kind is None:
-            self.close()
-        else:
-            self._part()
-            self._leave()
-
-    def _part(self) -> None:
-        """After a failure: finds out whether the other ranks have left the block, too, by a call that they would see.
-
-        A store in which something is open, as the root group is, refuses to be closed if all ranks ask for it, and
-        says that they make different calls if they do not.
+    def _settle(self) -> None:
+        """A store in which something is open, as the root group is, refuses to be closed: so all ranks meet in that
+        call, whatever each of them has open, before they close everything together.
         """
-        if self._session.is_shared and not self._session.has_parted and self._handle.pointer is not None:
-            try:
-                self._session.check(c.lib.parapet_store_close(self._handle.pointer))
-            except ParapetError:
-                pass
-            if self._handle.pointer[0] == c.ffi.NULL:
-                self._session.has_parted = True  # closed after all: there is nothing left to do
+        pointer = self._handle.pointer
+        if pointer is None:
+            return
+        if self._session.is_shared:
+            self._session.settle(lambda: int(c.lib.parapet_store_close(pointer)))
+        self._session.settle_all()
+        self._handle.settle()
 
     def __repr__(self) -> str:
         state = " (closed)" if self._handle.pointer is None else ""

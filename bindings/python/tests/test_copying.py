@@ -1,0 +1,85 @@
+"""Copies and plans on one process."""
+import numpy
+import pytest
+
+import parapet
+from parapet import copying
+from parapet.progress import Bar
+
+FIELD = numpy.arange(40 * 30, dtype="f4").reshape(40, 30)
+
+
+@pytest.fixture
+def maps(folder):
+    with parapet.open(f"{folder}/in.zarr", "a") as store:
+        array = store.create_array("g/t", shape=FIELD.shape, dtype="f4", chunks=(1, 30), dimension_names=("time", "x"))
+        array[...] = FIELD
+    return folder
+
+
+def test_a_copy_by_paths(maps):
+    seen = []
+    result = parapet.copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", chunks={"time": -1, "x": 5}, max_mem="1MiB",
+                          codec="gzip:1", verify=True, progress=lambda done, total: seen.append((done, total)))
+    assert result.arrays == 1 and result.verified_bytes == FIELD.nbytes and seen[-1][0] == seen[-1][1] > 0
+    with parapet.open(f"{maps}/out.zarr") as store:
+        assert store["t"].chunks == (40, 5) and "gzip" in store["t"].codecs
+        assert numpy.array_equal(store["t"][...], FIELD)
+
+
+def test_a_copy_of_a_region_in_another_order(maps):
+    parapet.copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", order=("x", "-time"), region={"time": (10, 20)})
+    with parapet.open(f"{maps}/out.zarr") as store:
+        assert numpy.array_equal(store["t"][...], FIELD[10:20][::-1].T)
+
+
+def test_a_copy_of_a_group_within_a_store(maps):
+    with parapet.open(f"{maps}/in.zarr", "r+") as store:
+        assert parapet.copy(store["g"], (store, "h"), shards="none").arrays == 1
+        assert store["h/t"].shards is None and numpy.array_equal(store["h/t"][...], FIELD)
+        with pytest.raises(parapet.ExistsError):
+            parapet.copy(store["g/t"], (store, "h/t"))
+        parapet.copy(store["g/t"], (store, "h/t"), overwrite=True)
+
+
+def test_a_plan_shows_itself_and_runs(maps):
+    plan = parapet.plan_copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", chunks={"time": -1, "x": 5}, no_probe=True)
+    assert isinstance(plan.data, dict) and str(plan) == plan.text and plan.text
+    assert "<svg" in plan._repr_svg_() and "<pre>" in plan._repr_html_() and "CopyPlan" in repr(plan)
+    assert plan.run().arrays == 1
+
+
+def test_wrong_arguments(maps):
+    with pytest.raises(parapet.ArgumentError):
+        parapet.copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", chunk=3)
+    with pytest.raises(parapet.ArgumentError):
+        parapet.copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", chunks={"height": 3})
+    with pytest.raises(parapet.ArgumentError):
+        parapet.copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", region=[slice(0, 4, 2)])
+
+
+def test_a_copy_that_was_cancelled_is_resumed(maps):
+    def stop(done, total):
+        if done > total // 2:
+            raise KeyboardInterrupt
+
+    arguments = {"chunks": {"time": -1, "x": 1}, "unit_bytes": 4096, "max_mem": "1MiB"}
+    with pytest.raises(KeyboardInterrupt):
+        parapet.copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", progress=stop, **arguments)
+    assert parapet.copy(f"{maps}/in.zarr/g/t", f"{maps}/out.zarr/t", resume=True, **arguments).arrays == 1
+    with parapet.open(f"{maps}/out.zarr") as store:
+        assert numpy.array_equal(store["t"][...], FIELD)
+
+
+def test_paths_are_divided_where_a_store_begins(maps):
+    assert copying.split_path(f"{maps}/in.zarr/g/t/") == (f"{maps}/in.zarr", "g/t")
+    assert copying.split_path("memory:x/a/b") == ("memory:x", "a/b")
+    assert copying.split_path(f"{maps}/plain") == (f"{maps}/plain", "")
+
+
+def test_a_bar_ends_its_line(capsys):
+    bar = Bar()
+    bar(0, 100)
+    bar(100, 100)
+    bar.end()
+    assert capsys.readouterr().err.endswith("100% of 100 B\n")
