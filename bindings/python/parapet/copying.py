@@ -116,7 +116,7 @@ class _Request:
             source_store, source_path = self._find(source, "r")
             self._fill(source_store, source_path, target_path, rest)
         except BaseException:
-            self._close()
+            self._settle()
             raise
 
     def _fill(self, source: Any, source_path: str, target_path: str, rest: dict[str, Any]) -> None:
@@ -167,16 +167,24 @@ class _Request:
         for store in reversed(self._opened):
             store.close()
 
+    def _settle(self) -> None:
+        """Closes after a failure, which other ranks may not know of."""
+        for store in reversed(self._opened):
+            store._settle()
+
     def __enter__(self) -> _Request:
         if self._progress is not None and not self._opened:
             self._before, self._target._session.progress.function = \
                 self._target._session.progress.function, self._progress
         return self
 
-    def __exit__(self, *reason: Any) -> None:
+    def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> None:
         if self._progress is not None and not self._opened:
             self._target._session.progress.function = self._before
-        self._close()
+        if kind is None:
+            self._close()
+        else:
+            self._settle()
 
 
 def split_path(path: str) -> tuple[str, str]:
