@@ -4,19 +4,22 @@
     run_snippets.py --build BUILD --source SOURCE --flavour FLAVOUR --compiler MPICC [--fortran MPIF90]
                     [--launcher MPIEXEC] PAGE...
 
-A fenced block of C, Fortran or shell has a mark on the line before it:
+A fenced block of C, Fortran or shell has a mark on the line before it, and one of Python may have:
 
     <!-- part of: name.c -->     is kept: the blocks of a program may stand apart, with text between them
     <!-- run: name.c -->         is the last or only one: name.c is compiled to ./name, with every warning an error
     <!-- run: name.f90 -->       the same in Fortran, with libparapet_fortran.a, which the page has made before
+    <!-- run: name.py -->        the same for Python: name.py is run by python3
     <!-- run: sh -->             is run by bash -euo pipefail
-    <!-- run: sh, needs M -->    is run if python3 has the module M, and left out otherwise, with what it prints
+    <!-- run: sh, needs M -->    is run if python3 has the module M, and left out otherwise, with what it prints; also
+                                 "run: name.py, needs M"
     <!-- not run: reason -->     is not, and says why
     <!-- prints -->              is what the block of shell before it prints, word for word
 
 A block of these languages without a mark is an error, and so is a mark without a block. Every page has a temporary folder
 of its own, in which its blocks run in their order. They see what a user sees in the root of the sources after an
-installation: examples/, parapet, mpicc, mpif90 and mpiexec on the PATH, and pkg-config that knows the flavour. Prints what
+installation: examples/, parapet, mpicc, mpif90 and mpiexec on the PATH, pkg-config that knows the flavour, and the
+Python package if it was built. Prints what
 failed with page and line. Exit code 0: all ran, 1: some did not.
 """
 import argparse
@@ -29,9 +32,10 @@ import sys
 import tempfile
 
 MARK = re.compile(r"^<!-- (?:(run|not run|part of): (.+)|(prints)) -->$")
-RUN = re.compile(r"(\w+\.(?:c|f90)|sh)(?:, needs (\w+))?")
+RUN = re.compile(r"(\w+\.(?:c|f90|py)|sh)(?:, needs (\w+))?")
 FENCE = re.compile(r"^```(\w*)$")
-LANGUAGES = {"c": "c", "f90": "fortran", "sh": "sh"}  # of a name that ends so
+LANGUAGES = {"c", "fortran", "sh"}  # must have marks
+LANGUAGE_OF = {"sh": "sh", "c": "c", "f90": "fortran", "py": "python"}  # by the end of the name in a mark
 SECONDS = 300  # ends what hangs, also on a busy machine
 
 
@@ -65,11 +69,11 @@ def find_mistake(block):
     """What is wrong with a block's mark, or None."""
     if block.language is None:
         return "a mark without a block after it, or a block without an end"
-    if block.language in LANGUAGES.values() and block.mark is None:
+    if block.language in LANGUAGES and block.mark is None:
         return f"a block of {block.language} that is neither run nor says why not"
     if block.mark is not None and block.mark[0] in ("run", "part of"):
         found = RUN.fullmatch(block.mark[1])
-        wanted = None if found is None else LANGUAGES[found[1].rpartition(".")[2]]
+        wanted = None if found is None else LANGUAGE_OF[found[1].rpartition(".")[2]]
         if wanted != block.language or (block.mark[0] == "part of" and wanted == "sh"):
             language = block.language or "no language"
             return f'the mark "{block.mark[0]}: {block.mark[1]}" does not fit a block of {language}'
@@ -106,18 +110,25 @@ def make_prefix(options, prefix):
     python = pathlib.Path(os.environ.get("PARAPET_VENV", source / "build/venv"), "bin/python3")
     if python.exists():
         write_command(prefix / "bin/python3", python)
+    # The Python package, and MPI under the name that mpi4py looks for.
+    if (build / "python").exists():
+        (prefix / "python").symlink_to(build / "python")
+    link_files((build / "tests/python/lib").glob("libmpi*"), prefix / "lib")
 
 
-def make_environment(prefix, folder):
+def make_environment(options, prefix, folder):
     environment = {name: value for name, value in os.environ.items() if not name.startswith("PARAPET_")}
     environment.update(PATH=f"{prefix}/bin:{environment['PATH']}", LD_LIBRARY_PATH=f"{prefix}/lib", TMPDIR=str(folder),
-                       PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig")
+                       PKG_CONFIG_PATH=f"{prefix}/lib/pkgconfig", PYTHONPATH=f"{prefix}/python",
+                       MPI4PY_MPIABI=options.flavour)
     return environment
 
 
 def write_and_compile(name, text, options, folder):
-    """The command that makes a program of its blocks."""
+    """The command that makes a program of its blocks, or runs one of Python."""
     (folder / name).write_text(text)
+    if name.endswith(".py"):
+        return f"python3 {name}"
     if name.endswith(".f90"):
         return (f"mpif90 -Wall -Wextra -Werror -o {name[:-4]} {name} libparapet_fortran.a "
                 f"$(pkg-config --libs parapet-{options.flavour})")
@@ -184,7 +195,7 @@ def run_page(path, options, prefix, folder):
     folder.mkdir()
     if options.source:
         (folder / "examples").symlink_to(options.source.resolve() / "examples")
-    page = Page(options, folder, make_environment(prefix, folder))
+    page = Page(options, folder, make_environment(options, prefix, folder))
     for block in read_blocks(path.read_text().splitlines()):
         mistake, is_end = page.take(block)
         if mistake is not None:

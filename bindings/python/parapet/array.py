@@ -221,8 +221,8 @@ class Array(Owner):
 
     def _refuse_index(self, instead: str) -> None:
         if self._session.is_shared:
-            raise ArgumentError(f"{self.path}: the store was opened with a communicator, so every access is collective: "
-                                f"all ranks call {instead}, each for its own box")
+            raise ArgumentError(f"{self.path}: the store was opened with a communicator, so every access is "
+                                f"collective: all ranks call {instead}, each for its own box")
 
     def __array__(self, dtype: Any = None, copy: bool | None = None) -> numpy.ndarray[Any, Any]:
         if copy is False:
@@ -263,7 +263,7 @@ class Array(Owner):
 
 
 def _fill_value(info: Any, dtype: numpy.dtype[Any]) -> Any:
-    if not info.fill_is_defined or info.fill_value == c.ffi.NULL:
+    if not info.fill_is_defined or info.fill_value == c.ffi.NULL or dtype.itemsize == 0:
         return None
     return numpy.frombuffer(bytes(c.ffi.buffer(info.fill_value, dtype.itemsize)), dtype)[0]
 

@@ -11,7 +11,7 @@ from . import _library as c
 from ._handles import Handle, Owner, Session, new_pointer
 from .array import Array
 from .attributes import Attributes
-from .errors import NotFoundError, ParapetError, of_status
+from .errors import ParapetError, of_status
 from .spec import ArraySpec, CSpecs, Extents
 
 
@@ -83,17 +83,13 @@ class Group(Owner, Mapping[str, "Array | Group"]):
             return False
 
     def __getitem__(self, name: str) -> Array | Group:
-        pointer = new_pointer("parapet_array")
-        path = self._path_of(name)
-        if c.lib.parapet_array_open(pointer, self._session.handle.get(), path) == 0:
+        pointer, path, store = new_pointer("parapet_array"), self._path_of(name), self._session.handle.get()
+        status = c.lib.parapet_array_open(pointer, store, path)
+        if status == 0:
             return self._array(pointer, path)
-        error = of_status(c.lib.PARAPET_ERR_NOT_FOUND)
-        pointer = new_pointer("parapet_group")
-        status = c.lib.parapet_group_open(pointer, self._session.handle.get(), path)
-        if status == c.lib.PARAPET_ERR_NOT_FOUND:
-            raise NotFoundError(str(error))
-        self._session.check(status)
-        return self._made_group(pointer, path)
+        if status != c.lib.PARAPET_ERR_ARGUMENT:  # by which it says that this is a group
+            raise of_status(status)
+        return self.open_group(name)
 
     def __repr__(self) -> str:
         return f"<parapet.Group {self.path or '/'!r}>"

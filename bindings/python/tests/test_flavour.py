@@ -42,7 +42,7 @@ def test_a_mismatch_is_a_sentence_that_names_both(monkeypatch, libraries, words)
 
 def test_a_communicator_after_the_first_call_without_mpi_is_refused():
     program = ("import sys, types, parapet; parapet.version()\n"
-               "mpi = types.ModuleType('mpi4py.MPI'); mpi.Comm = type('Comm', (), {}); sys.modules['mpi4py.MPI'] = mpi\n"
+               "mpi = sys.modules['mpi4py.MPI'] = types.ModuleType('mpi4py.MPI'); mpi.Comm = type('Comm', (), {})\n"
                "try: parapet.open('memory:x', 'a', mpi.Comm())\n"
                "except parapet.MPIError as error: print(error)\n")
     printed = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=True).stdout

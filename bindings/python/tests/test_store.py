@@ -7,6 +7,7 @@ import numpy
 import pytest
 
 import parapet
+from parapet import _library
 
 TYPES = ["bool", "i1", "i2", "i4", "i8", "u1", "u2", "u4", "u8", "f2", "f4", "f8", "c8", "c16", "M8[s]", "M8[ns]",
          "m8[ms]", "V5"]
@@ -157,6 +158,16 @@ def test_memory_is_used_as_it_is(store):
     out.flags.writeable = False
     with pytest.raises(parapet.ArgumentError, match="read-only"):
         array.read(out=out)
+
+
+@pytest.mark.parametrize("view", [lambda a: a, numpy.transpose, lambda a: a[::2, ::-3], lambda a: a[1:-1, 1:-1],
+                                  lambda a: a.astype("f8", order="F")])
+def test_the_memory_itself_is_handed_over(view):
+    from parapet._parts import CParts
+    data = view(numpy.zeros((9, 12)))
+    part = CParts([parapet.Part(data)], True).pointer[0]
+    assert int(_library.ffi.cast("uintptr_t", part.data)) == data.__array_interface__["data"][0]
+    assert tuple(part.strides_bytes[0:2]) == data.strides and tuple(part.count[0:2]) == data.shape
 
 
 def test_a_sentence_says_what_failed(store):

@@ -60,7 +60,8 @@ def test_series_and_checkpoints_that_one_rank_prepares_wrongly():
 def test_opening_that_one_rank_asks_for_wrongly():
     with folder() as where:
         expect(raised(lambda: parapet.open(f"{where}/s", odd("w", "a"), comm)), "ArgumentError")
-        expect(raised(lambda: parapet.open(f"{where}/s", "a", comm, memory_bytes=odd("many", "64MiB"))), "ArgumentError")
+        memory = odd("many", "64MiB")
+        expect(raised(lambda: parapet.open(f"{where}/s", "a", comm, memory_bytes=memory)), "ArgumentError")
         error = raised(parapet.open, f"{where}/nowhere", "r", comm)
         assert names_on_all(error) == ["NotFoundError"] * size
 

@@ -20,8 +20,12 @@ static const char *const names[3] = {"time", "y", "x"};
 static void append(parapet_store *store, const parapet_part *part, double *field, int64_t cells)
 {
     const char *const array[1] = {"u"};
-    parapet_array_spec spec = {.ndim = 3, .type = PARAPET_FLOAT64, .shape = shape, .chunks = chunks,
-                               .shards = shards, .dimension_names = names};
+    parapet_array_spec spec = {.ndim = 3,
+                               .type = PARAPET_FLOAT64,
+                               .shape = shape,
+                               .chunks = chunks,
+                               .shards = shards,
+                               .dimension_names = names};
     parapet_series_spec series = {.count = 1, .names = array, .specs = &spec, .attributes = "{\"title\": \"same\"}"};
     parapet_step step = {.parts = part, .part_count = 1};
     parapet_series *history = NULL;
@@ -59,8 +63,12 @@ int main(int argc, char **argv)
     int64_t start[2] = {first, 0}, count[2] = {end - first, COLUMNS};
     double *field = malloc((size_t)cells * sizeof *field);
     parapet_part part = {.ndim = 2, .start = start, .count = count, .data = field};
-    parapet_array_spec spec = {.ndim = 2, .type = PARAPET_FLOAT64, .shape = shape + 1, .chunks = chunks + 1,
-                               .shards = shards + 1, .dimension_names = names + 1,
+    parapet_array_spec spec = {.ndim = 2,
+                               .type = PARAPET_FLOAT64,
+                               .shape = shape + 1,
+                               .chunks = chunks + 1,
+                               .shards = shards + 1,
+                               .dimension_names = names + 1,
                                .attributes = "{\"units\": \"m\", \"levels\": [1, 2.5]}"};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
@@ -72,8 +80,12 @@ int main(int argc, char **argv)
     expect(parapet_array_close(&array));
     append(store, &part, field, cells);
     save_and_restore(store, &spec, &part);
-    parapet_copy_request copy = {.source = store, .source_path = "field", .target = store, .target_path = "columns",
-                                 .changes = {.chunks = "y/-1,x/5"}, .no_probe = 1};
+    parapet_copy_request copy = {.source = store,
+                                 .source_path = "field",
+                                 .target = store,
+                                 .target_path = "columns",
+                                 .changes = {.chunks = "y/-1,x/5"},
+                                 .no_probe = 1};
     expect(parapet_copy(&copy, NULL));
     expect(parapet_store_close(&store));
     free(field);
