@@ -9,6 +9,7 @@ import numpy.typing
 
 from . import _callbacks, _collective, _types
 from . import _library as c
+from ._basic import BoxReader
 from ._handles import Handle, Owner, Session
 from ._parts import CParts, Part
 from .attributes import Attributes
@@ -54,6 +55,7 @@ class Array(Owner):
         self.zarr_format: int = info.zarr_format
         self.is_sealed: bool = bool(info.is_sealed)
         self.fill_value = _fill_value(info, self.dtype)
+        self._boxes = BoxReader(self.shape, self.dtype)
         names = info.dimension_names
         self.dimension_names: tuple[str | None, ...] | None = None
         if names != c.ffi.NULL:
@@ -182,7 +184,13 @@ class Array(Owner):
     # ---- Indices of one process ----
 
     def __getitem__(self, index: Any) -> Any:
-        self._refuse_index("read(start, count)")
+        if self._session.is_shared:
+            self._refuse_index("read(start, count)")
+        box = self._boxes.find(index)
+        if box is not None:
+            status, found = self._boxes.read(self._handle.get(), *box)
+            self._session.check(status)
+            return found if found.ndim else found[()]
         selection = select(index, self.shape)
         result = numpy.empty(selection.counts, self.dtype)
         if result.size:
