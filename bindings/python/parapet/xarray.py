@@ -11,9 +11,9 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, Self
+from typing import TYPE_CHECKING, Any, Self, TypeVar, cast
 
 import numpy
 import xarray
@@ -33,7 +33,7 @@ if TYPE_CHECKING:
     from .group import Group
 
 Extents = Mapping[str, int]
-Data = "xarray.Dataset | xarray.DataArray"
+Result = TypeVar("Result")
 
 # Of an encoding, what all ranks must have alike: each would choose its own from the values that it has.
 _SHARED_ENCODING = ("units", "calendar", "dtype", "scale_factor", "add_offset", "_FillValue")
@@ -145,9 +145,13 @@ class _Block:
         dataset = data.to_dataset(name=data.name or "data") if isinstance(data, xarray.DataArray) else data
         self.comm, self._offsets, self._sizes, self._growing = comm, dict(offsets or {}), dict(sizes or {}), growing
         self._layouts: dict[str, dict[str, Any]] = {}
-        self._check_cut(dataset)
-        self.variables, attributes = self._encode(dataset, encoding or {})
+        raw = _agreed(comm, lambda: self._prepare(dataset, encoding or {}))
+        self._share_encoding(raw, dataset)
+        self.variables, attributes = _agreed(comm, lambda: _encoded(raw, dataset))
         self.attributes = {str(name): value for name, value in attributes.items()}
+        own = {name: (self.start(name), variable.shape) for name, variable in self.variables.items()}
+        self._boxes = comm.allgather(own) if comm is not None else [own]
+        self._check_names()
 
     def _check_cut(self, dataset: xarray.Dataset) -> None:
         for name in (*self._offsets, *self._sizes):
@@ -158,20 +162,32 @@ class _Block:
             if name not in self._sizes:
                 raise ArgumentError(f"offsets name {name!r}, so sizes must say how large the whole is")
 
-    def _encode(self, dataset: xarray.Dataset, encoding: Mapping[str, Mapping[str, Any]]
-                ) -> tuple[dict[str, xarray.Variable], Mapping[Any, Any]]:
-        """CF attributes for values. Rank 0 decides what xarray would choose from the values of each rank."""
+    def _check_names(self) -> None:
+        for rank, boxes in enumerate(self._boxes):
+            if list(boxes) != list(self._boxes[0]):
+                raise ArgumentError(f"all ranks must have the same variables: rank 0 has {', '.join(self._boxes[0])}, "
+                                    f"rank {rank} has {', '.join(boxes)}")
+
+    def _prepare(self, dataset: xarray.Dataset, encoding: Mapping[str, Mapping[str, Any]]
+                 ) -> dict[str, xarray.Variable]:
+        """The variables, with what is known of their encoding."""
+        self._check_cut(dataset)
         variables = {str(name): variable.copy(deep=False) for name, variable in dataset.variables.items()}
         for name, variable in variables.items():
             own = {**variable.encoding, **encoding.get(name, {})}
             self._layouts[name] = {key: own.pop(key) for key in ("chunks", "shards", "codec") if key in own}
             variable.encoding = {key: own[key] for key in (*_SHARED_ENCODING, "coordinates") if key in own}
-        if self.comm is not None and self.comm.size > 1:
-            found = _encoded(variables, dataset)[0] if self.comm.rank == 0 else {}
-            chosen = self.comm.bcast({name: _choice(variable) for name, variable in found.items()})
-            for name, variable in variables.items():
-                variable.encoding.update(chosen.get(name, {}))
-        return _encoded(variables, dataset)
+        return variables
+
+    def _share_encoding(self, variables: dict[str, xarray.Variable], dataset: xarray.Dataset) -> None:
+        """Rank 0 decides what xarray would choose on each rank from the values there, such as units of time."""
+        comm = self.comm
+        if comm is None or comm.size == 1:
+            return
+        found = _agreed(comm, lambda: _encoded(variables, dataset)[0] if comm.rank == 0 else {})
+        chosen = comm.bcast({name: _choice(variable) for name, variable in found.items()})
+        for name, variable in variables.items():
+            variable.encoding.update(chosen.get(name, {}))
 
     def has(self, name: str, dimension: str) -> bool:
         return dimension in self.variables[name].dims
@@ -195,20 +211,31 @@ class _Block:
 
     def parts(self, name: str) -> list[Part]:
         """What this rank writes: nothing, if a lower rank has the same box."""
-        part = Part(self.variables[name].values, self.start(name))
-        return [part] if self._is_first(part) else []
+        return [Part(self.variables[name].values, self.start(name))] if self._is_first(name) else []
 
     def step_parts(self, name: str, index: int) -> list[Part]:
-        part = Part(self.variables[name].values[index], self.start(name)[1:])
-        return [part] if self._is_first(part) else []
+        return [Part(self.variables[name].values[index], self.start(name)[1:])] if self._is_first(name) else []
 
-    def _is_first(self, part: Part) -> bool:
-        if 0 in part.count:
-            return False
-        if self.comm is None or self.comm.size == 1:
-            return True
-        boxes = self.comm.allgather((part.start, part.count))
-        return boxes.index((part.start, part.count)) == self.comm.rank
+    def _is_first(self, name: str) -> bool:
+        rank = self.comm.rank if self.comm is not None else 0
+        box = self._boxes[rank][name]
+        return 0 not in box[1] and [boxes[name] for boxes in self._boxes].index(box) == rank
+
+
+def _agreed(comm: Comm | None, function: Callable[[], Result]) -> Result:
+    """What a function returns, if it returns on all ranks; else all raise, so that nobody waits for a rank."""
+    failure, result = None, None
+    try:
+        result = function()
+    except Exception as error:
+        failure = error
+    texts = comm.allgather(None if failure is None else str(failure)) if comm is not None else [None]
+    if failure is not None:
+        raise failure
+    for rank, text in enumerate(texts):
+        if text is not None:
+            raise ArgumentError(f"rank {rank}: {text}")
+    return cast(Result, result)
 
 
 def _encoded(variables: Mapping[str, xarray.Variable], dataset: xarray.Dataset
