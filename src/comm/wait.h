@@ -14,8 +14,9 @@ typedef struct pp_wait {
 
 void pp_wait_briefly(pp_wait *wait);
 
-/* How long to sleep now, in nanoseconds, for callers that have a better way to sleep; 0: only yield. */
+/* How long to sleep now, in nanoseconds, for callers that have a better way to sleep; 0: call pp_wait_yield. */
 long pp_wait_next(pp_wait *wait);
+void pp_wait_yield(void);
 void pp_wait_reset(pp_wait *wait);
 
 /* Seconds since some fixed time, never going back. */

@@ -1,6 +1,5 @@
 #include "transfer/drive.h"
 
-#include <sched.h>
 
 #include "comm/wait.h"
 
@@ -139,7 +138,7 @@ static void rest(driver *self, pp_wait *wait)
         return;
     }
     if ((sleep = pp_wait_next(wait)) == 0)
-        (void)sched_yield();
+        pp_wait_yield();
     else
         pp_pipeline_wait(self->line, sleep);
 }
