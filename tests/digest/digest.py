@@ -36,8 +36,8 @@ import tempfile
 from pathlib import Path
 
 HERE = Path(__file__).resolve().parent
-sys.path.insert(0, str(HERE.parent / "own_state"))
-from state import crc32c  # noqa: E402
+sys.path.insert(0, str(HERE.parent / "harness"))
+from crc32c import crc32c  # noqa: E402
 RECORDED = HERE / "recorded.txt"
 DIGITS = 32
 SHOWN = 20

@@ -15,10 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from checkpoint_ledger import Ledger
-from kill_bed import RANKS, Bed, told
-
-sys.path.append(str(Path(__file__).resolve().parent.parent / "power"))
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+from checkpoint_ledger import Ledger  # noqa: E402
+from kill_bed import RANKS, Bed, told  # noqa: E402
 import machine  # noqa: E402
 
 TMPFS_SIZE, EXT4_SIZE = 2 << 20, 64 << 20

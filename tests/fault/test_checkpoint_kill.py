@@ -15,8 +15,9 @@ import sys
 import tempfile
 from pathlib import Path
 
-from checkpoint_ledger import Base, Ledger
-from kill_bed import RANKS, Bed, call_points, count_calls, kill_somewhen, place_of_tests, run_at_call, told
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+from checkpoint_ledger import Base, Ledger  # noqa: E402
+from kill_bed import RANKS, Bed, call_points, count_calls, kill_somewhen, place_of_tests, run_at_call, told  # noqa: E402
 
 COLLECTED_AFTER = 10
 PROGRESS_AFTER = 100

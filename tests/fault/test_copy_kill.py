@@ -13,8 +13,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import copy_files
-from kill_bed import Bed
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+import copy_files  # noqa: E402
+from kill_bed import Bed  # noqa: E402
 
 KINDS = ["alone", "two", "together", "unsharded", "group"]
 RANKS = 4

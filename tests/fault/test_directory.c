@@ -1,6 +1,6 @@
 /* Allocations that fail over a real directory: what the memory store cannot show, temporary files and descriptors
  * that stay behind. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include "sites.h"
 

@@ -1,5 +1,5 @@
 /* A file system that is really full: a small one in memory, mounted for the test where that is permitted. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <errno.h>
 #include <sys/mount.h>

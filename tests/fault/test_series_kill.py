@@ -17,7 +17,8 @@ import sys
 import tempfile
 from pathlib import Path
 
-from kill_bed import RANKS, Bed, call_points, count_calls, kill_somewhen, place_of_tests, run_at_call, told
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+from kill_bed import RANKS, Bed, call_points, count_calls, kill_somewhen, place_of_tests, run_at_call, told  # noqa: E402
 
 FORMS = ["single", "memory", "staged"]
 ARRAYS = ["u", "v", "w", "energy", "time"]

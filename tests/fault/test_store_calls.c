@@ -3,7 +3,7 @@
  * works once the trouble is gone. Locks are tried as locks of the file system and as owner records.
  *
  * fault_syscalls does the same with whole calls of the library, and asks for the right status. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <errno.h>
 

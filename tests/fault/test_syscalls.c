@@ -3,7 +3,7 @@
  * once the trouble is gone.
  *
  * fault_syscalls full|soak: full lets every fourth call fail, each manner beginning with another one. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <errno.h>
 

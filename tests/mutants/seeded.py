@@ -9,7 +9,7 @@ def power(form, count):
 def flush():
     return {"name": "fault_checkpoint_flush", "links": [],
             "run": ["python3", "ROOT/tests/fault/test_checkpoint_flush.py", "BUILD/tests/fault/checkpoint_ranks",
-                    "LAUNCHER", "11", "BUILD/tests/fault/libfault_kill_shim.so"]}
+                    "LAUNCHER", "11", "BUILD/tests/harness/libharness_kill_shim.so"]}
 
 
 def launched(noun, ranks, *arguments):

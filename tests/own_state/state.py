@@ -5,24 +5,16 @@ import hashlib
 import os
 import resource
 import subprocess
+import sys
 import tempfile
 from pathlib import Path
+
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+from crc32c import crc32c  # noqa: E402
 
 # Sanitizers reserve address space without end and take several times as long: only plain builds are judged.
 IS_JUDGED = os.environ.get("PARAPET_TEST_SANITIZED", "") == ""
 SECONDS = 10 if IS_JUDGED else 60  # of a run, on a machine that has other things to do
-TABLE = []
-for byte in range(256):
-    for _ in range(8):
-        byte = (byte >> 1) ^ (0x82F63B78 if byte & 1 else 0)
-    TABLE.append(byte)
-
-
-def crc32c(data):
-    value = 0xFFFFFFFF
-    for byte in data:
-        value = TABLE[(value ^ byte) & 255] ^ (value >> 8)
-    return value ^ 0xFFFFFFFF
 
 
 def mended_job(text):

@@ -31,8 +31,9 @@ import tempfile
 import time
 from pathlib import Path
 
-import blocklog
-import machine
+sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
+import blocklog  # noqa: E402
+import machine  # noqa: E402
 
 SUBJECTS = {"checkpoint": 3, "series": 1, "copy": 1}
 WORKS_LOGGED = {"checkpoint": 8, "series": 24, "copy": 6}

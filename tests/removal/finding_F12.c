@@ -1,6 +1,6 @@
 /* A copy that replaces an array: whatever fails, and wherever it is killed, the old array is there, or none and the
  * copy can be resumed, or the new one; never a mixture, and never neither. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <parapet.h>
 

@@ -1,5 +1,5 @@
 /* A copy that fails, and an array that is made or overwritten, leave what somebody else keeps at the target. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <errno.h>
 

@@ -3,7 +3,7 @@
  * every allocation is refused in turn. The newest is opened, or the call says that it failed. What is only
  * interrupted, or refused for the moment, is repeated. What this version cannot read is an error too, unless it is
  * damage. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <errno.h>
 

@@ -1,6 +1,6 @@
 /* keep counts what verifies: where a generation is damaged, the good one before it stays, however the damage is found
  * out, and goes once there are enough good ones that are newer. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <parapet.h>
 

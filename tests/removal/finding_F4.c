@@ -1,5 +1,5 @@
 /* In a group of checkpoints, collecting and committing leave alone what is only named like a generation: dates. */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <parapet.h>
 

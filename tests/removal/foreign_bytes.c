@@ -3,7 +3,7 @@
  * or replaces, committing, opening a series and shrinking can remove.
  *
  *     foreign_bytes LAYOUTS        PARAPET_TEST_SEED repeats one */
-#include "store/scratch.h"
+#include "scratch.h"
 
 #include <parapet.h>
 

@@ -1,7 +1,7 @@
 /* Calls without what they need are refused, and say what is missing. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 static const int64_t shape[] = {8};
 static const parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = shape};

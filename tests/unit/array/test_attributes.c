@@ -1,7 +1,7 @@
 /* Attributes of arrays and groups: set, read, removed, kept in order, and kept apart from Parapet's own. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 /* Groups and arrays have the same functions under two names: every test runs on both. */
 typedef struct holder {

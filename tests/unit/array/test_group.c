@@ -1,7 +1,7 @@
 /* Groups: made with all that is above them, listed in order, read in every form they are met in, consolidated. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 static const parapet_array_spec small = {.type = PARAPET_INT32, .ndim = 1, .shape = (const int64_t[]){10}};
 

@@ -1,7 +1,7 @@
 /* The stored bytes depend on the array and its contents alone: not on threads, memory, or how a call is cut. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 #define ROWS 70
 #define COLUMNS 90

@@ -1,7 +1,7 @@
 /* Partial updates: untouched chunks are taken over as they are, and what is overwritten whole is never read. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 typedef struct bed {
     parapet_store *store;

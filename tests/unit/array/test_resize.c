@@ -1,7 +1,7 @@
 /* Changing the shape: what is cut off never comes back, also when the cutting was interrupted at any operation. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 #define FILL (-7)
 #define SIDE 20

@@ -1,7 +1,7 @@
 /* Sealing: what it records, what it finds out, and what takes it off again. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 #define SIDE 10
 

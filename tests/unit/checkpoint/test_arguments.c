@@ -1,7 +1,7 @@
 /* Calls of checkpoints without what they need are refused, and say what is missing. */
 #include "support.h"
 
-#include "array/stored.h"
+#include "stored.h"
 
 #define refused(call, word) assert_fails(call, PARAPET_ERR_ARGUMENT, word)
 

@@ -3,8 +3,8 @@
 
 #include <parapet_plan.h>
 
-#include "array/stored.h"
 #include "copy/copy.h"
+#include "stored.h"
 
 #define ROWS 13
 #define COLUMNS 9

@@ -2,8 +2,8 @@
  * keeps it. A codec that is added is tested here without a change, unless its configuration depends on the array. */
 #include "support.h"
 
-#include "array/stored.h"
 #include "copy/copy.h"
+#include "stored.h"
 #include "zarr/internal.h"
 
 #define ROWS 8

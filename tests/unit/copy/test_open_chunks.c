@@ -3,7 +3,7 @@
 
 #include "base/memory.h"
 #include "copy/open_chunks.h"
-#include "transfer/laid_out.h"
+#include "laid_out.h"
 
 #define FILL 7
 #define BUDGET ((size_t)1 << 20)

@@ -3,8 +3,8 @@
 #include "support.h"
 
 #include "array/store.h"
-#include "array/stored.h"
 #include "series/series.h"
+#include "stored.h"
 
 #define FILL (-7)
 #define HEIGHT 6

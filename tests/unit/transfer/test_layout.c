@@ -1,7 +1,7 @@
 /* Where shards and chunks of an array lie, against the plain arithmetic; and which arrays are sharded. */
 #include "support.h"
 
-#include "transfer/laid_out.h"
+#include "laid_out.h"
 
 /* A 7 x 10 array in shards of 4 x 6 with chunks of 2 x 3. */
 static const char sharded[] =

@@ -1,7 +1,7 @@
 /* What a rank serves: alone what it holds, and when it trims the shards at the edge of the array. */
 #include "support.h"
 
-#include "transfer/laid_out.h"
+#include "laid_out.h"
 #include "transfer/session.h"
 
 /* A 7 x 10 array in shards of 4 x 6: the second row and the second column of shards overhang it. */

@@ -3,7 +3,7 @@
 
 #include "base/bytes.h"
 #include "codec/crc32c.h"
-#include "transfer/laid_out.h"
+#include "laid_out.h"
 #include "transfer/shard.h"
 
 #define CHUNKS 4
