@@ -167,7 +167,7 @@ parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *
     if (array == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_get_info needs an array and a pointer for the result");
     document = &array->document;
-    has_layout = array->layout_failure.status == PARAPET_OK;
+    has_layout = array->layout_failure == NULL;
     *info = (parapet_array_info){
         .path = array->path,
         .type = document->type.id,
@@ -213,7 +213,7 @@ parapet_status pp_array_check_writable(const parapet_array *array)
 
 parapet_status pp_array_check_readable(const parapet_array *array)
 {
-    return array->layout_failure.status == PARAPET_OK ? PARAPET_OK : pp_failure_put(&array->layout_failure);
+    return pp_failure_put(array->layout_failure);
 }
 
 parapet_store *pp_array_store(const parapet_array *array)
@@ -250,7 +250,7 @@ parapet_status pp_array_take_document(parapet_array *array, pp_array_document *d
 {
     pp_derived derived = {0};
     parapet_status status = pp_derived_init(&derived, array->store, document);
-    if (status == PARAPET_OK && (status = pp_failure_put(&derived.layout_failure)) == PARAPET_OK) {
+    if (status == PARAPET_OK && (status = pp_failure_put(derived.layout_failure)) == PARAPET_OK) {
         array->document = *document;
         *document = (pp_array_document){0};
         pp_derived_adopt(&derived, array);

@@ -14,7 +14,7 @@ struct parapet_array {
     uint64_t document_version;                      /* of the same, on rank 0; 0: not known */
     char incarnation[PP_INCARNATION_BYTES];         /* on rank 0 */
     pp_layout layout;
-    pp_failure layout_failure; /* why there is no layout, and so no reading */
+    pp_failure *layout_failure; /* why there is no layout, and so no reading; NULL: there is one */
     char *codec_words;
     bool is_sealed;
     bool has_head;        /* there is a seal in the store, in force or left over */

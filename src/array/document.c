@@ -119,8 +119,20 @@ parapet_status pp_array_document_duplicate(const pp_array_document *document, pp
 void pp_derived_clear(pp_derived *derived)
 {
     pp_layout_clear(&derived->layout);
+    pp_free(derived->layout_failure);
     pp_free(derived->codec_words);
-    derived->codec_words = NULL;
+    *derived = (pp_derived){0};
+}
+
+/* A failure is large and rare, whereas handles are many. */
+static parapet_status keep_failure(pp_derived *derived, parapet_status failed)
+{
+    pp_failure failure = {0};
+    parapet_status status;
+    pp_failure_take(&failure, failed);
+    if ((status = pp_allocate(&derived->layout_failure, sizeof failure)) == PARAPET_OK)
+        *derived->layout_failure = failure;
+    return status;
 }
 
 /* Arrays of variable-length elements have no layout: they open and list, and say why they cannot be read. */
@@ -130,8 +142,9 @@ parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, 
     parapet_status status = pp_layout_init(&derived->layout, document, store->options.ignore_checksums);
     if (status == PARAPET_ERR_ARGUMENT) /* a shape that cannot be, found in a document instead of a call */
         status = PARAPET_ERR_FORMAT;
-    pp_failure_take(&derived->layout_failure, status);
     if (status != PARAPET_OK && document->type.id != PARAPET_VARIABLE)
+        return status;
+    if (status != PARAPET_OK && (status = keep_failure(derived, status)) != PARAPET_OK)
         return status;
     pp_chain_spec_print(pp_document_chunk_codecs(document), &text);
     return pp_text_finish(&text, &derived->codec_words);
@@ -140,6 +153,7 @@ parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, 
 void pp_derived_adopt(pp_derived *derived, parapet_array *array)
 {
     pp_layout_clear(&array->layout);
+    pp_free(array->layout_failure);
     pp_free(array->codec_words);
     array->layout = derived->layout;
     array->layout_failure = derived->layout_failure;

@@ -20,7 +20,7 @@ parapet_status pp_array_document_duplicate(const pp_array_document *document, pp
 /* What is derived from a document. */
 typedef struct pp_derived {
     pp_layout layout;
-    pp_failure layout_failure;
+    pp_failure *layout_failure; /* NULL: there is a layout */
     char *codec_words;
 } pp_derived;
 

@@ -67,8 +67,8 @@ parapet_status parapet_array_layout_print(parapet_array *array, char **text)
     if (array == NULL || text == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_layout_print needs an array and a pointer for the text");
     *text = NULL;
-    if (array->layout_failure.status != PARAPET_OK)
-        return pp_failure_put(&array->layout_failure);
+    if (array->layout_failure != NULL)
+        return pp_failure_put(array->layout_failure);
     add_chunks(&out, &array->layout);
     add_shards(&out, &array->layout);
     return pp_outcome(pp_text_finish(&out, text));

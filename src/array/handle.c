@@ -6,6 +6,7 @@
 void pp_array_forget(parapet_array *array)
 {
     pp_layout_clear(&array->layout);
+    pp_free(array->layout_failure);
     pp_array_document_clear(&array->document);
     pp_json_free(array->zarray);
     pp_json_free(array->zattrs);

@@ -85,8 +85,8 @@ static parapet_status init_facts(plan_job *job)
     const parapet_store_options *options = &job->store->options;
     const pp_layout *layout = &array->layout;
     pp_forecast_facts *facts = &job->facts;
-    if (array->layout_failure.status != PARAPET_OK)
-        return pp_failure_put(&array->layout_failure);
+    if (array->layout_failure != NULL)
+        return pp_failure_put(array->layout_failure);
     facts->is_read = job->request->is_read;
     facts->type_name = array->document.type.name;
     facts->codecs = array->codec_words[0] != '\0' ? array->codec_words : "none";

@@ -123,7 +123,7 @@ void pp_failure_take(pp_failure *failure, parapet_status status)
 
 parapet_status pp_failure_put(const pp_failure *failure)
 {
-    if (failure->status == PARAPET_OK)
+    if (failure == NULL || failure->status == PARAPET_OK)
         return PARAPET_OK;
     memcpy(current_message, failure->message, sizeof current_message);
     has_succeeded = false;

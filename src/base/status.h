@@ -46,7 +46,7 @@ typedef struct pp_failure {
 /* Keeps status and this thread's sentence in failure, unless it already has one. */
 void pp_failure_take(pp_failure *failure, parapet_status status);
 
-/* Makes the kept sentence this thread's and returns the kept status. */
+/* Makes the kept sentence this thread's and returns the kept status; takes NULL, which is no failure. */
 parapet_status pp_failure_put(const pp_failure *failure);
 
 #endif

@@ -8,11 +8,12 @@
 #define PLACE_CALLER (-1)
 #define PLACE_COUNT 2
 
+/* Every open array has one, so that it has room for the stages that there are, not for all that there could be. */
 struct pp_chain {
-    int count;
-    pp_stage stages[PP_MAX_CODECS];
     size_t buffer_bytes[PLACE_COUNT];
     size_t decode_buffer_bytes[PLACE_COUNT]; /* what decoding alone needs of them */
+    int count;
+    pp_stage stages[];
 };
 
 struct pp_chain_scratch {
@@ -146,7 +147,8 @@ parapet_status pp_chain_build_inside(pp_chain **chain, const pp_chain_spec *spec
     if (spec->count < 0 || spec->count > PP_MAX_CODECS)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "codecs: %d codecs are more than the limit of %d", spec->count,
                        PP_MAX_CODECS);
-    if ((status = check_kinds(spec)) != PARAPET_OK || (status = pp_allocate(&built, sizeof *built)) != PARAPET_OK ||
+    if ((status = check_kinds(spec)) != PARAPET_OK ||
+        (status = pp_allocate(&built, sizeof *built + (size_t)spec->count * sizeof built->stages[0])) != PARAPET_OK ||
         (status = prepare_stages(built, spec, format, depth)) != PARAPET_OK) {
         pp_chain_free(built);
         return status;

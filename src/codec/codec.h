@@ -51,7 +51,7 @@ struct pp_sharding_spec;
 typedef struct pp_codec_spec {
     pp_codec_id id;
     bool is_big_endian;                /* bytes; delta, whose byte order may differ from the array's */
-    int order[PARAPET_MAX_NDIM];       /* transpose: encoded dimension i is decoded dimension order[i] */
+    int8_t order[PARAPET_MAX_NDIM];    /* transpose: encoded dimension i is decoded dimension order[i] */
     int level;                         /* gzip, zlib, zstd, blosc (clevel) */
     bool has_frame_checksum;           /* zstd */
     char blosc_compressor[12];         /* blosc: "lz4" */

@@ -2,7 +2,7 @@
 #include "codec/internal.h"
 #include "geometry/strided.h"
 
-static parapet_status check_order(const int *order, int ndim)
+static parapet_status check_order(const int8_t *order, int ndim)
 {
     bool is_met[PARAPET_MAX_NDIM] = {false};
     int i;

@@ -80,7 +80,7 @@ static parapet_status parse_transpose(pp_codec_spec *codec, pp_json *configurati
         if (entries[i] >= ndim || is_taken[entries[i]])
             break;
         is_taken[entries[i]] = true;
-        codec->order[i] = (int)entries[i];
+        codec->order[i] = (int8_t)entries[i];
         shape[i] = context->shape[entries[i]];
     }
     if (i < ndim || ndim != context->ndim)

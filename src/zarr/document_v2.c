@@ -59,7 +59,7 @@ static parapet_status parse_order(pp_array_document *document, pp_json *zarray)
     if (!pp_json_is_text(order, "F"))
         return pp_fail(PARAPET_ERR_FORMAT, "order must be \"C\" or \"F\", not %s", pp_json_words(order, words));
     for (i = 0; i < document->ndim; i++)
-        transpose.order[i] = document->ndim - 1 - i;
+        transpose.order[i] = (int8_t)(document->ndim - 1 - i);
     return document->ndim > 1 ? pp_codec_append(&document->codecs, &transpose) : PARAPET_OK;
 }
 

@@ -133,7 +133,7 @@ static pp_chain_spec choose_spec(const chain_choice *choice, const pp_chunk_form
         codec->blosc_shuffle = 1;
         codec->element_bytes = 4;
         for (k = 0; k < format->ndim; k++)
-            codec->order[k] = format->ndim - 1 - k;
+            codec->order[k] = (int8_t)(format->ndim - 1 - k);
         if (codec->id == PP_CODEC_SHARDING)
             codec->sharding = choose_sharding(format, i > 0, flags);
     }

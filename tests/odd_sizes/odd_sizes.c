@@ -4,7 +4,7 @@
  *     odd_sizes parts COUNT NDIM MEBIBYTES      one-element parts of each rank, interleaved
  *     odd_sizes steps COUNT STEPS MEBIBYTES     the same in open steps whose parts lie elsewhere each time
  *     odd_sizes start COUNT NDIM MEBIBYTES      the same in a checkpoint beside the computation
- *     odd_sizes arrays COUNT MEBIBYTES          arrays open at once, written and read as one
+ *     odd_sizes arrays COUNT MEBIBYTES          arrays open at once, every other one sharded
  *     odd_sizes children COUNT MEBIBYTES        groups in one group, listed and consolidated
  */
 #include <inttypes.h>
@@ -258,21 +258,46 @@ static parapet_status start_checkpoint(parapet_store *store, many *list)
     return status;
 }
 
+/* What an open array may take, whatever the limit. */
+#define ARRAY_BYTES ((int64_t)12 << 10)
+#define ARRAYS_AT_ONCE 500
+
 static int array_count;
+
+static parapet_status create_some(parapet_store *store, parapet_array **arrays, int first, int count)
+{
+    static const int64_t extent = 4, one = 1;
+    parapet_array_spec specs[ARRAYS_AT_ONCE];
+    const char *paths[ARRAYS_AT_ONCE];
+    char names[ARRAYS_AT_ONCE][32];
+    int i;
+    for (i = 0; i < count; i++) {
+        (void)snprintf(names[i], sizeof names[i], "group/a%d", first + i);
+        paths[i] = names[i];
+        specs[i] = (parapet_array_spec){.type = PARAPET_FLOAT64,
+                                        .ndim = 1,
+                                        .shape = &extent,
+                                        .chunks = i % 2 == 0 ? NULL : &one,
+                                        .shards = i % 2 == 0 ? NULL : &extent,
+                                        .overwrite = 1};
+    }
+    return parapet_arrays_create(arrays + first, store, paths, specs, count);
+}
 
 static parapet_status hold_arrays(parapet_store *store, many *list)
 {
     parapet_array **arrays = calloc((size_t)array_count, sizeof arrays[0]);
-    int64_t one = 1;
-    parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 1, .shape = &one, .overwrite = 1};
     parapet_status status = PARAPET_OK;
-    int i, count = 0;
+    int64_t grown;
+    int count = 0, more;
     (void)list;
-    for (i = 0; i < array_count && status == PARAPET_OK; i++, count += status == PARAPET_OK) {
-        char name[32];
-        (void)snprintf(name, sizeof name, "group/a%d", i);
-        status = parapet_array_create(&arrays[i], store, name, &spec);
+    require(arrays != NULL, "no memory for the test itself");
+    for (; count < array_count && status == PARAPET_OK; count += status == PARAPET_OK ? more : 0) {
+        more = array_count - count < ARRAYS_AT_ONCE ? array_count - count : ARRAYS_AT_ONCE;
+        status = create_some(store, arrays, count, more);
     }
+    grown = resident_bytes("VmRSS") - resident_before;
+    require(!is_judged || grown <= count * ARRAY_BYTES + 4 * MEBIBYTE, "open arrays take too much memory");
     (void)parapet_arrays_close(arrays, count);
     free(arrays);
     return status;

@@ -20,10 +20,10 @@ static pp_codec_spec random_transpose(test_random *random, int ndim)
     pp_codec_spec codec = {.id = PP_CODEC_TRANSPOSE};
     int i;
     for (i = 0; i < ndim; i++)
-        codec.order[i] = i;
+        codec.order[i] = (int8_t)i;
     for (i = ndim - 1; i > 0; i--) {
         int other = (int)test_random_between(random, 0, i);
-        int kept = codec.order[i];
+        int8_t kept = codec.order[i];
         codec.order[i] = codec.order[other];
         codec.order[other] = kept;
     }
@@ -107,7 +107,7 @@ static void test_chain__decodes_what_it_encoded_for_random_chains_and_shapes(voi
 }
 
 /* encoded[index[order[0]], index[order[1]], index[order[2]]] = decoded[index], each element reversed. */
-static void expect_transposed(const pp_chunk_format *format, const int *order, const unsigned char *decoded,
+static void expect_transposed(const pp_chunk_format *format, const int8_t *order, const unsigned char *decoded,
                               unsigned char *encoded)
 {
     int64_t index[3], at, place;
@@ -125,7 +125,7 @@ static void expect_transposed(const pp_chunk_format *format, const int *order, c
 
 static void test_chain__transposes_as_zarr_says(void **state)
 {
-    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+    static const int8_t orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2}, {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
     test_random random = test_random_start();
     pp_chunk_format format = format_row(1, 4);
     unsigned char decoded[480], expected[480];
@@ -408,7 +408,7 @@ static void test_chain__refuses_codecs_in_the_wrong_order(void **state)
 
 static void test_chain__refuses_an_order_that_is_no_permutation(void **state)
 {
-    static const int orders[][2] = {{0, 0}, {1, 2}, {-1, 0}};
+    static const int8_t orders[][2] = {{0, 0}, {1, 2}, {-1, 0}};
     pp_chunk_format format = format_row(4, 4);
     size_t i;
     (void)state;

@@ -299,7 +299,7 @@ static void check_counting(const pp_chain_spec *spec, const pp_chunk_format *for
 
 static const int32_t zero = 0;
 
-static pp_codec_spec transpose_codec(int ndim, const int *order)
+static pp_codec_spec transpose_codec(int ndim, const int8_t *order)
 {
     pp_codec_spec codec = {.id = PP_CODEC_TRANSPOSE};
     memcpy(codec.order, order, (size_t)ndim * sizeof *order);
@@ -357,7 +357,7 @@ static void test_sharding__reads_a_shard_of_others_inside_gzip(void **state)
 static void test_sharding__reads_a_transposed_shard_of_others(void **state)
 {
     static const int64_t array[] = {9, 7}, shape[] = {8, 6}, small[] = {3, 4};
-    static const int order[] = {1, 0};
+    static const int8_t order[] = {1, 0};
     static const char shard[] =
         "28b52ffd203081010001000000080000000f0000001600000002000000090000001000000017000000030000000a00000011"
         "0000001800000028b52ffd20308101001d000000240000002b000000320000001e000000250000002c000000330000001f00"
@@ -378,7 +378,7 @@ static void test_sharding__reads_a_transposed_shard_of_others(void **state)
 static void test_sharding__reads_transposed_chunks_of_others(void **state)
 {
     static const int64_t array[] = {4, 5, 6}, shape[] = {4, 6, 8}, small[] = {2, 3, 4};
-    static const int order[] = {1, 2, 0};
+    static const int8_t order[] = {1, 2, 0};
     static const char shard[] =
         "28b52ffd206075010002860a0e10d7395bb03b0048ede456c84e017f3edcb9f0e6c199035ffeaedc3d793b72f6e3ebc6d58b"
         "a71347010028b52ffd2060950100a40205000000230000000600000024000b000000290000000c0000002a00110000002f00"
