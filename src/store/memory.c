@@ -17,6 +17,7 @@ typedef struct memory_writer {
     pp_memory_content *content;
     bool is_staged;
     bool is_published;
+    bool has_failed;
 } memory_writer;
 
 typedef struct memory_log {
@@ -191,15 +192,19 @@ static parapet_status memory_resume(pp_store *store, const pp_write_request *req
     return PARAPET_OK;
 }
 
-static parapet_status memory_append(pp_writer *writer, const void *data, size_t bytes)
+/* As in a directory, where nobody knows how much of it was written. */
+static parapet_status check_sound(const memory_writer *self)
 {
-    memory_writer *self = (memory_writer *)writer;
-    pp_memory_space *shared = space_of(writer->store);
+    if (self->has_failed)
+        return pp_fail(PARAPET_ERR_IO, "an earlier write to %s failed; it must be begun again, or resumed",
+                       self->key);
+    return PARAPET_OK;
+}
+
+static parapet_status append_content(const memory_writer *self, const void *data, size_t bytes)
+{
+    pp_memory_space *shared = space_of(self->writer.store);
     parapet_status status;
-    if (self->is_staged)
-        return pp_fail(PARAPET_ERR_INTERNAL, "%s is staged; nothing can be appended to it", self->key);
-    if (bytes == 0)
-        return PARAPET_OK;
     if (self->temporary == NULL) /* nobody else knows it */
         return pp_memory_content_append(self->content, self->key, data, bytes);
     pp_memory_space_lock(shared);
@@ -208,11 +213,29 @@ static parapet_status memory_append(pp_writer *writer, const void *data, size_t 
     return status;
 }
 
+static parapet_status memory_append(pp_writer *writer, const void *data, size_t bytes)
+{
+    memory_writer *self = (memory_writer *)writer;
+    parapet_status status = check_sound(self);
+    if (status != PARAPET_OK)
+        return status;
+    if (self->is_staged)
+        return pp_fail(PARAPET_ERR_INTERNAL, "%s is staged; nothing can be appended to it", self->key);
+    if (bytes == 0)
+        return PARAPET_OK;
+    status = append_content(self, data, bytes);
+    self->has_failed = status != PARAPET_OK;
+    return status;
+}
+
 /* What was not synced cannot be resumed: nobody shall rely on more than a directory keeps in a power cut. */
 static parapet_status memory_sync(pp_writer *writer)
 {
     memory_writer *self = (memory_writer *)writer;
     pp_memory_space *shared = space_of(writer->store);
+    parapet_status status = check_sound(self);
+    if (status != PARAPET_OK)
+        return status;
     pp_memory_space_lock(shared);
     self->content->synced_bytes = self->content->bytes;
     pp_memory_space_unlock(shared);
@@ -222,8 +245,9 @@ static parapet_status memory_sync(pp_writer *writer)
 static parapet_status memory_stage(pp_writer *writer)
 {
     memory_writer *self = (memory_writer *)writer;
-    self->is_staged = true;
-    return memory_sync(writer);
+    parapet_status status = memory_sync(writer);
+    self->is_staged = self->is_staged || status == PARAPET_OK;
+    return status;
 }
 
 static parapet_status memory_publish(pp_writer *writer, pp_publish_mode mode)

@@ -204,6 +204,36 @@ static void test_memory__each_refused_allocation_fails_cleanly(void **state)
     assert_in_range(plan.at, 8, 99);
 }
 
+static int refuse_all(void *context, size_t bytes)
+{
+    (void)context;
+    (void)bytes;
+    return 1;
+}
+
+static void test_memory__a_refused_append_ends_a_writer(void **state)
+{
+    static const char large[1 << 16];
+    pp_write_request request = small_request("a");
+    pp_store *store;
+    pp_writer *writer;
+    (void)state;
+    assert_ok(pp_store_memory_build(&store, NULL));
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_ok(pp_writer_append(writer, "x", 1));
+    pp_memory_hook_set(refuse_all, NULL);
+    assert_fails(pp_writer_append(writer, large, sizeof large), PARAPET_ERR_MEMORY, "");
+    pp_memory_hook_set(NULL, NULL);
+    assert_fails(pp_writer_append(writer, "y", 1), PARAPET_ERR_IO, "begun again");
+    assert_fails(pp_writer_append(writer, "", 0), PARAPET_ERR_IO, "begun again");
+    assert_fails(pp_writer_sync(writer), PARAPET_ERR_IO, "begun again");
+    assert_fails(pp_writer_stage(writer), PARAPET_ERR_IO, "begun again");
+    assert_fails(pp_writer_publish(writer, PP_PUBLISH_REPLACE), PARAPET_ERR_IO, "begun again");
+    pp_writer_free(writer);
+    assert_absent(store, "a");
+    pp_store_free(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -216,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_memory__removing_reaches_everything_below_a_prefix_only),
         cmocka_unit_test(test_memory__random_operations_agree_with_a_table),
         cmocka_unit_test(test_memory__each_refused_allocation_fails_cleanly),
+        cmocka_unit_test(test_memory__a_refused_append_ends_a_writer),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
