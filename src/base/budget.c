@@ -1,5 +1,7 @@
 #include "base/budget.h"
 
+#include <stdint.h>
+
 #include "base/checked.h"
 
 #ifdef __SANITIZE_ADDRESS__ /* a spare is as good as freed */
@@ -76,7 +78,7 @@ static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, 
 {
     size_t wanted;
     if (!pp_add_size_fits(budget->limit_bytes - free_bytes, bytes, &wanted) ||
-        !pp_add_size_fits(wanted, atomic_load(&budget->expected_bytes), &wanted))
+        !pp_add_size_fits(wanted, atomic_load(&budget->expected_bytes), &wanted) || wanted > INT64_MAX)
         return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any machine has", purpose, bytes);
     return pp_fail(
         PARAPET_ERR_MEMORY,

@@ -165,12 +165,18 @@ static parapet_status find_largest(const parapet_series *series, const pp_series
     return status;
 }
 
+/* What the lists of more pieces take cannot be counted in 63 bits, and no machine has it. */
+#define COUNTABLE_PIECES ((size_t)1 << 46)
+
 /* A limit with which a row of steps like this one can be kept and written, even if none continues the one before it:
  * half of it is for what a shard has of the row, the other half for the lists. */
 static uint64_t enough_for_row(const parapet_series *series, const step_measure *measure, uint64_t largest)
 {
-    uint64_t steps = (uint64_t)series->steps_per_row;
-    return 2 * pp_max_u64(largest * steps, pp_series_row_list_bytes(series, measure->count * (size_t)steps));
+    size_t steps = (size_t)series->steps_per_row, pieces, bytes;
+    if (!pp_multiply_size_fits(measure->count, steps, &pieces) || pieces > COUNTABLE_PIECES ||
+        !pp_multiply_size_fits((size_t)largest, steps, &bytes) || bytes > INT64_MAX / 2)
+        return INT64_MAX;
+    return pp_min_u64(2 * pp_max_u64(bytes, pp_series_row_list_bytes(series, pieces)), INT64_MAX);
 }
 
 /* The part of the row that one shard has of this rank must pass through memory when it is written. */

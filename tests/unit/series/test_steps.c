@@ -468,6 +468,24 @@ static void test_series__a_first_step_that_is_refused_again_and_again_takes_no_m
     assert_int_equal(pp_memory_live_count(), live);
 }
 
+/* What the lists of such a row take does not fit 63 bits: the limit that is named must not be a small one. */
+static void test_series__the_limit_named_for_a_row_without_end_does_not_wrap(void **state)
+{
+    static const subject endless_row = {INT64_C(1) << 52, INT64_C(1) << 30, true};
+    parapet_store *store;
+    parapet_series *series;
+    const char *named;
+    (void)state;
+    stored_open(&store, &little);
+    assert_ok(create(&series, store, "s", &endless_row));
+    assert_fails(append(series, 0), PARAPET_ERR_MEMORY, "too small to keep");
+    named = strstr(parapet_error_message(), "at least ");
+    assert_non_null(named);
+    assert_true(strtoull(named + strlen("at least "), NULL, 10) == INT64_MAX);
+    assert_ok(parapet_series_close(&series));
+    stored_close(&store);
+}
+
 /* ---- What is refused ---- */
 
 static void test_series__refuses_what_is_no_series(void **state)
@@ -757,6 +775,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_series__a_large_row_is_written_shard_by_shard_with_the_same_bytes),
         cmocka_unit_test(test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log),
         cmocka_unit_test(test_series__a_first_step_that_is_refused_again_and_again_takes_no_more_memory),
+        cmocka_unit_test(test_series__the_limit_named_for_a_row_without_end_does_not_wrap),
         cmocka_unit_test(test_series__refuses_what_is_no_series),
         cmocka_unit_test(test_series__refuses_a_step_that_is_wrong_and_goes_on),
         cmocka_unit_test(test_series__refuses_a_step_with_the_dimension_of_the_steps),
