@@ -96,12 +96,12 @@ static parapet_status check_group(const parapet_array *array)
     pp_free(group);
     return status != PARAPET_ERR_NOT_FOUND
                ? PARAPET_OK
-               : pp_fail(PARAPET_ERR_STALE, "another job has removed the group of array \"%s\", and the array goes too",
-                         array->path);
+               : pp_fail(PARAPET_ERR_STALE,
+                         "another job has removed the group of array \"%s\", and the array goes too", array->path);
 }
 
-/* A document that is replaced while its seal is being looked at does not go with it: that is no damage. Nor is what is
- * missing of an array that goes. */
+/* A document that is replaced while its seal is being looked at does not go with it: that is no damage. Nor is what
+ * is missing of an array that goes. */
 parapet_status pp_array_load(parapet_array *array)
 {
     pp_failure failure = {0};

@@ -1,6 +1,5 @@
 #include "transfer/drive.h"
 
-
 #include "comm/wait.h"
 
 typedef struct driver {
