@@ -1,6 +1,5 @@
 #include <string.h>
 
-#include "array/children.h"
 #include "array/consolidate.h"
 #include "array/group.h"
 #include "array/group_handle.h"
@@ -11,10 +10,18 @@
 /* Gathers the documents of everything below a group. */
 typedef struct consolidation {
     parapet_store *store;
+    const char *path;
     size_t base_bytes; /* of the path of the group, with its slash */
-    pp_json *metadata;
+    pp_documents *documents;
     bool is_flat; /* only the arrays of the group itself; what is not Zarr is not looked at */
 } consolidation;
+
+/* A group below the one that is consolidated, or that one. */
+typedef struct level {
+    consolidation *job;
+    const char *path;
+    int depth;
+} level;
 
 static parapet_status consolidate_below(consolidation *job, const char *path, int depth);
 
@@ -22,7 +29,8 @@ static parapet_status add_document(consolidation *job, const char *path, int dep
 {
     pp_node node = {0};
     parapet_status status = pp_node_load_finished(job->store, path, &node);
-    if (status == PARAPET_OK && job->is_flat && (node.kind == PARAPET_NODE_GROUP || node.zarr_format == 2)) {
+    bool is_group = node.kind == PARAPET_NODE_GROUP;
+    if (status == PARAPET_OK && job->is_flat && (is_group || node.zarr_format == 2)) {
         pp_node_clear(&node);
         return PARAPET_OK;
     }
@@ -30,63 +38,67 @@ static parapet_status add_document(consolidation *job, const char *path, int dep
         status = pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" is Zarr v2; only Zarr v3 can be consolidated", path);
     if (status == PARAPET_OK && node.is_implicit)
         status = pp_fail(PARAPET_ERR_FORMAT, "the group \"%s\" has no zarr.json; it cannot be consolidated", path);
-    if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
+    if (status == PARAPET_OK && is_group)
         pp_json_remove(node.json, "consolidated_metadata");
     if (status == PARAPET_OK)
-        status = pp_json_set(job->metadata, path + job->base_bytes, pp_json_share(node.json));
-    if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP)
-        status = consolidate_below(job, path, depth + 1);
+        status = pp_documents_add(job->documents, path + job->base_bytes, node.json);
     pp_node_clear(&node);
-    return status;
+    return status == PARAPET_OK && is_group ? consolidate_below(job, path, depth + 1) : status;
+}
+
+/* The store tells the names after it has listed them all. */
+static parapet_status visit_child(void *context, const pp_listed *listed)
+{
+    const level *above = context;
+    char *child = NULL;
+    parapet_status status;
+    if (!listed->is_prefix || pp_path_check(listed->name) != PARAPET_OK)
+        return PARAPET_OK;
+    if ((status = pp_path_join(above->path, listed->name, &child)) == PARAPET_OK)
+        status = add_document(above->job, child, above->depth);
+    pp_free(child);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
 static parapet_status consolidate_below(consolidation *job, const char *path, int depth)
 {
-    pp_children list = {0};
-    parapet_status status;
-    size_t i;
+    level here = {.job = job, .path = path, .depth = depth};
     if (depth > PP_JSON_MAX_DEPTH)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\": groups are nested more than %d deep", path,
                        PP_JSON_MAX_DEPTH);
-    status = pp_children_list(&list, job->store, path);
-    for (i = 0; i < list.count && status == PARAPET_OK; i++) {
-        char *child = NULL;
-        if ((status = pp_path_join(path, list.names[i], &child)) == PARAPET_OK)
-            status = add_document(job, child, depth);
-        if (status == PARAPET_ERR_NOT_FOUND)
-            status = PARAPET_OK;
-        pp_free(child);
-    }
-    pp_children_clear(&list);
-    return status;
+    return pp_store_list(job->store->backend, path, visit_child, &here);
 }
 
-parapet_status pp_metadata_gather(parapet_store *store, const char *path, bool is_flat, pp_json **consolidated)
+static parapet_status gather(void *context, pp_documents *documents)
 {
-    static const char frame[] = "{\"kind\":\"inline\",\"must_understand\":false}";
+    consolidation *job = context;
+    job->documents = documents;
+    return consolidate_below(job, job->path, 0);
+}
+
+parapet_status pp_metadata_print(parapet_store *store, const char *path, bool is_flat,
+                                 const pp_group_document *document, pp_text *text)
+{
     size_t base = path[0] != '\0' ? strlen(path) + 1 : 0;
-    consolidation job = {.store = store, .base_bytes = base, .is_flat = is_flat};
+    consolidation job = {.store = store, .path = path, .base_bytes = base, .is_flat = is_flat};
     parapet_status status;
-    if ((status = pp_json_parse(consolidated, frame, strlen(frame))) != PARAPET_OK ||
-        (status = pp_json_object_build(&job.metadata)) != PARAPET_OK)
-        return status;
-    status = consolidate_below(&job, path, 0);
-    if (status == PARAPET_OK)
-        return pp_json_set(*consolidated, "metadata", job.metadata);
-    pp_json_free(job.metadata);
+    pp_text_init_within(text, &store->budget, "consolidated metadata");
+    status = pp_group_document_print_with(document, gather, &job, text);
+    pp_counters_plan(&store->counters, pp_budget_peak(&store->budget));
     return status;
 }
 
-static parapet_status gather(parapet_group *group, pp_group_document *changed, const void *argument)
+static parapet_status print_with_metadata(parapet_group *group, pp_group_document *changed, const void *argument,
+                                          pp_text *text)
 {
     (void)argument;
-    return pp_metadata_gather(group->store, group->path, false, &changed->consolidated_metadata);
+    return pp_metadata_print(group->store, group->path, false, changed, text);
 }
 
 /* While the group is held, nobody below it can change a document that was gathered. */
 static parapet_status consolidate(void *group, const void *argument)
 {
-    return pp_group_edit(group, gather, argument);
+    return pp_group_edit(group, print_with_metadata, argument);
 }
 
 parapet_status parapet_group_consolidate(parapet_group *group)

@@ -4,10 +4,11 @@
 
 #include <stdbool.h>
 
-#include "zarr/json.h"
+#include "zarr/document.h"
 
-/* Gathers the documents of everything below a group; flat: only those of its direct arrays. Free it even after a
- * failure. */
-parapet_status pp_metadata_gather(parapet_store *store, const char *path, bool is_flat, pp_json **consolidated);
+/* Rank 0: prints the document of the group at path with the documents of everything below it; flat: only those of its
+ * direct arrays. The budget of the store pays for the text; free it even after a failure. */
+parapet_status pp_metadata_print(parapet_store *store, const char *path, bool is_flat,
+                                 const pp_group_document *document, pp_text *text);
 
 #endif

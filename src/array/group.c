@@ -196,6 +196,7 @@ static parapet_status refresh(parapet_group *group)
 parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const void *argument)
 {
     pp_group_document changed;
+    pp_text text = {0};
     pp_edit edit;
     parapet_status status = pp_edit_begin(&edit, group->store, group->path);
     if (status != PARAPET_OK)
@@ -204,10 +205,12 @@ parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const
         changed = group->document;
         changed.attributes = changed.attributes != NULL ? pp_json_share(changed.attributes) : NULL;
         changed.consolidated_metadata = NULL;
-        if ((status = change(group, &changed, argument)) == PARAPET_OK &&
+        if ((status = change(group, &changed, argument, &text)) == PARAPET_OK &&
             (status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&
             (status = pp_edit_prove(&edit)) == PARAPET_OK)
-            status = pp_node_write_group(group->store, group->path, &changed, PP_PUBLISH_REPLACE);
+            status = pp_node_write(group->store, group->path, PARAPET_NODE_GROUP, text.data, text.bytes,
+                                   PP_PUBLISH_REPLACE);
+        pp_text_free(&text);
         pp_json_free(status == PARAPET_OK ? group->document.attributes : changed.attributes);
         pp_json_free(status == PARAPET_OK ? group->document.consolidated_metadata : changed.consolidated_metadata);
         if (status == PARAPET_OK)
@@ -217,7 +220,8 @@ parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const
     return status;
 }
 
-static parapet_status change_attribute(parapet_group *group, pp_group_document *changed, const void *attribute)
+static parapet_status change_attribute(parapet_group *group, pp_group_document *changed, const void *attribute,
+                                       pp_text *text)
 {
     pp_json *attributes = NULL;
     parapet_status status = pp_attributes_changed(changed->attributes, attribute, &attributes);
@@ -226,7 +230,7 @@ static parapet_status change_attribute(parapet_group *group, pp_group_document *
         return status;
     pp_json_free(changed->attributes);
     changed->attributes = attributes;
-    return PARAPET_OK;
+    return pp_group_document_print(changed, text);
 }
 
 static parapet_status set_attribute(void *group, const void *attribute)

@@ -430,9 +430,8 @@ static parapet_status write_group(parapet_checkpoint *checkpoint)
     pp_group_document document = {.zarr_format = 3, .attributes = pp_json_share(checkpoint->attributes)};
     pp_text text = {0};
     parapet_status status;
-    if ((status = pp_metadata_gather(checkpoint->store, checkpoint->group_path, true,
-                                     &document.consolidated_metadata)) == PARAPET_OK &&
-        (status = pp_group_document_print(&document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK) {
+    if ((status = pp_metadata_print(checkpoint->store, checkpoint->group_path, true, &document, &text)) ==
+        PARAPET_OK) {
         pp_sha256_of(text.data, text.bytes, checkpoint->commit.document);
         status = pp_node_write(checkpoint->store, checkpoint->group_path, PARAPET_NODE_GROUP, text.data, text.bytes,
                                PP_PUBLISH_EXCLUSIVE);

@@ -85,11 +85,10 @@ static parapet_status write_held(parapet_series *series, int64_t steps, pp_json 
     if (status == PARAPET_OK && (status = renew_attributes(series, steps, attributes, &document)) == PARAPET_OK) {
         pp_json_free(document.consolidated_metadata);
         document.consolidated_metadata = NULL;
-        if (steps >= 0)
-            status = pp_metadata_gather(series->store, series->path, true, &document.consolidated_metadata);
+        status = steps >= 0 ? pp_metadata_print(series->store, series->path, true, &document, &text)
+                            : pp_group_document_print(&document, &text);
     }
-    if (status == PARAPET_OK && (status = pp_group_document_print(&document, &text)) == PARAPET_OK &&
-        (status = text.status) == PARAPET_OK)
+    if (status == PARAPET_OK)
         status =
             pp_node_write(series->store, series->path, PARAPET_NODE_GROUP, text.data, text.bytes, PP_PUBLISH_REPLACE);
     pp_text_free(&text);

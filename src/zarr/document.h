@@ -54,6 +54,20 @@ parapet_status pp_group_document_parse(pp_group_document *document, pp_json *jso
 parapet_status pp_group_document_parse_v2(pp_group_document *document, pp_json *zgroup, pp_json *zattrs);
 parapet_status pp_group_document_print(const pp_group_document *document, pp_text *text);
 
+/* Consolidated metadata on their way into a text: together they are too large to be kept as JSON. */
+typedef struct pp_documents {
+    pp_text *text;
+    size_t count;
+} pp_documents;
+
+/* Adds a document; name is its path below the group. */
+parapet_status pp_documents_add(pp_documents *documents, const char *name, pp_json *json);
+
+/* Prints a group with consolidated metadata, which print adds one document at a time. The text is empty before. */
+typedef parapet_status (*pp_documents_printer)(void *context, pp_documents *documents);
+parapet_status pp_group_document_print_with(const pp_group_document *document, pp_documents_printer print,
+                                            void *context, pp_text *text);
+
 /* "array", "group" or an error for a zarr.json that is neither, or a draft of Zarr v3 from before 2023. */
 parapet_status pp_document_node_type(pp_json *json, parapet_node_kind *kind);
 

@@ -82,6 +82,9 @@ bool pp_json_equals(pp_json *a, pp_json *b);
 /* Prints a value: on one line, or indented by two spaces. */
 void pp_json_print(pp_json *json, bool is_indented, pp_text *text);
 
+/* The same, indented, for a value that is inside this many others. */
+void pp_json_print_inside(pp_json *json, int depth, pp_text *text);
+
 /* Prints a string with its quotes and escapes. */
 void pp_json_print_string(const char *string, pp_text *text);
 

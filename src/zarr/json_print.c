@@ -211,6 +211,12 @@ void pp_json_print(pp_json *json, bool is_indented, pp_text *text)
     print_value(&print, json);
 }
 
+void pp_json_print_inside(pp_json *json, int depth, pp_text *text)
+{
+    printer print = {.text = text, .is_indented = true, .depth = depth};
+    print_value(&print, json);
+}
+
 const char *pp_json_words(pp_json *json, char words[PP_JSON_WORDS_BYTES])
 {
     pp_text text = {0};

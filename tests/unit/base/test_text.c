@@ -141,6 +141,77 @@ static void test_text__can_be_used_again_after_finish_and_free(void **state)
     pp_free(result);
 }
 
+static void add_lines(pp_text *text, size_t count)
+{
+    for (; count > 0; count--) {
+        pp_text_add(text, "%d", 1234567);
+        pp_text_add_bytes(text, "\n", 1);
+    }
+}
+
+static void test_text__that_grows_is_paid_for_by_its_budget(void **state)
+{
+    pp_budget budget;
+    pp_text text;
+    (void)state;
+    pp_budget_init(&budget, 1 << 20);
+    pp_text_init_within(&text, &budget, "many lines");
+    add_lines(&text, 4096);
+    assert_int_equal(pp_budget_used(&budget), 0); /* it is small */
+    add_lines(&text, 4096 * 15);
+    assert_ok(pp_text_check(&text));
+    assert_int_equal(text.bytes, 4096 * 16 * 8);
+    assert_int_equal(pp_budget_used(&budget), text.capacity);
+    assert_memory_equal(text.data + text.bytes - 8, "1234567\n", 9);
+    pp_text_free(&text);
+    assert_int_equal(pp_budget_used(&budget), 0);
+}
+
+/* The limit that is named has room for all of it, not only for what there was when room ran out. */
+static void test_text__beyond_its_budget_is_refused_with_a_limit_that_suffices(void **state)
+{
+    size_t limit = (size_t)100 << 10;
+    pp_budget budget;
+    pp_text text;
+    const char *named;
+    char *result;
+    int attempt;
+    (void)state;
+    for (attempt = 0; attempt < 2; attempt++) {
+        pp_budget_init(&budget, limit);
+        pp_text_init_within(&text, &budget, "many lines");
+        add_lines(&text, 100000);
+        assert_int_equal(text.bytes, 800000);
+        if (attempt > 0)
+            break;
+        assert_fails(pp_text_check(&text), PARAPET_ERR_MEMORY, "many lines need");
+        assert_int_equal(pp_budget_used(&budget), 0);
+        named = strstr(parapet_error_message(), "at least ");
+        assert_non_null(named);
+        limit = (size_t)strtoull(named + strlen("at least "), NULL, 10);
+        assert_fails(pp_text_finish(&text, &result), PARAPET_ERR_MEMORY, "");
+        assert_null(result);
+    }
+    assert_ok(pp_text_finish(&text, &result));
+    assert_int_equal(strlen(result), 800000);
+    assert_int_equal(pp_budget_used(&budget), 0);
+    pp_free(result);
+}
+
+static void test_text__refused_for_a_moment_stays_refused(void **state)
+{
+    pp_budget budget;
+    pp_text text;
+    (void)state;
+    pp_budget_init(&budget, 1 << 20);
+    assert_ok(pp_budget_reserve(&budget, 1 << 20, "something else"));
+    pp_text_init_within(&text, &budget, "many lines");
+    add_lines(&text, 10000);
+    pp_budget_release(&budget, 1 << 20);
+    assert_fails(pp_text_check(&text), PARAPET_ERR_MEMORY, "at least");
+    pp_text_free(&text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -152,6 +223,9 @@ int main(void)
         cmocka_unit_test(test_text__the_first_failure_sticks_at_every_allocation),
         cmocka_unit_test(test_text__a_failure_is_not_forgotten_when_memory_returns),
         cmocka_unit_test(test_text__can_be_used_again_after_finish_and_free),
+        cmocka_unit_test(test_text__that_grows_is_paid_for_by_its_budget),
+        cmocka_unit_test(test_text__beyond_its_budget_is_refused_with_a_limit_that_suffices),
+        cmocka_unit_test(test_text__refused_for_a_moment_stays_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -679,6 +679,93 @@ static void test_group__is_read_and_written(void **state)
     pp_json_free(json);
 }
 
+static parapet_status add_one(void *context, const char *name, pp_json *value)
+{
+    return pp_documents_add(context, name, value);
+}
+
+static parapet_status add_all(void *metadata, pp_documents *documents)
+{
+    return pp_json_each(metadata, add_one, documents);
+}
+
+/* What is printed as it is gathered is the same, byte by byte, as what is kept and then printed. */
+static void assert_printed_with(const char *metadata)
+{
+    static const char frame[] =
+        "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"consolidated_metadata\":"
+        "{\"kind\":\"inline\",\"must_understand\":false,\"metadata\":{}}},"
+        "\"consolidated_metadata\":{\"kind\":\"inline\",\"must_understand\":false,"
+        "\"metadata\":%s},\"e\":{\"must_understand\":false}}";
+    char whole[1000];
+    pp_json *json, *documents = parsed(metadata);
+    pp_group_document document;
+    pp_text expected = {0}, text = {0};
+    (void)snprintf(whole, sizeof whole, frame, metadata);
+    json = parsed(whole);
+    assert_ok(pp_group_document_parse(&document, json));
+    assert_ok(pp_group_document_print(&document, &expected));
+    assert_ok(pp_group_document_print_with(&document, add_all, documents, &text));
+    assert_string_equal(text.data, expected.data);
+    pp_text_free(&expected);
+    pp_text_free(&text);
+    pp_group_document_clear(&document);
+    pp_json_free(json);
+    pp_json_free(documents);
+}
+
+static void test_group__prints_documents_as_they_are_gathered(void **state)
+{
+    (void)state;
+    assert_printed_with("{}");
+    assert_printed_with("{\"a\":{\"shape\":[1,2],\"l\":[[1],{}],\"o\":{\"x\":null,\"y\":NaN}}}");
+    assert_printed_with("{\"a\":{},\"g\":{\"attributes\":{}},\"g/b\":{\"t\":\"\\n\"}}");
+}
+
+static void test_group__refuses_gathered_documents_that_no_reader_accepts(void **state)
+{
+    char ends[PP_JSON_MAX_DEPTH + 1] = "", deep[8 * PP_JSON_MAX_DEPTH] = "";
+    pp_group_document document = {.zarr_format = 3};
+    pp_text text = {0};
+    pp_json *json;
+    int i;
+    (void)state;
+    for (i = 0; i < PP_JSON_MAX_DEPTH; i++) {
+        strcat(deep, "{\"a\":");
+        ends[i] = '}';
+    }
+    strcat(deep, "1");
+    strcat(deep, ends);
+    json = parsed(deep);
+    assert_fails(pp_group_document_print_with(&document, add_all, json, &text), PARAPET_ERR_FORMAT, "nested deeper");
+    pp_json_free(json);
+    pp_text_free(&text);
+}
+
+static parapet_status add_without_end(void *document, pp_documents *documents)
+{
+    parapet_status status = PARAPET_OK;
+    while (status == PARAPET_OK && documents->text->bytes < (size_t)64 << 20)
+        status = pp_documents_add(documents, "name", document);
+    return status;
+}
+
+static void test_group__stops_gathering_when_no_reader_accepts_more(void **state)
+{
+    char letters[4096];
+    pp_group_document document = {.zarr_format = 3};
+    pp_text text = {0};
+    pp_json *json;
+    (void)state;
+    (void)snprintf(letters, sizeof letters, "{\"a\":\"%04000d\"}", 0);
+    json = parsed(letters);
+    assert_fails(pp_group_document_print_with(&document, add_without_end, json, &text), PARAPET_ERR_FORMAT,
+                 "more than the limit");
+    assert_true(text.bytes < (size_t)17 << 20);
+    pp_json_free(json);
+    pp_text_free(&text);
+}
+
 static void refuse_group(const char *text, parapet_status expected, const char *word)
 {
     pp_json *json = parsed(text);
@@ -767,6 +854,9 @@ int main(void)
         cmocka_unit_test(test_document__arrays_of_strings_open_but_are_not_written),
         cmocka_unit_test(test_document__attributes_too_deep_to_read_back_are_not_written),
         cmocka_unit_test(test_group__is_read_and_written),
+        cmocka_unit_test(test_group__prints_documents_as_they_are_gathered),
+        cmocka_unit_test(test_group__refuses_gathered_documents_that_no_reader_accepts),
+        cmocka_unit_test(test_group__stops_gathering_when_no_reader_accepts_more),
         cmocka_unit_test(test_group__wrong_documents_are_refused),
         cmocka_unit_test(test_document__every_failed_allocation_leaves_nothing_behind),
     };
