@@ -29,14 +29,59 @@ extern "Python" {
 }
 """
 
-# A communicator of mpi4py is an address where MPI's own handle is, whatever its type.
+# What is better done in C. A communicator of mpi4py is an address where MPI's own handle is, whatever its type.
+# parapet_python_read and _write transfer one box, whose start and count follow each other in `numbers`; Python makes no
+# struct for it (parapet/_basic.py). parapet_python_watch is the progress of a store: if the program asked for none, it
+# calls Python as often as Ctrl-C needs it, not each time.
 HELPERS_DECLARED = """
 MPI_Comm parapet_python_comm_null(void);
 MPI_Comm parapet_python_comm_at(uintptr_t address);
+int parapet_python_read(parapet_array *array, int ndim, const int64_t *numbers, void *data);
+int parapet_python_write(parapet_array *array, int ndim, const int64_t *numbers, void *data);
+typedef struct parapet_python_watcher {
+    void *receiver;
+    int is_asked_for;
+} parapet_python_watcher;
+int parapet_python_watch(void *context, int64_t done_bytes, int64_t total_bytes);
 """
 HELPERS = """
+#include <time.h>
+
 static MPI_Comm parapet_python_comm_null(void) { return MPI_COMM_NULL; }
 static MPI_Comm parapet_python_comm_at(uintptr_t address) { return *(MPI_Comm *)address; }
+
+static int parapet_python_read(parapet_array *array, int ndim, const int64_t *numbers, void *data)
+{
+    parapet_part part = {.ndim = ndim, .start = numbers, .count = numbers + ndim, .data = data};
+    return (int)parapet_array_read(array, &part, 1);
+}
+
+static int parapet_python_write(parapet_array *array, int ndim, const int64_t *numbers, void *data)
+{
+    parapet_part part = {.ndim = ndim, .start = numbers, .count = numbers + ndim, .data = data};
+    return (int)parapet_array_write(array, &part, 1);
+}
+
+static int parapet_python_progress(void *context, int64_t done_bytes, int64_t total_bytes);
+
+typedef struct parapet_python_watcher {
+    void *receiver;
+    int is_asked_for;
+} parapet_python_watcher;
+
+static int parapet_python_watch(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    enum { BETWEEN_MS = 50 };
+    static _Thread_local int64_t last_ms; /* each thread counts for itself: only the first of them handles signals */
+    const parapet_python_watcher *watcher = context;
+    struct timespec now;
+    (void)clock_gettime(CLOCK_MONOTONIC, &now);
+    int64_t now_ms = (int64_t)now.tv_sec * 1000 + now.tv_nsec / 1000000;
+    if (!watcher->is_asked_for && now_ms - last_ms < BETWEEN_MS)
+        return 0;
+    last_ms = now_ms;
+    return parapet_python_progress(watcher->receiver, done_bytes, total_bytes);
+}
 """
 
 COMMENT = re.compile(r"/\*.*?\*/", re.S)

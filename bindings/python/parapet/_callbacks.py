@@ -26,6 +26,20 @@ class Receiver:
         return failure
 
 
+class Watcher(Receiver):
+    """The progress of a store. C calls it only now and then, for the sake of Ctrl-C, unless there is a function."""
+
+    def __init__(self, function: Callable[..., Any] | None) -> None:
+        super().__init__(function)
+        self.watcher = _ffi.new("parapet_python_watcher *", (self.context, function is not None))
+
+    def replace(self, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
+        """Lets C call another function from now on; returns the one before."""
+        before, self.function = self.function, function
+        self.watcher.is_asked_for = function is not None
+        return before
+
+
 def text(pointer: Any) -> str:
     """A text of the library. Bytes that are not UTF-8 survive as surrogates."""
     string: bytes = _ffi.string(pointer)

@@ -31,7 +31,7 @@ class Session:
     everything is closed. Ranks that do not meet have parted: from then on nobody waits for the others.
     """
 
-    def __init__(self, handle: Any, comm: Any, progress: _callbacks.Receiver) -> None:
+    def __init__(self, handle: Any, comm: Any, progress: _callbacks.Watcher) -> None:
         self.handle, self.comm, self.progress = handle, comm, progress
         self.is_shared = comm is not None
         self.has_parted = False

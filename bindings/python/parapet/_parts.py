@@ -1,6 +1,7 @@
 """Parts: boxes of an array and the memory that holds them, handed to C as they are, with their strides."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Iterable, Sequence
 from typing import Any
 
@@ -44,7 +45,7 @@ class Part:
 def _as_tuple(numbers: Sequence[int] | int) -> tuple[int, ...]:
     if isinstance(numbers, (int, numpy.integer)):
         return (int(numbers),)
-    return tuple(int(number) for number in numbers)
+    return tuple([operator.index(number) for number in numbers])
 
 
 class CParts:

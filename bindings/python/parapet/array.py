@@ -9,7 +9,7 @@ import numpy.typing
 
 from . import _callbacks, _collective, _types
 from . import _library as c
-from ._basic import BoxReader
+from ._basic import Boxes
 from ._handles import Handle, Owner, Session
 from ._parts import CParts, Part
 from .attributes import Attributes
@@ -55,7 +55,7 @@ class Array(Owner):
         self.zarr_format: int = info.zarr_format
         self.is_sealed: bool = bool(info.is_sealed)
         self.fill_value = _fill_value(info, self.dtype)
-        self._boxes = BoxReader(self.shape, self.dtype)
+        self._boxes = Boxes(self.shape, self.dtype)
         names = info.dimension_names
         self.dimension_names: tuple[str | None, ...] | None = None
         if names != c.ffi.NULL:
@@ -127,6 +127,10 @@ class Array(Owner):
         The data is not copied, whatever its strides. Boxes of different ranks must not overlap. A rank that has
         nothing to write calls `write_parts([])`, and one that has several boxes calls it with several parts.
         """
+        status = self._boxes.write(self._handle.get(), start, data)
+        if status is not None:
+            self._session.check(status)
+            return
         self._transfer(c.lib.parapet_array_write, lambda: [Part(data, start)], False)
 
     def write_parts(self, parts: Iterable[Part]) -> None:
@@ -140,11 +144,15 @@ class Array(Owner):
         Without `start` the box begins at the first element; without `count` it has the shape of `out`, or reaches to
         the end of the array.
         """
-        given = out if out is not None else None
+        if out is not None and count is None:
+            status = self._boxes.read_into(self._handle.get(), start, out)
+            if status is not None:
+                self._session.check(status)
+                return out
         made: list[numpy.ndarray[Any, Any]] = []
 
         def parts() -> list[Part]:
-            part = self._part_to_read(start, count, given)
+            part = self._part_to_read(start, count, out)
             made.append(part.data)
             return [part]
 
@@ -188,7 +196,7 @@ class Array(Owner):
             self._refuse_index("read(start, count)")
         box = self._boxes.find(index)
         if box is not None:
-            status, found = self._boxes.read(self._handle.get(), *box)
+            status, found = self._boxes.read_new(self._handle.get(), *box)
             self._session.check(status)
             return found if found.ndim else found[()]
         selection = select(index, self.shape)
@@ -207,6 +215,11 @@ class Array(Owner):
 
     def __setitem__(self, index: Any, value: Any) -> None:
         self._refuse_index("write(data, start)")
+        box = self._boxes.find(index)
+        status = self._boxes.write_found(self._handle.get(), *box, value) if box is not None else None
+        if status is not None:
+            self._session.check(status)
+            return
         selection = select(index, self.shape)
         values = numpy.asarray(value)
         if values.dtype != self.dtype:

@@ -174,13 +174,12 @@ class _Request:
 
     def __enter__(self) -> _Request:
         if self._progress is not None and not self._opened:
-            self._before, self._target._session.progress.function = \
-                self._target._session.progress.function, self._progress
+            self._before = self._target._session.progress.replace(self._progress)
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: object, traceback: object) -> None:
         if self._progress is not None and not self._opened:
-            self._target._session.progress.function = self._before
+            self._target._session.progress.replace(self._before)
         if kind is None:
             self._close()
         else:

@@ -1,6 +1,7 @@
 """What an array is to be, before it exists."""
 from __future__ import annotations
 
+import operator
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
@@ -115,4 +116,4 @@ def extents(given: Extents) -> tuple[int, ...]:
     """The extents of a shape, for which one number may stand alone."""
     if isinstance(given, (int, numpy.integer)):
         return (int(given),)
-    return tuple(int(number) for number in given)
+    return tuple([operator.index(number) for number in given])

@@ -39,13 +39,14 @@ def open(path: str | os.PathLike[str], mode: str = "r", comm: Comm | None = None
     15.0
     """
     c.load()
-    receiver = _callbacks.Receiver(progress)
+    receiver = _callbacks.Watcher(progress)
     preparation = _collective.Preparation(comm is not None)
     handle = _communicator(comm)
     arguments = preparation.do(_arguments, path, mode, options)
     url, number, struct = arguments if arguments is not None else (c.ffi.NULL, 0, c.ffi.NULL)
     if arguments is not None:
-        struct.progress, struct.progress_context = c.lib.parapet_python_progress, receiver.context
+        struct.progress = c.ffi.addressof(c.lib, "parapet_python_watch")
+        struct.progress_context = receiver.watcher
     pointer = new_pointer("parapet_store")
     status = c.lib.parapet_store_open(pointer, handle, url, number, struct)
     preparation.raise_own()
@@ -101,7 +102,7 @@ class Store(Group):
     can hang, as they do without parapet.
     """
 
-    def __init__(self, pointer: Any, comm: Comm | None, progress: _callbacks.Receiver, path: str, mode: str) -> None:
+    def __init__(self, pointer: Any, comm: Comm | None, progress: _callbacks.Watcher, path: str, mode: str) -> None:
         session = Session(None, comm, progress)
         session.handle = Handle(pointer, session, c.lib.parapet_store_close, f"the store {path}")
         session.opened.clear()

@@ -118,3 +118,45 @@ def test_an_array_becomes_one_of_numpy(store):
     array[:] = [0, 1, 2, 3]
     assert numpy.asarray(array).tolist() == [0, 1, 2, 3]
     assert numpy.asarray(array, dtype="f8").dtype == "f8"
+
+
+@pytest.mark.parametrize("dtype", ["?", "i1", "u8", "f2", "f8", "c16", "M8[s]", "m8[ms]", "V3"])
+def test_usual_index__writes_and_reads_every_type(tmp_path, dtype):
+    with parapet.open(tmp_path / "types.zarr", "a") as store:
+        array = store.create_array("x", shape=(4, 6), dtype=dtype, chunks=(3, 4))
+        data = numpy.arange(4 * 6 * array.dtype.itemsize, dtype="u1") % 2
+        data = data.view(array.dtype).reshape(4, 6)
+        array[:] = data
+        array[1, 2:4] = data[0, :2]
+        data[1, 2:4] = data[0, :2]
+        out = numpy.empty_like(data)
+        assert array.read((0, 0), out=out) is out
+        for found in (array[...], array[:], out, array.read()):
+            assert found.dtype == data.dtype and found.tobytes() == data.tobytes()
+        assert array[-1, -1] == data[-1, -1] and array[2, 1:3].tobytes() == data[2, 1:3].tobytes()
+
+
+def test_usual_index__leaves_to_others_what_it_cannot_do(tmp_path):
+    with parapet.open(tmp_path / "others.zarr", "a") as store:
+        array = store.create_array("x", shape=(4, 6), dtype="f4")
+        array[1, 1] = numpy.int16(3)  # another type
+        array[2] = numpy.arange(12.0)[::2]  # strided, and of another type
+        array.write(numpy.ones((1, 6), "f4"), start=[3, 0])  # a list
+        assert array[:, 1].tolist() == [0, 3, 2, 1]
+        frozen = numpy.zeros((4, 6), "f4")
+        frozen.flags.writeable = False
+        with pytest.raises(parapet.ArgumentError, match="read-only"):
+            array.read((0, 0), out=frozen)
+        for start in ((0.5, 0), (2**70, 0), (0, 0, 0), ("a", 0)):
+            with pytest.raises((parapet.ArgumentError, TypeError, ValueError, OverflowError)):
+                array.write(numpy.ones((1, 6, 1)[:len(start)], "f4"), start=start)
+        assert array[0].tolist() == [0] * 6
+
+
+def test_progress__is_told_everything_only_if_it_was_asked_for(tmp_path):
+    calls = []
+    with parapet.open(tmp_path / "told.zarr", "a", progress=lambda done, total: calls.append((done, total))) as store:
+        array = store.create_array("x", shape=(4,), dtype="f8")
+        calls.clear()
+        array[:] = 1
+        assert calls and calls[-1][0] == calls[-1][1] == 32
