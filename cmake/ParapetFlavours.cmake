@@ -2,19 +2,20 @@
 # for all of them (PARAPET_FLAVOUR_SOURCES); the libraries have names of their own, so that they lie side by side and a
 # program cannot meet the wrong one.
 #
-#   PARAPET_FLAVOURS    what is built: serial, which always is, and MPIs: "serial;mpich;openmpi". Not given: serial and
-#                       the MPI that is found, if there is one. MPICH stands for all that share its ABI. "found": serial
-#                       and every MPI that has a compiler wrapper of its own name.
+#   PARAPET_FLAVOURS    what is built: serial, which always is, and MPIs: "serial;mpich;openmpi;mpiabi". Not given: serial
+#                       and the MPI that is found, if there is one. MPICH stands for all that share its ABI; mpiabi is the
+#                       standard ABI of MPI 5. "found": serial and every MPI that has a compiler wrapper of its own name.
 #   PARAPET_FLAVOUR     what examples and tests are built with, and `parapet` means in this tree: the first MPI, or serial
 #   PARAPET_MPICC_<F>   the compiler wrapper of a flavour
-set(PARAPET_FLAVOURS "" CACHE STRING "Flavours to build: serial;mpich;openmpi; empty: serial and the MPI that is found")
+set(PARAPET_FLAVOURS "" CACHE STRING "Flavours to build: serial;mpich;openmpi;mpiabi; empty: serial and the MPI that is found")
+set(PARAPET_KNOWN_MPIS mpich openmpi mpiabi)
 
 # parapet_abi(libraries result): the flavour whose ABI a program has that is compiled with these; "": not known. The
 # header knows how to tell; a program that claims to be of another flavour does not compile.
 function(parapet_abi libraries result)
   set(${result} "" PARENT_SCOPE)
   set(CMAKE_TRY_COMPILE_TARGET_TYPE STATIC_LIBRARY)
-  foreach(flavour mpich openmpi)
+  foreach(flavour ${PARAPET_KNOWN_MPIS})
     string(TOUPPER ${flavour} name)
     set(source ${CMAKE_BINARY_DIR}${CMAKE_FILES_DIRECTORY}/parapet_abi_${flavour}.c)
     file(WRITE ${source} "#define PARAPET_${name}\n#include <parapet.h>\nint parapet_abi;\n")
@@ -29,11 +30,20 @@ function(parapet_abi libraries result)
   endforeach()
 endfunction()
 
+# parapet_find_wrapper(flavour): PARAPET_MPICC_<flavour>. That of the standard ABI is called mpicc_abi everywhere.
+macro(parapet_find_wrapper flavour_)
+  set(names mpicc.${flavour_} mpicc-${flavour_} mpicc_${flavour_})
+  if("${flavour_}" STREQUAL "mpiabi")
+    set(names mpicc_abi)
+  endif()
+  find_program(PARAPET_MPICC_${flavour_} NAMES ${names})
+endmacro()
+
 # parapet_with_wrapper(result): the flavours whose compiler wrapper is on the PATH under a name of its own.
 function(parapet_with_wrapper result)
   set(found "")
-  foreach(flavour mpich openmpi)
-    find_program(PARAPET_MPICC_${flavour} NAMES mpicc.${flavour} mpicc-${flavour} mpicc_${flavour})
+  foreach(flavour ${PARAPET_KNOWN_MPIS})
+    parapet_find_wrapper(${flavour})
     if(PARAPET_MPICC_${flavour})
       list(APPEND found ${flavour})
     endif()
@@ -55,7 +65,7 @@ endfunction()
 # parapet_ask_wrapper(flavour): the MPI of a flavour that find_package(MPI) has not found, from what its compiler wrapper
 # says it adds to a command line. Makes pp_mpi_<flavour>.
 function(parapet_ask_wrapper flavour)
-  find_program(PARAPET_MPICC_${flavour} NAMES mpicc.${flavour} mpicc-${flavour} mpicc_${flavour})
+  parapet_find_wrapper(${flavour})
   if(NOT PARAPET_MPICC_${flavour})
     message(FATAL_ERROR "The flavour ${flavour} is asked for, but MPI_C_COMPILER is not of it, and there is no "
                         "mpicc.${flavour}: give -DPARAPET_MPICC_${flavour}=...")
@@ -84,8 +94,8 @@ macro(parapet_find_flavours)
   set(PARAPET_MPI_FLAVOURS ${PARAPET_FLAVOURS})
   list(REMOVE_ITEM PARAPET_MPI_FLAVOURS serial)
   foreach(flavour ${PARAPET_MPI_FLAVOURS})
-    if(NOT flavour MATCHES "^(mpich|openmpi)$")
-      message(FATAL_ERROR "PARAPET_FLAVOURS: there is no flavour ${flavour}; there are serial, mpich and openmpi")
+    if(NOT flavour IN_LIST PARAPET_KNOWN_MPIS)
+      message(FATAL_ERROR "PARAPET_FLAVOURS: there is no flavour ${flavour}; there are serial, mpich, openmpi and mpiabi")
     endif()
   endforeach()
   set(PARAPET_FLAVOUR serial)
@@ -104,7 +114,7 @@ endmacro()
 macro(parapet_find_mpi)
   if(PARAPET_MPI_FLAVOURS AND NOT MPI_C_COMPILER)
     list(GET PARAPET_MPI_FLAVOURS 0 flavour)
-    find_program(PARAPET_MPICC_${flavour} NAMES mpicc.${flavour} mpicc-${flavour} mpicc_${flavour})
+    parapet_find_wrapper(${flavour})
     if(PARAPET_MPICC_${flavour})
       set(MPI_C_COMPILER ${PARAPET_MPICC_${flavour}})
     endif()
@@ -113,7 +123,7 @@ macro(parapet_find_mpi)
   if(MPI_C_FOUND)
     parapet_abi(MPI::MPI_C PARAPET_FLAVOUR)
     if(NOT PARAPET_FLAVOUR)
-      message(FATAL_ERROR "The MPI of ${MPI_C_COMPILER} has neither the ABI of MPICH nor that of Open MPI: "
+      message(FATAL_ERROR "The MPI of ${MPI_C_COMPILER} has neither the ABI of MPICH, of Open MPI nor of MPI 5: "
                           "-DPARAPET_FLAVOURS=serial builds without MPI")
     endif()
     find_program(PARAPET_MPICC_${PARAPET_FLAVOUR} ${MPI_C_COMPILER})

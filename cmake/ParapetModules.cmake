@@ -1,7 +1,7 @@
 # How Parapet is put together: one object library per folder of src/, all of them in every libparapet-<flavour>.
 
 set(PARAPET_MODULES "" CACHE INTERNAL "")
-foreach(flavour serial mpich openmpi)
+foreach(flavour serial mpich openmpi mpiabi)
   set(PARAPET_OBJECTS_${flavour} "" CACHE INTERNAL "")
 endforeach()
 

@@ -52,10 +52,11 @@
 #include <stdint.h>
 
 /* The flavour: which MPI the program is compiled with. There is one library per flavour: libparapet-mpich,
- * libparapet-openmpi, and libparapet-serial for programs without MPI. The symbol behind parapet_store_open contains
- * the name of the flavour, so a program compiled with one MPI does not link with the library of another. The CMake
- * package and the .pc files also define PARAPET_<FLAVOUR>, so such a mixture does not even compile. The flavour mpich
- * covers every MPI that shares MPICH's ABI: Intel MPI, Cray MPICH, MVAPICH. */
+ * libparapet-openmpi, libparapet-mpiabi, and libparapet-serial for programs without MPI. The symbol behind
+ * parapet_store_open contains the name of the flavour, so a program compiled with one MPI does not link with the
+ * library of another. The CMake package and the .pc files also define PARAPET_<FLAVOUR>, so such a mixture does not
+ * even compile. The flavour mpich covers every MPI that shares MPICH's ABI: Intel MPI, Cray MPICH, MVAPICH. The
+ * flavour mpiabi is for the standard ABI of MPI 5, whichever MPI provides it: what mpicc_abi compiles. */
 #if defined(PARAPET_SERIAL)
 #if defined(MPI_VERSION)
 #error "PARAPET_SERIAL is for programs without MPI, but this one includes mpi.h: use parapet-mpich or parapet-openmpi"
@@ -66,7 +67,15 @@ typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alo
 #define parapet_store_open parapet_store_open_serial
 #else
 #include <mpi.h>
-#if defined(OPEN_MPI)
+#if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
+#if defined(PARAPET_MPICH) || defined(PARAPET_OPENMPI)
+#error "these are flags of another flavour, but mpi.h is that of the standard ABI of MPI 5: use parapet-mpiabi"
+#endif
+#define PARAPET_FLAVOUR "mpiabi"
+#define parapet_store_open parapet_store_open_mpiabi
+#elif defined(PARAPET_MPIABI)
+#error "these are the flags of parapet-mpiabi, but mpi.h is not that of the ABI of MPI 5: use mpicc_abi"
+#elif defined(OPEN_MPI)
 #if defined(PARAPET_MPICH)
 #error "these are the flags of parapet-mpich, but mpi.h belongs to Open MPI: use parapet-openmpi, or MPICH's compiler"
 #endif
@@ -79,7 +88,7 @@ typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alo
 #define PARAPET_FLAVOUR "mpich"
 #define parapet_store_open parapet_store_open_mpich
 #else
-#error "mpi.h belongs neither to Open MPI nor to an MPI with the ABI of MPICH; without MPI, define PARAPET_SERIAL"
+#error "mpi.h has neither the ABI of Open MPI, of MPICH nor of MPI 5; for programs without MPI, define PARAPET_SERIAL"
 #endif
 #endif
 

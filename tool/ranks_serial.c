@@ -6,7 +6,8 @@
 
 #include "tool.h"
 
-static const char *const flavours[] = {"openmpi", "mpich", NULL};
+/* The last has no launcher of its own: it is for those of any MPI that provides the standard ABI. */
+static const char *const flavours[] = {"openmpi", "mpich", "mpiabi", NULL};
 
 /* The tool of a flavour lies beside this one; free it. */
 static char *tool_of(const char *flavour)
@@ -45,7 +46,7 @@ static int obey_variable(const char *given, char **words)
     for (int i = 0; flavours[i] != NULL; i++)
         if (strcmp(given, flavours[i]) == 0)
             return execute(given, words);
-    report_error("PARAPET_MPI", "it is \"%s\", but must be serial, mpich or openmpi", given);
+    report_error("PARAPET_MPI", "it is \"%s\", but must be serial, mpich, openmpi or mpiabi", given);
     return TOOL_USAGE;
 }
 
@@ -72,7 +73,8 @@ int ranks_hand_over(char **words)
     if (ranks_launched() < 0)
         return TOOL_OK;
     for (int i = 0; flavours[i] != NULL; i++)
-        if ((flavour[0] == '\0' || strcmp(flavour, flavours[i]) == 0) && is_installed(flavours[i]))
+        if ((flavour[0] == '\0' || strcmp(flavour, flavours[i]) == 0 || flavours[i + 1] == NULL) &&
+            is_installed(flavours[i]))
             return execute(flavours[i], words);
     return ranks_launch()->count == 1 ? TOOL_OK : refuse_launcher(flavour);
 }

@@ -15,6 +15,7 @@ COMMUNICATORS = {
     "serial": "typedef struct parapet_no_mpi *MPI_Comm;",
     "mpich": "typedef int MPI_Comm;",
     "openmpi": "typedef struct ompi_communicator_t *MPI_Comm;",
+    "mpiabi": "typedef struct MPI_ABI_Comm *MPI_Comm;",
 }
 
 # Functions of Python that the library calls; see parapet/_callbacks.py.

@@ -170,7 +170,7 @@ def check_tool(prefix, store, flavours):
     code, output = run([prefix.tool, "--version"], PARAPET_MPI="mpich")
     demand("PARAPET_MPI=mpich executes parapet-mpich", code == 0 and "MPICH" in output, output)
     code, output = run([prefix.tool, "ls", store], PARAPET_MPI="lam")
-    demand("an unknown PARAPET_MPI is refused with the list", code == 2 and "serial, mpich or openmpi" in output, output)
+    demand("an unknown PARAPET_MPI is refused with the list", code == 2 and "serial, mpich, openmpi or mpiabi" in output, output)
 
 
 def check_missing_tool(prefix, store, flavour):

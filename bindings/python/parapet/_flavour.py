@@ -8,7 +8,7 @@ import re
 import sys
 
 SERIAL = "serial"
-FLAVOURS = (SERIAL, "mpich", "openmpi")
+FLAVOURS = (SERIAL, "mpich", "openmpi", "mpiabi")
 
 # The libraries of MPI by name. MPICH is libmpich.so.12 at Debian and libmpi.so.12 elsewhere; Intel's, Cray's and
 # MVAPICH's libraries with these names have its ABI.
@@ -16,7 +16,7 @@ _NAMES = (
     (re.compile(r"libmpi(ch)?\.so\.12(\.|$)"), "mpich"),
     (re.compile(r"libmpi_cray\.so\.12(\.|$)"), "mpich"),
     (re.compile(r"libmpi\.so\.(40|80)(\.|$)"), "openmpi"),
-    (re.compile(r"libmpi_abi\.so(\.|$)"), "the standard ABI of MPI 5"),
+    (re.compile(r"libmpi_abi\.so(\.|$)"), "mpiabi"),  # the standard ABI of MPI 5
 )
 
 

@@ -10,7 +10,7 @@ from parapet import _flavour
 
 @pytest.mark.parametrize("name,flavour", [
     ("libmpich.so.12", "mpich"), ("libmpi.so.12", "mpich"), ("libmpi.so.12.3.1", "mpich"), ("libmpi.so.40", "openmpi"),
-    ("libmpi.so.40.30.4", "openmpi"), ("libmpi_cray.so.12", "mpich"), ("libmpi_abi.so.1", "the standard ABI of MPI 5"),
+    ("libmpi.so.40.30.4", "openmpi"), ("libmpi_cray.so.12", "mpich"), ("libmpi_abi.so.1", "mpiabi"),
     ("libmpi_mpifh.so.40", None), ("libmpicxx.so.12", None), ("libmpi.so.120", None)])
 def test_libraries_are_known_by_name(name, flavour):
     found = _flavour.find_mpi(["", "/lib/libc.so.6", f"/opt/mpi/lib/{name}"])
@@ -29,7 +29,7 @@ def test_without_mpi4py_it_is_serial(monkeypatch):
 
 @pytest.mark.parametrize("libraries,words", [
     (["/opt/libmpi.so.40"], ["openmpi (/opt/libmpi.so.40)", "built for serial, mpich"]),
-    (["/opt/libmpi_abi.so.1"], ["standard ABI", "built for serial, mpich"]),
+    (["/opt/libmpi_abi.so.1"], ["mpiabi", "built for serial, mpich"]),
     (["/lib/libc.so.6"], ["none of the libraries", "built for serial, mpich"])])
 def test_a_mismatch_is_a_sentence_that_names_both(monkeypatch, libraries, words):
     monkeypatch.setitem(sys.modules, "mpi4py.MPI", types.ModuleType("mpi4py.MPI"))
