@@ -826,7 +826,7 @@ def seal_cases():
     for i, trim in enumerate((5, "x", [], [True], [True, True, True], [1, 2], {"0": True})):
         document("trim_mark_%d" % i, array_document(attributes={"_parapet": {"trim": trim}}), FORMAT, "trim", "write")
     document("trim_mark_of_2_60_shards", array_document(shape=[2**60 - 1, 2**2 - 1], chunk_grid=chunk_shape(2, 2), attributes={
-        "_parapet": {"trim": [True, True]}}), MEMORY, "memory_bytes", "write")
+        "_parapet": {"trim": [True, True]}}), MEMORY, "more than any machine has", "write")
 
 
 # ---- What is not a plain file ----------------------------------------------------------------------------
