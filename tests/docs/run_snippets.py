@@ -13,6 +13,7 @@ A fenced block of C, Fortran or shell has a mark on the line before it, and one 
     <!-- run: sh -->             is run by bash -euo pipefail
     <!-- run: sh, needs M -->    is run if python3 has the module M, and left out otherwise, with what it prints; also
                                  "run: name.py, needs M"
+    <!-- from: examples/x.c -->  is part of that file, which a block of shell runs; the indentation may differ
     <!-- not run: reason -->     is not, and says why
     <!-- prints -->              is what the block of shell before it prints, word for word
 
@@ -31,7 +32,7 @@ import subprocess
 import sys
 import tempfile
 
-MARK = re.compile(r"^<!-- (?:(run|not run|part of): (.+)|(prints)) -->$")
+MARK = re.compile(r"^<!-- (?:(run|not run|part of|from): (.+)|(prints)) -->$")
 RUN = re.compile(r"(\w+\.(?:c|f90|py)|sh)(?:, needs (\w+))?")
 FENCE = re.compile(r"^```(\w*)$")
 LANGUAGES = {"c", "fortran", "sh"}  # must have marks
@@ -78,6 +79,13 @@ def find_mistake(block):
             language = block.language or "no language"
             return f'the mark "{block.mark[0]}: {block.mark[1]}" does not fit a block of {language}'
     return None
+
+
+def is_from(text, path):
+    """Whether all lines of a text follow each other in a file."""
+    wanted = [line.strip() for line in text.splitlines()]
+    lines = [line.strip() for line in path.read_text().splitlines()] if path.exists() else []
+    return any(lines[i:i + len(wanted)] == wanted for i in range(len(lines)))
 
 
 def link_files(sources, folder):
@@ -182,6 +190,8 @@ class Page:
         if kind == "part of":
             line, text = self.parts.get(name, (block.line, ""))
             self.parts[name] = line, text + block.text
+        elif kind == "from" and not is_from(block.text, self.options.source / name):
+            return f"this is not in {name}", False
         elif kind == "prints" and self.printed is not None and block.text != self.printed:
             return f"the page shows something else than what was printed:\n{self.printed}", False
         elif kind == "run":

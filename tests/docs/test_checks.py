@@ -86,6 +86,12 @@ class SnippetsTest(PageTest):
     def test_a_program_that_does_not_compile_is_found(self):
         self.assertEqual(self.mistakes("<!-- run: a.c -->\n```c\nint main(void) { return x; }\n```\n"), [3])
 
+    def test_lines_that_are_not_in_the_file_are_found(self):
+        self.write("a.c", "int a;\n    int b;\n    int c;\n")
+        self.assertTrue(run_snippets.is_from("int b;\nint c;\n", self.root / "a.c"))
+        self.assertFalse(run_snippets.is_from("int a;\nint c;\n", self.root / "a.c"))
+        self.assertFalse(run_snippets.is_from("int a;\n", self.root / "b.c"))
+
     def test_a_part_that_is_never_compiled_is_found(self):
         self.assertEqual(self.mistakes("<!-- part of: a.c -->\n```c\nint a;\n```\n"
                                        "<!-- part of: sh -->\n```sh\ntrue\n```\n"), [7, 3])
