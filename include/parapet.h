@@ -88,7 +88,7 @@ typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alo
 #define PARAPET_FLAVOUR "mpich"
 #define parapet_store_open parapet_store_open_mpich
 #else
-#error "mpi.h has neither the ABI of Open MPI, of MPICH nor of MPI 5; for programs without MPI, define PARAPET_SERIAL"
+#error "the ABI of mpi.h is none of Open MPI, MPICH and MPI 5; for programs without MPI, define PARAPET_SERIAL"
 #endif
 #endif
 
