@@ -1,7 +1,7 @@
 /* store.h - where objects are kept: named byte strings under one root.
  *
  * Knows keys and bytes, nothing of Zarr or MPI. Depends on base. An implementation is a struct of functions (posix.c,
- * memory.c, faulty.c); callers use the pp_store_*, pp_reader_* and pp_writer_* functions below.
+ * memory.c, wrapper.c); callers use the pp_store_*, pp_reader_* and pp_writer_* functions below.
  *
  * Keys are paths such as "a/b/c/0/1": no empty, "." or ".." component, no leading or trailing slash, no control
  * character. They never lead outside the root, whatever links there are in the path.

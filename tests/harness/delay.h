@@ -1,5 +1,5 @@
-/* delay.h - a store that takes its time: every operation of the store it wraps begins so much later, and is told when
- * it is over. */
+/* delay.h - a store that takes its time: every operation of the store it wraps, except those on locks, begins so much
+ * later, and is told when it is over. */
 #ifndef PARAPET_TESTS_DELAY_H
 #define PARAPET_TESTS_DELAY_H
 
