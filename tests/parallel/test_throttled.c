@@ -13,7 +13,6 @@
 #include "array/array_handle.h"
 #include "array/open.h"
 #include "launch.h"
-#include "throttle.h"
 #include "tree.h"
 #include "watch.h"
 
@@ -108,11 +107,12 @@ static void measure(const char *codec, double rate, timing *of)
     static int number;
     parapet_store_options options = {.servers = servers, .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
     parapet_store *store = NULL;
+    pp_throttle throttle = {.bytes_per_second = rate};
     pp_store *inner, *throttled = NULL;
     char path[600];
     (void)snprintf(path, sizeof path, "%s/throttled-%d", run.folder, number++);
     inner = open_folder(path);
-    launch_expect(&run, throttle_store_build(&throttled, inner, rate) == PARAPET_OK, "a store");
+    launch_expect(&run, pp_store_throttled_build(&throttled, inner, &throttle, NULL) == PARAPET_OK, "a store");
     if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, throttled, PARAPET_CREATE, &options)))
         transfer(store, codec, of);
     (void)LAUNCH_OK(&run, parapet_store_close(&store));

@@ -1,5 +1,5 @@
 /* kinds.h - one store of every kind, to check what all of them promise: directories on a disk and in memory, with and
- * without direct I/O, the store in memory, and a store that can fail over two of these. */
+ * without direct I/O, the store in memory, a store that can fail over two of these, and one that can be slow. */
 #ifndef PARAPET_TESTS_STORE_KINDS_H
 #define PARAPET_TESTS_STORE_KINDS_H
 
@@ -10,20 +10,26 @@ typedef struct kind {
     parapet_direct_io direct_io;
     bool is_durable;
     bool is_faulty;
+    bool is_throttled;
 } kind;
 
 static const kind kinds[] = {
-    {SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, false, false}, {SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, false, false},
-    {SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, true, false},  {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, false},
-    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_NEVER, true, false}, {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, true},
-    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, false},          {NULL, PARAPET_DIRECT_IO_CHOOSE, true, true},
+    {SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, false, false, false},
+    {SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, false, false, false},
+    {SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, true, false, false},
+    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, false, false},
+    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_NEVER, true, false, false},
+    {SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, true, true, false},
+    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, false, false},
+    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, true, false},
+    {NULL, PARAPET_DIRECT_IO_CHOOSE, true, false, true},
 };
 
 typedef struct subject {
     const kind *kind;
     scratch made;       /* of a directory */
     pp_store *inner;    /* the store itself */
-    pp_store *store;    /* the one to use: itself, or the one around it that can fail */
+    pp_store *store;    /* the one to use: itself, or the one around it that can fail or be slow */
     pp_fault_plan plan; /* of that one; nothing fails until a test says so */
 } subject;
 
@@ -39,11 +45,14 @@ static inline void subject_open(subject *tested)
     tested->store = tested->inner;
     if (tested->kind->is_faulty)
         assert_ok(pp_store_faulty_build(&tested->store, tested->inner, &tested->plan));
+    if (tested->kind->is_throttled)
+        assert_ok(
+            pp_store_throttled_build(&tested->store, tested->inner, &(pp_throttle){.bytes_per_second = 1e12}, NULL));
 }
 
 static inline void subject_close(subject *tested)
 {
-    if (tested->kind->is_faulty)
+    if (tested->store != tested->inner)
         pp_store_free(tested->store);
     pp_store_free(tested->inner);
 }

@@ -232,7 +232,7 @@ static void check_flush_of_way(subject *tested)
 
 static void test_log__opening_makes_its_name_durable(void **state)
 {
-    static const kind durable = {SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, true, false};
+    static const kind durable = {.where = SCRATCH_HERE, .is_durable = true};
     (void)state;
     check_kind(&durable, check_flush_of_way);
 }

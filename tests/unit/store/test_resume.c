@@ -431,7 +431,7 @@ static void check_flush_of_directory(subject *tested)
 
 static void test_resume__the_first_sync_makes_the_name_durable(void **state)
 {
-    static const kind durable = {SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, true, false};
+    static const kind durable = {.where = SCRATCH_HERE, .is_durable = true};
     (void)state;
     check_kind(&durable, check_flush_of_directory);
 }
