@@ -336,4 +336,10 @@ parapet_status pp_store_throttled_build(pp_store **store, pp_store *inner, const
 /* From now on it is this slow, for operations that have not begun; from any thread, at any time. */
 void pp_store_throttled_set(pp_store *store, const pp_throttle *throttle);
 
+/* Wraps a store (not freed with it) and drops all data: a disk that is infinitely fast, for benchmarks of what is
+ * before it. Small objects (documents), logs and locks are those of the inner store. What this process has dropped it
+ * cannot open again: PARAPET_ERR_UNSUPPORTED; another process, with a store of its own, does not find it. Listings
+ * show what the inner store has. */
+parapet_status pp_store_null_build(pp_store **store, pp_store *inner);
+
 #endif
