@@ -11,7 +11,7 @@ typedef struct throttled_store {
     pp_throttle throttle;
     pp_throttle_clock clock;
     int64_t free_ns;       /* when the disk has done everything that was asked of it so far */
-    int64_t overslept_ns;  /* by the last operation that ended */
+    int64_t overslept_ns;  /* by operations that ended, and not made up for yet */
     pthread_mutex_t mutex; /* of these four */
 } throttled_store;
 
@@ -44,13 +44,12 @@ static int64_t cost_ns(const pp_throttle *throttle, size_t bytes)
 static parapet_status throttled_begin(pp_wrapper *wrapper, pp_operation *operation)
 {
     throttled_store *self = (throttled_store *)wrapper;
-    int64_t asked_ns;
+    int64_t now, asked;
     (void)pthread_mutex_lock(&self->mutex);
-    asked_ns = self->clock.now_ns(self->clock.context) - self->overslept_ns;
-    self->overslept_ns = 0;
-    if (self->free_ns < asked_ns)
-        self->free_ns = asked_ns;
-    self->free_ns += cost_ns(&self->throttle, operation->bytes);
+    now = self->clock.now_ns(self->clock.context);
+    asked = now - self->overslept_ns;
+    self->free_ns = (self->free_ns < asked ? asked : self->free_ns) + cost_ns(&self->throttle, operation->bytes);
+    self->overslept_ns = self->free_ns < now ? now - self->free_ns : 0; /* what is still to be made up for */
     operation->note = self->free_ns;
     (void)pthread_mutex_unlock(&self->mutex);
     return PARAPET_OK;

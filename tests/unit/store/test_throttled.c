@@ -202,6 +202,21 @@ static void test_throttled__who_is_woken_late_loses_nothing(void **state)
     pp_reader_free(reader);
 }
 
+static void test_throttled__who_is_woken_very_late_makes_up_for_it(void **state)
+{
+    pp_reader *reader = open_text();
+    char text[TEXT_BYTES];
+    int64_t each_ns = (LATENCY_MS + TEXT_BYTES) * MS;
+    int i;
+    (void)state;
+    still.late_ns = 3 * each_ns + each_ns / 3;
+    for (i = 0; i < 100; i++)
+        assert_ok(pp_reader_read(reader, 0, TEXT_BYTES, text));
+    assert_true(still.now_ns - checked_ns >= 100 * each_ns);
+    assert_true(still.now_ns - checked_ns <= 100 * each_ns + still.late_ns);
+    pp_reader_free(reader);
+}
+
 static void test_throttled__can_be_set_while_it_is_in_use(void **state)
 {
     pp_reader *reader = open_text();
@@ -270,6 +285,7 @@ int main(void)
         OPENED(test_throttled__two_operations_at_once_share_the_disk),
         OPENED(test_throttled__a_disk_that_idles_saves_nothing_up),
         OPENED(test_throttled__who_is_woken_late_loses_nothing),
+        OPENED(test_throttled__who_is_woken_very_late_makes_up_for_it),
         OPENED(test_throttled__can_be_set_while_it_is_in_use),
         OPENED(test_throttled__sleeps_by_the_clock_of_the_system_in_every_thread),
     };
