@@ -335,7 +335,10 @@ typedef struct parapet_statistics {
     int64_t message_bytes;        /* bytes of data in those messages */
     int64_t direct_bytes;         /* copied to or from the memory of other ranks without a message */
     int64_t shards_owned;         /* shards that this rank owned, summed over all transfers */
-    int64_t reserved[11];
+    double storage_seconds;       /* time inside storage calls that read, write, flush, publish or remove; time in
+                                     which several threads were inside such calls counts once. The speed of this
+                                     rank's storage is read_bytes + written_bytes, divided by this */
+    int64_t reserved[10];
 } parapet_statistics;
 
 /* [local] Reports what the store has done on this rank so far. */

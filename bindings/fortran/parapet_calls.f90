@@ -253,11 +253,12 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_store_statistics(store, counts) &
+    function parapet_fortran_store_statistics(store, counts, seconds) &
         bind(c, name="parapet_fortran_store_statistics") result(answer)
       import
       type(c_ptr), value :: store
       integer(c_int64_t), intent(inout) :: counts(*)
+      real(c_double), intent(inout) :: seconds(*)
       integer(c_int) :: answer
     end function parapet_fortran_store_statistics
   end interface

@@ -4,7 +4,7 @@
 ! PARAPET_HAVE_MPI_F08: the compiler has the module mpi_f08; communicators may be of its type, or integers.
 module parapet_stores
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int64
+  use, intrinsic :: iso_fortran_env, only: int64, real64
 #if defined(PARAPET_HAVE_MPI_F08)
   use mpi_f08, only: MPI_Comm
 #endif
@@ -14,7 +14,7 @@ module parapet_stores
   implicit none
   private
 
-  ! What a store has done on this rank since it was opened; parapet.h explains each count.
+  ! What a store has done on this rank since it was opened; parapet.h explains each count and the time.
   type, public :: parapet_statistics
     integer(int64) :: read_bytes = 0
     integer(int64) :: written_bytes = 0
@@ -30,6 +30,7 @@ module parapet_stores
     integer(int64) :: message_bytes = 0
     integer(int64) :: direct_bytes = 0
     integer(int64) :: shards_owned = 0
+    real(real64) :: storage_seconds = 0
   end type parapet_statistics
 
   type, public :: parapet_store
@@ -123,10 +124,11 @@ contains
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     integer(c_int64_t) :: c(14)
+    real(c_double) :: seconds(1)
     integer(c_int) :: code
-    code = parapet_fortran_store_statistics(self%handle, c)
+    code = parapet_fortran_store_statistics(self%handle, c, seconds)
     statistics = parapet_statistics(c(1), c(2), c(3), c(4), c(5), c(6), c(7), c(8), c(9), c(10), c(11), c(12), c(13), &
-                                    c(14))
+                                    c(14), seconds(1))
     call report(code, status, message)
   end subroutine get_statistics
 

@@ -180,8 +180,9 @@ parapet_status parapet_fortran_store_close(parapet_store **store);
 /* [local] Returns the options in force as text. */
 parapet_status parapet_fortran_store_options(parapet_store *store, char **text);
 
-/* [local] Reports what the store has done, in the order of the components of the Fortran type parapet_statistics. */
-parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *counts);
+/* [local] Reports what the store has done, in the order of the components of the Fortran type parapet_statistics: all
+ * counts, and then all times. */
+parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *counts, double *seconds);
 
 /* [collective] Removes what crashes have left below path. */
 parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run, int64_t *count);

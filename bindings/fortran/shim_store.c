@@ -75,7 +75,7 @@ parapet_status parapet_fortran_store_options(parapet_store *store, char **text)
     return parapet_store_options_print(store, text);
 }
 
-parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *counts)
+parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *counts, double *seconds)
 {
     parapet_statistics all = {0};
     parapet_status status;
@@ -86,6 +86,7 @@ parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *c
                               all.memory_peak_bytes, all.memory_planned_bytes, all.messages_sent, all.message_bytes,
                               all.direct_bytes,      all.shards_owned};
     memcpy(counts, listed, sizeof listed);
+    *seconds = all.storage_seconds;
     return status;
 }
 

@@ -186,10 +186,19 @@ static parapet_status open_together(parapet_store *store, const opening *how)
     return open_storage(store, how);
 }
 
+/* Tests open one backend in several handles: then the last one measures. */
+static void stop_measuring(parapet_store *store)
+{
+    if (store->backend != NULL && store->backend->meter == &store->meter)
+        store->backend->meter = NULL;
+    pp_meter_destroy(&store->meter);
+}
+
 static void free_store(parapet_store *store)
 {
     if (store == NULL)
         return;
+    stop_measuring(store);
     if (!store->is_backend_borrowed)
         pp_store_free(store->backend);
     pp_free(store->servers);
@@ -224,11 +233,14 @@ static parapet_status open_over_ranks(parapet_store **store, pp_comm *comm, open
         return status;
     }
     made->comm = comm;
-    if ((status = open_together(made, how)) == PARAPET_OK)
-        *store = made;
-    else
+    pp_meter_init(&made->meter);
+    if ((status = open_together(made, how)) != PARAPET_OK) {
         free_store(made);
-    return status;
+        return status;
+    }
+    made->backend->meter = &made->meter;
+    *store = made;
+    return PARAPET_OK;
 }
 
 double pp_opening_deadline(const pp_opening *how)
@@ -302,6 +314,7 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
         .message_bytes = counters->message_bytes,
         .direct_bytes = counters->direct_bytes,
         .shards_owned = counters->shards_owned,
+        .storage_seconds = pp_meter_seconds(&store->meter),
     };
     return pp_outcome(PARAPET_OK);
 }

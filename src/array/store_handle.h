@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_STORE_HANDLE_H
 #define PARAPET_ARRAY_STORE_HANDLE_H
 
+#include "store/meter.h"
 #include "transfer/transfer.h"
 
 struct parapet_store {
@@ -14,6 +15,7 @@ struct parapet_store {
     parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
     pp_budget budget;
     pp_counters counters;
+    pp_meter meter;   /* of the backend, while it is open here */
     int handle_count; /* arrays, groups, checkpoints and series not closed yet */
     int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;

@@ -3,6 +3,8 @@
 #include <inttypes.h>
 #include <string.h>
 
+#include "store/meter.h"
+
 static parapet_status check_component(const char *key, const char *start, size_t bytes)
 {
     if (bytes == 0)
@@ -56,7 +58,10 @@ parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader 
 {
     parapet_status status = pp_key_check(key);
     *reader = NULL;
-    return status != PARAPET_OK ? status : store->ops->open(store, key, reader);
+    if (status != PARAPET_OK)
+        return status;
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->open(store, key, reader));
 }
 
 parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
@@ -64,7 +69,8 @@ parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, 
     if (offset > reader->bytes || bytes > reader->bytes - offset)
         return pp_fail(PARAPET_ERR_INTERNAL, "%zu bytes at %" PRIu64 " are outside an object of %" PRIu64 " bytes",
                        bytes, offset, reader->bytes);
-    return reader->store->ops->read(reader, offset, bytes, target);
+    pp_meter_begin(reader->store->meter);
+    return pp_meter_end(reader->store->meter, reader->store->ops->read(reader, offset, bytes, target));
 }
 
 void pp_reader_expect(pp_reader *reader, uint64_t offset, size_t bytes)
@@ -105,7 +111,10 @@ parapet_status pp_store_begin(pp_store *store, const pp_write_request *request, 
 {
     parapet_status status = check_request(request);
     *writer = NULL;
-    return status != PARAPET_OK ? status : store->ops->begin(store, request, writer);
+    if (status != PARAPET_OK)
+        return status;
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->begin(store, request, writer));
 }
 
 parapet_status pp_store_resume(pp_store *store, const pp_write_request *request, uint64_t bytes, pp_writer **writer)
@@ -116,14 +125,18 @@ parapet_status pp_store_resume(pp_store *store, const pp_write_request *request,
         return status;
     if (request->name == NULL)
         return pp_fail(PARAPET_ERR_INTERNAL, "%s cannot be resumed: its temporary object has no name", request->key);
-    if ((status = store->ops->resume(store, request, bytes, writer)) == PARAPET_OK)
+    pp_meter_begin(store->meter);
+    status = pp_meter_end(store->meter, store->ops->resume(store, request, bytes, writer));
+    if (status == PARAPET_OK)
         (*writer)->bytes = bytes;
     return status;
 }
 
 parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t bytes)
 {
-    parapet_status status = writer->store->ops->append(writer, data, bytes);
+    parapet_status status;
+    pp_meter_begin(writer->store->meter);
+    status = pp_meter_end(writer->store->meter, writer->store->ops->append(writer, data, bytes));
     if (status == PARAPET_OK)
         writer->bytes += bytes;
     return status;
@@ -131,7 +144,8 @@ parapet_status pp_writer_append(pp_writer *writer, const void *data, size_t byte
 
 parapet_status pp_writer_sync(pp_writer *writer)
 {
-    return writer->store->ops->sync(writer);
+    pp_meter_begin(writer->store->meter);
+    return pp_meter_end(writer->store->meter, writer->store->ops->sync(writer));
 }
 
 void pp_writer_suspend(pp_writer *writer)
@@ -142,12 +156,14 @@ void pp_writer_suspend(pp_writer *writer)
 
 parapet_status pp_writer_stage(pp_writer *writer)
 {
-    return writer->store->ops->stage(writer);
+    pp_meter_begin(writer->store->meter);
+    return pp_meter_end(writer->store->meter, writer->store->ops->stage(writer));
 }
 
 parapet_status pp_writer_publish(pp_writer *writer, pp_publish_mode mode)
 {
-    return writer->store->ops->publish(writer, mode);
+    pp_meter_begin(writer->store->meter);
+    return pp_meter_end(writer->store->meter, writer->store->ops->publish(writer, mode));
 }
 
 void pp_writer_free(pp_writer *writer)
@@ -160,14 +176,20 @@ parapet_status pp_store_open_log(pp_store *store, const char *key, uint64_t keep
 {
     parapet_status status = pp_key_check(key);
     *log = NULL;
-    if (status == PARAPET_OK && (status = store->ops->open_log(store, key, keep_bytes, log)) == PARAPET_OK)
+    if (status != PARAPET_OK)
+        return status;
+    pp_meter_begin(store->meter);
+    status = pp_meter_end(store->meter, store->ops->open_log(store, key, keep_bytes, log));
+    if (status == PARAPET_OK)
         (*log)->bytes = keep_bytes;
     return status;
 }
 
 parapet_status pp_log_append(pp_log *log, const void *data, size_t bytes)
 {
-    parapet_status status = log->store->ops->append_log(log, data, bytes);
+    parapet_status status;
+    pp_meter_begin(log->store->meter);
+    status = pp_meter_end(log->store->meter, log->store->ops->append_log(log, data, bytes));
     if (status == PARAPET_OK)
         log->bytes += bytes;
     return status;
@@ -243,7 +265,8 @@ void pp_lock_close(pp_lock *lock)
 
 parapet_status pp_store_settle(pp_store *store)
 {
-    return store->ops->settle(store);
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->settle(store));
 }
 
 parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key)
@@ -251,19 +274,26 @@ parapet_status pp_store_move(pp_store *store, const char *key, const char *new_k
     parapet_status status;
     if ((status = pp_key_check(key)) != PARAPET_OK || (status = pp_key_check(new_key)) != PARAPET_OK)
         return status;
-    return store->ops->move(store, key, new_key);
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->move(store, key, new_key));
 }
 
 parapet_status pp_store_remove(pp_store *store, const char *key)
 {
     parapet_status status = pp_key_check(key);
-    return status != PARAPET_OK ? status : store->ops->remove(store, key);
+    if (status != PARAPET_OK)
+        return status;
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->remove(store, key));
 }
 
 parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix)
 {
     parapet_status status = check_prefix(prefix);
-    return status != PARAPET_OK ? status : store->ops->remove_prefix(store, prefix);
+    if (status != PARAPET_OK)
+        return status;
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->remove_prefix(store, prefix));
 }
 
 parapet_status pp_store_remove_empty(pp_store *store, const char *prefix)
@@ -271,7 +301,8 @@ parapet_status pp_store_remove_empty(pp_store *store, const char *prefix)
     parapet_status status = pp_key_check(prefix);
     if (status != PARAPET_OK || store->ops->remove_empty == NULL)
         return status;
-    return store->ops->remove_empty(store, prefix);
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->remove_empty(store, prefix));
 }
 
 parapet_status pp_store_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)

@@ -179,8 +179,9 @@ typedef struct pp_store_ops {
 /* How an implementation begins its own structs. */
 struct pp_store {
     const pp_store_ops *ops;
-    uint64_t place[2];  /* stores opened at the same place have the same numbers here */
-    pp_store *locks_of; /* the store whose locks are used, if this one only wraps another; NULL: its own */
+    uint64_t place[2];      /* stores opened at the same place have the same numbers here */
+    pp_store *locks_of;     /* the store whose locks are used, if this one only wraps another; NULL: its own */
+    struct pp_meter *meter; /* measures the calls below, listing and locks apart; NULL: nobody does */
 };
 
 /* Whether objects written to one are visible in the other. */

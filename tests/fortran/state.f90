@@ -9,6 +9,7 @@ program state
   call check_checkpoint()
   call check_group()
   call check_copy()
+  call check_statistics()
   call store%close()
 
 contains
@@ -18,6 +19,13 @@ contains
     character(*), intent(in) :: what
     if (.not. is_so) error stop what
   end subroutine expect
+
+  subroutine check_statistics()
+    type(parapet_statistics) :: statistics
+    call store%get_statistics(statistics)
+    call expect(statistics%objects_written > 0 .and. statistics%shards_owned > 0, "counts")
+    call expect(statistics%storage_seconds > 0 .and. statistics%storage_seconds < 3600, "seconds of storage")
+  end subroutine check_statistics
 
   subroutine check_series()
     type(parapet_series) :: series

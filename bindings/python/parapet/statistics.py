@@ -10,7 +10,7 @@ from .errors import check
 
 @dataclass(frozen=True)
 class Statistics:
-    """Counts of one rank; `include/parapet.h` says what each means."""
+    """Counts, and one time, of one rank; `include/parapet.h` says what each means."""
 
     read_bytes: int
     written_bytes: int
@@ -26,6 +26,7 @@ class Statistics:
     message_bytes: int
     direct_bytes: int
     shards_owned: int
+    storage_seconds: float
 
 
 def read_statistics(store: Any) -> Statistics:

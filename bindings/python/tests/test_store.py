@@ -110,6 +110,7 @@ def test_options_and_statistics(folder):
         assert "memory_bytes = 64 MiB" in store.options() or "67108864" in store.options()
         store.create_array("a", shape=(4,), dtype="f8")[:] = 1
         assert store.statistics().chunks_encoded == 1
+        assert 0 < store.statistics().storage_seconds < 3600
     with pytest.raises(parapet.ArgumentError, match="durability"):
         parapet.open(f"{folder}/s", "a", durability="sometimes")
 
