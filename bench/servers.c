@@ -12,13 +12,14 @@
  *   change=5          in that call, half-way, one server becomes slow, and stays so; 0: none
  *   calls=8           of writing, and then as many of reading
  *   reads=8           other than calls
+ *   copies=0          then so many copies of the first array within the store, into chunks of another shape
  *   arrays=1          that one call writes, all from the same memory, or reads into it
  *   order=natural     shards as told (shards=64x64x128, chunks=64x64x64); traditional: whole planes in row-major
  * order holds=even        most: rank 0 holds seven eighths of the array, and the others share the rest
  *
  * Any other word is an option of the store, such as ownership=locality. Prints for every call
  *
- *   call write|read SLOW NUMBER SECONDS IDEAL-SECONDS      of all disks at work all the time; 0: no limit
+ *   call write|read|copy SLOW NUMBER SECONDS IDEAL-SECONDS      of all disks at work all the time; 0: no limit
  *
  * and for every server, of the calls that wrote and of those that read,
  *
@@ -27,6 +28,7 @@
  *
  * Seconds are from the first rank's start to the last one's end, without launching, opening and creating. */
 #include <errno.h>
+#include <inttypes.h>
 #include <parapet.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -46,7 +48,7 @@ typedef struct bed {
     parapet_store_options options;
     const char *kind; /* of the store */
     double rate, factor;
-    int calls, reads, change, array_count;
+    int calls, reads, copies, change, array_count;
     int slow; /* of the servers; of this store */
     float *data;
     pp_store *inner, *backend;
@@ -67,8 +69,8 @@ static void must(parapet_status status, const char *what)
 
 /* ---- Words ---- */
 
-static const char *const own_words[] = {"store", "rate",  "slow",  "factor", "change", "calls",
-                                        "reads", "order", "holds", "arrays", "shards", "chunks"};
+static const char *const own_words[] = {"store", "rate",  "slow",   "factor", "change", "calls", "reads",
+                                        "order", "holds", "arrays", "shards", "chunks", "copies"};
 
 static int is_own(const char *name)
 {
@@ -110,6 +112,7 @@ static void read_words(bed *b)
     b->factor = strtod(bench_option(&b->c, "factor", "0.5"), NULL);
     b->calls = whole_number(b, "calls", "8");
     b->reads = strcmp(b->kind, "null") == 0 ? 0 : whole_number(b, "reads", bench_option(&b->c, "calls", "8"));
+    b->copies = whole_number(b, "copies", "0");
     b->change = whole_number(b, "change", "0");
     b->array_count = whole_number(b, "arrays", "1");
     if (b->array_count < 1 || b->array_count > MOST_ARRAYS)
@@ -378,6 +381,42 @@ static void read_calls(bed *b)
         report_speeds(b, "read", &before);
 }
 
+static void print_extents(char *text, size_t bytes, int64_t first, int64_t second, int64_t third)
+{
+    (void)snprintf(text, bytes, "%" PRId64 ",%" PRId64 ",%" PRId64, first, second, third);
+}
+
+/* The target has chunks of half the extent in the first dimension and twice that in the last; units that a rank does
+ * from beginning to end are a 64th of the array. */
+static void copy_first(const bench_case *c)
+{
+    int64_t chunks[3], shards[3];
+    char chunk_words[96], shard_words[96];
+    parapet_array_spec spec;
+    parapet_copy_request request = {.source = used.store,
+                                    .source_path = "a0",
+                                    .target = used.store,
+                                    .target_path = "copy",
+                                    .changes = {.chunks = chunk_words, .shards = shard_words},
+                                    .unit_bytes = (int64_t)bytes_of_call(&used) / used.array_count / 64,
+                                    .overwrite = 1,
+                                    .no_probe = 1};
+    (void)c;
+    describe_array(&used, &spec, chunks, shards);
+    print_extents(chunk_words, sizeof chunk_words, chunks[0] / 2, chunks[1], 2 * chunks[2]);
+    print_extents(shard_words, sizeof shard_words, shards[0], shards[1], shards[2]);
+    must(parapet_copy(&request, NULL), "copying");
+}
+
+/* Each byte is read once and written once, by some rank: all have to be servers. */
+static void copy_calls(bed *b)
+{
+    for (int i = 1; i <= b->copies; i++) {
+        double ideal = 2 * ideal_seconds(b, b->slow, 0) / b->array_count;
+        report_call(b, "copy", i, bench_time_of(copy_first, &b->c), ideal);
+    }
+}
+
 /* A store for each number of slow servers. */
 static void run_all(bed *b)
 {
@@ -389,6 +428,7 @@ static void run_all(bed *b)
         set_speed(b, b->slow);
         write_calls(b);
         read_calls(b);
+        copy_calls(b);
         close_arrays(b);
         if (*rest != '+')
             return;

@@ -12,6 +12,7 @@ of 256 KiB for each server, 3 calls and 1, some forty seconds for each.
     change   all are equal at first; in the fifth call (quick: the second) one becomes slow, half-way
     quarter  one of 4 servers has a quarter of the speed: time compared with the ideal
     holding  one rank holds seven eighths of the array: compared with even data
+    copy     on 4 ranks, all of them servers, of which none or one is slow; it reads and writes, and takes no strategy
 
     --case strategy=locality+round_robin,servers=4+16,part=steady+change     only these
 
@@ -25,7 +26,7 @@ import time
 
 from servers import Page, Servers, middle
 
-PARTS = ("steady", "change", "quarter", "holding")
+PARTS = ("steady", "change", "quarter", "holding", "copy")
 FULL = {"calls": 8, "reads": 3, "change": 5, "change_calls": 8, "shards": "64x64x128", "chunks": "64x64x64",
         "shapes": dict.fromkeys((2, 4, 8, 16), "512x512x512")}
 QUICK = {"calls": 3, "reads": 1, "change": 2, "change_calls": 4, "shards": "32x32x64", "chunks": "32x32x32",
@@ -49,7 +50,8 @@ class Uneven:
         self.verdicts, self.found, self.off = [], [], []
 
     def run_case(self, part, servers, strategy, *words):
-        run = self.servers.run(max(8, servers), self.form["shapes"][servers], f"servers={servers}",
+        ranks = 4 if part == "copy" else max(8, servers)
+        run = self.servers.run(ranks, self.form["shapes"][servers], f"servers={servers}",
                                f"ownership={strategy}", "durability=leave", f"shards={self.form['shards']}",
                                f"chunks={self.form['chunks']}", *words, f"calls={self.form['calls']}",
                                f"reads={self.form['reads']}") # the first of two words counts
@@ -148,6 +150,13 @@ class Uneven:
             rows.append(cells)
         self.page.table("One rank holds seven eighths of the array, 4 equal servers: fraction, and compared with even data",
                         ["strategy", "write even", "write 7/8", "ratio", "read even", "read 7/8", "ratio"], rows)
+
+    def copy(self):
+        run = self.run_case("copy", 4, "locality", "slow=0+1", "calls=1", "reads=0", f"copies={self.form['calls']}")
+        rows = [[str(slow), middle(run.fractions("copy", slow))] for slow in (0, 1)]
+        self.page.table("A copy on 4 ranks: fraction of the sum of their speeds, reading and writing", ["slow ranks", "fraction"], rows)
+        found = statistics.median(run.fractions("copy", 1))
+        self.judge(found >= STEADY_LEAST, f"copy, one of 4 ranks slow: {found:.2f}, at least {STEADY_LEAST:.2f}")
 
     def run(self):
         started = time.time()
