@@ -24,6 +24,7 @@ static int open_stores(void **state)
 static int close_stores(void **state)
 {
     (void)state;
+    assert_int_equal(meter.under_way, 0);
     pp_store_free(store);
     pp_store_free(memory);
     pp_meter_destroy(&meter);
