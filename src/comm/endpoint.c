@@ -232,6 +232,13 @@ static void dispatch(pp_endpoint *endpoint, const pp_control *control, int sourc
         if (endpoint->on_grant != NULL)
             endpoint->on_grant(endpoint->grant_context, source, control->tag);
         break;
+    case PP_CONTROL_TAKE:
+    case PP_CONTROL_NONE:
+    case PP_CONTROL_GIVE:
+    case PP_CONTROL_ACCEPT:
+        if (endpoint->on_taking != NULL)
+            endpoint->on_taking(endpoint->taking_context, source, control);
+        break;
     }
 }
 

@@ -44,6 +44,8 @@ typedef struct pp_endpoint {
     size_t request_capacity, request_first, request_count;
     void (*on_grant)(void *context, int source, int tag); /* NULL: nobody makes offers */
     void *grant_context;
+    void (*on_taking)(void *context, int source, const pp_control *control); /* NULL: nobody takes work */
+    void *taking_context;
 } pp_endpoint;
 
 /* The endpoint of a communicator of several ranks. */

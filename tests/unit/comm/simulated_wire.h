@@ -86,6 +86,8 @@ struct sim_network {
 static inline sim_stream *sim_stream_of(sim_network *network, int source, int target, int tag)
 {
     int pair = source * SIM_MOST_RANKS + target;
+    if (tag >= SIM_MOST_TAGS) /* that of taking, which is behind all others */
+        tag = SIM_MOST_TAGS - 1;
     return tag < 0 ? &network->controls[pair] : &network->data[pair][tag];
 }
 
@@ -167,6 +169,10 @@ static inline size_t sim_control_bytes(const pp_control *control)
     case PP_CONTROL_REQUEST:
     case PP_CONTROL_OFFER:
         return offsetof(pp_control, of) + sizeof control->of.words;
+    case PP_CONTROL_TAKE:
+    case PP_CONTROL_NONE:
+    case PP_CONTROL_GIVE:
+        return offsetof(pp_control, of) + PP_TAKING_WORDS * sizeof control->of.words[0];
     default:
         return offsetof(pp_control, of);
     }
