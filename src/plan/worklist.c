@@ -245,6 +245,11 @@ size_t pp_worklist_group_end(const pp_worklist *list, size_t first)
     return first >= list->count ? list->count : search_work(list, first, list->count, &list->work[first], true);
 }
 
+size_t pp_worklist_group_start(const pp_worklist *list, size_t end)
+{
+    return end == 0 ? 0 : search_work(list, 0, end, &list->work[end - 1], false);
+}
+
 size_t pp_worklist_rank_end(const pp_worklist *list, size_t first, size_t group_end)
 {
     size_t low = first, high = group_end;

@@ -45,8 +45,10 @@ parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, 
                                       pp_budget *budget);
 void pp_worklist_clear(pp_worklist *list);
 
-/* The end of the group of the same target and shard that starts at first; of the same rank within a group. */
+/* The end of the group of the same target and shard that starts at first; the start of the one before end; the end of
+ * the same rank within a group. */
 size_t pp_worklist_group_end(const pp_worklist *list, size_t first);
+size_t pp_worklist_group_start(const pp_worklist *list, size_t end);
 size_t pp_worklist_rank_end(const pp_worklist *list, size_t first, size_t group_end);
 
 /* How many shards the list has. */

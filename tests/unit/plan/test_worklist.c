@@ -131,6 +131,8 @@ static void check_ends_and_find(const pp_worklist *list)
     for (i = 0; i <= list->count; i++) {
         size_t group_end = end_slowly(list, i, false);
         assert_int_equal(pp_worklist_group_end(list, i), group_end);
+        assert_int_equal(end_slowly(list, pp_worklist_group_start(list, group_end), false), group_end);
+        assert_true(pp_worklist_group_start(list, group_end) <= i);
         assert_int_equal(pp_worklist_rank_end(list, i, group_end), end_slowly(list, i, true));
         if (i == list->count)
             break;
