@@ -244,7 +244,8 @@ typedef enum parapet_durability {
 typedef enum parapet_ownership {
     PARAPET_OWNERSHIP_CHOOSE = 0,      /* LOCALITY */
     PARAPET_OWNERSHIP_ROUND_ROBIN = 1, /* the servers take turns */
-    PARAPET_OWNERSHIP_LOCALITY = 2     /* the server that holds most of the shard */
+    PARAPET_OWNERSHIP_LOCALITY = 2,    /* the server that holds most of the shard */
+    PARAPET_OWNERSHIP_DYNAMIC = 3      /* that one at first; a server that has nothing left takes shards of others */
 } parapet_ownership;
 
 /* How data gets from rank to rank. */
@@ -334,11 +335,12 @@ typedef struct parapet_statistics {
     int64_t messages_sent;        /* data and requests of transfers; agreements between ranks are not counted */
     int64_t message_bytes;        /* bytes of data in those messages */
     int64_t direct_bytes;         /* copied to or from the memory of other ranks without a message */
-    int64_t shards_owned;         /* shards that this rank owned, summed over all transfers */
+    int64_t shards_owned;         /* shards that this rank served, summed over all transfers */
+    int64_t shards_taken;         /* of those, shards that it took from another server */
     double storage_seconds;       /* time inside storage calls that read, write, flush, publish or remove; time in
                                      which several threads were inside such calls counts once. The speed of this
                                      rank's storage is read_bytes + written_bytes, divided by this */
-    int64_t reserved[10];
+    int64_t reserved[9];
 } parapet_statistics;
 
 /* [local] Reports what the store has done on this rank so far. */

@@ -287,16 +287,31 @@ static void print_flags(FILE *out, const tool_flag *flags)
     }
 }
 
+enum { LINE_WIDTH = 80, HELP_COLUMN = 23 };
+
+/* The words that a choice takes: behind the help, or below it where the line has no room for them. */
+static void print_words(FILE *out, const tool_value *value)
+{
+    const char *words = parapet_option_words(value->name);
+    if (words == NULL)
+        return;
+    if (HELP_COLUMN + strlen(value->help) + strlen(": ") + strlen(words) <= LINE_WIDTH)
+        fprintf(out, ": %s", words);
+    else
+        fprintf(out, ":\n%*s%s", HELP_COLUMN, "", words);
+}
+
 static void print_values(FILE *out, const tool_value *values)
 {
     for (; values != NULL && values->name != NULL; values++) {
-        const char *words = parapet_option_words(values->name);
         char letter[5] = "    ";
         if (values->letter != 0)
             (void)snprintf(letter, sizeof letter, "-%c, ", values->letter);
-        if (values->usage != NULL)
-            fprintf(out, "  %s%-16s %s%s%s\n", letter, values->usage, values->help, words != NULL ? ": " : "",
-                    words != NULL ? words : "");
+        if (values->usage == NULL)
+            continue;
+        fprintf(out, "  %s%-16s %s", letter, values->usage, values->help);
+        print_words(out, values);
+        fputc('\n', out);
     }
 }
 

@@ -19,7 +19,7 @@ const tool_value plan_transfer_values[] = {
     {0, "spread", "--spread S,S", "per dimension: block, cyclic:K or *; default: block"},
     {0, "servers", "--servers N", "ranks that access storage; default: one in 4"},
     {0, "memory", "--memory SIZE", "the same as --max-mem"},
-    {0, "ownership", "--ownership O", "shard owner"},
+    {0, "ownership", "--ownership O", "which server owns a shard"},
     {0, "server", "--server K", "print what this server would do, shard by shard"},
     {0, "svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
     {0, NULL, NULL, NULL},

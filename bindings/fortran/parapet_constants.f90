@@ -71,6 +71,7 @@ module parapet_constants
   integer, parameter :: PARAPET_OWNERSHIP_CHOOSE = 0
   integer, parameter :: PARAPET_OWNERSHIP_ROUND_ROBIN = 1
   integer, parameter :: PARAPET_OWNERSHIP_LOCALITY = 2
+  integer, parameter :: PARAPET_OWNERSHIP_DYNAMIC = 3
 
   ! parapet_transport
   integer, parameter :: PARAPET_TRANSPORT_CHOOSE = 0

@@ -84,7 +84,7 @@ parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *c
     const int64_t listed[] = {all.read_bytes,        all.written_bytes,        all.read_requests, all.objects_written,
                               all.chunks_decoded,    all.chunks_encoded,       all.chunks_copied, all.chunks_missing,
                               all.memory_peak_bytes, all.memory_planned_bytes, all.messages_sent, all.message_bytes,
-                              all.direct_bytes,      all.shards_owned};
+                              all.direct_bytes,      all.shards_owned,         all.shards_taken};
     memcpy(counts, listed, sizeof listed);
     *seconds = all.storage_seconds;
     return status;

@@ -9,6 +9,7 @@
 #include "base/checked.h"
 #include "base/choice.h"
 #include "base/reserved.h"
+#include "comm/taking.h"
 #include "forecast/drawing.h"
 #include "plan/pieces.h"
 #include "transfer/memory.h"
@@ -108,6 +109,12 @@ static parapet_status init_facts(plan_job *job)
     return PARAPET_OK;
 }
 
+/* A server may get any shard, and needs memory for the largest. */
+static bool takes(const plan_job *job)
+{
+    return job->facts.by.ownership == PARAPET_OWNERSHIP_DYNAMIC && job->facts.by.server_count > 1;
+}
+
 /* Counts messages with windows of the size that facts->by says. */
 static parapet_status count(plan_job *job)
 {
@@ -117,9 +124,11 @@ static parapet_status count(plan_job *job)
     facts->schedule = NULL;
     if ((status = pp_schedule_build(&facts->schedule, &facts->by)) != PARAPET_OK)
         return status;
-    if (job->request->server < 0)
-        return pp_schedule_summarise(facts->schedule, &job->summary);
-    return pp_schedule_server(facts->schedule, (int)job->request->server, &job->share);
+    if ((job->request->server < 0 || takes(job)) &&
+        (status = pp_schedule_summarise(facts->schedule, &job->summary)) != PARAPET_OK)
+        return status;
+    return job->request->server < 0 ? PARAPET_OK
+                                    : pp_schedule_server(facts->schedule, (int)job->request->server, &job->share);
 }
 
 /* What is charged to the budget before buffers are: the list of shards with one record per box and shard, and claims,
@@ -159,13 +168,17 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
         .has_threads = options->io_thread != PARAPET_IO_THREAD_NONE,
         .has_remote = job->distribution.rank_count > 1,
         .fragment_bytes = facts->by.fragment_bytes,
-        .rank_most = job->request->server < 0 ? job->summary.most_ranks : job->share.most_ranks,
+        .rank_most = job->request->server < 0 || takes(job) ? job->summary.most_ranks : job->share.most_ranks,
         .shard_count = job->request->server < 0 ? job->summary.most_shards : job->share.shards,
+        .takes = takes(job),
     };
     int64_t taken;
     parapet_status status;
     facts->list_bytes = list_bytes_of(job);
     facts->client_bytes = memory.has_remote ? (int64_t)pp_memory_client_bytes(facts->by.fragment_bytes) : 0;
+    if (memory.takes)
+        facts->client_bytes +=
+            (int64_t)pp_taking_bytes(pp_memory_description_bytes(layout->tiling.shards.ndim, memory.rank_most));
     if (!pp_add_fits(facts->list_bytes, facts->client_bytes, &taken) || taken > facts->memory_bytes)
         return pp_fail(PARAPET_ERR_MEMORY,
                        "lists of shards and parts take %lld bytes on a server, more than the memory_bytes of %lld; "

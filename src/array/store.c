@@ -314,6 +314,7 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
         .message_bytes = counters->message_bytes,
         .direct_bytes = counters->direct_bytes,
         .shards_owned = counters->shards_owned,
+        .shards_taken = counters->shards_taken,
         .storage_seconds = pp_meter_seconds(&store->meter),
     };
     return pp_outcome(PARAPET_OK);
@@ -396,6 +397,7 @@ pp_team pp_store_team(const parapet_store *store, pp_direction direction)
         .server_count = store->server_count,
         .fragment_bytes = pp_memory_fragment_bytes(store->least_memory_bytes),
         .ownership = pp_owner_strategy_of(store->options.ownership),
+        .takes = store->options.ownership == PARAPET_OWNERSHIP_DYNAMIC,
         .has_deadline = store->options.deadline_seconds > 0,
         .uses_direct = store->options.transport != PARAPET_TRANSPORT_MESSAGES &&
                        (direction == PP_WRITING || store->options.deadline_seconds == 0),

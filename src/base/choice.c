@@ -25,7 +25,8 @@ const pp_choice pp_choice_ownership = {
     "ownership",
     {[PARAPET_OWNERSHIP_CHOOSE] = {"choose", NULL, "as the library chooses"},
      [PARAPET_OWNERSHIP_ROUND_ROBIN] = {"round_robin", NULL, "the servers take turns"},
-     [PARAPET_OWNERSHIP_LOCALITY] = {"locality", NULL, "the server that holds most of a shard owns it"}},
+     [PARAPET_OWNERSHIP_LOCALITY] = {"locality", NULL, "the server that holds most of a shard owns it"},
+     [PARAPET_OWNERSHIP_DYNAMIC] = {"dynamic", NULL, "as locality; servers that have nothing left take shards"}},
 };
 const pp_choice pp_choice_transport = {
     "transport",

@@ -11,6 +11,7 @@ const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership)
     case PARAPET_OWNERSHIP_ROUND_ROBIN:
         return &pp_owner_round_robin;
     case PARAPET_OWNERSHIP_LOCALITY:
+    case PARAPET_OWNERSHIP_DYNAMIC:
         return &pp_owner_locality;
     case PARAPET_OWNERSHIP_CHOOSE:
         break;

@@ -12,6 +12,12 @@ typedef struct driver {
     pp_failure failure;
 } driver;
 
+static bool progress(const pp_drive *drive)
+{
+    bool is_any = pp_pull_progress(drive->pull);
+    return (drive->taking != NULL && pp_taking_progress(drive->taking)) || is_any;
+}
+
 static bool ask_for(driver *self, void *item)
 {
     if (item == NULL)
@@ -89,37 +95,77 @@ static void report(driver *self)
         pp_pipeline_stop(self->line, status);
 }
 
-/* Joins the agreement once nothing of this rank's own is under way. */
-static void try_to_join(driver *self)
-{
-    if (self->has_joined)
-        return;
-    if (self->line != NULL) {
-        if (!pp_pipeline_is_over(self->line) || !pp_pull_is_idle(self->drive->pull))
-            return;
-        if (!pp_pipeline_is_stopping(self->line))
-            report(self);
-        pp_failure_take(&self->failure, pp_pipeline_finish(self->line));
-        self->line = NULL;
-        spread_failure(self);
-    }
-    pp_comm_join(self->comm, self->drive->phase, pp_failure_put(&self->failure));
-    self->has_joined = true;
-}
+/* ---- The line: its start, its end, and once more ---- */
 
 static void start_line(driver *self)
 {
     const pp_pipeline_job *job = self->drive->job;
     parapet_status status = PARAPET_OK;
-    if (job != NULL &&
-        (status = pp_allocate_array(&self->outside, (size_t)job->slot_count, sizeof self->outside[0])) == PARAPET_OK)
+    if (self->outside == NULL)
+        status = pp_allocate_array(&self->outside, (size_t)job->slot_count, sizeof self->outside[0]);
+    if (status == PARAPET_OK)
         status = pp_pipeline_start(&self->line, job);
     pp_failure_take(&self->failure, status);
 }
 
+/* true: nothing of it is under way any more. */
+static bool end_line(driver *self)
+{
+    if (self->line == NULL)
+        return true;
+    if (!pp_pipeline_is_over(self->line) || !pp_pull_is_idle(self->drive->pull))
+        return false;
+    if (!pp_pipeline_is_stopping(self->line))
+        report(self);
+    pp_failure_take(&self->failure, pp_pipeline_finish(self->line));
+    self->line = NULL;
+    spread_failure(self);
+    return true;
+}
+
+static void restart_line(driver *self)
+{
+    pp_failure_take(&self->failure, self->drive->refill(self->drive->job->context));
+    if (self->failure.status == PARAPET_OK)
+        start_line(self);
+    spread_failure(self);
+}
+
+/* Without work, and nothing has failed: asks other servers for some. true: there may still be more. */
+static bool find_more(driver *self)
+{
+    pp_taking *taking = self->drive->taking;
+    if (taking == NULL)
+        return false;
+    if (self->is_aborted || self->failure.status != PARAPET_OK)
+        return !pp_taking_is_idle(taking);
+    switch (pp_taking_get_state(taking)) {
+    case PP_TAKING_IDLE:
+        self->drive->ask_for_more(self->drive->job->context);
+        return true;
+    case PP_TAKING_ARRIVED:
+        restart_line(self);
+        return true;
+    case PP_TAKING_ASKS:
+        return true;
+    case PP_TAKING_ENDED:
+        break;
+    }
+    return !pp_taking_is_idle(taking);
+}
+
+/* Joins the agreement once nothing of this rank's own is under way, nor will be. */
+static void try_to_join(driver *self)
+{
+    if (self->has_joined || !end_line(self) || find_more(self))
+        return;
+    pp_comm_join(self->comm, self->drive->phase, pp_failure_put(&self->failure));
+    self->has_joined = true;
+}
+
 static bool step(driver *self)
 {
-    bool is_any = pp_pull_progress(self->drive->pull);
+    bool is_any = progress(self->drive);
     spread_failure(self);
     if (self->line == NULL)
         return is_any;
@@ -142,21 +188,39 @@ static void rest(driver *self, pp_wait *wait)
         pp_pipeline_wait(self->line, sleep);
 }
 
+static bool is_waiting(const pp_drive *drive)
+{
+    return !pp_pull_is_idle(drive->pull) || (drive->taking != NULL && !pp_taking_is_idle(drive->taking));
+}
+
 /* Somebody does not answer: nothing that is under way can be taken back. */
 static bool is_overdue(const driver *self, double last)
 {
-    return pp_comm_is_overdue(self->comm, last) && !self->has_joined && !pp_pull_is_idle(self->drive->pull);
+    return pp_comm_is_overdue(self->comm, last) && !self->has_joined && is_waiting(self->drive);
 }
 
-static parapet_status give_up(driver *self, bool *is_abandoned)
+static void stop_line(driver *self)
 {
-    int rank = pp_pull_waits_for(self->drive->pull);
     pp_pipeline_stop(self->line, PARAPET_OK);
     while (!pp_pipeline_is_over(self->line))
         pp_pipeline_wait(self->line, 1000000);
     (void)pp_pipeline_finish(self->line);
+}
+
+static parapet_status give_up(driver *self, bool *is_abandoned)
+{
+    bool is_pulling = !pp_pull_is_idle(self->drive->pull);
+    int rank = is_pulling ? pp_pull_waits_for(self->drive->pull) : pp_taking_waits_for(self->drive->taking);
+    if (self->line != NULL)
+        stop_line(self);
     *is_abandoned = true;
     return pp_comm_lose(self->comm, rank, self->drive->phase);
+}
+
+/* Messages may need memory for longer than the agreement takes. */
+static bool has_left(const pp_drive *drive)
+{
+    return !pp_pull_is_answering(drive->pull) && (drive->taking == NULL || pp_taking_has_left(drive->taking));
 }
 
 parapet_status pp_drive_run(const pp_drive *drive, bool *is_abandoned)
@@ -166,7 +230,8 @@ parapet_status pp_drive_run(const pp_drive *drive, bool *is_abandoned)
     pp_wait wait = {0};
     parapet_status agreed = PARAPET_OK;
     *is_abandoned = false;
-    start_line(&self);
+    if (drive->job != NULL && !drive->is_empty)
+        start_line(&self);
     for (;;) {
         bool is_any = step(&self);
         try_to_join(&self);
@@ -183,8 +248,8 @@ parapet_status pp_drive_run(const pp_drive *drive, bool *is_abandoned)
         }
     }
     *is_abandoned = *is_abandoned || pp_comm_is_lost(self.comm);
-    while (!*is_abandoned && pp_pull_is_answering(drive->pull))
-        if (!pp_pull_progress(drive->pull))
+    while (!*is_abandoned && !has_left(drive))
+        if (!progress(drive))
             pp_wait_briefly(&wait);
     pp_free(self.outside);
     return agreed;

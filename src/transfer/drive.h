@@ -7,6 +7,7 @@
 #ifndef PARAPET_TRANSFER_DRIVE_H
 #define PARAPET_TRANSFER_DRIVE_H
 
+#include "comm/taking.h"
 #include "transfer/deliveries.h"
 #include "transfer/pipeline.h"
 
@@ -14,8 +15,13 @@ typedef struct pp_drive {
     const pp_session *session;
     pp_pull *pull;
     const pp_pipeline_job *job; /* NULL: this rank only answers */
+    bool is_empty;              /* the job has nothing to do yet */
     const char *phase;
     pp_deliveries *(*deliveries_of)(void *item); /* of an item at an outside station */
+    pp_taking *taking;                           /* NULL: a job that has come to its end stays there */
+    /* The job, by its context: has come to its end and asks for more; has been given more, and is to run again. */
+    void (*ask_for_more)(void *context);
+    parapet_status (*refill)(void *context);
 } pp_drive;
 
 /* [collective] Same status on every rank. *is_abandoned: a deadline passed while messages were in transit, so the

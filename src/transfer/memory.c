@@ -1,7 +1,9 @@
 #include "transfer/memory.h"
 
 #include "base/checked.h"
+#include "comm/direct.h"
 #include "comm/pull.h"
+#include "comm/taking.h"
 #include "plan/pieces.h"
 #include "transfer/deliveries.h"
 #include "transfer/shard_build.h"
@@ -16,6 +18,11 @@
 #define READ_REMOTE_BATCH_BYTES (((size_t)8 << 20) + ((size_t)64 << 10))
 /* Rows of other ranks that a worker keeps: those of a chunk of 2 MiB, four times as wide, and some more. */
 #define SIEVE_BYTES ((size_t)16 << 20)
+
+/* A description has room for this many shards of the largest kind, but is neither tiny nor huge. */
+#define DESCRIBED_SHARDS 16
+#define LEAST_DESCRIPTION_BYTES ((size_t)16 << 10)
+#define MOST_DESCRIPTION_BYTES ((size_t)1 << 20)
 
 size_t pp_memory_client_bytes(size_t fragment_bytes)
 {
@@ -54,12 +61,55 @@ static size_t count_windows(const pp_layout *layout, int64_t shards, int64_t win
                                                                                                     : SIZE_MAX;
 }
 
+/* Shards that may be open at a time. Where other servers may take some, those that are open are lost to them. */
+static int64_t shards_ahead(const pp_memory_case *memory)
+{
+    return memory->takes ? pp_min_i64(memory->shard_count, 2) : memory->shard_count;
+}
+
+/* But every worker has a window, and storage another one. */
+static size_t leave_some(const pp_memory_case *memory, size_t windows)
+{
+    return memory->takes ? pp_max_size(windows, (size_t)memory->threads + 1) : windows;
+}
+
 static size_t sieve_of(const pp_memory_case *memory)
 {
     if (!memory->has_remote || !memory->uses_direct)
         return 0;
     return pp_min_size(SIEVE_BYTES, memory->available_bytes / 6 / (size_t)memory->threads) &
            ~((size_t)PP_PAGE_BYTES - 1);
+}
+
+static int ndim_most(const pp_layout *const *layouts, int count)
+{
+    int i, most = 0;
+    for (i = 0; i < count; i++)
+        most = layouts[i]->tiling.shards.ndim > most ? layouts[i]->tiling.shards.ndim : most;
+    return most;
+}
+
+/* What is planned for a server that takes shards must do for any of them. */
+static pp_memory_case allow_taking(const pp_memory_case *given, size_t list_bytes)
+{
+    pp_memory_case memory = *given;
+    if (!given->takes)
+        return memory;
+    memory.available_bytes -= pp_min_size(list_bytes, memory.available_bytes);
+    memory.used_bytes += list_bytes;
+    memory.shard_count = pp_max_i64(memory.shard_count, 2);
+    memory.keeps_old = memory.has_remote = true;
+    return memory;
+}
+
+/* Lists of shards that were taken; the descriptions are there already. */
+static size_t taken_list_bytes(const pp_layout *const *layouts, int count, const pp_memory_case *memory)
+{
+    int ndim = ndim_most(layouts, count);
+    if (!memory->takes)
+        return 0;
+    return pp_memory_taking_bytes(ndim, memory->rank_most) -
+           pp_taking_bytes(pp_memory_description_bytes(ndim, memory->rank_most));
 }
 
 /* ---- Writing ---- */
@@ -110,8 +160,8 @@ static size_t write_fixed(const pp_layout *layout, const pp_memory_case *memory)
     return pp_shard_build_list_bytes(layout, memory->keeps_old) + pp_shard_build_write_bytes(layout);
 }
 
-parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
-                                    pp_memory_plan *plan)
+static parapet_status plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                 pp_memory_plan *plan)
 {
     size_t fixed = 0, writer = 0, available, wanted, windows = 1;
     parapet_status status;
@@ -134,8 +184,8 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
     wanted = memory->has_threads ? WRITE_SLOTS_PER_THREAD * (size_t)memory->threads : 1;
     for (i = 0; i < count; i++)
         windows = pp_max_size(
-            windows, count_windows(layouts[i], memory->shard_count, window_of(layouts[i], plan->window_chunks)));
-    wanted = pp_min_size(pp_min_size(wanted, WRITE_SLOTS_MOST), windows);
+            windows, count_windows(layouts[i], shards_ahead(memory), window_of(layouts[i], plan->window_chunks)));
+    wanted = pp_min_size(pp_min_size(wanted, WRITE_SLOTS_MOST), leave_some(memory, windows));
     plan->slot_count = (int)pp_min_size(
         wanted, pp_max_size(1, pp_min_size(available - fixed, available / 4 * 3) / plan->slot_bytes));
     plan->writer_bytes = pp_min_size(writer, PP_LEAST_WRITE_BUFFER_BYTES + available - fixed -
@@ -144,6 +194,16 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
     if (plan->writer_bytes > PP_LEAST_WRITE_BUFFER_BYTES)
         plan->planned_bytes += plan->writer_bytes - PP_LEAST_WRITE_BUFFER_BYTES;
     return PARAPET_OK;
+}
+
+parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                    pp_memory_plan *plan)
+{
+    size_t lists = taken_list_bytes(layouts, count, memory);
+    pp_memory_case allowed = allow_taking(memory, lists);
+    parapet_status status = plan_write(layouts, count, &allowed, plan);
+    plan->planned_bytes += lists;
+    return status;
 }
 
 /* ---- Reading ---- */
@@ -213,13 +273,13 @@ static size_t read_windows(const pp_layout *const *layouts, int count, const pp_
         size_t bound = pp_chain_encoded_bound(layouts[i]->chain),
                room = plan->batch_bytes - (size_t)2 * PP_PAGE_BYTES;
         size_t fitting = pp_min_size(pp_max_size(room / bound, 1), PP_WINDOW_CHUNKS);
-        windows = pp_max_size(windows, count_windows(layouts[i], memory->shard_count, (int64_t)fitting));
+        windows = pp_max_size(windows, count_windows(layouts[i], shards_ahead(memory), (int64_t)fitting));
     }
-    return windows;
+    return leave_some(memory, windows);
 }
 
-parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
-                                   pp_memory_plan *plan)
+static parapet_status plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                pp_memory_plan *plan)
 {
     read_needs needs = find_read_needs(layouts, count, memory);
     size_t fixed = read_fixed(&needs), available, wanted;
@@ -251,6 +311,16 @@ parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, c
     return PARAPET_OK;
 }
 
+parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                   pp_memory_plan *plan)
+{
+    size_t lists = taken_list_bytes(layouts, count, memory);
+    pp_memory_case allowed = allow_taking(memory, lists);
+    parapet_status status = plan_read(layouts, count, &allowed, plan);
+    plan->planned_bytes += lists;
+    return status;
+}
+
 /* ---- Both ---- */
 
 /* Lists of a home and of an owner, and the letters between them. */
@@ -269,6 +339,28 @@ size_t pp_memory_list_bytes(int ndim, int64_t claims, int64_t shards, int64_t ot
         sum > (int64_t)PP_MEMORY_ENDLESS)
         return PP_MEMORY_ENDLESS;
     return (size_t)sum;
+}
+
+/* Bytes of one claim in a description, with the identity proof of its rank. */
+static size_t described_bytes(int ndim)
+{
+    return sizeof(pp_identity_proof) + pp_claim_word_count(ndim) * sizeof(int64_t);
+}
+
+size_t pp_memory_description_bytes(int ndim, int64_t rank_most)
+{
+    size_t shard = (size_t)(pp_min_i64(rank_most, INT32_MAX) + 1) * described_bytes(ndim);
+    return pp_align_up(
+        pp_max_size(LEAST_DESCRIPTION_BYTES, pp_min_size(DESCRIBED_SHARDS * shard, MOST_DESCRIPTION_BYTES)),
+        PP_PAGE_BYTES);
+}
+
+size_t pp_memory_taking_bytes(int ndim, int64_t rank_most)
+{
+    size_t description = pp_memory_description_bytes(ndim, rank_most);
+    int64_t claims = (int64_t)(description / described_bytes(ndim));
+    return pp_taking_bytes(description) + pp_memory_list_bytes(ndim, claims, claims, 0) +
+           (size_t)claims * 2 * sizeof(int64_t);
 }
 
 int64_t pp_memory_others(int ranks, int servers, int64_t shards)

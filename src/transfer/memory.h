@@ -20,6 +20,7 @@ typedef struct pp_memory_case {
     size_t fragment_bytes; /* of a message */
     int64_t shard_count;   /* shards that this server owns */
     int64_t rank_most;     /* largest number of other ranks that hold parts of one shard */
+    bool takes;            /* the server may take any shard of the transfer; rank_most is about all of them */
 } pp_memory_case;
 
 typedef struct pp_memory_plan {
@@ -53,6 +54,11 @@ int64_t pp_memory_others(int ranks, int servers, int64_t shards);
 
 /* What the client side of a rank takes, for its messages. */
 size_t pp_memory_client_bytes(size_t fragment_bytes);
+
+/* Where servers take shards from each other: a good length for the description of some shards (taken.h), if at most
+ * this many other ranks hold parts of one; and what a server needs for all of it, lists included. */
+size_t pp_memory_description_bytes(int ndim, int64_t rank_most);
+size_t pp_memory_taking_bytes(int ndim, int64_t rank_most);
 
 /* Bytes of a message, from the smallest budget of all ranks. */
 size_t pp_memory_fragment_bytes(int64_t least_memory_bytes);

@@ -55,8 +55,11 @@ parapet_status pp_peers_append(pp_peers *peers, const pp_peers *others)
 {
     parapet_status status = PARAPET_OK;
     size_t i;
-    for (i = 0; i < others->count && status == PARAPET_OK; i++)
+    for (i = 0; i < others->count && status == PARAPET_OK; i++) {
         status = pp_peers_add(peers, others->peers[i].rank, &others->peers[i].proof);
+        if (status == PARAPET_OK)
+            atomic_store(&peers->peers[peers->count - 1].is_direct, atomic_load(&others->peers[i].is_direct));
+    }
     return status;
 }
 

@@ -2,6 +2,8 @@
 
 #include "base/checked.h"
 #include "transfer/drive.h"
+#include "transfer/open_shards.h"
+#include "transfer/taker.h"
 
 static const char *const doing[] = {[PP_READING] = "reading", [PP_WRITING] = "writing"};
 
@@ -24,42 +26,6 @@ static parapet_status report_progress(void *context)
 
 /* ---- Shards and items ---- */
 
-static void free_shard(pp_transfer *transfer, pp_transfer_shard *shard)
-{
-    transfer->operations->close_shard(transfer, shard);
-    pp_free(shard);
-}
-
-static void free_finished_shards(pp_transfer *transfer)
-{
-    while (transfer->oldest != NULL && transfer->oldest != transfer->current &&
-           atomic_load(&transfer->oldest->pending) == 0) {
-        pp_transfer_shard *finished = transfer->oldest;
-        transfer->oldest = finished->following;
-        free_shard(transfer, finished);
-    }
-}
-
-static parapet_status open_next_shard(pp_transfer *transfer)
-{
-    const pp_worklist *list = &transfer->view->list;
-    pp_transfer_shard *shard;
-    parapet_status status = pp_allocate(&shard, transfer->operations->shard_bytes);
-    if (status != PARAPET_OK)
-        return status;
-    shard->target = list->work[transfer->next_group].target;
-    shard->number = list->work[transfer->next_group].shard;
-    shard->first = transfer->next_group;
-    shard->end = pp_worklist_group_end(list, shard->first);
-    transfer->next_group = shard->end;
-    if (transfer->current != NULL)
-        transfer->current->following = shard;
-    else
-        transfer->oldest = shard;
-    transfer->current = shard;
-    return transfer->operations->open_shard(transfer, shard);
-}
-
 static parapet_status take_item(pp_transfer *transfer, pp_transfer_item *item, bool *is_taken)
 {
     pp_transfer_shard *shard = transfer->current;
@@ -74,8 +40,10 @@ static parapet_status take_item(pp_transfer *transfer, pp_transfer_item *item, b
     item->news = PP_WINDOW_DATA;
     item->deliveries.count = 0;
     status = transfer->operations->take(transfer, shard, item, is_taken);
-    if (*is_taken)
+    if (*is_taken) {
         atomic_fetch_add(&shard->pending, 1);
+        atomic_fetch_add(&transfer->supply.taken, 1);
+    }
     return status;
 }
 
@@ -83,23 +51,33 @@ static parapet_status next_item(void *context, void *item, bool *is_end)
 {
     pp_transfer *transfer = context;
     parapet_status status;
+    size_t first, end;
     bool is_taken;
     while ((status = take_item(transfer, item, &is_taken)) == PARAPET_OK && !is_taken) {
-        if (transfer->next_group == transfer->view->list.count) {
+        if (!pp_supply_next(&transfer->supply, &first, &end)) {
             *is_end = true;
             return PARAPET_OK;
         }
-        free_finished_shards(transfer);
-        if ((status = open_next_shard(transfer)) != PARAPET_OK)
+        pp_open_shards_tidy(transfer);
+        if ((status = pp_open_shards_add(transfer, first, end)) != PARAPET_OK)
             return status;
     }
     return status;
 }
 
+/* Storage is done with a window: behind it, when writing, and before it, when reading. */
+static void note_stored(pp_transfer *transfer, pp_direction direction)
+{
+    if (transfer->operations->direction == direction)
+        atomic_fetch_add(&transfer->supply.stored, 1);
+}
+
 static parapet_status produce(void *context, int worker, void *item)
 {
     pp_transfer *transfer = context;
-    return transfer->operations->produce(transfer, worker, item);
+    parapet_status status = transfer->operations->produce(transfer, worker, item);
+    note_stored(transfer, PP_READING);
+    return status;
 }
 
 static parapet_status consume(void *context, int worker, void *item)
@@ -107,6 +85,7 @@ static parapet_status consume(void *context, int worker, void *item)
     pp_transfer *transfer = context;
     pp_transfer_shard *shard = ((pp_transfer_item *)item)->shard;
     parapet_status status = transfer->operations->consume(transfer, worker, item);
+    note_stored(transfer, PP_WRITING);
     atomic_fetch_sub(&shard->pending, 1);
     return status;
 }
@@ -125,37 +104,21 @@ static bool waits_for_messages(void *context, const void *item)
 
 /* ---- Before and after ---- */
 
-/* What is claimed of the shards that this rank owns; also what progress is measured by. */
-static int64_t claimed_bytes(const pp_transfer *transfer)
-{
-    const pp_view *view = transfer->view;
-    int64_t sum = 0;
-    size_t first, end;
-    pp_box box;
-    for (first = 0; first < view->list.count; first = end) {
-        const pp_work *work = &view->list.work[first];
-        const pp_layout *layout = pp_session_context(transfer->session, work->target)->layout;
-        end = pp_worklist_group_end(&view->list, first);
-        pp_tiling_shard_box(&layout->tiling, work->shard, &box);
-        sum += pp_worklist_covered_shard(&view->list, &view->plan, first, end, &box) *
-               (int64_t)layout->tiling.element_bytes;
-    }
-    return sum;
-}
-
 static pp_memory_case memory_case_of(const pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
     const pp_session *session = transfer->session;
+    bool takes = transfer->taking != NULL && pp_taking_get_state(transfer->taking) != PP_TAKING_ENDED;
     return (pp_memory_case){
         .available_bytes = pp_budget_available(context->budget),
         .used_bytes = pp_budget_used(context->budget),
         .threads = context->threads,
         .has_threads = context->has_storage_thread,
         .has_remote = pp_session_has_remote(session),
-        .uses_direct = pp_session_uses_direct(session),
+        .uses_direct = takes ? session->team->uses_direct : pp_session_uses_direct(session),
         .shard_count = pp_session_shard_count(session),
-        .rank_most = pp_session_rank_most(session),
+        .rank_most = takes ? transfer->rank_most : pp_session_rank_most(session),
+        .takes = takes,
         .fragment_bytes = session->fragment_bytes,
     };
 }
@@ -167,7 +130,7 @@ static parapet_status plan_memory(pp_transfer *transfer)
     const pp_layout **layouts = NULL;
     int i, count = transfer->session->array_count;
     parapet_status status;
-    if (memory.shard_count == 0)
+    if (memory.shard_count == 0 && !memory.takes)
         return PARAPET_OK;
     status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);
     for (i = 0; i < count && status == PARAPET_OK; i++)
@@ -178,7 +141,6 @@ static parapet_status plan_memory(pp_transfer *transfer)
     if (status != PARAPET_OK)
         return status;
     pp_counters_plan(context->counters, pp_budget_used(context->budget) + transfer->memory.planned_bytes);
-    context->counters->shards_owned += memory.shard_count;
     return PARAPET_OK;
 }
 
@@ -218,24 +180,19 @@ static parapet_status prepare(pp_transfer *transfer)
     if (status != PARAPET_OK || (status = plan_memory(transfer)) != PARAPET_OK ||
         (status = build_items(transfer)) != PARAPET_OK || (status = build_sieves(transfer)) != PARAPET_OK)
         return status;
-    transfer->total_bytes = claimed_bytes(transfer);
+    transfer->total_bytes = pp_open_shards_claimed_bytes(transfer, 0, transfer->view->list.count);
+    pp_supply_begin(&transfer->supply, &transfer->view->list);
     return report_progress(transfer);
-}
-
-static void clear_shards(pp_transfer *transfer)
-{
-    transfer->current = NULL;
-    while (transfer->oldest != NULL) {
-        pp_transfer_shard *following = transfer->oldest->following;
-        free_shard(transfer, transfer->oldest);
-        transfer->oldest = following;
-    }
 }
 
 static void clear_transfer(pp_transfer *transfer)
 {
     int i;
-    clear_shards(transfer);
+    pp_open_shards_clear(transfer);
+    if (transfer->taking != NULL)
+        first_context(transfer)->counters->messages_sent += pp_taking_message_count(transfer->taking);
+    pp_taking_free(transfer->taking);
+    pp_supply_clear(&transfer->supply);
     for (i = 0; transfer->items != NULL && i < transfer->memory.slot_count; i++) {
         transfer->operations->clear_item(item_at(transfer, i));
         pp_deliveries_free(&item_at(transfer, i)->deliveries);
@@ -278,15 +235,48 @@ static parapet_status run_alone(pp_transfer *transfer)
     return status == PARAPET_OK ? report_progress(transfer) : status;
 }
 
+static void ask_for_more(void *context)
+{
+    pp_transfer *transfer = context;
+    pp_supply_end(&transfer->supply);
+    pp_taker_ask(transfer);
+}
+
+static parapet_status refill(void *context)
+{
+    return pp_taker_refill(context);
+}
+
 static parapet_status run_together(pp_transfer *transfer, pp_pull *pull, bool *is_abandoned)
 {
     pp_pipeline_job pipeline = pipeline_of(transfer);
     return pp_drive_run(&(pp_drive){.session = transfer->session,
                                     .pull = pull,
-                                    .job = transfer->view->list.count > 0 ? &pipeline : NULL,
+                                    .job = transfer->memory.slot_count > 0 ? &pipeline : NULL,
+                                    .is_empty = transfer->view->list.count == 0,
                                     .phase = doing[transfer->operations->direction],
-                                    .deliveries_of = deliveries_of},
+                                    .deliveries_of = deliveries_of,
+                                    .taking = transfer->taking,
+                                    .ask_for_more = ask_for_more,
+                                    .refill = refill},
                         is_abandoned);
+}
+
+/* [collective, unless the session is alone] All that is decided before the first shard is opened. */
+static parapet_status plan(pp_transfer *transfer, pp_messages *messages, parapet_status before)
+{
+    const pp_session *session = transfer->session;
+    bool takes = pp_taker_is_wanted(session);
+    parapet_status status = before;
+    if (takes && (status = pp_taker_agree(transfer, status)) != PARAPET_OK)
+        return status;
+    if (status == PARAPET_OK)
+        status = pp_messages_build(messages, session);
+    if (status == PARAPET_OK && takes)
+        status = pp_taker_build(transfer);
+    if (status == PARAPET_OK)
+        status = prepare(transfer);
+    return session->is_alone ? status : pp_comm_agree(session->team->comm, "planning", status);
 }
 
 parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
@@ -294,15 +284,14 @@ parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
     pp_session *session = transfer->session;
     pp_messages messages = {0};
     bool is_abandoned = false;
-    parapet_status status = before;
+    parapet_status status;
     transfer->view = pp_session_served(session);
     pp_counters_plan(first_context(transfer)->counters, pp_budget_peak(session->budget)); /* of the lists */
-    if (status == PARAPET_OK && (status = pp_messages_build(&messages, session)) == PARAPET_OK)
-        status = prepare(transfer);
-    if (!session->is_alone)
-        status = pp_comm_agree(session->team->comm, "planning", status);
-    if (status == PARAPET_OK)
+    pp_supply_init(&transfer->supply);
+    if ((status = plan(transfer, &messages, before)) == PARAPET_OK) {
+        first_context(transfer)->counters->shards_owned += pp_session_shard_count(session);
         status = session->is_alone ? run_alone(transfer) : run_together(transfer, messages.pull, &is_abandoned);
+    }
     if (is_abandoned)
         return status;
     clear_transfer(transfer);

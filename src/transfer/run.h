@@ -6,9 +6,11 @@
 #ifndef PARAPET_TRANSFER_RUN_H
 #define PARAPET_TRANSFER_RUN_H
 
+#include "comm/taking.h"
 #include "transfer/item.h"
 #include "transfer/memory.h"
 #include "transfer/sieve.h"
+#include "transfer/supply.h"
 
 typedef struct pp_transfer pp_transfer;
 
@@ -18,6 +20,8 @@ typedef struct pp_transfer_operations {
 
     /* Everything that can be refused, or fail, before memory is divided. */
     parapet_status (*prepare)(pp_transfer *transfer);
+    /* The same for shards that were taken from another server; NULL: nothing. */
+    parapet_status (*prepare_more)(pp_transfer *transfer);
     /* Divides the budget; layouts are those of all arrays of the session. */
     parapet_status (*plan_memory)(const pp_transfer *transfer, const pp_layout *const *layouts,
                                   const pp_memory_case *memory, pp_memory_plan *plan);
@@ -42,7 +46,9 @@ struct pp_transfer {
     pp_session *session;
     const pp_view *view; /* what this rank serves */
     pp_memory_plan memory;
-    size_t next_group;                   /* of the worklist */
+    pp_supply supply;                    /* shards that are not opened yet */
+    pp_taking *taking;                   /* NULL: servers keep what they own */
+    int64_t rank_most;                   /* taking: as in pp_memory_case, of the shards of all servers */
     pp_transfer_shard *oldest, *current; /* a queue: the current one is the last */
     void *items;
     pp_sieve *sieves; /* one of each worker; NULL when alone */

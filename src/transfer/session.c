@@ -58,6 +58,12 @@ static void init_view(pp_session *session, pp_view *view, int ndim)
         (pp_claim_set){.targets = session->targets, .target_count = session->array_count, .claims = &view->claims};
 }
 
+static void init_served(pp_session *session, int ndim)
+{
+    init_view(session, &session->served, ndim);
+    pp_list_init(&session->owned, 2 * sizeof(int64_t), session->budget, "the shards of this owner");
+}
+
 /* Rows of lists that are to come. */
 typedef struct list_need {
     int64_t claims, work;
@@ -431,6 +437,25 @@ static parapet_status choose_owners(const pp_session *session, const pp_view *ho
     return status;
 }
 
+void pp_session_serve_nothing(pp_session *session)
+{
+    int ndim = session->served.claims.ndim_most;
+    pp_worklist_clear(&session->served.list);
+    pp_claims_clear(&session->served.claims);
+    pp_list_clear(&session->owned);
+    init_served(session, ndim);
+}
+
+parapet_status pp_session_serve_owned(pp_session *session)
+{
+    parapet_status status;
+    if ((status = pp_list_sort(&session->owned, compare_pairs)) != PARAPET_OK ||
+        (status = pp_claims_sort_unique(&session->served.claims)) != PARAPET_OK)
+        return status;
+    return pp_worklist_build(&session->served.list, &session->served.plan, is_owned, &session->owned,
+                             session->budget);
+}
+
 /* [collective] The homes hand every shard, with the claims on it, to its owner. */
 static parapet_status hand_over(pp_session *session, parapet_status before)
 {
@@ -445,13 +470,7 @@ static parapet_status hand_over(pp_session *session, parapet_status before)
     status = run_mail(&post, status);
     pp_worklist_clear(&home.list);
     pp_claims_clear(&home.claims);
-    if (status != PARAPET_OK)
-        return status;
-    if ((status = pp_list_sort(&session->owned, compare_pairs)) != PARAPET_OK ||
-        (status = pp_claims_sort_unique(&session->served.claims)) != PARAPET_OK)
-        return status;
-    return pp_worklist_build(&session->served.list, &session->served.plan, is_owned, &session->owned,
-                             session->budget);
+    return status == PARAPET_OK ? pp_session_serve_owned(session) : status;
 }
 
 /* The least that the transfer will need beside its lists, whichever way it goes. */
@@ -465,6 +484,8 @@ static size_t find_least_bytes(const pp_session *session)
         least = pp_max_size(least,
                             pp_memory_least_bytes(context->layout, context->threads, ranks, session->fragment_bytes));
     }
+    if (ranks > 1 && session->team->takes)
+        least += pp_memory_taking_bytes(ndim_most(session->arrays, session->array_count), ranks - 1);
     return least;
 }
 
@@ -488,8 +509,7 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
     if (status == PARAPET_OK)
         status = pp_peers_init(&session->peers);
     init_view(session, &session->own, ndim);
-    init_view(session, &session->served, ndim);
-    pp_list_init(&session->owned, 2 * sizeof(int64_t), session->budget, "the shards of this owner");
+    init_served(session, ndim);
     if (status == PARAPET_OK)
         status = claim_parts(session);
     if (session->is_alone)

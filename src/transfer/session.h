@@ -43,6 +43,10 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
 parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk);
 void pp_session_clear(pp_session *session);
 
+/* Instead of what was served: nothing; then, with claims and `owned` filled in, the shards in there. */
+void pp_session_serve_nothing(pp_session *session);
+parapet_status pp_session_serve_owned(pp_session *session);
+
 /* Of one array. */
 const pp_transfer_context *pp_session_context(const pp_session *session, int target);
 

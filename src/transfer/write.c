@@ -34,9 +34,11 @@ static parapet_status check_writable(const pp_layout *layout)
     return PARAPET_OK;
 }
 
-/* Groups of one array follow each other. */
-static parapet_status reserve_notes(const pp_transfer *transfer)
+/* For the shards to come, and those of lists before, of which notes are taken when all are published. Groups of one
+ * array follow each other. */
+static parapet_status reserve_notes(pp_transfer *transfer)
 {
+    size_t staged = ((const write_transfer *)transfer)->staged->count;
     const pp_worklist *list = &transfer->view->list;
     size_t first, end, shards = 0;
     parapet_status status = PARAPET_OK;
@@ -48,7 +50,7 @@ static parapet_status reserve_notes(const pp_transfer *transfer)
         if (end < list->count && list->work[end].target == target)
             continue;
         if (notes != NULL)
-            status = pp_shard_notes_reserve(notes, shards);
+            status = pp_shard_notes_reserve(notes, staged + shards);
         shards = 0;
     }
     return status;
@@ -94,6 +96,7 @@ static const pp_transfer_operations writing = {
     .shard_bytes = sizeof(pp_write_shard),
     .item_bytes = sizeof(pp_write_item),
     .prepare = prepare,
+    .prepare_more = reserve_notes,
     .plan_memory = plan_memory,
     .open_shard = pp_write_shard_open,
     .close_shard = pp_write_shard_close,

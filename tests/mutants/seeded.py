@@ -26,6 +26,9 @@ STATES = power("states", 200)
 FLUSH = flush()
 CHECKPOINT = launched("checkpoint", 3)
 RACES = launched("commit_races", 3, "1000")
+TAKING = {"name": "unit_comm_taking", "links": ["tests/unit_comm_taking"], "run": ["SCRATCH/unit_comm_taking"]}
+TAKEN = {"name": "parallel_taking", "links": ["tests/parallel/parallel_taking"],
+         "run": ["LAUNCHER", "-n", "4", "SCRATCH/parallel_taking"]}
 
 COMMITS, CHECKPOINTS = "src/checkpoint/commits.c", "src/checkpoint/checkpoint.c"
 
@@ -95,4 +98,44 @@ MUTANTS = [
     {"name": "a row that failed to be published is given up", "file": "src/array/parts.c",
      "tests": [SERIES_FAULTS],
      "from": "            list[i].array->is_broken = false;", "to": "            *shards_written += 0;"},
+    {"name": "taking: a question is answered although one is being given to", "file": "src/comm/taking.c",
+     "tests": [TAKING],
+     "from": "    if (with->state != GIFT_NONE || taking->waiting_count == 0 || ",
+     "to": "    if (taking->waiting_count == 0 || "},
+    {"name": "taking: the description is sent before its receive is posted", "file": "src/comm/taking.c",
+     "tests": [TAKING],
+     "from": "with->state = with->bytes > 0 ? GIFT_OFFERED : GIFT_NONE;",
+     "to": "with->state = with->bytes > 0 ? GIFT_ACCEPTED : GIFT_NONE;"},
+    {"name": "taking: the description is used again before it has left", "file": "src/comm/taking.c",
+     "tests": [TAKING],
+     "from": "if (with->state == GIFT_SENT && is_over(taking, &with->move)) {",
+     "to": "if (with->state == GIFT_SENT) {"},
+    {"name": "taking: an answer is written over the one before", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": " || taking->waiting_count == 0 || !is_over(taking, &with->answer.request))",
+     "to": " || taking->waiting_count == 0)"},
+    {"name": "taking: work is given although the transfer fails", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": "with->bytes = pp_endpoint_is_aborted(taking->endpoint)\n", "to": "with->bytes = 0\n"},
+    {"name": "taking: a rank asks although the transfer fails", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": " &&\n           !pp_endpoint_is_aborted(taking->endpoint);", "to": ";"},
+    {"name": "taking: a rank that is told nothing asks for ever", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": "        taking->refusal_count++;\n", "to": ""},
+    {"name": "taking: what arrives is used before it is there", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": "    case WISH_COMING:\n        if (!is_over(taking, &with->move))\n            return false;\n",
+     "to": "    case WISH_COMING:\n"},
+    {"name": "taking: a question is dropped", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": "    learn(taking, server, 0);\n    learn(taking, (int)control->of.words[WORD_RICHEST], "
+             "control->of.words[WORD_RICHEST_LEFT]);\n}\n\nstatic void take_refusal",
+     "to": "    if (taking->waiting_count > 2)\n        taking->waiting_count--;\n}\n\nstatic void take_refusal"},
+    {"name": "taking: a rank asks itself", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": "    distance = 1 + (distance - 1) % (taking->server_count - 1);\n", "to": ""},
+    {"name": "taking: memory is freed while a message uses it", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": "    return pp_taking_is_idle(taking) && is_over(taking, &taking->gift.answer.request) &&",
+     "to": "    return pp_taking_is_idle(taking) || is_over(taking, &taking->gift.answer.request) ||"},
+    {"name": "taking: a shard stays with its giver", "file": "src/transfer/supply.c", "tests": [TAKEN],
+     "from": "        supply->end = *first;\n", "to": ""},
+    {"name": "taking: a claim of a shard is not described", "file": "src/transfer/taken.c", "tests": [TAKEN],
+     "from": "words[HEAD_CLAIMS] = (int64_t)(behind - first);",
+     "to": "words[HEAD_CLAIMS] = (int64_t)(behind - first);\n        behind -= behind - first > 1;"},
+    {"name": "taking: nobody ever gives", "file": "src/plan/surplus.c", "tests": [TAKEN],
+     "from": "    return count;", "to": "    return 0;"},
 ]

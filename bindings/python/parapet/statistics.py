@@ -26,6 +26,7 @@ class Statistics:
     message_bytes: int
     direct_bytes: int
     shards_owned: int
+    shards_taken: int
     storage_seconds: float
 
 

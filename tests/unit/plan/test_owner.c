@@ -41,7 +41,8 @@ static void test_owner__strategies_go_by_number(void **state)
     assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_LOCALITY), &pp_owner_locality);
     assert_true(pp_owner_locality.moves);
     assert_null(pp_owner_strategy_of(PARAPET_OWNERSHIP_CHOOSE));
-    assert_null(pp_owner_strategy_of((parapet_ownership)3));
+    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_DYNAMIC), &pp_owner_locality);
+    assert_null(pp_owner_strategy_of((parapet_ownership)4));
 }
 
 /* Elements of a shard that a rank holds, counted one by one. */

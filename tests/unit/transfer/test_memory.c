@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "base/memory.h"
+#include "comm/taking.h"
 #include "laid_out.h"
 #include "transfer/memory.h"
 
@@ -84,21 +85,23 @@ static pp_memory_case choose_case(test_random *random)
         .fragment_bytes = pp_memory_fragment_bytes(test_random_between(random, 1, 200) << 20),
         .shard_count = test_random_between(random, 1, 100),
         .rank_most = test_random_between(random, 0, 50),
+        .takes = test_random_between(random, 0, 3) == 0,
     };
 }
 
 static void check_plan(const pp_memory_case *memory, const pp_memory_plan *plan)
 {
+    bool has_remote = memory->has_remote || memory->takes;
     assert_true(plan->planned_bytes <= memory->available_bytes);
     assert_true(plan->slot_count >= 1);
     assert_true(plan->window_chunks >= 1);
     assert_true(plan->slot_bytes > 0 && plan->staging_bytes < plan->slot_bytes);
-    assert_int_equal(plan->staging_bytes > 0, memory->has_remote);
+    assert_int_equal(plan->staging_bytes > 0, has_remote);
     assert_true((size_t)plan->slot_count * plan->slot_bytes + (size_t)memory->threads * plan->sieve_bytes <=
                 plan->planned_bytes);
     if (!memory->has_threads)
         assert_int_equal(plan->slot_count, 1);
-    if (!memory->has_remote || !memory->uses_direct)
+    if (!has_remote || !memory->uses_direct)
         assert_int_equal(plan->sieve_bytes, 0);
 }
 
@@ -163,6 +166,33 @@ static void test_memory__slots_follow_threads_where_there_is_plenty(void **state
         int reading = memory.threads + 3 < 16 ? memory.threads + 3 : 16;
         assert_int_equal(plan_one(pp_memory_plan_write, layout, &memory).slot_count, writing);
         assert_int_equal(plan_one(pp_memory_plan_read, layout, &memory).slot_count, reading);
+    }
+}
+
+/* What is open cannot be taken: two shards at most, but always one window more than threads. */
+static void test_memory__few_shards_are_open_where_others_may_take_them(void **state)
+{
+    pp_memory_case memory = {.available_bytes = 4096 * MIB, .has_threads = true, .shard_count = 1000, .takes = true};
+    (void)state;
+    for (memory.threads = 1; memory.threads <= 4; memory.threads++) {
+        /* A shard of 8 windows, and one that is a window. */
+        assert_int_equal(plan_one(pp_memory_plan_write, &made[0].layout, &memory).slot_count, memory.threads * 4);
+        assert_int_equal(plan_one(pp_memory_plan_write, &made[2].layout, &memory).slot_count, memory.threads + 1);
+        assert_int_equal(plan_one(pp_memory_plan_read, &made[2].layout, &memory).slot_count, memory.threads + 1);
+    }
+}
+
+/* A server that owns nothing yet plans for what it may take, lists included. */
+static void test_memory__a_server_that_owns_nothing_plans_for_what_it_takes(void **state)
+{
+    pp_memory_case memory = {.available_bytes = 64 * MIB, .threads = 1, .takes = true, .rank_most = 7};
+    size_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        pp_memory_plan plan = plan_one(planners[i], &made[0].layout, &memory);
+        assert_true(plan.slot_count >= 1 && plan.staging_bytes > 0);
+        assert_true(plan.planned_bytes >
+                    pp_memory_taking_bytes(2, 7) - pp_taking_bytes(pp_memory_description_bytes(2, 7)));
     }
 }
 
@@ -248,6 +278,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_memory__is_never_planned_beyond_what_there_is),
         cmocka_unit_test(test_memory__slots_follow_threads_where_there_is_plenty),
+        cmocka_unit_test(test_memory__few_shards_are_open_where_others_may_take_them),
+        cmocka_unit_test(test_memory__a_server_that_owns_nothing_plans_for_what_it_takes),
         cmocka_unit_test(test_memory__windows_shrink_where_there_is_little),
         cmocka_unit_test(test_memory__slots_of_several_shards_have_room_for_their_lists),
         cmocka_unit_test(test_memory__there_are_no_more_slots_than_windows),

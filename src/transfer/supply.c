@@ -1,0 +1,122 @@
+#include "transfer/supply.h"
+
+#include "comm/wait.h"
+#include "plan/surplus.h"
+
+void pp_supply_init(pp_supply *supply)
+{
+    *supply = (pp_supply){0};
+    pthread_mutex_init(&supply->lock, NULL);
+}
+
+void pp_supply_clear(pp_supply *supply)
+{
+    pthread_mutex_destroy(&supply->lock);
+}
+
+void pp_supply_begin(pp_supply *supply, const pp_worklist *list)
+{
+    pthread_mutex_lock(&supply->lock);
+    supply->list = list;
+    supply->first = 0;
+    supply->end = list->count;
+    supply->left = (int64_t)pp_worklist_group_count(list);
+    supply->began_at = pp_clock_seconds();
+    pthread_mutex_unlock(&supply->lock);
+}
+
+void pp_supply_end(pp_supply *supply)
+{
+    pthread_mutex_lock(&supply->lock);
+    supply->busy_seconds += pp_clock_seconds() - supply->began_at;
+    supply->list = NULL;
+    supply->first = supply->end = 0;
+    supply->left = 0;
+    pthread_mutex_unlock(&supply->lock);
+}
+
+bool pp_supply_next(pp_supply *supply, size_t *first, size_t *end)
+{
+    bool is_any;
+    pthread_mutex_lock(&supply->lock);
+    is_any = supply->first < supply->end;
+    if (is_any) {
+        *first = supply->first;
+        *end = supply->first = pp_worklist_group_end(supply->list, supply->first);
+        supply->left--;
+        supply->opened++;
+    }
+    pthread_mutex_unlock(&supply->lock);
+    return is_any;
+}
+
+int64_t pp_supply_left(pp_supply *supply)
+{
+    int64_t left;
+    pthread_mutex_lock(&supply->lock);
+    left = supply->left;
+    pthread_mutex_unlock(&supply->lock);
+    return left;
+}
+
+/* How many windows a shard has, as seen so far; at least one. */
+static double windows_per_shard(const pp_supply *supply)
+{
+    long long taken = atomic_load(&supply->taken);
+    return supply->opened > 0 && taken > supply->opened ? (double)taken / (double)supply->opened : 1;
+}
+
+static double speed_of(const pp_supply *supply)
+{
+    double seconds = supply->busy_seconds;
+    if (supply->list != NULL)
+        seconds += pp_clock_seconds() - supply->began_at;
+    return seconds > 0 ? (double)atomic_load(&supply->stored) / windows_per_shard(supply) / seconds : 0;
+}
+
+double pp_supply_speed(pp_supply *supply)
+{
+    double speed;
+    pthread_mutex_lock(&supply->lock);
+    speed = speed_of(supply);
+    pthread_mutex_unlock(&supply->lock);
+    return speed;
+}
+
+/* What is begun and not stored, in shards; of the last one, half is not even begun. */
+static double count_open(const pp_supply *supply)
+{
+    long long windows = atomic_load(&supply->taken) - atomic_load(&supply->stored);
+    return windows > 0 ? (double)windows / windows_per_shard(supply) + 0.5 : 0;
+}
+
+/* Shards at the end, as many as there are to give and fit. */
+static int64_t cut_off(pp_supply *supply, int64_t most, pp_supply_fits fits, void *context, size_t *first)
+{
+    int64_t count = 0;
+    *first = supply->end;
+    while (count < most) {
+        size_t start = pp_worklist_group_start(supply->list, *first);
+        if (!fits(context, start, *first))
+            break;
+        *first = start;
+        count++;
+    }
+    return count;
+}
+
+bool pp_supply_give(pp_supply *supply, double speed, pp_supply_fits fits, void *context, size_t *first, size_t *end)
+{
+    int64_t count = 0;
+    pthread_mutex_lock(&supply->lock);
+    if (supply->left > 0) {
+        int64_t most = pp_surplus_to_give(&(pp_surplus){
+            .left = supply->left, .open = count_open(supply), .giver_speed = speed_of(supply), .taker_speed = speed});
+        count = cut_off(supply, most, fits, context, first);
+        *end = supply->end;
+        supply->end = *first;
+        supply->left -= count;
+    }
+    pthread_mutex_unlock(&supply->lock);
+    return count > 0;
+}
