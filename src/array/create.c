@@ -15,6 +15,9 @@
 /* Below an array that is being overwritten, until nothing of the old one is left. */
 #define REMAINS_MARK "__parapet/replacing"
 
+/* The document of an array that a copy replaces (copy/switch.c). */
+#define COPY_REPLACES "__parapet/copy/replaces"
+
 /* Keys of shards begin with "c": a node of that name would lose its own objects. */
 static parapet_status check_no_node(parapet_array *array, const char *name)
 {
@@ -53,16 +56,11 @@ static parapet_status write_mark(parapet_array *array, const char *data, size_t 
     return status;
 }
 
-parapet_status pp_array_mark_remains(parapet_array *array)
-{
-    return write_mark(array, "", 0);
-}
-
-/* *text stays NULL when there is no mark. */
-static parapet_status read_mark(parapet_array *array, char **text, size_t *bytes)
+/* *text stays NULL when there is no such object. */
+static parapet_status read_own(parapet_array *array, const char *name, char **text, size_t *bytes)
 {
     char *key = NULL;
-    parapet_status status = pp_path_join(array->path, REMAINS_MARK, &key);
+    parapet_status status = pp_path_join(array->path, name, &key);
     *text = NULL;
     *bytes = 0;
     if (status == PARAPET_OK)
@@ -71,12 +69,36 @@ static parapet_status read_mark(parapet_array *array, char **text, size_t *bytes
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
+/* Of an array that the copy was replacing, the document is known; a mark that is there knows more. */
+static parapet_status mark_remains(parapet_array *array)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
+    if (status == PARAPET_OK && text == NULL &&
+        (status = read_own(array, COPY_REPLACES, &text, &bytes)) == PARAPET_OK)
+        status = write_mark(array, text != NULL ? text : "", bytes);
+    pp_free(text);
+    return status;
+}
+
+/* A copy that can be resumed believes that what it has made is there: it must be forgotten before any of that goes.
+ * What it leaves is marked before that, so that it is still known to be ours. */
+static parapet_status give_up_copy(parapet_array *array)
+{
+    bool has_copy;
+    parapet_status status = pp_node_has_copy(array->store, array->path, &has_copy);
+    if (status != PARAPET_OK || !has_copy || (status = mark_remains(array)) != PARAPET_OK)
+        return status;
+    return pp_node_drop_copy(array->store, array->path);
+}
+
 /* The old shards go by the old document: the new one may name shards in another way. */
 static parapet_status remove_marked(parapet_array *array)
 {
     char *text = NULL;
     size_t bytes = 0;
-    parapet_status status = read_mark(array, &text, &bytes);
+    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
     if (status == PARAPET_OK && bytes > 0)
         status = pp_remove_shards_of_text(array->store, array->path, text, bytes);
     pp_free(text);
@@ -89,7 +111,8 @@ parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_docu
 {
     pp_store *backend = array->store->backend;
     parapet_status status;
-    if ((status = check_no_node(array, "c")) != PARAPET_OK || (status = remove_marked(array)) != PARAPET_OK ||
+    if ((status = check_no_node(array, "c")) != PARAPET_OK || (status = give_up_copy(array)) != PARAPET_OK ||
+        (status = remove_marked(array)) != PARAPET_OK ||
         (status = pp_remove_shards(array->store, array->path, document)) != PARAPET_OK ||
         (status = pp_store_settle(backend)) != PARAPET_OK ||
         (status = pp_node_remove_own(array->store, array->path)) != PARAPET_OK)
@@ -109,7 +132,7 @@ static parapet_status is_marked(parapet_array *array, bool *marked)
 {
     char *text = NULL, *prefix = NULL;
     size_t bytes;
-    parapet_status status = read_mark(array, &text, &bytes);
+    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
     *marked = text != NULL;
     pp_free(text);
     if (status == PARAPET_OK && (status = pp_path_join(array->path, "__parapet/copy", &prefix)) == PARAPET_OK)

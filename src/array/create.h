@@ -19,10 +19,8 @@ parapet_status pp_array_check_replaceable(parapet_array *array, bool overwrites)
 /* Removes the document: from then on there is no array, only objects without meaning. It may already be gone. */
 parapet_status pp_array_remove_document(parapet_array *array);
 
-/* Notes, durably, that what is below a path without a document is ours and may be removed. */
-parapet_status pp_array_mark_remains(parapet_array *array);
-
-/* Removes shards, and what the library keeps beside them, below an array that has no document. */
+/* Removes shards, and what the library keeps beside them, below an array that has no document. A copy that could be
+ * resumed is forgotten first. */
 parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document);
 
 #endif

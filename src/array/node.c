@@ -247,6 +247,32 @@ parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path)
     return status == PARAPET_OK ? prepare_group(store, path, false) : status;
 }
 
+/* What a copy writes before it makes anything, and removes last (copy/state.c). */
+#define COPY_JOB "__parapet/copy/job"
+
+parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has)
+{
+    pp_reader *reader = NULL;
+    char *key = NULL;
+    parapet_status status = pp_path_join(path, COPY_JOB, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_open_object(store->backend, key, &reader);
+    *has = status == PARAPET_OK;
+    pp_reader_free(reader);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_node_drop_copy(parapet_store *store, const char *path)
+{
+    char *key = NULL;
+    parapet_status status = pp_path_join(path, COPY_JOB, &key);
+    if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) == PARAPET_OK)
+        status = pp_store_settle(store->backend);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
 typedef struct own_things {
     parapet_store *store;
     const char *prefix;
@@ -269,8 +295,8 @@ static parapet_status remove_own_thing(void *context, const pp_listed *listed)
 parapet_status pp_node_remove_own(parapet_store *store, const char *path)
 {
     char *prefix = NULL;
-    parapet_status status = pp_path_join(path, "__parapet", &prefix);
-    if (status == PARAPET_OK)
+    parapet_status status = pp_node_drop_copy(store, path);
+    if (status == PARAPET_OK && (status = pp_path_join(path, "__parapet", &prefix)) == PARAPET_OK)
         status =
             pp_store_list(store->backend, prefix, remove_own_thing, &(own_things){.store = store, .prefix = prefix});
     pp_free(prefix);

@@ -40,7 +40,14 @@ parapet_status pp_node_prepare_ancestors(parapet_store *store, const char *path)
 /* Removes consolidated metadata from the groups above path, and from path itself if it is a group. */
 parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path);
 
-/* Removes everything that Parapet keeps beside a node except its lock. */
+/* Whether an unfinished copy into the node can be resumed. */
+parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has);
+
+/* From now on nobody can resume it: what it has made can be removed in any order, and a crash in between is harmless.
+ * It is fine if there is none. */
+parapet_status pp_node_drop_copy(parapet_store *store, const char *path);
+
+/* Removes everything that Parapet keeps beside a node except its lock. What says how to resume a copy goes first. */
 parapet_status pp_node_remove_own(parapet_store *store, const char *path);
 
 /* Creates a group at path unless there is one; removes stale consolidated metadata from an existing one. */

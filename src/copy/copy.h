@@ -173,9 +173,6 @@ parapet_status pp_copy_inputs_plan(const pp_copy_inputs *inputs, const pp_copy_t
 void pp_copy_inputs_print(const pp_copy_inputs *inputs, pp_text *text);
 bool pp_copy_inputs_parse(pp_copy_inputs *inputs, const char **lines);
 
-/* Whether there is an unfinished copy at the target. */
-parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists);
-
 /* Writes what this copy is and how it is done. */
 parapet_status pp_copy_state_write(const pp_copy_task *task);
 
@@ -183,9 +180,6 @@ parapet_status pp_copy_state_write(const pp_copy_task *task);
  * a copy that was begun with other arguments or from another source, and says what differs; also refuses one whose
  * plan has changed. Nothing is removed then. */
 parapet_status pp_copy_state_read(pp_copy_task *task);
-
-/* From now on nobody can continue it: its remains can be removed in any order, and a crash in between is harmless. */
-parapet_status pp_copy_state_drop(const pp_copy_task *task);
 
 /* A pass is done on all ranks. */
 parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass);

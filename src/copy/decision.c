@@ -119,19 +119,15 @@ static parapet_status resume(pp_copy_task *task, bool is_there)
 }
 
 /* An array that is there stays until the copy is complete; where there is none, what is left of one goes. */
-static parapet_status make_room(pp_copy_task *task, bool exists, bool is_there)
+static parapet_status make_room(pp_copy_task *task, bool is_there)
 {
-    parapet_status status = PARAPET_OK;
-    if (is_there && (status = pp_array_check_replaceable(task->target, task->overwrites)) != PARAPET_OK)
+    parapet_status status;
+    if (!is_there)
+        return pp_array_make_room(task->target, pp_array_document_of(task->target), task->overwrites);
+    if ((status = pp_array_check_replaceable(task->target, task->overwrites)) != PARAPET_OK ||
+        (status = pp_node_drop_copy(task->target_store, pp_array_path(task->target))) != PARAPET_OK)
         return status;
-    if (exists && !is_there)
-        status = pp_array_mark_remains(task->target);
-    if (status == PARAPET_OK && exists)
-        status = pp_copy_state_drop(task);
-    if (status != PARAPET_OK)
-        return status;
-    return is_there ? pp_copy_switch_begin(task)
-                    : pp_array_make_room(task->target, pp_array_document_of(task->target), task->overwrites);
+    return pp_copy_switch_begin(task);
 }
 
 /* Rank 0: takes up what is there, or makes room. */
@@ -139,7 +135,7 @@ static parapet_status take_up(pp_copy_task *task)
 {
     bool exists, is_there;
     parapet_status status;
-    if ((status = pp_copy_state_exists(task, &exists)) != PARAPET_OK ||
+    if ((status = pp_node_has_copy(task->target_store, pp_array_path(task->target), &exists)) != PARAPET_OK ||
         (status = is_target_there(task, &is_there)) != PARAPET_OK)
         return status;
     if (exists && task->request->resume)
@@ -150,7 +146,7 @@ static parapet_status take_up(pp_copy_task *task)
     }
     if (exists && !is_there && !task->request->overwrite)
         return refuse_unfinished(task);
-    if ((status = make_room(task, exists, is_there)) != PARAPET_OK)
+    if ((status = make_room(task, is_there)) != PARAPET_OK)
         return status;
     task->is_new = true;
     /* An earlier copy may have left something there, with journals that would be believed. */

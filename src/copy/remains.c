@@ -49,12 +49,16 @@ parapet_status pp_copy_remains_tidy(const pp_copy_task *task)
     return status;
 }
 
-static void remove_document(const pp_copy_task *task)
+/* It may not be there. */
+static parapet_status remove_document(const pp_copy_task *task)
 {
+    pp_store *store = pp_store_backend(task->target_store);
     char *key = NULL;
-    if (pp_path_join(pp_array_path(task->target), "zarr.json", &key) == PARAPET_OK)
-        (void)pp_store_remove(pp_store_backend(task->target_store), key);
+    parapet_status status = pp_path_join(pp_array_path(task->target), "zarr.json", &key);
+    if (status == PARAPET_OK && (status = pp_store_remove(store, key)) == PARAPET_OK)
+        status = pp_store_settle(store);
     pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
 /* Whether an array that is not this copy has appeared at its place. */
@@ -78,23 +82,22 @@ bool pp_copy_remains_is_foreign(const pp_copy_task *task)
 /* Of a copy that was to replace an array: that one is there, or resuming goes on with the change. */
 static void forget_replacing(const pp_copy_task *task)
 {
-    if (task->phase >= PP_COPY_COMPLETE)
+    if (task->phase >= PP_COPY_COMPLETE ||
+        pp_node_drop_copy(task->target_store, pp_array_path(task->target)) != PARAPET_OK)
         return;
-    if (pp_copy_state_drop(task) == PARAPET_OK)
-        (void)pp_store_remove_prefix(pp_store_backend(task->target_store), task->state);
+    (void)pp_store_remove_prefix(pp_store_backend(task->target_store), task->state);
     (void)pp_copy_remains_clear_between(task);
 }
 
+/* What cannot be removed keeps what depends on it: a document its shards, and a copy that can be resumed all that it
+ * has made. */
 static void forget_new(const pp_copy_task *task)
 {
     const char *path = pp_array_path(task->target);
-    if (pp_copy_remains_is_foreign(task))
+    if (pp_copy_remains_is_foreign(task) || remove_document(task) != PARAPET_OK ||
+        pp_array_remove_remains(task->target, pp_array_document_of(task->target)) != PARAPET_OK)
         return;
-    remove_document(task);
-    (void)pp_array_mark_remains(task->target);
-    (void)pp_copy_state_drop(task);
-    (void)pp_array_remove_remains(task->target, pp_array_document_of(task->target));
-    (void)pp_copy_remains_tidy(task);
+    (void)pp_copy_remains_clear_between(task);
     if (path[0] != '\0')
         (void)pp_store_remove_empty(pp_store_backend(task->target_store), path);
 }

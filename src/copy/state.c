@@ -73,19 +73,6 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     return text->status;
 }
 
-parapet_status pp_copy_state_exists(const pp_copy_task *task, bool *exists)
-{
-    pp_reader *reader = NULL;
-    char *key = NULL;
-    parapet_status status = job_key(task, &key);
-    if (status == PARAPET_OK)
-        status = pp_store_open_object(pp_store_backend(task->target_store), key, &reader);
-    *exists = status == PARAPET_OK;
-    pp_reader_free(reader);
-    pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
-}
-
 static parapet_status write_object(const pp_copy_task *task, pp_store *store, const char *key, const void *data,
                                    size_t bytes)
 {
@@ -299,17 +286,6 @@ parapet_status pp_copy_state_read(pp_copy_task *task)
                        "limit is %zu; raise the limit, or start again with overwrite",
                        (long long)task->plan->memory_bytes, task->budget.limit_bytes);
     return read_passes(task);
-}
-
-parapet_status pp_copy_state_drop(const pp_copy_task *task)
-{
-    pp_store *store = pp_store_backend(task->target_store);
-    char *key = NULL;
-    parapet_status status = job_key(task, &key);
-    if (status == PARAPET_OK && (status = pp_store_remove(store, key)) == PARAPET_OK)
-        status = pp_store_settle(store);
-    pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
 parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass)
