@@ -1,7 +1,8 @@
 /* collect.c - what crashes have left below a path: rank 0 finds and removes it, all ranks are told.
  *
  *     <checkpoint>/g00000008/         a generation that no commit record names
- *     <node>/__parapet/tmp/           temporary objects: of shards, manifests, commit records, documents of arrays
+ *     <node>/__parapet/tmp/           temporary objects: of shards, manifests, commit records, documents of arrays,
+ *                                     what a copy notes
  *     <group>/.parapet-<random>.tmp   the same of documents of groups
  *     <series>/__parapet/open/        steps of a row that was open
  *     <node>/__parapet/copy/          of a copy; stays as long as something in it says how to resume it

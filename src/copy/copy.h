@@ -141,6 +141,7 @@ typedef struct pp_copy_task {
     pp_copy_view view;
     pp_budget budget; /* for everything that this copy keeps in memory */
     char *state;      /* "<path>/__parapet/copy" */
+    char *staging;    /* "<path>/__parapet/tmp", where temporary objects are looked for after a crash */
     pp_rechunk_plan *plan;
     pp_copy_inputs inputs;            /* from which the plan was made */
     pp_copy_finished *tree;           /* NULL: one array alone */
@@ -172,6 +173,10 @@ parapet_status pp_copy_inputs_plan(const pp_copy_inputs *inputs, const pp_copy_t
  * number. */
 void pp_copy_inputs_print(const pp_copy_inputs *inputs, pp_text *text);
 bool pp_copy_inputs_parse(pp_copy_inputs *inputs, const char **lines);
+
+/* Writes an object that tells of this copy, durably. */
+parapet_status pp_copy_state_put(const pp_copy_task *task, pp_store *store, const char *key, const void *data,
+                                 size_t bytes);
 
 /* Writes what this copy is and how it is done. */
 parapet_status pp_copy_state_write(const pp_copy_task *task);

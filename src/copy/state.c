@@ -73,11 +73,11 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     return text->status;
 }
 
-static parapet_status write_object(const pp_copy_task *task, pp_store *store, const char *key, const void *data,
-                                   size_t bytes)
+parapet_status pp_copy_state_put(const pp_copy_task *task, pp_store *store, const char *key, const void *data,
+                                 size_t bytes)
 {
     parapet_status status =
-        pp_store_write_all(store, &(pp_write_request){.key = key, .staging = task->state, .is_small = true}, data,
+        pp_store_write_all(store, &(pp_write_request){.key = key, .staging = task->staging, .is_small = true}, data,
                            bytes, PP_PUBLISH_REPLACE);
     return status == PARAPET_OK ? pp_store_settle(store) : status;
 }
@@ -87,8 +87,9 @@ static parapet_status write_job(const pp_copy_task *task, const char *key, const
 {
     parapet_status status = PARAPET_OK;
     if (task->temporary_store != task->target_store)
-        status = write_object(task, pp_store_backend(task->temporary_store), key, data, bytes);
-    return status == PARAPET_OK ? write_object(task, pp_store_backend(task->target_store), key, data, bytes) : status;
+        status = pp_copy_state_put(task, pp_store_backend(task->temporary_store), key, data, bytes);
+    return status == PARAPET_OK ? pp_copy_state_put(task, pp_store_backend(task->target_store), key, data, bytes)
+                                : status;
 }
 
 /* The lines behind those that describe: what the plan was made from, and which it is. */
@@ -294,7 +295,7 @@ parapet_status pp_copy_state_finish_pass(const pp_copy_task *task, int pass)
     const char *word = pass_word(task->has_holes);
     parapet_status status = pp_copy_state_path(task, "finished", pass, &key);
     if (status == PARAPET_OK)
-        status = write_object(task, pp_store_backend(task->target_store), key, word, strlen(word));
+        status = pp_copy_state_put(task, pp_store_backend(task->target_store), key, word, strlen(word));
     pp_free(key);
     return status;
 }

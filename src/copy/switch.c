@@ -26,14 +26,12 @@ enum { WORDS = sizeof words / sizeof words[0] };
 
 static parapet_status write_object(const pp_copy_task *task, const char *name, const char *data, size_t bytes)
 {
-    pp_store *store = pp_store_backend(task->target_store);
     char *key = NULL;
     parapet_status status = pp_path_join(task->state, name, &key);
     if (status == PARAPET_OK)
-        status = pp_store_write_all(store, &(pp_write_request){.key = key, .staging = task->state, .is_small = true},
-                                    data, bytes, PP_PUBLISH_REPLACE);
+        status = pp_copy_state_put(task, pp_store_backend(task->target_store), key, data, bytes);
     pp_free(key);
-    return status == PARAPET_OK ? pp_store_settle(store) : status;
+    return status;
 }
 
 /* *data stays NULL when there is none. */

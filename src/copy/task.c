@@ -54,7 +54,8 @@ static parapet_status place_state(pp_copy_task *task, const char *target_path, b
     pp_budget_init(&task->budget, (size_t)memory);
     if ((status = build_target(task, target_path, is_in_tree)) != PARAPET_OK ||
         (status = check_places(task)) != PARAPET_OK ||
-        (status = pp_allocate(&task->plan, sizeof *task->plan)) != PARAPET_OK)
+        (status = pp_allocate(&task->plan, sizeof *task->plan)) != PARAPET_OK ||
+        (status = pp_path_join(pp_array_path(task->target), "__parapet/tmp", &task->staging)) != PARAPET_OK)
         return status;
     return pp_path_join(pp_array_path(task->target), "__parapet/copy", &task->state);
 }
@@ -81,6 +82,7 @@ void pp_copy_task_close(pp_copy_task *task)
     (void)parapet_array_close(&task->source);
     pp_array_free(task->target);
     pp_free(task->plan);
+    pp_free(task->staging);
     pp_free(task->state);
 }
 

@@ -55,8 +55,9 @@ typedef enum pp_publish_mode { PP_PUBLISH_REPLACE, PP_PUBLISH_EXCLUSIVE } pp_pub
 
 typedef struct pp_write_request {
     const char *key;
-    const char *staging;  /* prefix for temporary names, same file system: "a/b/__parapet/tmp"; created if needed */
-    const char *name;     /* of the temporary object below staging, to find it again; NULL: one nobody can guess */
+    const char *staging;  /* prefix for temporary names, same file system; created if needed */
+    const char *name;     /* of the temporary object below staging, to find it again; NULL: one nobody can guess, and
+                             staging is "a/b/__parapet/tmp", or the group whose document it is: gc looks there */
     uint64_t bound_bytes; /* upper limit of the object's length; 0: not known */
     pp_budget *budget;    /* pays for the writer's buffer */
     size_t buffer_bytes;  /* upper limit of that buffer, so that enough is left for others; 0: none */
