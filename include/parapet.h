@@ -740,6 +740,11 @@ typedef struct parapet_restore_info {
 /* [local] Reports which generation was opened, and how many newer ones were passed over. */
 PARAPET_API parapet_status parapet_restore_get_info(parapet_restore *restore, parapet_restore_info *info);
 
+/* [local] Reports the type, shape and so on of an array of the generation: number index of
+ * parapet_restore_info.names, from 0. Pointers are valid until the handle is closed. */
+PARAPET_API parapet_status parapet_restore_get_array_info(parapet_restore *restore, int index,
+                                                          parapet_array_info *info);
+
 /* [collective] Closes a generation and its arrays. NULL is allowed. */
 PARAPET_API parapet_status parapet_restore_close(parapet_restore **restore);
 
@@ -848,6 +853,10 @@ typedef struct parapet_series_info {
 /* [local] Reports how many steps there are and where open steps are kept. Pointers are valid until the series closes.
  */
 PARAPET_API parapet_status parapet_series_get_info(parapet_series *series, parapet_series_info *info);
+
+/* [local] Reports the type, shape and so on of an array of the series: number index of parapet_series_info.names,
+ * from 0. Pointers are valid until the next call on this series. */
+PARAPET_API parapet_status parapet_series_get_array_info(parapet_series *series, int index, parapet_array_info *info);
 
 /* [local] Explains in sentences what a step costs and where open steps are kept. Free the text with parapet_free. */
 PARAPET_API parapet_status parapet_series_print(parapet_series *series, char **text);

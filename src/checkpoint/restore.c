@@ -480,6 +480,17 @@ parapet_status parapet_restore_get_info(parapet_restore *restore, parapet_restor
     return pp_outcome(PARAPET_OK);
 }
 
+parapet_status parapet_restore_get_array_info(parapet_restore *restore, int index, parapet_array_info *info)
+{
+    if (restore == NULL || info == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "parapet_restore_get_array_info needs a restore and a pointer for the result");
+    if (index < 0 || index >= (int)restore->commit.array_count)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "generation \"%s\" has no array number %d, counted from 0: it has %d",
+                       restore->group_path, index, (int)restore->commit.array_count);
+    return parapet_array_get_info(restore->arrays[index], info);
+}
+
 parapet_status parapet_restore_close(parapet_restore **restore)
 {
     parapet_status status = PARAPET_OK, closed;

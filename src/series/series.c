@@ -156,3 +156,14 @@ parapet_status parapet_series_get_info(parapet_series *series, parapet_series_in
     };
     return pp_outcome(PARAPET_OK);
 }
+
+parapet_status parapet_series_get_array_info(parapet_series *series, int index, parapet_array_info *info)
+{
+    if (series == NULL || info == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "parapet_series_get_array_info needs a series and a pointer for the result");
+    if (index < 0 || index >= series->count)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "series \"%s\" has no array number %d, counted from 0: it has %d",
+                       series->path, index, series->count);
+    return parapet_array_get_info(series->arrays[index], info);
+}

@@ -28,7 +28,7 @@ class Part:
 
     def __init__(self, data: numpy.typing.ArrayLike, start: Sequence[int] | int | None = None) -> None:
         self.data = numpy.asarray(data)
-        self.start = (0,) * self.data.ndim if start is None else _as_tuple(start)
+        self.start = (0,) * self.data.ndim if start is None else as_tuple(start)
         if len(self.start) != self.data.ndim:
             raise ArgumentError(f"the start {self.start} of a part has {len(self.start)} entries, "
                                 f"but its data has {self.data.ndim} dimensions")
@@ -42,7 +42,8 @@ class Part:
         return f"Part(start={self.start}, count={self.count}, dtype={self.data.dtype})"
 
 
-def _as_tuple(numbers: Sequence[int] | int) -> tuple[int, ...]:
+def as_tuple(numbers: Sequence[int] | int) -> tuple[int, ...]:
+    """Indices as a tuple; one integer is that of one dimension."""
     if isinstance(numbers, (int, numpy.integer)):
         return (int(numbers),)
     return tuple([operator.index(number) for number in numbers])

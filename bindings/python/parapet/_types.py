@@ -2,12 +2,13 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Callable, Iterable
 from typing import Any
 
 import numpy
 
 from . import _library as c
-from .errors import ArgumentError
+from .errors import ArgumentError, check
 
 _BY_NAME = {
     name: f"PARAPET_{name.upper()}"
@@ -53,6 +54,16 @@ def dtype_of(info: Any) -> numpy.dtype[Any]:
     if name in _BY_NAME:
         return numpy.dtype(name)
     return numpy.dtype(f"V{info.element_bytes}")
+
+
+def describe_all(names: Iterable[str], get_info: Callable[[int, Any], int]
+                 ) -> dict[str, tuple[numpy.dtype[Any], tuple[int, ...]]]:
+    """The type and shape of each array of a series or of a generation, which describes them by number."""
+    info, found = c.ffi.new("parapet_array_info *"), {}
+    for number, name in enumerate(names):
+        check(get_info(number, info))
+        found[name] = dtype_of(info), tuple(info.shape[d] for d in range(info.ndim))
+    return found
 
 
 def _bfloat16() -> numpy.dtype[Any]:

@@ -8,11 +8,11 @@ from typing import TYPE_CHECKING, Any
 import numpy
 import numpy.typing
 
-from . import _callbacks, _collective
+from . import _callbacks, _collective, _types
 from . import _library as c
 from . import attributes as _attributes
 from ._handles import Handle, Owner, Session, new_pointer
-from ._parts import CParts, Part
+from ._parts import CParts, Part, as_tuple
 from .errors import check
 from .series import as_parts
 from .spec import ArraySpec, CSpecs
@@ -45,7 +45,7 @@ class Checkpoint(Owner):
     >>> checkpoint.generation
     1
     >>> with parapet.Restore(store, "restart") as restore:
-    ...     restore.attributes["step"], restore.get("u", count=4).tolist()
+    ...     restore.attributes["step"], restore.get("u").tolist()
     (4711, [0.0, 1.0, 2.0, 3.0])
     >>> store.close()
     """
@@ -114,8 +114,8 @@ class _CItems:
 class Restore(Owner):
     """A generation that is open for reading, on any number of ranks: the newest that verifies, or one by its number.
 
-    `generation`, `names` and `attributes` tell what it is, `passed_over` how many newer ones did not verify, and
-    `problem` what is wrong with the newest of those.
+    `generation`, `names` and `attributes` tell what it is, `dtypes` and `shapes` what its arrays are like, by name;
+    `passed_over` how many newer ones did not verify, and `problem` what is wrong with the newest of those.
     """
 
     def __init__(self, store: Store, path: str, generation: int = 0) -> None:
@@ -128,6 +128,10 @@ class Restore(Owner):
         self.generation: int = info.generation
         self.path = _callbacks.text(info.path)
         self.names = tuple(_callbacks.text(info.names[i]) for i in range(info.array_count))
+        described = _types.describe_all(
+            self.names, lambda index, found: c.lib.parapet_restore_get_array_info(pointer[0], index, found))
+        self.dtypes = {name: dtype for name, (dtype, _) in described.items()}
+        self.shapes = {name: shape for name, (_, shape) in described.items()}
         self.passed_over: int = info.passed_over
         self.problem = _callbacks.text(info.problem)
 
@@ -139,12 +143,19 @@ class Restore(Owner):
         return found
 
     def get(self, name: str, start: Sequence[int] | int | None = None, count: Sequence[int] | int | None = None,
-            out: numpy.ndarray[Any, Any] | None = None, dtype: numpy.typing.DTypeLike = "f8"
-            ) -> numpy.ndarray[Any, Any]:
-        """[collective] Reads a box of an array: into `out`, or into a new array of shape `count` and type `dtype`."""
-        made = out if out is not None else numpy.empty(count if count is not None else (), dtype)
+            out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
+        """[collective] Reads a box of an array, into `out` or into a new array. By default it is the whole array."""
+        made = out if out is not None else self._new(name, start, count)
         self.get_parts({name: Part(made, start)})
         return made
+
+    def _new(self, name: str, start: Sequence[int] | int | None, count: Sequence[int] | int | None
+             ) -> numpy.ndarray[Any, Any]:
+        """Memory for a box; for an array that there is not, some that C can refuse on all ranks."""
+        shape = self.shapes.get(name, ())
+        if count is None and start is not None:
+            count = [max(0, extent - begin) for extent, begin in zip(shape, as_tuple(start))]
+        return numpy.empty(shape if count is None else count, self.dtypes.get(name))
 
     def get_parts(self, parts: Mapping[str, Part | Sequence[Part]]) -> None:
         """[collective] Reads parts of arrays as one transfer, into the memory of the parts."""

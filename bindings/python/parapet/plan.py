@@ -9,11 +9,13 @@ from typing import TYPE_CHECKING, Any
 from . import _callbacks
 from . import _library as c
 from .distribution import Distribution
-from .errors import check
+from .errors import ArgumentError, check
 from .spec import ArraySpec, CSpecs
 
 if TYPE_CHECKING:
     from .copying import CopyResult
+
+_OWNERSHIPS = ("choose", "round_robin", "locality")
 
 
 class Plan:
@@ -59,7 +61,7 @@ class CopyPlan(Plan):
 
 
 def plan_transfer(spec: ArraySpec, distribution: Distribution, *, is_read: bool = False, servers: int = 0,
-                  memory_bytes: int = 0, threads: int = 0, server: int = -1) -> Plan:
+                  memory_bytes: int = 0, threads: int = 0, server: int = -1, ownership: str = "choose") -> Plan:
     """[local] What a collective read or write of an array would do on any number of ranks; needs neither.
 
     >>> import parapet
@@ -68,10 +70,13 @@ def plan_transfer(spec: ArraySpec, distribution: Distribution, *, is_read: bool 
     >>> plan.svg.startswith("<svg")
     True
     """
+    if ownership not in _OWNERSHIPS:
+        raise ArgumentError(f'ownership is "choose", "round_robin" or "locality", not {ownership!r}')
     specs = CSpecs([spec])
     request = c.ffi.new("parapet_transfer_plan_request *")
     request.is_read, request.spec, request.distribution = is_read, specs.pointer[0], distribution.pointer[0]
     request.servers, request.memory_bytes, request.threads, request.server = servers, memory_bytes, threads, server
+    request.ownership = _OWNERSHIPS.index(ownership)
     texts = []
     for as_json in (0, 1):
         request.as_json = as_json

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy.typing
 
-from . import _callbacks, _collective
+from . import _callbacks, _collective, _types
 from . import _library as c
 from ._handles import Handle, Owner, Session, new_pointer
 from ._parts import CParts, Part
@@ -35,6 +35,8 @@ class SeriesInfo:
 class Series(Owner):
     """A series to which steps are appended; `Series.create` and `Series.open` make such objects.
 
+    `names` are those of its arrays; `dtypes` and `shapes` tell what a step of each is like.
+
     >>> import numpy, parapet
     >>> store = parapet.open("memory:series", "a")
     >>> u = parapet.ArraySpec(shape=(0, 4, 6), dtype="f4", dimension_names=("time", "y", "x"))
@@ -54,6 +56,10 @@ class Series(Owner):
         self.path = _callbacks.text(info.path)
         self.dimension = _callbacks.text(info.dimension)
         self.names = tuple(_callbacks.text(info.names[i]) for i in range(info.count))
+        described = _types.describe_all(
+            self.names, lambda index, found: c.lib.parapet_series_get_array_info(handle.get(), index, found))
+        self.dtypes = {name: dtype for name, (dtype, _) in described.items()}
+        self.shapes = {name: shape[1:] for name, (_, shape) in described.items()}
 
     @classmethod
     def create(cls, store: Store, path: str, arrays: Mapping[str, ArraySpec], *, dimension: str | None = None,

@@ -65,6 +65,24 @@ def test_generations_are_kept_and_restored(folder):
             parapet.Restore(store, "c", 4)
 
 
+def test_arrays_of_a_generation_and_of_a_series_tell_what_they_are_like(folder):
+    days = numpy.array(["2000-01-01", "2000-01-02"], "M8[D]")
+    items = {"days": parapet.CheckpointItem(parapet.ArraySpec((2,), "M8[D]"), days),
+             "mask": parapet.CheckpointItem(parapet.ArraySpec((2, 3), "u1"), numpy.full((2, 3), 200, "u1"))}
+    with parapet.open(f"{folder}/s", "a") as store:
+        with parapet.Checkpoint(store, "c") as checkpoint:
+            checkpoint.put(items)
+        with parapet.Restore(store, "c") as restore:
+            assert restore.dtypes == {"days": days.dtype, "mask": numpy.dtype("u1")}
+            assert restore.shapes == {"days": (2,), "mask": (2, 3)}
+            assert restore.get("days").tolist() == days.tolist()
+            assert restore.get("mask", (1, 1)).tolist() == [[200, 200]]
+            with pytest.raises(parapet.NotFoundError):
+                restore.get("nothing")
+        with parapet.Series.create(store, "h", {"u": SPEC}) as series:
+            assert (series.dtypes, series.shapes) == ({"u": numpy.dtype(SPEC.dtype)}, {"u": tuple(SPEC.shape[1:])})
+
+
 def test_a_damaged_generation_is_passed_over(folder):
     with parapet.open(f"{folder}/s", "a") as store:
         put(store, 1.0)

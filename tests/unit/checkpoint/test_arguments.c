@@ -48,6 +48,7 @@ static void test_arguments__of_restores_and_lists_are_checked(void **state)
 {
     parapet_restore *restore = NULL;
     parapet_restore_info info;
+    parapet_array_info array;
     parapet_store *store;
     char *json;
     (void)state;
@@ -57,11 +58,43 @@ static void test_arguments__of_restores_and_lists_are_checked(void **state)
     refused(parapet_restore_get(NULL, NULL, 0), "restore");
     refused(parapet_restore_attribute_get(NULL, "name", &json), "restore");
     refused(parapet_restore_get_info(NULL, &info), "restore");
+    refused(parapet_restore_get_array_info(NULL, 0, &array), "restore");
     assert_ok(parapet_restore_close(NULL));
     assert_ok(parapet_restore_close(&restore));
     refused(parapet_checkpoint_list(NULL, "c", NULL, NULL), "store");
     refused(parapet_checkpoint_list(store, "c", NULL, NULL), "visitor");
     refused(parapet_store_collect(NULL, "c", 1, NULL, NULL), "store");
+    stored_close(&store);
+}
+
+static void put_bytes(parapet_store *store)
+{
+    int64_t shape[1] = {3}, start[1] = {0};
+    unsigned char data[3] = {1, 2, 3};
+    parapet_array_spec spec = {.type = PARAPET_UINT8, .ndim = 1, .shape = shape};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = data};
+    parapet_checkpoint_item item = {.name = "u", .spec = &spec, .parts = &part, .part_count = 1};
+    parapet_checkpoint *checkpoint;
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    assert_ok(parapet_checkpoint_put(checkpoint, &item, 1));
+    assert_ok(parapet_checkpoint_commit(&checkpoint, NULL));
+}
+
+static void test_arguments__the_arrays_of_a_generation_are_numbered_from_0(void **state)
+{
+    parapet_array_info array = {0};
+    parapet_restore *restore;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    put_bytes(store);
+    assert_ok(parapet_restore_open(&restore, store, "c", 0));
+    assert_ok(parapet_restore_get_array_info(restore, 0, &array));
+    assert_true(array.type == PARAPET_UINT8 && array.shape[0] == 3);
+    refused(parapet_restore_get_array_info(restore, 1, &array), "no array");
+    refused(parapet_restore_get_array_info(restore, -1, &array), "no array");
+    refused(parapet_restore_get_array_info(restore, 0, NULL), "result");
+    assert_ok(parapet_restore_close(&restore));
     stored_close(&store);
 }
 
@@ -71,6 +104,7 @@ int main(void)
         cmocka_unit_test(test_arguments__of_a_checkpoint_are_checked),
         cmocka_unit_test(test_arguments__of_a_checkpoint_that_was_begun_are_checked),
         cmocka_unit_test(test_arguments__of_restores_and_lists_are_checked),
+        cmocka_unit_test(test_arguments__the_arrays_of_a_generation_are_numbered_from_0),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
