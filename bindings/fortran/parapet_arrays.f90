@@ -5,17 +5,19 @@
 ! memory in the same order: nothing is transposed. Indices count from 1.
 module parapet_arrays
   use, intrinsic :: iso_c_binding
-  use, intrinsic :: iso_fortran_env, only: int32, int64
+  use, intrinsic :: iso_fortran_env, only: int8, int16, int32, int64, real32, real64
   use parapet_attributes
   use parapet_calls
   use parapet_constants
+  use parapet_definition_lists
+  use parapet_note_lists
   use parapet_part_lists
   use parapet_specs
   use parapet_stores
   use parapet_text
   implicit none
   private
-  public :: parapet_arrays_write, parapet_arrays_read
+  public :: parapet_arrays_create, parapet_arrays_open, parapet_arrays_close, parapet_arrays_write, parapet_arrays_read
 
   integer, parameter :: max_ndim = 32
 
@@ -67,10 +69,17 @@ module parapet_arrays
     ! [collective] call array%seal(), call array%unseal()
     procedure :: seal
     procedure :: unseal
-    ! [collective] call array%check(depth, summary): depth is PARAPET_CHECK_SURVEY, _INDEX or _DATA
+    ! [collective] call array%check(depth, summary [, findings]): depth is PARAPET_CHECK_SURVEY, _INDEX or _DATA. The
+    ! findings are those of this rank; the summary is the same on all.
     procedure :: check
-    ! [local] call array%get_info([type] [, shape] [, chunks] [, shards] [, is_sealed])
+    ! [local] call array%get_info([type] [, shape] [, chunks] [, shards] [, is_sealed] [, path] [, codecs] ...)
     procedure :: get_info
+    ! [local] call array%get_fill_value(value): value has the type and kind of the array
+    procedure :: get_fill_value
+    ! [local] call array%get_stored_boxes(start, count): box number i is start(:, i), count(:, i)
+    procedure :: get_stored_boxes
+    ! [local] call array%explain(text): how the array is divided into chunks and shards, in sentences
+    procedure :: explain
     ! [local] array%dimension_name(1): "" if the dimension has no name
     procedure :: dimension_name
     procedure :: set_json
@@ -260,37 +269,121 @@ contains
     call report(parapet_fortran_array_unseal(self%handle), status, message)
   end subroutine unseal
 
-  subroutine check(self, depth, summary, status, message)
+  subroutine check(self, depth, summary, findings, status, message)
     class(parapet_array), intent(in) :: self
     integer, intent(in) :: depth
     type(parapet_check_summary), intent(out) :: summary
+    type(parapet_finding), allocatable, intent(out), optional :: findings(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     integer(c_int64_t) :: c(7)
     integer(c_int) :: code
-    code = parapet_fortran_array_check(self%handle, int(depth, c_int), c)
+    type(c_ptr) :: found
+    found = c_null_ptr
+    code = parapet_fortran_array_check(self%handle, int(depth, c_int), c, found)
     summary = parapet_check_summary(c(1), c(2), c(3), c(4), c(5), c(6), c(7))
+    if (present(findings)) call take_findings(found, findings)
+    call parapet_fortran_notes_free(found)
     call report(code, status, message)
   end subroutine check
 
-  subroutine get_info(self, type, shape, chunks, shards, is_sealed, status, message)
+  subroutine get_info(self, type, shape, chunks, shards, is_sealed, is_sharded, zarr_format, fill_is_defined, path, &
+                      type_name, codecs, status, message)
     class(parapet_array), intent(in) :: self
     integer, intent(out), optional :: type
     integer(int64), allocatable, intent(out), optional :: shape(:), chunks(:), shards(:)
-    logical, intent(out), optional :: is_sealed
+    logical, intent(out), optional :: is_sealed, is_sharded
+    integer, intent(out), optional :: zarr_format      ! 3, or 2 for an array that can only be read
+    logical, intent(out), optional :: fill_is_defined  ! .false.: the metadata defines none, and zero is used
+    character(:), allocatable, intent(out), optional :: path, type_name
+    character(:), allocatable, intent(out), optional :: codecs ! in words: "zstd:3 crc32c"
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    integer(c_int) :: figures(3), code
+    integer(c_int) :: figures(6), code
     integer(c_int64_t) :: lists(max_ndim, 3)
+    type(c_ptr) :: texts(3)
     figures = 0
+    texts = c_null_ptr
+    code = parapet_fortran_array_texts(self%handle, texts(1), texts(2), texts(3))
     code = parapet_fortran_array_info(self%handle, figures, lists(:, 1), lists(:, 2), lists(:, 3))
     if (present(type)) type = figures(1)
     if (present(shape)) shape = lists(:figures(2), 1)
     if (present(chunks)) chunks = lists(:figures(2), 2)
     if (present(shards)) shards = lists(:figures(2), 3)
     if (present(is_sealed)) is_sealed = figures(3) == 1
+    if (present(is_sharded)) is_sharded = figures(4) == 1
+    if (present(zarr_format)) zarr_format = figures(5)
+    if (present(fill_is_defined)) fill_is_defined = figures(6) == 1
+    if (present(path)) path = from_c(texts(1))
+    if (present(type_name)) type_name = from_c(texts(2))
+    if (present(codecs)) codecs = from_c(texts(3))
     call report(code, status, message)
   end subroutine get_info
+
+  subroutine get_fill_value(self, value, status, message)
+    class(parapet_array), intent(in) :: self
+    class(*), intent(inout), target :: value
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int) :: code
+    select type (value)
+    type is (integer(int8))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_INT8, c_int))
+    type is (integer(int16))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_INT16, c_int))
+    type is (integer(int32))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_INT32, c_int))
+    type is (integer(int64))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_INT64, c_int))
+    type is (real(real32))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_FLOAT32, c_int))
+    type is (real(real64))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_FLOAT64, c_int))
+    type is (complex(real32))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_COMPLEX64, c_int))
+    type is (complex(real64))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_COMPLEX128, c_int))
+    type is (logical(c_bool))
+      code = parapet_fortran_array_fill(self%handle, c_loc(value), int(PARAPET_BOOL, c_int))
+    class default
+      code = parapet_fortran_array_fill(self%handle, c_null_ptr, int(PARAPET_TYPE_OF_ARRAY, c_int)) ! is refused
+    end select
+    call report(code, status, message)
+  end subroutine get_fill_value
+
+  subroutine get_stored_boxes(self, start, count, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), allocatable, intent(out) :: start(:, :), count(:, :)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: figures(2)
+    integer(c_int64_t), pointer :: numbers(:, :)
+    type(c_ptr) :: found
+    integer(c_int) :: code
+    found = c_null_ptr
+    code = parapet_fortran_array_list(self%handle, found, figures)
+    allocate (start(figures(1), figures(2)), count(figures(1), figures(2)))
+    if (c_associated(found)) then
+      call c_f_pointer(found, numbers, [2 * figures(1), figures(2)])
+      start = numbers(:figures(1), :)
+      count = numbers(figures(1) + 1:, :)
+    end if
+    call parapet_fortran_free(found)
+    call report(code, status, message)
+  end subroutine get_stored_boxes
+
+  subroutine explain(self, text, status, message)
+    class(parapet_array), intent(in) :: self
+    character(:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr) :: printed
+    integer(c_int) :: code
+    printed = c_null_ptr
+    code = parapet_fortran_array_explain(self%handle, printed)
+    text = take_text(printed)
+    call report(code, status, message)
+  end subroutine explain
 
   function dimension_name(self, dimension) result(name)
     class(parapet_array), intent(in) :: self
@@ -311,6 +404,57 @@ contains
     type(c_ptr), intent(inout) :: json
     get_json = parapet_fortran_array_attribute_get(self%handle, name, json)
   end function get_json
+
+  ! [collective] call parapet_arrays_create(arrays, store, definitions): as many arrays as were defined, at the cost of a
+  ! few calls
+  subroutine parapet_arrays_create(arrays, store, definitions, status, message)
+    type(parapet_array), intent(inout) :: arrays(:)
+    type(parapet_store), intent(in) :: store
+    type(parapet_definitions), intent(inout) :: definitions
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr), target :: handles(size(arrays))
+    integer(c_int) :: code
+    handles = arrays%handle
+    code = parapet_fortran_arrays_create(c_loc(handles), size(arrays, kind=c_int), store%handle, definitions%begun())
+    arrays%handle = handles
+    call report(code, status, message)
+  end subroutine parapet_arrays_create
+
+  ! [collective] call parapet_arrays_open(arrays, store, paths)
+  subroutine parapet_arrays_open(arrays, store, paths, status, message)
+    type(parapet_array), intent(inout) :: arrays(:)
+    type(parapet_store), intent(in) :: store
+    character(*), intent(in) :: paths(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr), target :: handles(size(arrays))
+    character(:), allocatable :: texts
+    integer(c_int) :: code
+    integer :: i
+    texts = ""
+    do i = 1, size(paths)
+      texts = texts // to_c(paths(i))
+    end do
+    handles = arrays%handle
+    code = parapet_fortran_arrays_open(c_loc(handles), size(arrays, kind=c_int), store%handle, texts, &
+                                       size(paths, kind=c_int))
+    arrays%handle = handles
+    call report(code, status, message)
+  end subroutine parapet_arrays_open
+
+  ! [collective] call parapet_arrays_close(arrays)
+  subroutine parapet_arrays_close(arrays, status, message)
+    type(parapet_array), intent(inout) :: arrays(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr), target :: handles(size(arrays))
+    integer(c_int) :: code
+    handles = arrays%handle
+    code = parapet_fortran_arrays_close(c_loc(handles), size(arrays, kind=c_int))
+    arrays%handle = handles
+    call report(code, status, message)
+  end subroutine parapet_arrays_close
 
   ! [collective] call parapet_arrays_write(arrays, parts): many arrays as one transfer; each part has the path of its
   ! array as its name

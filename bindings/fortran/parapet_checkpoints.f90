@@ -15,6 +15,8 @@ module parapet_checkpoints
   use parapet_attributes
   use parapet_calls
   use parapet_constants
+  use parapet_definition_lists
+  use parapet_note_lists
   use parapet_part_lists
   use parapet_specs
   use parapet_stores
@@ -30,7 +32,8 @@ module parapet_checkpoints
     ! [collective] call checkpoint%begin(store, path [, generation] [, keep])
     procedure :: begin => begin_checkpoint
     ! [collective] call checkpoint%put(name, data [, start, shape] [, chunks] ...): start is where data begins in the
-    ! whole array, whose shape is given; without both, data is the whole array. The array has the type of data.
+    ! whole array, whose shape is given; without both, data is the whole array. The array has the type of data, or the
+    ! one that is given: an unsigned one, or that of dates.
     procedure, private :: put_whole
     procedure, private :: put_int32
     procedure, private :: put_int64
@@ -38,7 +41,12 @@ module parapet_checkpoints
     generic :: put => put_int32
     generic :: put => put_int64
     ! [collective] call checkpoint%put_parts(name, parts, type, shape): several boxes, or none
-    procedure :: put_parts
+    procedure, private :: put_parts_int32
+    procedure, private :: put_parts_int64
+    ! [collective] call checkpoint%put_parts(arrays, parts): several arrays as one transfer; each part has the name of
+    ! its array
+    procedure, private :: put_defined
+    generic :: put_parts => put_parts_int32, put_parts_int64, put_defined
     ! [collective] call checkpoint%commit([generation])
     procedure :: commit
     ! [collective] call checkpoint%abort()
@@ -60,10 +68,13 @@ module parapet_checkpoints
     generic :: get => get_int32
     generic :: get => get_int64
     ! [collective] call restore%get_parts(name, parts): several boxes, or none
-    procedure :: get_parts
+    procedure, private :: get_parts_of_one
+    ! [collective] call restore%get_parts(parts): of several arrays as one transfer; each part has the name of its array
+    procedure, private :: get_named
+    generic :: get_parts => get_parts_of_one, get_named
     ! [collective] call restore%close()
     procedure :: close => close_restore
-    ! [local] call restore%get_info([generation] [, passed_over])
+    ! [local] call restore%get_info([generation] [, passed_over] [, problem] [, path] [, names])
     procedure :: get_info
     procedure :: get_json => get_restore_json
   end type parapet_restore
@@ -86,84 +97,139 @@ contains
     call report(parapet_fortran_checkpoint_begin(self%handle, store%handle, to_c(path), number, kept), status, message)
   end subroutine begin_checkpoint
 
-  subroutine put_whole(self, name, data, codec, attributes, status, message)
+  subroutine put_whole(self, name, data, type, unsharded, codec, checksum, fill_value, dimension_names, attributes, &
+                       time_unit, status, message)
     class(parapet_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
     type(*), dimension(..), intent(in) :: data
-    character(*), intent(in), optional :: codec, attributes
+    integer, intent(in), optional :: type
+    logical, intent(in), optional :: unsharded, checksum
+    character(*), intent(in), optional :: codec, dimension_names(:), attributes, time_unit
+    class(*), intent(in), optional :: fill_value
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     type(c_ptr) :: spec
     integer(c_int) :: code
-    spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape(data, kind=int64), has_steps=.false.)
-    call set_details(spec, codec=codec, attributes=attributes)
+    spec = build_spec(type_or_that_of_data(type), shape(data, kind=int64), has_steps=.false.)
+    call set_layout(spec, unsharded=unsharded)
+    call set_details(spec, codec, checksum, fill_value, dimension_names, attributes, time_unit)
     code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, [0_int64], -1_c_int)
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_whole
 
-  subroutine put_int32(self, name, data, start, shape, chunks, shards, unsharded, codec, checksum, dimension_names, &
-                       attributes, status, message)
+  subroutine put_int32(self, name, data, start, shape, type, chunks, shards, unsharded, codec, checksum, fill_value, &
+                       dimension_names, attributes, time_unit, status, message)
     class(parapet_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
     type(*), dimension(..), intent(in) :: data
     integer(int32), intent(in) :: start(:), shape(:)
+    integer, intent(in), optional :: type
     integer(int32), intent(in), optional :: chunks(:), shards(:)
     logical, intent(in), optional :: unsharded, checksum
-    character(*), intent(in), optional :: codec, dimension_names(:), attributes
+    character(*), intent(in), optional :: codec, dimension_names(:), attributes, time_unit
+    class(*), intent(in), optional :: fill_value
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     type(c_ptr) :: spec
     integer(c_int) :: code
-    spec = build_spec(PARAPET_TYPE_OF_ARRAY, int(shape, int64), has_steps=.false.)
+    spec = build_spec(type_or_that_of_data(type), int(shape, int64), has_steps=.false.)
     if (present(chunks)) call set_layout(spec, chunks=int(chunks, int64))
     if (present(shards)) call set_layout(spec, shards=int(shards, int64))
     call set_layout(spec, unsharded=unsharded)
-    call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
+    call set_details(spec, codec, checksum, fill_value, dimension_names, attributes, time_unit)
     code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, int(start, int64), &
                                           size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int32
 
-  subroutine put_int64(self, name, data, start, shape, chunks, shards, unsharded, codec, checksum, dimension_names, &
-                       attributes, status, message)
+  subroutine put_int64(self, name, data, start, shape, type, chunks, shards, unsharded, codec, checksum, fill_value, &
+                       dimension_names, attributes, time_unit, status, message)
     class(parapet_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
     type(*), dimension(..), intent(in) :: data
     integer(int64), intent(in) :: start(:), shape(:)
+    integer, intent(in), optional :: type
     integer(int64), intent(in), optional :: chunks(:), shards(:)
     logical, intent(in), optional :: unsharded, checksum
-    character(*), intent(in), optional :: codec, dimension_names(:), attributes
+    character(*), intent(in), optional :: codec, dimension_names(:), attributes, time_unit
+    class(*), intent(in), optional :: fill_value
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     type(c_ptr) :: spec
     integer(c_int) :: code
-    spec = build_spec(PARAPET_TYPE_OF_ARRAY, shape, has_steps=.false.)
+    spec = build_spec(type_or_that_of_data(type), shape, has_steps=.false.)
     call set_layout(spec, chunks, shards, unsharded)
-    call set_details(spec, codec, checksum, dimension_names=dimension_names, attributes=attributes)
-    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, size(start, kind=c_int))
+    call set_details(spec, codec, checksum, fill_value, dimension_names, attributes, time_unit)
+    code = parapet_fortran_checkpoint_put(self%handle, to_c(name), spec, data, start, &
+                                          size(start, kind=c_int))
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
   end subroutine put_int64
 
-  subroutine put_parts(self, name, parts, type, shape, codec, dimension_names, attributes, status, message)
+  subroutine put_parts_int32(self, name, parts, type, shape, chunks, shards, unsharded, codec, checksum, &
+                             fill_value, dimension_names, attributes, time_unit, status, message)
+    class(parapet_checkpoint), intent(in) :: self
+    character(*), intent(in) :: name
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(in) :: type
+    integer(int32), intent(in) :: shape(:)
+    integer(int32), intent(in), optional :: chunks(:), shards(:)
+    logical, intent(in), optional :: unsharded, checksum
+    character(*), intent(in), optional :: codec, dimension_names(:), attributes, time_unit
+    class(*), intent(in), optional :: fill_value
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr) :: spec
+    integer(c_int) :: code
+    spec = build_spec(type, int(shape, int64), has_steps=.false.)
+    if (present(chunks)) call set_layout(spec, chunks=int(chunks, int64))
+    if (present(shards)) call set_layout(spec, shards=int(shards, int64))
+    call set_layout(spec, unsharded=unsharded)
+    call set_details(spec, codec, checksum, fill_value, dimension_names, attributes, time_unit)
+    code = parapet_fortran_checkpoint_put_parts(self%handle, to_c(name), spec, parts%begun())
+    call parapet_fortran_spec_free(spec)
+    call report(code, status, message)
+  end subroutine put_parts_int32
+
+  subroutine put_parts_int64(self, name, parts, type, shape, chunks, shards, unsharded, codec, checksum, &
+                             fill_value, dimension_names, attributes, time_unit, status, message)
     class(parapet_checkpoint), intent(in) :: self
     character(*), intent(in) :: name
     type(parapet_parts), intent(inout) :: parts
     integer, intent(in) :: type
     integer(int64), intent(in) :: shape(:)
-    character(*), intent(in), optional :: codec, dimension_names(:), attributes
+    integer(int64), intent(in), optional :: chunks(:), shards(:)
+    logical, intent(in), optional :: unsharded, checksum
+    character(*), intent(in), optional :: codec, dimension_names(:), attributes, time_unit
+    class(*), intent(in), optional :: fill_value
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     type(c_ptr) :: spec
     integer(c_int) :: code
     spec = build_spec(type, shape, has_steps=.false.)
-    call set_details(spec, codec, dimension_names=dimension_names, attributes=attributes)
+    call set_layout(spec, chunks, shards, unsharded)
+    call set_details(spec, codec, checksum, fill_value, dimension_names, attributes, time_unit)
     code = parapet_fortran_checkpoint_put_parts(self%handle, to_c(name), spec, parts%begun())
     call parapet_fortran_spec_free(spec)
     call report(code, status, message)
-  end subroutine put_parts
+  end subroutine put_parts_int64
+
+  subroutine put_defined(self, arrays, parts, status, message)
+    class(parapet_checkpoint), intent(in) :: self
+    type(parapet_definitions), intent(inout) :: arrays
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_checkpoint_put_defined(self%handle, arrays%begun(), parts%begun()), status, message)
+  end subroutine put_defined
+
+  pure integer function type_or_that_of_data(type)
+    integer, intent(in), optional :: type
+    type_or_that_of_data = PARAPET_TYPE_OF_ARRAY
+    if (present(type)) type_or_that_of_data = type
+  end function type_or_that_of_data
 
   subroutine commit(self, generation, status, message)
     class(parapet_checkpoint), intent(inout) :: self
@@ -235,14 +301,22 @@ contains
                 message)
   end subroutine get_int64
 
-  subroutine get_parts(self, name, parts, status, message)
+  subroutine get_parts_of_one(self, name, parts, status, message)
     class(parapet_restore), intent(in) :: self
     character(*), intent(in) :: name
     type(parapet_parts), intent(inout) :: parts
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     call report(parapet_fortran_restore_get_parts(self%handle, to_c(name), parts%begun()), status, message)
-  end subroutine get_parts
+  end subroutine get_parts_of_one
+
+  subroutine get_named(self, parts, status, message)
+    class(parapet_restore), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_restore_get_named(self%handle, parts%begun()), status, message)
+  end subroutine get_named
 
   subroutine close_restore(self, status, message)
     class(parapet_restore), intent(inout) :: self
@@ -251,17 +325,26 @@ contains
     call report(parapet_fortran_restore_close(self%handle), status, message)
   end subroutine close_restore
 
-  subroutine get_info(self, generation, passed_over, status, message)
+  subroutine get_info(self, generation, passed_over, problem, path, names, status, message)
     class(parapet_restore), intent(in) :: self
     integer(int64), intent(out), optional :: generation  ! that was opened
     integer(int64), intent(out), optional :: passed_over ! newer ones that did not verify
+    character(:), allocatable, intent(out), optional :: problem ! of the newest of those; "" if there is none
+    character(:), allocatable, intent(out), optional :: path    ! of the group of this generation
+    character(PARAPET_NAME_LENGTH), allocatable, intent(out), optional :: names(:) ! of its arrays
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    integer(c_int64_t) :: number(1), newer(1)
+    integer(c_int64_t) :: figures(2)
     integer(c_int) :: code
-    code = parapet_fortran_restore_info(self%handle, number, newer)
-    if (present(generation)) generation = number(1)
-    if (present(passed_over)) passed_over = newer(1)
+    type(c_ptr) :: texts
+    texts = c_null_ptr
+    code = parapet_fortran_restore_info(self%handle, figures, texts)
+    if (present(generation)) generation = figures(1)
+    if (present(passed_over)) passed_over = figures(2)
+    if (present(path)) path = first_text(texts, 1)
+    if (present(problem)) problem = second_text(texts, 1)
+    if (present(names)) call take_names(texts, 1, names)
+    call parapet_fortran_notes_free(texts)
     call report(code, status, message)
   end subroutine get_info
 
@@ -279,11 +362,12 @@ contains
     integer(int64), allocatable, intent(out) :: generations(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    integer(c_int64_t) :: found(1024)
-    integer(c_int) :: code, count(1)
-    count = 0
-    code = parapet_fortran_checkpoint_list(store%handle, to_c(path), found, size(found, kind=c_int), count)
-    generations = found(:min(int(count(1)), size(found)))
+    type(c_ptr) :: found
+    integer(c_int) :: code
+    found = c_null_ptr
+    code = parapet_fortran_checkpoint_list(store%handle, to_c(path), found)
+    call take_numbers(found, generations)
+    call parapet_fortran_notes_free(found)
     call report(code, status, message)
   end subroutine parapet_checkpoint_list
 

@@ -1,14 +1,14 @@
 ! Groups: call group%open(store, ""); call group%consolidate()
 module parapet_groups
   use, intrinsic :: iso_c_binding
+  use, intrinsic :: iso_fortran_env, only: int64
   use parapet_attributes
   use parapet_calls
+  use parapet_note_lists
   use parapet_stores
   use parapet_text
   implicit none
   private
-
-  integer, parameter, public :: PARAPET_NAME_LENGTH = 255 ! of the longest name of a group or an array
 
   type, extends(parapet_described), public :: parapet_group
     type(c_ptr) :: handle = c_null_ptr ! for the other modules of this binding only
@@ -19,7 +19,8 @@ module parapet_groups
     procedure :: open => open_group
     ! [collective] call group%close()
     procedure :: close => close_group
-    ! [collective] call group%list(names): of all groups and arrays directly in this one, sorted
+    ! [collective] call group%list(names [, kinds]): of all groups and arrays directly in this one, sorted; a kind is
+    ! PARAPET_NODE_GROUP, _ARRAY or _INVALID
     procedure :: list
     ! [collective] call group%consolidate(): lets readers open all that is in the group with one request
     procedure :: consolidate
@@ -55,33 +56,23 @@ contains
     call report(parapet_fortran_group_close(self%handle), status, message)
   end subroutine close_group
 
-  subroutine list(self, names, status, message)
+  subroutine list(self, names, kinds, status, message)
     class(parapet_group), intent(in) :: self
     character(PARAPET_NAME_LENGTH), allocatable, intent(out) :: names(:)
+    integer, allocatable, intent(out), optional :: kinds(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     type(c_ptr) :: found
-    integer(c_int) :: count(1), code
+    integer(int64), allocatable :: numbers(:)
+    integer(c_int) :: code
     found = c_null_ptr
-    code = parapet_fortran_group_list(self%handle, found, count)
-    allocate (names(count(1)))
-    if (count(1) > 0) call copy_names(found, names)
-    call parapet_fortran_free(found)
+    code = parapet_fortran_group_list(self%handle, found)
+    call take_names(found, 0, names)
+    call take_numbers(found, numbers)
+    if (present(kinds)) kinds = int(numbers)
+    call parapet_fortran_notes_free(found)
     call report(code, status, message)
   end subroutine list
-
-  subroutine copy_names(found, names)
-    type(c_ptr), intent(in) :: found
-    character(PARAPET_NAME_LENGTH), intent(out) :: names(:)
-    character(kind=c_char), pointer :: letters(:, :)
-    integer :: i, j
-    call c_f_pointer(found, letters, [PARAPET_NAME_LENGTH, size(names)])
-    do i = 1, size(names)
-      do j = 1, PARAPET_NAME_LENGTH
-        names(i)(j:j) = letters(j, i)
-      end do
-    end do
-  end subroutine copy_names
 
   subroutine consolidate(self, status, message)
     class(parapet_group), intent(in) :: self

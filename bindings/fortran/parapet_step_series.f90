@@ -11,6 +11,7 @@ module parapet_step_series
   use, intrinsic :: iso_fortran_env, only: int32, int64, real64
   use parapet_calls
   use parapet_constants
+  use parapet_note_lists
   use parapet_part_lists
   use parapet_specs
   use parapet_stores
@@ -46,8 +47,10 @@ module parapet_step_series
     procedure :: flush => flush_series
     ! [collective] call series%close()
     procedure :: close => close_series
-    ! [local] call series%get_info([steps] [, steps_committed])
+    ! [local] call series%get_info([steps] [, steps_committed] [, names] ...)
     procedure :: get_info
+    ! [local] call series%explain(text): what a step costs and where open steps are kept, in sentences
+    procedure :: explain
   end type parapet_series
 
 contains
@@ -206,19 +209,47 @@ contains
     call report(parapet_fortran_series_close(self%handle), status, message)
   end subroutine close_series
 
-  subroutine get_info(self, steps, steps_committed, status, message)
+  subroutine get_info(self, steps, steps_committed, steps_per_row, shards_written, is_staged, path, dimension, names, &
+                      status, message)
     class(parapet_series), intent(in) :: self
     integer(int64), intent(out), optional :: steps           ! appended so far
     integer(int64), intent(out), optional :: steps_committed ! that readers see and that survive a crash
+    integer(int64), intent(out), optional :: steps_per_row   ! that a shard covers
+    integer(int64), intent(out), optional :: shards_written  ! by this rank since the series was opened
+    logical, intent(out), optional :: is_staged              ! open steps are kept in files
+    character(:), allocatable, intent(out), optional :: path, dimension
+    character(PARAPET_NAME_LENGTH), allocatable, intent(out), optional :: names(:) ! of the arrays
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    integer(c_int64_t) :: all(1), committed(1)
+    integer(c_int64_t) :: figures(5)
     integer(c_int) :: code
-    code = parapet_fortran_series_info(self%handle, all, committed)
-    if (present(steps)) steps = all(1)
-    if (present(steps_committed)) steps_committed = committed(1)
+    type(c_ptr) :: texts
+    texts = c_null_ptr
+    code = parapet_fortran_series_info(self%handle, figures, texts)
+    if (present(steps)) steps = figures(1)
+    if (present(steps_committed)) steps_committed = figures(2)
+    if (present(steps_per_row)) steps_per_row = figures(3)
+    if (present(shards_written)) shards_written = figures(4)
+    if (present(is_staged)) is_staged = figures(5) == 1
+    if (present(path)) path = first_text(texts, 1)
+    if (present(dimension)) dimension = second_text(texts, 1)
+    if (present(names)) call take_names(texts, 1, names)
+    call parapet_fortran_notes_free(texts)
     call report(code, status, message)
   end subroutine get_info
+
+  subroutine explain(self, text, status, message)
+    class(parapet_series), intent(in) :: self
+    character(:), allocatable, intent(out) :: text
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr) :: printed
+    integer(c_int) :: code
+    printed = c_null_ptr
+    code = parapet_fortran_series_explain(self%handle, printed)
+    text = take_text(printed)
+    call report(code, status, message)
+  end subroutine explain
 
   ! [collective] call parapet_series_repair(store, path, beyond): beyond is PARAPET_BEYOND_REFUSE, _ADOPT or _CUT
   subroutine parapet_series_repair(store, path, beyond, status, message)

@@ -10,6 +10,7 @@ module parapet_stores
 #endif
   use parapet_calls
   use parapet_constants
+  use parapet_note_lists
   use parapet_text
   implicit none
   private
@@ -34,10 +35,28 @@ module parapet_stores
     real(real64) :: storage_seconds = 0
   end type parapet_statistics
 
+  ! What a program gives to open as progress, to be told how far a long call has come. It is called on the thread that
+  ! made the call, on every rank. If it sets cancel, the call ends with PARAPET_ERR_CANCELLED on all ranks.
+  abstract interface
+    subroutine parapet_progress(done_bytes, total_bytes, cancel)
+      import :: int64
+      implicit none
+      integer(int64), intent(in) :: done_bytes, total_bytes
+      logical, intent(inout) :: cancel
+    end subroutine parapet_progress
+  end interface
+  public :: parapet_progress
+
+  ! Where the library finds the procedure.
+  type :: progress_place
+    procedure(parapet_progress), pointer, nopass :: call => null()
+  end type progress_place
+
   type, public :: parapet_store
     type(c_ptr) :: handle = c_null_ptr ! for the other modules of this binding only
+    type(progress_place), pointer, private :: progress => null()
   contains
-    ! [collective] call store%open(path [, comm] [, mode] [, options...]). Without comm: this process alone.
+    ! [collective] call store%open(path [, comm] [, mode] [, progress] [, options...]). Without comm: this process alone.
 #if defined(PARAPET_SERIAL)
     procedure :: open => open_alone
 #else
@@ -54,7 +73,7 @@ module parapet_stores
     procedure :: get_options
     ! [local] call store%get_statistics(statistics)
     procedure :: get_statistics
-    ! [collective] call store%collect([path] [, dry_run] [, count]): removes what crashes have left
+    ! [collective] call store%collect([path] [, dry_run] [, count] [, removals]): removes what crashes have left
     procedure :: collect
   end type parapet_store
 
@@ -63,26 +82,32 @@ contains
 #if defined(PARAPET_SERIAL)
   subroutine open_alone(self, path, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                         wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, elide_fill, &
-                        ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, status, message)
+                        ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, progress, status, &
+                        message)
     class(parapet_store), intent(inout) :: self
 #include "parapet_store_options.inc"
-    call report(parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines)), &
-                status, message)
+    call report(parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines), &
+                                                 callback(self), context(self)), status, message)
+    call forget_if_closed(self)
   end subroutine open_alone
 #else
   ! With a communicator of mpif.h or of the module mpi, or with none.
   subroutine open_integer(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                           wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, elide_fill, &
-                          ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, status, message)
+                          ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, progress, status, &
+                        message)
     class(parapet_store), intent(inout) :: self
     integer, intent(in), optional :: comm
     integer(c_int) :: code
 #include "parapet_store_options.inc"
     if (present(comm)) then
-      code = parapet_fortran_store_open(self%handle, int(comm, c_int), to_c(path), mode_or_default(mode), to_c(lines))
+      code = parapet_fortran_store_open(self%handle, int(comm, c_int), to_c(path), mode_or_default(mode), to_c(lines), &
+                                        callback(self), context(self))
     else
-      code = parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines))
+      code = parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines), &
+                                              callback(self), context(self))
     end if
+    call forget_if_closed(self)
     call report(code, status, message)
   end subroutine open_integer
 #endif
@@ -90,12 +115,14 @@ contains
 #if defined(PARAPET_HAVE_MPI_F08)
   subroutine open_f08(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                       wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, elide_fill, &
-                      ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, status, message)
+                      ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, progress, status, &
+                        message)
     class(parapet_store), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm
 #include "parapet_store_options.inc"
     call report(parapet_fortran_store_open(self%handle, int(comm%MPI_VAL, c_int), to_c(path), mode_or_default(mode), &
-                                           to_c(lines)), status, message)
+                                           to_c(lines), callback(self), context(self)), status, message)
+    call forget_if_closed(self)
   end subroutine open_f08
 #endif
 
@@ -103,7 +130,10 @@ contains
     class(parapet_store), intent(inout) :: self
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    call report(parapet_fortran_store_close(self%handle), status, message)
+    integer(c_int) :: code
+    code = parapet_fortran_store_close(self%handle)
+    call forget_if_closed(self)
+    call report(code, status, message)
   end subroutine close_store
 
   subroutine get_options(self, text, status, message)
@@ -133,21 +163,67 @@ contains
     call report(code, status, message)
   end subroutine get_statistics
 
-  subroutine collect(self, path, dry_run, count, status, message)
+  subroutine collect(self, path, dry_run, count, removals, status, message)
     class(parapet_store), intent(in) :: self
     character(*), intent(in), optional :: path
     logical, intent(in), optional :: dry_run
     integer(int64), intent(out), optional :: count ! of the objects that were, or would be, removed
+    type(parapet_removal), allocatable, intent(out), optional :: removals(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    integer(c_int64_t) :: removed(1)
+    type(c_ptr) :: removed
     integer(c_int) :: code, is_dry
     is_dry = 0
+    removed = c_null_ptr
     if (present(dry_run)) is_dry = merge(1, 0, dry_run)
     code = parapet_fortran_store_collect(self%handle, to_c(path), is_dry, removed)
-    if (present(count)) count = removed(1)
+    if (present(count)) count = parapet_fortran_notes_count(removed)
+    if (present(removals)) call take_removals(removed, removals)
+    call parapet_fortran_notes_free(removed)
     call report(code, status, message)
   end subroutine collect
+
+  ! The library calls this, and finds the program's procedure at the place that it was given.
+  function call_progress(place, done_bytes, total_bytes) bind(c, name="") result(answer)
+    type(c_ptr), value :: place
+    integer(c_int64_t), value :: done_bytes, total_bytes
+    integer(c_int) :: answer
+    type(progress_place), pointer :: found
+    logical :: cancel
+    call c_f_pointer(place, found)
+    cancel = .false.
+    call found%call(int(done_bytes, int64), int(total_bytes, int64), cancel)
+    answer = merge(1_c_int, 0_c_int, cancel)
+  end function call_progress
+
+  subroutine watch(self, progress)
+    class(parapet_store), intent(inout) :: self
+    procedure(parapet_progress), optional :: progress
+    if (c_associated(self%handle) .or. .not. present(progress)) return
+    allocate (self%progress)
+    self%progress%call => progress
+  end subroutine watch
+
+  function callback(self) result(pointer)
+    class(parapet_store), intent(in) :: self
+    type(c_funptr) :: pointer
+    pointer = c_null_funptr
+    if (associated(self%progress)) pointer = c_funloc(call_progress)
+  end function callback
+
+  function context(self) result(place)
+    class(parapet_store), intent(in) :: self
+    type(c_ptr) :: place
+    place = c_null_ptr
+    if (associated(self%progress)) place = c_loc(self%progress)
+  end function context
+
+  ! A store that could not be opened, or has been closed, calls nobody.
+  subroutine forget_if_closed(self)
+    class(parapet_store), intent(inout) :: self
+    if (c_associated(self%handle) .or. .not. associated(self%progress)) return
+    deallocate (self%progress)
+  end subroutine forget_if_closed
 
   pure function mode_or_default(mode) result(chosen)
     integer, intent(in), optional :: mode

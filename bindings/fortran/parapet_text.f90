@@ -6,7 +6,8 @@ module parapet_text
   use parapet_constants
   implicit none
   private
-  public :: parapet_version, parapet_status_name
+  public :: parapet_version, parapet_version_number, parapet_status_name, parapet_type_name, parapet_type_from_name
+  public :: parapet_type_bytes, parapet_text_visible, parapet_launch
   public :: to_c, from_c, take_text, report, add_long, add_integer, add_logical
 
 contains
@@ -23,6 +24,60 @@ contains
     character(:), allocatable :: name
     name = from_c(parapet_fortran_status_name(int(status, c_int)))
   end function parapet_status_name
+
+  ! [local] The version of the library as a number that grows: 10203 for 1.2.3.
+  integer function parapet_version_number()
+    parapet_version_number = int(parapet_fortran_version_number())
+  end function parapet_version_number
+
+  ! [local] The name of a type in Zarr, such as "float64"; "" if there is none.
+  function parapet_type_name(type) result(name)
+    integer, intent(in) :: type
+    character(:), allocatable :: name
+    name = from_c(parapet_fortran_type_name(int(type, c_int)))
+  end function parapet_type_name
+
+  ! [local] The type with this name in Zarr, or PARAPET_TYPE_OF_ARRAY if there is none.
+  integer function parapet_type_from_name(name)
+    character(*), intent(in) :: name
+    parapet_type_from_name = int(parapet_fortran_type_from_name(to_c(name)))
+  end function parapet_type_from_name
+
+  ! [local] The bytes of an element, or 0 if the type alone does not determine them.
+  integer function parapet_type_bytes(type)
+    integer, intent(in) :: type
+    parapet_type_bytes = int(parapet_fortran_type_bytes(int(type, c_int)))
+  end function parapet_type_bytes
+
+  ! [local] A text of a store, safe to show on a terminal: with \uXXXX in place of what would disturb it.
+  function parapet_text_visible(text) result(visible)
+    character(*), intent(in) :: text
+    character(:), allocatable :: visible
+    type(c_ptr) :: shown
+    shown = parapet_fortran_text_visible(to_c(text))
+    visible = from_c(shown)
+    call parapet_fortran_free(shown)
+  end function parapet_text_visible
+
+  ! [local] call parapet_launch([rank] [, count] [, flavour]): what the launcher says about this process, before MPI is
+  ! initialised. The rank is -1 without a launcher.
+  subroutine parapet_launch(rank, count, is_inherited, flavour, status, message)
+    integer, intent(out), optional :: rank         ! -1: there is no launcher
+    integer, intent(out), optional :: count        ! at least this many processes were started; 0: it does not say
+    logical, intent(out), optional :: is_inherited ! a rank started this process, which inherited its variables
+    character(*), intent(out), optional :: flavour ! "mpich" or "openmpi"; "": either, or no launcher
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int) :: figures(3), code
+    type(c_ptr) :: name
+    name = c_null_ptr
+    code = parapet_fortran_launch(figures, name)
+    if (present(rank)) rank = figures(1)
+    if (present(count)) count = figures(2)
+    if (present(is_inherited)) is_inherited = figures(3) == 1
+    if (present(flavour)) flavour = from_c(name)
+    call report(code, status, message)
+  end subroutine parapet_launch
 
   ! A text as C wants it: without the blanks at its end, and with a NUL.
   pure function to_c(text) result(converted)

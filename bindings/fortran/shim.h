@@ -85,9 +85,46 @@ typedef struct shim_parts {
     } * *entries;
 } shim_parts;
 
-/* Copies the parts of one name into a list that free() frees; *count tells how many there are. Without memory, the
- * list is NULL and *count is 1, which the library refuses. */
-parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *count);
+/* Which parts of a list are wanted: those of one name, for an array of one type. */
+typedef struct shim_wish {
+    const char *name;
+    parapet_type type;
+} shim_wish;
+
+/* Copies the parts of one name into a list that free() frees; *count tells how many there are. Memory whose elements
+ * fit the array is claimed to have its type. Without memory, the list is NULL and *count is 1, which the library
+ * refuses. */
+parapet_part *shim_parts_select(const shim_parts *parts, shim_wish wish, int *count);
+
+/* Whether every part has one of these names; else refuses. whole: what has the names, "the series". */
+int shim_parts_are_of(const shim_parts *parts, const char *const *names, int count, const char *whole);
+
+/* Frees selected parts and returns one that the library refuses, on all ranks. */
+const parapet_part *shim_parts_spoil(const parapet_part *selected, int *count);
+
+/* Frees selected parts, spoilt or not. */
+void shim_parts_release(const parapet_part *selected);
+
+/* ---- Notes (shim_notes.c) ---- */
+
+/* What a visitor was called with: a number and up to two texts each time. */
+typedef struct shim_notes {
+    int count, room;
+    int is_full; /* 1: there was no memory for one of them */
+    struct shim_note {
+        int64_t number;
+        char *first, *second;
+    } * entries;
+} shim_notes;
+
+/* Adds a note. Returns 1, which ends a listing, if there is no memory. */
+int shim_notes_add(shim_notes *self, int64_t number, const char *first, const char *second);
+
+/* Hands over what was noted to parapet_fortran_notes_free. Returns the status, or that there was no memory. */
+parapet_status shim_notes_finish(shim_notes **to, const shim_notes *all, parapet_status status);
+
+/* Frees the notes in a list. */
+void shim_notes_clear(const shim_notes *self);
 
 /* What Fortran calls, declared a second time in shim_calls.f90. A path, name or attribute is NUL-terminated. */
 
@@ -98,6 +135,24 @@ const char *parapet_fortran_error_message(void);
 
 /* [local] Returns a line for each component: this library, the MPI it was built with, every codec library. */
 const char *parapet_fortran_version(void);
+
+/* [local] Returns the version of the library as a number: 10203 for 1.2.3. */
+int parapet_fortran_version_number(void);
+
+/* [local] Returns the name of a type in Zarr; NULL if there is none. */
+const char *parapet_fortran_type_name(int type);
+
+/* [local] Returns the type of a name; 0 if there is none. */
+int parapet_fortran_type_from_name(const char *name);
+
+/* [local] Returns the bytes of an element of a type; 0 if the type alone does not determine them. */
+int64_t parapet_fortran_type_bytes(int type);
+
+/* [local] Returns a text with marks in place of what would disturb a terminal; parapet_fortran_free frees it. */
+char *parapet_fortran_text_visible(const char *characters);
+
+/* [local] Finds out which launcher started this process: figures are rank, count and whether it is inherited. */
+parapet_status parapet_fortran_launch(int *figures, const char **flavour);
 
 /* [local] Returns the name of a status. */
 const char *parapet_fortran_status_name(int status);
@@ -163,15 +218,33 @@ void parapet_fortran_spec_overwrite(shim_spec *self);
 /* [local] Sets the fill value: bytes of one element of this type, which must be the array's. */
 void parapet_fortran_spec_fill(shim_spec *self, const void *value, int type);
 
+/* ---- Notes (shim_notes.c) ---- */
+
+/* [local] Returns how many notes there are; 0 for NULL. */
+int parapet_fortran_notes_count(const shim_notes *self);
+
+/* [local] Returns the number of a note, counted from 1. */
+int64_t parapet_fortran_notes_number(const shim_notes *self, int index);
+
+/* [local] Returns the first text of a note. */
+const char *parapet_fortran_notes_first(const shim_notes *self, int index);
+
+/* [local] Returns the second text of a note. */
+const char *parapet_fortran_notes_second(const shim_notes *self, int index);
+
+/* [local] Frees notes. NULL is allowed. */
+void parapet_fortran_notes_free(shim_notes *self);
+
 /* ---- Stores (shim_store.c) ---- */
 
-/* [collective] Opens a store for this process alone. */
-parapet_status parapet_fortran_store_open_alone(parapet_store **store, const char *path, int mode, const char *lines);
+/* [collective] Opens a store for this process alone. progress, or NULL, is called with the context. */
+parapet_status parapet_fortran_store_open_alone(parapet_store **store, const char *path, int mode, const char *lines,
+                                                parapet_progress_callback progress, void *context);
 
 #if !defined(PARAPET_SERIAL)
 /* [collective] Opens a store on a communicator, given as Fortran's integer handle. */
 parapet_status parapet_fortran_store_open(parapet_store **store, int comm, const char *path, int mode,
-                                          const char *lines);
+                                          const char *lines, parapet_progress_callback progress, void *context);
 #endif
 
 /* [collective] Closes a store. */
@@ -184,8 +257,9 @@ parapet_status parapet_fortran_store_options(parapet_store *store, char **text);
  * counts, and then all times. */
 parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *counts, double *seconds);
 
-/* [collective] Removes what crashes have left below path. */
-parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run, int64_t *count);
+/* [collective] Removes what crashes have left below path; notes the key of each object, and why. */
+parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run,
+                                             shim_notes **removals);
 
 /* ---- Groups (shim_group.c) ---- */
 
@@ -208,12 +282,8 @@ parapet_status parapet_fortran_group_attribute_set(parapet_group *group, const c
 /* [local] Returns an attribute as JSON; "" for the name: all of them. */
 parapet_status parapet_fortran_group_attribute_get(parapet_group *group, const char *name, char **json);
 
-/* [collective] Lists the children of a group: *names has *count names of 255 characters; parapet_fortran_free frees
- * it. */
-parapet_status parapet_fortran_group_list(parapet_group *group, char **names, int *count);
-
-/* [local] Frees a list of names. */
-void parapet_fortran_free(void *memory);
+/* [collective] Notes the children of a group: kind and name. */
+parapet_status parapet_fortran_group_list(parapet_group *group, shim_notes **children);
 
 /* ---- Arrays (shim_array.c) ---- */
 
@@ -250,17 +320,69 @@ parapet_status parapet_fortran_array_attribute_set(parapet_array *array, const c
 /* [local] Returns an attribute as JSON; "" for the name: all of them. */
 parapet_status parapet_fortran_array_attribute_get(parapet_array *array, const char *name, char **json);
 
-/* [local] Reports type, number of dimensions and whether the array is sealed; and shape, chunks and shards, which
- * have room for PARAPET_MAX_NDIM entries. */
+/* [local] Reports type, number of dimensions, whether it is sealed and sharded, the version of Zarr, whether a fill
+ * value is defined; and shape, chunks and shards, which have room for PARAPET_MAX_NDIM entries. */
 parapet_status parapet_fortran_array_info(parapet_array *array, int *figures, int64_t *shape, int64_t *chunks,
                                           int64_t *shards);
+
+/* [local] Reports the path, the name of the type and the codecs of an array. */
+parapet_status parapet_fortran_array_texts(parapet_array *array, const char **path, const char **type_name,
+                                           const char **codecs);
+
+/* [local] Copies the fill value into a variable of this type, which must fit. */
+parapet_status parapet_fortran_array_fill(parapet_array *array, void *value, int type);
+
+/* [local] Explains how the array is divided. */
+parapet_status parapet_fortran_array_explain(parapet_array *array, char **text);
+
+/* [local] Lists the boxes that are stored: figures are ndim and their number. parapet_fortran_free frees the numbers,
+ * which are start and count of each box. */
+parapet_status parapet_fortran_array_list(parapet_array *array, int64_t **numbers, int64_t *figures);
+
+/* [local] Frees memory of this layer. */
+void parapet_fortran_free(void *memory);
 
 /* [local] Returns the name of a dimension, counted from 1 in Fortran order; NULL if it has none. */
 const char *parapet_fortran_array_dimension_name(parapet_array *array, int dimension);
 
 /* [collective] Examines every stored object of an array. The counts are in the order of the components of the Fortran
- * type parapet_check_summary. */
-parapet_status parapet_fortran_array_check(parapet_array *array, int depth, int64_t *counts);
+ * type parapet_check_summary; the findings have a kind, a key and a problem. */
+parapet_status parapet_fortran_array_check(parapet_array *array, int depth, int64_t *counts, shim_notes **findings);
+
+/* ---- Lists of definitions (shim_definitions.c) ---- */
+
+/* Arrays that are to be created together. */
+typedef struct shim_definitions {
+    int count;
+    char **names;
+    parapet_array_spec *specs;
+    shim_spec **owners; /* of what specs refer to */
+} shim_definitions;
+
+/* [local] Begins an empty list of arrays. Returns NULL without memory. */
+shim_definitions *parapet_fortran_definitions_build(void);
+
+/* [local] Removes all arrays from a list. */
+void parapet_fortran_definitions_clear(shim_definitions *self);
+
+/* [local] Frees a list of arrays. NULL is allowed. */
+void parapet_fortran_definitions_free(shim_definitions *self);
+
+/* [local] Adds an array and takes over its description. */
+parapet_status parapet_fortran_definitions_add(shim_definitions *self, const char *name, shim_spec *spec);
+
+/* ---- Many arrays (shim_array.c) ---- */
+
+/* [collective] Creates the arrays of a list: arrays is a list of count handles, which become open. */
+parapet_status parapet_fortran_arrays_create(void *arrays, int count, parapet_store *store,
+                                             const shim_definitions *definitions);
+
+/* [collective] Opens arrays. The paths follow each other, each with its NUL. */
+parapet_status parapet_fortran_arrays_open(void *arrays, int count, parapet_store *store, const char *paths,
+                                           int path_count);
+
+/* [collective] Closes arrays. */
+parapet_status parapet_fortran_arrays_close(void *arrays, int count);
 
 /* ---- Lists of parts (shim_parts.c) ---- */
 
@@ -292,23 +414,6 @@ parapet_status parapet_fortran_arrays_read(const void *arrays, int count, const 
 
 /* ---- Series (shim_series.c) ---- */
 
-/* The arrays of a series that is to be created. */
-typedef struct shim_definitions {
-    int count;
-    char **names;
-    parapet_array_spec *specs;
-    shim_spec **owners; /* of what specs refer to */
-} shim_definitions;
-
-/* [local] Begins an empty list of arrays. Returns NULL without memory. */
-shim_definitions *parapet_fortran_definitions_build(void);
-
-/* [local] Frees a list of arrays. NULL is allowed. */
-void parapet_fortran_definitions_free(shim_definitions *self);
-
-/* [local] Adds an array and takes over its description. */
-parapet_status parapet_fortran_definitions_add(shim_definitions *self, const char *name, shim_spec *spec);
-
 /* [collective] Creates a series of the arrays that were defined. The texts may be "". */
 parapet_status parapet_fortran_series_create(parapet_series **series, parapet_store *store, const char *path,
                                              const shim_definitions *arrays, const char *dimension,
@@ -326,8 +431,12 @@ parapet_status parapet_fortran_series_flush(parapet_series *series);
 /* [collective] Flushes and closes. */
 parapet_status parapet_fortran_series_close(parapet_series **series);
 
-/* [local] Reports the steps so far and those committed. */
-parapet_status parapet_fortran_series_info(parapet_series *series, int64_t *steps, int64_t *steps_committed);
+/* [local] Reports steps, steps committed, steps of a row, shards written and whether open steps are in files. The
+ * texts are path and dimension, then the name of each array. */
+parapet_status parapet_fortran_series_info(parapet_series *series, int64_t *figures, shim_notes **texts);
+
+/* [local] Explains what a step costs. */
+parapet_status parapet_fortran_series_explain(parapet_series *series, char **text);
 
 /* [collective] Appends a step: the parts carry the names of their arrays. */
 parapet_status parapet_fortran_series_append_parts(parapet_series *series, double coordinate,
@@ -351,6 +460,10 @@ parapet_status parapet_fortran_checkpoint_put(parapet_checkpoint *checkpoint, co
 parapet_status parapet_fortran_checkpoint_put_parts(parapet_checkpoint *checkpoint, const char *name,
                                                     const shim_spec *spec, const shim_parts *parts);
 
+/* [collective] Puts the arrays of a list as one transfer: the parts carry the names of their arrays. */
+parapet_status parapet_fortran_checkpoint_put_defined(parapet_checkpoint *checkpoint, const shim_definitions *arrays,
+                                                      const shim_parts *parts);
+
 /* [collective] Sets an attribute of the generation to a JSON value. */
 parapet_status parapet_fortran_checkpoint_attribute_set(parapet_checkpoint *checkpoint, const char *name,
                                                         const char *json);
@@ -372,20 +485,29 @@ parapet_status parapet_fortran_restore_get(parapet_restore *restore, const char 
 /* [collective] Reads a list of parts of an array of the generation. */
 parapet_status parapet_fortran_restore_get_parts(parapet_restore *restore, const char *name, const shim_parts *parts);
 
+/* [collective] Reads parts of several arrays as one transfer: the parts carry the names of their arrays. */
+parapet_status parapet_fortran_restore_get_named(parapet_restore *restore, const shim_parts *parts);
+
 /* [local] Returns an attribute of the generation as JSON. */
 parapet_status parapet_fortran_restore_attribute_get(parapet_restore *restore, const char *name, char **json);
 
-/* [local] Reports the number of the generation, and how many newer ones were passed over. */
-parapet_status parapet_fortran_restore_info(parapet_restore *restore, int64_t *generation, int64_t *passed_over);
+/* [local] Reports the number of the generation, and how many newer ones were passed over. The texts are path and
+ * problem, then the name of each array. */
+parapet_status parapet_fortran_restore_info(parapet_restore *restore, int64_t *figures, shim_notes **texts);
 
 /* [collective] Closes a generation. */
 parapet_status parapet_fortran_restore_close(parapet_restore **restore);
 
-/* [collective] Lists up to room committed generations, newest first; *count tells how many there are. */
-parapet_status parapet_fortran_checkpoint_list(parapet_store *store, const char *path, int64_t *numbers, int room,
-                                               int *count);
+/* [collective] Notes the committed generations, newest first: number and path. */
+parapet_status parapet_fortran_checkpoint_list(parapet_store *store, const char *path, shim_notes **generations);
 
 /* ---- Copies (shim_copy.c) ---- */
+
+/* What a copy works on; the Fortran type copy_stores has the same components. */
+typedef struct shim_stores {
+    parapet_store *source, *target, *temporary;
+    int no_checksum;
+} shim_stores;
 
 /* Sets numbers, choices and booleans from lines "name=value" (shim_store.c). */
 parapet_status shim_copy_options(parapet_copy_request *request, const char *lines);
@@ -393,8 +515,12 @@ parapet_status shim_copy_options(parapet_copy_request *request, const char *line
 /* [collective] Copies an array or a group. texts are seven, one after the other, each with its NUL: the paths of
  * source and target, chunks, shards, order, region and codec. lines are options, "name=value". The counts and seconds
  * are in the order of the components of the Fortran type parapet_copy_result. */
-parapet_status parapet_fortran_copy(parapet_store *source, parapet_store *target, parapet_store *temporary,
-                                    const char *texts, const char *lines, int64_t *counts, double *seconds);
+parapet_status parapet_fortran_copy(const shim_stores *stores, const char *texts, const char *lines, int64_t *counts,
+                                    double *seconds);
+
+/* [collective] Returns in words what that copy would do. */
+parapet_status parapet_fortran_copy_plan(const shim_stores *stores, const char *texts, const char *lines,
+                                         char **plan);
 
 /* ---- Distributions (shim_distribution.c) ---- */
 

@@ -2,6 +2,7 @@
 #include "shim.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 parapet_status parapet_fortran_checkpoint_begin(parapet_checkpoint **checkpoint, parapet_store *store,
                                                 const char *path, int64_t generation, int64_t keep)
@@ -29,14 +30,38 @@ parapet_status parapet_fortran_checkpoint_put_parts(parapet_checkpoint *checkpoi
                                                     const shim_spec *spec, const shim_parts *parts)
 {
     parapet_checkpoint_item item = {.name = name, .spec = &spec->spec};
-    parapet_part *all = shim_parts_select(parts, "", &item.part_count);
+    parapet_part *all = shim_parts_select(parts, (shim_wish){"", spec->spec.type}, &item.part_count);
     parapet_status status;
-    for (int i = 0; all != NULL && i < item.part_count; i++)
-        if (shim_type_fits(all[i].type, spec->spec.type))
-            all[i].type = PARAPET_TYPE_OF_ARRAY;
     item.parts = all;
     status = parapet_checkpoint_put(checkpoint, &item, 1);
     free(all);
+    return status;
+}
+
+static void release_items(parapet_checkpoint_item *items, int count)
+{
+    for (int i = 0; items != NULL && i < count; i++)
+        shim_parts_release(items[i].parts);
+    free(items);
+}
+
+parapet_status parapet_fortran_checkpoint_put_defined(parapet_checkpoint *checkpoint, const shim_definitions *arrays,
+                                                      const shim_parts *parts)
+{
+    parapet_checkpoint_item *items = calloc((size_t)arrays->count + 1, sizeof *items);
+    parapet_status status;
+    shim_begin();
+    for (int i = 0; items != NULL && i < arrays->count; i++) {
+        shim_wish wish = {arrays->names[i], arrays->specs[i].type};
+        items[i].name = wish.name;
+        items[i].spec = &arrays->specs[i];
+        items[i].parts = shim_parts_select(parts, wish, &items[i].part_count);
+    }
+    if (items != NULL && arrays->count > 0 &&
+        !shim_parts_are_of(parts, (const char *const *)arrays->names, arrays->count, "the list of definitions"))
+        items[0].parts = shim_parts_spoil(items[0].parts, &items[0].part_count);
+    status = parapet_checkpoint_put(checkpoint, items, arrays->count);
+    release_items(items, arrays->count);
     return status;
 }
 
@@ -68,25 +93,61 @@ parapet_status parapet_fortran_restore_open(parapet_restore **restore, parapet_s
     return parapet_restore_open(restore, store, path, generation);
 }
 
+/* The type of an array of the generation; of any, if it is not known. */
+static parapet_type type_of(parapet_restore *restore, const char *name)
+{
+    parapet_restore_info info = {0};
+    parapet_array_info array = {0};
+    if (parapet_restore_get_info(restore, &info) != PARAPET_OK)
+        return PARAPET_TYPE_OF_ARRAY;
+    for (int i = 0; i < info.array_count; i++)
+        if (strcmp(info.names[i], name) == 0)
+            (void)parapet_restore_get_array_info(restore, i, &array);
+    return array.type;
+}
+
 parapet_status parapet_fortran_restore_get(parapet_restore *restore, const char *name, const CFI_cdesc_t *data,
                                            const int64_t *start, int start_count)
 {
     shim_part one;
     parapet_checkpoint_item item = {.name = name, .parts = &one.part};
     shim_begin();
-    item.part_count = shim_part_describe(&one, data, (shim_place){start, start_count}, PARAPET_TYPE_OF_ARRAY);
+    item.part_count = shim_part_describe(&one, data, (shim_place){start, start_count}, type_of(restore, name));
     return parapet_restore_get(restore, &item, 1);
 }
 
 parapet_status parapet_fortran_restore_get_parts(parapet_restore *restore, const char *name, const shim_parts *parts)
 {
     parapet_checkpoint_item item = {.name = name};
-    parapet_part *all = shim_parts_select(parts, "", &item.part_count);
+    parapet_part *all = shim_parts_select(parts, (shim_wish){"", type_of(restore, name)}, &item.part_count);
     parapet_status status;
     shim_begin();
     item.parts = all;
     status = parapet_restore_get(restore, &item, 1);
     free(all);
+    return status;
+}
+
+/* All arrays of the generation are listed, whichever of them this rank reads: every rank lists the same ones. */
+parapet_status parapet_fortran_restore_get_named(parapet_restore *restore, const shim_parts *parts)
+{
+    parapet_restore_info info = {0};
+    parapet_checkpoint_item *items;
+    parapet_status status;
+    shim_begin();
+    if ((status = parapet_restore_get_info(restore, &info)) != PARAPET_OK)
+        return status;
+    items = calloc((size_t)info.array_count + 1, sizeof *items);
+    for (int i = 0; items != NULL && i < info.array_count; i++) {
+        shim_wish wish = {info.names[i], type_of(restore, info.names[i])};
+        items[i].name = wish.name;
+        items[i].parts = shim_parts_select(parts, wish, &items[i].part_count);
+    }
+    if (!shim_parts_are_of(parts, info.names, info.array_count, "the generation") && items != NULL &&
+        info.array_count > 0)
+        items[0].parts = shim_parts_spoil(items[0].parts, &items[0].part_count);
+    status = parapet_restore_get(restore, items, info.array_count);
+    release_items(items, info.array_count);
     return status;
 }
 
@@ -96,15 +157,19 @@ parapet_status parapet_fortran_restore_attribute_get(parapet_restore *restore, c
     return parapet_restore_attribute_get(restore, name, json);
 }
 
-parapet_status parapet_fortran_restore_info(parapet_restore *restore, int64_t *generation, int64_t *passed_over)
+parapet_status parapet_fortran_restore_info(parapet_restore *restore, int64_t *figures, shim_notes **texts)
 {
-    parapet_restore_info info = {0};
+    parapet_restore_info info = {.path = "", .problem = ""};
+    shim_notes all = {0};
     parapet_status status;
     shim_begin();
     status = parapet_restore_get_info(restore, &info);
-    *generation = info.generation;
-    *passed_over = info.passed_over;
-    return status;
+    figures[0] = info.generation;
+    figures[1] = info.passed_over;
+    shim_notes_add(&all, 0, info.path, info.problem);
+    for (int i = 0; i < info.array_count; i++)
+        shim_notes_add(&all, 0, info.names[i], "");
+    return shim_notes_finish(texts, &all, status);
 }
 
 parapet_status parapet_fortran_restore_close(parapet_restore **restore)
@@ -113,29 +178,14 @@ parapet_status parapet_fortran_restore_close(parapet_restore **restore)
     return parapet_restore_close(restore);
 }
 
-/* Where the numbers of generations go; those beyond room are counted only. */
-typedef struct generations {
-    int64_t *numbers;
-    int room, count;
-} generations;
-
 static int add_generation(void *context, int64_t generation, const char *path)
 {
-    generations *self = context;
-    (void)path;
-    if (self->count < self->room)
-        self->numbers[self->count] = generation;
-    self->count++;
-    return 0;
+    return shim_notes_add(context, generation, path, "");
 }
 
-parapet_status parapet_fortran_checkpoint_list(parapet_store *store, const char *path, int64_t *numbers, int room,
-                                               int *count)
+parapet_status parapet_fortran_checkpoint_list(parapet_store *store, const char *path, shim_notes **generations)
 {
-    generations all = {.numbers = numbers, .room = room};
-    parapet_status status;
+    shim_notes all = {0};
     shim_begin();
-    status = parapet_checkpoint_list(store, path, add_generation, &all);
-    *count = all.count;
-    return status;
+    return shim_notes_finish(generations, &all, parapet_checkpoint_list(store, path, add_generation, &all));
 }

@@ -1,6 +1,7 @@
 /* Copies. */
 #include "shim.h"
 
+#include <parapet_plan.h>
 #include <string.h>
 
 static void list_result(const parapet_copy_result *all, int64_t *counts, double *seconds)
@@ -23,25 +24,43 @@ static void list_result(const parapet_copy_result *all, int64_t *counts, double 
     seconds[1] = all->seconds;
 }
 
-parapet_status parapet_fortran_copy(parapet_store *source, parapet_store *target, parapet_store *temporary,
-                                    const char *texts, const char *lines, int64_t *counts, double *seconds)
+/* Describes a copy; what cannot be described is refused by the library, on all ranks. */
+static parapet_copy_request describe(const shim_stores *stores, const char *texts, const char *lines)
 {
-    parapet_copy_request request = {.source = source, .target = target, .temporary = temporary};
+    parapet_copy_request request = {
+        .source = stores->source, .target = stores->target, .temporary = stores->temporary};
     parapet_copy_changes *changes = &request.changes;
     const char **fields[] = {&request.source_path, &request.target_path, &changes->chunks, &changes->shards,
                              &changes->order,      &changes->region,     &changes->codec};
-    parapet_copy_result result = {0};
-    parapet_status status;
-    shim_begin();
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         *fields[i] = texts;
         texts += strlen(texts) + 1;
     }
+    changes->no_checksum = stores->no_checksum;
     if (shim_copy_options(&request, lines) != PARAPET_OK) {
         shim_refuse("%s", parapet_error_message());
-        request.reserved[0] = 1; /* which the library refuses, on all ranks */
+        request.reserved[0] = 1;
     }
+    return request;
+}
+
+parapet_status parapet_fortran_copy(const shim_stores *stores, const char *texts, const char *lines, int64_t *counts,
+                                    double *seconds)
+{
+    parapet_copy_result result = {0};
+    parapet_copy_request request;
+    parapet_status status;
+    shim_begin();
+    request = describe(stores, texts, lines);
     status = parapet_copy(&request, &result);
     list_result(&result, counts, seconds);
     return status;
+}
+
+parapet_status parapet_fortran_copy_plan(const shim_stores *stores, const char *texts, const char *lines, char **plan)
+{
+    parapet_copy_request request;
+    shim_begin();
+    request = describe(stores, texts, lines);
+    return parapet_copy_request_plan_print(&request, 0, plan, NULL);
 }

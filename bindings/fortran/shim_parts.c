@@ -58,34 +58,63 @@ parapet_status parapet_fortran_parts_add(shim_parts *self, const char *name, con
     return entry->part.part.ndim < 0 ? PARAPET_ERR_ARGUMENT : PARAPET_OK;
 }
 
-parapet_part *shim_parts_select(const shim_parts *parts, const char *name, int *count)
+parapet_part *shim_parts_select(const shim_parts *parts, shim_wish wish, int *count)
 {
     parapet_part *selected = calloc((size_t)parts->count + 1, sizeof *selected);
     *count = selected == NULL;
     for (int i = 0; selected != NULL && i < parts->count; i++)
-        if (strcmp(parts->entries[i]->name, name) == 0)
+        if (strcmp(parts->entries[i]->name, wish.name) == 0)
             selected[(*count)++] = parts->entries[i]->part.part;
+    for (int i = 0; selected != NULL && i < *count; i++)
+        if (shim_type_fits(selected[i].type, wish.type))
+            selected[i].type = PARAPET_TYPE_OF_ARRAY;
     return selected;
 }
 
-/* The type of a part is that of its memory; the array's is known only now. */
-static void settle_types(parapet_array *array, parapet_part *parts, int count)
+int shim_parts_are_of(const shim_parts *parts, const char *const *names, int count, const char *whole)
+{
+    for (int i = 0; i < parts->count; i++) {
+        int found = 0;
+        while (found < count && strcmp(names[found], parts->entries[i]->name) != 0)
+            found++;
+        if (found == count) {
+            shim_refuse("%s has no array \"%s\", which a part gives as its name", whole, parts->entries[i]->name);
+            return 0;
+        }
+    }
+    return 1;
+}
+
+/* A part that the library refuses, on all ranks; the sentence is this layer's. */
+static const parapet_part impossible = {.ndim = -1};
+
+const parapet_part *shim_parts_spoil(const parapet_part *selected, int *count)
+{
+    shim_parts_release(selected);
+    *count = 1;
+    return &impossible;
+}
+
+void shim_parts_release(const parapet_part *selected)
+{
+    if (selected != &impossible)
+        free((void *)(uintptr_t)selected);
+}
+
+/* What is wanted of a list for one array; name: "" if there is only one. */
+static shim_wish wish_for(parapet_array *array, const char *name)
 {
     parapet_array_info info = {0};
-    if (parts == NULL || parapet_array_get_info(array, &info) != PARAPET_OK)
-        return;
-    for (int i = 0; i < count; i++)
-        if (shim_type_fits(parts[i].type, info.type))
-            parts[i].type = PARAPET_TYPE_OF_ARRAY;
+    parapet_status status = parapet_array_get_info(array, &info);
+    return (shim_wish){name, status == PARAPET_OK ? info.type : PARAPET_TYPE_OF_ARRAY};
 }
 
 parapet_status parapet_fortran_array_write_parts(parapet_array *array, const shim_parts *parts)
 {
     int count = 0;
-    parapet_part *all = shim_parts_select(parts, "", &count);
+    parapet_part *all = shim_parts_select(parts, wish_for(array, ""), &count);
     parapet_status status;
     shim_begin();
-    settle_types(array, all, count);
     status = parapet_array_write(array, all, count);
     free(all);
     return status;
@@ -94,69 +123,49 @@ parapet_status parapet_fortran_array_write_parts(parapet_array *array, const shi
 parapet_status parapet_fortran_array_read_parts(parapet_array *array, const shim_parts *parts)
 {
     int count = 0;
-    parapet_part *all = shim_parts_select(parts, "", &count);
+    parapet_part *all = shim_parts_select(parts, wish_for(array, ""), &count);
     parapet_status status;
     shim_begin();
-    settle_types(array, all, count);
     status = parapet_array_read(array, all, count);
     free(all);
     return status;
 }
 
-/* A part that the library refuses, on all ranks; the sentence is this layer's. */
-static const parapet_part impossible = {.ndim = -1};
-
-static int is_path_of(parapet_array *const *arrays, int count, const char *name)
+static const char *path_of(parapet_array *array)
 {
     parapet_array_info info = {0};
-    for (int i = 0; i < count; i++)
-        if (parapet_array_get_info(arrays[i], &info) == PARAPET_OK && strcmp(info.path, name) == 0)
-            return 1;
-    shim_refuse("no array of this call has the path %s, which a part gives as its name", name);
-    return 0;
+    return parapet_array_get_info(array, &info) == PARAPET_OK ? info.path : "";
 }
 
-/* The parts of each array, which the caller frees, entry by entry. */
-static parapet_array_parts *sort_parts(parapet_array *const *arrays, int count, const shim_parts *parts)
+/* The parts of each array, whose paths it lists. */
+static void sort_parts(parapet_array_parts *list, parapet_array *const *arrays, const char **paths, int count,
+                       const shim_parts *parts)
 {
-    parapet_array_parts *list = calloc((size_t)count + 1, sizeof *list);
-    for (int i = 0; list != NULL && i < count; i++) {
-        parapet_array_info info = {.path = ""};
-        (void)parapet_array_get_info(arrays[i], &info);
-        parapet_part *own = shim_parts_select(parts, info.path, &list[i].part_count);
-        settle_types(arrays[i], own, list[i].part_count);
+    for (int i = 0; i < count; i++) {
+        paths[i] = path_of(arrays[i]);
         list[i].array = arrays[i];
-        list[i].parts = own;
+        list[i].parts = shim_parts_select(parts, wish_for(arrays[i], paths[i]), &list[i].part_count);
     }
-    return list;
-}
-
-static void free_sorted(parapet_array_parts *list, int count)
-{
-    for (int i = 0; list != NULL && i < count; i++)
-        if (list[i].parts != &impossible)
-            free((void *)(uintptr_t)list[i].parts);
-    free(list);
 }
 
 /* All arrays as one transfer; direction is one of the two functions of parapet.h. */
 static parapet_status transfer_together(parapet_array *const *arrays, int count, const shim_parts *parts,
                                         parapet_status (*direction)(const parapet_array_parts *list, int count))
 {
-    parapet_array_parts *list;
+    parapet_array_parts *list = calloc((size_t)count + 1, sizeof *list);
+    const char **paths = calloc((size_t)count + 1, sizeof *paths);
     parapet_status status;
-    int is_known = 1;
     shim_begin();
-    list = sort_parts(arrays, count, parts);
-    for (int i = 0; i < parts->count && is_known; i++)
-        is_known = is_path_of(arrays, count, parts->entries[i]->name);
-    if (!is_known && list != NULL && count > 0) {
-        free((void *)(uintptr_t)list[0].parts);
-        list[0].parts = &impossible;
-        list[0].part_count = 1;
+    if (list != NULL && paths != NULL) {
+        sort_parts(list, arrays, paths, count, parts);
+        if (!shim_parts_are_of(parts, paths, count, "this call") && count > 0)
+            list[0].parts = shim_parts_spoil(list[0].parts, &list[0].part_count);
     }
-    status = direction(list, count);
-    free_sorted(list, count);
+    status = direction(paths != NULL ? list : NULL, count);
+    for (int i = 0; list != NULL && i < count; i++)
+        shim_parts_release(list[i].parts);
+    free(paths);
+    free(list);
     return status;
 }
 

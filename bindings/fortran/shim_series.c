@@ -2,53 +2,6 @@
 #include "shim.h"
 
 #include <stdlib.h>
-#include <string.h>
-
-shim_definitions *parapet_fortran_definitions_build(void)
-{
-    return calloc(1, sizeof(shim_definitions));
-}
-
-void parapet_fortran_definitions_free(shim_definitions *self)
-{
-    for (int i = 0; self != NULL && i < self->count; i++) {
-        free(self->names[i]);
-        parapet_fortran_spec_free(self->owners[i]);
-    }
-    if (self != NULL) {
-        free(self->names);
-        free(self->specs);
-        free(self->owners);
-    }
-    free(self);
-}
-
-/* A list with room for one more entry; the same list, and 1 in *is_full, if there is no memory. */
-static void *larger(void *list, int count, size_t bytes, int *is_full)
-{
-    void *grown = realloc(list, (size_t)(count + 1) * bytes);
-    if (grown == NULL)
-        *is_full = 1;
-    return grown == NULL ? list : grown;
-}
-
-parapet_status parapet_fortran_definitions_add(shim_definitions *self, const char *name, shim_spec *spec)
-{
-    char *copy = shim_duplicate(name);
-    int is_full = copy == NULL;
-    self->names = larger(self->names, self->count, sizeof self->names[0], &is_full);
-    self->specs = larger(self->specs, self->count, sizeof self->specs[0], &is_full);
-    self->owners = larger(self->owners, self->count, sizeof self->owners[0], &is_full);
-    if (is_full) {
-        free(copy);
-        parapet_fortran_spec_free(spec);
-        return shim_lack_memory();
-    }
-    self->names[self->count] = copy;
-    self->specs[self->count] = spec->spec;
-    self->owners[self->count++] = spec;
-    return spec->is_wrong ? PARAPET_ERR_ARGUMENT : PARAPET_OK;
-}
 
 static const char *given(const char *text)
 {
@@ -99,35 +52,45 @@ parapet_status parapet_fortran_series_close(parapet_series **series)
     return parapet_series_close(series);
 }
 
-parapet_status parapet_fortran_series_info(parapet_series *series, int64_t *steps, int64_t *steps_committed)
+parapet_status parapet_fortran_series_info(parapet_series *series, int64_t *figures, shim_notes **texts)
 {
-    parapet_series_info info = {0};
+    parapet_series_info info = {.path = "", .dimension = ""};
+    shim_notes all = {0};
     parapet_status status;
     shim_begin();
     status = parapet_series_get_info(series, &info);
-    *steps = info.steps;
-    *steps_committed = info.steps_committed;
-    return status;
+    figures[0] = info.steps;
+    figures[1] = info.steps_committed;
+    figures[2] = info.steps_per_row;
+    figures[3] = info.shards_written;
+    figures[4] = info.is_staged;
+    shim_notes_add(&all, 0, info.path, info.dimension);
+    for (int i = 0; i < info.count; i++)
+        shim_notes_add(&all, 0, info.names[i], "");
+    return shim_notes_finish(texts, &all, status);
 }
 
-/* A part that the library refuses, on all ranks; the sentence is this layer's. */
-static const parapet_part impossible = {.ndim = -1};
-
-static int is_array_of(const parapet_series_info *info, const char *name)
+parapet_status parapet_fortran_series_explain(parapet_series *series, char **text)
 {
-    for (int i = 0; i < info->count; i++)
-        if (strcmp(info->names[i], name) == 0)
-            return 1;
-    shim_refuse("the series %s has no array %s", info->path, name);
-    return 0;
+    shim_begin();
+    return parapet_series_print(series, text);
+}
+
+/* The type of an array of the series; of any, if it is not known. */
+static parapet_type type_of(parapet_series *series, int index)
+{
+    parapet_array_info info = {0};
+    return parapet_series_get_array_info(series, index, &info) == PARAPET_OK ? info.type : PARAPET_TYPE_OF_ARRAY;
 }
 
 /* The parts of each array in a list that the caller frees, entry by entry. */
-static parapet_step *sort_parts(const parapet_series_info *info, const shim_parts *parts)
+static parapet_step *sort_parts(parapet_series *series, const parapet_series_info *info, const shim_parts *parts)
 {
     parapet_step *steps = calloc((size_t)info->count + 1, sizeof *steps);
-    for (int i = 0; steps != NULL && i < info->count; i++)
-        steps[i].parts = shim_parts_select(parts, info->names[i], &steps[i].part_count);
+    for (int i = 0; steps != NULL && i < info->count; i++) {
+        shim_wish wish = {info->names[i], type_of(series, i)};
+        steps[i].parts = shim_parts_select(parts, wish, &steps[i].part_count);
+    }
     return steps;
 }
 
@@ -135,21 +98,18 @@ parapet_status parapet_fortran_series_append_parts(parapet_series *series, doubl
 {
     parapet_series_info info = {0};
     parapet_status status;
-    parapet_step *steps, refused = {.parts = &impossible, .part_count = 1};
-    int is_known = 1;
+    parapet_step *steps;
+    int is_known;
     shim_begin();
     if ((status = parapet_series_get_info(series, &info)) != PARAPET_OK)
         return status;
-    for (int i = 0; i < parts->count && is_known; i++)
-        is_known = is_array_of(&info, parts->entries[i]->name);
-    steps = sort_parts(&info, parts);
-    if (!is_known && steps != NULL) {
-        free((void *)(uintptr_t)steps[0].parts);
-        steps[0] = refused;
-    }
+    is_known = shim_parts_are_of(parts, info.names, info.count, "the series");
+    steps = sort_parts(series, &info, parts);
+    if (!is_known && steps != NULL)
+        steps[0].parts = shim_parts_spoil(steps[0].parts, &steps[0].part_count);
     status = parapet_series_append(series, coordinate, steps);
-    for (int i = is_known ? 0 : 1; steps != NULL && i < info.count; i++)
-        free((void *)(uintptr_t)steps[i].parts);
+    for (int i = 0; steps != NULL && i < info.count; i++)
+        shim_parts_release(steps[i].parts);
     free(steps);
     return status;
 }
@@ -168,6 +128,6 @@ parapet_status parapet_fortran_series_append(parapet_series *series, double coor
         return shim_refuse("the series %s has %d arrays: collect the data of each with parts%%add(data, start, "
                            "name=...) and append the parts",
                            info.path, info.count);
-    step.part_count = shim_part_describe(&one, data, (shim_place){start, start_count}, PARAPET_TYPE_OF_ARRAY);
+    step.part_count = shim_part_describe(&one, data, (shim_place){start, start_count}, type_of(series, 0));
     return parapet_series_append(series, coordinate, &step);
 }

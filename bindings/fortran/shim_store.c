@@ -36,30 +36,33 @@ parapet_status shim_copy_options(parapet_copy_request *request, const char *line
 }
 
 /* An option that cannot be set is kept as one that the library refuses, so that no rank is left waiting. */
-static parapet_status open_store(parapet_store **store, MPI_Comm comm, const char *path, int mode, const char *lines)
+static parapet_status open_store(parapet_store **store, MPI_Comm comm, const char *path, int mode,
+                                 parapet_store_options *options, const char *lines)
 {
-    parapet_store_options options = {0};
     parapet_status status;
     shim_begin();
-    if ((status = set_lines(set_store_option, &options, lines)) != PARAPET_OK) {
+    if ((status = set_lines(set_store_option, options, lines)) != PARAPET_OK) {
         shim_refuse("%s", parapet_error_message());
-        options.reserved[0] = 1;
+        options->reserved[0] = 1;
     }
     if (shim_is_taken(*store, "store"))
         return PARAPET_ERR_ARGUMENT;
-    return parapet_store_open(store, comm, path, (parapet_mode)mode, &options);
+    return parapet_store_open(store, comm, path, (parapet_mode)mode, options);
 }
 
-parapet_status parapet_fortran_store_open_alone(parapet_store **store, const char *path, int mode, const char *lines)
+parapet_status parapet_fortran_store_open_alone(parapet_store **store, const char *path, int mode, const char *lines,
+                                                parapet_progress_callback progress, void *context)
 {
-    return open_store(store, MPI_COMM_NULL, path, mode, lines);
+    parapet_store_options options = {.progress = progress, .progress_context = context};
+    return open_store(store, MPI_COMM_NULL, path, mode, &options, lines);
 }
 
 #if !defined(PARAPET_SERIAL)
 parapet_status parapet_fortran_store_open(parapet_store **store, int comm, const char *path, int mode,
-                                          const char *lines)
+                                          const char *lines, parapet_progress_callback progress, void *context)
 {
-    return open_store(store, MPI_Comm_f2c((MPI_Fint)comm), path, mode, lines);
+    parapet_store_options options = {.progress = progress, .progress_context = context};
+    return open_store(store, MPI_Comm_f2c((MPI_Fint)comm), path, mode, &options, lines);
 }
 #endif
 
@@ -90,17 +93,15 @@ parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *c
     return status;
 }
 
-static int count_removal(void *context, const char *key, const char *reason)
+static int add_removal(void *context, const char *key, const char *reason)
 {
-    (void)key;
-    (void)reason;
-    ++*(int64_t *)context;
-    return 0;
+    return shim_notes_add(context, 0, key, reason);
 }
 
-parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run, int64_t *count)
+parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run,
+                                             shim_notes **removals)
 {
+    shim_notes all = {0};
     shim_begin();
-    *count = 0;
-    return parapet_store_collect(store, path, dry_run, count_removal, count);
+    return shim_notes_finish(removals, &all, parapet_store_collect(store, path, dry_run, add_removal, &all));
 }

@@ -110,3 +110,45 @@ const char *parapet_fortran_status_name(int status)
 {
     return parapet_status_name((parapet_status)status);
 }
+
+int parapet_fortran_version_number(void)
+{
+    return parapet_version_number();
+}
+
+const char *parapet_fortran_type_name(int type)
+{
+    return parapet_type_name((parapet_type)type);
+}
+
+int parapet_fortran_type_from_name(const char *name)
+{
+    return (int)parapet_type_from_name(name);
+}
+
+int64_t parapet_fortran_type_bytes(int type)
+{
+    return (int64_t)parapet_type_bytes((parapet_type)type);
+}
+
+char *parapet_fortran_text_visible(const char *characters)
+{
+    size_t length = parapet_text_visible(NULL, 0, characters);
+    char *visible = malloc(length + 1);
+    if (visible != NULL)
+        (void)parapet_text_visible(visible, length + 1, characters);
+    return visible;
+}
+
+parapet_status parapet_fortran_launch(int *figures, const char **flavour)
+{
+    parapet_launch launch = {0};
+    parapet_status status;
+    shim_begin();
+    status = parapet_launch_get(&launch);
+    figures[0] = launch.rank;
+    figures[1] = launch.count;
+    figures[2] = launch.is_inherited;
+    *flavour = launch.flavour;
+    return status;
+}

@@ -3,8 +3,21 @@
 !
 !     mpiexec -n 4 failures STORE          counts what is not as it should be
 !     mpiexec -n 4 failures STORE stop     makes a mistake without asking for the status
+module impatience
+  use, intrinsic :: iso_fortran_env, only: int64
+  implicit none
+  logical :: is_impatient = .false.
+contains
+  subroutine enough(done_bytes, total_bytes, cancel)
+    integer(int64), intent(in) :: done_bytes, total_bytes
+    logical, intent(inout) :: cancel
+    cancel = is_impatient .and. done_bytes <= total_bytes
+  end subroutine enough
+end module impatience
+
 program failures
   use, intrinsic :: iso_fortran_env, only: int64, real32, real64, error_unit
+  use impatience
   use mpi_f08
   use parapet
   implicit none
@@ -93,7 +106,7 @@ program failures
   if (any(field /= 1) .or. any(twice /= 2)) wrong = wrong + 1
   if (rank == 1) call parts%add(field, start=[1, 1], name="pair/c")
   call parapet_arrays_read(pair, parts, status, message)
-  call expect(PARAPET_ERR_ARGUMENT, merge("the path pair/c", "dimensions     ", rank == 1))
+  call expect(PARAPET_ERR_ARGUMENT, merge('no array "pair/c"', "dimensions       ", rank == 1))
   call parts%clear()
   call pair(1)%close()
   call pair(2)%close()
@@ -102,12 +115,14 @@ program failures
   call series%create(store, "series")
   call parts%add(field, start=[1, 1 + 6 * rank], name=merge("fields", "field ", rank == 2))
   call series%append_parts(1.0_real64, parts, status, message)
-  call expect(PARAPET_ERR_ARGUMENT, merge("no array fields", "dimensions     ", rank == 2))
+  call expect(PARAPET_ERR_ARGUMENT, merge('no array "fields"', "dimensions       ", rank == 2))
   call series%close()
   call checkpoint%begin(store, "restart")
   call checkpoint%get_attribute("step", number, status, message)
   call expect(PARAPET_ERR_ARGUMENT, "commit")
   call checkpoint%abort()
+  call check_several_items()
+  call check_cancelling()
   call restore%open(store, "restart", status=status, message=message)
   call expect(PARAPET_ERR_NOT_FOUND, "restart")
   call parapet_copy(store, "field", store, "copy", chunks="none/3", status=status, message=message)
@@ -117,6 +132,48 @@ program failures
   if (wrong > 0) error stop "not every failure is as it should be"
 
 contains
+
+  ! One rank names an array that was not defined; then all are right, and read on other places than they wrote.
+  subroutine check_several_items()
+    type(parapet_definitions) :: arrays
+    integer(int64), target :: dates(3)
+    call arrays%add("field", PARAPET_FLOAT64, shape=[8, 24])
+    call arrays%add("dates", PARAPET_DATETIME64, shape=[12])
+    dates = rank
+    field = rank
+    call parts%clear()
+    call parts%add(field, start=[1, 1 + 6 * rank], name="field")
+    call parts%add(dates, start=[1 + 3 * rank], name=merge("data ", "dates", rank == 3))
+    call checkpoint%begin(store, "several")
+    call checkpoint%put_parts(arrays, parts, status, message)
+    call expect(PARAPET_ERR_ARGUMENT, merge('no array "data"', "dimensions     ", rank == 3))
+    call checkpoint%abort()
+    call parts%clear()
+    call parts%add(field, start=[1, 1 + 6 * rank], name="field")
+    call parts%add(dates, start=[1 + 3 * rank], name="dates")
+    call checkpoint%begin(store, "several")
+    call checkpoint%put_parts(arrays, parts)
+    call checkpoint%commit()
+    call parts%clear()
+    if (rank /= 2) call parts%add(field, start=[1, 19 - 6 * rank], name="field")
+    if (rank == 2) call parts%add(dates, start=[1], name="dates")
+    call restore%open(store, "several")
+    call restore%get_parts(parts)
+    call restore%close()
+    if (rank /= 2 .and. any(field /= 3 - rank)) wrong = wrong + 1
+    if (rank == 2 .and. any(dates /= 0)) wrong = wrong + 1
+  end subroutine check_several_items
+
+  ! One rank has enough.
+  subroutine check_cancelling()
+    type(parapet_store) :: watched
+    is_impatient = rank == 1
+    call watched%open(path, comm=MPI_COMM_WORLD, mode=PARAPET_UPDATE, progress=enough)
+    call parapet_copy(watched, "field", watched, "cancelled", chunks="3,4", no_probe=.true., status=status, &
+                      message=message)
+    call expect(PARAPET_ERR_CANCELLED, "")
+    call watched%close()
+  end subroutine check_cancelling
 
   subroutine expect(wanted, words)
     integer, intent(in) :: wanted

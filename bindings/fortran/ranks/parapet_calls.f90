@@ -22,6 +22,60 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_version_number() &
+        bind(c, name="parapet_fortran_version_number") result(answer)
+      import
+      integer(c_int) :: answer
+    end function parapet_fortran_version_number
+  end interface
+
+  interface
+    function parapet_fortran_type_name(type) &
+        bind(c, name="parapet_fortran_type_name") result(answer)
+      import
+      integer(c_int), value :: type
+      type(c_ptr) :: answer
+    end function parapet_fortran_type_name
+  end interface
+
+  interface
+    function parapet_fortran_type_from_name(name) &
+        bind(c, name="parapet_fortran_type_from_name") result(answer)
+      import
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_type_from_name
+  end interface
+
+  interface
+    function parapet_fortran_type_bytes(type) &
+        bind(c, name="parapet_fortran_type_bytes") result(answer)
+      import
+      integer(c_int), value :: type
+      integer(c_int64_t) :: answer
+    end function parapet_fortran_type_bytes
+  end interface
+
+  interface
+    function parapet_fortran_text_visible(characters) &
+        bind(c, name="parapet_fortran_text_visible") result(answer)
+      import
+      character(kind=c_char), intent(in) :: characters(*)
+      type(c_ptr) :: answer
+    end function parapet_fortran_text_visible
+  end interface
+
+  interface
+    function parapet_fortran_launch(figures, flavour) &
+        bind(c, name="parapet_fortran_launch") result(answer)
+      import
+      integer(c_int), intent(inout) :: figures(*)
+      type(c_ptr), intent(inout) :: flavour
+      integer(c_int) :: answer
+    end function parapet_fortran_launch
+  end interface
+
+  interface
     function parapet_fortran_status_name(status) &
         bind(c, name="parapet_fortran_status_name") result(answer)
       import
@@ -209,19 +263,68 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_store_open_alone(store, path, mode, lines) &
+    function parapet_fortran_notes_count(self) &
+        bind(c, name="parapet_fortran_notes_count") result(answer)
+      import
+      type(c_ptr), value :: self
+      integer(c_int) :: answer
+    end function parapet_fortran_notes_count
+  end interface
+
+  interface
+    function parapet_fortran_notes_number(self, index) &
+        bind(c, name="parapet_fortran_notes_number") result(answer)
+      import
+      type(c_ptr), value :: self
+      integer(c_int), value :: index
+      integer(c_int64_t) :: answer
+    end function parapet_fortran_notes_number
+  end interface
+
+  interface
+    function parapet_fortran_notes_first(self, index) &
+        bind(c, name="parapet_fortran_notes_first") result(answer)
+      import
+      type(c_ptr), value :: self
+      integer(c_int), value :: index
+      type(c_ptr) :: answer
+    end function parapet_fortran_notes_first
+  end interface
+
+  interface
+    function parapet_fortran_notes_second(self, index) &
+        bind(c, name="parapet_fortran_notes_second") result(answer)
+      import
+      type(c_ptr), value :: self
+      integer(c_int), value :: index
+      type(c_ptr) :: answer
+    end function parapet_fortran_notes_second
+  end interface
+
+  interface
+    subroutine parapet_fortran_notes_free(self) &
+        bind(c, name="parapet_fortran_notes_free")
+      import
+      type(c_ptr), value :: self
+    end subroutine parapet_fortran_notes_free
+  end interface
+
+  interface
+    function parapet_fortran_store_open_alone(store, path, mode, lines, progress, context) &
         bind(c, name="parapet_fortran_store_open_alone") result(answer)
       import
       type(c_ptr), intent(inout) :: store
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int), value :: mode
       character(kind=c_char), intent(in) :: lines(*)
+      type(c_funptr), value :: progress
+      type(c_ptr), value :: context
       integer(c_int) :: answer
     end function parapet_fortran_store_open_alone
   end interface
 
   interface
-    function parapet_fortran_store_open(store, comm, path, mode, lines) &
+    function parapet_fortran_store_open(store, comm, path, mode, lines, progress, context) &
         bind(c, name="parapet_fortran_store_open") result(answer)
       import
       type(c_ptr), intent(inout) :: store
@@ -229,6 +332,8 @@ module parapet_calls
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int), value :: mode
       character(kind=c_char), intent(in) :: lines(*)
+      type(c_funptr), value :: progress
+      type(c_ptr), value :: context
       integer(c_int) :: answer
     end function parapet_fortran_store_open
   end interface
@@ -264,13 +369,13 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_store_collect(store, path, dry_run, count) &
+    function parapet_fortran_store_collect(store, path, dry_run, removals) &
         bind(c, name="parapet_fortran_store_collect") result(answer)
       import
       type(c_ptr), value :: store
       character(kind=c_char), intent(in) :: path(*)
       integer(c_int), value :: dry_run
-      integer(c_int64_t), intent(inout) :: count(*)
+      type(c_ptr), intent(inout) :: removals
       integer(c_int) :: answer
     end function parapet_fortran_store_collect
   end interface
@@ -339,22 +444,13 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_group_list(group, names, count) &
+    function parapet_fortran_group_list(group, children) &
         bind(c, name="parapet_fortran_group_list") result(answer)
       import
       type(c_ptr), value :: group
-      type(c_ptr), intent(inout) :: names
-      integer(c_int), intent(inout) :: count(*)
+      type(c_ptr), intent(inout) :: children
       integer(c_int) :: answer
     end function parapet_fortran_group_list
-  end interface
-
-  interface
-    subroutine parapet_fortran_free(memory) &
-        bind(c, name="parapet_fortran_free")
-      import
-      type(c_ptr), value :: memory
-    end subroutine parapet_fortran_free
   end interface
 
   interface
@@ -586,6 +682,58 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_array_texts(array, path, type_name, codecs) &
+        bind(c, name="parapet_fortran_array_texts") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(c_ptr), intent(inout) :: path
+      type(c_ptr), intent(inout) :: type_name
+      type(c_ptr), intent(inout) :: codecs
+      integer(c_int) :: answer
+    end function parapet_fortran_array_texts
+  end interface
+
+  interface
+    function parapet_fortran_array_fill(array, value, type) &
+        bind(c, name="parapet_fortran_array_fill") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(c_ptr), value :: value
+      integer(c_int), value :: type
+      integer(c_int) :: answer
+    end function parapet_fortran_array_fill
+  end interface
+
+  interface
+    function parapet_fortran_array_explain(array, text) &
+        bind(c, name="parapet_fortran_array_explain") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(c_ptr), intent(inout) :: text
+      integer(c_int) :: answer
+    end function parapet_fortran_array_explain
+  end interface
+
+  interface
+    function parapet_fortran_array_list(array, numbers, figures) &
+        bind(c, name="parapet_fortran_array_list") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(c_ptr), intent(inout) :: numbers
+      integer(c_int64_t), intent(inout) :: figures(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_list
+  end interface
+
+  interface
+    subroutine parapet_fortran_free(memory) &
+        bind(c, name="parapet_fortran_free")
+      import
+      type(c_ptr), value :: memory
+    end subroutine parapet_fortran_free
+  end interface
+
+  interface
     function parapet_fortran_array_dimension_name(array, dimension) &
         bind(c, name="parapet_fortran_array_dimension_name") result(answer)
       import
@@ -596,14 +744,85 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_array_check(array, depth, counts) &
+    function parapet_fortran_array_check(array, depth, counts, findings) &
         bind(c, name="parapet_fortran_array_check") result(answer)
       import
       type(c_ptr), value :: array
       integer(c_int), value :: depth
       integer(c_int64_t), intent(inout) :: counts(*)
+      type(c_ptr), intent(inout) :: findings
       integer(c_int) :: answer
     end function parapet_fortran_array_check
+  end interface
+
+  interface
+    function parapet_fortran_definitions_build() &
+        bind(c, name="parapet_fortran_definitions_build") result(answer)
+      import
+      type(c_ptr) :: answer
+    end function parapet_fortran_definitions_build
+  end interface
+
+  interface
+    subroutine parapet_fortran_definitions_clear(self) &
+        bind(c, name="parapet_fortran_definitions_clear")
+      import
+      type(c_ptr), value :: self
+    end subroutine parapet_fortran_definitions_clear
+  end interface
+
+  interface
+    subroutine parapet_fortran_definitions_free(self) &
+        bind(c, name="parapet_fortran_definitions_free")
+      import
+      type(c_ptr), value :: self
+    end subroutine parapet_fortran_definitions_free
+  end interface
+
+  interface
+    function parapet_fortran_definitions_add(self, name, spec) &
+        bind(c, name="parapet_fortran_definitions_add") result(answer)
+      import
+      type(c_ptr), value :: self
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: spec
+      integer(c_int) :: answer
+    end function parapet_fortran_definitions_add
+  end interface
+
+  interface
+    function parapet_fortran_arrays_create(arrays, count, store, definitions) &
+        bind(c, name="parapet_fortran_arrays_create") result(answer)
+      import
+      type(c_ptr), value :: arrays
+      integer(c_int), value :: count
+      type(c_ptr), value :: store
+      type(c_ptr), value :: definitions
+      integer(c_int) :: answer
+    end function parapet_fortran_arrays_create
+  end interface
+
+  interface
+    function parapet_fortran_arrays_open(arrays, count, store, paths, path_count) &
+        bind(c, name="parapet_fortran_arrays_open") result(answer)
+      import
+      type(c_ptr), value :: arrays
+      integer(c_int), value :: count
+      type(c_ptr), value :: store
+      character(kind=c_char), intent(in) :: paths(*)
+      integer(c_int), value :: path_count
+      integer(c_int) :: answer
+    end function parapet_fortran_arrays_open
+  end interface
+
+  interface
+    function parapet_fortran_arrays_close(arrays, count) &
+        bind(c, name="parapet_fortran_arrays_close") result(answer)
+      import
+      type(c_ptr), value :: arrays
+      integer(c_int), value :: count
+      integer(c_int) :: answer
+    end function parapet_fortran_arrays_close
   end interface
 
   interface
@@ -746,33 +965,6 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_definitions_build() &
-        bind(c, name="parapet_fortran_definitions_build") result(answer)
-      import
-      type(c_ptr) :: answer
-    end function parapet_fortran_definitions_build
-  end interface
-
-  interface
-    subroutine parapet_fortran_definitions_free(self) &
-        bind(c, name="parapet_fortran_definitions_free")
-      import
-      type(c_ptr), value :: self
-    end subroutine parapet_fortran_definitions_free
-  end interface
-
-  interface
-    function parapet_fortran_definitions_add(self, name, spec) &
-        bind(c, name="parapet_fortran_definitions_add") result(answer)
-      import
-      type(c_ptr), value :: self
-      character(kind=c_char), intent(in) :: name(*)
-      type(c_ptr), value :: spec
-      integer(c_int) :: answer
-    end function parapet_fortran_definitions_add
-  end interface
-
-  interface
     function parapet_fortran_series_create(series, store, path, arrays, dimension, coordinate_attributes, attributes) &
         bind(c, name="parapet_fortran_series_create") result(answer)
       import
@@ -828,14 +1020,24 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_series_info(series, steps, steps_committed) &
+    function parapet_fortran_series_info(series, figures, texts) &
         bind(c, name="parapet_fortran_series_info") result(answer)
       import
       type(c_ptr), value :: series
-      integer(c_int64_t), intent(inout) :: steps(*)
-      integer(c_int64_t), intent(inout) :: steps_committed(*)
+      integer(c_int64_t), intent(inout) :: figures(*)
+      type(c_ptr), intent(inout) :: texts
       integer(c_int) :: answer
     end function parapet_fortran_series_info
+  end interface
+
+  interface
+    function parapet_fortran_series_explain(series, text) &
+        bind(c, name="parapet_fortran_series_explain") result(answer)
+      import
+      type(c_ptr), value :: series
+      type(c_ptr), intent(inout) :: text
+      integer(c_int) :: answer
+    end function parapet_fortran_series_explain
   end interface
 
   interface
@@ -1028,6 +1230,17 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_checkpoint_put_defined(checkpoint, arrays, parts) &
+        bind(c, name="parapet_fortran_checkpoint_put_defined") result(answer)
+      import
+      type(c_ptr), value :: checkpoint
+      type(c_ptr), value :: arrays
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_checkpoint_put_defined
+  end interface
+
+  interface
     function parapet_fortran_checkpoint_attribute_set(checkpoint, name, json) &
         bind(c, name="parapet_fortran_checkpoint_attribute_set") result(answer)
       import
@@ -1154,6 +1367,16 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_restore_get_named(restore, parts) &
+        bind(c, name="parapet_fortran_restore_get_named") result(answer)
+      import
+      type(c_ptr), value :: restore
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_restore_get_named
+  end interface
+
+  interface
     function parapet_fortran_restore_attribute_get(restore, name, json) &
         bind(c, name="parapet_fortran_restore_attribute_get") result(answer)
       import
@@ -1165,12 +1388,12 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_restore_info(restore, generation, passed_over) &
+    function parapet_fortran_restore_info(restore, figures, texts) &
         bind(c, name="parapet_fortran_restore_info") result(answer)
       import
       type(c_ptr), value :: restore
-      integer(c_int64_t), intent(inout) :: generation(*)
-      integer(c_int64_t), intent(inout) :: passed_over(*)
+      integer(c_int64_t), intent(inout) :: figures(*)
+      type(c_ptr), intent(inout) :: texts
       integer(c_int) :: answer
     end function parapet_fortran_restore_info
   end interface
@@ -1185,31 +1408,39 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_checkpoint_list(store, path, numbers, room, count) &
+    function parapet_fortran_checkpoint_list(store, path, generations) &
         bind(c, name="parapet_fortran_checkpoint_list") result(answer)
       import
       type(c_ptr), value :: store
       character(kind=c_char), intent(in) :: path(*)
-      integer(c_int64_t), intent(inout) :: numbers(*)
-      integer(c_int), value :: room
-      integer(c_int), intent(inout) :: count(*)
+      type(c_ptr), intent(inout) :: generations
       integer(c_int) :: answer
     end function parapet_fortran_checkpoint_list
   end interface
 
   interface
-    function parapet_fortran_copy(source, target, temporary, texts, lines, counts, seconds) &
+    function parapet_fortran_copy(stores, texts, lines, counts, seconds) &
         bind(c, name="parapet_fortran_copy") result(answer)
       import
-      type(c_ptr), value :: source
-      type(c_ptr), value :: target
-      type(c_ptr), value :: temporary
+      type(c_ptr), value :: stores
       character(kind=c_char), intent(in) :: texts(*)
       character(kind=c_char), intent(in) :: lines(*)
       integer(c_int64_t), intent(inout) :: counts(*)
       real(c_double), intent(inout) :: seconds(*)
       integer(c_int) :: answer
     end function parapet_fortran_copy
+  end interface
+
+  interface
+    function parapet_fortran_copy_plan(stores, texts, lines, plan) &
+        bind(c, name="parapet_fortran_copy_plan") result(answer)
+      import
+      type(c_ptr), value :: stores
+      character(kind=c_char), intent(in) :: texts(*)
+      character(kind=c_char), intent(in) :: lines(*)
+      type(c_ptr), intent(inout) :: plan
+      integer(c_int) :: answer
+    end function parapet_fortran_copy_plan
   end interface
 
   interface
