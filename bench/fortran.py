@@ -1,6 +1,6 @@
 """bench/run fortran: what a collective call costs from Fortran beyond the same call from C.
 
-    bench/run fortran [--quick] [--build DIR] [--memory DIR] [--markdown FILE]
+    bench/run fortran [--build DIR] [--memory DIR] [--markdown FILE]
 
 One process has a store in its memory, four ranks one in a directory in memory. Calls from both languages take turns, 1,000
 of each; judged is the median of the differences of each turn.
@@ -31,8 +31,7 @@ class Fortran:
         folder = os.path.join(self.options.memory, "fortran")
         shutil.rmtree(folder, ignore_errors=True)
         os.makedirs(self.options.memory, exist_ok=True)
-        calls = 200 if self.options.quick else 1000
-        rows = [*self.measure(1, "memory:bench", 1000), *self.measure(4, folder, calls)]
+        rows = [*self.measure(1, "memory:bench", 1000), *self.measure(4, folder, 1000)]
         shutil.rmtree(folder, ignore_errors=True)
         lines = ["| call | ranks | C, us | Fortran, us | more, us |", "|---|---|---|---|---|"]
         lines += [f"| {name} | {ranks} | {c:.1f} | {fortran:.1f} | {more:+.1f} |" for name, ranks, c, fortran, more in rows]

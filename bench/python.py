@@ -4,10 +4,10 @@
 
 collective: 16 doubles of each of four ranks, in a directory in memory; at most 200 us more than C.
 slices: one process, a store in its memory, boxes from one element to 64 MiB; at most 15 us and 5 % more than C.
-peers: the same boxes in a directory in memory, with one thread, no cache, and what is read or written open before; Parapet
-is to be ahead of zarr-python and TensorStore in every row.
+peers: the same boxes in a directory in memory, with one thread, no cache, nothing flushed to a device, and what is read or
+written open before; Parapet is to be ahead of zarr-python and TensorStore in every row.
 
-Calls take turns within one process, 1,000 of each (fewer of large boxes, and with --quick); judged is the median of the
+Calls take turns within one process, 1,000 of each (with --quick fewer of large boxes); judged is the median of the
 differences, or ratios, of each turn. The calls of C use the handle that Python has opened (bench/python_calls.c), so they
 take as long as in a program in C. The build must have the package: cmake --preset mpich -DPARAPET_PYTHON=ON.
 """
@@ -59,17 +59,17 @@ class Python:
                                  f"TensorStore {tensorstore:.0f}, x{ratios[1]:.2f}", "at least x1"], min(ratios) > 1)
 
     def run(self):
-        calls = 300 if self.options.quick else 1000
+        calls, amount = 1000, "quick" if self.options.quick else "all"
         shutil.rmtree(self.folder, ignore_errors=True)
         os.makedirs(self.options.memory, exist_ok=True)
         if self.options.only in "collective":
-            for name, figures in self.measure(["mpiexec.mpich", "-n", "4"], "collective", self.library, self.folder, calls):
+            for name, figures in self.measure(["mpiexec.mpich", "-n", "4"], "collective", self.library, self.folder, amount, calls):
                 self.beyond_c("collective", name, figures, MOST_COLLECTIVE)
         if self.options.only in "slices":
-            for name, figures in self.measure([], "slices", self.library, "memory:bench", calls):
+            for name, figures in self.measure([], "slices", self.library, "memory:bench", amount, calls):
                 self.beyond_c("slices", name, figures, MOST_SLICE + MOST_SLICE_RATIO * figures[0])
         if self.options.only in "peers":
-            for name, figures in self.measure([], "peers", self.folder, calls // 3):
+            for name, figures in self.measure([], "peers", self.folder, amount, calls):
                 self.beside_peers(name, figures)
         shutil.rmtree(self.folder, ignore_errors=True)
         self.finish()

@@ -1,10 +1,11 @@
 """Times calls of the package beside the same calls of C, which take turns with them. Started by bench/python.py.
 
-    python_calls.py slices LIBRARY URL CALLS        one process: indices, and read into memory that is there
-    python_calls.py collective LIBRARY URL CALLS    under mpiexec: write and read of 16 doubles for each rank
-    python_calls.py peers FOLDER CALLS              one process: zarr-python and TensorStore on the same store
+    python_calls.py slices LIBRARY URL AMOUNT CALLS        one process: indices, and read into memory that is there
+    python_calls.py collective LIBRARY URL AMOUNT CALLS    under mpiexec: write and read of 16 doubles for each rank
+    python_calls.py peers FOLDER AMOUNT CALLS              one process: zarr-python and TensorStore on the same store
 
-LIBRARY has the functions of python_calls.c. Prints lines of "NAME FIGURE...": microseconds, medians.
+LIBRARY has the functions of python_calls.c. AMOUNT is "all", or "quick" for fewer calls with large boxes. Prints lines of
+"NAME FIGURE...": microseconds, medians.
 """
 import ctypes
 import os
@@ -67,12 +68,12 @@ class InC:
         return lambda: function(which, self.array, len(start), numbers, last)
 
 
-def turns_for(size_bytes, calls):
-    """Fewer of the calls that move much."""
-    return max(15, min(calls, calls * 262144 // size_bytes))
+def turns_for(size_bytes, amount, calls):
+    """How many calls: all, or fewer of those that move much."""
+    return calls if amount == "all" else max(15, min(calls, calls * 65536 // size_bytes))
 
 
-def slices(library, url, calls):
+def slices(library, url, amount, calls):
     import parapet
     with parapet.open(url, "a", threads=1, durability="leave", io_thread="none") as store:
         array = store.create_array("x", shape=(8192, ROW), dtype="f8", chunks=(32, ROW), shards=None, codec="none",
@@ -80,14 +81,13 @@ def slices(library, url, calls):
         array[:] = 1.0
         in_c = InC(library, array)
         for name, rows, columns in SIZES:
-            compare_slices(array, in_c, name, (rows, columns), calls)
+            compare_slices(array, in_c, name, (rows, columns), turns_for(8 * rows * columns, amount, calls))
 
 
-def compare_slices(array, in_c, name, count, calls):
+def compare_slices(array, in_c, name, count, turns):
     index = tuple(slice(0, extent) for extent in count) if count != (1, 1) else (5, 7)
     start = (0, 0) if count != (1, 1) else (5, 7)
     out = numpy.ones(count)
-    turns = turns_for(out.nbytes, calls)
     new, old = take_turns([in_c.call(in_c.read_new, in_c.read, start, count, out.nbytes),
                            lambda: clock(array.__getitem__, index)], turns)
     report(f"array[...], {name}", new, old)
@@ -99,7 +99,7 @@ def compare_slices(array, in_c, name, count, calls):
     report(f"array[...] = , {name}", given, own)
 
 
-def collective(library, url, calls):
+def collective(library, url, amount, calls):
     from mpi4py import MPI
 
     import parapet
@@ -118,13 +118,13 @@ def collective(library, url, calls):
         for name, which, own in (("write", in_c.write, lambda: clock(array.write, data, first)),
                                  ("read", in_c.read, lambda: clock(array.read, first, None, data))):
             base, other = take_turns([together(in_c.call(in_c.transfer, which, (first,), (EDGE,), data.ctypes.data)),
-                                      together(own)], calls)
+                                      together(own)], turns_for(8 * EDGE, amount, calls))
             if comm.rank == 0:
                 report(name, base, other)
 
 
-def peers(folder, calls):
-    """All three read and write the chunks that Parapet has made, with one thread and without a cache."""
+def peers(folder, amount, calls):
+    """All three read and write the chunks that Parapet has made, with one thread, without a cache and without flushing."""
     import tensorstore
     import zarr
 
@@ -136,15 +136,15 @@ def peers(folder, calls):
         own[:] = 1.0
         path = os.path.join(folder, "x")
         context = {"data_copy_concurrency": {"limit": 1}, "file_io_concurrency": {"limit": 1},
-                   "cache_pool": {"total_bytes_limit": 0}}
+                   "cache_pool": {"total_bytes_limit": 0}, "file_io_sync": False}
         third = tensorstore.open({"driver": "zarr3", "kvstore": {"driver": "file", "path": path + "/"},
                                   "context": context}, open=True).result()
         arrays = {"parapet": own, "zarr": zarr.open_array(path, mode="r+"), "tensorstore": third}
         for name, rows, columns in SIZES:
-            compare_peers(arrays, name, (rows, columns), calls)
+            compare_peers(arrays, name, (rows, columns), turns_for(8 * rows * columns, amount, calls))
 
 
-def compare_peers(arrays, name, count, calls):
+def compare_peers(arrays, name, count, turns):
     index = tuple(slice(0, extent) for extent in count) if count != (1, 1) else (5, 7)
     data = numpy.ones(count if count != (1, 1) else ())
     reads = {"parapet": lambda a: a[index], "zarr": lambda a: a[index], "tensorstore": lambda a: a[index].read().result()}
@@ -152,7 +152,7 @@ def compare_peers(arrays, name, count, calls):
               "tensorstore": lambda a: a[index].write(data).result()}
     for action, methods in (("read", reads), ("write", writes)):
         timed = [lambda who=who: clock(methods[who], arrays[who]) for who in methods]
-        found = take_turns(timed, turns_for(data.nbytes, calls))
+        found = take_turns(timed, turns)
         ratios = [statistics.median(b / a for a, b in zip(found[0], other)) for other in found[1:]]
         print("\t".join([f"{action} {name}", *[f"{1e6 * statistics.median(one):.2f}" for one in found],
                          *[f"{ratio:.3f}" for ratio in ratios]]), flush=True)
