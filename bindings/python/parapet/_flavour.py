@@ -44,13 +44,15 @@ def loaded_libraries() -> list[str]:
 def find_mpi(libraries: list[str]) -> tuple[str, str] | None:
     """The flavour and the path of the MPI among these libraries, or None.
 
+    mpi4py may have loaded a link without a number, such as libmpi.so; what it leads to has one.
+
     >>> find_mpi(["/lib/libc.so.6", "/usr/lib/libmpich.so.12"])
     ('mpich', '/usr/lib/libmpich.so.12')
     """
     for path in libraries:
-        name = os.path.basename(path)
+        names = os.path.basename(path), os.path.basename(os.path.realpath(path))
         for pattern, flavour in _NAMES:
-            if pattern.match(name):
+            if any(pattern.match(name) for name in names):
                 return flavour, path
     return None
 

@@ -53,3 +53,12 @@ def test_something_else_is_not_a_communicator():
     import parapet
     with pytest.raises(parapet.ArgumentError, match="not a communicator"):
         parapet.open("memory:x", "a", 3)
+
+
+def test_a_link_without_a_number_is_what_it_leads_to(tmp_path):
+    for library, flavour in (("libmpi.so.40.30.4", "openmpi"), ("libmpich.so.12.2.2", "mpich")):
+        link = tmp_path / flavour / "libmpi.so"
+        link.parent.mkdir()
+        (link.parent / library).touch()
+        link.symlink_to(library)
+        assert _flavour.find_mpi([str(link)]) == (flavour, str(link))

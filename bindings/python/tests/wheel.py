@@ -19,6 +19,7 @@ class Mpi:
     """An MPI: the flavour whose ABI it has, its launcher, and the folder of its library, if the loader needs to know.
 
     refusal: a word of what is said under the launcher of another; MPICH 5 says so itself, before Parapet can.
+    is_chosen: mpi4py is told to use it; else it is the one that mpi4py finds by itself.
     """
 
     name: str
@@ -26,6 +27,7 @@ class Mpi:
     launcher: str | pathlib.Path
     library: pathlib.Path | None = None
     refusal: str = "launcher"
+    is_chosen: bool = True
 
 
 def find_mpis(work, folder):
@@ -80,11 +82,12 @@ def install(source, work):
 
 
 def environment_of(mpi):
-    environment = {name: value for name, value in os.environ.items() if name != "PYTHONPATH"}
+    environment = {name: value for name, value in os.environ.items() if name not in ("PYTHONPATH", "MPI4PY_MPIABI")}
     environment.update(OMPI_ALLOW_RUN_AS_ROOT="1", OMPI_ALLOW_RUN_AS_ROOT_CONFIRM="1",
                        OMPI_MCA_rmaps_base_oversubscribe="1", PRTE_MCA_rmaps_default_mapping_policy=":oversubscribe")
     if mpi is not None:
-        environment["MPI4PY_MPIABI"] = mpi.flavour
+        if mpi.is_chosen:
+            environment["MPI4PY_MPIABI"] = mpi.flavour
         if mpi.library is not None:
             environment["LD_LIBRARY_PATH"] = str(mpi.library)
     return environment
@@ -145,6 +148,8 @@ def main():
     work.mkdir(parents=True)
     python = options.python or install(options.source, work)
     good = [check_modules(python, work), expect("without MPI", run(python, work, ALONE), True, "serial [0, 1]")]
+    found = Mpi("the MPI that mpi4py finds", "openmpi", "mpiexec.openmpi", is_chosen=False)
+    good.append(expect(f"with {found.name}", run(python, work, USE, found), True, "openmpi [0, 1]"))
     mpis = find_mpis(work, options.mpis)
     for mpi in mpis:
         good += try_mpi(python, work, mpi, [other for other in mpis if other.flavour != mpi.flavour])
