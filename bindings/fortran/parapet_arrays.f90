@@ -19,8 +19,6 @@ module parapet_arrays
   private
   public :: parapet_arrays_create, parapet_arrays_open, parapet_arrays_close, parapet_arrays_write, parapet_arrays_read
 
-  integer, parameter :: max_ndim = 32
-
   ! What a check has found; parapet.h explains each count.
   type, public :: parapet_check_summary
     integer(int64) :: shards_expected = 0

@@ -76,6 +76,8 @@ module parapet_checkpoints
     procedure :: close => close_restore
     ! [local] call restore%get_info([generation] [, passed_over] [, problem] [, path] [, names])
     procedure :: get_info
+    ! [local] call restore%get_array_info(name [, type] [, shape]): what an array of the generation is like
+    procedure :: get_array_info
     procedure :: get_json => get_restore_json
   end type parapet_restore
 
@@ -347,6 +349,23 @@ contains
     call parapet_fortran_notes_free(texts)
     call report(code, status, message)
   end subroutine get_info
+
+  ! The shape is that of the whole array.
+  subroutine get_array_info(self, name, type, shape, status, message)
+    class(parapet_restore), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: type
+    integer(int64), allocatable, intent(out), optional :: shape(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int) :: figures(2), code
+    integer(c_int64_t) :: extents(max_ndim)
+    figures = 0
+    code = parapet_fortran_restore_array_info(self%handle, to_c(name), figures, extents)
+    if (present(type)) type = figures(1)
+    if (present(shape)) shape = extents(:figures(2))
+    call report(code, status, message)
+  end subroutine get_array_info
 
   integer(c_int) function get_restore_json(self, name, json)
     class(parapet_restore), intent(in) :: self

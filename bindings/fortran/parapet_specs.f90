@@ -9,6 +9,8 @@ module parapet_specs
   private
   public :: build_spec, set_layout, set_details
 
+  integer, parameter, public :: max_ndim = 32 ! PARAPET_MAX_NDIM of parapet.h
+
 contains
 
   ! has_steps: a dimension for the steps of a series comes after those of shape.

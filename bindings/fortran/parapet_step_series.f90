@@ -49,6 +49,8 @@ module parapet_step_series
     procedure :: close => close_series
     ! [local] call series%get_info([steps] [, steps_committed] [, names] ...)
     procedure :: get_info
+    ! [local] call series%get_array_info(name [, type] [, shape]): what a step of an array is like
+    procedure :: get_array_info
     ! [local] call series%explain(text): what a step costs and where open steps are kept, in sentences
     procedure :: explain
   end type parapet_series
@@ -237,6 +239,23 @@ contains
     call parapet_fortran_notes_free(texts)
     call report(code, status, message)
   end subroutine get_info
+
+  ! The shape leaves out the dimension of the steps.
+  subroutine get_array_info(self, name, type, shape, status, message)
+    class(parapet_series), intent(in) :: self
+    character(*), intent(in) :: name
+    integer, intent(out), optional :: type
+    integer(int64), allocatable, intent(out), optional :: shape(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int) :: figures(2), code
+    integer(c_int64_t) :: extents(max_ndim)
+    figures = 0
+    code = parapet_fortran_series_array_info(self%handle, to_c(name), figures, extents)
+    if (present(type)) type = figures(1)
+    if (present(shape)) shape = extents(:figures(2))
+    call report(code, status, message)
+  end subroutine get_array_info
 
   subroutine explain(self, text, status, message)
     class(parapet_series), intent(in) :: self

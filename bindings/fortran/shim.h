@@ -435,6 +435,10 @@ parapet_status parapet_fortran_series_close(parapet_series **series);
  * texts are path and dimension, then the name of each array. */
 parapet_status parapet_fortran_series_info(parapet_series *series, int64_t *figures, shim_notes **texts);
 
+/* [local] Reports type and number of dimensions of an array by its name, and its shape, without that of the steps. */
+parapet_status parapet_fortran_series_array_info(parapet_series *series, const char *name, int *figures,
+                                                 int64_t *shape);
+
 /* [local] Explains what a step costs. */
 parapet_status parapet_fortran_series_explain(parapet_series *series, char **text);
 
@@ -494,6 +498,10 @@ parapet_status parapet_fortran_restore_attribute_get(parapet_restore *restore, c
 /* [local] Reports the number of the generation, and how many newer ones were passed over. The texts are path and
  * problem, then the name of each array. */
 parapet_status parapet_fortran_restore_info(parapet_restore *restore, int64_t *figures, shim_notes **texts);
+
+/* [local] Reports type and number of dimensions of an array of the generation by its name, and its shape. */
+parapet_status parapet_fortran_restore_array_info(parapet_restore *restore, const char *name, int *figures,
+                                                  int64_t *shape);
 
 /* [collective] Closes a generation. */
 parapet_status parapet_fortran_restore_close(parapet_restore **restore);

@@ -93,17 +93,38 @@ parapet_status parapet_fortran_restore_open(parapet_restore **restore, parapet_s
     return parapet_restore_open(restore, store, path, generation);
 }
 
-/* The type of an array of the generation; of any, if it is not known. */
-static parapet_type type_of(parapet_restore *restore, const char *name)
+static parapet_status find_array(parapet_restore *restore, const char *name, parapet_array_info *array)
 {
     parapet_restore_info info = {0};
-    parapet_array_info array = {0};
-    if (parapet_restore_get_info(restore, &info) != PARAPET_OK)
-        return PARAPET_TYPE_OF_ARRAY;
+    parapet_status status = parapet_restore_get_info(restore, &info);
+    if (status != PARAPET_OK)
+        return status;
     for (int i = 0; i < info.array_count; i++)
         if (strcmp(info.names[i], name) == 0)
-            (void)parapet_restore_get_array_info(restore, i, &array);
+            return parapet_restore_get_array_info(restore, i, array);
+    return shim_refuse("the generation %s has no array \"%s\"", info.path, name);
+}
+
+/* The type of an array of the generation; of any, if there is none, which the library then says. */
+static parapet_type type_of(parapet_restore *restore, const char *name)
+{
+    parapet_array_info array = {0};
+    (void)find_array(restore, name, &array);
+    shim_begin();
     return array.type;
+}
+
+parapet_status parapet_fortran_restore_array_info(parapet_restore *restore, const char *name, int *figures,
+                                                  int64_t *shape)
+{
+    parapet_array_info array = {0};
+    parapet_status status;
+    shim_begin();
+    if ((status = find_array(restore, name, &array)) == PARAPET_OK)
+        shim_reverse(shape, array.shape, array.ndim, 0);
+    figures[0] = (int)array.type;
+    figures[1] = array.ndim;
+    return status;
 }
 
 parapet_status parapet_fortran_restore_get(parapet_restore *restore, const char *name, const CFI_cdesc_t *data,
@@ -111,8 +132,8 @@ parapet_status parapet_fortran_restore_get(parapet_restore *restore, const char 
 {
     shim_part one;
     parapet_checkpoint_item item = {.name = name, .parts = &one.part};
-    shim_begin();
-    item.part_count = shim_part_describe(&one, data, (shim_place){start, start_count}, type_of(restore, name));
+    parapet_type type = type_of(restore, name);
+    item.part_count = shim_part_describe(&one, data, (shim_place){start, start_count}, type);
     return parapet_restore_get(restore, &item, 1);
 }
 
@@ -121,7 +142,6 @@ parapet_status parapet_fortran_restore_get_parts(parapet_restore *restore, const
     parapet_checkpoint_item item = {.name = name};
     parapet_part *all = shim_parts_select(parts, (shim_wish){"", type_of(restore, name)}, &item.part_count);
     parapet_status status;
-    shim_begin();
     item.parts = all;
     status = parapet_restore_get(restore, &item, 1);
     free(all);

@@ -2,6 +2,7 @@
 #include "shim.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 static const char *given(const char *text)
 {
@@ -74,6 +75,27 @@ parapet_status parapet_fortran_series_explain(parapet_series *series, char **tex
 {
     shim_begin();
     return parapet_series_print(series, text);
+}
+
+parapet_status parapet_fortran_series_array_info(parapet_series *series, const char *name, int *figures,
+                                                 int64_t *shape)
+{
+    parapet_series_info info = {0};
+    parapet_array_info array = {0};
+    parapet_status status;
+    int index = 0;
+    shim_begin();
+    if ((status = parapet_series_get_info(series, &info)) != PARAPET_OK)
+        return status;
+    while (index < info.count && strcmp(info.names[index], name) != 0)
+        index++;
+    if (index == info.count)
+        return shim_refuse("the series %s has no array \"%s\"", info.path, name);
+    if ((status = parapet_series_get_array_info(series, index, &array)) == PARAPET_OK)
+        shim_reverse(shape, array.shape + 1, array.ndim - 1, 0);
+    figures[0] = (int)array.type;
+    figures[1] = array.ndim - 1;
+    return status;
 }
 
 /* The type of an array of the series; of any, if it is not known. */

@@ -57,7 +57,8 @@ contains
     character(:), allocatable :: text, dimension
     character(200) :: message
     integer(int64) :: per_row
-    integer :: status
+    integer(int64), allocatable :: extents(:)
+    integer :: status, type
     call series%define("counts", PARAPET_UINT16, shape=[3])
     call series%define("dates", PARAPET_DATETIME64, shape=[2], time_unit="s")
     call series%create(store, "series")
@@ -73,6 +74,10 @@ contains
                 "a series has other arrays")
     call series%explain(text)
     call expect(len(text) > 40, "a series explains nothing")
+    call series%get_array_info("counts", type, extents)
+    call expect(type == PARAPET_UINT16 .and. size(extents) == 1 .and. extents(1) == 3, "a step is described as another")
+    call series%get_array_info("nothing", status=status)
+    call expect(status == PARAPET_ERR_ARGUMENT, "an array is described that is not there")
     call series%close()
     call array%open(store, "series/counts")
     counts = 0
@@ -102,9 +107,9 @@ contains
     integer(int32) :: flags(2) = [7, -7], back(2)
     character(PARAPET_NAME_LENGTH), allocatable :: names(:)
     character(:), allocatable :: problem, group
-    integer(int64), allocatable :: generations(:)
+    integer(int64), allocatable :: generations(:), extents(:)
     character(200) :: message
-    integer :: status
+    integer :: status, type
     call arrays%add("dates", PARAPET_DATETIME64, shape=[4], time_unit="D")
     call arrays%add("field", PARAPET_FLOAT64, shape=[5_int64, 3_int64], chunks=[5_int64, 3_int64], codec="none")
     call parts%add(dates, start=[1], name="dates")
@@ -125,6 +130,8 @@ contains
     call restore%get_info(names=names, problem=problem, path=group)
     call expect(size(names) == 3 .and. any(names == "flags") .and. problem == "" .and. index(group, "restart/") == 1, &
                 "a generation has other arrays")
+    call restore%get_array_info("field", type, extents)
+    call expect(type == PARAPET_FLOAT64 .and. all(extents == [5, 3]), "an array of a generation is described as another")
     call parts%add(left, start=[1, 1], name="filed")
     call restore%get_parts(parts, status, message)
     call expect(status == PARAPET_ERR_ARGUMENT .and. index(message, 'no array "filed"') > 0, "a wrong name was taken")

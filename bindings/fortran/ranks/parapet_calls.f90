@@ -1031,6 +1031,18 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_series_array_info(series, name, figures, shape) &
+        bind(c, name="parapet_fortran_series_array_info") result(answer)
+      import
+      type(c_ptr), value :: series
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(inout) :: figures(*)
+      integer(c_int64_t), intent(inout) :: shape(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_series_array_info
+  end interface
+
+  interface
     function parapet_fortran_series_explain(series, text) &
         bind(c, name="parapet_fortran_series_explain") result(answer)
       import
@@ -1396,6 +1408,18 @@ module parapet_calls
       type(c_ptr), intent(inout) :: texts
       integer(c_int) :: answer
     end function parapet_fortran_restore_info
+  end interface
+
+  interface
+    function parapet_fortran_restore_array_info(restore, name, figures, shape) &
+        bind(c, name="parapet_fortran_restore_array_info") result(answer)
+      import
+      type(c_ptr), value :: restore
+      character(kind=c_char), intent(in) :: name(*)
+      integer(c_int), intent(inout) :: figures(*)
+      integer(c_int64_t), intent(inout) :: shape(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_restore_array_info
   end interface
 
   interface
