@@ -258,7 +258,7 @@ def check_cmake_one_flavour(arguments, prefix, flavour):
     finds = ["find_package(MPI REQUIRED COMPONENTS C)", "find_package(parapet 0.1 REQUIRED)"]
     program, output = configure(arguments, only, "cmake_other", finds, options=[f"-DMPI_C_COMPILER=mpicc.{OTHER[flavour]}"])
     demand(f"CMake: {OTHER[flavour]} is found, but only {flavour} installed: a sentence",
-           program is None and "which is not installed" in " ".join(output.split()), output)
+           program is None and f"which is not installed; there is: {flavour}, serial." in " ".join(output.split()), output)
 
 
 def check_serial(arguments, prefix, store):
