@@ -39,6 +39,17 @@ static inline int64_t pp_divide_up(int64_t a, int64_t b)
     return a / b + (a % b != 0);
 }
 
+/* For numbers >= 0. */
+static inline int64_t pp_greatest_common_divisor(int64_t a, int64_t b)
+{
+    while (b != 0) {
+        int64_t rest = a % b;
+        a = b;
+        b = rest;
+    }
+    return a;
+}
+
 static inline int64_t pp_min_i64(int64_t a, int64_t b)
 {
     return a < b ? a : b;

@@ -9,16 +9,6 @@ typedef struct axis_tally {
     int64_t most;  /* cells of one template */
 } axis_tally;
 
-int64_t pp_greatest_common_divisor(int64_t a, int64_t b)
-{
-    while (b != 0) {
-        int64_t rest = a % b;
-        a = b;
-        b = rest;
-    }
-    return a;
-}
-
 static pp_rechunk_axis axis_of(const int64_t *shape, const pp_rechunk_pass *pass, int d, int64_t cell)
 {
     return (pp_rechunk_axis){.extent = shape[d],

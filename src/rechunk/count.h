@@ -23,9 +23,6 @@ static inline int64_t pp_multiply_saturating(int64_t a, int64_t b)
     return pp_multiply_fits(a, b, &product) ? product : INT64_MAX;
 }
 
-/* For numbers >= 0. */
-int64_t pp_greatest_common_divisor(int64_t a, int64_t b);
-
 /* One dimension of a pass, against the source's chunks or its shards. */
 typedef struct pp_rechunk_axis {
     int64_t extent, work_unit, template_extent;

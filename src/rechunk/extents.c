@@ -5,11 +5,6 @@
 #include "rechunk/count.h"
 #include "rechunk/strategy.h"
 
-static int64_t gcd_of(int64_t a, int64_t b)
-{
-    return b == 0 ? a : gcd_of(b, a % b);
-}
-
 /* What a template may be along one dimension: multiples of the chunk up to the shard, then multiples of the shard. */
 typedef struct ladder {
     int64_t shape, chunk, shard, period;
@@ -25,7 +20,7 @@ static void ladder_init(ladder *rungs, const pp_rechunk_ends *ends, int64_t shap
     *rungs = (ladder){.shape = shape,
                       .chunk = chunk,
                       .shard = shard,
-                      .period = pp_multiply_saturating(source / gcd_of(source, chunk), chunk),
+                      .period = pp_multiply_saturating(source / pp_greatest_common_divisor(source, chunk), chunk),
                       .chunk_steps = shard / chunk};
     rungs->steps = rungs->chunk_steps + pp_divide_up(shape, shard) - 1;
 }

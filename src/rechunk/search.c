@@ -113,11 +113,6 @@ static bool template_is_allowed(const pp_rechunk_problem *problem, const pp_rech
     return problem->unit_bytes == 0 || bytes <= problem->unit_bytes || is_chunk;
 }
 
-static int64_t gcd_of(int64_t a, int64_t b)
-{
-    return b == 0 ? a : gcd_of(b, a % b);
-}
-
 /* Fewer reads and flushes than there can be, without looking at how templates lie in the grid. */
 static void bound_counts(const pp_rechunk_problem *problem, pp_rechunk_pass *trial)
 {
@@ -162,8 +157,9 @@ static int64_t count_slices(const pp_rechunk_problem *problem, const pp_rechunk_
     for (d = 0; d < problem->ndim; d++) {
         templates = pp_divide_up(problem->shape[d], trial->template_shape[d]);
         cell = trial->source.shard[d];
-        slices += trial->cooperates ? templates * SLICES_TOGETHER
-                                    : pp_min_i64(templates, cell / gcd_of(cell, trial->template_shape[d]));
+        slices += trial->cooperates
+                      ? templates * SLICES_TOGETHER
+                      : pp_min_i64(templates, cell / pp_greatest_common_divisor(cell, trial->template_shape[d]));
     }
     return slices;
 }
@@ -178,10 +174,11 @@ static int64_t count_places(const pp_rechunk_problem *problem, const pp_rechunk_
         chunk = trial->target.chunk[d];
         extent = pp_min_i64(problem->shape[d], trial->template_shape[d]);
         templates = pp_min_i64(pp_divide_up(problem->shape[d], trial->template_shape[d]),
-                               cell / gcd_of(cell, trial->template_shape[d]));
+                               cell / pp_greatest_common_divisor(cell, trial->template_shape[d]));
         places = pp_add_saturating(
-            places, pp_multiply_saturating(templates * SLICES_PER_PLACE,
-                                           1 + pp_min_i64(extent / cell, chunk / gcd_of(chunk, cell))));
+            places,
+            pp_multiply_saturating(templates * SLICES_PER_PLACE,
+                                   1 + pp_min_i64(extent / cell, chunk / pp_greatest_common_divisor(chunk, cell))));
     }
     return places;
 }
