@@ -16,12 +16,12 @@ pp_delivery_case pp_transfer_delivery_case(const pp_transfer *transfer, const pp
 }
 
 /* A piece in the memory of another process of the node. */
-static bool move_direct(const pp_transfer *transfer, int worker, size_t record, const pp_move *piece)
+static bool move_direct(const pp_transfer *transfer, pp_chunk_move *move, size_t record, const pp_move *piece)
 {
     const pp_session *session = transfer->session;
     const pp_work *work = &transfer->view->list.work[record];
     const pp_transfer_context *context = pp_session_context(session, work->target);
-    pp_sieve *sieve = &transfer->sieves[worker];
+    pp_sieve *sieve = &transfer->sieves[move->worker];
     pp_box shard_box;
     pp_sieve_piece sieved = {
         .move = piece,
@@ -34,19 +34,19 @@ static bool move_direct(const pp_transfer *transfer, int worker, size_t record, 
         pp_peers_refuse(&session->peers, work->rank);
         return false;
     }
-    context->counters->direct_bytes += pp_box_element_count(piece->box) * (int64_t)piece->element_bytes;
+    move->direct_bytes += pp_box_element_count(piece->box) * (int64_t)piece->element_bytes;
     return true;
 }
 
 /* A piece that needs no message, or is part of one: those are moved together. */
-static bool move_piece(const pp_transfer *transfer, const pp_chunk_move *move, size_t record, const pp_move *piece)
+static bool move_piece(const pp_transfer *transfer, pp_chunk_move *move, size_t record, const pp_move *piece)
 {
     int rank = transfer->view->list.work[record].rank;
     if (rank == transfer->session->rank) {
         pp_move_own(piece, transfer->operations->direction);
         return true;
     }
-    return pp_deliveries_has(&move->item->deliveries, rank) || move_direct(transfer, move->worker, record, piece);
+    return pp_deliveries_has(&move->item->deliveries, rank) || move_direct(transfer, move, record, piece);
 }
 
 bool pp_chunk_move_pieces(const pp_transfer *transfer, pp_chunk_move *move)

@@ -36,7 +36,8 @@ typedef struct pp_chunk_move {
     int64_t chunk;
     pp_box whole, inside; /* the chunk in full, and clipped to the array */
     unsigned char *elements;
-    int64_t moved_bytes; /* of all pieces of the chunk */
+    int64_t moved_bytes;  /* of all pieces of the chunk */
+    int64_t direct_bytes; /* of all pieces so far that were copied from process to process, or are about to be */
 } pp_chunk_move;
 
 /* Moves every piece of the chunk to or from this rank's own memory, the memory of other processes on the node, or

@@ -100,7 +100,7 @@ static void refuse_direct(const pp_transfer *transfer, const pp_transfer_shard *
         pp_peers_refuse(&transfer->session->peers, list->work[i].rank);
 }
 
-static parapet_status deliver_chunk(const read_task *task, int64_t index, bool *is_whole)
+static parapet_status deliver_chunk(const read_task *task, int64_t index, bool *is_whole, int64_t *copied)
 {
     pp_read_item *item = task->item;
     const pp_transfer_context *context = context_of(task->transfer, &item->head);
@@ -118,6 +118,7 @@ static parapet_status deliver_chunk(const read_task *task, int64_t index, bool *
     move.elements = (unsigned char *)(uintptr_t)decoded.data;
     *is_whole = pp_chunk_move_pieces(task->transfer, &move);
     task->transfer->done_bytes += move.moved_bytes;
+    *copied += move.direct_bytes;
     return PARAPET_OK;
 }
 
@@ -138,15 +139,17 @@ static parapet_status deliver_run(const read_task *task)
     pp_read_item *item = task->item;
     parapet_status status;
     bool is_whole;
-    int64_t i;
+    int64_t i, copied;
     do {
+        copied = 0;
         if ((status = find_deliveries(task->transfer, &item->head)) != PARAPET_OK)
             return status;
         is_whole = true;
         for (i = 0; i < item->wanted_count && is_whole; i++)
-            if ((status = deliver_chunk(task, i, &is_whole)) != PARAPET_OK)
+            if ((status = deliver_chunk(task, i, &is_whole, &copied)) != PARAPET_OK)
                 return status;
     } while (!finish_run(task, is_whole));
+    context_of(task->transfer, &item->head)->counters->direct_bytes += copied;
     return PARAPET_OK;
 }
 

@@ -207,6 +207,7 @@ parapet_status pp_write_item_encode(pp_transfer *transfer, int worker, pp_transf
         if (!item->chunks[move.index].is_elided)
             status = keep_encoded(transfer, item, move.index, &used);
     }
+    context_of(transfer, item)->counters->direct_bytes += move.direct_bytes;
     return status;
 }
 
