@@ -36,13 +36,24 @@ void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, i
         pp_call_add_element(call, "paths", i, paths[i]);
 }
 
+/* Rank 0. Homes stay where they are as long as the array is open, also while it grows. */
+static parapet_status choose_homes(parapet_array *array)
+{
+    parapet_store *store = array->store;
+    parapet_status status =
+        pp_homes_choose(&store->homes, &array->layout.tiling.shards, store->server_count, &array->lattice);
+    array->has_lattice = status == PARAPET_OK;
+    return status;
+}
+
 static parapet_status print_arrays(void *subject, pp_text *bytes)
 {
     const pp_arrays *all = subject;
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++)
-        status = pp_array_state_print(all->arrays[i], bytes);
+        if ((status = choose_homes(all->arrays[i])) == PARAPET_OK)
+            status = pp_array_state_print(all->arrays[i], bytes);
     return status;
 }
 
@@ -285,6 +296,7 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
         .store = store->backend,
         .path = array->path,
         .layout = &array->layout,
+        .lattice = &array->lattice,
         .budget = &store->budget,
         .counters = &store->counters,
         .threads = may_start ? (int)store->options.threads : 1,

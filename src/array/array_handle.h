@@ -14,6 +14,8 @@ struct parapet_array {
     uint64_t document_version;                      /* of the same, on rank 0; 0: not known */
     char incarnation[PP_INCARNATION_BYTES];         /* on rank 0 */
     pp_layout layout;
+    pp_lattice lattice; /* where the homes of its shards are, as long as the handle is open; see has_lattice */
+    bool has_lattice;   /* false: nobody has to know, because no rank but this one uses the handle */
     pp_failure *layout_failure; /* why there is no layout, and so no reading; NULL: there is one */
     char *codec_words;
     bool is_sealed;

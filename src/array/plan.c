@@ -106,7 +106,8 @@ static parapet_status init_facts(plan_job *job)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "there is no server %lld: they are numbered from 0 to %d; -1 asks for a summary of all",
                        (long long)job->request->server, facts->by.server_count - 1);
-    return PARAPET_OK;
+    return pp_lattice_choose(&facts->by.lattice, layout->tiling.shards.ndim, layout->tiling.shards.cells,
+                             facts->by.server_count);
 }
 
 /* A server may get any shard, and needs memory for the largest. */

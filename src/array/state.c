@@ -1,6 +1,6 @@
 /* What a handle knows of its node, as bytes:
  *
- *     array: u64 flags, digest of zarr.json, then blocks: zarr.json or .zarray, .zattrs, head of the seal
+ *     array: u64 flags, digest of zarr.json, then blocks: zarr.json or .zarray, .zattrs, head of the seal, lattice
  *     group: u64 flags, then blocks: zarr.json or .zgroup, .zattrs
  *
  * A block that is not there is empty. These bytes never leave the memory of one program. */
@@ -72,6 +72,26 @@ static parapet_status add_head(const pp_manifest_head *head, pp_text *bytes)
     return PARAPET_OK;
 }
 
+/* The phase, then the multiplier of every dimension. */
+static void add_lattice(const parapet_array *array, pp_text *bytes)
+{
+    int64_t words[1 + PARAPET_MAX_NDIM] = {array->lattice.phase};
+    memcpy(words + 1, array->lattice.multipliers, sizeof array->lattice.multipliers);
+    pp_bytes_add_block(bytes, words, array->has_lattice ? (1 + (size_t)array->document.ndim) * sizeof words[0] : 0);
+}
+
+static void take_lattice(pp_lattice *lattice, bool *has_lattice, pp_cursor *bytes)
+{
+    int64_t words[1 + PARAPET_MAX_NDIM] = {0};
+    size_t length;
+    const void *block = pp_cursor_block(bytes, &length);
+    *has_lattice = length > 0 && length <= sizeof words;
+    if (*has_lattice)
+        memcpy(words, block, length);
+    lattice->phase = words[0];
+    memcpy(lattice->multipliers, words + 1, sizeof lattice->multipliers);
+}
+
 parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes)
 {
     uint64_t flags = (array->document.zarr_format == 2 ? STATE_IS_VERSION_2 : 0u) |
@@ -84,7 +104,9 @@ parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes)
     if ((status = add_document(array, bytes)) != PARAPET_OK)
         return status;
     add_json(bytes, array->zattrs);
-    return add_head(&array->head, bytes);
+    if ((status = add_head(&array->head, bytes)) == PARAPET_OK)
+        add_lattice(array, bytes);
+    return status;
 }
 
 /* What a state becomes before it replaces what the handle has. */
@@ -94,6 +116,8 @@ typedef struct array_state {
     pp_json *json, *zattrs;
     pp_array_document document;
     pp_manifest_head head;
+    pp_lattice lattice;
+    bool has_lattice;
     pp_derived derived;
 } array_state;
 
@@ -119,6 +143,7 @@ static parapet_status take_state(array_state *state, const parapet_store *store,
         (status = take_json(bytes, &state->zattrs)) != PARAPET_OK)
         return status;
     head = pp_cursor_block(bytes, &head_bytes);
+    take_lattice(&state->lattice, &state->has_lattice, bytes);
     if ((status = pp_cursor_finish(bytes)) != PARAPET_OK ||
         (head_bytes > 0 && (status = pp_manifest_head_decode(&state->head, head, head_bytes)) != PARAPET_OK))
         return status;
@@ -154,6 +179,10 @@ parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes)
     state.document = (pp_array_document){0};
     state.head = (pp_manifest_head){0};
     pp_derived_adopt(&state.derived, array);
+    if (state.has_lattice) { /* else that of this handle stays in force */
+        array->lattice = state.lattice;
+        array->has_lattice = true;
+    }
     if ((state.flags & STATE_IS_VERSION_2) != 0)
         keep_version_2(&array->zarray, &array->zattrs, &state.json, &state.zattrs);
     memcpy(array->document_digest, state.digest, sizeof state.digest);

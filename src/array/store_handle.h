@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_STORE_HANDLE_H
 #define PARAPET_ARRAY_STORE_HANDLE_H
 
+#include "plan/homes.h"
 #include "store/meter.h"
 #include "transfer/transfer.h"
 
@@ -19,6 +20,7 @@ struct parapet_store {
     int handle_count; /* arrays, groups, checkpoints and series not closed yet */
     int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;
+    pp_homes homes;             /* of the arrays that were opened so far, on rank 0 */
     bool uses_records;          /* in place of locks; equal on all ranks */
     char lock_source[96];       /* why */
     int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */

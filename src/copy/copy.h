@@ -255,6 +255,7 @@ parapet_status pp_copy_decide(pp_copy_task *task, bool begins);
 typedef struct pp_copy_end {
     pp_array_document document; /* of an intermediate array: shares type and fill value with the target's */
     pp_layout layout;
+    pp_lattice lattice; /* likewise */
     char *path;
     pp_transfer_context context;
 } pp_copy_end;

@@ -31,16 +31,26 @@ static parapet_status lay_out_between(const pp_copy_task *task, const pp_rechunk
     return pp_layout_init(&end->layout, &end->document, false);
 }
 
+/* Every rank chooses alike: the choice depends on the arguments only. */
+static parapet_status choose_homes(const pp_copy_task *task, pp_copy_end *end)
+{
+    const pp_grid *shards = &end->layout.tiling.shards;
+    return pp_lattice_choose(&end->lattice, shards->ndim, shards->cells,
+                             pp_store_team(task->temporary_store, PP_READING).server_count);
+}
+
 static parapet_status open_between(pp_copy_task *task, int pass, pp_copy_end *end)
 {
     parapet_status status = lay_out_between(task, &task->plan->passes[pass].target, end);
-    if (status != PARAPET_OK || (status = pp_copy_state_path(task, "between", pass, &end->path)) != PARAPET_OK ||
+    if (status != PARAPET_OK || (status = choose_homes(task, end)) != PARAPET_OK ||
+        (status = pp_copy_state_path(task, "between", pass, &end->path)) != PARAPET_OK ||
         (status = pp_array_transfer_context(task->target, &end->context)) != PARAPET_OK)
         return status;
     end->context.store = pp_store_backend(task->temporary_store);
     end->context.counters = pp_store_counters(task->temporary_store);
     end->context.path = end->path;
     end->context.layout = &end->layout;
+    end->context.lattice = &end->lattice;
     end->context.elides_fill = false; /* what the source has is there, so that what is lost is noticed */
     return PARAPET_OK;
 }

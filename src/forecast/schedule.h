@@ -8,6 +8,7 @@
 #define PARAPET_FORECAST_SCHEDULE_H
 
 #include "forecast/share.h"
+#include "plan/lattice.h"
 
 typedef struct pp_schedule_case {
     const pp_distribution *distribution;
@@ -16,6 +17,7 @@ typedef struct pp_schedule_case {
     size_t fragment_bytes;
     int server_count;
     parapet_ownership ownership; /* as in parapet_store_options, but not CHOOSE */
+    pp_lattice lattice;          /* where the homes of shards are */
 } pp_schedule_case;
 
 typedef struct pp_schedule pp_schedule;

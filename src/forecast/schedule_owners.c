@@ -19,7 +19,28 @@ typedef struct owners_job {
     int *servers;
     int home;
     int32_t *owners;
+    int32_t *order;  /* shards by their homes, and by number for each home */
+    int64_t *starts; /* of every home in it, and its end */
 } owners_job;
+
+/* Puts the shards in the order of their homes. Until a home has chosen, owners has the home. */
+static void sort_by_home(owners_job *job)
+{
+    const int servers = job->by->server_count;
+    int64_t shard, count = job->by->tiling->shards.cell_count;
+    int home;
+    for (shard = 0; shard < count; shard++) {
+        job->owners[shard] = pp_home_of(&job->target, shard, servers);
+        job->starts[job->owners[shard] + 1]++;
+    }
+    for (home = 0; home < servers; home++)
+        job->starts[home + 1] += job->starts[home];
+    for (shard = count; shard-- > 0;)
+        job->order[--job->starts[job->owners[shard] + 1]] = (int32_t)shard;
+    for (home = 0; home < servers; home++) /* they have moved by one */
+        job->starts[home] = job->starts[home + 1];
+    job->starts[servers] = count;
+}
 
 /* The boxes of a rank that meet a box, in the order of its boxes. */
 static parapet_status claim_boxes(owners_job *job, int64_t rank, const pp_box *box, pp_claims *claims)
@@ -56,12 +77,11 @@ static parapet_status claim_shards(owners_job *job, pp_claims *claims)
 {
     const pp_schedule_case *by = job->by;
     parapet_status status = PARAPET_OK;
-    int64_t shard, rank;
-    for (shard = job->home; shard < by->tiling->shards.cell_count && status == PARAPET_OK;
-         shard += by->server_count) {
+    int64_t i, rank;
+    for (i = job->starts[job->home]; i < job->starts[job->home + 1] && status == PARAPET_OK; i++) {
         pp_meeting meeting;
         pp_box box;
-        pp_tiling_shard_box(by->tiling, shard, &box);
+        pp_tiling_shard_box(by->tiling, job->order[i], &box);
         pp_meeting_init(&meeting, by->distribution, &box);
         while (status == PARAPET_OK && pp_meeting_next(&meeting, &rank))
             status = claim_boxes(job, rank, &box, claims);
@@ -71,8 +91,8 @@ static parapet_status claim_shards(owners_job *job, pp_claims *claims)
 
 static parapet_status choose_for_home(owners_job *job)
 {
-    int64_t shard = job->home,
-            count = pp_divide_up(job->by->tiling->shards.cell_count - job->home, job->by->server_count);
+    const int32_t *order = job->order + job->starts[job->home];
+    int64_t count = job->starts[job->home + 1] - job->starts[job->home];
     pp_claims claims;
     pp_worklist list = {0};
     pp_claim_set plan = {.targets = &job->target, .target_count = 1, .claims = &claims};
@@ -89,8 +109,8 @@ static parapet_status choose_for_home(owners_job *job)
         (status = pp_worklist_build(&list, &plan, NULL, NULL, &job->budget)) == PARAPET_OK &&
         (status = pp_allocate_array(&chosen, (size_t)count, sizeof *chosen)) == PARAPET_OK &&
         (status = job->strategy->choose(&owner_case, chosen)) == PARAPET_OK)
-        for (i = 0; i < count; i++, shard += job->by->server_count)
-            job->owners[shard] = chosen[i];
+        for (i = 0; i < count; i++)
+            job->owners[order[i]] = chosen[i];
     pp_free(chosen);
     pp_worklist_clear(&list);
     pp_claims_clear(&claims);
@@ -114,18 +134,24 @@ parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case
             "%lld shards are too many to plan for with ownership %s, whose limit is %lld; use %s, or larger shards",
             (long long)by->tiling->shards.cell_count, word_of(by->ownership), (long long)SHARDS_MOST,
             word_of(PARAPET_OWNERSHIP_ROUND_ROBIN));
-    job.target = (pp_target){.tiling = by->tiling};
+    job.target = (pp_target){.tiling = by->tiling, .lattice = &by->lattice};
     pp_budget_init(&job.budget, SIZE_MAX / 2);
     if ((status = pp_allocate_array(owners, (size_t)by->tiling->shards.cell_count, sizeof **owners)) != PARAPET_OK ||
+        (status = pp_allocate_array(&job.order, (size_t)by->tiling->shards.cell_count, sizeof *job.order)) !=
+            PARAPET_OK ||
+        (status = pp_allocate_array(&job.starts, (size_t)by->server_count + 1, sizeof *job.starts)) != PARAPET_OK ||
         (status = pp_allocate_array(&job.servers, (size_t)by->server_count, sizeof *job.servers)) != PARAPET_OK)
         goto done;
     job.owners = *owners;
     for (server = 0; server < by->server_count; server++)
         job.servers[server] = (int)pp_server_rank(by, server);
-    for (job.home = 0; job.home < by->server_count && job.home < by->tiling->shards.cell_count; job.home++)
-        if ((status = choose_for_home(&job)) != PARAPET_OK)
-            goto done;
+    sort_by_home(&job);
+    for (job.home = 0; job.home < by->server_count && status == PARAPET_OK; job.home++)
+        if (job.starts[job.home] < job.starts[job.home + 1])
+            status = choose_for_home(&job);
 done:
     pp_free(job.servers);
+    pp_free(job.order);
+    pp_free(job.starts);
     return status;
 }

@@ -8,11 +8,12 @@
 
 #include "base/list.h"
 #include "geometry/tiling.h"
+#include "plan/lattice.h"
 
 /* One array of a transfer. */
 typedef struct pp_target {
     const pp_tiling *tiling;
-    int64_t first_shard; /* shards of the targets before this one: the shards of all targets are numbered in a row */
+    const pp_lattice *lattice; /* where the homes of its shards are */
 } pp_target;
 
 /* The words of a claim; then ndim_most words each of start, count and strides in bytes. */

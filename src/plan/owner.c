@@ -2,7 +2,9 @@
 
 int pp_home_of(const pp_target *target, int64_t shard, int server_count)
 {
-    return (int)((target->first_shard + shard) % server_count);
+    int64_t cell[PARAPET_MAX_NDIM];
+    pp_grid_cell_position(&target->tiling->shards, shard, cell);
+    return pp_lattice_turn(target->lattice, target->tiling->shards.ndim, cell, server_count);
 }
 
 const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership)

@@ -9,7 +9,7 @@
 
 #include "plan/worklist.h"
 
-/* Index of the home of a shard among the servers. */
+/* Index of the home of a shard among the servers: the same in every call, whatever else the call moves. */
 int pp_home_of(const pp_target *target, int64_t shard, int server_count);
 
 /* What a home decides from. */

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "plan/lattice.h"
 #include "store/store.h"
 #include "transfer/layout.h"
 #include "zarr/manifest.h"
@@ -26,6 +27,7 @@ typedef struct pp_transfer_context {
     pp_store *store;
     const char *path; /* of the array; "" is the root */
     const pp_layout *layout;
+    const pp_lattice *lattice; /* where the homes of its shards are; the same on every rank */
     pp_budget *budget;
     pp_counters *counters;
     int threads;

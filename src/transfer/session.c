@@ -31,22 +31,25 @@ static int ndim_most(const pp_transfer_array *arrays, int count)
 
 static parapet_status list_targets(pp_session *session)
 {
-    int64_t first_shard = 0;
     int i;
     parapet_status status =
         pp_allocate_array(&session->targets, (size_t)session->array_count, sizeof session->targets[0]);
     for (i = 0; i < session->array_count && status == PARAPET_OK; i++) {
-        const pp_layout *layout = pp_session_context(session, i)->layout;
-        int64_t behind;
-        /* Only where homes lie depends on it: what does not fit starts again. */
-        if (!pp_add_fits(first_shard, layout->tiling.shards.cell_count, &behind)) {
-            first_shard = 0;
-            behind = layout->tiling.shards.cell_count;
-        }
-        session->targets[i] = (pp_target){.tiling = &layout->tiling, .first_shard = first_shard};
-        first_shard = behind;
+        const pp_transfer_context *context = pp_session_context(session, i);
+        session->targets[i] = (pp_target){.tiling = &context->layout->tiling, .lattice = context->lattice};
     }
     return status;
+}
+
+/* Shards of all arrays; INT64_MAX if they cannot be counted. */
+static int64_t count_shards(const pp_session *session)
+{
+    int64_t count = 0;
+    int i;
+    for (i = 0; i < session->array_count; i++)
+        if (!pp_add_fits(count, session->targets[i].tiling->shards.cell_count, &count))
+            return INT64_MAX;
+    return count;
 }
 
 /* ---- What this rank holds ---- */
@@ -89,11 +92,10 @@ static size_t bytes_now(const pp_session *session, const list_need *need)
 
 static size_t bytes_in_all(const pp_session *session, const list_need *need)
 {
-    const pp_target *last = &session->targets[session->array_count - 1];
-    int64_t shards = last->first_shard + last->tiling->shards.cell_count;
     int servers = session->is_alone ? 1 : session->team->server_count;
-    return session->least_bytes + pp_memory_list_bytes(session->own.claims.ndim_most, need->claims, need->work,
-                                                       pp_memory_others(session->rank_count, servers, shards));
+    int64_t others = pp_memory_others(session->rank_count, servers, count_shards(session));
+    return session->least_bytes +
+           pp_memory_list_bytes(session->own.claims.ndim_most, need->claims, need->work, others);
 }
 
 /* Whether there is room for the lists now; a refusal names a limit for all that they lead to. */

@@ -30,7 +30,7 @@ typedef struct plan_case {
 
 static const plan_case cases[] = {
     {"aligned", {128, 128, 128}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 0, {0}, false, false},
-    {"misaligned", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 0, {0}, false, false},
+    {"misaligned", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 1, 0, {0}, false, true},
     {"misaligned, locality", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 2, 0, {0}, false, true},
     {"misaligned, dynamic", {120, 131, 101}, {16, 16, 16}, {64, 64, 64}, "none", 8, 3, 0, {0}, false, true},
     {"compressed", {120, 131, 101}, {16, 16, 16}, {32, 64, 64}, "zstd:1", 5, 1, 0, {0}, false, false},

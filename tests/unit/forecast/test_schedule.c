@@ -58,6 +58,8 @@ static void init_problem(problem *made, test_random *random)
         .server_count = (int)test_random_between(random, 1, made->distribution.rank_count),
         .ownership = (parapet_ownership)test_random_between(random, 1, 2),
     };
+    assert_ok(pp_lattice_choose(&made->by.lattice, ndim, made->tiling.shards.cells, made->by.server_count));
+    made->by.lattice.phase = test_random_between(random, 0, 100);
 }
 
 static void claim_everything(const problem *made, pp_claims *claims)
@@ -145,7 +147,7 @@ static void expect_home(const problem *made, const pp_claim_set *plan, int home,
 
 static void expect(const problem *made, expectation *expected)
 {
-    pp_target target = {.tiling = &made->tiling};
+    pp_target target = {.tiling = &made->tiling, .lattice = &made->by.lattice};
     pp_claims claims;
     pp_claim_set plan = {.targets = &target, .target_count = 1, .claims = &claims};
     pp_budget budget;
@@ -309,7 +311,8 @@ static void test_schedule__two_shards_across_four_ranks(void **state)
                                  .window_chunks = 1,
                                  .fragment_bytes = 32,
                                  .server_count = 2,
-                                 .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN};
+                                 .ownership = PARAPET_OWNERSHIP_ROUND_ROBIN,
+                                 .lattice = {.multipliers = {0, 1}}};
     assert_ok(pp_schedule_build(&schedule, &made.by));
     assert_ok(pp_schedule_summarise(schedule, &summary));
     /* Each shard has 2 x 4 elements, 64 bytes, of every rank, in one chunk: 2 messages of 32. Servers are ranks 0, 2.

@@ -16,6 +16,7 @@
 typedef struct test_scene {
     pp_budget budget;
     pp_tiling tilings[SCENE_TARGETS];
+    pp_lattice lattices[SCENE_TARGETS];
     pp_target targets[SCENE_TARGETS];
     pp_claims claims;
     pp_claim_set plan;
@@ -52,16 +53,24 @@ static inline void scene_close(test_scene *scene)
     assert_int_equal(pp_budget_available(&scene->budget), scene->budget.limit_bytes);
 }
 
+/* Homes go round the servers, from one array to the next. */
+static inline void scene_number_shards(pp_lattice *lattice, const pp_target *before, const pp_grid *shards)
+{
+    int64_t row = 1;
+    int d;
+    for (d = shards->ndim; d-- > 0; row *= shards->cells[d])
+        lattice->multipliers[d] = row;
+    if (before != NULL)
+        lattice->phase = before->lattice->phase + before->tiling->shards.cell_count;
+}
+
 static inline void scene_add_target(test_scene *scene, pp_grid shards, const int64_t *chunk_shape,
                                     size_t element_bytes)
 {
     int i = scene->plan.target_count++;
-    const pp_target *before = i > 0 ? &scene->targets[i - 1] : NULL;
+    scene_number_shards(&scene->lattices[i], i > 0 ? &scene->targets[i - 1] : NULL, &shards);
     assert_ok(pp_tiling_init(&scene->tilings[i], &shards, chunk_shape, element_bytes));
-    scene->targets[i] = (pp_target){
-        .tiling = &scene->tilings[i],
-        .first_shard = before != NULL ? before->first_shard + before->tiling->shards.cell_count : 0,
-    };
+    scene->targets[i] = (pp_target){.tiling = &scene->tilings[i], .lattice = &scene->lattices[i]};
 }
 
 static inline void scene_choose_target(test_scene *scene, test_random *random, int ndim)
