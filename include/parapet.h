@@ -244,7 +244,7 @@ typedef enum parapet_durability {
 typedef enum parapet_ownership {
     PARAPET_OWNERSHIP_CHOOSE = 0,      /* LOCALITY */
     PARAPET_OWNERSHIP_ROUND_ROBIN = 1, /* the servers take turns */
-    PARAPET_OWNERSHIP_LOCALITY = 2,    /* the server that holds most of the shard */
+    PARAPET_OWNERSHIP_LOCALITY = 2,    /* the server that holds most of the shard, up to 1.10 of its share */
     PARAPET_OWNERSHIP_DYNAMIC = 3      /* that one at first; a server that has nothing left takes shards of others */
 } parapet_ownership;
 

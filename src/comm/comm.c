@@ -270,19 +270,42 @@ bool pp_comm_is_aborted(pp_comm *comm)
 }
 
 /* The values pass through a buffer of the communicator: if a deadline passes, MPI may still use it. */
-parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_status mine, int64_t *values, int count)
+static void add_up(pp_comm *comm, int64_t *values, int count)
 {
     size_t bytes = (size_t)count * sizeof values[0];
-    parapet_status status = agree(comm, phase, mine, NULL);
-    if (status != PARAPET_OK || comm->size == 1)
-        return status;
     memcpy(comm->sums, values, bytes);
     comm->ops->add_up(comm, count);
     memcpy(values, comm->sums, bytes);
-    return agree(comm, phase,
-                 comm->wire->has_failed ? pp_fail(PARAPET_ERR_MPI, "MPI failed to add numbers over the ranks")
-                                        : PARAPET_OK,
-                 NULL);
+}
+
+static parapet_status check_sums(const pp_comm *comm)
+{
+    return comm->wire->has_failed ? pp_fail(PARAPET_ERR_MPI, "MPI failed to add numbers over the ranks") : PARAPET_OK;
+}
+
+parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_status mine, int64_t *values, int count)
+{
+    parapet_status status = agree(comm, phase, mine, NULL);
+    if (status != PARAPET_OK || comm->size == 1)
+        return status;
+    add_up(comm, values, count);
+    return agree(comm, phase, check_sums(comm), NULL);
+}
+
+/* Whoever is missing is not waited for once more; the next agreement finds out who it is. */
+parapet_status pp_comm_add_up(pp_comm *comm, int64_t *values, int count)
+{
+    if (comm->size == 1)
+        return PARAPET_OK;
+    if (!comm->is_late && !comm->is_lost) {
+        add_up(comm, values, count);
+        if (!comm->is_lost)
+            return check_sums(comm);
+        comm->is_lost = false;
+        comm->is_late = true;
+    }
+    return pp_fail(PARAPET_ERR_TIMEOUT, "%s: no message from another rank for %g s (deadline_seconds)",
+                   comm->call.words, comm->deadline_seconds);
 }
 
 /* A rank without memory takes part all the same, and lets the bytes go. They pass through a buffer of the

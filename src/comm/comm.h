@@ -111,6 +111,10 @@ parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_sta
 /* [collective] Agrees, and sets each of the values, at most 16, to the sum over all ranks. */
 parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_status mine, int64_t *values, int count);
 
+/* [collective] Between two agreements: sets each of the values, at most 16, to the sum over all ranks. Same status on
+ * every rank only after the next agreement. */
+parapet_status pp_comm_add_up(pp_comm *comm, int64_t *values, int count);
+
 /* [local] Whether MPI tolerates threads beside the one that calls it. */
 bool pp_comm_allows_threads(void);
 

@@ -1,10 +1,13 @@
 #include "forecast/schedule_owners.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "base/checked.h"
 #include "base/choice.h"
 
-/* One number is kept per shard. */
-#define SHARDS_MOST (INT64_C(1) << 26)
+/* Five numbers are kept per shard, 24 bytes. */
+#define SHARDS_MOST (INT64_C(1) << 25)
 
 int64_t pp_server_rank(const pp_schedule_case *by, int server)
 {
@@ -16,29 +19,32 @@ typedef struct owners_job {
     const pp_owner_strategy *strategy;
     pp_target target;
     pp_budget budget;
-    int *servers;
+    int *servers; /* their ranks */
     int home;
-    int32_t *owners;
-    int32_t *order;  /* shards by their homes, and by number for each home */
-    int64_t *starts; /* of every home in it, and its end */
+    int32_t *homes;  /* of every shard */
+    int32_t *owners; /* the same; at first what is proposed */
+    int64_t *held;   /* bytes of every shard, by the server that it is proposed to */
+    int32_t *order;  /* shards, by their homes or by the servers that they are proposed to, and then by number */
+    int64_t *starts; /* of every server in it, and the end */
+    pp_room *rooms;  /* of every server */
+    pp_fair_share fair;
 } owners_job;
 
-/* Puts the shards in the order of their homes. Until a home has chosen, owners has the home. */
-static void sort_by_home(owners_job *job)
+/* Puts the shards in the order of a key, which is an index of servers. */
+static void sort_by(owners_job *job, const int32_t *keys)
 {
     const int servers = job->by->server_count;
     int64_t shard, count = job->by->tiling->shards.cell_count;
-    int home;
-    for (shard = 0; shard < count; shard++) {
-        job->owners[shard] = pp_home_of(&job->target, shard, servers);
-        job->starts[job->owners[shard] + 1]++;
-    }
-    for (home = 0; home < servers; home++)
-        job->starts[home + 1] += job->starts[home];
+    int server;
+    memset(job->starts, 0, ((size_t)servers + 1) * sizeof job->starts[0]);
+    for (shard = 0; shard < count; shard++)
+        job->starts[keys[shard] + 1]++;
+    for (server = 0; server < servers; server++)
+        job->starts[server + 1] += job->starts[server];
     for (shard = count; shard-- > 0;)
-        job->order[--job->starts[job->owners[shard] + 1]] = (int32_t)shard;
-    for (home = 0; home < servers; home++) /* they have moved by one */
-        job->starts[home] = job->starts[home + 1];
+        job->order[--job->starts[keys[shard] + 1]] = (int32_t)shard;
+    for (server = 0; server < servers; server++) /* they have moved by one */
+        job->starts[server] = job->starts[server + 1];
     job->starts[servers] = count;
 }
 
@@ -89,10 +95,9 @@ static parapet_status claim_shards(owners_job *job, pp_claims *claims)
     return status;
 }
 
-static parapet_status choose_for_home(owners_job *job)
+/* What a home proposes for each of its shards. */
+static parapet_status propose_for_home(owners_job *job)
 {
-    const int32_t *order = job->order + job->starts[job->home];
-    int64_t count = job->starts[job->home + 1] - job->starts[job->home];
     pp_claims claims;
     pp_worklist list = {0};
     pp_claim_set plan = {.targets = &job->target, .target_count = 1, .claims = &claims};
@@ -101,19 +106,137 @@ static parapet_status choose_for_home(owners_job *job)
                                 .servers = job->servers,
                                 .server_count = job->by->server_count,
                                 .home = job->home};
-    int *chosen = NULL;
-    int64_t i;
+    size_t first, end;
     parapet_status status;
     pp_claims_init(&claims, job->by->tiling->shards.ndim, &job->budget);
-    if ((status = claim_shards(job, &claims)) == PARAPET_OK &&
-        (status = pp_worklist_build(&list, &plan, NULL, NULL, &job->budget)) == PARAPET_OK &&
-        (status = pp_allocate_array(&chosen, (size_t)count, sizeof *chosen)) == PARAPET_OK &&
-        (status = job->strategy->choose(&owner_case, chosen)) == PARAPET_OK)
-        for (i = 0; i < count; i++)
-            job->owners[order[i]] = chosen[i];
-    pp_free(chosen);
+    if ((status = claim_shards(job, &claims)) == PARAPET_OK)
+        status = pp_worklist_build(&list, &plan, NULL, NULL, &job->budget);
+    for (first = 0; first < list.count && status == PARAPET_OK; first = end) {
+        pp_proposal proposal;
+        end = pp_worklist_group_end(&list, first);
+        pp_owner_propose(&owner_case, job->strategy, first, end, &proposal);
+        job->owners[proposal.shard] = proposal.server;
+        job->held[proposal.shard] = proposal.held_bytes;
+    }
     pp_worklist_clear(&list);
     pp_claims_clear(&claims);
+    return status;
+}
+
+/* ---- Deciding, as in transfer/assign.c ---- */
+
+static int64_t load_of(const owners_job *job, int64_t shard)
+{
+    pp_box box;
+    pp_tiling_shard_box(job->by->tiling, shard, &box);
+    return pp_box_element_count(&box) * (int64_t)job->by->tiling->element_bytes;
+}
+
+/* The proposals of one server, in the order of shards; free them with pp_free. */
+static parapet_status gather(const owners_job *job, int server, bool is_decided, pp_proposal **some, size_t *count)
+{
+    const int32_t *order = job->order + job->starts[server];
+    size_t i;
+    parapet_status status;
+    *count = (size_t)(job->starts[server + 1] - job->starts[server]);
+    if ((status = pp_allocate_array(some, *count, sizeof **some)) != PARAPET_OK)
+        return status;
+    for (i = 0; i < *count; i++)
+        (*some)[i] = (pp_proposal){.shard = order[i],
+                                   .load_bytes = load_of(job, order[i]),
+                                   .held_bytes = job->held[order[i]],
+                                   .home = job->homes[order[i]],
+                                   .server = server,
+                                   .owner = is_decided ? job->owners[order[i]] : PP_NO_OWNER};
+    return PARAPET_OK;
+}
+
+static void put_back(owners_job *job, const pp_proposal *some, size_t count)
+{
+    size_t i;
+    for (i = 0; i < count; i++)
+        job->owners[some[i].shard] = some[i].owner;
+}
+
+static parapet_status accept(owners_job *job, int server)
+{
+    pp_proposal *some = NULL;
+    size_t count;
+    parapet_status status = gather(job, server, false, &some, &count);
+    if (status == PARAPET_OK && count > 0) {
+        qsort(some, count, sizeof *some, pp_proposal_compare_held);
+        pp_proposals_accept(some, count, &job->fair, &job->rooms[server].given);
+        put_back(job, some, count);
+    }
+    pp_free(some);
+    return status;
+}
+
+static parapet_status keep(owners_job *job, int server)
+{
+    pp_proposal *some = NULL;
+    size_t count;
+    parapet_status status = gather(job, server, true, &some, &count);
+    if (status == PARAPET_OK) {
+        job->rooms[server].server = server;
+        job->rooms[server].left = pp_proposals_keep(some, count, &job->fair, &job->rooms[server].given);
+        put_back(job, some, count);
+    }
+    pp_free(some);
+    return status;
+}
+
+/* The deals of one home follow each other. */
+static parapet_status deal_out(owners_job *job)
+{
+    pp_dealer dealer = {.fair = job->fair, .rooms = job->rooms, .count = (size_t)job->by->server_count};
+    pp_proposal *some = NULL;
+    size_t count = 0, next = 0;
+    int64_t home = -1;
+    parapet_status status = PARAPET_OK;
+    pp_deal deal;
+    while (status == PARAPET_OK && pp_dealer_next(&dealer, &deal)) {
+        if (deal.home != home) {
+            pp_free(some);
+            some = NULL;
+            home = deal.home;
+            next = 0;
+            status = gather(job, (int)home, true, &some, &count);
+        }
+        if (status == PARAPET_OK) {
+            pp_proposals_give(some, count, &deal, &next);
+            put_back(job, some, count);
+        }
+    }
+    pp_free(some);
+    return status;
+}
+
+static pp_fair_share find_fair_share(const owners_job *job)
+{
+    int64_t shard, count = job->by->tiling->shards.cell_count, bytes = 0;
+    for (shard = 0; shard < count; shard++)
+        bytes += load_of(job, shard);
+    return pp_fair_share_of(bytes, count, job->by->server_count);
+}
+
+static parapet_status decide(owners_job *job)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t shard;
+    int server;
+    job->fair = find_fair_share(job);
+    sort_by(job, job->owners);
+    for (server = 0; server < job->by->server_count && status == PARAPET_OK; server++)
+        status = accept(job, server);
+    sort_by(job, job->homes);
+    for (server = 0; server < job->by->server_count && status == PARAPET_OK; server++)
+        status = keep(job, server);
+    if (status == PARAPET_OK)
+        status = deal_out(job);
+    for (shard = 0; shard < job->by->tiling->shards.cell_count; shard++)
+        if (job->owners[shard] == PP_NO_OWNER)
+            job->owners[shard] = job->homes[shard];
     return status;
 }
 
@@ -122,12 +245,48 @@ static const char *word_of(parapet_ownership ownership)
     return pp_choice_word_of(&pp_choice_ownership, (int)ownership)->word;
 }
 
+static parapet_status allocate(owners_job *job, int32_t **owners)
+{
+    size_t shards = (size_t)job->by->tiling->shards.cell_count, servers = (size_t)job->by->server_count;
+    parapet_status status;
+    if ((status = pp_allocate_array(owners, shards, sizeof **owners)) != PARAPET_OK)
+        return status;
+    job->owners = *owners;
+    if ((status = pp_allocate_array(&job->homes, shards, sizeof *job->homes)) != PARAPET_OK ||
+        (status = pp_allocate_array(&job->held, shards, sizeof *job->held)) != PARAPET_OK ||
+        (status = pp_allocate_array(&job->order, shards, sizeof *job->order)) != PARAPET_OK ||
+        (status = pp_allocate_array(&job->starts, servers + 1, sizeof *job->starts)) != PARAPET_OK ||
+        (status = pp_allocate_array(&job->rooms, servers, sizeof *job->rooms)) != PARAPET_OK)
+        return status;
+    return pp_allocate_array(&job->servers, servers, sizeof *job->servers);
+}
+
+static void clear(owners_job *job)
+{
+    pp_free(job->homes);
+    pp_free(job->held);
+    pp_free(job->order);
+    pp_free(job->starts);
+    pp_free(job->rooms);
+    pp_free(job->servers);
+}
+
+static void find_homes(owners_job *job)
+{
+    int64_t shard;
+    int server;
+    for (server = 0; server < job->by->server_count; server++)
+        job->servers[server] = (int)pp_server_rank(job->by, server);
+    for (shard = 0; shard < job->by->tiling->shards.cell_count; shard++)
+        job->homes[shard] = pp_home_of(&job->target, shard, job->by->server_count);
+    sort_by(job, job->homes);
+}
+
 parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case *by,
                                         const pp_owner_strategy *strategy)
 {
     owners_job job = {.by = by, .strategy = strategy};
     parapet_status status;
-    int server;
     if (by->tiling->shards.cell_count > SHARDS_MOST)
         return pp_fail(
             PARAPET_ERR_UNSUPPORTED,
@@ -136,22 +295,15 @@ parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case
             word_of(PARAPET_OWNERSHIP_ROUND_ROBIN));
     job.target = (pp_target){.tiling = by->tiling, .lattice = &by->lattice};
     pp_budget_init(&job.budget, SIZE_MAX / 2);
-    if ((status = pp_allocate_array(owners, (size_t)by->tiling->shards.cell_count, sizeof **owners)) != PARAPET_OK ||
-        (status = pp_allocate_array(&job.order, (size_t)by->tiling->shards.cell_count, sizeof *job.order)) !=
-            PARAPET_OK ||
-        (status = pp_allocate_array(&job.starts, (size_t)by->server_count + 1, sizeof *job.starts)) != PARAPET_OK ||
-        (status = pp_allocate_array(&job.servers, (size_t)by->server_count, sizeof *job.servers)) != PARAPET_OK)
-        goto done;
-    job.owners = *owners;
-    for (server = 0; server < by->server_count; server++)
-        job.servers[server] = (int)pp_server_rank(by, server);
-    sort_by_home(&job);
-    for (job.home = 0; job.home < by->server_count && status == PARAPET_OK; job.home++)
-        if (job.starts[job.home] < job.starts[job.home + 1])
-            status = choose_for_home(&job);
-done:
-    pp_free(job.servers);
-    pp_free(job.order);
-    pp_free(job.starts);
+    if ((status = allocate(&job, owners)) == PARAPET_OK) {
+        find_homes(&job);
+        for (job.home = 0; job.home < by->server_count && status == PARAPET_OK; job.home++)
+            status = propose_for_home(&job);
+    }
+    /* Where no home proposes anybody else, nobody is asked, and nothing is limited. */
+    if (status == PARAPET_OK &&
+        memcmp(job.owners, job.homes, (size_t)by->tiling->shards.cell_count * sizeof *job.homes) != 0)
+        status = decide(&job);
+    clear(&job);
     return status;
 }

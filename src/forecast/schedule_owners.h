@@ -8,8 +8,8 @@
 /* The rank of a server: spread evenly over all ranks. */
 int64_t pp_server_rank(const pp_schedule_case *by, int server);
 
-/* Asks the strategy for every home in turn, with the claims on its shards. Free *owners, one per shard, with
- * pp_free. */
+/* Asks the strategy for every home in turn, with the claims on its shards, and decides as the servers would. Free
+ * *owners, one per shard, with pp_free. */
 parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case *by,
                                         const pp_owner_strategy *strategy);
 

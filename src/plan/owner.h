@@ -1,12 +1,13 @@
 /* owner.h - who owns a shard. The home of a shard is known to all by arithmetic; it has the claims on the shard, and
- * decides. One strategy per file, all of the same shape:
+ * proposes an owner. One strategy per file, all of the same shape:
  *
  *     owner_round_robin.c   the home itself
- *     owner_locality.c      the server that holds most of the shard, as long as no home overloads it
+ *     owner_locality.c      the server that holds most of the shard; proposals.h keeps that within everybody's share
  */
 #ifndef PARAPET_PLAN_OWNER_H
 #define PARAPET_PLAN_OWNER_H
 
+#include "plan/proposals.h"
 #include "plan/worklist.h"
 
 /* Index of the home of a shard among the servers: the same in every call, whatever else the call moves. */
@@ -21,12 +22,13 @@ typedef struct pp_owner_case {
     int home; /* index of this home */
 } pp_owner_case;
 
-/* Fills owners[group] with the index of the owner for every group of the list, in order. */
-typedef parapet_status (*pp_owner_choose)(const pp_owner_case *owner_case, int *owners);
+/* Index of the server that the shard of a group of the list is proposed to; *held: the elements of it that this
+ * server holds. */
+typedef int (*pp_owner_nearest)(const pp_owner_case *owner_case, size_t first, size_t end, int64_t *held);
 
 typedef struct pp_owner_strategy {
     bool moves; /* whether an owner may differ from the home */
-    pp_owner_choose choose;
+    pp_owner_nearest nearest;
 } pp_owner_strategy;
 
 extern const pp_owner_strategy pp_owner_round_robin;
@@ -34,5 +36,9 @@ extern const pp_owner_strategy pp_owner_locality;
 
 /* NULL: no such strategy. */
 const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership);
+
+/* What the home proposes for the shard of a group of its list. */
+void pp_owner_propose(const pp_owner_case *owner_case, const pp_owner_strategy *strategy, size_t first, size_t end,
+                      pp_proposal *proposal);
 
 #endif

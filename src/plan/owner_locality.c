@@ -1,4 +1,3 @@
-#include "base/checked.h"
 #include "plan/owner.h"
 
 /* Index of a rank among the servers; -1: it is none. */
@@ -15,50 +14,57 @@ static int server_of(const pp_owner_case *owner_case, int rank)
     return low < owner_case->server_count && owner_case->servers[low] == rank ? low : -1;
 }
 
-/* The server that holds most of a shard; the home if none holds more than it does, so that shards that many hold
- * alike are spread evenly. Ranks of a group come in ascending order, as the servers do, so the first of several
- * others that hold the same is the lowest. */
-static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t end)
+/* What the servers hold of a shard. */
+typedef struct holdings {
+    int64_t most;    /* that one of them holds */
+    int count;       /* how many hold as much; with `wanted`, those seen so far */
+    bool has_home;   /* whether the home is one of them */
+    int wanted, got; /* which of them is looked for, and what it is */
+} holdings;
+
+static void add_holder(const pp_owner_case *owner_case, int server, int64_t held, holdings *all)
+{
+    if (held == 0 || held < all->most)
+        return;
+    if (held > all->most)
+        *all = (holdings){.most = held, .wanted = all->wanted, .got = all->got};
+    all->has_home = all->has_home || server == owner_case->home;
+    if (all->count++ == all->wanted)
+        all->got = server;
+}
+
+/* Ranks of a group come in ascending order, as the servers do. */
+static void add_holders(const pp_owner_case *owner_case, size_t first, size_t end, holdings *all)
 {
     const pp_worklist *list = owner_case->list;
     const pp_tiling *tiling = owner_case->plan->targets[list->work[first].target].tiling;
-    int64_t most = 0, at_home = 0;
-    int nearest = owner_case->home;
     size_t rank_end;
     pp_box box;
     pp_tiling_shard_box(tiling, list->work[first].shard, &box);
     for (; first < end; first = rank_end) {
         int server = server_of(owner_case, list->work[first].rank);
-        int64_t held;
         rank_end = pp_worklist_rank_end(list, first, end);
-        held = server < 0 ? 0 : pp_worklist_covered_shard(list, owner_case->plan, first, rank_end, &box);
-        if (server == owner_case->home)
-            at_home = held;
-        if (held > most) {
-            most = held;
-            nearest = server;
-        }
+        if (server >= 0)
+            add_holder(owner_case, server, pp_worklist_covered_shard(list, owner_case->plan, first, rank_end, &box),
+                       all);
     }
-    return at_home == most ? owner_case->home : nearest;
 }
 
-static parapet_status choose(const pp_owner_case *owner_case, int *owners)
+/* The server that holds most of a shard. Of several that hold the same the home, or else one that differs from home
+ * to home, so that shards that many hold alike are spread evenly. */
+static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t end, int64_t *held)
 {
-    const pp_worklist *list = owner_case->list;
-    int64_t *given, most = 2 * pp_divide_up((int64_t)pp_worklist_group_count(list), owner_case->server_count);
-    size_t first, end, group = 0;
-    parapet_status status = pp_allocate_array(&given, (size_t)owner_case->server_count, sizeof *given);
-    if (status != PARAPET_OK)
-        return status;
-    for (first = 0; first < list->count; first = end) {
-        int nearest;
-        end = pp_worklist_group_end(list, first);
-        nearest = find_nearest(owner_case, first, end);
-        owners[group++] = given[nearest] < most ? nearest : owner_case->home;
-        given[nearest]++;
+    holdings all = {.got = owner_case->home};
+    add_holders(owner_case, first, end, &all);
+    *held = all.most;
+    if (all.count == 0 || all.has_home)
+        return owner_case->home;
+    if (all.count > 1) {
+        int64_t most = all.most;
+        all = (holdings){.most = most, .wanted = owner_case->home % all.count};
+        add_holders(owner_case, first, end, &all);
     }
-    pp_free(given);
-    return PARAPET_OK;
+    return all.got;
 }
 
-const pp_owner_strategy pp_owner_locality = {.moves = true, .choose = choose};
+const pp_owner_strategy pp_owner_locality = {.moves = true, .nearest = find_nearest};

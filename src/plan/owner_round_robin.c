@@ -1,12 +1,11 @@
 #include "plan/owner.h"
 
-static parapet_status choose(const pp_owner_case *owner_case, int *owners)
+static int find_nearest(const pp_owner_case *owner_case, size_t first, size_t end, int64_t *held)
 {
-    const pp_worklist *list = owner_case->list;
-    size_t first, group = 0;
-    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first))
-        owners[group++] = owner_case->home;
-    return PARAPET_OK;
+    (void)first;
+    (void)end;
+    *held = 0;
+    return owner_case->home;
 }
 
-const pp_owner_strategy pp_owner_round_robin = {.moves = false, .choose = choose};
+const pp_owner_strategy pp_owner_round_robin = {.moves = false, .nearest = find_nearest};

@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "comm/exchange.h"
+#include "transfer/assign.h"
 #include "transfer/memory.h"
 
 const int64_t *pp_view_claim(const pp_view *view, size_t work)
@@ -353,15 +354,6 @@ static parapet_status describe(pp_session *session, parapet_status before)
     return run_mail(&post, status);
 }
 
-static int own_server(const pp_session *session)
-{
-    int i;
-    for (i = 0; i < session->team->server_count; i++)
-        if (session->team->servers[i] == session->rank)
-            return i;
-    return -1;
-}
-
 typedef struct home_filter {
     const pp_session *session;
     int server;
@@ -391,7 +383,7 @@ static bool is_owned(void *context, int target, int64_t shard)
 
 static parapet_status list_homes(pp_session *session)
 {
-    home_filter filter = {.session = session, .server = own_server(session)};
+    home_filter filter = {.session = session, .server = pp_session_server(session)};
     parapet_status status = pp_claims_sort_unique(&session->served.claims);
     if (status != PARAPET_OK)
         return status;
@@ -399,7 +391,7 @@ static parapet_status list_homes(pp_session *session)
 }
 
 /* Every shard of this home becomes a letter to its owner, with the claims on it. */
-static parapet_status write_letters(mail *post, const int *owners)
+static parapet_status write_letters(mail *post, const int32_t *owners)
 {
     const pp_worklist *list = &post->from->list;
     size_t first = 0, group = 0, i;
@@ -416,27 +408,6 @@ static parapet_status write_letters(mail *post, const int *owners)
         first = end;
     }
     return status == PARAPET_OK ? sort_letters(post) : status;
-}
-
-static parapet_status choose_owners(const pp_session *session, const pp_view *home, mail *post)
-{
-    pp_owner_case owner_case = {
-        .plan = &home->plan,
-        .list = &home->list,
-        .servers = session->team->servers,
-        .server_count = session->team->server_count,
-        .home = own_server(session),
-    };
-    pp_list owners;
-    parapet_status status;
-    pp_list_init(&owners, sizeof(int), session->budget, "the owners of shards");
-    status = pp_list_reserve(&owners, pp_worklist_group_count(&home->list));
-    if (status == PARAPET_OK && home->list.count > 0)
-        status = session->team->ownership->choose(&owner_case, pp_list_at(&owners, 0));
-    if (status == PARAPET_OK && home->list.count > 0)
-        status = write_letters(post, pp_list_at(&owners, 0));
-    pp_list_clear(&owners);
-    return status;
 }
 
 void pp_session_serve_nothing(pp_session *session)
@@ -459,7 +430,7 @@ parapet_status pp_session_serve_owned(pp_session *session)
 }
 
 /* [collective] The homes hand every shard, with the claims on it, to its owner. */
-static parapet_status hand_over(pp_session *session, parapet_status before)
+static parapet_status hand_over(pp_session *session, const pp_list *owners, parapet_status before)
 {
     pp_view home = session->served;
     mail post = mail_of(session, &home);
@@ -467,12 +438,23 @@ static parapet_status hand_over(pp_session *session, parapet_status before)
     home.plan.claims = &home.claims;
     session->served = (pp_view){0};
     init_view(session, &session->served, home.claims.ndim_most);
-    if (status == PARAPET_OK)
-        status = choose_owners(session, &home, &post);
+    if (status == PARAPET_OK && home.list.count > 0)
+        status = write_letters(&post, pp_list_at(owners, 0));
     status = run_mail(&post, status);
     pp_worklist_clear(&home.list);
     pp_claims_clear(&home.claims);
     return status == PARAPET_OK ? pp_session_serve_owned(session) : status;
+}
+
+/* [collective] Where no shard moves, the homes are the owners, and have what owners need. */
+static parapet_status fix_owners(pp_session *session, parapet_status before)
+{
+    pp_assignment assignment;
+    parapet_status status = pp_assignment_init(&assignment, session, &session->served, before);
+    if (assignment.has_moved)
+        status = hand_over(session, &assignment.owners, status);
+    pp_assignment_clear(&assignment);
+    return status;
 }
 
 /* The least that the transfer will need beside its lists, whichever way it goes. */
@@ -519,7 +501,7 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
     if ((status = describe(session, status)) == PARAPET_OK)
         status = list_homes(session);
     if (team->ownership->moves)
-        status = hand_over(session, status);
+        status = fix_owners(session, status);
     if (status == PARAPET_OK)
         pp_peers_try(&session->peers, team->comm, team->uses_direct);
     return status;

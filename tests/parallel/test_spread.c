@@ -2,6 +2,7 @@
  * planes, slabs, lines and pencils in every direction. All shards are alike, and every rank is a server.
  *
  *     round_robin   1.20 of the mean from 16 shards to a server on, else twice what cannot be avoided
+ *     locality      1.10 of the mean, or what cannot be avoided, if one rank holds seven eighths too
  *
  * Homes are the same in every call, whatever else the call moves and however the array has grown. What is stored is
  * what one process alone stores. */
@@ -140,7 +141,10 @@ static int64_t divide_up(int64_t a, int64_t b)
 
 static int64_t limit_of(parapet_ownership ownership, int64_t shards)
 {
-    (void)ownership;
+    if (ownership == PARAPET_OWNERSHIP_LOCALITY) {
+        int64_t most = (int64_t)(1.10 * (double)shards / run.ranks);
+        return most > divide_up(shards, run.ranks) ? most : divide_up(shards, run.ranks);
+    }
     if (shards >= 16 * run.ranks)
         return (int64_t)(1.20 * (double)shards / run.ranks);
     return 2 * divide_up(shards, run.ranks);
@@ -180,11 +184,11 @@ static counts read_box(parapet_store *store, parapet_array *array, const box_of 
     return share_counts(served_so_far(store) - before);
 }
 
-/* Several boxes of one array: where they start and how many shards they have along a dimension, or across it. */
+/* Up to two boxes of one array that have this many shards along a dimension. */
 static void check_boxes(parapet_store *store, parapet_array *array, parapet_ownership ownership, box_of box, int d,
                         int64_t along)
 {
-    for (box.start[d] = 0; box.start[d] + along <= box.count[d]; box.start[d] += 3) {
+    for (box.start[d] = 0; box.start[d] + along <= box.count[d]; box.start[d] += 1 + box.count[d] / 2) {
         box_of part = box;
         counts seen;
         part.count[d] = along;
@@ -392,5 +396,7 @@ int main(int argc, char **argv)
     (void)launch_case_end(&run, "alone");
     run_case(PARAPET_OWNERSHIP_ROUND_ROBIN, false);
     run_case(PARAPET_OWNERSHIP_ROUND_ROBIN, true);
+    run_case(PARAPET_OWNERSHIP_LOCALITY, false);
+    run_case(PARAPET_OWNERSHIP_LOCALITY, true);
     return launch_finish(&run);
 }

@@ -79,18 +79,6 @@ static int64_t server_rank(const problem *made, int server)
     return server * made->distribution.rank_count / made->by.server_count;
 }
 
-typedef struct home_filter {
-    const pp_target *target;
-    int home, server_count;
-} home_filter;
-
-static bool is_of_home(void *context, int target, int64_t shard)
-{
-    const home_filter *filter = context;
-    (void)target;
-    return pp_home_of(filter->target, shard, filter->server_count) == filter->home;
-}
-
 static void count_group(const problem *made, const pp_claim_set *plan, const pp_worklist *list, size_t first,
                         size_t end, int owner, expectation *expected)
 {
@@ -123,25 +111,87 @@ static void count_group(const problem *made, const pp_claim_set *plan, const pp_
     }
 }
 
-static void expect_home(const problem *made, const pp_claim_set *plan, int home, pp_budget *budget,
-                        expectation *expected)
+/* The proposals of one home, or to one server, whichever server is. Returns how many. */
+static size_t gather(const pp_proposal *all, size_t count, const int32_t *key, int server, pp_proposal *some)
 {
-    home_filter filter = {plan->targets, home, made->by.server_count};
-    int ranks[RANKS_MOST], *owners, group = 0, server;
-    pp_owner_case owner_case = {.plan = plan, .servers = ranks, .server_count = made->by.server_count, .home = home};
+    ptrdiff_t place = (const char *)key - (const char *)all;
+    size_t i, found = 0;
+    for (i = 0; i < count; i++)
+        if (*(const int32_t *)(const void *)((const char *)&all[i] + place) == server)
+            some[found++] = all[i];
+    return found;
+}
+
+static void put_back(pp_proposal *all, size_t count, const pp_proposal *some, size_t found)
+{
+    size_t i, j;
+    for (i = 0; i < found; i++)
+        for (j = 0; j < count; j++)
+            if (all[j].shard == some[i].shard)
+                all[j].owner = some[i].owner;
+}
+
+/* What all servers decide together. */
+static void decide(const problem *made, pp_proposal *all, size_t count)
+{
+    pp_proposal *some = calloc(count + 1, sizeof *some);
+    pp_room rooms[RANKS_MOST] = {{0}};
+    pp_dealer dealer = {.rooms = rooms, .count = (size_t)made->by.server_count};
+    size_t found, next[RANKS_MOST] = {0}, i;
+    int64_t bytes = 0;
+    pp_deal deal;
+    int server;
+    for (i = 0; i < count; i++)
+        bytes += all[i].load_bytes;
+    dealer.fair = pp_fair_share_of(bytes, (int64_t)count, made->by.server_count);
+    for (server = 0; server < made->by.server_count; server++) {
+        found = gather(all, count, &all->server, server, some);
+        qsort(some, found, sizeof *some, pp_proposal_compare_held);
+        pp_proposals_accept(some, found, &dealer.fair, &rooms[server].given);
+        put_back(all, count, some, found);
+    }
+    for (server = 0; server < made->by.server_count; server++) {
+        found = gather(all, count, &all->home, server, some);
+        rooms[server].server = server;
+        rooms[server].left = pp_proposals_keep(some, found, &dealer.fair, &rooms[server].given);
+        put_back(all, count, some, found);
+    }
+    while (pp_dealer_next(&dealer, &deal)) {
+        found = gather(all, count, &all->home, (int)deal.home, some);
+        pp_proposals_give(some, found, &deal, &next[deal.home]);
+        put_back(all, count, some, found);
+    }
+    pp_proposals_finish(all, count);
+    free(some);
+}
+
+static void expect_owners(const problem *made, const pp_claim_set *plan, pp_budget *budget, expectation *expected)
+{
+    const pp_owner_strategy *strategy = pp_owner_strategy_of(made->by.ownership);
+    int ranks[RANKS_MOST], server, moved = 0;
     pp_worklist list;
-    size_t first, end;
+    pp_proposal *all;
+    size_t first, end, count = 0;
     for (server = 0; server < made->by.server_count; server++)
         ranks[server] = (int)server_rank(made, server);
-    assert_ok(pp_worklist_build(&list, plan, is_of_home, &filter, budget));
-    owner_case.list = &list;
-    owners = calloc(list.count + 1, sizeof *owners);
-    assert_ok(pp_owner_strategy_of(made->by.ownership)->choose(&owner_case, owners));
-    for (first = 0; first < list.count; first = end, group++) {
+    assert_ok(pp_worklist_build(&list, plan, NULL, NULL, budget));
+    all = calloc(list.count + 1, sizeof *all);
+    for (first = 0; first < list.count; first = end, count++) {
+        int home = pp_home_of(plan->targets, list.work[first].shard, made->by.server_count);
         end = pp_worklist_group_end(&list, first);
-        count_group(made, plan, &list, first, end, owners[group], expected);
+        pp_owner_propose(&(pp_owner_case){plan, &list, ranks, made->by.server_count, home}, strategy, first, end,
+                         &all[count]);
+        moved += all[count].server != home;
     }
-    free(owners);
+    if (moved > 0)
+        decide(made, all, count);
+    else
+        pp_proposals_finish(all, count);
+    for (first = 0, count = 0; first < list.count; first = end, count++) {
+        end = pp_worklist_group_end(&list, first);
+        count_group(made, plan, &list, first, end, all[count].owner, expected);
+    }
+    free(all);
     pp_worklist_clear(&list);
 }
 
@@ -151,13 +201,11 @@ static void expect(const problem *made, expectation *expected)
     pp_claims claims;
     pp_claim_set plan = {.targets = &target, .target_count = 1, .claims = &claims};
     pp_budget budget;
-    int home;
     *expected = (expectation){0};
     pp_budget_init(&budget, (size_t)1 << 30);
     pp_claims_init(&claims, made->tiling.shards.ndim, &budget);
     claim_everything(made, &claims);
-    for (home = 0; home < made->by.server_count; home++)
-        expect_home(made, &plan, home, &budget, expected);
+    expect_owners(made, &plan, &budget, expected);
     pp_claims_clear(&claims);
 }
 

@@ -3,8 +3,6 @@
 
 #include "plan/owner.h"
 
-#define MOST_GROUPS 2000
-
 typedef struct home_filter {
     const test_scene *scene;
     int server_count, home;
@@ -68,42 +66,54 @@ static int64_t held_slowly(const test_scene *scene, int target, int64_t shard, i
     return held;
 }
 
-static int nearest_slowly(const pp_owner_case *owner_case, const test_scene *scene, const pp_work *work)
+/* The home if none holds more than it does, else the (home modulo k)-th of the k servers that hold most. */
+static int nearest_slowly(const pp_owner_case *owner_case, const test_scene *scene, const pp_work *work,
+                          int64_t *most)
 {
-    int64_t most = 0;
-    int i, nearest = owner_case->home;
-    int64_t at_home = held_slowly(scene, work->target, work->shard, owner_case->servers[owner_case->home]);
+    int64_t held[SCENE_RANKS];
+    int i, best[SCENE_RANKS], count = 0;
+    *most = 0;
     for (i = 0; i < owner_case->server_count; i++) {
-        int64_t held = held_slowly(scene, work->target, work->shard, owner_case->servers[i]);
-        if (held > most) {
-            most = held;
-            nearest = i;
-        }
+        held[i] = held_slowly(scene, work->target, work->shard, owner_case->servers[i]);
+        *most = held[i] > *most ? held[i] : *most;
     }
-    return at_home == most ? owner_case->home : nearest;
+    for (i = 0; i < owner_case->server_count; i++)
+        if (held[i] == *most)
+            best[count++] = i;
+    return *most == 0 || held[owner_case->home] == *most ? owner_case->home : best[owner_case->home % count];
 }
 
-/* Checks one home and returns how many of its shards moved because of where they are held, and stayed for balance. */
-static void check_home(const test_scene *scene, pp_owner_case *owner_case, int *moved, int *stayed)
+static int64_t load_slowly(const test_scene *scene, const pp_work *work)
 {
-    int owners[MOST_GROUPS], given[SCENE_RANKS] = {0}, group = 0, groups = 0, most;
+    int64_t load = 0;
+    int rank;
+    for (rank = 0; rank < SCENE_RANKS; rank++)
+        load += held_slowly(scene, work->target, work->shard, rank);
+    return load;
+}
+
+/* Checks one home; counts the shards that go elsewhere, and of those the ones that several hold alike. */
+static void check_home(const test_scene *scene, const pp_owner_case *owner_case, int *moved)
+{
     const pp_worklist *list = owner_case->list;
-    size_t first;
-    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first))
-        groups++;
-    assert_true(groups <= MOST_GROUPS);
-    most = 2 * ((groups + owner_case->server_count - 1) / owner_case->server_count);
-    assert_ok(pp_owner_locality.choose(owner_case, owners));
-    for (first = 0; first < list->count; first = pp_worklist_group_end(list, first), group++) {
-        int nearest = nearest_slowly(owner_case, scene, &list->work[first]);
-        bool fits = given[nearest]++ < most;
-        assert_int_equal(owners[group], fits ? nearest : owner_case->home);
-        *moved += owners[group] != owner_case->home;
-        *stayed += !fits && nearest != owner_case->home;
+    size_t first, end;
+    for (first = 0; first < list->count; first = end) {
+        const pp_work *work = &list->work[first];
+        int64_t bytes = (int64_t)scene->tilings[work->target].element_bytes, most;
+        pp_proposal proposal;
+        end = pp_worklist_group_end(list, first);
+        pp_owner_propose(owner_case, &pp_owner_locality, first, end, &proposal);
+        assert_int_equal(proposal.target, work->target);
+        assert_int_equal(proposal.shard, work->shard);
+        assert_int_equal(proposal.home, owner_case->home);
+        assert_int_equal(proposal.owner, PP_NO_OWNER);
+        assert_int_equal(proposal.server, nearest_slowly(owner_case, scene, work, &most));
+        assert_int_equal(proposal.held_bytes, most * bytes);
+        assert_int_equal(proposal.load_bytes, load_slowly(scene, work) * bytes);
+        *moved += proposal.server != owner_case->home;
+        pp_owner_propose(owner_case, &pp_owner_round_robin, first, end, &proposal);
+        assert_int_equal(proposal.server, owner_case->home);
     }
-    assert_ok(pp_owner_round_robin.choose(owner_case, owners));
-    while (group-- > 0)
-        assert_int_equal(owners[group], owner_case->home);
 }
 
 static int choose_servers(test_random *random, int *servers)
@@ -117,10 +127,10 @@ static int choose_servers(test_random *random, int *servers)
     return count;
 }
 
-static void test_owner__by_locality_is_the_server_that_holds_most_within_balance(void **state)
+static void test_owner__by_locality_is_the_server_that_holds_most(void **state)
 {
     test_random random = test_random_start();
-    int round, moved = 0, stayed = 0;
+    int round, moved = 0;
     (void)state;
     for (round = 0; round < 2000; round++) {
         int servers[SCENE_RANKS], server_count = choose_servers(&random, servers);
@@ -131,58 +141,62 @@ static void test_owner__by_locality_is_the_server_that_holds_most_within_balance
         scene_claim_all_disjoint(&scene, &random, (int)test_random_between(&random, 0, 4));
         filter = (home_filter){&scene, server_count, (int)test_random_between(&random, 0, server_count - 1)};
         assert_ok(pp_worklist_build(&list, &scene.plan, is_at_home, &filter, &scene.budget));
-        check_home(&scene, &(pp_owner_case){&scene.plan, &list, servers, server_count, filter.home}, &moved, &stayed);
+        check_home(&scene, &(pp_owner_case){&scene.plan, &list, servers, server_count, filter.home}, &moved);
         pp_worklist_clear(&list);
         scene_close(&scene);
     }
     assert_true(moved > 500);
-    assert_true(stayed > 100);
 }
 
-/* Every rank serves and holds two shards of its own: no data need move. */
-static void test_owner__by_locality_keeps_shards_where_their_data_is(void **state)
+/* One shard that servers 1, 2 and 4 hold alike: homes that hold none of it do not all choose the same. */
+static void test_owner__by_locality_differs_from_home_to_home_where_many_hold_the_same(void **state)
 {
-    int servers[SCENE_RANKS], owners[2 * SCENE_RANKS], home, rank, i;
+    const int expected[SCENE_RANKS] = {1, 1, 2, 1, 4}; /* 0 and 3 modulo 3 are the first; the others hold it */
+    int servers[SCENE_RANKS], home, rank;
+    pp_worklist list;
     test_scene scene;
     (void)state;
     scene_open(&scene, 1);
-    scene_add_target(&scene, grid_of(1, (int64_t[]){100}, (int64_t[]){10}), (int64_t[]){5}, 8);
+    scene_add_target(&scene, grid_of(1, (int64_t[]){30}, (int64_t[]){30}), (int64_t[]){10}, 8);
     for (rank = 0; rank < SCENE_RANKS; rank++) {
-        pp_box box = box_of(1, (int64_t[]){20 * rank}, (int64_t[]){20});
+        pp_box box = box_of(1, (int64_t[]){rank == 4 ? 20 : 10 * (rank - 1)}, (int64_t[]){10});
         servers[rank] = rank;
-        scene_claim(&scene, 0, rank, &box);
+        if (rank == 1 || rank == 2 || rank == 4)
+            scene_claim(&scene, 0, rank, &box);
     }
+    assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
     for (home = 0; home < SCENE_RANKS; home++) {
-        home_filter filter = {&scene, SCENE_RANKS, home};
-        pp_worklist list;
-        assert_ok(pp_worklist_build(&list, &scene.plan, is_at_home, &filter, &scene.budget));
-        assert_int_equal(list.count, 2);
-        assert_ok(pp_owner_locality.choose(&(pp_owner_case){&scene.plan, &list, servers, SCENE_RANKS, home}, owners));
-        for (i = 0; i < 2; i++)
-            assert_int_equal(owners[i], list.work[i].shard / 2);
-        pp_worklist_clear(&list);
+        pp_owner_case owner_case = {&scene.plan, &list, servers, SCENE_RANKS, home};
+        pp_proposal proposal;
+        pp_owner_propose(&owner_case, &pp_owner_locality, 0, list.count, &proposal);
+        assert_int_equal(proposal.server, expected[home]);
+        assert_int_equal(proposal.held_bytes, 80);
+        assert_int_equal(proposal.load_bytes, 240);
     }
+    pp_worklist_clear(&list);
     scene_close(&scene);
 }
 
-static int refuse_all(void *context, size_t bytes)
+/* Nobody who serves holds any of it; and parts of a read that overlap are read once. */
+static void test_owner__by_locality_is_the_home_where_no_server_holds_any(void **state)
 {
-    (void)context;
-    (void)bytes;
-    return 1;
-}
-
-static void test_owner__by_locality_reports_that_the_machine_has_no_memory(void **state)
-{
-    int servers[1] = {0}, owners[1];
-    pp_worklist list = {0};
+    pp_box box = box_of(1, (int64_t[]){0}, (int64_t[]){20});
+    int servers[2] = {0, 1};
+    pp_worklist list;
     test_scene scene;
+    pp_proposal proposal;
     (void)state;
     scene_open(&scene, 1);
-    pp_memory_hook_set(refuse_all, NULL);
-    assert_int_equal(pp_owner_locality.choose(&(pp_owner_case){&scene.plan, &list, servers, 1, 0}, owners),
-                     PARAPET_ERR_MEMORY);
-    pp_memory_hook_set(NULL, NULL);
+    scene_add_target(&scene, grid_of(1, (int64_t[]){30}, (int64_t[]){30}), (int64_t[]){10}, 8);
+    scene_claim(&scene, 0, 3, &box);
+    scene_claim(&scene, 0, 4, &box);
+    assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
+    pp_owner_propose(&(pp_owner_case){&scene.plan, &list, servers, 2, 1}, &pp_owner_locality, 0, list.count,
+                     &proposal);
+    assert_int_equal(proposal.server, 1);
+    assert_int_equal(proposal.held_bytes, 0);
+    assert_int_equal(proposal.load_bytes, 240);
+    pp_worklist_clear(&list);
     scene_close(&scene);
 }
 
@@ -191,9 +205,9 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_home__of_the_shards_of_all_arrays_goes_round_the_servers),
         cmocka_unit_test(test_owner__strategies_go_by_number),
-        cmocka_unit_test(test_owner__by_locality_is_the_server_that_holds_most_within_balance),
-        cmocka_unit_test(test_owner__by_locality_keeps_shards_where_their_data_is),
-        cmocka_unit_test(test_owner__by_locality_reports_that_the_machine_has_no_memory),
+        cmocka_unit_test(test_owner__by_locality_is_the_server_that_holds_most),
+        cmocka_unit_test(test_owner__by_locality_differs_from_home_to_home_where_many_hold_the_same),
+        cmocka_unit_test(test_owner__by_locality_is_the_home_where_no_server_holds_any),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

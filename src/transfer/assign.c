@@ -1,0 +1,368 @@
+#include "transfer/assign.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "comm/exchange.h"
+#include "plan/proposals.h"
+
+int pp_session_server(const pp_session *session)
+{
+    int i;
+    for (i = 0; i < session->team->server_count; i++)
+        if (session->team->servers[i] == session->rank)
+            return i;
+    return -1;
+}
+
+/* ---- Notes: a few numbers on their way to a server ---- */
+
+enum { NOTE_WORDS = 5 };
+
+typedef struct note {
+    int64_t server; /* to which it goes; not sent */
+    int64_t words[NOTE_WORDS];
+} note;
+
+/* One exchange of notes. */
+typedef struct notes {
+    const pp_session *session;
+    pp_list sent, arrived; /* of note */
+    size_t next;
+    pp_failure failure; /* the first failure to keep what came */
+} notes;
+
+static notes notes_of(const pp_session *session)
+{
+    notes made = {.session = session};
+    pp_list_init(&made.sent, sizeof(note), session->budget, "proposals of owners");
+    pp_list_init(&made.arrived, sizeof(note), session->budget, "proposals of owners");
+    return made;
+}
+
+static void clear_notes(notes *all)
+{
+    pp_list_clear(&all->sent);
+    pp_list_clear(&all->arrived);
+}
+
+static int compare_notes(const void *left, const void *right)
+{
+    const note *a = left, *b = right;
+    return (a->server > b->server) - (a->server < b->server);
+}
+
+static bool next_parcel(void *context, int *rank, void *parcel, size_t *bytes)
+{
+    notes *all = context;
+    const size_t row = NOTE_WORDS * sizeof(int64_t);
+    const note *first = all->next < all->sent.count ? pp_list_at(&all->sent, all->next) : NULL;
+    if (first == NULL)
+        return false;
+    for (*bytes = 0; *bytes + row <= PP_PARCEL_BYTES && all->next < all->sent.count; all->next++) {
+        const note *one = pp_list_at(&all->sent, all->next);
+        if (one->server != first->server)
+            break;
+        memcpy((unsigned char *)parcel + *bytes, one->words, row);
+        *bytes += row;
+    }
+    *rank = all->session->team->servers[first->server];
+    return true;
+}
+
+static void receive_parcel(void *context, int source, const void *parcel, size_t bytes)
+{
+    notes *all = context;
+    const size_t row = NOTE_WORDS * sizeof(int64_t);
+    size_t done;
+    (void)source;
+    for (done = 0; done + row <= bytes && all->failure.status == PARAPET_OK; done += row) {
+        note one = {0};
+        memcpy(one.words, (const unsigned char *)parcel + done, row);
+        pp_failure_take(&all->failure, pp_list_add(&all->arrived, &one));
+    }
+}
+
+/* [collective] Sends what there is and keeps what comes; a rank that failed before sends nothing. */
+static parapet_status exchange_notes(notes *all, parapet_status before)
+{
+    pp_failure_take(&all->failure, before);
+    if (before == PARAPET_OK)
+        pp_failure_take(&all->failure, pp_list_sort(&all->sent, compare_notes));
+    if (all->failure.status != PARAPET_OK)
+        pp_list_clear(&all->sent);
+    pp_failure_take(&all->failure,
+                    pp_comm_exchange(all->session->team->comm,
+                                     &(pp_exchange){.context = all, .next = next_parcel, .receive = receive_parcel}));
+    pp_list_clear(&all->sent);
+    return pp_failure_put(&all->failure);
+}
+
+/* ---- Proposing ---- */
+
+/* What one rank knows while owners are being fixed. */
+typedef struct table {
+    const pp_session *session;
+    int server;           /* index of this rank; -1: it is none */
+    pp_list own;          /* the shards of this home, by target and shard */
+    pp_list asked;        /* those that are proposed to this server */
+    pp_fair_share fair;   /* what servers may be given */
+    int64_t given;        /* to this server so far, in bytes */
+    pp_left left;         /* shards of this home that have no owner */
+    int64_t bytes, moves; /* of the shards of this home; how many of them are proposed to others */
+} table;
+
+static parapet_status list_own(table *of, const pp_view *home)
+{
+    const pp_owner_case owner_case = {.plan = &home->plan,
+                                      .list = &home->list,
+                                      .servers = of->session->team->servers,
+                                      .server_count = of->session->team->server_count,
+                                      .home = of->server};
+    parapet_status status = pp_list_reserve(&of->own, pp_worklist_group_count(&home->list));
+    size_t first, end;
+    for (first = 0; first < home->list.count && status == PARAPET_OK; first = end) {
+        pp_proposal proposal;
+        end = pp_worklist_group_end(&home->list, first);
+        pp_owner_propose(&owner_case, of->session->team->ownership, first, end, &proposal);
+        of->bytes += proposal.load_bytes;
+        of->moves += proposal.server != proposal.home;
+        status = pp_list_add(&of->own, &proposal);
+    }
+    return status;
+}
+
+/* What a server proposes to itself need not travel. */
+static parapet_status write_proposals(table *of, notes *post)
+{
+    parapet_status status = pp_list_reserve(&post->sent, (size_t)of->moves);
+    size_t i;
+    for (i = 0; i < of->own.count && status == PARAPET_OK; i++) {
+        const pp_proposal *one = pp_list_at(&of->own, i);
+        if (one->server == one->home)
+            status = pp_list_add(&of->asked, one);
+        else
+            status = pp_list_add(
+                &post->sent,
+                &(note){one->server, {one->target, one->shard, one->load_bytes, one->held_bytes, one->home}});
+    }
+    return status;
+}
+
+static parapet_status read_proposals(table *of, const notes *post)
+{
+    parapet_status status = pp_list_reserve(&of->asked, post->arrived.count);
+    size_t i;
+    for (i = 0; i < post->arrived.count && status == PARAPET_OK; i++) {
+        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
+        status = pp_list_add(&of->asked, &(pp_proposal){.target = (int32_t)words[0],
+                                                        .shard = words[1],
+                                                        .load_bytes = words[2],
+                                                        .held_bytes = words[3],
+                                                        .home = (int32_t)words[4],
+                                                        .server = of->server,
+                                                        .owner = PP_NO_OWNER});
+    }
+    return status;
+}
+
+/* [collective] */
+static parapet_status propose(table *of, parapet_status before)
+{
+    notes post = notes_of(of->session);
+    parapet_status status = before == PARAPET_OK ? write_proposals(of, &post) : before;
+    if ((status = exchange_notes(&post, status)) == PARAPET_OK)
+        status = read_proposals(of, &post);
+    clear_notes(&post);
+    return status;
+}
+
+/* ---- Accepting ---- */
+
+/* The owner of a shard of this home is known. */
+static void note_owner(table *of, int64_t target, int64_t shard, int32_t owner)
+{
+    pp_proposal key = {.target = (int32_t)target, .shard = shard}, *one = NULL;
+    if (of->own.count > 0)
+        one = bsearch(&key, of->own.rows, of->own.count, of->own.row_bytes, pp_proposal_compare_shards);
+    if (one != NULL)
+        one->owner = owner;
+}
+
+static parapet_status write_answers(table *of, notes *post)
+{
+    parapet_status status = pp_list_sort(&of->asked, pp_proposal_compare_held);
+    size_t i;
+    if (status == PARAPET_OK && of->asked.count > 0)
+        pp_proposals_accept(pp_list_at(&of->asked, 0), of->asked.count, &of->fair, &of->given);
+    for (i = 0; i < of->asked.count && status == PARAPET_OK; i++) {
+        const pp_proposal *one = pp_list_at(&of->asked, i);
+        if (one->owner != PP_NO_OWNER && one->home == of->server)
+            note_owner(of, one->target, one->shard, one->owner);
+        else if (one->owner != PP_NO_OWNER)
+            status = pp_list_add(&post->sent, &(note){one->home, {one->target, one->shard, one->owner}});
+    }
+    return status;
+}
+
+static void read_answers(table *of, const notes *post)
+{
+    size_t i;
+    for (i = 0; i < post->arrived.count; i++) {
+        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
+        note_owner(of, words[0], words[1], (int32_t)words[2]);
+    }
+}
+
+/* [collective] Silence means no. */
+static parapet_status answer(table *of, parapet_status before)
+{
+    notes post = notes_of(of->session);
+    parapet_status status = before == PARAPET_OK ? write_answers(of, &post) : before;
+    pp_list_clear(&of->asked);
+    if ((status = exchange_notes(&post, status)) == PARAPET_OK)
+        read_answers(of, &post);
+    clear_notes(&post);
+    return status;
+}
+
+/* ---- Dealing out what is left ---- */
+
+/* The first server deals. It learns three numbers of every server, and nothing of shards. */
+static parapet_status write_room(const table *of, notes *post)
+{
+    if (of->server < 0)
+        return PARAPET_OK;
+    return pp_list_add(&post->sent, &(note){0, {of->server, of->given, of->left.count, of->left.bytes}});
+}
+
+static int compare_rooms(const void *left, const void *right)
+{
+    const note *a = left, *b = right;
+    return (a->words[0] > b->words[0]) - (a->words[0] < b->words[0]);
+}
+
+static parapet_status read_rooms(const notes *post, pp_list *rooms)
+{
+    parapet_status status = pp_list_reserve(rooms, post->arrived.count);
+    size_t i;
+    for (i = 0; i < post->arrived.count && status == PARAPET_OK; i++) {
+        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
+        status = pp_list_add(rooms, &(pp_room){words[0], words[1], {words[2], words[3]}});
+    }
+    return status;
+}
+
+static parapet_status write_deals(const table *of, notes *rooms_post, notes *post)
+{
+    pp_dealer dealer = {.fair = of->fair};
+    pp_list rooms;
+    pp_deal deal;
+    parapet_status status;
+    pp_list_init(&rooms, sizeof(pp_room), post->session->budget, "proposals of owners");
+    if ((status = pp_list_sort(&rooms_post->arrived, compare_rooms)) == PARAPET_OK)
+        status = read_rooms(rooms_post, &rooms);
+    dealer.count = rooms.count;
+    dealer.rooms = rooms.count > 0 ? pp_list_at(&rooms, 0) : NULL;
+    while (status == PARAPET_OK && pp_dealer_next(&dealer, &deal))
+        status = pp_list_add(&post->sent, &(note){deal.home, {deal.home, deal.server, deal.count}});
+    pp_list_clear(&rooms);
+    return status;
+}
+
+static void read_deals(table *of, const notes *post)
+{
+    size_t i, next = 0;
+    for (i = 0; i < post->arrived.count; i++) {
+        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
+        pp_deal deal = {.home = words[0], .server = words[1], .count = words[2]};
+        pp_proposals_give((pp_proposal *)(void *)of->own.rows, of->own.count, &deal, &next);
+    }
+}
+
+/* [collective] */
+static parapet_status deal_out(table *of, parapet_status before)
+{
+    notes rooms = notes_of(of->session), deals = notes_of(of->session);
+    parapet_status status = before == PARAPET_OK ? write_room(of, &rooms) : before;
+    if ((status = exchange_notes(&rooms, status)) == PARAPET_OK)
+        status = write_deals(of, &rooms, &deals);
+    clear_notes(&rooms);
+    if ((status = exchange_notes(&deals, status)) == PARAPET_OK)
+        read_deals(of, &deals);
+    clear_notes(&deals);
+    return status;
+}
+
+/* ---- All of it ---- */
+
+/* [collective] Whether there is anything to be moved, and nobody has failed; if so, what servers may be given. */
+static parapet_status begin(table *of, parapet_status before, bool *has_moved)
+{
+    int64_t sums[4] = {before != PARAPET_OK, of->bytes, (int64_t)of->own.count, of->moves};
+    pp_failure failure = {0};
+    pp_failure_take(&failure, before);
+    pp_failure_take(&failure, pp_comm_add_up(of->session->team->comm, sums, 4));
+    *has_moved = failure.status == PARAPET_OK && sums[0] == 0 && sums[3] > 0;
+    of->fair = pp_fair_share_of(sums[1], sums[2], of->session->team->server_count);
+    return pp_failure_put(&failure);
+}
+
+/* [collective] Homes keep what nobody accepted, as far as they have room. *is_left: some home could not keep all. If
+ * a rank has failed, nothing moves. */
+static parapet_status keep(table *of, parapet_status before, bool *is_left, bool *has_moved)
+{
+    int64_t sums[2] = {before != PARAPET_OK, 0};
+    pp_failure failure = {0};
+    pp_failure_take(&failure, before);
+    if (before == PARAPET_OK && of->own.count > 0)
+        of->left = pp_proposals_keep(pp_list_at(&of->own, 0), of->own.count, &of->fair, &of->given);
+    sums[1] = of->left.count;
+    pp_failure_take(&failure, pp_comm_add_up(of->session->team->comm, sums, 2));
+    *has_moved = failure.status == PARAPET_OK && sums[0] == 0;
+    *is_left = sums[1] > 0;
+    return pp_failure_put(&failure);
+}
+
+static parapet_status list_owners(table *of, pp_list *owners)
+{
+    parapet_status status = pp_list_reserve(owners, of->own.count);
+    size_t i;
+    if (of->own.count > 0)
+        pp_proposals_finish(pp_list_at(&of->own, 0), of->own.count);
+    for (i = 0; i < of->own.count && status == PARAPET_OK; i++)
+        status = pp_list_add(owners, &((const pp_proposal *)pp_list_at(&of->own, i))->owner);
+    return status;
+}
+
+parapet_status pp_assignment_init(pp_assignment *assignment, const pp_session *session, const pp_view *home,
+                                  parapet_status before)
+{
+    table of = {.session = session, .server = pp_session_server(session)};
+    parapet_status status = before;
+    bool is_left = false;
+    *assignment = (pp_assignment){.has_moved = false};
+    pp_list_init(&assignment->owners, sizeof(int32_t), session->budget, "the owners of shards");
+    pp_list_init(&of.own, sizeof(pp_proposal), session->budget, "proposals of owners");
+    pp_list_init(&of.asked, sizeof(pp_proposal), session->budget, "proposals of owners");
+    if (status == PARAPET_OK)
+        status = list_own(&of, home);
+    status = begin(&of, status, &assignment->has_moved);
+    if (assignment->has_moved) {
+        status = answer(&of, propose(&of, status));
+        status = keep(&of, status, &is_left, &assignment->has_moved);
+    }
+    if (assignment->has_moved && is_left)
+        status = deal_out(&of, status);
+    if (assignment->has_moved && status == PARAPET_OK)
+        status = list_owners(&of, &assignment->owners);
+    pp_list_clear(&of.own);
+    pp_list_clear(&of.asked);
+    return status;
+}
+
+void pp_assignment_clear(pp_assignment *assignment)
+{
+    pp_list_clear(&assignment->owners);
+}
