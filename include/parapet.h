@@ -276,7 +276,7 @@ typedef struct parapet_store_options {
     int require_sealed;   /* 1: opening an array that is not sealed is an error */
     int ignore_seal;     /* 1: open a sealed array whose metadata another program changed, as if it were not sealed */
     int ignore_launcher; /* 1: open for change although the launcher belongs to another MPI; see parapet_store_open */
-    int64_t expected_servers; /* default shard shapes give at least this many shards, if there are enough chunks */
+    int64_t expected_servers; /* default shard shapes aim at 16 shards for each of these, and at no less than 1 */
     int64_t servers;          /* how many ranks are servers and access the storage; default: up to 16 per node */
     parapet_ownership ownership;
     parapet_transport transport;

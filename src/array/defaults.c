@@ -10,6 +10,12 @@
 /* Shards of about 256 MiB keep files few (a terabyte is 4,000 of them) and are still streamed, never held. */
 #define SHARD_TARGET_BYTES (INT64_C(256) << 20)
 
+/* With 16 shards to a server the servers end at nearly the same time, also when some are slower; with one, the last
+ * shard decides. But 1,024 servers must not mean 16,384 small files: for this no shard becomes smaller than that. */
+#define SHARDS_PER_SERVER 16
+#define SHARD_LEAST_BYTES (INT64_C(8) << 20)
+#define SHARD_LEAST_CHUNKS 4
+
 static int64_t saturating_bytes(int ndim, const int64_t *shape, size_t element_bytes)
 {
     int64_t bytes = (int64_t)element_bytes;
@@ -76,6 +82,24 @@ static int64_t count_cells(int ndim, const int64_t *shape, const int64_t *cells)
     return count;
 }
 
+/* Whether shards are large enough to stay as they are for the sake of having many. */
+static bool may_stay(const parapet_array_spec *spec, size_t element_bytes, const int64_t *chunks,
+                     const int64_t *shards)
+{
+    return saturating_bytes(spec->ndim, shards, element_bytes) >= SHARD_LEAST_BYTES &&
+           count_cells(spec->ndim, shards, chunks) >= SHARD_LEAST_CHUNKS;
+}
+
+/* Whether there are enough shards for the servers expected: one for each, and 16 unless they would be small. */
+static bool are_enough(const parapet_array_spec *spec, int64_t expected_servers, const int64_t *shards,
+                       bool was_large)
+{
+    int64_t count = count_cells(spec->ndim, spec->shape, shards);
+    if (expected_servers <= 1)
+        return true;
+    return count >= expected_servers && (!was_large || count / SHARDS_PER_SERVER >= expected_servers);
+}
+
 /* Doubles the shard along the dimension in which it covers least of the array, while it stays below the target
  * and leaves enough shards for the servers expected. */
 static void choose_shards(const parapet_array_spec *spec, size_t element_bytes, int64_t expected_servers,
@@ -84,6 +108,7 @@ static void choose_shards(const parapet_array_spec *spec, size_t element_bytes, 
     int d, least;
     memcpy(shards, chunks, (size_t)spec->ndim * sizeof shards[0]);
     for (;;) {
+        bool was_large = may_stay(spec, element_bytes, chunks, shards);
         int64_t before;
         least = -1;
         for (d = 0; d < spec->ndim; d++)
@@ -97,7 +122,7 @@ static void choose_shards(const parapet_array_spec *spec, size_t element_bytes, 
         if (shards[least] > spec->shape[least])
             shards[least] = pp_divide_up(spec->shape[least], chunks[least]) * chunks[least];
         if (saturating_bytes(spec->ndim, shards, element_bytes) > SHARD_TARGET_BYTES ||
-            count_cells(spec->ndim, spec->shape, shards) < expected_servers || shards[least] == before) {
+            !are_enough(spec, expected_servers, shards, was_large) || shards[least] == before) {
             shards[least] = before;
             return;
         }

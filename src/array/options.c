@@ -25,7 +25,7 @@ static const pp_option option_rows[] = {
     BOOLEAN(ignore_checksums, "whether data whose checksum is wrong is returned"),
     BOOLEAN(require_sealed, "whether an array must be sealed to be opened"),
     BOOLEAN(ignore_seal, "whether a sealed array that another program changed opens as not sealed"),
-    NUMBER(expected_servers, 1, 1 << 20, 1, "default shapes give at least this many shards"),
+    NUMBER(expected_servers, 1, 1 << 20, 1, "default shapes give 16 shards to each of this many"),
     NUMBER(servers, 0, 1 << 20, 0, "ranks that access storage; 0: up to 16 per node"),
     CHOICE(ownership, PARAPET_OWNERSHIP_LOCALITY),
     CHOICE(transport, PARAPET_TRANSPORT_DIRECT),

@@ -131,6 +131,22 @@ static double balance_of(const pp_schedule_summary *summary)
     return mean > 0 ? (double)summary->server_bytes.most / mean : 1;
 }
 
+/* Some server has as many of the shards that are not cut off at an edge as an even division leaves it, rounded up,
+ * and some server has the largest shard. */
+double pp_forecast_best_balance(const pp_forecast_facts *facts)
+{
+    const pp_grid *shards = &facts->by.tiling->shards;
+    double mean = bytes_of_array(facts) / facts->by.server_count, shard = (double)facts->by.tiling->element_bytes;
+    int64_t whole = 1, least;
+    int d;
+    for (d = 0; d < shards->ndim; d++) {
+        whole *= pp_max_i64(shards->shape[d] / shards->cell_shape[d], 1);
+        shard *= (double)pp_min_i64(shards->shape[d], shards->cell_shape[d]);
+    }
+    least = pp_max_i64(pp_divide_up(whole, facts->by.server_count), 1);
+    return mean > 0 && (double)least * shard > mean ? (double)least * shard / mean : 1;
+}
+
 static const pp_spread_of *sent_of(const pp_forecast_facts *facts, const pp_schedule_summary *summary)
 {
     return facts->is_read ? &summary->rank_sent_reading : &summary->rank_sent_writing;
@@ -159,6 +175,8 @@ void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule
     print_row(facts->is_read ? "bytes received" : "bytes sent", &summary->rank_message_bytes, true, text);
     print_row("messages sent, of every sort", sent_of(facts, summary), false, text);
     pp_text_add(text, "\n  balance   %.3f: most bytes of a server over the mean\n", balance_of(summary));
+    pp_text_add(text, "  at best   %.3f: no owners could do better, because shards are whole\n",
+                pp_forecast_best_balance(facts));
     print_memory(facts, text);
 }
 

@@ -20,6 +20,9 @@ typedef struct pp_forecast_facts {
     int64_t client_bytes; /* what a rank takes that is not a server */
 } pp_forecast_facts;
 
+/* The least that the balance of these shards on these servers can be, whoever owns what: shards are whole. */
+double pp_forecast_best_balance(const pp_forecast_facts *facts);
+
 /* The summary of all servers and ranks. */
 void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text);
 void pp_forecast_print_summary_json(const pp_forecast_facts *facts, const pp_schedule_summary *summary,

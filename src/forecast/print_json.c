@@ -51,6 +51,7 @@ void pp_forecast_print_summary_json(const pp_forecast_facts *facts, const pp_sch
     double mean = (double)summary->server_bytes.total / (double)summary->servers;
     add_heading(facts, text);
     pp_text_add(text, "  \"balance\": %.6f,\n", mean > 0 ? (double)summary->server_bytes.most / mean : 1);
+    pp_text_add(text, "  \"balance_at_best\": %.6f,\n", pp_forecast_best_balance(facts));
     pp_text_add(text, "  \"per_server\": {\n");
     add_spread("shards", &summary->server_shards, ",", text);
     add_spread("bytes", &summary->server_bytes, ",", text);

@@ -154,6 +154,36 @@ static void test_defaults__give_the_servers_expected_their_shards(void **state)
     }
 }
 
+/* 16 GiB: 16 shards to a server while they have 8 MiB, and one to a server beyond. */
+static void test_defaults__aim_at_16_shards_to_a_server_but_not_at_small_ones(void **state)
+{
+    parapet_array_spec spec = {.ndim = 3, .shape = (int64_t[]){1024, 1024, 2048}};
+    int64_t servers;
+    shapes chosen;
+    (void)state;
+    for (servers = 2; servers <= 4096; servers *= 2) {
+        int64_t count, bytes;
+        choose(&spec, 8, servers, &chosen);
+        count = count_of(3, spec.shape, chosen.shards);
+        bytes = bytes_of(3, chosen.shards, 8);
+        assert_int_equal(count, servers < 8 ? 64 : servers <= 128 ? 16 * servers : servers <= 2048 ? 2048 : servers);
+        assert_true(servers > 2048 || bytes >= 8 << 20);
+    }
+}
+
+/* Large chunks: no shard has fewer than 4 of them because of it. */
+static void test_defaults__aim_at_no_shard_of_less_than_4_chunks(void **state)
+{
+    parapet_array_spec spec = {
+        .ndim = 1, .shape = (int64_t[]){INT64_C(1) << 24}, .chunks = (int64_t[]){INT64_C(1) << 20}};
+    shapes chosen;
+    (void)state;
+    choose(&spec, 8, 2, &chosen); /* 16 chunks of 8 MiB */
+    assert_int_equal(chosen.shards[0], INT64_C(4) << 20);
+    choose(&spec, 8, 16, &chosen);
+    assert_int_equal(chosen.shards[0], INT64_C(1) << 20);
+}
+
 static void test_defaults__take_given_shapes_as_they_are(void **state)
 {
     parapet_array_spec spec = {
@@ -293,6 +323,8 @@ int main(void)
         cmocka_unit_test(test_defaults__of_well_known_arrays),
         cmocka_unit_test(test_defaults__depend_on_nothing_else),
         cmocka_unit_test(test_defaults__give_the_servers_expected_their_shards),
+        cmocka_unit_test(test_defaults__aim_at_16_shards_to_a_server_but_not_at_small_ones),
+        cmocka_unit_test(test_defaults__aim_at_no_shard_of_less_than_4_chunks),
         cmocka_unit_test(test_defaults__take_given_shapes_as_they_are),
         cmocka_unit_test(test_defaults__an_entry_of_zero_is_the_whole_dimension),
         cmocka_unit_test(test_defaults__refuse_shapes_that_cannot_be),
