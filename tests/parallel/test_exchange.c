@@ -1,5 +1,5 @@
 /* Sparse exchange: random patterns of parcels, known to every rank, arrive exactly, each once and in order; also when
- * a rank has no memory. */
+ * a rank has no memory. Sums between exchanges are those of all ranks. */
 #include "comm/exchange.h"
 
 #include <time.h>
@@ -104,6 +104,15 @@ static int refuse(void *context, size_t bytes)
     return bytes >= PP_PARCEL_BYTES;
 }
 
+/* Without an agreement around it, beside ranks that are still in the exchange before. */
+static void add_up_once(pp_comm *comm, int64_t round)
+{
+    int64_t size = pp_comm_size(comm), values[3] = {pp_comm_rank(comm), round, INT64_C(1) << 40};
+    expect(pp_comm_add_up(comm, values, 3) == PARAPET_OK, "a sum in round %d", (int)round);
+    expect(values[0] == size * (size - 1) / 2 && values[1] == size * round && values[2] == size << 40,
+           "sums %lld, %lld, %lld", (long long)values[0], (long long)values[1], (long long)values[2]);
+}
+
 static void check(pp_comm *comm)
 {
     uint64_t seed = test_random_start().state, round;
@@ -119,6 +128,8 @@ static void check(pp_comm *comm)
         pp_memory_hook_set(NULL, NULL);
         expect(status == (is_mine && has_no_memory ? PARAPET_ERR_MEMORY : PARAPET_OK), "status %d in round %d",
                status, (int)round);
+        if (round % 2 == 0)
+            add_up_once(comm, (int64_t)round);
         if (round % 3 == 0) /* else some ranks begin the next while others are still in this one */
             meet(comm);
     }
