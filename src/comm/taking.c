@@ -164,7 +164,8 @@ parapet_status pp_taking_build(pp_taking **taking, const pp_taking_options *opti
     self->own = server_of(self, self->wire->rank);
     self->richest = -1;
     self->state = self->own < 0 ? PP_TAKING_ENDED : PP_TAKING_IDLE;
-    status = pp_allocate_array(&self->waiting, (size_t)self->server_count, sizeof self->waiting[0]);
+    if (self->own >= 0) /* nobody asks a rank that is no server */
+        status = pp_allocate_array(&self->waiting, (size_t)self->server_count, sizeof self->waiting[0]);
     if (status == PARAPET_OK && self->own >= 0)
         status =
             pp_buffer_init(&self->gift.description, options->budget, options->most_bytes, "work that is given away");
