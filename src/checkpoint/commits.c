@@ -229,7 +229,7 @@ bool pp_generation_parse(const char *group, int64_t *number)
 {
     if (*group++ != 'g' || !parse_number(&group, number))
         return false;
-    if (*group == '-')
+    if (*group == '-' && strspn(group + 1, "123456789") > 0)
         group += 1 + strspn(group + 1, "0123456789");
     return *group == '\0';
 }

@@ -36,6 +36,9 @@ static void test_generation__other_names_are_none(void **state)
         "g00000007x",
         "g00000007-1x",
         "g00000007--1",
+        "g00000007-",
+        "g00000007-0",
+        "g00000007-01",
         "g0000000000000000007",
     };
     int64_t number;
