@@ -362,7 +362,8 @@ pp_taking_state pp_taking_get_state(const pp_taking *taking)
 
 bool pp_taking_is_idle(const pp_taking *taking)
 {
-    return taking->gift.state == GIFT_NONE && taking->wish.state == WISH_NONE && taking->waiting_count == 0;
+    return taking->state != PP_TAKING_ASKS && taking->wish.state == WISH_NONE && taking->gift.state == GIFT_NONE &&
+           taking->waiting_count == 0;
 }
 
 bool pp_taking_has_left(pp_taking *taking)
@@ -373,9 +374,9 @@ bool pp_taking_has_left(pp_taking *taking)
 
 int pp_taking_waits_for(const pp_taking *taking)
 {
-    if (taking->wish.state != WISH_NONE)
-        return taking->servers[taking->wish.server];
-    return taking->gift.state != GIFT_NONE ? taking->servers[taking->gift.server] : -1;
+    if (pp_taking_is_idle(taking))
+        return -1;
+    return taking->servers[taking->state == PP_TAKING_ASKS ? taking->wish.server : taking->gift.server];
 }
 
 int64_t pp_taking_message_count(const pp_taking *taking)

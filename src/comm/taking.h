@@ -14,8 +14,8 @@
  * any more. A giver describes work to one taker at a time, and the others wait; but that taker answers GIVE with what
  * it has reserved already, so it lets the giver wait for nobody else.
  *
- * A server that was told NONE 4 + log2(servers) times asks no more in this transfer: beside one message per gift,
- * there are at most servers x log(servers) of them. */
+ * A server that was told NONE 4 + log2(servers) times asks no more in this transfer: beside four messages per gift
+ * there are at most two for each of servers x (4 + log2(servers)) questions. */
 #ifndef PARAPET_COMM_TAKING_H
 #define PARAPET_COMM_TAKING_H
 
@@ -67,7 +67,7 @@ pp_taking_state pp_taking_get_state(const pp_taking *taking);
 /* ARRIVED: the description, which stays until the next question; IDLE from now on. */
 const void *pp_taking_take(pp_taking *taking, size_t *bytes);
 
-/* Neither a question nor a gift is under way. */
+/* Neither a question nor a gift is under way, nor will be unless pp_taking_ask is called. */
 bool pp_taking_is_idle(const pp_taking *taking);
 
 /* No message uses its memory any more. */

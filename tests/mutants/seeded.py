@@ -126,6 +126,9 @@ MUTANTS = [
      "from": "    learn(taking, server, 0);\n    learn(taking, (int)control->of.words[WORD_RICHEST], "
              "control->of.words[WORD_RICHEST_LEFT]);\n}\n\nstatic void take_refusal",
      "to": "    if (taking->waiting_count > 2)\n        taking->waiting_count--;\n}\n\nstatic void take_refusal"},
+    {"name": "taking: a rank joins while it is about to ask", "file": "src/comm/taking.c", "tests": [TAKING],
+     "from": "    return taking->state != PP_TAKING_ASKS && taking->wish.state == WISH_NONE",
+     "to": "    return taking->wish.state == WISH_NONE"},
     {"name": "taking: a rank asks itself", "file": "src/comm/taking.c", "tests": [TAKING],
      "from": "    distance = 1 + (distance - 1) % (taking->server_count - 1);\n", "to": ""},
     {"name": "taking: memory is freed while a message uses it", "file": "src/comm/taking.c", "tests": [TAKING],

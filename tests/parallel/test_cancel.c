@@ -134,6 +134,7 @@ int main(int argc, char **argv)
     launch_start(&run, &argc, &argv, is_single ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED);
     test_settings(1, 1, run.ranks);
     test_settings(2, 2, run.ranks);
+    test_settings(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERSHIP_DYNAMIC, run.ranks);
     test_settings(2, 1, 1); /* ranks that are not servers may ask to stop too */
     return launch_finish(&run);
 }

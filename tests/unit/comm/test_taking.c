@@ -254,11 +254,8 @@ static void wake(person *who)
     join(who, PARAPET_OK);
 }
 
-static void step_agreement(person *who)
+static void finish_agreement(person *who)
 {
-    (void)pp_endpoint_progress(&who->endpoint);
-    if (who->phase == ENDS)
-        (void)pp_taking_progress(who->taking);
     if (!pp_endpoint_is_agreed(&who->endpoint))
         return;
     world.network.calls++;
@@ -268,6 +265,14 @@ static void step_agreement(person *who)
         world.gone_count += who->phase == LEAVES;
         who->phase = who->phase == ENDS ? DRAINS : GONE;
     }
+}
+
+static void step_agreement(person *who)
+{
+    (void)pp_endpoint_progress(&who->endpoint);
+    if (who->phase == ENDS)
+        (void)pp_taking_progress(who->taking);
+    finish_agreement(who);
 }
 
 /* As transfers do: works, then asks, then joins. */
@@ -307,11 +312,15 @@ static void step_server(person *who)
     join(who, who->has_failed ? PARAPET_ERR_IO : PARAPET_OK);
     world.network.calls++;
     who->phase = ENDS;
+    (void)pp_endpoint_progress(&who->endpoint);
+    finish_agreement(who); /* as transfers do: the last one to join knows the end at once */
 }
 
 /* MPI may need what was sent for longer than the receiver needs to get it. */
 static void step_drain(person *who)
 {
+    (void)pp_endpoint_progress(&who->endpoint);
+    (void)pp_taking_progress(who->taking);
     if (!pp_taking_has_left(who->taking))
         return;
     world.network.calls++;
