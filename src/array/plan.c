@@ -169,12 +169,14 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
         .has_threads = options->io_thread != PARAPET_IO_THREAD_NONE,
         .has_remote = job->distribution.rank_count > 1,
         .fragment_bytes = facts->by.fragment_bytes,
-        .rank_most = job->request->server < 0 || takes(job) ? job->summary.most_ranks : job->share.most_ranks,
+        .rank_most = job->request->server < 0 ? job->summary.most_ranks : job->share.most_ranks,
         .shard_count = job->request->server < 0 ? job->summary.most_shards : job->share.shards,
         .takes = takes(job),
     };
     int64_t taken;
     parapet_status status;
+    if (memory.takes) /* also shards that another rank owns, which may hold some of them */
+        memory.rank_most = pp_min_i64(job->summary.most_ranks + 1, job->distribution.rank_count - 1);
     facts->list_bytes = list_bytes_of(job);
     facts->client_bytes = memory.has_remote ? (int64_t)pp_memory_client_bytes(facts->by.fragment_bytes) : 0;
     if (memory.takes)

@@ -2,8 +2,8 @@
  *
  * The calling thread is the one that calls MPI. It passes windows that need messages to the protocol and back to the
  * pipeline, answers the other servers, spreads failures, and ends when all ranks agree. It makes no storage call, so
- * that a server that is stuck in a flush still answers its peers. Only without threads does it do all the work
- * itself, one window at a time. */
+ * that a server that is stuck in a flush still answers its peers; only what closes the last shard before others are
+ * taken is one. Only without threads does it do all the work itself, one window at a time. */
 #ifndef PARAPET_TRANSFER_DRIVE_H
 #define PARAPET_TRANSFER_DRIVE_H
 

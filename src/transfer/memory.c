@@ -120,30 +120,42 @@ static size_t write_staging(const pp_layout *layout, const pp_memory_case *memor
     return pp_align_up(bytes, PP_PAGE_BYTES) + deliveries_bytes(memory, bytes);
 }
 
-static size_t write_slot(const pp_layout *layout, const pp_memory_case *memory, int window_most)
+/* What a slot consists of. Its buffers stay when its next window is of another array, so each is as large as the
+ * largest that it is needed for. */
+typedef struct write_slot {
+    size_t scratch_bytes, old_bytes, output_bytes, list_bytes, staging_bytes;
+} write_slot;
+
+static void grow_slot(write_slot *slot, const pp_layout *layout, const pp_memory_case *memory, int window_most)
 {
-    size_t bound = pp_chain_encoded_bound(layout->chain), bytes = pp_chain_scratch_bytes(layout->chain);
+    size_t bound = pp_chain_encoded_bound(layout->chain);
     int window = window_of(layout, window_most);
+    slot->scratch_bytes = pp_max_size(slot->scratch_bytes, pp_chain_scratch_bytes(layout->chain));
     if (memory->keeps_old)
-        bytes += pp_align_up(bound + PP_PAGE_BYTES, PP_PAGE_BYTES);
+        slot->old_bytes = pp_max_size(slot->old_bytes, pp_align_up(bound + PP_PAGE_BYTES, PP_PAGE_BYTES));
     if (window > 1)
-        bytes += pp_align_up((size_t)window * bound, PP_PAGE_BYTES);
+        slot->output_bytes = pp_max_size(slot->output_bytes, pp_align_up((size_t)window * bound, PP_PAGE_BYTES));
     if (memory->shard_count > 1) /* what it is about may be another shard */
-        bytes += pp_shard_build_list_bytes(layout, memory->keeps_old);
-    return bytes + (memory->has_remote ? write_staging(layout, memory, window_most) : 0);
+        slot->list_bytes = pp_max_size(slot->list_bytes, pp_shard_build_list_bytes(layout, memory->keeps_old));
+    if (memory->has_remote)
+        slot->staging_bytes = pp_max_size(slot->staging_bytes, write_staging(layout, memory, window_most));
+}
+
+static size_t slot_bytes(const write_slot *slot)
+{
+    return slot->scratch_bytes + slot->old_bytes + slot->output_bytes + slot->list_bytes + slot->staging_bytes;
 }
 
 static void size_write_slot(const pp_layout *const *layouts, int count, const pp_memory_case *memory, int window_most,
                             pp_memory_plan *plan)
 {
+    write_slot slot = {0};
     int i;
+    for (i = 0; i < count; i++)
+        grow_slot(&slot, layouts[i], memory, window_most);
     plan->window_chunks = window_most;
-    plan->slot_bytes = plan->staging_bytes = 0;
-    for (i = 0; i < count; i++) {
-        plan->slot_bytes = pp_max_size(plan->slot_bytes, write_slot(layouts[i], memory, window_most));
-        plan->staging_bytes =
-            pp_max_size(plan->staging_bytes, memory->has_remote ? write_staging(layouts[i], memory, window_most) : 0);
-    }
+    plan->slot_bytes = slot_bytes(&slot);
+    plan->staging_bytes = slot.staging_bytes;
 }
 
 static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, const char *what)
@@ -379,7 +391,10 @@ size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, si
                                    .rank_most = ranks - 1};
     read_needs needs = find_read_needs(&layout, 1, &memory);
     pp_memory_plan plan = {.batch_bytes = needs.chunk_bytes};
-    size_t write = write_fixed(layout, &memory) + write_slot(layout, &memory, 1);
+    write_slot slot = {0};
+    size_t write;
     size_t read = read_fixed(&needs) + read_slot(&layout, 1, &memory, &needs, &plan);
+    grow_slot(&slot, layout, &memory, 1);
+    write = write_fixed(layout, &memory) + slot_bytes(&slot);
     return pp_max_size(write, read) + (ranks > 1 ? pp_memory_client_bytes(fragment_bytes) : 0);
 }

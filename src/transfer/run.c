@@ -17,9 +17,10 @@ static parapet_status report_progress(void *context)
 {
     pp_transfer *transfer = context;
     int64_t done = atomic_load(&transfer->done_bytes);
-    if (done == transfer->reported_bytes)
+    if (done == transfer->reported_bytes && transfer->total_bytes == transfer->reported_total)
         return PARAPET_OK;
     transfer->reported_bytes = done;
+    transfer->reported_total = transfer->total_bytes;
     return pp_transfer_report(first_context(transfer), doing[transfer->operations->direction],
                               pp_min_i64(done, transfer->total_bytes), transfer->total_bytes);
 }

@@ -55,6 +55,7 @@ struct pp_transfer {
     atomic_llong done_bytes;
     int64_t total_bytes;
     int64_t reported_bytes; /* what the progress callback was told last; -1: report the start */
+    int64_t reported_total; /* and of how many: shards that change their server change this too */
 };
 
 /* [collective, unless the session is alone] Runs the transfer that operations, session and reported_bytes describe;

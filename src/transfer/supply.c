@@ -1,5 +1,6 @@
 #include "transfer/supply.h"
 
+#include "base/checked.h"
 #include "comm/wait.h"
 #include "plan/surplus.h"
 
@@ -112,6 +113,8 @@ bool pp_supply_give(pp_supply *supply, double speed, pp_supply_fits fits, void *
     if (supply->left > 0) {
         int64_t most = pp_surplus_to_give(&(pp_surplus){
             .left = supply->left, .open = count_open(supply), .giver_speed = speed_of(supply), .taker_speed = speed});
+        if (supply->first == 0) /* of every list one is begun here, so that none goes round for ever */
+            most = pp_min_i64(most, supply->left - 1);
         count = cut_off(supply, most, fits, context, first);
         *end = supply->end;
         supply->end = *first;

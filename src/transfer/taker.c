@@ -1,5 +1,6 @@
 #include "transfer/taker.h"
 
+#include "base/checked.h"
 #include "transfer/memory.h"
 #include "transfer/open_shards.h"
 #include "transfer/taken.h"
@@ -17,7 +18,7 @@ parapet_status pp_taker_agree(pp_transfer *transfer, parapet_status before)
     const pp_session *session = transfer->session;
     int64_t least = before == PARAPET_OK ? -pp_session_rank_most(session) : 0;
     parapet_status status = pp_comm_agree_least(session->team->comm, "planning", before, &least);
-    transfer->rank_most = -least;
+    transfer->rank_most = pp_min_i64(1 - least, session->rank_count - 1); /* the owner is another rank then */
     return status;
 }
 

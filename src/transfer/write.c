@@ -34,11 +34,19 @@ static parapet_status check_writable(const pp_layout *layout)
     return PARAPET_OK;
 }
 
-/* For the shards to come, and those of lists before, of which notes are taken when all are published. Groups of one
- * array follow each other. */
+/* Of lists before this one, whose notes are taken when all is published. */
+static size_t count_staged(const pp_transfer *transfer, int target)
+{
+    const pp_staged *staged = ((const write_transfer *)transfer)->staged;
+    size_t i, count = 0;
+    for (i = 0; i < staged->count; i++)
+        count += staged->notes[i].target == target;
+    return count;
+}
+
+/* Groups of one array follow each other. */
 static parapet_status reserve_notes(pp_transfer *transfer)
 {
-    size_t staged = ((const write_transfer *)transfer)->staged->count;
     const pp_worklist *list = &transfer->view->list;
     size_t first, end, shards = 0;
     parapet_status status = PARAPET_OK;
@@ -50,7 +58,7 @@ static parapet_status reserve_notes(pp_transfer *transfer)
         if (end < list->count && list->work[end].target == target)
             continue;
         if (notes != NULL)
-            status = pp_shard_notes_reserve(notes, staged + shards);
+            status = pp_shard_notes_reserve(notes, count_staged(transfer, target) + shards);
         shards = 0;
     }
     return status;
