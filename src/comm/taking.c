@@ -1,5 +1,7 @@
 #include "comm/taking.h"
 
+#include "base/checked.h"
+#include "base/ranks.h"
 #include "comm/pull.h"
 
 /* Tags below are those of deliveries. */
@@ -73,21 +75,7 @@ int pp_taking_most_refusals(int server_count)
 
 size_t pp_taking_bytes(size_t most_bytes)
 {
-    return 2 * ((most_bytes + PP_PAGE_BYTES - 1) / PP_PAGE_BYTES * PP_PAGE_BYTES);
-}
-
-/* The number of the server that a rank is; -1: none. */
-static int server_of(const pp_taking *taking, int rank)
-{
-    int low = 0, high = taking->server_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (taking->servers[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < taking->server_count && taking->servers[low] == rank ? low : -1;
+    return 2 * pp_align_up(most_bytes, PP_PAGE_BYTES);
 }
 
 static void learn(pp_taking *taking, int server, int64_t left)
@@ -137,7 +125,7 @@ static void take_offer(pp_taking *taking, int server, const pp_control *control)
 static void take_control(void *context, int source, const pp_control *control)
 {
     pp_taking *taking = context;
-    int server = server_of(taking, source);
+    int server = pp_ranks_find(taking->servers, taking->server_count, source);
     if (control->kind == PP_CONTROL_TAKE)
         keep_question(taking, server, control);
     else if (control->kind == PP_CONTROL_NONE)
@@ -161,7 +149,7 @@ parapet_status pp_taking_build(pp_taking **taking, const pp_taking_options *opti
     self->servers = options->servers;
     self->server_count = options->server_count;
     self->giver = options->giver;
-    self->own = server_of(self, self->wire->rank);
+    self->own = pp_ranks_find(self->servers, self->server_count, self->wire->rank);
     self->richest = -1;
     self->state = self->own < 0 ? PP_TAKING_ENDED : PP_TAKING_IDLE;
     if (self->own >= 0) /* nobody asks a rank that is no server */

@@ -1,18 +1,5 @@
+#include "base/ranks.h"
 #include "plan/owner.h"
-
-/* Index of a rank among the servers; -1: it is none. */
-static int server_of(const pp_owner_case *owner_case, int rank)
-{
-    int low = 0, high = owner_case->server_count;
-    while (low < high) {
-        int middle = low + (high - low) / 2;
-        if (owner_case->servers[middle] < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return low < owner_case->server_count && owner_case->servers[low] == rank ? low : -1;
-}
 
 /* What the servers hold of a shard. */
 typedef struct holdings {
@@ -42,7 +29,7 @@ static void add_holders(const pp_owner_case *owner_case, size_t first, size_t en
     pp_box box;
     pp_tiling_shard_box(tiling, list->work[first].shard, &box);
     for (; first < end; first = rank_end) {
-        int server = server_of(owner_case, list->work[first].rank);
+        int server = pp_ranks_find(owner_case->servers, owner_case->server_count, list->work[first].rank);
         rank_end = pp_worklist_rank_end(list, first, end);
         if (server >= 0)
             add_holder(owner_case, server, pp_worklist_covered_shard(list, owner_case->plan, first, rank_end, &box),

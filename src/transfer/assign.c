@@ -3,17 +3,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "base/checked.h"
+#include "base/ranks.h"
 #include "comm/exchange.h"
 #include "plan/proposals.h"
 
 int pp_session_server(const pp_session *session)
 {
-    int i;
-    for (i = 0; i < session->team->server_count; i++)
-        if (session->team->servers[i] == session->rank)
-            return i;
-    return -1;
+    return pp_ranks_find(session->team->servers, session->team->server_count, session->rank);
 }
 
 /* ---- Notes: a few numbers on their way to a server ---- */
