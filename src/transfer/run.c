@@ -43,7 +43,7 @@ static parapet_status take_item(pp_transfer *transfer, pp_transfer_item *item, b
     status = transfer->operations->take(transfer, shard, item, is_taken);
     if (*is_taken) {
         atomic_fetch_add(&shard->pending, 1);
-        atomic_fetch_add(&transfer->supply.taken, 1);
+        pp_supply_note_begun(&transfer->supply);
     }
     return status;
 }
@@ -70,7 +70,7 @@ static parapet_status next_item(void *context, void *item, bool *is_end)
 static void note_stored(pp_transfer *transfer, pp_direction direction)
 {
     if (transfer->operations->direction == direction)
-        atomic_fetch_add(&transfer->supply.stored, 1);
+        pp_supply_note_stored(&transfer->supply);
 }
 
 static parapet_status produce(void *context, int worker, void *item)

@@ -60,11 +60,21 @@ int64_t pp_supply_left(pp_supply *supply)
     return left;
 }
 
+void pp_supply_note_begun(pp_supply *supply)
+{
+    atomic_fetch_add(&supply->begun, 1);
+}
+
+void pp_supply_note_stored(pp_supply *supply)
+{
+    atomic_fetch_add(&supply->stored, 1);
+}
+
 /* How many windows a shard has, as seen so far; at least one. */
 static double windows_per_shard(const pp_supply *supply)
 {
-    long long taken = atomic_load(&supply->taken);
-    return supply->opened > 0 && taken > supply->opened ? (double)taken / (double)supply->opened : 1;
+    long long begun = atomic_load(&supply->begun);
+    return supply->opened > 0 && begun > supply->opened ? (double)begun / (double)supply->opened : 1;
 }
 
 static double speed_of(const pp_supply *supply)
@@ -87,7 +97,7 @@ double pp_supply_speed(pp_supply *supply)
 /* What is begun and not stored, in shards; of the last one, half is not even begun. */
 static double count_open(const pp_supply *supply)
 {
-    long long windows = atomic_load(&supply->taken) - atomic_load(&supply->stored);
+    long long windows = atomic_load(&supply->begun) - atomic_load(&supply->stored);
     return windows > 0 ? (double)windows / windows_per_shard(supply) + 0.5 : 0;
 }
 

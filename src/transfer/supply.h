@@ -16,7 +16,8 @@ typedef struct pp_supply {
     int64_t left;      /* those shards */
     int64_t opened;    /* shards, of all lists so far */
     double busy_seconds, began_at;
-    atomic_llong taken, stored; /* windows of opened shards: begun, and passed on by storage */
+    atomic_llong begun,
+        stored; /* windows of opened shards: those begun, and of them those that storage is done with */
 } pp_supply;
 
 void pp_supply_init(pp_supply *supply);
@@ -30,6 +31,10 @@ void pp_supply_end(pp_supply *supply);
 bool pp_supply_next(pp_supply *supply, size_t *first, size_t *end);
 
 int64_t pp_supply_left(pp_supply *supply);
+
+/* A window of an opened shard is begun; storage is done with one. */
+void pp_supply_note_begun(pp_supply *supply);
+void pp_supply_note_stored(pp_supply *supply);
 
 /* Shards per second, while there was something to do; 0: nothing is stored yet. */
 double pp_supply_speed(pp_supply *supply);
