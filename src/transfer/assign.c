@@ -12,52 +12,52 @@ int pp_session_server(const pp_session *session)
     return pp_ranks_find(session->team->servers, session->team->server_count, session->rank);
 }
 
-/* ---- Notes: a few numbers on their way to a server ---- */
+/* ---- Slips: a few numbers on their way to a server ---- */
 
-enum { NOTE_WORDS = 5 };
+enum { SLIP_WORDS = 5 };
 
-typedef struct note {
+typedef struct slip {
     int64_t server; /* to which it goes; not sent */
-    int64_t words[NOTE_WORDS];
-} note;
+    int64_t words[SLIP_WORDS];
+} slip;
 
-/* One exchange of notes. */
-typedef struct notes {
+/* One exchange of slips. */
+typedef struct slips {
     const pp_session *session;
-    pp_list sent, arrived; /* of note */
+    pp_list sent, arrived; /* of slip */
     size_t next;
     pp_failure failure; /* the first failure to keep what came */
-} notes;
+} slips;
 
-static notes notes_of(const pp_session *session)
+static slips slips_of(const pp_session *session)
 {
-    notes made = {.session = session};
-    pp_list_init(&made.sent, sizeof(note), session->budget, "proposals of owners");
-    pp_list_init(&made.arrived, sizeof(note), session->budget, "proposals of owners");
+    slips made = {.session = session};
+    pp_list_init(&made.sent, sizeof(slip), session->budget, "proposals of owners");
+    pp_list_init(&made.arrived, sizeof(slip), session->budget, "proposals of owners");
     return made;
 }
 
-static void clear_notes(notes *all)
+static void clear_slips(slips *all)
 {
     pp_list_clear(&all->sent);
     pp_list_clear(&all->arrived);
 }
 
-static int compare_notes(const void *left, const void *right)
+static int compare_slips(const void *left, const void *right)
 {
-    const note *a = left, *b = right;
+    const slip *a = left, *b = right;
     return (a->server > b->server) - (a->server < b->server);
 }
 
 static bool next_parcel(void *context, int *rank, void *parcel, size_t *bytes)
 {
-    notes *all = context;
-    const size_t row = NOTE_WORDS * sizeof(int64_t);
-    const note *first = all->next < all->sent.count ? pp_list_at(&all->sent, all->next) : NULL;
+    slips *all = context;
+    const size_t row = SLIP_WORDS * sizeof(int64_t);
+    const slip *first = all->next < all->sent.count ? pp_list_at(&all->sent, all->next) : NULL;
     if (first == NULL)
         return false;
     for (*bytes = 0; *bytes + row <= PP_PARCEL_BYTES && all->next < all->sent.count; all->next++) {
-        const note *one = pp_list_at(&all->sent, all->next);
+        const slip *one = pp_list_at(&all->sent, all->next);
         if (one->server != first->server)
             break;
         memcpy((unsigned char *)parcel + *bytes, one->words, row);
@@ -69,23 +69,23 @@ static bool next_parcel(void *context, int *rank, void *parcel, size_t *bytes)
 
 static void receive_parcel(void *context, int source, const void *parcel, size_t bytes)
 {
-    notes *all = context;
-    const size_t row = NOTE_WORDS * sizeof(int64_t);
+    slips *all = context;
+    const size_t row = SLIP_WORDS * sizeof(int64_t);
     size_t done;
     (void)source;
     for (done = 0; done + row <= bytes && all->failure.status == PARAPET_OK; done += row) {
-        note one = {0};
+        slip one = {0};
         memcpy(one.words, (const unsigned char *)parcel + done, row);
         pp_failure_take(&all->failure, pp_list_add(&all->arrived, &one));
     }
 }
 
 /* [collective] Sends what there is and keeps what comes; a rank that failed before sends nothing. */
-static parapet_status exchange_notes(notes *all, parapet_status before)
+static parapet_status exchange_slips(slips *all, parapet_status before)
 {
     pp_failure_take(&all->failure, before);
     if (before == PARAPET_OK)
-        pp_failure_take(&all->failure, pp_list_sort(&all->sent, compare_notes));
+        pp_failure_take(&all->failure, pp_list_sort(&all->sent, compare_slips));
     if (all->failure.status != PARAPET_OK)
         pp_list_clear(&all->sent);
     pp_failure_take(&all->failure,
@@ -130,7 +130,7 @@ static parapet_status list_own(table *of, const pp_view *home)
 }
 
 /* What a server proposes to itself need not travel. */
-static parapet_status write_proposals(table *of, notes *post)
+static parapet_status write_proposals(table *of, slips *post)
 {
     parapet_status status = pp_list_reserve(&post->sent, (size_t)of->moves);
     size_t i;
@@ -141,17 +141,17 @@ static parapet_status write_proposals(table *of, notes *post)
         else
             status = pp_list_add(
                 &post->sent,
-                &(note){one->server, {one->target, one->shard, one->load_bytes, one->held_bytes, one->home}});
+                &(slip){one->server, {one->target, one->shard, one->load_bytes, one->held_bytes, one->home}});
     }
     return status;
 }
 
-static parapet_status read_proposals(table *of, const notes *post)
+static parapet_status read_proposals(table *of, const slips *post)
 {
     parapet_status status = pp_list_reserve(&of->asked, post->arrived.count);
     size_t i;
     for (i = 0; i < post->arrived.count && status == PARAPET_OK; i++) {
-        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
+        const int64_t *words = ((const slip *)pp_list_at(&post->arrived, i))->words;
         status = pp_list_add(&of->asked, &(pp_proposal){.target = (int32_t)words[0],
                                                         .shard = words[1],
                                                         .load_bytes = words[2],
@@ -166,18 +166,18 @@ static parapet_status read_proposals(table *of, const notes *post)
 /* [collective] */
 static parapet_status propose(table *of, parapet_status before)
 {
-    notes post = notes_of(of->session);
+    slips post = slips_of(of->session);
     parapet_status status = before == PARAPET_OK ? write_proposals(of, &post) : before;
-    if ((status = exchange_notes(&post, status)) == PARAPET_OK)
+    if ((status = exchange_slips(&post, status)) == PARAPET_OK)
         status = read_proposals(of, &post);
-    clear_notes(&post);
+    clear_slips(&post);
     return status;
 }
 
 /* ---- Accepting ---- */
 
 /* The owner of a shard of this home is known. */
-static void note_owner(table *of, int64_t target, int64_t shard, int32_t owner)
+static void set_owner(table *of, int64_t target, int64_t shard, int32_t owner)
 {
     pp_proposal key = {.target = (int32_t)target, .shard = shard}, *one = NULL;
     if (of->own.count > 0)
@@ -186,7 +186,7 @@ static void note_owner(table *of, int64_t target, int64_t shard, int32_t owner)
         one->owner = owner;
 }
 
-static parapet_status write_answers(table *of, notes *post)
+static parapet_status write_answers(table *of, slips *post)
 {
     parapet_status status = pp_list_sort(&of->asked, pp_proposal_compare_held);
     size_t i;
@@ -195,62 +195,62 @@ static parapet_status write_answers(table *of, notes *post)
     for (i = 0; i < of->asked.count && status == PARAPET_OK; i++) {
         const pp_proposal *one = pp_list_at(&of->asked, i);
         if (one->owner != PP_NO_OWNER && one->home == of->server)
-            note_owner(of, one->target, one->shard, one->owner);
+            set_owner(of, one->target, one->shard, one->owner);
         else if (one->owner != PP_NO_OWNER)
-            status = pp_list_add(&post->sent, &(note){one->home, {one->target, one->shard, one->owner}});
+            status = pp_list_add(&post->sent, &(slip){one->home, {one->target, one->shard, one->owner}});
     }
     return status;
 }
 
-static void read_answers(table *of, const notes *post)
+static void read_answers(table *of, const slips *post)
 {
     size_t i;
     for (i = 0; i < post->arrived.count; i++) {
-        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
-        note_owner(of, words[0], words[1], (int32_t)words[2]);
+        const int64_t *words = ((const slip *)pp_list_at(&post->arrived, i))->words;
+        set_owner(of, words[0], words[1], (int32_t)words[2]);
     }
 }
 
 /* [collective] Silence means no. */
 static parapet_status answer(table *of, parapet_status before)
 {
-    notes post = notes_of(of->session);
+    slips post = slips_of(of->session);
     parapet_status status = before == PARAPET_OK ? write_answers(of, &post) : before;
     pp_list_clear(&of->asked);
-    if ((status = exchange_notes(&post, status)) == PARAPET_OK)
+    if ((status = exchange_slips(&post, status)) == PARAPET_OK)
         read_answers(of, &post);
-    clear_notes(&post);
+    clear_slips(&post);
     return status;
 }
 
 /* ---- Dealing out what is left ---- */
 
 /* The first server deals. It learns three numbers of every server, and nothing of shards. */
-static parapet_status write_room(const table *of, notes *post)
+static parapet_status write_room(const table *of, slips *post)
 {
     if (of->server < 0)
         return PARAPET_OK;
-    return pp_list_add(&post->sent, &(note){0, {of->server, of->given, of->left.count, of->left.bytes}});
+    return pp_list_add(&post->sent, &(slip){0, {of->server, of->given, of->left.count, of->left.bytes}});
 }
 
 static int compare_rooms(const void *left, const void *right)
 {
-    const note *a = left, *b = right;
+    const slip *a = left, *b = right;
     return (a->words[0] > b->words[0]) - (a->words[0] < b->words[0]);
 }
 
-static parapet_status read_rooms(const notes *post, pp_list *rooms)
+static parapet_status read_rooms(const slips *post, pp_list *rooms)
 {
     parapet_status status = pp_list_reserve(rooms, post->arrived.count);
     size_t i;
     for (i = 0; i < post->arrived.count && status == PARAPET_OK; i++) {
-        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
+        const int64_t *words = ((const slip *)pp_list_at(&post->arrived, i))->words;
         status = pp_list_add(rooms, &(pp_room){words[0], words[1], {words[2], words[3]}});
     }
     return status;
 }
 
-static parapet_status write_deals(const table *of, notes *rooms_post, notes *post)
+static parapet_status write_deals(const table *of, slips *rooms_post, slips *post)
 {
     pp_dealer dealer = {.fair = of->fair};
     pp_list rooms;
@@ -262,16 +262,16 @@ static parapet_status write_deals(const table *of, notes *rooms_post, notes *pos
     dealer.count = rooms.count;
     dealer.rooms = rooms.count > 0 ? pp_list_at(&rooms, 0) : NULL;
     while (status == PARAPET_OK && pp_dealer_next(&dealer, &deal))
-        status = pp_list_add(&post->sent, &(note){deal.home, {deal.home, deal.server, deal.count}});
+        status = pp_list_add(&post->sent, &(slip){deal.home, {deal.home, deal.server, deal.count}});
     pp_list_clear(&rooms);
     return status;
 }
 
-static void read_deals(table *of, const notes *post)
+static void read_deals(table *of, const slips *post)
 {
     size_t i, next = 0;
     for (i = 0; i < post->arrived.count; i++) {
-        const int64_t *words = ((const note *)pp_list_at(&post->arrived, i))->words;
+        const int64_t *words = ((const slip *)pp_list_at(&post->arrived, i))->words;
         pp_deal deal = {.home = words[0], .server = words[1], .count = words[2]};
         pp_proposals_give((pp_proposal *)(void *)of->own.rows, of->own.count, &deal, &next);
     }
@@ -280,14 +280,14 @@ static void read_deals(table *of, const notes *post)
 /* [collective] */
 static parapet_status deal_out(table *of, parapet_status before)
 {
-    notes rooms = notes_of(of->session), deals = notes_of(of->session);
+    slips rooms = slips_of(of->session), deals = slips_of(of->session);
     parapet_status status = before == PARAPET_OK ? write_room(of, &rooms) : before;
-    if ((status = exchange_notes(&rooms, status)) == PARAPET_OK)
+    if ((status = exchange_slips(&rooms, status)) == PARAPET_OK)
         status = write_deals(of, &rooms, &deals);
-    clear_notes(&rooms);
-    if ((status = exchange_notes(&deals, status)) == PARAPET_OK)
+    clear_slips(&rooms);
+    if ((status = exchange_slips(&deals, status)) == PARAPET_OK)
         read_deals(of, &deals);
-    clear_notes(&deals);
+    clear_slips(&deals);
     return status;
 }
 
