@@ -7,6 +7,7 @@
 #include "array/rank0.h"
 #include "array/refresh.h"
 #include "array/seal_objects.h"
+#include "array/trim.h"
 #include "array/walk.h"
 
 /* Absent shards are listed one by one only while their number stays reasonable; beyond, they are only counted. */
@@ -102,6 +103,13 @@ static bool is_metadata(const char *key)
     return strcmp(key, "zarr.json") == 0 || strcmp(key, ".zarray") == 0 || strcmp(key, ".zattrs") == 0;
 }
 
+static const char *why_stray(const parapet_array *array)
+{
+    return pp_trim_is_marked(array->document.attributes)
+               ? "was cut off by a resize that did not finish; gc removes it, or the next write"
+               : "is no shard of this array";
+}
+
 static parapet_status check_object(void *context, const char *key, uint64_t bytes)
 {
     check_job *job = context;
@@ -114,7 +122,7 @@ static parapet_status check_object(void *context, const char *key, uint64_t byte
     if ((status = pp_path_join(job->array->path, key, &whole)) != PARAPET_OK)
         return status;
     if (!pp_layout_shard_of_key(&job->array->layout, key, &number)) {
-        status = report_stray(job, whole, "is no shard of this array");
+        status = report_stray(job, whole, why_stray(job->array));
     } else {
         job->summary->shards_present++;
         if (job->depth != PARAPET_CHECK_SURVEY)

@@ -2,27 +2,31 @@
  *
  * Shrinking writes zarr.json first, with a mark of the dimensions that shrank, then removes and trims shards,
  * then takes the mark off. As long as the mark is there, growing or writing first completes the trimming, so
- * that nothing that was cut off comes back. */
+ * that nothing that was cut off comes back; collecting what crashes left removes the shards. */
 #include "array/trim.h"
 
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/stored_document.h"
-#include "array/walk.h"
 
-static pp_json *trim_member(const parapet_array *array)
+static pp_json *trim_member(pp_json *attributes)
 {
-    return pp_json_member(pp_json_member(array->document.attributes, PP_RESERVED_ATTRIBUTE), "trim");
+    return pp_json_member(pp_json_member(attributes, PP_RESERVED_ATTRIBUTE), "trim");
 }
 
-static parapet_status read_mark(const parapet_array *array, bool *is_shrunk)
+bool pp_trim_is_marked(pp_json *attributes)
 {
-    pp_json *trim = trim_member(array);
+    return trim_member(attributes) != NULL;
+}
+
+static parapet_status read_mark(const pp_array_document *document, bool *is_shrunk)
+{
+    pp_json *trim = trim_member(document->attributes);
     int d;
-    if (pp_json_length(trim) != (size_t)array->document.ndim)
+    if (pp_json_length(trim) != (size_t)document->ndim)
         return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.trim does not list the dimensions of the array");
-    for (d = 0; d < array->document.ndim; d++)
+    for (d = 0; d < document->ndim; d++)
         if (!pp_json_get_bool(pp_json_element(trim, (size_t)d), &is_shrunk[d]))
             return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.trim must be a list of true and false");
     return PARAPET_OK;
@@ -53,14 +57,40 @@ static bool is_inside(const pp_grid *grid, const int64_t *cell)
     return true;
 }
 
-static parapet_status remove_if_outside(void *context, const char *key, uint64_t bytes)
+typedef struct beyond {
+    const pp_array_document *document;
+    pp_grid shards;
+    pp_walk_visitor visit;
+    void *context;
+} beyond;
+
+static parapet_status visit_if_beyond(void *context, const char *key, uint64_t bytes)
 {
-    parapet_array *array = context;
+    const beyond *search = context;
     int64_t cell[PARAPET_MAX_NDIM];
-    (void)bytes;
-    if (!pp_key_parse(&array->layout.keys, array->document.ndim, key, cell) ||
-        is_inside(&array->layout.tiling.shards, cell))
+    if (!pp_key_parse(&search->document->keys, search->document->ndim, key, cell) || is_inside(&search->shards, cell))
         return PARAPET_OK;
+    return search->visit(search->context, key, bytes);
+}
+
+parapet_status pp_trim_visit_beyond(parapet_store *store, const char *path, const pp_array_document *document,
+                                    pp_walk_visitor visit, void *context)
+{
+    beyond search = {.document = document, .visit = visit, .context = context};
+    bool is_shrunk[PARAPET_MAX_NDIM] = {false};
+    parapet_status status;
+    if (!pp_trim_is_marked(document->attributes))
+        return PARAPET_OK;
+    if ((status = read_mark(document, is_shrunk)) != PARAPET_OK ||
+        (status = pp_grid_init(&search.shards, document->ndim, document->shape, document->grid_shape)) != PARAPET_OK)
+        return status;
+    return pp_walk_objects(store, path, visit_if_beyond, &search);
+}
+
+static parapet_status remove_beyond(void *context, const char *key, uint64_t bytes)
+{
+    const parapet_array *array = context;
+    (void)bytes;
     return pp_walk_remove(array->store, array->path, key);
 }
 
@@ -89,10 +119,11 @@ parapet_status pp_trim_finish(parapet_array *array)
 {
     bool is_shrunk[PARAPET_MAX_NDIM] = {false};
     parapet_status status;
-    if (trim_member(array) == NULL)
+    if (!pp_trim_is_marked(array->document.attributes))
         return PARAPET_OK;
-    if ((status = read_mark(array, is_shrunk)) != PARAPET_OK ||
-        (status = pp_walk_objects(array->store, array->path, remove_if_outside, array)) != PARAPET_OK ||
+    if ((status = read_mark(&array->document, is_shrunk)) != PARAPET_OK ||
+        (status = pp_trim_visit_beyond(array->store, array->path, &array->document, remove_beyond, array)) !=
+            PARAPET_OK ||
         (status = trim_edge(array, is_shrunk)) != PARAPET_OK)
         return status;
     return pp_array_edit(array, take_mark_off, NULL, PP_SEAL_KEEP);

@@ -6,6 +6,7 @@
  *     <group>/.parapet-<random>.tmp   the same of documents of groups
  *     <series>/__parapet/open/        steps of a row that was open
  *     <node>/__parapet/copy/          of a copy; stays as long as something in it says how to resume it
+ *     <array>/c/...                   shards beyond the shape that a resize has set, while its mark says so
  *     __parapet-probe-<time>/         at the root: what a copy that was only planned has measured with
  *
  * Only names that nobody but the library gives count, so that a wrong path is harmless. What cannot be removed does
@@ -18,6 +19,7 @@
 #include "array/path.h"
 #include "array/rank0.h"
 #include "array/store.h"
+#include "array/trim.h"
 #include "array/walk.h"
 #include "base/choice.h"
 #include "checkpoint/checkpoint.h"
@@ -28,13 +30,14 @@ typedef enum reason {
     REASON_OPEN_STEPS,
     REASON_COPY,
     REASON_PROBE,
+    REASON_CUT_OFF,
     REASON_COUNT
 } reason;
 
 static const char *const reason_words[REASON_COUNT] = {
-    "a generation that was never committed", "a temporary object that was never published",
+    "a generation that was never committed",        "a temporary object that was never published",
     "open steps of a series that were not flushed", "what is left of a copy that cannot be resumed",
-    "what is left of measuring the storage"};
+    "what is left of measuring the storage",        "cut off by a resize that did not finish"};
 
 typedef struct removed {
     char *key;
@@ -180,6 +183,22 @@ static void collect_own(collecting *self, const char *path)
     pp_free(own);
 }
 
+/* ---- Arrays ---- */
+
+/* What is cut off the shards at the edge goes with the next write. */
+static void collect_cut_off(collecting *self, const char *path, pp_json *json)
+{
+    place where = {.self = self, .prefix = path, .why = REASON_CUT_OFF};
+    pp_array_document document = {0};
+    parapet_status status;
+    if (!pp_trim_is_marked(pp_json_member(json, "attributes")))
+        return;
+    if ((status = pp_array_document_parse(&document, json)) == PARAPET_OK)
+        status = pp_trim_visit_beyond(self->store, path, &document, discard_object, &where);
+    note(self, status);
+    pp_array_document_clear(&document);
+}
+
 /* ---- Groups ---- */
 
 /* As the store names what it writes where no name is given. */
@@ -253,6 +272,8 @@ static parapet_status collect_held(collecting *self, const char *path)
     pp_node node = {0};
     parapet_status status = pp_node_load(self->store, path, &node);
     bool is_group = status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP;
+    if (status == PARAPET_OK && node.kind == PARAPET_NODE_ARRAY)
+        collect_cut_off(self, path, node.json);
     pp_node_clear(&node);
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);

@@ -1,5 +1,5 @@
 /* Whatever a job was about to write when it died, what it wrote under a temporary name is found: gc removes it, and a
- * check of an array tells of it. */
+ * check of an array tells of it. The same holds for shards that a resize was about to remove. */
 #include "support.h"
 
 #include "image.h"
@@ -332,8 +332,90 @@ static void test_die__anywhere_leaves_what_gc_removes(void **context)
     }
 }
 
+/* ---- A resize that dies ---- */
+
+static const int64_t small[2] = {3, 6};
+
+static int count_stray(void *context, const parapet_finding *finding)
+{
+    if (finding->kind == PARAPET_FINDING_STRAY)
+        ++*(int *)context;
+    return 0;
+}
+
+static int strays_of(parapet_store *store)
+{
+    parapet_check_summary summary;
+    parapet_array *array = NULL;
+    int count = 0;
+    assert_ok(parapet_array_open(&array, store, "a"));
+    assert_ok(parapet_array_check(array, PARAPET_CHECK_DATA, count_stray, &count, &summary));
+    assert_ok(parapet_array_close(&array));
+    return count;
+}
+
+/* What was cut off is not there again when the array grows. */
+static void check_cut_off(parapet_store *store)
+{
+    int32_t values[ELEMENTS] = {0};
+    parapet_part part = {.ndim = 2, .start = origin, .count = shape, .data = values};
+    parapet_array *array = NULL;
+    int i;
+    assert_ok(parapet_array_open(&array, store, "a"));
+    assert_ok(parapet_array_resize(array, small));
+    assert_ok(parapet_array_resize(array, shape));
+    assert_ok(parapet_array_read(array, &part, 1));
+    for (i = 0; i < ELEMENTS; i++)
+        assert_int_equal(values[i], i < 3 ? i + 1 : 0);
+    assert_ok(parapet_array_close(&array));
+}
+
+static parapet_status shrink(parapet_store *store)
+{
+    parapet_array *array = NULL;
+    parapet_status status = parapet_array_open(&array, store, "a");
+    if (status == PARAPET_OK)
+        status = parapet_array_resize(array, small);
+    (void)parapet_array_close(&array);
+    return status;
+}
+
+/* Whether the resize failed. *were_stray: how often there was something to remove. */
+static bool die_shrinking(long at, int *were_stray)
+{
+    bed work;
+    parapet_status status;
+    build(&work);
+    prepare(&work);
+    open_stores(&work, true);
+    work.plan = (pp_fault_plan){.fail_at = at, .fail_forever = true, .status = PARAPET_ERR_IO};
+    status = shrink(work.stores[0]);
+    close_stores(&work);
+    work.plan = (pp_fault_plan){.fail_at = -1};
+    open_stores(&work, false);
+    *were_stray += strays_of(work.stores[0]) > 0;
+    collect(&work, "an array is shrunk");
+    assert_int_equal(strays_of(work.stores[0]), 0);
+    check_cut_off(work.stores[0]);
+    close_stores(&work);
+    free_bed(&work);
+    return status != PARAPET_OK;
+}
+
+static void test_die__while_shrinking_leaves_what_gc_removes(void **context)
+{
+    int were_stray = 0;
+    long at;
+    (void)context;
+    for (at = 0; die_shrinking(at, &were_stray); at++)
+        continue;
+    printf("an array is shrunk: %ld operations, after %d of them something is left\n", at, were_stray);
+    assert_true(were_stray > 0);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_die__anywhere_leaves_what_gc_removes)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_die__anywhere_leaves_what_gc_removes),
+                                       cmocka_unit_test(test_die__while_shrinking_leaves_what_gc_removes)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
