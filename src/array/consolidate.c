@@ -13,6 +13,7 @@ typedef struct consolidation {
     const char *path;
     size_t base_bytes; /* of the path of the group, with its slash */
     pp_documents *documents;
+    int64_t document_count;
     bool is_flat; /* only the arrays of the group itself; what is not Zarr is not looked at */
 } consolidation;
 
@@ -25,6 +26,17 @@ typedef struct level {
 
 static parapet_status consolidate_below(consolidation *job, const char *path, int depth);
 
+/* A directory without a document is a group that is lost if there are nodes below it. Otherwise it is nothing:
+ * readers do not see it, and a job that was killed while it removed a generation, or made one, may have left it. */
+static parapet_status pass_implicit(consolidation *job, const char *path, int depth)
+{
+    int64_t before = job->document_count;
+    parapet_status status = consolidate_below(job, path, depth + 1);
+    if (status == PARAPET_OK && job->document_count > before)
+        return pp_fail(PARAPET_ERR_FORMAT, "the group \"%s\" has no zarr.json; it cannot be consolidated", path);
+    return status;
+}
+
 static parapet_status add_document(consolidation *job, const char *path, int depth)
 {
     pp_node node = {0};
@@ -36,12 +48,15 @@ static parapet_status add_document(consolidation *job, const char *path, int dep
     }
     if (status == PARAPET_OK && node.zarr_format == 2)
         status = pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" is Zarr v2; only Zarr v3 can be consolidated", path);
-    if (status == PARAPET_OK && node.is_implicit)
-        status = pp_fail(PARAPET_ERR_FORMAT, "the group \"%s\" has no zarr.json; it cannot be consolidated", path);
+    if (status == PARAPET_OK && node.is_implicit) {
+        pp_node_clear(&node);
+        return pass_implicit(job, path, depth);
+    }
     if (status == PARAPET_OK && is_group)
         pp_json_remove(node.json, "consolidated_metadata");
     if (status == PARAPET_OK)
         status = pp_documents_add(job->documents, path + job->base_bytes, node.json);
+    job->document_count += status == PARAPET_OK;
     pp_node_clear(&node);
     return status == PARAPET_OK && is_group ? consolidate_below(job, path, depth + 1) : status;
 }

@@ -396,6 +396,20 @@ static void test_group__that_cannot_be_consolidated_says_why(void **state)
     stored_close(&store);
 }
 
+static void test_group__directories_in_which_no_node_lies_are_not_consolidated(void **state)
+{
+    static const char *const names[] = {"g", "g/a"};
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    create_array(store, "g/a");
+    stored_put_text(store, "g/left/x/c/0", "of a generation that is being removed");
+    stored_put_text(store, "notes/today.txt", "of somebody else");
+    consolidate(store, "");
+    check_consolidated(store, "", names, 2);
+    stored_close(&store);
+}
+
 static void test_group__store_is_not_closed_before_its_groups(void **state)
 {
     parapet_store *store;
@@ -426,6 +440,7 @@ int main(void)
         cmocka_unit_test(test_group__consolidated_metadata_is_dropped_by_every_change_below),
         cmocka_unit_test(test_group__consolidated_metadata_is_kept_by_writing_data),
         cmocka_unit_test(test_group__that_cannot_be_consolidated_says_why),
+        cmocka_unit_test(test_group__directories_in_which_no_node_lies_are_not_consolidated),
         cmocka_unit_test(test_group__store_is_not_closed_before_its_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
