@@ -12,7 +12,8 @@
  * the record still lies where it was; and puts its own in its place. A job that looks at the wrong instant finds that
  * its own record follows nothing, takes it back and looks again.
  *
- * Nothing is removed but what is exactly a record, is past, and could not be anything else by its name. LONG is never
+ * Nothing is removed but what is exactly a record, is past, and could not be anything else by its name; and a new one
+ * that is still empty. LONG is never
  * shared: whoever writes holds it alone. */
 #include <errno.h>
 #include <fcntl.h>
@@ -72,7 +73,7 @@ static void name_with(char name[NAME_BYTES], const char *word, const char *id)
 
 /* ---- Looking at one ---- */
 
-typedef enum finding { FOUND_NOTHING, FOUND_RECORD, FOUND_OTHER } finding;
+typedef enum finding { FOUND_NOTHING, FOUND_RECORD, FOUND_EMPTY, FOUND_OTHER } finding;
 
 static finding read_open(int descriptor, pp_record *record)
 {
@@ -82,6 +83,8 @@ static finding read_open(int descriptor, pp_record *record)
     int refusals = 0;
     if (fstat(descriptor, &found) != 0 || !S_ISREG(found.st_mode) || found.st_size > PP_RECORD_BYTES)
         return FOUND_OTHER;
+    if (found.st_size == 0)
+        return FOUND_EMPTY;
     do
         bytes = pread(descriptor, text, PP_RECORD_BYTES, 0);
     while (bytes < 0 && pp_posix_may_repeat(errno, &refusals));
@@ -323,10 +326,12 @@ typedef struct survey {
 
 /* What was left by jobs that are gone: a name that only that record can have, or one that follows a record which
  * cannot be there, because we hold its place. */
-static bool is_left(const survey *all, const char *name, const pp_record *record)
+static bool is_left_record(const survey *all, const char *name, const pp_record *record)
 {
     int byte;
     const char *id = id_in(name, "new");
+    if (!is_past(store_of(all->self), record))
+        return false;
     if (id != NULL)
         return strcmp(id, record->id) == 0;
     for (byte = 0; byte < PP_LOCK_BYTES; byte++)
@@ -335,6 +340,15 @@ static bool is_left(const survey *all, const char *name, const pp_record *record
                        ? all->self->holds[byte] && strcmp(id, all->self->records[byte].id) != 0
                        : strcmp(id, record->id) == 0;
     return false;
+}
+
+/* A new one without a word in it is of a job that was killed before it wrote, or that is about to write: that one
+ * finds its file gone when it wants to put it in its place, and makes it anew. */
+static bool is_left(const survey *all, const char *name, finding found, const pp_record *record)
+{
+    if (found == FOUND_EMPTY)
+        return id_in(name, "new") != NULL;
+    return found == FOUND_RECORD && is_left_record(all, name, record);
 }
 
 static parapet_status survey_one(void *context, const pp_listed *listed)
@@ -349,7 +363,7 @@ static parapet_status survey_one(void *context, const pp_listed *listed)
         (found = look(all->directory, listed->name, &record)) == FOUND_NOTHING)
         return PARAPET_OK;
     is_past_one = found == FOUND_RECORD && is_past(store_of(self), &record);
-    if (is_past_one && all->may_remove && is_left(all, listed->name, &record))
+    if (all->may_remove && is_left(all, listed->name, found, &record))
         (void)unlinkat(all->directory, listed->name, 0);
     if (is_past_one || id == NULL || (self->holds[all->byte] && strcmp(id, self->records[all->byte].id) == 0))
         return PARAPET_OK;

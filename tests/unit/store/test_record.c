@@ -517,6 +517,35 @@ static void test_record__removes_only_what_is_proved_to_be_left(void **state)
     scratch_remove(&made);
 }
 
+/* A job that is killed between making its new record and writing it leaves an empty one. */
+static void test_record__a_new_one_that_was_never_written_is_removed(void **state)
+{
+    static const char *const kept[] = {"lock.new.0123456789abcde0", "lock.new.0123456789abcde1",
+                                       "lock.new.0123456789abcde2", "lock.new.notes", "lock.hands.0123456789abcdef"};
+    scratch made = scratch_make(SCRATCH_MEMORY);
+    pp_store *store = record_store(&made, false);
+    pp_lock *lock = open_lock(store);
+    size_t i;
+    bool is_held;
+    (void)state;
+    make_directories(&made);
+    write_file(scratch_path(&made, OWN "/lock.new.0123456789abcdef"), "");
+    write_file(scratch_path(&made, OWN "/lock.new.0123456789abcde0"), "somebody's notes");
+    assert_int_equal(mkdir(scratch_path(&made, OWN "/lock.new.0123456789abcde1"), 0777), 0);
+    assert_int_equal(symlink("/dev/null", scratch_path(&made, OWN "/lock.new.0123456789abcde2")), 0);
+    write_file(scratch_path(&made, OWN "/lock.new.notes"), "");
+    write_file(scratch_path(&made, OWN "/lock.hands.0123456789abcdef"), ""); /* may be somebody's */
+    assert_ok(take(lock, PP_LOCK_LONG));
+    assert_ok(pp_lock_test(lock, PP_LOCK_HANDS, &is_held));
+    assert_true(is_held);
+    pp_lock_close(lock);
+    assert_false(is_there(&made, "lock.new.0123456789abcdef"));
+    for (i = 0; i < sizeof kept / sizeof kept[0]; i++)
+        assert_true(is_there(&made, kept[i]));
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
 /* ---- Forks and races ---- */
 
 static void test_record__is_not_a_forked_childs(void **state)
@@ -700,6 +729,7 @@ int main(void)
         cmocka_unit_test(test_record__a_holder_notices_that_it_was_taken_over),
         cmocka_unit_test(test_record__what_is_none_keeps_out_and_stays),
         cmocka_unit_test(test_record__removes_only_what_is_proved_to_be_left),
+        cmocka_unit_test(test_record__a_new_one_that_was_never_written_is_removed),
         cmocka_unit_test(test_record__is_not_a_forked_childs),
         cmocka_unit_test(test_record__is_held_by_one_at_a_time_however_many_die),
         cmocka_unit_test(test_record__failures_hold_nothing),
