@@ -100,7 +100,7 @@ bool pp_memory_space_has(const pp_memory_space *shared, size_t i, const char *ke
 
 parapet_status pp_memory_fail_not_found(const char *key)
 {
-    return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no %s", key[0] != '\0' ? key : "root");
+    return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no %s", key);
 }
 
 static parapet_status make_room(pp_memory_space *shared)

@@ -234,6 +234,32 @@ static void test_memory__a_refused_append_ends_a_writer(void **state)
     pp_store_free(store);
 }
 
+static void expect_lock(pp_store *store, const char *key, const char *text, bool is_held)
+{
+    pp_lock_view view = {.text = "something else"};
+    assert_ok(pp_store_view_lock(store, key, &view));
+    assert_string_equal(view.text, text);
+    assert_int_equal(view.is_held, is_held);
+}
+
+static void test_memory__a_lock_is_seen_by_its_own_key_only(void **state)
+{
+    pp_store *store;
+    pp_lock *lock;
+    (void)state;
+    assert_ok(pp_store_memory_build(&store, NULL));
+    assert_ok(put(store, "one", "", PP_PUBLISH_REPLACE));
+    assert_ok(put(store, "other", "text", PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_open_lock(store, "one", &lock));
+    expect_lock(store, "one", "", false);
+    assert_ok(pp_lock_set(lock, PP_LOCK_LONG, PP_LOCK_EXCLUSIVE));
+    expect_lock(store, "one", "", true);
+    expect_lock(store, "other", "text", false);
+    expect_lock(store, "absent", "", false);
+    pp_lock_close(lock);
+    pp_store_free(store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -247,6 +273,7 @@ int main(void)
         cmocka_unit_test(test_memory__random_operations_agree_with_a_table),
         cmocka_unit_test(test_memory__each_refused_allocation_fails_cleanly),
         cmocka_unit_test(test_memory__a_refused_append_ends_a_writer),
+        cmocka_unit_test(test_memory__a_lock_is_seen_by_its_own_key_only),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -168,6 +168,50 @@ static void test_null__refused_allocations_leave_nothing(void **state)
     assert_ok(status);
 }
 
+static void test_null__a_document_can_be_left_and_found_again(void **state)
+{
+    pp_write_request request = {.key = "zarr.json", .staging = "tmp", .name = "part", .is_small = true};
+    pp_writer *writer;
+    (void)state;
+    assert_ok(pp_store_begin(store, &request, &writer));
+    assert_ok(pp_writer_append(writer, "{", 1));
+    assert_ok(pp_writer_sync(writer));
+    pp_writer_suspend(writer);
+    assert_ok(pp_store_resume(store, &request, 1, &writer));
+    assert_ok(pp_writer_append(writer, "}", 1));
+    assert_ok(pp_writer_stage(writer));
+    assert_ok(pp_writer_publish(writer, PP_PUBLISH_REPLACE));
+    pp_writer_free(writer);
+    assert_object(inner, "zarr.json", "{}");
+}
+
+/* Found again without memory it is not found, but stays. */
+static void test_null__a_writer_waits_until_there_is_memory(void **state)
+{
+    pp_write_request request = {.key = "c/0", .staging = "tmp", .name = "part"};
+    refusal plan = {0};
+    pp_writer *writer;
+    parapet_status status;
+    (void)state;
+    assert_ok(pp_store_begin(store, &request, &writer));
+    pp_writer_suspend(writer);
+    for (plan.at = 0;; plan.at++) {
+        long live = pp_memory_live_count();
+        plan.count = 0;
+        pp_memory_hook_set(refuse_one, &plan);
+        status = pp_store_resume(store, &request, 0, &writer);
+        pp_memory_hook_set(NULL, NULL);
+        if (status == PARAPET_OK)
+            break;
+        assert_int_equal(status, PARAPET_ERR_MEMORY);
+        assert_int_equal(pp_memory_live_count(), live);
+    }
+    assert_true(plan.at > 0);
+    assert_ok(pp_writer_publish(writer, PP_PUBLISH_REPLACE));
+    pp_writer_free(writer);
+    assert_refused("c/0");
+}
+
 #define OPENED(name) cmocka_unit_test_setup_teardown(name, open_stores, close_stores)
 
 int main(void)
@@ -178,6 +222,8 @@ int main(void)
         OPENED(test_null__knows_versions),
         OPENED(test_null__moves_and_removes_what_it_dropped),
         OPENED(test_null__a_writer_can_be_left_and_found_again),
+        OPENED(test_null__a_document_can_be_left_and_found_again),
+        OPENED(test_null__a_writer_waits_until_there_is_memory),
         OPENED(test_null__what_is_abandoned_was_never_there),
         OPENED(test_null__refused_allocations_leave_nothing),
     };

@@ -123,6 +123,29 @@ static void test_store__finds_the_root_of_the_system(void **state)
     pp_store_free(store);
 }
 
+/* Two handles on one directory are one store; two directories are not. */
+static void test_store__knows_itself_by_its_place(void **state)
+{
+    scratch made = scratch_make(SCRATCH_MEMORY);
+    pp_store *one = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE), *same, *below, *memory, *other;
+    (void)state;
+    assert_ok(pp_store_posix_build(&same, scratch_path(&made, "store"), &(pp_posix_options){.read_only = true}));
+    assert_ok(pp_store_posix_build(&below, scratch_path(&made, "store/below"), &(pp_posix_options){.create = true}));
+    assert_ok(pp_store_memory_build(&memory, NULL));
+    assert_ok(pp_store_memory_build(&other, NULL));
+    assert_true(pp_store_is_same(one, one));
+    assert_true(pp_store_is_same(one, same));
+    assert_false(pp_store_is_same(one, below));
+    assert_false(pp_store_is_same(one, memory));
+    assert_false(pp_store_is_same(memory, other));
+    pp_store_free(other);
+    pp_store_free(memory);
+    pp_store_free(below);
+    pp_store_free(same);
+    pp_store_free(one);
+    scratch_remove(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -132,6 +155,7 @@ int main(void)
         cmocka_unit_test(test_store__uses_the_locks_of_the_store_that_it_wraps),
         cmocka_unit_test(test_store__may_have_its_root_anywhere),
         cmocka_unit_test(test_store__finds_the_root_of_the_system),
+        cmocka_unit_test(test_store__knows_itself_by_its_place),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -273,6 +273,18 @@ static void test_throttled__sleeps_by_the_clock_of_the_system_in_every_thread(vo
     pp_store_free(real);
 }
 
+static void test_throttled__needs_memory(void **state)
+{
+    pp_throttle slow = {.bytes_per_second = RATE};
+    refusal plan = {0};
+    pp_store *other = store;
+    (void)state;
+    pp_memory_hook_set(refuse_one, &plan);
+    assert_fails(pp_store_throttled_build(&other, memory, &slow, NULL), PARAPET_ERR_MEMORY, "");
+    pp_memory_hook_set(NULL, NULL);
+    assert_null(other);
+}
+
 #define OPENED(name) cmocka_unit_test_setup_teardown(name, open_stores, close_stores)
 
 int main(void)
@@ -287,6 +299,7 @@ int main(void)
         OPENED(test_throttled__who_is_woken_late_loses_nothing),
         OPENED(test_throttled__who_is_woken_very_late_makes_up_for_it),
         OPENED(test_throttled__can_be_set_while_it_is_in_use),
+        OPENED(test_throttled__needs_memory),
         OPENED(test_throttled__sleeps_by_the_clock_of_the_system_in_every_thread),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
