@@ -49,16 +49,24 @@ parapet_status parapet_store_options_set(parapet_store_options *options, const c
     return pp_outcome(pp_option_set(&option_table, options, name, value));
 }
 
-/* The value of PARAPET_<NAME>; stays as it is where there is none. */
-static parapet_status take_variable(const pp_option *option, int64_t *value)
+enum { VARIABLE_BYTES = 64 };
+
+/* PARAPET_<NAME> */
+static void name_variable(char variable[VARIABLE_BYTES], const pp_option *option)
 {
-    char variable[64];
-    const char *text;
     size_t i, used;
-    parapet_status status;
-    (void)snprintf(variable, sizeof variable, "PARAPET_%s", option->name);
+    (void)snprintf(variable, VARIABLE_BYTES, "PARAPET_%s", option->name);
     for (i = 0, used = strlen(variable); i < used; i++)
         variable[i] = (char)toupper((unsigned char)variable[i]);
+}
+
+/* The value of the variable; stays as it is where there is none. */
+static parapet_status take_variable(const pp_option *option, int64_t *value)
+{
+    char variable[VARIABLE_BYTES];
+    const char *text;
+    parapet_status status;
+    name_variable(variable, option);
     text = getenv(variable);
     if (text == NULL || text[0] == '\0')
         return PARAPET_OK;
@@ -117,6 +125,41 @@ static void print_option(const parapet_store *store, const pp_option *option, pp
         pp_text_add(out, "%s\n", option->meaning != NULL ? option->meaning : word->meaning);
 }
 
+static bool is_variable_of(const pp_option *option, const char *entry)
+{
+    char variable[VARIABLE_BYTES];
+    name_variable(variable, option);
+    return strncmp(entry, variable, strlen(variable)) == 0 && entry[strlen(variable)] == '=';
+}
+
+/* Whether an entry of the environment looks as if it were meant for an option, and is not read. */
+static bool is_unread(const char *entry)
+{
+    static const char *const others[] = {"PARAPET_MPI=", "PARAPET_TEST_"};
+    size_t i;
+    if (strncmp(entry, "PARAPET_", 8) != 0 || is_variable_of(&ranks_per_node, entry))
+        return false;
+    for (i = 0; i < sizeof others / sizeof others[0]; i++)
+        if (strncmp(entry, others[i], strlen(others[i])) == 0)
+            return false;
+    for (i = 0; i < option_table.count; i++)
+        if (is_variable_of(&option_rows[i], entry))
+            return false;
+    return true;
+}
+
+extern char **environ; /* POSIX leaves the declaration to the program */
+
+/* A variable whose name is misspelt has no effect: this is where somebody looks who wonders why. */
+static void print_unread(pp_text *out)
+{
+    char *const *entry;
+    for (entry = environ; entry != NULL && *entry != NULL; entry++)
+        if (is_unread(*entry))
+            pp_text_add(out, "%.*s (environment): not read, because no option has this name\n",
+                        (int)strcspn(*entry, "="), *entry);
+}
+
 parapet_status parapet_store_options_print(parapet_store *store, char **text)
 {
     pp_text out = {0};
@@ -125,5 +168,6 @@ parapet_status parapet_store_options_print(parapet_store *store, char **text)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_options_print needs a store and a pointer for the text");
     for (i = 0; i < option_table.count; i++)
         print_option(store, &option_rows[i], &out);
+    print_unread(&out);
     return pp_outcome(pp_text_finish(&out, text));
 }

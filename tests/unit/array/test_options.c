@@ -415,6 +415,38 @@ static void test_options__are_printed_with_value_and_source(void **state)
     pp_store_memory_drop("options");
 }
 
+static void test_options__variables_that_no_option_reads_are_named(void **state)
+{
+    static const char *const misspelt[] = {"PARAPET_MEMORY_BYTE", "PARAPET_MEMORY_BYTES_", "PARAPET_"};
+    char *known, *text, line[128];
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, NULL));
+    (void)setenv("PARAPET_MPI", "serial", 1);
+    (void)setenv("PARAPET_TEST_ANYTHING", "1", 1);
+    (void)setenv("PARAPET_RANKS_PER_NODE", "2", 1);
+    (void)setenv("PARAPET_THREADS", "2", 1);
+    (void)setenv("OTHER_PARAPET_THREADS", "2", 1);
+    assert_ok(parapet_store_options_print(store, &known));
+    assert_null(strstr(known, "not read"));
+    parapet_free(known);
+    for (i = 0; i < sizeof misspelt / sizeof misspelt[0]; i++) {
+        (void)setenv(misspelt[i], "4MiB", 1);
+        assert_ok(parapet_store_options_print(store, &text));
+        (void)snprintf(line, sizeof line, "\n%s (environment): not read, because no option has this name\n",
+                       misspelt[i]);
+        assert_non_null(strstr(text, line));
+        parapet_free(text);
+        (void)unsetenv(misspelt[i]);
+    }
+    (void)unsetenv("PARAPET_MPI");
+    (void)unsetenv("PARAPET_TEST_ANYTHING");
+    (void)unsetenv("OTHER_PARAPET_THREADS");
+    assert_ok(parapet_store_close(&store));
+    pp_store_memory_drop("options");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -437,6 +469,7 @@ int main(void)
         cmocka_unit_test_setup(test_options__ranks_per_node_are_a_variable_only, clear_environment),
         cmocka_unit_test_setup(test_options__reserved_words_must_be_zero, clear_environment),
         cmocka_unit_test_setup(test_options__are_printed_with_value_and_source, clear_environment),
+        cmocka_unit_test_setup(test_options__variables_that_no_option_reads_are_named, clear_environment),
     };
     return cmocka_run_group_tests(tests, NULL, clear_environment);
 }
