@@ -33,6 +33,12 @@ void bed_open_handles(bed *used, const scenario *of)
         assert_ok(parapet_group_open(&used->group, used->store, ""));
     if (of->opens == OPENS_ARRAY)
         assert_ok(parapet_array_open(&used->array, used->store, "a"));
+    if (of->meanwhile != NULL) {
+        parapet_store *other = NULL;
+        assert_ok(pp_store_open_over(&other, MPI_COMM_NULL, used->inner, PARAPET_UPDATE, &used->options));
+        of->meanwhile(other);
+        assert_ok(parapet_store_close(&other));
+    }
 }
 
 static pp_store *fresh_memory(void)
@@ -60,8 +66,8 @@ void scenario_bounds(const scenario *of, const image *before, state *old, state 
     bed work;
     bed_build(&work, fresh_memory());
     image_put(before, work.inner);
-    state_take(old, work.inner);
     bed_open_handles(&work, of);
+    state_take(old, work.inner);
     assert_ok(of->run(&work));
     bed_close_handles(&work);
     state_take(new, work.inner);
@@ -235,6 +241,45 @@ static void prepare_version_2(bed *used)
         "\"compressor\": null, \"fill_value\": 7, \"order\": \"C\", \"filters\": null}";
     image_put_object(used->inner, "a/.zarray", document, strlen(document));
     image_put_object(used->inner, "a/.zattrs", "{\"units\": \"K\"}", 14);
+}
+
+/* ---- what another job does meanwhile ---- */
+
+static parapet_array *open_other(parapet_store *other)
+{
+    parapet_array *array;
+    assert_ok(parapet_array_open(&array, other, "a"));
+    return array;
+}
+
+static void set_units(parapet_store *other)
+{
+    parapet_array *array = open_other(other);
+    assert_ok(parapet_array_attribute_set(array, "units", "\"C\""));
+    assert_ok(parapet_array_close(&array));
+}
+
+static void grow(parapet_store *other)
+{
+    parapet_array *array = open_other(other);
+    assert_ok(parapet_array_resize(array, shape_larger));
+    assert_ok(parapet_array_close(&array));
+}
+
+static void seal(parapet_store *other)
+{
+    parapet_array *array = open_other(other);
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+}
+
+static void consolidate(parapet_store *other)
+{
+    parapet_group *group;
+    assert_ok(parapet_group_open(&group, other, ""));
+    assert_ok(parapet_group_attribute_set(group, "mark", "1"));
+    assert_ok(parapet_group_consolidate(group));
+    assert_ok(parapet_group_close(&group));
 }
 
 /* ---- the calls ---- */
@@ -465,68 +510,87 @@ static parapet_status run_store_close(bed *used)
 }
 
 const scenario scenarios[] = {
-    {"store_open, creating", NULL, run_store_create, OPENS_NOTHING, SCENARIO_CHANGES},
-    {"store_open, creating what exists", prepare_plain, run_store_create, OPENS_NOTHING, SCENARIO_CHANGES},
-    {"store_open, for update", prepare_plain, run_store_open, OPENS_NOTHING, SCENARIO_CHANGES},
-    {"store_open, for reading", prepare_plain, run_store_open, OPENS_NOTHING, SCENARIO_READS},
-    {"store_open, by its url", NULL, run_store_open_url, OPENS_NOTHING, SCENARIO_READS},
-    {"store_options_print", prepare_plain, run_options_print, OPENS_STORE, SCENARIO_READS},
-    {"options_set", prepare_plain, run_options_set, OPENS_STORE, SCENARIO_READS},
-    {"store_statistics", prepare_plain, run_statistics, OPENS_STORE, SCENARIO_READS},
-    {"store_close", prepare_plain, run_store_close, OPENS_STORE, SCENARIO_CHANGES},
-    {"group_create", prepare_plain, run_group_create, OPENS_STORE, SCENARIO_CHANGES},
-    {"group_create, consolidated", prepare_consolidated, run_group_create, OPENS_STORE, SCENARIO_CHANGES},
-    {"group_open", prepare_plain, run_group_open, OPENS_STORE, SCENARIO_READS},
-    {"group_close", prepare_plain, run_group_close, OPENS_GROUP, SCENARIO_CHANGES},
-    {"group_list", prepare_plain, run_group_list, OPENS_GROUP, SCENARIO_READS},
-    {"group_consolidate", prepare_plain, run_group_consolidate, OPENS_GROUP, SCENARIO_CHANGES},
-    {"group_consolidate, again", prepare_consolidated, run_group_consolidate, OPENS_GROUP, SCENARIO_CHANGES},
-    {"group_attribute_set", prepare_plain, run_group_attribute_set, OPENS_GROUP, SCENARIO_CHANGES},
+    {"store_open, creating", NULL, run_store_create, OPENS_NOTHING, .kind = SCENARIO_CHANGES},
+    {"store_open, creating what exists", prepare_plain, run_store_create, OPENS_NOTHING, .kind = SCENARIO_CHANGES},
+    {"store_open, for update", prepare_plain, run_store_open, OPENS_NOTHING, .kind = SCENARIO_CHANGES},
+    {"store_open, for reading", prepare_plain, run_store_open, OPENS_NOTHING, .kind = SCENARIO_READS},
+    {"store_open, by its url", NULL, run_store_open_url, OPENS_NOTHING, .kind = SCENARIO_READS},
+    {"store_options_print", prepare_plain, run_options_print, OPENS_STORE, .kind = SCENARIO_READS},
+    {"options_set", prepare_plain, run_options_set, OPENS_STORE, .kind = SCENARIO_READS},
+    {"store_statistics", prepare_plain, run_statistics, OPENS_STORE, .kind = SCENARIO_READS},
+    {"store_close", prepare_plain, run_store_close, OPENS_STORE, .kind = SCENARIO_CHANGES},
+    {"group_create", prepare_plain, run_group_create, OPENS_STORE, .kind = SCENARIO_CHANGES},
+    {"group_create, consolidated", prepare_consolidated, run_group_create, OPENS_STORE, .kind = SCENARIO_CHANGES},
+    {"group_open", prepare_plain, run_group_open, OPENS_STORE, .kind = SCENARIO_READS},
+    {"group_close", prepare_plain, run_group_close, OPENS_GROUP, .kind = SCENARIO_CHANGES},
+    {"group_list", prepare_plain, run_group_list, OPENS_GROUP, .kind = SCENARIO_READS},
+    {"group_consolidate", prepare_plain, run_group_consolidate, OPENS_GROUP, .kind = SCENARIO_CHANGES},
+    {"group_consolidate, again", prepare_consolidated, run_group_consolidate, OPENS_GROUP, .kind = SCENARIO_CHANGES},
+    {"group_attribute_set", prepare_plain, run_group_attribute_set, OPENS_GROUP, .kind = SCENARIO_CHANGES},
     {"group_attribute_set, consolidated", prepare_consolidated, run_group_attribute_set, OPENS_GROUP,
-     SCENARIO_CHANGES},
-    {"group_attribute_get", prepare_plain, run_group_attribute_get, OPENS_GROUP, SCENARIO_READS},
-    {"array_create", prepare_plain, run_array_create, OPENS_STORE, SCENARIO_CHANGES},
-    {"array_create, consolidated", prepare_consolidated, run_array_create, OPENS_STORE, SCENARIO_CHANGES},
-    {"array_create, overwriting", prepare_plain, run_array_overwrite, OPENS_STORE, SCENARIO_REPLACES},
+     .kind = SCENARIO_CHANGES},
+    {"group_attribute_get", prepare_plain, run_group_attribute_get, OPENS_GROUP, .kind = SCENARIO_READS},
+    {"array_create", prepare_plain, run_array_create, OPENS_STORE, .kind = SCENARIO_CHANGES},
+    {"array_create, consolidated", prepare_consolidated, run_array_create, OPENS_STORE, .kind = SCENARIO_CHANGES},
+    {"array_create, overwriting", prepare_plain, run_array_overwrite, OPENS_STORE, .kind = SCENARIO_REPLACES},
     {"array_create, overwriting sealed", prepare_sealed_consolidated, run_array_overwrite, OPENS_STORE,
-     SCENARIO_REPLACES},
-    {"array_open", prepare_plain, run_array_open, OPENS_STORE, SCENARIO_READS},
-    {"array_open, sealed", prepare_sealed, run_array_open, OPENS_STORE, SCENARIO_READS},
-    {"array_open, Zarr v2", prepare_version_2, run_array_open, OPENS_STORE, SCENARIO_READS},
-    {"array_close", prepare_plain, run_array_close, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_get_info", prepare_plain, run_get_info, OPENS_ARRAY, SCENARIO_READS},
-    {"array_layout_print", prepare_plain, run_layout_print, OPENS_ARRAY, SCENARIO_READS},
-    {"array_write, all", prepare_plain, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, uncompressed", prepare_uncompressed, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, unsharded", prepare_unsharded, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, merging", prepare_plain, run_write_inside, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, three parts", prepare_uncompressed, run_write_parts, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, sealed", prepare_sealed, run_write_inside, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, sealed, consolidated", prepare_sealed_consolidated, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, half sealed", prepare_half_sealed, run_write_all, OPENS_ARRAY, SCENARIO_WRITES},
-    {"array_write, half shrunk", prepare_half_shrunk, run_write_all, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_read", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS},
-    {"array_read, unsharded", prepare_unsharded, run_read, OPENS_ARRAY, SCENARIO_READS},
-    {"array_read, sealed", prepare_sealed, run_read, OPENS_ARRAY, SCENARIO_READS},
-    {"array_read, sealed, no checksums", prepare_sealed_without_checksums, run_read, OPENS_ARRAY, SCENARIO_READS},
-    {"array_read, two parts", prepare_uncompressed, run_read_parts, OPENS_ARRAY, SCENARIO_READS},
-    {"array_resize, growing", prepare_plain, run_grow, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_resize, growing half shrunk", prepare_half_shrunk, run_grow, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_resize, shrinking", prepare_plain, run_shrink, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_resize, shrinking sealed", prepare_sealed_consolidated, run_shrink, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_seal", prepare_plain, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_seal, unsharded", prepare_unsharded, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_seal, half sealed", prepare_half_sealed, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_seal, consolidated", prepare_consolidated, run_seal, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_unseal", prepare_sealed, run_unseal, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_attribute_set", prepare_plain, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_attribute_set, sealed", prepare_sealed, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES},
-    {"array_attribute_set, half sealed", prepare_half_sealed, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES},
+     .kind = SCENARIO_REPLACES},
+    {"array_open", prepare_plain, run_array_open, OPENS_STORE, .kind = SCENARIO_READS},
+    {"array_open, sealed", prepare_sealed, run_array_open, OPENS_STORE, .kind = SCENARIO_READS},
+    {"array_open, Zarr v2", prepare_version_2, run_array_open, OPENS_STORE, .kind = SCENARIO_READS},
+    {"array_close", prepare_plain, run_array_close, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_get_info", prepare_plain, run_get_info, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_layout_print", prepare_plain, run_layout_print, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_write, all", prepare_plain, run_write_all, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write, uncompressed", prepare_uncompressed, run_write_all, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write, unsharded", prepare_unsharded, run_write_all, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write, merging", prepare_plain, run_write_inside, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write, three parts", prepare_uncompressed, run_write_parts, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write, sealed", prepare_sealed, run_write_inside, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write, sealed, consolidated", prepare_sealed_consolidated, run_write_all, OPENS_ARRAY,
+     .kind = SCENARIO_WRITES},
+    {"array_write, half sealed", prepare_half_sealed, run_write_all, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write, half shrunk", prepare_half_shrunk, run_write_all, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_read", prepare_plain, run_read, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read, unsharded", prepare_unsharded, run_read, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read, sealed", prepare_sealed, run_read, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read, sealed, no checksums", prepare_sealed_without_checksums, run_read, OPENS_ARRAY,
+     .kind = SCENARIO_READS},
+    {"array_read, two parts", prepare_uncompressed, run_read_parts, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_resize, growing", prepare_plain, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_resize, growing half shrunk", prepare_half_shrunk, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_resize, shrinking", prepare_plain, run_shrink, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_resize, shrinking sealed", prepare_sealed_consolidated, run_shrink, OPENS_ARRAY,
+     .kind = SCENARIO_CHANGES},
+    {"array_seal", prepare_plain, run_seal, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_seal, unsharded", prepare_unsharded, run_seal, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_seal, half sealed", prepare_half_sealed, run_seal, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_seal, consolidated", prepare_consolidated, run_seal, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_unseal", prepare_sealed, run_unseal, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_attribute_set", prepare_plain, run_attribute_set, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_attribute_set, sealed", prepare_sealed, run_attribute_set, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
+    {"array_attribute_set, half sealed", prepare_half_sealed, run_attribute_set, OPENS_ARRAY,
+     .kind = SCENARIO_CHANGES},
     {"array_attribute_set, removing", prepare_sealed_consolidated, run_attribute_remove, OPENS_ARRAY,
-     SCENARIO_CHANGES},
-    {"array_attribute_get", prepare_plain, run_attribute_get, OPENS_ARRAY, SCENARIO_READS},
-    {"array_check", prepare_plain, run_check, OPENS_ARRAY, SCENARIO_READS},
-    {"array_check, sealed", prepare_sealed, run_check, OPENS_ARRAY, SCENARIO_READS},
+     .kind = SCENARIO_CHANGES},
+    {"array_attribute_get", prepare_plain, run_attribute_get, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_check", prepare_plain, run_check, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_check, sealed", prepare_sealed, run_check, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"group_attribute_set, aged", prepare_plain, run_group_attribute_set, OPENS_GROUP, SCENARIO_CHANGES, consolidate},
+    {"group_consolidate, aged", prepare_plain, run_group_consolidate, OPENS_GROUP, SCENARIO_CHANGES, set_units},
+    {"array_write, grown since", prepare_plain, run_write_inside, OPENS_ARRAY, SCENARIO_WRITES, grow},
+    {"array_write, sealed since", prepare_plain, run_write_inside, OPENS_ARRAY, SCENARIO_WRITES, seal},
+    {"array_read, aged", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS, set_units},
+    {"array_read, grown since", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS, grow},
+    {"array_read, sealed since", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS, seal},
+    {"array_resize, aged", prepare_plain, run_grow, OPENS_ARRAY, SCENARIO_CHANGES, set_units},
+    {"array_resize, sealed since", prepare_plain, run_shrink, OPENS_ARRAY, SCENARIO_CHANGES, seal},
+    {"array_seal, aged", prepare_plain, run_seal, OPENS_ARRAY, SCENARIO_CHANGES, set_units},
+    {"array_seal, grown since", prepare_plain, run_seal, OPENS_ARRAY, SCENARIO_CHANGES, grow},
+    {"array_unseal, aged", prepare_sealed, run_unseal, OPENS_ARRAY, SCENARIO_CHANGES, set_units},
+    {"array_attribute_set, grown since", prepare_plain, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES, grow},
+    {"array_attribute_set, sealed since", prepare_plain, run_attribute_set, OPENS_ARRAY, SCENARIO_CHANGES, seal},
+    {"array_check, sealed since", prepare_plain, run_check, OPENS_ARRAY, SCENARIO_READS, seal},
 };
 
 const int scenario_count = sizeof scenarios / sizeof scenarios[0];

@@ -36,6 +36,7 @@ typedef struct scenario {
     parapet_status (*run)(bed *bed); /* the call; what it opens goes into the bed */
     bed_opens opens;                 /* what is open before the call: the root group, the array "a" */
     scenario_kind kind;
+    void (*meanwhile)(parapet_store *other); /* what another job does once the handles are open; NULL: nothing */
 } scenario;
 
 extern const scenario scenarios[];
@@ -48,7 +49,7 @@ void bed_build(bed *bed, pp_store *inner);
 /* Closes what is open and frees everything. */
 void bed_free(bed *bed);
 
-/* Opens the handles that the scenario wants; close_handles closes whatever is open. */
+/* Opens the handles that the scenario wants, and lets them age; close_handles closes whatever is open. */
 void bed_open_handles(bed *bed, const scenario *of);
 void bed_close_handles(bed *bed);
 
