@@ -14,20 +14,6 @@ static bool is_mpi_running(void)
     return is_initialized && !is_finalized;
 }
 
-/* False: so many seconds have passed; 0: it waits for ever. */
-static bool wait_for(MPI_Request *request, double seconds)
-{
-    double start = pp_clock_seconds();
-    pp_wait wait = {0};
-    int is_done = 0;
-    while (MPI_Test(request, &is_done, MPI_STATUS_IGNORE) == MPI_SUCCESS && !is_done) {
-        if (seconds > 0 && pp_clock_seconds() - start > seconds)
-            return false;
-        pp_wait_briefly(&wait);
-    }
-    return true;
-}
-
 bool pp_mpi_wait(pp_comm *comm, MPI_Request *request)
 {
     double start = pp_clock_seconds();
@@ -184,8 +170,8 @@ static parapet_status build_parts(pp_comm **made, MPI_Comm duplicate)
     return status;
 }
 
-/* What MPI writes to while a communicator is made. When a deadline passes it may do so later: the place then stays
- * taken. Not from the allocator, so that no rank is missing because it has no memory. */
+/* What MPI writes to while a communicator is made. When a deadline passes, or MPI fails, it may do so later: the
+ * place then stays taken. Not from the allocator, so that no rank is missing because it has no memory. */
 typedef struct making {
     atomic_bool is_taken;
     MPI_Comm duplicate;
@@ -211,30 +197,48 @@ static parapet_status refuse_late(double deadline_seconds)
                    deadline_seconds);
 }
 
+static parapet_status refuse_mpi(int error)
+{
+    return pp_fail(PARAPET_ERR_MPI, "MPI failed with error %d while it duplicated the communicator", error);
+}
+
+/* For that many deadlines; a deadline of 0 never passes. */
+static parapet_status wait_for(MPI_Request *request, double deadline_seconds, int deadlines)
+{
+    double start = pp_clock_seconds();
+    pp_wait wait = {0};
+    int is_done = 0, error;
+    while ((error = MPI_Test(request, &is_done, MPI_STATUS_IGNORE)) == MPI_SUCCESS && !is_done) {
+        if (deadline_seconds > 0 && pp_clock_seconds() - start > deadlines * deadline_seconds)
+            return refuse_late(deadline_seconds);
+        pp_wait_briefly(&wait);
+    }
+    return error == MPI_SUCCESS ? PARAPET_OK : refuse_mpi(error);
+}
+
 /* Before there is anything to agree with: least becomes the lowest rank that failed, or how many ranks there are. */
-static bool find_failed(making *place, bool has_failed, double seconds)
+static parapet_status find_failed(making *place, bool has_failed, double deadline_seconds)
 {
     MPI_Request request;
-    int rank, size;
+    int rank, size, error;
     MPI_Comm_rank(place->duplicate, &rank);
     MPI_Comm_size(place->duplicate, &size);
     place->mine = has_failed ? rank : size;
-    place->least = 0;
-    return MPI_Iallreduce(&place->mine, &place->least, 1, MPI_INT, MPI_MIN, place->duplicate, &request) !=
-               MPI_SUCCESS ||
-           wait_for(&request, seconds);
+    error = MPI_Iallreduce(&place->mine, &place->least, 1, MPI_INT, MPI_MIN, place->duplicate, &request);
+    return error == MPI_SUCCESS ? wait_for(&request, deadline_seconds, 2) : refuse_mpi(error);
 }
 
 /* The same sentence on every rank, with the name of the host of the rank that failed. */
-static parapet_status refuse_build(making *place, double seconds)
+static parapet_status refuse_build(making *place, double deadline_seconds)
 {
     MPI_Request request;
-    int length = 0;
+    int length = 0, error;
+    parapet_status status;
     MPI_Get_processor_name(place->host, &length);
-    if (MPI_Ibcast(place->host, (int)sizeof place->host, MPI_CHAR, place->least, place->duplicate, &request) ==
-            MPI_SUCCESS &&
-        !wait_for(&request, seconds))
-        return refuse_late(seconds);
+    error = MPI_Ibcast(place->host, (int)sizeof place->host, MPI_CHAR, place->least, place->duplicate, &request);
+    status = error == MPI_SUCCESS ? wait_for(&request, deadline_seconds, 2) : refuse_mpi(error);
+    if (status != PARAPET_OK)
+        return status;
     return pp_fail(PARAPET_ERR_MEMORY, "rank %d on %s: the machine has no memory left for the communicator",
                    place->least, place->host);
 }
@@ -242,29 +246,28 @@ static parapet_status refuse_build(making *place, double seconds)
 static parapet_status duplicate(making *place, MPI_Comm mpi_comm, double deadline_seconds)
 {
     MPI_Request request;
-    if (MPI_Comm_idup(mpi_comm, &place->duplicate, &request) != MPI_SUCCESS)
-        return pp_fail(PARAPET_ERR_MPI, "MPI cannot duplicate the communicator");
-    if (!wait_for(&request, deadline_seconds))
-        return refuse_late(deadline_seconds);
-    MPI_Comm_set_errhandler(place->duplicate, MPI_ERRORS_RETURN);
-    return PARAPET_OK;
+    int error = MPI_Comm_idup(mpi_comm, &place->duplicate, &request);
+    parapet_status status = error == MPI_SUCCESS ? wait_for(&request, deadline_seconds, 1) : refuse_mpi(error);
+    if (status == PARAPET_OK)
+        MPI_Comm_set_errhandler(place->duplicate, MPI_ERRORS_RETURN);
+    return status;
 }
 
-/* Whoever came late has given up by then: others are given twice as long to say so. */
+/* Whoever came late has given up by then: others are given twice as long to say so. Only when every rank knows that
+ * one has no memory do all of them give the duplicate back. */
 static parapet_status build_over(making *place, pp_comm **comm, double deadline_seconds)
 {
     int size;
-    parapet_status status = build_parts(comm, place->duplicate);
+    parapet_status built = build_parts(comm, place->duplicate),
+                   status = find_failed(place, built != PARAPET_OK, deadline_seconds);
     MPI_Comm_size(place->duplicate, &size);
-    if (!find_failed(place, status != PARAPET_OK, 2 * deadline_seconds))
-        status = refuse_late(deadline_seconds);
-    else if (place->least == size)
+    if (status == PARAPET_OK && place->least == size)
         return PARAPET_OK;
-    else
-        status = refuse_build(place, 2 * deadline_seconds);
+    if (status == PARAPET_OK)
+        status = refuse_build(place, deadline_seconds);
     free_parts(*comm);
     *comm = NULL;
-    if (status != PARAPET_ERR_TIMEOUT)
+    if (status == PARAPET_ERR_MEMORY)
         MPI_Comm_free(&place->duplicate);
     return status;
 }
@@ -292,11 +295,13 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_
     if ((status = check_communicator(mpi_comm)) != PARAPET_OK)
         return status;
     if ((place = take_making()) == NULL)
-        return pp_fail(PARAPET_ERR_TIMEOUT,
-                       "deadlines have passed too often while stores were opened in this process; restart it");
+        return pp_fail(
+            PARAPET_ERR_TIMEOUT,
+            "deadlines have passed, or MPI has failed, too often while stores were opened in this process; "
+            "restart it");
     if ((status = duplicate(place, mpi_comm, deadline_seconds)) == PARAPET_OK)
         status = build_over(place, comm, deadline_seconds);
-    if (status != PARAPET_ERR_TIMEOUT)
+    if (status == PARAPET_OK || status == PARAPET_ERR_MEMORY)
         atomic_store(&place->is_taken, false);
     return status;
 }

@@ -56,8 +56,10 @@ static void send_control(pp_wire *wire, int rank, pp_wire_message *message)
     keep_request(&message->request, started);
 }
 
+/* A receive that could not be posted is none: nothing arrives there any more, and a deadline is what ends the wait. */
 static void post_control(mpi_wire *self, int place)
 {
+    self->receives[place] = MPI_REQUEST_NULL;
     note(&self->base, MPI_Irecv(&self->controls[place], (int)sizeof self->controls[place], MPI_BYTE, MPI_ANY_SOURCE,
                                 PP_TAG_CONTROL, self->mpi_comm, &self->receives[place]));
 }
@@ -67,7 +69,10 @@ static bool next_control(pp_wire *wire, pp_control *control, int *source)
     mpi_wire *self = (mpi_wire *)wire;
     MPI_Status status;
     int is_there = 0;
-    if (MPI_Test(&self->receives[self->first], &is_there, &status) != MPI_SUCCESS || !is_there)
+    if (self->receives[self->first] == MPI_REQUEST_NULL)
+        return false;
+    note(wire, MPI_Test(&self->receives[self->first], &is_there, &status));
+    if (!is_there)
         return false;
     *control = self->controls[self->first];
     *source = status.MPI_SOURCE;
@@ -145,6 +150,8 @@ void pp_mpi_wire_free(pp_wire *wire)
     if (self == NULL)
         return;
     for (i = 0; i < POSTED_CONTROLS; i++) {
+        if (self->receives[i] == MPI_REQUEST_NULL)
+            continue;
         MPI_Cancel(&self->receives[i]);
         MPI_Wait(&self->receives[i], MPI_STATUS_IGNORE); /* of a cancelled receive: returns at once */
     }
