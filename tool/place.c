@@ -174,6 +174,14 @@ bool place_init_source(tool_place *place, const tool_request *request, const cha
     return share_place(place, request, is_fine);
 }
 
+parapet_store *place_open_around(tool_place *place, const tool_request *request, const char *node)
+{
+    parapet_store *store = NULL;
+    if (place_init_source(place, request, node))
+        store = store_open(request, place->store, PARAPET_UPDATE);
+    return store;
+}
+
 bool place_init(tool_place *place, const tool_request *request, const char *source, const char *target)
 {
     bool is_fine = true;

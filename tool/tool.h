@@ -105,6 +105,7 @@ struct tool_request {
 #define TOOL_VERBS(ROW)                                                                                              \
     ROW(info)                                                                                                        \
     ROW(ls)                                                                                                          \
+    ROW(consolidate)                                                                                                 \
     ROW(check)                                                                                                       \
     ROW(gc)                                                                                                          \
     ROW(diff)                                                                                                        \
@@ -488,6 +489,10 @@ typedef struct tool_place {
 /* [collective] Finds the outermost hierarchy around a source, so that sentences tell its path. False: already
  * reported. */
 bool place_init_source(tool_place *place, const tool_request *request, const char *source);
+
+/* Opens the outermost store around a node that is to be changed, so that groups around it learn of the change; place
+ * tells the path of the node in it. NULL: it failed, already reported. */
+parapet_store *place_open_around(tool_place *place, const tool_request *request, const char *node);
 
 /* [collective] Finds the store that a target belongs to: the outermost hierarchy around it, else the first component
  * that ends in .zarr, else the whole. False: it is the source, or inside of it, or around it, or cannot become a

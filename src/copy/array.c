@@ -282,10 +282,12 @@ parapet_status pp_copy_array_survey(const parapet_copy_request *request, const c
     pp_copy_task task = {.request = request};
     pp_copy_wishes wishes;
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, true);
-    if (status == PARAPET_OK && (status = pp_copy_task_plan(&task)) == PARAPET_OK)
-        status =
-            pp_comm_agree(pp_copy_task_comm(&task), "planning",
-                          pp_copy_changes_parse(&wishes, &request->changes, pp_array_document_of(task.source), true));
+    if (status == PARAPET_OK && (status = pp_copy_task_plan(&task)) == PARAPET_OK) {
+        const pp_array_document *source = pp_array_document_of(task.source);
+        const parapet_copy_changes changes = pp_copy_changes_for(&request->changes, source, source_path, true);
+        status = pp_comm_agree(pp_copy_task_comm(&task), "planning",
+                               pp_copy_changes_parse(&wishes, &changes, source, true));
+    }
     if (status == PARAPET_OK) {
         *is_touched = wishes.is_touched;
         *bytes = pp_rechunk_plan_array_bytes(task.plan);

@@ -470,3 +470,19 @@ parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_
     wishes->is_touched = wishes->is_touched || has_chunks || has_shards;
     return status;
 }
+
+static bool is_coordinate(const pp_array_document *document, const char *path)
+{
+    const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
+    return document->ndim == 1 && document->has_dimension_names && document->dimension_names[0] != NULL &&
+           strcmp(document->dimension_names[0], name) == 0;
+}
+
+parapet_copy_changes pp_copy_changes_for(const parapet_copy_changes *changes, const pp_array_document *source,
+                                         const char *path, bool is_in_tree)
+{
+    parapet_copy_changes own = *changes;
+    if (is_in_tree && is_coordinate(source, path))
+        own.chunks = own.shards = NULL;
+    return own;
+}

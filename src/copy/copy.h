@@ -33,6 +33,11 @@ typedef struct pp_copy_wishes {
 parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_changes *changes,
                                      const pp_array_document *source, bool is_in_tree);
 
+/* What of the changes is meant for the array at a path. In a hierarchy, a coordinate (an array of one dimension that
+ * has its name) keeps its chunks and shards: people read it whole, and mean the arrays over it. */
+parapet_copy_changes pp_copy_changes_for(const parapet_copy_changes *changes, const pp_array_document *source,
+                                         const char *path, bool is_in_tree);
+
 /* document.c: the document of the target, always Zarr v3, and where its elements are in the source. Clear target even
  * after a failure. */
 parapet_status pp_copy_document(const parapet_copy_changes *changes, const pp_array_document *source, bool is_in_tree,
@@ -293,6 +298,19 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
 /* tree.c: [collective] Copies a group and everything below it. */
 parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals);
 parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg);
+
+/* consolidated.c */
+
+/* Rank 0: whether a group, open on all ranks, has consolidated metadata. */
+parapet_status pp_copy_consolidated_is_there(parapet_store *store, const parapet_group *group, const char *path,
+                                             bool *is_there);
+
+/* [collective] The outermost group around the target that has consolidated metadata before the copy; NULL: there is
+ * none. Free with pp_free. */
+parapet_status pp_copy_consolidated_around(const parapet_copy_request *request, char **path);
+
+/* [collective] Consolidates the group at a path of the target. */
+parapet_status pp_copy_consolidate(parapet_store *store, const char *path);
 
 /* verify.c: [collective] Reads source and target again, each once, and compares their digests. */
 parapet_status pp_copy_verify(pp_copy_task *task, int64_t *verified_bytes);

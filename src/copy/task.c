@@ -22,10 +22,13 @@ bool pp_copy_task_leads(const pp_copy_task *task)
 
 static parapet_status build_target(pp_copy_task *task, const char *path, bool is_in_tree)
 {
+    const pp_array_document *source = pp_array_document_of(task->source);
+    const parapet_copy_changes changes =
+        pp_copy_changes_for(&task->request->changes, source, pp_array_path(task->source), is_in_tree);
     pp_array_document document = {0};
     parapet_status status = pp_arrays_build(&task->target, task->target_store, &path, 1);
     if (status == PARAPET_OK && (status = pp_array_check_readable(task->source)) == PARAPET_OK &&
-        (status = pp_copy_document(&task->request->changes, pp_array_document_of(task->source), is_in_tree,
+        (status = pp_copy_document(&changes, source, is_in_tree,
                                    pp_store_options(task->target_store)->expected_servers, &document, &task->view)) ==
             PARAPET_OK)
         status = pp_array_take_document(task->target, &document);

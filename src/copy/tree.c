@@ -114,18 +114,38 @@ static parapet_status copy_children(tree_walk *walk, parapet_group *group, const
     return status;
 }
 
+/* [collective] The copy of a consolidated group is one, too, whatever the changes are. */
+static parapet_status keep_consolidated(const tree_walk *walk, const parapet_group *group, const char *source,
+                                        const char *target)
+{
+    parapet_store *store = walk->request->target;
+    pp_comm *comm = pp_store_comm(store);
+    bool is_there = false;
+    int64_t is_absent;
+    parapet_status status = PARAPET_OK;
+    if (pp_comm_rank(comm) == 0)
+        status = pp_copy_consolidated_is_there(walk->request->source, group, source, &is_there);
+    is_absent = pp_comm_rank(comm) == 0 && is_there ? 0 : 1;
+    if ((status = pp_comm_agree_least(comm, "copying a group", status, &is_absent)) != PARAPET_OK || is_absent)
+        return status;
+    return pp_copy_consolidate(store, target);
+}
+
 static parapet_status copy_group(tree_walk *walk, const char *source, const char *target)
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
     parapet_group *group = NULL;
+    bool is_copying = walk->text == NULL && !walk->is_survey;
     parapet_status status = parapet_group_open(&group, walk->request->source, source), closed;
     if (status != PARAPET_OK)
         return status;
-    if (walk->text == NULL && !walk->is_survey)
+    if (is_copying)
         status = pp_comm_agree(comm, "making a group",
                                pp_comm_rank(comm) == 0 ? make_group(walk, group, target) : PARAPET_OK);
     if (status == PARAPET_OK)
         status = copy_children(walk, group, source, target);
+    if (status == PARAPET_OK && is_copying)
+        status = keep_consolidated(walk, group, source, target);
     if (walk->totals != NULL)
         walk->totals->groups += 1;
     closed = parapet_group_close(&group);

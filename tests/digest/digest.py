@@ -8,7 +8,8 @@ with recorded.txt by its SHA-256; a difference names the store and the file. --t
 whether that is noticed.
 
 recorded.txt was made once, before the code was moved, and is not made anew: when the API changes, PROGRAM is
-ported, and stores the same. --record is how it was made. A line is
+ported, and stores the same. --record is how it was made. Seven lines are newer, the documents of groups that copies
+finish: they keep their consolidated metadata now. A line is
 
     = <SHA-256, the first 32 digits> <store>/<file>    or
     ~ <SHA-256, the first 32 digits> <store>/<file>    where the bytes are a compressor's, or tell of such bytes

@@ -73,13 +73,15 @@ def check_dataset(arguments, folder, zarr_format, is_consolidated, number):
     copy_tool.require_sound(arguments, target)
     with warnings.catch_warnings():
         warnings.simplefilter("error")
-        with xarray.open_zarr(str(target), consolidated=False) as found:
-            require_identical(found.load(), change(data))
-    copy_tool.require_equal("documents with consolidated metadata", stale_documents(target), [])
+        for consolidated in {False, is_consolidated}:
+            with xarray.open_zarr(str(target), consolidated=consolidated) as found:
+                require_identical(found.load(), change(data))
+    copy_tool.require_equal("documents with consolidated metadata", consolidated_documents(target),
+                            ["zarr.json"] if is_consolidated else [])
 
 
-def stale_documents(target):
-    """Consolidated metadata of the source says what is not true of the copy."""
+def consolidated_documents(target):
+    """A copy is consolidated where its source is, and nowhere else."""
     return [name for name in copy_tool.files_below(target)
             if name.endswith("zarr.json") and "consolidated_metadata" in (target / name).read_text()]
 
@@ -137,8 +139,8 @@ def require_groups(target, found, expected):
     copy_tool.require_equal("attributes of empty", load_attributes(target / "empty"), {"nothing": "below"})
 
 
-def members(store):
-    group = zarr.open_group(str(store), mode="r", use_consolidated=False)
+def members(store, use_consolidated=False):
+    group = zarr.open_group(str(store), mode="r", use_consolidated=use_consolidated)
     return {path: "array" if isinstance(node, zarr.Array) else "group"
             for path, node in group.members(max_depth=None)}
 
@@ -150,6 +152,7 @@ def check_group(arguments, folder, zarr_format, below, options, ranks):
     copy_tool.require_sound(arguments, folder / "copy.zarr")
     copy_tool.require_same(arguments, folder / "source.zarr", target)
     require_groups(target, members(target), members(folder / "source.zarr"))
+    copy_tool.require_equal("consolidated groups and arrays", members(target, True), members(target))
     for path, data in values.items():
         array = zarr.open_array(str(target / path), mode="r")
         copy_tool.require_equal(f"type of {path}", array.dtype, data.dtype)
@@ -157,7 +160,7 @@ def check_group(arguments, folder, zarr_format, below, options, ranks):
         is_named = zarr_format == 3 and data.ndim == 2
         copy_tool.require_equal(f"dimension names of {path}", array.metadata.dimension_names,
                                 ("y", None) if is_named else None)
-    copy_tool.require_equal("documents with consolidated metadata", stale_documents(folder / "copy.zarr"), [])
+    copy_tool.require_equal("documents with consolidated metadata", consolidated_documents(target), ["zarr.json"])
     top = zarr.open_group(str(folder / "copy.zarr"), mode="r", use_consolidated=False)
     for part in below.split("/") if below else []:
         top = top[part]

@@ -305,6 +305,23 @@ static void test_copy_changes__a_scalar_has_no_dimensions_to_change(void **state
     assert_false(wishes.is_touched);
 }
 
+static void test_copy_changes__a_coordinate_of_a_hierarchy_keeps_its_chunks(void **state)
+{
+    const parapet_copy_changes changes = {
+        .chunks = "lat/7", .shards = "lat/14", .region = "lat=0:20", .codec = "none"};
+    pp_array_document coordinate = {.ndim = 1, .has_dimension_names = true, .shape = {50}};
+    char name[] = "lat";
+    (void)state;
+    coordinate.dimension_names[0] = name;
+    assert_null(pp_copy_changes_for(&changes, &coordinate, "deep/lat", true).chunks);
+    assert_null(pp_copy_changes_for(&changes, &coordinate, "lat", true).shards);
+    assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "lat", true).region, "lat=0:20");
+    assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "lat", true).codec, "none");
+    assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "lat", false).chunks, "lat/7");
+    assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "weights", true).chunks, "lat/7");
+    assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "flat", true).chunks, "lat/7");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -319,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_copy_changes__in_a_tree_an_order_moves_the_dimensions_that_are_there),
         cmocka_unit_test(test_copy_changes__in_a_tree_nonsense_is_still_refused),
         cmocka_unit_test(test_copy_changes__a_scalar_has_no_dimensions_to_change),
+        cmocka_unit_test(test_copy_changes__a_coordinate_of_a_hierarchy_keeps_its_chunks),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
