@@ -111,10 +111,8 @@ static bool explain(tool_copying *copying)
     parapet_status status = parapet_copy_request_plan_print(&copying->copy, as_json, &text, NULL);
     if (status != PARAPET_OK)
         report_status(status, "copy");
-    else if (request->rank == 0 && as_json)
-        fputs(text, stdout);
     else if (request->rank == 0)
-        text_print_folded(text);
+        plan_print(request, text, copying->node.group != NULL);
     (void)fflush(stdout);
     parapet_free(text);
     return status == PARAPET_OK;
@@ -207,6 +205,7 @@ static int run(const tool_request *request)
         !place_init(&copying.target, request, request->operands[0], request->operands[1]))
         goto done;
     copying.copy.memory_bytes = copying.options.memory_bytes;
+    (void)threads_choose(request, &copying.options);
     progress_init(&progress, request->rank == 0 && !(request->flags & TOOL_QUIET));
     exit_code = TOOL_FAILED;
     if (open_source(&copying) && open_target(&copying, &progress))

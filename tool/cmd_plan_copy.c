@@ -221,10 +221,8 @@ static int print_plan(plan_copy *job)
         report_status(status, "plan copy");
     else if (path == NULL || file_write(path, svg))
         exit_code = TOOL_OK;
-    if (text != NULL && job->request->flags & TOOL_JSON)
-        fputs(text, stdout);
-    else if (text != NULL)
-        text_print_folded(text);
+    if (text != NULL)
+        plan_print(job->request, text, false);
     parapet_free(text);
     parapet_free(svg);
     return exit_code;

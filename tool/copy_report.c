@@ -89,6 +89,9 @@ void copying_print_header(const tool_copying *copying)
                copying->memory_origin);
     else
         printf("memory    at most %s (%s)\n", memory, copying->memory_origin);
+    if (copying->options.threads > 1)
+        printf("threads   %" PRId64 "%s\n", (int64_t)copying->options.threads,
+               request->rank_count > 1 ? " on each rank" : "");
     (void)fflush(stdout);
     free(source);
     free(target);
@@ -120,21 +123,31 @@ static void print_memory(const tool_copying *copying)
     free(limit);
 }
 
+/* What earlier runs did is no work of this one, and says nothing of its speed. */
+static void print_resumed(const parapet_copy_result *result)
+{
+    printf("resumed   %" PRId64 " template%s had been done before\n", result->templates_resumed,
+           plural(result->templates_resumed));
+    printf("this run  wrote %" PRId64 " chunk%s in %" PRId64 " file%s\n", result->chunks_written,
+           plural(result->chunks_written), result->shards_written, plural(result->shards_written));
+}
+
 void copying_print_result(const tool_copying *copying)
 {
     const parapet_copy_result *result = &copying->result;
     char *size = text_of_size(result->array_bytes), *verified = text_of_size(result->verified_bytes);
     char *rate = text_of_rate(result->seconds > 0 ? (double)result->array_bytes / result->seconds : 0);
     char *time = text_of_seconds(result->seconds), *predicted = text_of_seconds(result->planned_seconds);
-    printf("copied    %s in %s, %s; %" PRId64 " pass%s", size, time, rate, result->passes,
-           result->passes == 1 ? "" : "es");
+    printf("copied    %s", size);
+    if (result->templates_resumed == 0)
+        printf(" in %s, %s", time, rate);
+    printf("; %" PRId64 " pass%s", result->passes, result->passes == 1 ? "" : "es");
     if (copying->node.group != NULL)
         printf("; %" PRId64 " array%s, %" PRId64 " group%s", result->arrays, plural(result->arrays), result->groups,
                plural(result->groups));
     putchar('\n');
     if (result->templates_resumed > 0)
-        printf("resumed   %" PRId64 " template%s had been done before\n", result->templates_resumed,
-               plural(result->templates_resumed));
+        print_resumed(result);
     if (copying->request->flags & TOOL_VERBOSE)
         print_counts(result);
     print_memory(copying);

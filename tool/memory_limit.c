@@ -117,8 +117,7 @@ static void choose(const tool_request *request, parapet_store_options *options, 
     int64_t bytes = is_group ? group_bytes : free_bytes;
     int count = ranks_on_node(request);
     options->memory_bytes = ranks_least(request, round_down(bytes / 4 / count));
-    *origin = text_format("no --max-mem: up to a quarter of what %s",
-                          is_group ? "the control group of this job may use" : "is free on this machine");
+    *origin = text_format("a quarter of what %s", is_group ? "this job may use" : "is free");
 }
 
 bool memory_limit_choose(const tool_request *request, parapet_store_options *options, char **origin)

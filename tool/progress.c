@@ -6,8 +6,12 @@
 #include <time.h>
 #include <unistd.h>
 
-/* A bar moves smoothly; a log should not be drowned. */
-static const double terminal_seconds = 0.1, log_seconds = 30;
+/* A bar moves smoothly. A log, and what a launcher passes on, gets a line for every tenth of the work, but neither
+ * many at once nor none for long. */
+static const double terminal_seconds = 0.1, log_seconds = 30, log_seconds_least = 5;
+
+/* Before this, nobody can tell how long the rest will take. */
+static const double known_seconds = 3, known_part = 0.01;
 
 enum { WIDTH_DEFAULT = 80, BAR_LEAST = 10, BAR_MOST = 50 };
 
@@ -31,20 +35,35 @@ static int terminal_width(void)
     return is_known ? size.ws_col : WIDTH_DEFAULT;
 }
 
+static int percent_of(int64_t done, int64_t total)
+{
+    return total > 0 ? (int)(100.0 * (double)done / (double)total) : 100;
+}
+
+/* ", 512.3 MB/s, 0:01:23 left", or nothing as long as that is not known. */
+static char *describe_rate(double passed, int64_t done, int64_t left_bytes)
+{
+    char *speed, *left, *text;
+    double rate = passed > 0 ? (double)done / passed : 0;
+    if (passed < known_seconds || (double)done < known_part * (double)(done + left_bytes))
+        return text_format("%s", "");
+    speed = text_of_rate(rate);
+    left = text_of_clock((double)left_bytes / rate);
+    text = text_format(", %s, %s left", speed, left);
+    free(speed);
+    free(left);
+    return text;
+}
+
 /* "45 %, 1.2 GiB of 2.7 GiB, 512.3 MB/s, 0:01:23 left" */
 static char *describe(const tool_progress *progress, double now, int64_t done, int64_t total)
 {
-    double passed = now - progress->start_seconds;
-    double rate = passed > 0 ? (double)(done - progress->first_bytes) / passed : 0;
-    int percent = total > 0 ? (int)(100.0 * (double)done / (double)total) : 100;
     char *done_size = text_of_size(done), *total_size = text_of_size(total);
-    char *speed = text_of_rate(rate);
-    char *left = rate > 0 ? text_of_clock((double)(total - done) / rate) : text_format("-:--:--");
-    char *text = text_format("%d %%, %s of %s, %s, %s left", percent, done_size, total_size, speed, left);
+    char *rate = describe_rate(now - progress->start_seconds, done - progress->first_bytes, total - done);
+    char *text = text_format("%d %%, %s of %s%s", percent_of(done, total), done_size, total_size, rate);
     free(done_size);
     free(total_size);
-    free(speed);
-    free(left);
+    free(rate);
     return text;
 }
 
@@ -76,7 +95,17 @@ static void show(tool_progress *progress, double now, int64_t done, int64_t tota
     }
     (void)fflush(stderr);
     progress->shown_seconds = now;
+    progress->shown_tenth = percent_of(done, total) / 10;
     free(text);
+}
+
+static bool is_due(const tool_progress *progress, double now, int64_t done, int64_t total)
+{
+    double passed = now - progress->shown_seconds;
+    if (progress->is_terminal)
+        return passed >= terminal_seconds;
+    return passed >= log_seconds ||
+           (passed >= log_seconds_least && percent_of(done, total) / 10 > progress->shown_tenth);
 }
 
 int progress_report(void *context, int64_t done_bytes, int64_t total_bytes)
@@ -88,8 +117,7 @@ int progress_report(void *context, int64_t done_bytes, int64_t total_bytes)
         progress->first_bytes = done_bytes;
         progress->start_seconds = now;
     }
-    if (progress->is_shown &&
-        now - progress->shown_seconds >= (progress->is_terminal ? terminal_seconds : log_seconds))
+    if (progress->is_shown && is_due(progress, now, done_bytes, total_bytes))
         show(progress, now, done_bytes, total_bytes);
     return interrupt_signal() != 0;
 }

@@ -305,6 +305,9 @@ void element_print(FILE *out, const parapet_array_info *info, const void *elemen
 void element_print_json(FILE *out, const parapet_array_info *info, const void *element);
 char *text_of_element(const parapet_array_info *info, const void *element);
 
+/* The value as a number; false: elements of this type are none. */
+bool element_number(const parapet_array_info *info, const void *element, double *number);
+
 /* ---- Node: a group or an array, opened for looking at it ----------------------------------------------- */
 
 typedef struct tool_node {
@@ -334,6 +337,29 @@ void node_close(tool_node *node);
 
 /* All attributes as JSON text; free with parapet_free. */
 parapet_status node_attributes(tool_node *node, char **json);
+
+/* Whether it is an array whose values can be read; if not, that is reported. */
+bool node_is_readable(const tool_node *node, const char *label);
+
+/* ---- Region: a part of an array, and its values --------------------------------------------------------- */
+
+typedef struct tool_region {
+    int ndim;
+    int64_t start[PARAPET_MAX_NDIM], count[PARAPET_MAX_NDIM];
+    bool is_index[PARAPET_MAX_NDIM]; /* given as one index, not as a range */
+} tool_region;
+
+/* --region, or all of the array. False: a usage error, already reported. */
+bool region_parse(const tool_request *request, const parapet_array_info *info, tool_region *region);
+int64_t region_elements(const tool_region *region);
+
+/* Takes the values of a piece of a region. */
+typedef void (*tool_region_visitor)(void *context, const tool_region *piece, const void *data);
+
+/* Reads a region. visit: piece by piece, in the order of the elements, with one buffer of about that size. */
+parapet_status region_read(tool_node *node, const tool_region *region, void *data);
+parapet_status region_visit(tool_node *node, const tool_region *region, size_t buffer_bytes,
+                            tool_region_visitor visit, void *context);
 
 /* ---- Hierarchy: the tree below a group ----------------------------------------------------------------- */
 
@@ -463,6 +489,9 @@ void ranks_share(const tool_request *request, void *memory, size_t bytes);
 int64_t ranks_least(const tool_request *request, int64_t number);
 int64_t ranks_most(const tool_request *request, int64_t number);
 
+/* [collective] Gives every rank what all have, in the order of the ranks. */
+void ranks_gather(const tool_request *request, const void *mine, void *all, size_t bytes);
+
 /* [collective] How many ranks there are on the node of this one. */
 int ranks_on_node(const tool_request *request);
 
@@ -471,6 +500,9 @@ int ranks_on_node(const tool_request *request);
 extern const tool_flag plan_transfer_flags[];
 extern const tool_value plan_transfer_values[];
 int plan_transfer_run(const tool_request *request, bool is_read);
+
+/* Prints the plan of a copy, or of all arrays of a group; the table of the ways that were weighed only with -v. */
+void plan_print(const tool_request *request, char *text, bool is_group);
 
 /* ---- Copying ------------------------------------------------------------------------------------------- */
 
@@ -526,6 +558,10 @@ bool reading_parse(const tool_request *request, parapet_reading *reading);
  * ranks, and says in words where the limit is from; free with free(). False: already reported. */
 bool memory_limit_choose(const tool_request *request, parapet_store_options *options, char **origin);
 
+/* [collective] Sets threads, unless they are given, to the cores that one rank has in this job, as far as the memory
+ * limit is enough for them. True: they were chosen here. */
+bool threads_choose(const tool_request *request, parapet_store_options *options);
+
 /* SIGINT and SIGTERM from now on leave their number. What is under way should come to its end then; if it does not,
  * the words are printed and the process ends. */
 void interrupt_watch(const char *words);
@@ -539,6 +575,7 @@ typedef struct tool_progress {
     bool is_shown, is_terminal, is_drawn;
     bool is_begun;
     double start_seconds, shown_seconds;
+    int shown_tenth;     /* of the work, when it was last shown */
     int64_t first_bytes; /* already done at the start */
 } tool_progress;
 

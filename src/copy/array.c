@@ -228,6 +228,14 @@ static void note_array(const pp_copy_task *task, pp_copy_totals *totals)
     totals->memory_peak_bytes = pp_max_i64(totals->memory_peak_bytes, (int64_t)pp_budget_peak(&task->budget));
 }
 
+/* [collective] */
+static parapet_status verify(pp_copy_task *task, pp_copy_progress *progress, pp_copy_totals *totals)
+{
+    parapet_status status = pp_copy_verify(task, &totals->verified_bytes);
+    progress->done_bytes += pp_copy_task_bytes(task, 0);
+    return status;
+}
+
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
                              pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals)
 {
@@ -237,9 +245,8 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
     if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
         (status = pp_copy_task_version(&task)) == PARAPET_OK &&
         (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
-        progress->total_bytes =
-            pp_max_i64(progress->total_bytes,
-                       progress->done_bytes + task.plan->pass_count * pp_rechunk_plan_array_bytes(task.plan));
+        progress->total_bytes = pp_max_i64(progress->total_bytes,
+                                           progress->done_bytes + pp_copy_task_bytes(&task, task.plan->pass_count));
         start = pp_clock_seconds();
         status = run_passes(&task, progress, totals);
         totals->seconds += pp_clock_seconds() - start;
@@ -248,7 +255,7 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
         pp_copy_remains_forget(&task);
     }
     if (status == PARAPET_OK && request->verify)
-        status = pp_copy_verify(&task, &totals->verified_bytes);
+        status = verify(&task, progress, totals);
     if (task.source != NULL)
         pp_copy_task_close(&task);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot copy array \"%s\"", source_path);
@@ -290,7 +297,7 @@ parapet_status pp_copy_array_survey(const parapet_copy_request *request, const c
     }
     if (status == PARAPET_OK) {
         *is_touched = wishes.is_touched;
-        *bytes = pp_rechunk_plan_array_bytes(task.plan);
+        *bytes = pp_copy_task_bytes(&task, 1);
     }
     if (task.source != NULL)
         pp_copy_task_close(&task);

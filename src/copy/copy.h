@@ -208,8 +208,12 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
                                  bool is_in_tree);
 void pp_copy_task_close(pp_copy_task *task);
 
-/* Reports the progress of the copy; PARAPET_ERR_CANCELLED if it should end. For long work between passes. */
-parapet_status pp_copy_task_tick(const pp_copy_task *task);
+/* Reports the progress of the copy, with so many bytes more than it notes; PARAPET_ERR_CANCELLED if it should end.
+ * For long work between passes. */
+parapet_status pp_copy_task_tick(const pp_copy_task *task, int64_t more_bytes);
+
+/* The bytes of its progress when it is done: those of all its passes and, to verify, of both arrays once more. */
+int64_t pp_copy_task_bytes(const pp_copy_task *task, int passes);
 
 /* [collective] Finds out whether the source is sparse, and if so which shards are stored. */
 parapet_status pp_copy_task_look(pp_copy_task *task);

@@ -8,6 +8,7 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "copy/copy.h"
+#include "rechunk/print.h"
 #include "copy/share.h"
 
 pp_comm *pp_copy_task_comm(const pp_copy_task *task)
@@ -89,11 +90,19 @@ void pp_copy_task_close(pp_copy_task *task)
     pp_free(task->state);
 }
 
-parapet_status pp_copy_task_tick(const pp_copy_task *task)
+int64_t pp_copy_task_bytes(const pp_copy_task *task, int passes)
+{
+    return (passes + (task->request->verify ? 2 : 0)) * pp_rechunk_plan_array_bytes(task->plan);
+}
+
+parapet_status pp_copy_task_tick(const pp_copy_task *task, int64_t more_bytes)
 {
     const parapet_store_options *options = pp_store_options(task->target_store);
-    if (task->progress == NULL || options->progress == NULL ||
-        options->progress(options->progress_context, task->progress->done_bytes, task->progress->total_bytes) == 0)
+    const pp_copy_progress *progress = task->progress;
+    if (progress == NULL || options->progress == NULL ||
+        options->progress(options->progress_context,
+                          pp_min_i64(progress->done_bytes + more_bytes, progress->total_bytes),
+                          progress->total_bytes) == 0)
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_CANCELLED, "copying was cancelled by the progress callback");
 }
@@ -153,7 +162,7 @@ parapet_status pp_copy_task_version(pp_copy_task *task)
     for (; status == PARAPET_OK && pp_copy_share_next(&share, count, &shard); shard += share.rank_count) {
         status = version_of_shard(task, shard, &version);
         if (status == PARAPET_OK && shard / share.rank_count % SHARDS_BETWEEN_TICKS == SHARDS_BETWEEN_TICKS - 1)
-            status = pp_copy_task_tick(task);
+            status = pp_copy_task_tick(task, 0);
         sums[0] += (int64_t)(version & UINT32_MAX);
         sums[1] += (int64_t)(version >> 32);
     }

@@ -4,11 +4,24 @@
 #include "array/array.h"
 #include "array/store.h"
 #include "array/stored_shards.h"
+#include "base/checked.h"
 #include "copy/digest.h"
+#include "rechunk/print.h"
+
+/* How far the verification of one array is. */
+typedef struct verifying {
+    const pp_copy_task *task;
+    int64_t before_bytes;        /* of the other array, if that is done */
+    int64_t shards, shard_count; /* done on all ranks if they are equally fast, and in all */
+} verifying;
 
 static parapet_status tick(const void *context)
 {
-    return pp_copy_task_tick(context);
+    verifying *here = (verifying *)(uintptr_t)context;
+    int64_t bytes = pp_rechunk_plan_array_bytes(here->task->plan);
+    here->shards += pp_comm_size(pp_copy_task_comm(here->task));
+    return pp_copy_task_tick(
+        here->task, here->before_bytes + (int64_t)((double)bytes * (double)here->shards / (double)here->shard_count));
 }
 
 static parapet_status add(pp_copy_task *task, parapet_array *array, const pp_copy_view *view, pp_copy_digest *digest)
@@ -17,13 +30,16 @@ static parapet_status add(pp_copy_task *task, parapet_array *array, const pp_cop
     pp_ranges stored = {.budget = &task->budget};
     const pp_copy_share share = {
         .rank = pp_comm_rank(comm), .rank_count = pp_comm_size(comm), .some = task->is_sparse ? &stored : NULL};
+    verifying here = {.task = task,
+                      .before_bytes = array == task->target ? pp_rechunk_plan_array_bytes(task->plan) : 0,
+                      .shard_count = pp_max_i64(1, pp_array_layout(array)->tiling.shards.cell_count)};
     pp_transfer_context context;
     parapet_status status = pp_array_transfer_context(array, &context);
     context.budget = &task->budget;
     if (status == PARAPET_OK && task->is_sparse)
         status = pp_array_stored_shards(array, &stored);
     if (status == PARAPET_OK)
-        status = pp_copy_digest_add(digest, &context, view, &share, &(pp_copy_watch){tick, task});
+        status = pp_copy_digest_add(digest, &context, view, &share, &(pp_copy_watch){tick, &here});
     pp_ranges_clear(&stored);
     return status;
 }
