@@ -257,3 +257,44 @@ char *text_of_element(const parapet_array_info *info, const void *element)
     (void)fclose(out);
     return text;
 }
+
+static bool float_number(const void *element, parapet_type type, double *number)
+{
+    tool_float_layout layout = layout_of(type);
+    uint64_t bits = load_bits(element, layout.bytes);
+    uint64_t exponent_mask = ((UINT64_C(1) << layout.exponent_bits) - 1) << layout.fraction_bits;
+    bool is_negative = bits >> (layout.exponent_bits + layout.fraction_bits) & 1;
+    if ((bits & exponent_mask) != exponent_mask)
+        *number = value_of_bits(bits, &layout);
+    else if (bits & ((UINT64_C(1) << layout.fraction_bits) - 1))
+        *number = NAN;
+    else
+        *number = is_negative ? -INFINITY : INFINITY;
+    return true;
+}
+
+bool element_number(const parapet_array_info *info, const void *element, double *number)
+{
+    switch (info->type) {
+    case PARAPET_INT8:
+    case PARAPET_INT16:
+    case PARAPET_INT32:
+    case PARAPET_INT64:
+        *number = (double)load_signed(element, info->element_bytes);
+        return true;
+    case PARAPET_BOOL:
+    case PARAPET_UINT8:
+    case PARAPET_UINT16:
+    case PARAPET_UINT32:
+    case PARAPET_UINT64:
+        *number = (double)load_bits(element, info->element_bytes);
+        return true;
+    case PARAPET_FLOAT16:
+    case PARAPET_BFLOAT16:
+    case PARAPET_FLOAT32:
+    case PARAPET_FLOAT64:
+        return float_number(element, info->type, number);
+    default:
+        return false;
+    }
+}

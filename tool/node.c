@@ -59,6 +59,17 @@ parapet_status node_open(tool_node *node, parapet_store *store, const char *path
     return parapet_array_open(&node->array, store, path);
 }
 
+bool node_is_readable(const tool_node *node, const char *label)
+{
+    if (node->array == NULL)
+        report_error(label, "it is a group; name one array in it");
+    else if (node->info.element_bytes == 0)
+        report_error(label, "elements of type %s have no fixed length and cannot be read", node->info.type_name);
+    else
+        return true;
+    return false;
+}
+
 const char *node_kind_name(parapet_node_kind kind)
 {
     return kind == PARAPET_NODE_GROUP ? "group" : kind == PARAPET_NODE_ARRAY ? "array" : "invalid";

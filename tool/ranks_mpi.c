@@ -4,6 +4,8 @@
 
 #include "tool.h"
 
+#include <string.h>
+
 int ranks_hand_over(char **words)
 {
     (void)words;
@@ -88,6 +90,14 @@ void ranks_share(const tool_request *request, void *memory, size_t bytes)
 {
     if (request->working != RANKS_NONE)
         MPI_Bcast(memory, (int)bytes, MPI_BYTE, 0, comm_of(request));
+}
+
+void ranks_gather(const tool_request *request, const void *mine, void *all, size_t bytes)
+{
+    if (request->working == RANKS_NONE)
+        memcpy(all, mine, bytes);
+    else
+        MPI_Allgather(mine, (int)bytes, MPI_BYTE, all, (int)bytes, MPI_BYTE, comm_of(request));
 }
 
 int64_t ranks_least(const tool_request *request, int64_t number)

@@ -98,6 +98,12 @@ void ranks_share(const tool_request *request, void *memory, size_t bytes)
     (void)request, (void)memory, (void)bytes;
 }
 
+void ranks_gather(const tool_request *request, const void *mine, void *all, size_t bytes)
+{
+    (void)request;
+    memcpy(all, mine, bytes);
+}
+
 int64_t ranks_least(const tool_request *request, int64_t number)
 {
     (void)request;

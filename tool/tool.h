@@ -105,6 +105,10 @@ struct tool_request {
 #define TOOL_VERBS(ROW)                                                                                              \
     ROW(info)                                                                                                        \
     ROW(ls)                                                                                                          \
+    ROW(tree)                                                                                                        \
+    ROW(dump)                                                                                                        \
+    ROW(stats)                                                                                                       \
+    ROW(attr)                                                                                                        \
     ROW(consolidate)                                                                                                 \
     ROW(check)                                                                                                       \
     ROW(gc)                                                                                                          \
