@@ -242,9 +242,11 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
     pp_copy_task task = {.request = request, .tree = tree, .progress = progress};
     double start;
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, tree != NULL);
-    if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
-        (status = pp_copy_task_version(&task)) == PARAPET_OK &&
-        (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
+    if (status == PARAPET_OK && task.is_opaque) {
+        status = pp_copy_objects(&task, target_path, totals);
+    } else if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
+               (status = pp_copy_task_version(&task)) == PARAPET_OK &&
+               (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
         progress->total_bytes = pp_max_i64(progress->total_bytes,
                                            progress->done_bytes + pp_copy_task_bytes(&task, task.plan->pass_count));
         start = pp_clock_seconds();
@@ -254,7 +256,7 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
     } else if (task.is_new) {
         pp_copy_remains_forget(&task);
     }
-    if (status == PARAPET_OK && request->verify)
+    if (status == PARAPET_OK && request->verify && !task.is_opaque)
         status = verify(&task, progress, totals);
     if (task.source != NULL)
         pp_copy_task_close(&task);
@@ -267,8 +269,10 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
     pp_copy_task task = {.request = request};
     pp_text drawing = {0};
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, is_in_tree);
-    if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
-        (status = pp_copy_decide(&task, false)) == PARAPET_OK) {
+    if (status == PARAPET_OK && task.is_opaque) {
+        status = pp_copy_objects_explain(&task, as_json != 0, text);
+    } else if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
+               (status = pp_copy_decide(&task, false)) == PARAPET_OK) {
         const pp_copy_planned planned = {pp_array_document_of(task.source), pp_array_document_of(task.target),
                                          &task.view, task.plan};
         status = pp_copy_planned_print(&planned, as_json != 0, text);
@@ -289,13 +293,14 @@ parapet_status pp_copy_array_survey(const parapet_copy_request *request, const c
     pp_copy_task task = {.request = request};
     pp_copy_wishes wishes;
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, true);
-    if (status == PARAPET_OK && (status = pp_copy_task_plan(&task)) == PARAPET_OK) {
+    bool is_planned = status == PARAPET_OK && !task.is_opaque && (status = pp_copy_task_plan(&task)) == PARAPET_OK;
+    if (is_planned) {
         const pp_array_document *source = pp_array_document_of(task.source);
         const parapet_copy_changes changes = pp_copy_changes_for(&request->changes, source, source_path, true);
         status = pp_comm_agree(pp_copy_task_comm(&task), "planning",
                                pp_copy_changes_parse(&wishes, &changes, source, true));
     }
-    if (status == PARAPET_OK) {
+    if (status == PARAPET_OK && is_planned) {
         *is_touched = wishes.is_touched;
         *bytes = pp_copy_task_bytes(&task, 1);
     }

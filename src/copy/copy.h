@@ -151,6 +151,7 @@ typedef struct pp_copy_task {
     pp_copy_inputs inputs;            /* from which the plan was made */
     pp_copy_finished *tree;           /* NULL: one array alone */
     pp_ranges stored;                 /* shards of the source, if it is sparse */
+    bool is_opaque;                   /* it is copied as it is stored (objects.c), and has no target nor plan */
     bool is_sparse;                   /* so few of its possible shards are stored that only those are visited */
     int64_t source_version;           /* of all its objects */
     bool is_noted;                    /* the tree's log has it */
@@ -302,6 +303,18 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
 /* tree.c: [collective] Copies a group and everything below it. */
 parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals);
 parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg);
+
+/* objects.c: copies an array as it is stored, without decoding it. */
+
+/* Whether the source, which is open, can only be copied so. */
+bool pp_copy_objects_suit(const pp_copy_task *task);
+
+/* Refuses changes that concern it. */
+parapet_status pp_copy_objects_check(const pp_copy_task *task, bool is_in_tree);
+
+/* [collective] Copies it. */
+parapet_status pp_copy_objects(pp_copy_task *task, const char *target_path, pp_copy_totals *totals);
+parapet_status pp_copy_objects_explain(const pp_copy_task *task, bool is_json, pp_text *text);
 
 /* consolidated.c */
 

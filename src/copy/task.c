@@ -8,8 +8,8 @@
 #include "base/bytes.h"
 #include "base/checked.h"
 #include "copy/copy.h"
-#include "rechunk/print.h"
 #include "copy/share.h"
+#include "rechunk/print.h"
 
 pp_comm *pp_copy_task_comm(const pp_copy_task *task)
 {
@@ -50,12 +50,16 @@ static parapet_status check_places(const pp_copy_task *task)
     return pp_store_check_writable(task->target_store);
 }
 
+static int64_t limit_of(const pp_copy_task *task)
+{
+    return task->request->memory_bytes > 0 ? task->request->memory_bytes
+                                           : pp_store_options(task->target_store)->memory_bytes;
+}
+
 static parapet_status place_state(pp_copy_task *task, const char *target_path, bool is_in_tree)
 {
-    int64_t memory = task->request->memory_bytes > 0 ? task->request->memory_bytes
-                                                     : pp_store_options(task->target_store)->memory_bytes;
     parapet_status status;
-    pp_budget_init(&task->budget, (size_t)memory);
+    pp_budget_init(&task->budget, (size_t)limit_of(task));
     if ((status = build_target(task, target_path, is_in_tree)) != PARAPET_OK ||
         (status = check_places(task)) != PARAPET_OK ||
         (status = pp_allocate(&task->plan, sizeof *task->plan)) != PARAPET_OK ||
@@ -75,6 +79,10 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
     task->temporary_store = request->temporary != NULL ? request->temporary : request->target;
     if ((status = parapet_array_open(&task->source, request->source, source_path)) != PARAPET_OK)
         return status;
+    if ((task->is_opaque = pp_copy_objects_suit(task))) {
+        pp_budget_init(&task->budget, (size_t)limit_of(task));
+        return pp_comm_agree(pp_copy_task_comm(task), "preparing a copy", pp_copy_objects_check(task, is_in_tree));
+    }
     return pp_comm_agree(pp_copy_task_comm(task), "preparing a copy", place_state(task, target_path, is_in_tree));
 }
 
