@@ -9,7 +9,7 @@ struct parapet_array {
     parapet_store *store;
     char *path;
     pp_array_document document;
-    pp_json *zarray, *zattrs;                       /* of a Zarr v2 array, as stored; else NULL */
+    pp_json *zarray, *zattrs;                       /* as stored, of Zarr v2, or on rank 0 of text; else NULL */
     unsigned char document_digest[PP_SHA256_BYTES]; /* of zarr.json as stored */
     uint64_t document_version;                      /* of the same, on rank 0; 0: not known */
     char incarnation[PP_INCARNATION_BYTES];         /* on rank 0 */

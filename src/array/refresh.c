@@ -35,8 +35,13 @@ static parapet_status parse_node(parapet_array *array, const pp_node *node)
         return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is a group, not an array", array->path);
     memcpy(array->document_digest, node->digest, sizeof node->digest);
     array->document_version = node->version;
-    if (node->zarr_format != 2)
-        return pp_array_document_parse(&array->document, node->json);
+    if (node->zarr_format != 2) {
+        parapet_status status = pp_array_document_parse(&array->document, node->json);
+        /* Which cannot be printed, but has to be told to other ranks. */
+        if (status == PARAPET_OK && array->document.type.id == PARAPET_VARIABLE)
+            array->zarray = pp_json_share(node->json);
+        return status;
+    }
     array->zarray = pp_json_share(node->json);
     array->zattrs = pp_json_share(node->zattrs);
     return pp_array_document_parse_v2(&array->document, node->json, node->zattrs);

@@ -43,7 +43,7 @@ static parapet_status add_document(const parapet_array *array, pp_text *bytes)
 {
     pp_text text = {0};
     parapet_status status;
-    if (array->document.zarr_format == 2) {
+    if (array->zarray != NULL) {
         add_json(bytes, array->zarray);
         return PARAPET_OK;
     }
