@@ -1,7 +1,5 @@
 #include "plan/pieces.h"
 
-#include <string.h>
-
 #include "base/checked.h"
 
 #define WINDOW_BYTES ((size_t)1 << 20)
@@ -25,20 +23,31 @@ static const pp_tiling *tiling_of(const pp_pieces *pieces)
     return pieces->plan->targets[pieces->window->target].tiling;
 }
 
+void pp_window_chunk_box(const pp_window *window, const pp_tiling *tiling, int index, pp_box *box)
+{
+    pp_box band, whole;
+    pp_tiling_chunk_box(tiling, window->shard, window->chunks[index], box);
+    if (window->band_count == 0)
+        return;
+    pp_tiling_chunk_whole_box(tiling, window->shard, window->chunks[index], &whole);
+    pp_band_of_run(&whole, window->band_first, window->band_count, &band);
+    (void)pp_box_intersect(box, &band, box);
+}
+
 /* Opens what the current chunk and the current record have in common; false: nothing. */
 static bool open_piece(pp_pieces *pieces)
 {
     const pp_work *work = &pieces->list->work[pieces->work];
     const pp_claims *claims = pieces->plan->claims;
     int64_t chunk = pieces->window->chunks[pieces->index];
-    pp_box claimed;
+    pp_box whole, claimed;
     if (work->claim == PP_NO_CLAIM || chunk < work->first_chunk || chunk > work->last_chunk)
         return false;
-    pp_tiling_chunk_box(tiling_of(pieces), pieces->window->shard, chunk, &pieces->whole);
-    pp_claim_box(pp_claims_at(claims, (size_t)work->claim), claims->ndim_most, pieces->whole.ndim, &claimed);
-    if (!pp_box_intersect(&pieces->whole, &claimed, &pieces->whole))
+    pp_window_chunk_box(pieces->window, tiling_of(pieces), pieces->index, &whole);
+    pp_claim_box(pp_claims_at(claims, (size_t)work->claim), claims->ndim_most, whole.ndim, &claimed);
+    if (!pp_box_intersect(&whole, &claimed, &whole))
         return false;
-    memcpy(pieces->slice_cell, pieces->whole.start, sizeof pieces->slice_cell);
+    pp_bands_init(&pieces->slices, &whole, &whole, tiling_of(pieces)->element_bytes, pieces->fragment_bytes);
     return true;
 }
 
@@ -61,50 +70,13 @@ static bool find_piece(pp_pieces *pieces)
     return pieces->is_piece_open;
 }
 
-/* The dimension along which a piece is cut, and how many rows of it a slice has; -1: the piece is one slice. The
- * dimensions after it are whole in every slice, those before it have one row. */
-static int find_cut(const pp_box *whole, size_t element_bytes, size_t fragment_bytes, int64_t *rows)
-{
-    size_t row_bytes = element_bytes;
-    int d;
-    for (d = whole->ndim - 1; d >= 0; d--) {
-        size_t fitting = fragment_bytes / row_bytes;
-        if ((size_t)whole->count[d] > fitting) {
-            *rows = (int64_t)pp_max_size(fitting, 1);
-            return d;
-        }
-        row_bytes *= (size_t)whole->count[d];
-    }
-    return -1;
-}
-
-/* Moves on to the next slice in C order; false: that was the last. */
-static bool pass_slice(pp_pieces *pieces, int cut, int64_t rows)
-{
-    int d;
-    for (d = cut; d >= 0; d--) {
-        pieces->slice_cell[d] += d == cut ? rows : 1;
-        if (pieces->slice_cell[d] < pieces->whole.start[d] + pieces->whole.count[d])
-            return true;
-        pieces->slice_cell[d] = pieces->whole.start[d];
-    }
-    return false;
-}
-
 bool pp_pieces_next(pp_pieces *pieces, pp_piece *piece)
 {
-    int64_t rows = 1;
-    int cut, d;
     if (!find_piece(pieces))
         return false;
-    cut = find_cut(&pieces->whole, tiling_of(pieces)->element_bytes, pieces->fragment_bytes, &rows);
-    *piece = (pp_piece){.index = pieces->index, .work = (int64_t)pieces->work, .box = pieces->whole};
-    for (d = 0; d <= cut; d++) {
-        int64_t left = pieces->whole.start[d] + pieces->whole.count[d] - pieces->slice_cell[d];
-        piece->box.start[d] = pieces->slice_cell[d];
-        piece->box.count[d] = d == cut ? pp_min_i64(rows, left) : 1;
-    }
-    pieces->is_piece_open = pass_slice(pieces, cut, rows);
+    *piece = (pp_piece){.index = pieces->index, .work = (int64_t)pieces->work};
+    (void)pp_bands_next(&pieces->slices, &piece->box);
+    pieces->is_piece_open = pieces->slices.more;
     if (!pieces->is_piece_open)
         pass_record(pieces);
     return true;

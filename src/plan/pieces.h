@@ -7,6 +7,7 @@
 #ifndef PARAPET_PLAN_PIECES_H
 #define PARAPET_PLAN_PIECES_H
 
+#include "geometry/bands.h"
 #include "plan/worklist.h"
 
 #define PP_WINDOW_CHUNKS 64
@@ -15,8 +16,13 @@ typedef struct pp_window {
     int32_t target;
     int32_t chunk_count;
     int64_t shard;
+    /* Elements in C order of the one chunk, of which the window is a band; both 0: the chunks are whole. */
+    int64_t band_first, band_count;
     int64_t chunks[PP_WINDOW_CHUNKS]; /* numbers within the shard */
 } pp_window;
+
+/* What the window has of one of its chunks: all of it, or the band. */
+void pp_window_chunk_box(const pp_window *window, const pp_tiling *tiling, int index, pp_box *box);
 
 /* A slice of what a claim and a chunk have in common. */
 typedef struct pp_piece {
@@ -33,9 +39,8 @@ typedef struct pp_pieces {
     size_t fragment_bytes; /* upper limit of a fragment; at least one element */
     int index;             /* position of the walk */
     size_t work;
-    bool is_piece_open; /* slices of `whole` are being returned */
-    pp_box whole;
-    int64_t slice_cell[PARAPET_MAX_NDIM];
+    bool is_piece_open; /* its slices are being returned */
+    pp_bands slices;
     size_t fragment_left; /* bytes of the current fragment still to be returned */
 } pp_pieces;
 

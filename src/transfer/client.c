@@ -4,7 +4,7 @@
 
 #include "transfer/move.h"
 
-enum { WORD_TARGET_AND_COUNT, WORD_SHARD, WORD_NEWS, WORD_CHUNKS };
+enum { WORD_TARGET_AND_COUNT, WORD_SHARD, WORD_NEWS, WORD_BAND_FIRST, WORD_BAND_COUNT, WORD_CHUNKS };
 _Static_assert(WORD_CHUNKS + PP_WINDOW_CHUNKS <= PP_REQUEST_WORDS, "a window fits a request");
 
 void pp_window_write(const pp_window *window, pp_window_news news, int64_t *words)
@@ -12,6 +12,8 @@ void pp_window_write(const pp_window *window, pp_window_news news, int64_t *word
     words[WORD_TARGET_AND_COUNT] = ((int64_t)window->target << 32) | window->chunk_count;
     words[WORD_SHARD] = window->shard;
     words[WORD_NEWS] = news;
+    words[WORD_BAND_FIRST] = window->band_first;
+    words[WORD_BAND_COUNT] = window->band_count;
     memcpy(words + WORD_CHUNKS, window->chunks, (size_t)window->chunk_count * sizeof words[0]);
 }
 
@@ -20,6 +22,8 @@ pp_window_news pp_window_read(pp_window *window, const int64_t *words)
     window->target = (int32_t)(words[WORD_TARGET_AND_COUNT] >> 32);
     window->chunk_count = (int32_t)(words[WORD_TARGET_AND_COUNT] & INT32_MAX);
     window->shard = words[WORD_SHARD];
+    window->band_first = words[WORD_BAND_FIRST];
+    window->band_count = words[WORD_BAND_COUNT];
     memcpy(window->chunks, words + WORD_CHUNKS, (size_t)window->chunk_count * sizeof words[0]);
     return (pp_window_news)words[WORD_NEWS];
 }

@@ -38,6 +38,7 @@ static parapet_status take_item(pp_transfer *transfer, pp_transfer_item *item, b
     item->window.target = shard->target;
     item->window.shard = shard->number;
     item->window.chunk_count = 0;
+    item->window.band_first = item->window.band_count = 0;
     item->news = PP_WINDOW_DATA;
     item->deliveries.count = 0;
     status = transfer->operations->take(transfer, shard, item, is_taken);
