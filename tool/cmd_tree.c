@@ -170,6 +170,7 @@ static int run_opened(tool_drawing *drawing)
         print_tree(drawing);
     drawing->failures += tree.failures;
     tree_free(&tree);
+    drawing->tree = NULL;
     return drawing->failures > 0 ? TOOL_FAILED : TOOL_OK;
 }
 
