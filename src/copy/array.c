@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "comm/wait.h"
 #include "copy/copy.h"
+#include "copy/dealing.h"
 #include "rechunk/print.h"
 
 /* ---- Running a pass ---- */
@@ -13,6 +14,7 @@
 typedef struct copy_run {
     pp_copy_task *task;
     pp_copy_job job;
+    pp_dealing dealing; /* unless the pass cooperates */
     pp_copy_progress *progress;
     bool is_aborted; /* another rank has failed */
 } copy_run;
@@ -39,9 +41,11 @@ static parapet_status work(copy_run *run)
 {
     pp_comm *comm = pp_copy_task_comm(run->task);
     parapet_status status = pp_copy_pass_run(&run->job);
-    if (status != PARAPET_OK && !run->is_aborted && !run->job.pass->cooperates)
+    if (run->job.dealing == NULL)
+        return pp_comm_agree(comm, "copying", run->is_aborted ? PARAPET_OK : status);
+    if (status != PARAPET_OK && !run->is_aborted)
         pp_comm_abort(comm);
-    return pp_comm_agree(comm, "copying", run->is_aborted ? PARAPET_OK : status);
+    return pp_dealing_agree(run->job.dealing, "copying", run->is_aborted ? PARAPET_OK : status);
 }
 
 /* Rank 0, when all ranks are done with a pass: nobody needs what it was made from any more. */
@@ -98,7 +102,11 @@ static parapet_status prepare_pass(copy_run *run, int pass, pp_copy_end *ends, p
     run->job.is_source_whole = pass > 0;
     run->job.is_target_whole = pass < task->plan->pass_count - 1;
     run->job.origin = needs_origin ? origin : NULL;
-    return pp_copy_state_path(task, "pass", pass, (char **)(uintptr_t)&run->job.state);
+    status = pp_copy_state_path(task, "pass", pass, (char **)(uintptr_t)&run->job.state);
+    if (status != PARAPET_OK || run->job.pass->cooperates)
+        return status;
+    run->job.dealing = &run->dealing;
+    return pp_dealing_open(&run->dealing, &run->job, pp_copy_task_comm(task));
 }
 
 static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *progress, pp_copy_totals *totals)
@@ -132,6 +140,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
         status = pp_comm_agree(pp_copy_task_comm(task), "ending a pass",
                                pp_copy_task_leads(task) ? leave_pass(task, pass) : PARAPET_OK);
     progress->done_bytes += pp_rechunk_plan_array_bytes(task->plan);
+    pp_dealing_close(&run.dealing);
     pp_free((char *)(uintptr_t)run.job.state);
     pp_copy_end_close(&ends[0]);
     pp_copy_end_close(&ends[1]);

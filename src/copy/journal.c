@@ -31,20 +31,19 @@ static parapet_status name_of(char **key, const char *state, const char *kind, i
 
 static parapet_status mark_done(pp_done_units *work_units, int64_t work_unit)
 {
-    int64_t own = work_unit / work_units->rank_count;
-    if (work_unit < 0 || work_unit % work_units->rank_count != work_units->rank || own >= work_units->count)
+    if (work_unit < 0 || work_unit >= work_units->count)
         return PARAPET_OK;
-    return pp_ranges_add(&work_units->own, own, own);
+    return pp_ranges_add(&work_units->numbers, work_unit, work_unit);
 }
 
 bool pp_done_units_has(const pp_done_units *work_units, int64_t work_unit)
 {
-    return pp_ranges_has(&work_units->own, work_unit / work_units->rank_count);
+    return pp_ranges_has(&work_units->numbers, work_unit);
 }
 
 void pp_done_units_clear(pp_done_units *work_units)
 {
-    pp_ranges_clear(&work_units->own);
+    pp_ranges_clear(&work_units->numbers);
     *work_units = (pp_done_units){0};
 }
 
@@ -56,7 +55,7 @@ static bool is_done_record(const unsigned char *record)
 /* A work unit is recorded once, or again if its record was damaged: a log of more is not one of ours. */
 static parapet_status check_length(const pp_done_units *work_units, const pp_reader *reader)
 {
-    uint64_t work_unit_count = (uint64_t)work_units->count * (uint64_t)work_units->rank_count;
+    uint64_t work_unit_count = (uint64_t)work_units->count;
     if (reader->bytes / DONE_BYTES / 2 <= work_unit_count + DONE_SPARE)
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_CORRUPT,
@@ -107,14 +106,13 @@ static parapet_status visit_done(void *context, const pp_listed *listed)
 }
 
 parapet_status pp_done_units_load(pp_done_units *work_units, pp_store *store, const char *state,
-                                  int64_t work_unit_count, int rank, int rank_count)
+                                  int64_t work_unit_count)
 {
     done_visit visit = {.work_units = work_units, .store = store, .state = state};
     parapet_status status;
-    *work_units =
-        (pp_done_units){.count = pp_divide_up(work_unit_count, rank_count), .rank = rank, .rank_count = rank_count};
+    *work_units = (pp_done_units){.count = work_unit_count};
     status = pp_store_list(store, state, visit_done, &visit);
-    pp_ranges_sort(&work_units->own);
+    pp_ranges_sort(&work_units->numbers);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 

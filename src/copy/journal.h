@@ -14,15 +14,14 @@
 #include "codec/shard_index.h"
 #include "store/store.h"
 
-/* Finished work units among those of one rank: rank, rank + rank_count, rank + 2 * rank_count, ... */
+/* Finished work units of all ranks. */
 typedef struct pp_done_units {
-    pp_ranges own; /* which of them, counted from 0 */
-    int64_t count;
-    int rank, rank_count;
+    pp_ranges numbers;
+    int64_t count; /* of work units, finished or not */
 } pp_done_units;
 
 parapet_status pp_done_units_load(pp_done_units *work_units, pp_store *store, const char *state,
-                                  int64_t work_unit_count, int rank, int rank_count);
+                                  int64_t work_unit_count);
 bool pp_done_units_has(const pp_done_units *work_units, int64_t work_unit);
 void pp_done_units_clear(pp_done_units *work_units);
 

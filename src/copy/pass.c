@@ -3,19 +3,26 @@
  *     next (storage thread)     locates the next source chunk and opens the target chunks it touches
  *     fetch (storage thread)    reads it
  *     consume (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
- *     behind (a thread)         writes them */
+ *     behind (a thread)         writes them
+ *
+ * Beside other ranks a work unit is done on a thread of its own, and the calling thread answers those who ask for
+ * work. */
 #include <string.h>
 
 #include "base/checked.h"
-#include "copy/share.h"
+#include "comm/wait.h"
+#include "copy/aside.h"
+#include "copy/dealing.h"
 #include "copy/source.h"
-#include "copy/sparse.h"
 #include "copy/target.h"
 #include "copy/together.h"
 #include "copy/write_behind.h"
 #include "geometry/strided.h"
 #include "rechunk/count.h"
 #include "transfer/pipeline.h"
+
+/* How often progress is told where there is none. */
+#define LOOK_SECONDS 0.1
 
 typedef struct copy_worker {
     pp_chain_scratch *decoder, *encoder;
@@ -32,7 +39,14 @@ typedef struct copy_engine {
     bool is_visited;                /* all of them */
     pp_copy_visit *visits;
     copy_worker *workers;
-    pp_copy_sparse sparse; /* where job->stored says what there is */
+    pp_log *log; /* of finished work units; NULL: none yet */
+    int64_t work_unit;
+    /* While it is done on a thread of its own: what the calling thread has been told, and when it asked last. */
+    bool is_aside;
+    atomic_bool is_stopped;
+    pp_failure stop;
+    long long looked_at_bytes;
+    double looked_at;
 } copy_engine;
 
 /* ---- next ---- */
@@ -242,10 +256,18 @@ static parapet_status consume(void *context, int worker, void *item)
     return status;
 }
 
+static parapet_status ask_whether_to_stop(copy_engine *engine)
+{
+    if (engine->is_aside)
+        return atomic_load(&engine->is_stopped) ? pp_fail(PARAPET_ERR_CANCELLED, "the copy was stopped") : PARAPET_OK;
+    pp_dealing_answer(engine->job->dealing);
+    return engine->job->tick != NULL ? engine->job->tick(engine->job->tick_context) : PARAPET_OK;
+}
+
 static parapet_status tick(void *context)
 {
     copy_engine *engine = context;
-    parapet_status status = engine->job->tick != NULL ? engine->job->tick(engine->job->tick_context) : PARAPET_OK;
+    parapet_status status = ask_whether_to_stop(engine);
     if (status != PARAPET_OK)
         pp_open_chunks_give_up(&engine->open_chunks);
     return status;
@@ -310,7 +332,7 @@ static parapet_status run_stored(copy_engine *engine)
     if (engine->job->stored == NULL)
         return run_template(engine);
     if ((status = tick(engine)) == PARAPET_OK)
-        status = pp_copy_sparse_each(&engine->sparse, engine->job, &box, run_blocks, engine);
+        status = pp_copy_sparse_each(&engine->job->dealing->sparse, engine->job, &box, run_blocks, engine);
     engine->box = box;
     return status;
 }
@@ -324,22 +346,53 @@ static parapet_status run_templates(copy_engine *engine, int64_t work_unit)
     for (i = 0; i < count && status == PARAPET_OK; i++) {
         pp_rechunk_template_box(view->ndim, view->shape, pass, work_unit, i, &engine->box);
         if (i < engine->target.templates_done)
-            atomic_fetch_add(&engine->job->done_bytes, box_bytes(engine, &engine->box));
+            pp_dealing_skip(engine->job->dealing, box_bytes(engine, &engine->box));
         else if ((status = run_stored(engine)) == PARAPET_OK && i + 1 < count)
             status = pp_copy_target_record(&engine->target, &engine->box);
     }
     return status == PARAPET_OK ? pp_copy_target_finish(&engine->target) : status;
 }
 
-static parapet_status run_work_unit(copy_engine *engine, int64_t work_unit, pp_log *log)
+static parapet_status run_work_unit(void *context)
 {
+    copy_engine *engine = context;
     pp_copy_job *job = engine->job;
+    int64_t work_unit = engine->work_unit;
     parapet_status status = pp_copy_target_open(&engine->target, job, work_unit);
+    if (status == PARAPET_OK && engine->log == NULL)
+        status = pp_done_log_open(&engine->log, job->target->store, job->state, job->rank);
     if (status == PARAPET_OK && (status = run_templates(engine, work_unit)) == PARAPET_OK &&
-        (status = pp_done_log_add(log, work_unit)) == PARAPET_OK && engine->target.templates_done > 0)
+        (status = pp_done_log_add(engine->log, work_unit)) == PARAPET_OK && engine->target.templates_done > 0)
         status = pp_journal_remove(job->target->store, job->state, work_unit);
     pp_copy_target_close(&engine->target);
     return status;
+}
+
+/* On the calling thread, while a work unit is done on another one. Progress is told when there is some, and now and
+ * then when there is none. */
+static void look(void *context)
+{
+    copy_engine *engine = context;
+    pp_copy_job *job = engine->job;
+    long long bytes = atomic_load(&job->done_bytes);
+    double now = pp_clock_seconds();
+    pp_dealing_answer(job->dealing);
+    if (job->tick == NULL || engine->stop.status != PARAPET_OK ||
+        (bytes == engine->looked_at_bytes && now - engine->looked_at < LOOK_SECONDS))
+        return;
+    engine->looked_at_bytes = bytes;
+    engine->looked_at = now;
+    pp_failure_take(&engine->stop, job->tick(job->tick_context));
+    atomic_store(&engine->is_stopped, engine->stop.status != PARAPET_OK);
+}
+
+static parapet_status run_beside_others(copy_engine *engine)
+{
+    parapet_status status;
+    engine->is_aside = true;
+    status = pp_aside_run(&(pp_aside){.context = engine, .work = run_work_unit, .look = look});
+    engine->is_aside = false;
+    return engine->stop.status != PARAPET_OK ? pp_failure_put(&engine->stop) : status;
 }
 
 static void skip_work_unit(copy_engine *engine, int64_t work_unit)
@@ -347,7 +400,7 @@ static void skip_work_unit(copy_engine *engine, int64_t work_unit)
     const pp_copy_view *view = engine->job->view;
     pp_box box;
     pp_rechunk_work_unit_box(view->ndim, view->shape, engine->job->pass, work_unit, &box);
-    atomic_fetch_add(&engine->job->done_bytes, box_bytes(engine, &box));
+    pp_dealing_skip(engine->job->dealing, box_bytes(engine, &box));
     engine->job->done.templates_resumed +=
         pp_rechunk_work_unit_template_count(view->ndim, view->shape, engine->job->pass, work_unit);
 }
@@ -355,28 +408,16 @@ static void skip_work_unit(copy_engine *engine, int64_t work_unit)
 static parapet_status run_work_units(copy_engine *engine)
 {
     pp_copy_job *job = engine->job;
-    int64_t work_unit = job->rank;
-    int64_t work_unit_count = pp_rechunk_work_unit_count(job->view->ndim, job->view->shape, job->pass);
-    const pp_copy_share share = {.rank = job->rank,
-                                 .rank_count = job->rank_count,
-                                 .some = job->stored != NULL ? &engine->sparse.work_units : NULL};
-    pp_done_units done = {0};
-    pp_log *log = NULL;
-    parapet_status status =
-        pp_done_units_load(&done, job->target->store, job->state, work_unit_count, job->rank, job->rank_count);
-    for (; status == PARAPET_OK && pp_copy_share_next(&share, work_unit_count, &work_unit);
-         work_unit += job->rank_count) {
-        if (pp_done_units_has(&done, work_unit)) {
-            skip_work_unit(engine, work_unit);
-            continue;
-        }
-        if (log == NULL)
-            status = pp_done_log_open(&log, job->target->store, job->state, job->rank);
-        if (status == PARAPET_OK)
-            status = run_work_unit(engine, work_unit, log);
+    bool is_any, has_others = job->rank_count > 1 && job->target->has_storage_thread;
+    parapet_status status = PARAPET_OK;
+    while (status == PARAPET_OK &&
+           (status = pp_dealing_next(job->dealing, &engine->work_unit, &is_any)) == PARAPET_OK && is_any) {
+        if (pp_done_units_has(&job->dealing->done, engine->work_unit))
+            skip_work_unit(engine, engine->work_unit);
+        else
+            status = has_others ? run_beside_others(engine) : run_work_unit(engine);
     }
-    pp_log_close(log);
-    pp_done_units_clear(&done);
+    pp_log_close(engine->log);
     return status;
 }
 
@@ -390,7 +431,6 @@ static parapet_status prepare(copy_engine *engine)
         pp_open_chunks_init(&engine->open_chunks, job->target, job->pass->memory.chunk_buffers,
                             pp_rechunk_template_chunks(job->view->ndim, job->view->shape, job->pass));
     if (status != PARAPET_OK ||
-        (job->stored != NULL && (status = pp_copy_sparse_init(&engine->sparse, job)) != PARAPET_OK) ||
         (status = pp_allocate_array(&engine->visits, (size_t)job->pass->memory.items, sizeof engine->visits[0])) !=
             PARAPET_OK ||
         (status = pp_allocate_array(&engine->workers, (size_t)job->target->threads, sizeof engine->workers[0])) !=
@@ -409,7 +449,6 @@ static void clear_engine(copy_engine *engine)
     int64_t i;
     pp_copy_source_close(&engine->source);
     pp_open_chunks_free(&engine->open_chunks);
-    pp_copy_sparse_clear(&engine->sparse);
     for (i = 0; engine->visits != NULL && i < engine->job->pass->memory.items; i++)
         pp_buffer_free(&engine->visits[i].buffer);
     for (i = 0; engine->workers != NULL && i < engine->job->target->threads; i++) {

@@ -299,8 +299,7 @@ static parapet_status prepare(together *all)
     int d;
     for (d = 0; d < job->view->ndim; d++)
         elements *= pp_min_i64(job->pass->template_shape[d], job->view->shape[d]);
-    if ((status = pp_done_units_load(&all->done, job->target->store, job->state, work_unit_count, 0, 1)) !=
-            PARAPET_OK ||
+    if ((status = pp_done_units_load(&all->done, job->target->store, job->state, work_unit_count)) != PARAPET_OK ||
         (status = pp_done_log_open(&all->log, job->target->store, job->state, job->rank)) != PARAPET_OK ||
         (status = pp_buffer_init(&all->buffer, job->target->budget,
                                  (size_t)elements * job->target->layout->tiling.element_bytes, "a template")) !=

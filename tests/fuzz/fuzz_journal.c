@@ -73,7 +73,7 @@ static void read_journal(pp_store *store)
     uint64_t whole;
     if (pp_journal_read(store, STATE, 0, &reader, &templates, &whole) == PARAPET_OK)
         require(templates <= TEMPLATES);
-    (void)pp_done_units_load(&done, store, STATE, 100, 0, 1);
+    (void)pp_done_units_load(&done, store, STATE, 100);
     pp_done_units_clear(&done);
 }
 

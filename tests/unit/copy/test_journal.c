@@ -50,22 +50,17 @@ static void add_done(pp_store *store, int rank, const int64_t *units, int count)
     pp_log_close(log);
 }
 
-/* Whatever the number of ranks that ask is: each finds those that are its own. */
 static void assert_done(pp_store *store, const bool *is_done, int64_t unit_count)
 {
-    int ranks, rank;
-    for (ranks = 1; ranks <= 5; ranks++)
-        for (rank = 0; rank < ranks; rank++) {
-            pp_done_units found;
-            int64_t unit;
-            assert_ok(pp_done_units_load(&found, store, STATE, unit_count, rank, ranks));
-            for (unit = rank; unit < unit_count; unit += ranks)
-                assert_int_equal(pp_done_units_has(&found, unit), is_done[unit]);
-            pp_done_units_clear(&found);
-        }
+    pp_done_units found;
+    int64_t unit;
+    assert_ok(pp_done_units_load(&found, store, STATE, unit_count));
+    for (unit = 0; unit < unit_count; unit++)
+        assert_int_equal(pp_done_units_has(&found, unit), is_done[unit]);
+    pp_done_units_clear(&found);
 }
 
-static void test_done_units__are_found_by_any_number_of_ranks(void **state)
+static void test_done_units__are_found_whoever_did_them(void **state)
 {
     pp_store *store = open_store();
     bool is_done[40] = {false};
@@ -365,7 +360,7 @@ static void test_journal__a_record_that_counts_more_than_it_has_is_refused(void 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_done_units__are_found_by_any_number_of_ranks),
+        cmocka_unit_test(test_done_units__are_found_whoever_did_them),
         cmocka_unit_test(test_done_units__torn_and_damaged_records_do_not_count),
         cmocka_unit_test(test_journal__cut_anywhere_tells_its_whole_records_and_is_continued),
         cmocka_unit_test(test_journal__ends_before_a_damaged_record),

@@ -1,0 +1,65 @@
+#include "copy/aside.h"
+
+#include <pthread.h>
+#include <stdbool.h>
+#include <time.h>
+
+#include "base/status.h"
+
+#define LOOK_NS 1000000L
+
+typedef struct worker {
+    const pp_aside *aside;
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool is_done;
+    pp_failure failure;
+} worker;
+
+static void *run(void *argument)
+{
+    worker *self = argument;
+    pp_failure_take(&self->failure, self->aside->work(self->aside->context));
+    (void)pthread_mutex_lock(&self->lock);
+    self->is_done = true;
+    (void)pthread_cond_signal(&self->changed);
+    (void)pthread_mutex_unlock(&self->lock);
+    return NULL;
+}
+
+/* Until the work is done, or it is time to look again; true: it is done. */
+static bool wait_for(worker *self)
+{
+    struct timespec until;
+    bool is_done;
+    (void)clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_nsec += LOOK_NS;
+    until.tv_sec += until.tv_nsec / 1000000000;
+    until.tv_nsec %= 1000000000;
+    (void)pthread_mutex_lock(&self->lock);
+    if (!self->is_done)
+        (void)pthread_cond_timedwait(&self->changed, &self->lock, &until);
+    is_done = self->is_done;
+    (void)pthread_mutex_unlock(&self->lock);
+    return is_done;
+}
+
+parapet_status pp_aside_run(const pp_aside *aside)
+{
+    worker self = {.aside = aside};
+    pthread_t thread;
+    (void)pthread_mutex_init(&self.lock, NULL);
+    (void)pthread_cond_init(&self.changed, NULL);
+    if (pthread_create(&thread, NULL, run, &self) != 0)
+        pp_failure_take(&self.failure,
+                        pp_fail(PARAPET_ERR_MEMORY,
+                                "the system refuses to start another thread; use fewer threads, or raise ulimit -u"));
+    else {
+        while (!wait_for(&self))
+            aside->look(aside->context);
+        (void)pthread_join(thread, NULL);
+    }
+    (void)pthread_cond_destroy(&self.changed);
+    (void)pthread_mutex_destroy(&self.lock);
+    return pp_failure_put(&self.failure);
+}

@@ -1,0 +1,51 @@
+/* dealing.h - which rank does which work unit of a pass. At first every rank has those that are its number modulo
+ * the ranks; one that has none left takes some from another (comm/taking.h), so that nobody waits for a slow one.
+ *
+ * Nothing of this is stored: a work unit has its own journal, whoever does it. All functions but pp_dealing_skip are
+ * called by the thread that calls MPI. */
+#ifndef PARAPET_COPY_DEALING_H
+#define PARAPET_COPY_DEALING_H
+
+#include "comm/taking.h"
+#include "copy/journal.h"
+#include "copy/share.h"
+#include "copy/sparse.h"
+
+typedef struct pp_dealing {
+    pp_copy_job *job;
+    pp_comm *comm;
+    pp_copy_sparse sparse; /* where job->stored says what there is */
+    pp_done_units done;    /* by earlier runs */
+    /* What this rank has: the work units of a share that are neither before next nor at end or behind it. */
+    pp_copy_share share;
+    int64_t next, end;
+    int64_t left; /* of them, those that are not done */
+    /* How fast this rank is. */
+    int64_t work_unit_bytes;    /* of the largest */
+    atomic_llong skipped_bytes; /* of job->done_bytes: done by earlier runs */
+    int64_t began_with;         /* what was done before the work unit at work */
+    double busy_seconds, began_at;
+    bool is_busy;
+    pp_taking *taking; /* NULL: the rank is alone */
+    int *ranks;        /* all of them */
+    pp_budget budget;  /* for descriptions of what is given, which take two pages */
+} pp_dealing;
+
+/* [local] Before the agreement that begins the pass. Close it even after a failure. */
+parapet_status pp_dealing_open(pp_dealing *dealing, pp_copy_job *job, pp_comm *comm);
+void pp_dealing_close(pp_dealing *dealing);
+
+/* The next work unit for this rank, perhaps one that an earlier run has done; waits while others are asked. *is_any
+ * false: nobody has one to give. */
+parapet_status pp_dealing_next(pp_dealing *dealing, int64_t *work_unit, bool *is_any);
+
+/* So many bytes of job->done_bytes are an earlier run's. */
+void pp_dealing_skip(pp_dealing *dealing, int64_t bytes);
+
+/* Answers those who ask; to be called now and then while the rank is at work. */
+void pp_dealing_answer(pp_dealing *dealing);
+
+/* [collective] The agreement that ends the pass; answers the others until then. */
+parapet_status pp_dealing_agree(pp_dealing *dealing, const char *phase, parapet_status status);
+
+#endif
