@@ -451,9 +451,9 @@ size_t pp_array_write_bytes(const parapet_array *array, size_t part_count, int64
     const parapet_store *store = array->store;
     int ranks = pp_comm_size(store->comm);
     bool takes = ranks > 1 && store->options.ownership == PARAPET_OWNERSHIP_DYNAMIC;
-    return (takes ? pp_memory_taking_bytes(array->document.ndim, ranks - 1) : 0) +
-           pp_memory_least_bytes(&array->layout, (int)store->options.threads, ranks,
-                                 pp_memory_fragment_bytes(store->least_memory_bytes)) +
+    size_t fragment = pp_memory_fragment_bytes(store->least_memory_bytes);
+    return (takes ? pp_memory_taking_bytes(array->document.ndim, ranks - 1, fragment) : 0) +
+           pp_memory_least_bytes(&array->layout, (int)store->options.threads, ranks, fragment) +
            pp_memory_list_bytes(array->document.ndim, (int64_t)part_count, (int64_t)part_count,
                                 pp_memory_others(ranks, store->server_count, shards));
 }

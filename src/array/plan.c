@@ -180,8 +180,8 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
     facts->list_bytes = list_bytes_of(job);
     facts->client_bytes = memory.has_remote ? (int64_t)pp_memory_client_bytes(facts->by.fragment_bytes) : 0;
     if (memory.takes)
-        facts->client_bytes +=
-            (int64_t)pp_taking_bytes(pp_memory_description_bytes(layout->tiling.shards.ndim, memory.rank_most));
+        facts->client_bytes += (int64_t)pp_taking_bytes(
+            pp_memory_description_bytes(layout->tiling.shards.ndim, memory.rank_most, memory.fragment_bytes));
     if (!pp_add_fits(facts->list_bytes, facts->client_bytes, &taken) || taken > facts->memory_bytes)
         return pp_fail(PARAPET_ERR_MEMORY,
                        "lists of shards and parts take %lld bytes on a server, more than the memory_bytes of %lld; "

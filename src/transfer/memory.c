@@ -19,9 +19,10 @@
 /* Rows of other ranks that a worker keeps: those of a chunk of 2 MiB, four times as wide, and some more. */
 #define SIEVE_BYTES ((size_t)16 << 20)
 
-/* A description has room for this many shards of the largest kind, but is neither tiny nor huge. */
+/* A description has room for this many shards of the largest kind, but is neither tiny nor huge. Ranks may have many
+ * claims on one shard, so it is also as long as a message, up to some length. */
 #define DESCRIBED_SHARDS 16
-#define LEAST_DESCRIPTION_BYTES ((size_t)16 << 10)
+#define DESCRIBED_CLAIMS_BYTES ((size_t)256 << 10)
 #define MOST_DESCRIPTION_BYTES ((size_t)1 << 20)
 
 size_t pp_memory_client_bytes(size_t fragment_bytes)
@@ -108,8 +109,8 @@ static size_t taken_list_bytes(const pp_layout *const *layouts, int count, const
     int ndim = ndim_most(layouts, count);
     if (!memory->takes)
         return 0;
-    return pp_memory_taking_bytes(ndim, memory->rank_most) -
-           pp_taking_bytes(pp_memory_description_bytes(ndim, memory->rank_most));
+    return pp_memory_taking_bytes(ndim, memory->rank_most, memory->fragment_bytes) -
+           pp_taking_bytes(pp_memory_description_bytes(ndim, memory->rank_most, memory->fragment_bytes));
 }
 
 /* ---- Writing ---- */
@@ -359,17 +360,16 @@ static size_t described_bytes(int ndim)
     return sizeof(pp_identity_proof) + pp_claim_word_count(ndim) * sizeof(int64_t);
 }
 
-size_t pp_memory_description_bytes(int ndim, int64_t rank_most)
+size_t pp_memory_description_bytes(int ndim, int64_t rank_most, size_t fragment_bytes)
 {
     size_t shard = (size_t)(pp_min_i64(rank_most, INT32_MAX) + 1) * described_bytes(ndim);
-    return pp_align_up(
-        pp_max_size(LEAST_DESCRIPTION_BYTES, pp_min_size(DESCRIBED_SHARDS * shard, MOST_DESCRIPTION_BYTES)),
-        PP_PAGE_BYTES);
+    size_t ranks = pp_min_size(DESCRIBED_SHARDS * shard, MOST_DESCRIPTION_BYTES);
+    return pp_align_up(pp_max_size(pp_min_size(fragment_bytes, DESCRIBED_CLAIMS_BYTES), ranks), PP_PAGE_BYTES);
 }
 
-size_t pp_memory_taking_bytes(int ndim, int64_t rank_most)
+size_t pp_memory_taking_bytes(int ndim, int64_t rank_most, size_t fragment_bytes)
 {
-    size_t description = pp_memory_description_bytes(ndim, rank_most);
+    size_t description = pp_memory_description_bytes(ndim, rank_most, fragment_bytes);
     int64_t claims = (int64_t)(description / described_bytes(ndim));
     return pp_taking_bytes(description) + pp_memory_list_bytes(ndim, claims, claims, 0) +
            (size_t)claims * 2 * sizeof(int64_t);

@@ -56,9 +56,10 @@ int64_t pp_memory_others(int ranks, int servers, int64_t shards);
 size_t pp_memory_client_bytes(size_t fragment_bytes);
 
 /* Where servers take shards from each other: a good length for the description of some shards (taken.h), if at most
- * this many other ranks hold parts of one; and what a server needs for all of it, lists included. */
-size_t pp_memory_description_bytes(int ndim, int64_t rank_most);
-size_t pp_memory_taking_bytes(int ndim, int64_t rank_most);
+ * this many other ranks hold parts of one, and messages have this size; and what a server needs for all of it, lists
+ * included. */
+size_t pp_memory_description_bytes(int ndim, int64_t rank_most, size_t fragment_bytes);
+size_t pp_memory_taking_bytes(int ndim, int64_t rank_most, size_t fragment_bytes);
 
 /* Bytes of a message, from the smallest budget of all ranks. */
 size_t pp_memory_fragment_bytes(int64_t least_memory_bytes);

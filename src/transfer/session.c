@@ -469,7 +469,8 @@ static size_t find_least_bytes(const pp_session *session)
                             pp_memory_least_bytes(context->layout, context->threads, ranks, session->fragment_bytes));
     }
     if (ranks > 1 && session->team->takes)
-        least += pp_memory_taking_bytes(ndim_most(session->arrays, session->array_count), ranks - 1);
+        least += pp_memory_taking_bytes(ndim_most(session->arrays, session->array_count), ranks - 1,
+                                        session->fragment_bytes);
     return least;
 }
 

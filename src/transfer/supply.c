@@ -21,6 +21,7 @@ void pp_supply_begin(pp_supply *supply, const pp_worklist *list)
     supply->list = list;
     supply->first = 0;
     supply->end = list->count;
+    supply->kept_count = 0;
     supply->left = (int64_t)pp_worklist_group_count(list);
     supply->began_at = pp_clock_seconds();
     pthread_mutex_unlock(&supply->lock);
@@ -32,18 +33,30 @@ void pp_supply_end(pp_supply *supply)
     supply->busy_seconds += pp_clock_seconds() - supply->began_at;
     supply->list = NULL;
     supply->first = supply->end = 0;
+    supply->kept_count = 0;
     supply->left = 0;
     pthread_mutex_unlock(&supply->lock);
+}
+
+static void take_next(pp_supply *supply, size_t *first, size_t *end)
+{
+    if (supply->kept_count > 0) {
+        supply->kept_count--;
+        *first = supply->kept[supply->kept_count][0];
+        *end = supply->kept[supply->kept_count][1];
+    } else {
+        *first = supply->first;
+        *end = supply->first = pp_worklist_group_end(supply->list, supply->first);
+    }
 }
 
 bool pp_supply_next(pp_supply *supply, size_t *first, size_t *end)
 {
     bool is_any;
     pthread_mutex_lock(&supply->lock);
-    is_any = supply->first < supply->end;
+    is_any = supply->left > 0;
     if (is_any) {
-        *first = supply->first;
-        *end = supply->first = pp_worklist_group_end(supply->list, supply->first);
+        take_next(supply, first, end);
         supply->left--;
         supply->opened++;
     }
@@ -55,7 +68,7 @@ int64_t pp_supply_left(pp_supply *supply)
 {
     int64_t left;
     pthread_mutex_lock(&supply->lock);
-    left = supply->left;
+    left = supply->left - supply->kept_count;
     pthread_mutex_unlock(&supply->lock);
     return left;
 }
@@ -101,17 +114,36 @@ static double count_open(const pp_supply *supply)
     return windows > 0 ? (double)windows / windows_per_shard(supply) + 0.5 : 0;
 }
 
-/* Shards at the end, as many as there are to give and fit. */
+/* Of every list one shard is begun here, so that none goes round for ever. */
+static int64_t count_free(const pp_supply *supply)
+{
+    return supply->left - supply->kept_count - (supply->first == 0 && supply->kept_count == 0);
+}
+
+/* The last shard is too large to be given; false: no more can be kept. */
+static bool keep_last(pp_supply *supply)
+{
+    size_t start = pp_worklist_group_start(supply->list, supply->end);
+    if (supply->kept_count == PP_SUPPLY_KEPT)
+        return false;
+    supply->kept[supply->kept_count][0] = start;
+    supply->kept[supply->kept_count++][1] = supply->end;
+    supply->end = start;
+    return true;
+}
+
+/* Shards at the end, as many as there are to give and fit, behind those that have to stay. */
 static int64_t cut_off(pp_supply *supply, int64_t most, pp_supply_fits fits, void *context, size_t *first)
 {
     int64_t count = 0;
     *first = supply->end;
-    while (count < most) {
+    while (count < pp_min_i64(most, count_free(supply))) {
         size_t start = pp_worklist_group_start(supply->list, *first);
-        if (!fits(context, start, *first))
+        bool is_given = fits(context, start, *first);
+        if (!is_given && (count > 0 || !keep_last(supply)))
             break;
         *first = start;
-        count++;
+        count += is_given;
     }
     return count;
 }
@@ -123,8 +155,6 @@ bool pp_supply_give(pp_supply *supply, double speed, pp_supply_fits fits, void *
     if (supply->left > 0) {
         int64_t most = pp_surplus_to_give(&(pp_surplus){
             .left = supply->left, .open = count_open(supply), .giver_speed = speed_of(supply), .taker_speed = speed});
-        if (supply->first == 0) /* of every list one is begun here, so that none goes round for ever */
-            most = pp_min_i64(most, supply->left - 1);
         count = cut_off(supply, most, fits, context, first);
         *end = supply->end;
         supply->end = *first;

@@ -9,12 +9,17 @@
 
 #include "plan/worklist.h"
 
+/* Shards at the end of a list that are put aside, because they cannot be given, for others that can. */
+#define PP_SUPPLY_KEPT 16
+
 typedef struct pp_supply {
     pthread_mutex_t lock; /* held to use the fields up to began_at */
     const pp_worklist *list;
-    size_t first, end; /* records of shards that are not opened */
-    int64_t left;      /* those shards */
-    int64_t opened;    /* shards, of all lists so far */
+    size_t first, end;              /* records of shards that are not opened */
+    size_t kept[PP_SUPPLY_KEPT][2]; /* and of those that stay here: they are opened next */
+    int kept_count;
+    int64_t left;   /* all those shards */
+    int64_t opened; /* shards, of all lists so far */
     double busy_seconds, began_at;
     atomic_llong begun,
         stored; /* windows of opened shards: those begun, and of them those that storage is done with */
@@ -30,6 +35,7 @@ void pp_supply_end(pp_supply *supply);
 /* The records of the next shard to open; false: none is left. */
 bool pp_supply_next(pp_supply *supply, size_t *first, size_t *end);
 
+/* Shards that may be given away. */
 int64_t pp_supply_left(pp_supply *supply);
 
 /* A window of an opened shard is begun; storage is done with one. */

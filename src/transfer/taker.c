@@ -79,7 +79,8 @@ parapet_status pp_taker_build(pp_transfer *transfer)
                                                 .budget = session->budget,
                                                 .servers = session->team->servers,
                                                 .server_count = session->team->server_count,
-                                                .most_bytes = pp_memory_description_bytes(ndim, transfer->rank_most),
+                                                .most_bytes = pp_memory_description_bytes(ndim, transfer->rank_most,
+                                                                                          session->fragment_bytes),
                                                 .giver = {transfer, count_left, give}});
 }
 

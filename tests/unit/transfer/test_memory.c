@@ -192,7 +192,7 @@ static void test_memory__a_server_that_owns_nothing_plans_for_what_it_takes(void
         pp_memory_plan plan = plan_one(planners[i], &made[0].layout, &memory);
         assert_true(plan.slot_count >= 1 && plan.staging_bytes > 0);
         assert_true(plan.planned_bytes >
-                    pp_memory_taking_bytes(2, 7) - pp_taking_bytes(pp_memory_description_bytes(2, 7)));
+                    pp_memory_taking_bytes(2, 7, 0) - pp_taking_bytes(pp_memory_description_bytes(2, 7, 0)));
     }
 }
 

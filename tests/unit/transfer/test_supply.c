@@ -100,6 +100,62 @@ static void test_supply__gives_no_more_than_fits(void **state)
     pp_supply_clear(&supply);
 }
 
+/* A shard of three records does not fit. */
+static bool fits_two(void *context, size_t first, size_t end)
+{
+    (void)context;
+    return end - first <= 2;
+}
+
+/* Those that are too large stay, and are opened next; the others are given in their stead. */
+static void test_supply__a_shard_that_does_not_fit_stays_and_others_go(void **state)
+{
+    int seen[SHARDS] = {0}, i, given;
+    size_t first, end;
+    pp_supply supply;
+    (void)state;
+    fill_list(SHARDS); /* the last, 23, has three records */
+    pp_supply_init(&supply);
+    pp_supply_begin(&supply, &list);
+    assert_true(pp_supply_give(&supply, 0, fits_two, NULL, &first, &end));
+    given = count_given(first, end, seen);
+    assert_int_equal(given, 2); /* 22 and 21: 20 has three records as well */
+    assert_int_equal(pp_supply_left(&supply), SHARDS - 3);
+    assert_true(pp_supply_next(&supply, &first, &end));
+    assert_int_equal(records[first].shard, SHARDS - 1);
+    assert_int_equal(end - first, 3);
+    seen[SHARDS - 1]++;
+    assert_true(pp_supply_give(&supply, 0, fits_two, NULL, &first, &end));
+    given += count_given(first, end, seen);
+    assert_int_equal(given, 4);
+    assert_int_equal(take_all(&supply, seen), SHARDS - given - 1);
+    for (i = 0; i < SHARDS; i++)
+        assert_int_equal(seen[i], 1);
+    pp_supply_clear(&supply);
+}
+
+/* Where none fits, all are served here, however often somebody asks. */
+static void test_supply__what_never_fits_is_never_lost(void **state)
+{
+    int seen[SHARDS] = {0}, none, i;
+    size_t first, end;
+    pp_supply supply;
+    (void)state;
+    fill_list(SHARDS);
+    pp_supply_init(&supply);
+    pp_supply_begin(&supply, &list);
+    for (i = 0; i < SHARDS; i++) {
+        none = 0;
+        assert_false(pp_supply_give(&supply, 0, fits_some, &none, &first, &end));
+        assert_true(pp_supply_next(&supply, &first, &end));
+        seen[records[first].shard]++;
+    }
+    assert_int_equal(take_all(&supply, seen), 0);
+    for (i = 0; i < SHARDS; i++)
+        assert_int_equal(seen[i], 1);
+    pp_supply_clear(&supply);
+}
+
 static void test_supply__has_nothing_before_and_after_a_list(void **state)
 {
     size_t first, end;
@@ -183,6 +239,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_supply__gives_from_the_back_what_the_front_has_not_taken),
         cmocka_unit_test(test_supply__gives_no_more_than_fits),
+        cmocka_unit_test(test_supply__a_shard_that_does_not_fit_stays_and_others_go),
+        cmocka_unit_test(test_supply__what_never_fits_is_never_lost),
         cmocka_unit_test(test_supply__has_nothing_before_and_after_a_list),
         cmocka_unit_test(test_supply__counts_shards_while_it_is_busy),
         cmocka_unit_test(test_supply__threads_share_it_and_lose_nothing),
