@@ -1,5 +1,6 @@
-/* internal.h - what the files of this module share: listings, and the parts of the directory store.
+/* internal.h - the parts of the directory store.
  *
+ * posix_file.c finds the directory of a file that the user names
  * posix_path.c  finds its way below the root, following no link
  * posix_dirty.c remembers which directories are not flushed yet
  * posix_stream.c brings a stream of bytes into one file
@@ -14,23 +15,11 @@
 #include <pthread.h>
 #include <sys/stat.h>
 
+#include "store/listing.h"
 #include "store/store.h"
 
 /* The largest amount that one system call moves. */
 #define PP_MAX_TRANSFER_BYTES ((size_t)1 << 30)
-
-/* The children of a prefix: gathered first and reported afterwards, so that a visitor may use the store. */
-typedef struct pp_listing {
-    pp_listed *children; /* names are our own copies */
-    size_t count;
-    size_t capacity;
-} pp_listing;
-
-parapet_status pp_listing_add(pp_listing *listing, const char *name, bool is_prefix, uint64_t bytes);
-
-/* Reports each child once, sorted by name. */
-parapet_status pp_listing_tell(pp_listing *listing, pp_list_visitor visit, void *context);
-void pp_listing_free(pp_listing *listing);
 
 #define PP_DIRTY_LIMIT 64
 #define PP_PASSING_LIMIT 16

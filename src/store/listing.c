@@ -1,8 +1,9 @@
+#include "store/listing.h"
+
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
-#include "store/internal.h"
 
 static parapet_status make_room(pp_listing *listing)
 {

@@ -1,6 +1,7 @@
-#include <string.h>
+#include "zarr/base64.h"
 
-#include "zarr/internal.h"
+#include <stdint.h>
+#include <string.h>
 
 static const char alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 

@@ -1,10 +1,11 @@
-/* internal.h - what the files of zarr/ share: the scan before parsing, pieces of documents, base64, small floats.
+/* internal.h - what the files of zarr/ share: the scan before parsing, pieces of documents, small floats.
  *
  * Not for other modules. */
 #ifndef PARAPET_ZARR_INTERNAL_H
 #define PARAPET_ZARR_INTERNAL_H
 
 #include "codec/traits.h"
+#include "zarr/base64.h"
 #include "zarr/document.h"
 
 #define PP_MAX_NAME_BYTES 255
@@ -133,13 +134,6 @@ typedef struct pp_type_text {
 } pp_type_text;
 parapet_status pp_type_set(pp_type *type, parapet_type id, size_t element_bytes, size_t swap_bytes,
                            pp_type_text text);
-
-/* ---- base64.c ---- */
-
-void pp_base64_print(const unsigned char *data, size_t bytes, pp_text *text);
-
-/* Decodes into data, which has room for capacity; false when it is not base64 or does not fit. */
-bool pp_base64_parse(const char *text, size_t text_bytes, unsigned char *data, size_t capacity, size_t *bytes);
 
 /* ---- small_float.c: float16 and bfloat16 by arithmetic ---- */
 

@@ -1,0 +1,36 @@
+/* posix_file.c - a file that the user names, as an object of the directory that it is in. */
+#include <errno.h>
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "store/internal.h"
+
+bool pp_posix_is_file(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISREG(found.st_mode);
+}
+
+/* The file may be reached through links, as the root of a store may: that is the user's choice. */
+parapet_status pp_store_posix_build_around(pp_store **store, const char *path, const pp_posix_options *options,
+                                           char **key)
+{
+    char *whole = realpath(path, NULL), *name;
+    parapet_status status;
+    *store = NULL;
+    *key = NULL;
+    if (whole == NULL)
+        return pp_fail_errno(errno, "cannot open the file %s", path);
+    name = strrchr(whole, '/');
+    *name++ = '\0';
+    if ((status = pp_text_duplicate(key, name)) == PARAPET_OK)
+        status = pp_store_posix_build(store, whole[0] != '\0' ? whole : "/", options);
+    free(whole);
+    if (status != PARAPET_OK) {
+        pp_free(*key);
+        *key = NULL;
+    }
+    return status;
+}
