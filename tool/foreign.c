@@ -1,5 +1,5 @@
-/* foreign.c - what an operand is that is not a store, in words that help: people name files of other formats, and
- * directories that hold no Zarr metadata. */
+/* foreign.c - what an operand is that is not a store, in words that help: people name files of metadata, and
+ * directories that hold none. */
 #include "tool.h"
 
 #include <dirent.h>
@@ -10,37 +10,6 @@
 /* A wrong path may name a whole disk: so many entries are looked at. */
 enum { ENTRIES_MOST = 10000 };
 
-enum { MAGIC_BYTES = 8 };
-
-typedef struct tool_format {
-    const char *name;
-    size_t length;
-    char magic[MAGIC_BYTES + 1];
-} tool_format;
-
-static const tool_format formats[] = {
-    {"netCDF in the classic format", 4, "CDF\001"},
-    {"netCDF in the classic format", 4, "CDF\002"},
-    {"netCDF in the classic format", 4, "CDF\005"},
-    {"HDF5, as every netCDF-4 file is", 8, "\211HDF\r\n\032\n"},
-    {"a NumPy array", 6, "\223NUMPY"},
-    {"a zip archive", 4, "PK\003\004"},
-};
-
-/* The format that the first bytes of the file say; NULL: none of those above. */
-static const char *format_of(const char *path)
-{
-    char bytes[MAGIC_BYTES] = {0};
-    FILE *file = fopen(path, "rb");
-    size_t count = file != NULL ? fread(bytes, 1, sizeof bytes, file) : 0;
-    if (file != NULL)
-        (void)fclose(file);
-    for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++)
-        if (count >= formats[i].length && memcmp(bytes, formats[i].magic, formats[i].length) == 0)
-            return formats[i].name;
-    return NULL;
-}
-
 static bool is_metadata(const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash == NULL ? path : slash + 1;
@@ -50,16 +19,9 @@ static bool is_metadata(const char *path)
 bool foreign_report_file(const char *path)
 {
     struct stat status;
-    const char *format;
-    if (stat(path, &status) != 0 || !S_ISREG(status.st_mode))
+    if (!is_metadata(path) || stat(path, &status) != 0 || !S_ISREG(status.st_mode))
         return false;
-    format = format_of(path);
-    if (is_metadata(path))
-        report_error(path, "it is a file that describes a group or an array: name the directory that it is in");
-    else if (format != NULL)
-        report_error(path, "it is a file (%s), which Parapet does not read yet; a Zarr store is a directory", format);
-    else
-        report_error(path, "it is a file, and a Zarr store is a directory");
+    report_error(path, "it is a file that describes a group or an array: name the directory that it is in");
     return true;
 }
 
@@ -110,7 +72,10 @@ static bool search_metadata(tool_search *search, const char *path)
 bool foreign_refuse_directory(const char *path)
 {
     tool_search search = {0};
+    struct stat status;
     char *bound;
+    if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
+        return false;
     if (place_is_in_hierarchy(path) || search_metadata(&search, path))
         return false;
     bound = search.entries < ENTRIES_MOST ? text_format("%s", "")

@@ -323,10 +323,11 @@ typedef struct tool_node {
 /* Opens the store that an operand names; NULL: it failed, or is not a store, and that is reported. */
 parapet_store *store_open(const tool_request *request, const char *url, parapet_mode mode);
 
-/* If the operand is a file: says which, and that a store is a directory. False: it is none, nothing is said. */
+/* If the operand is a file of Zarr metadata: says what to name instead. False: it is none, nothing is said. */
 bool foreign_report_file(const char *path);
 
-/* If there is no Zarr metadata in the directory, below it or around it: says so. False: there is, nothing is said. */
+/* If there is no Zarr metadata in the directory, below it or around it: says so. False: there is, or it is no
+ * directory; nothing is said. */
 bool foreign_refuse_directory(const char *path);
 
 /* What keeps other jobs out of the store: "trusted (ext4)", "owner records (nfs, nolock)". Free with free(). */

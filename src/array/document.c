@@ -111,6 +111,7 @@ parapet_status pp_array_document_duplicate(const pp_array_document *document, pp
     if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
         (status = pp_json_parse(&json, text.data, text.bytes)) == PARAPET_OK)
         status = pp_array_document_parse(copy, json);
+    copy->is_foreign = document->is_foreign;
     pp_json_free(json);
     pp_text_free(&text);
     return status;

@@ -31,20 +31,23 @@ static parapet_status derive_own(parapet_array *array)
 
 static parapet_status parse_node(parapet_array *array, const pp_node *node)
 {
+    parapet_status status;
     if (node->kind != PARAPET_NODE_ARRAY)
         return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is a group, not an array", array->path);
     memcpy(array->document_digest, node->digest, sizeof node->digest);
     array->document_version = node->version;
-    if (node->zarr_format != 2) {
-        parapet_status status = pp_array_document_parse(&array->document, node->json);
-        /* Which cannot be printed, but has to be told to other ranks. */
-        if (status == PARAPET_OK && array->document.type.id == PARAPET_VARIABLE)
-            array->zarray = pp_json_share(node->json);
-        return status;
+    if (node->zarr_format == 2) {
+        array->zarray = pp_json_share(node->json);
+        array->zattrs = pp_json_share(node->zattrs);
+        return pp_array_document_parse_v2(&array->document, node->json, node->zattrs);
     }
-    array->zarray = pp_json_share(node->json);
-    array->zattrs = pp_json_share(node->zattrs);
-    return pp_array_document_parse_v2(&array->document, node->json, node->zattrs);
+    if ((status = pp_array_document_parse(&array->document, node->json)) != PARAPET_OK)
+        return status;
+    array->document.is_foreign = array->store->is_foreign;
+    /* Which cannot be printed, but has to be told to other ranks. */
+    if (array->document.type.id == PARAPET_VARIABLE)
+        array->zarray = pp_json_share(node->json);
+    return PARAPET_OK;
 }
 
 static parapet_status load_once(parapet_array *array)

@@ -150,6 +150,7 @@ static parapet_status take_state(array_state *state, const parapet_store *store,
     status = (state->flags & STATE_IS_VERSION_2) != 0
                  ? pp_array_document_parse_v2(&state->document, state->json, state->zattrs)
                  : pp_array_document_parse(&state->document, state->json);
+    state->document.is_foreign = store->is_foreign;
     return status == PARAPET_OK ? pp_derived_init(&state->derived, store, &state->document) : status;
 }
 

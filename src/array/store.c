@@ -10,6 +10,7 @@
 #include "array/store_handle.h"
 #include "comm/launcher.h"
 #include "comm/topology.h"
+#include "foreign/foreign.h"
 #include "transfer/memory.h"
 
 /* The part of its memory that a store keeps in freed buffers between calls. */
@@ -33,9 +34,20 @@ static bool is_in_memory(const opening *how)
 }
 
 /* Whoever brings a backend has chosen its locks. */
-static bool is_directory(const opening *how)
+static bool is_directory(const parapet_store *store, const opening *how)
 {
-    return how->backend == NULL && !is_in_memory(how);
+    return how->backend == NULL && !is_in_memory(how) && !store->is_foreign;
+}
+
+static parapet_status open_foreign(parapet_store *store, const char *url)
+{
+    if (store->mode != PARAPET_READ)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                       "%s is a file, not a Zarr store, and can only be opened with PARAPET_READ; a store is a "
+                       "directory",
+                       url);
+    store->is_foreign = true;
+    return pp_foreign_build(&store->backend, url, store->options.direct_io);
 }
 
 static parapet_status open_backend(parapet_store *store, const opening *how)
@@ -60,6 +72,8 @@ static parapet_status open_backend(parapet_store *store, const opening *how)
                            pp_comm_size(store->comm));
         return pp_store_memory_build(&store->backend, url + strlen(memory_scheme));
     }
+    if (pp_foreign_is(url))
+        return open_foreign(store, url);
     if (strstr(url, "://") != NULL)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "%s: this version supports only directories and memory: stores", url);
     return pp_store_posix_build(&store->backend, url, &posix);
@@ -88,40 +102,61 @@ static parapet_status prepare_root(parapet_store *store)
 static bool trusts_locks(parapet_store *store, const opening *how)
 {
     pp_lock_trust trust = {.is_trusted = true, .source = "of this process"};
-    if (is_directory(how) && store->options.locks == PARAPET_LOCKS_CHOOSE)
+    if (is_directory(store, how) && store->options.locks == PARAPET_LOCKS_CHOOSE)
         pp_store_posix_trust(store->backend, &trust);
-    else if (is_directory(how))
+    else if (is_directory(store, how))
         trust = (pp_lock_trust){.is_trusted = store->options.locks == PARAPET_LOCKS_TRUSTED, .source = "as told"};
     (void)snprintf(store->lock_source, sizeof store->lock_source, "%s", trust.source);
     return trust.is_trusted;
 }
 
-/* Where one rank finds that locks do not hold on every node, none uses them. */
-static parapet_status choose_locks(parapet_store *store, const opening *how, parapet_status status)
+/* What all ranks have to find alike: of a foreign file its version, of other stores whether locks are trusted. */
+static int64_t trust_or_version(parapet_store *store, const opening *how, parapet_status status)
 {
-    bool trusts = status != PARAPET_OK || trusts_locks(store, how);
-    int64_t all_trust = trusts;
-    if ((status = pp_comm_agree_least(store->comm, "opening the store", status, &all_trust)) != PARAPET_OK ||
-        all_trust)
+    if (status != PARAPET_OK)
+        return INT64_MAX;
+    if (store->is_foreign)
+        (void)snprintf(store->lock_source, sizeof store->lock_source, "a file that is only read");
+    if (store->is_foreign)
+        return (int64_t)(pp_foreign_version(store->backend) >> 2) + 2;
+    return trusts_locks(store, how);
+}
+
+/* Where one rank finds that locks do not hold on every node, none uses them. *is_same: all ranks have read the same
+ * foreign file. */
+static parapet_status choose_locks(parapet_store *store, const opening *how, parapet_status status, bool *is_same)
+{
+    int64_t own = trust_or_version(store, how, status), least = own;
+    if ((status = pp_comm_agree_least(store->comm, "opening the store", status, &least)) != PARAPET_OK)
         return status;
-    if (trusts)
+    *is_same = !store->is_foreign || least == own;
+    if (store->is_foreign || least > 0)
+        return PARAPET_OK;
+    if (own > 0)
         (void)snprintf(store->lock_source, sizeof store->lock_source, "by the mount on the node of another rank");
     store->uses_records = true;
     pp_store_posix_use_records(store->backend, store->options.takeover);
     return PARAPET_OK;
 }
 
+static parapet_status finish_opening(parapet_store *store, const opening *how, bool is_same)
+{
+    if (!is_same)
+        return pp_fail(PARAPET_ERR_STALE, "%s changed while the ranks opened it: open it again", how->url);
+    return pp_comm_rank(store->comm) == 0 ? prepare_root(store) : PARAPET_OK;
+}
+
 /* Rank 0 first: the others then find what it has made. */
 static parapet_status open_storage(parapet_store *store, const opening *how)
 {
-    bool leads = pp_comm_rank(store->comm) == 0;
+    bool leads = pp_comm_rank(store->comm) == 0, is_same = true;
     parapet_status status = leads ? open_backend(store, how) : PARAPET_OK;
     if (pp_comm_size(store->comm) > 1 &&
         (status = pp_comm_agree(store->comm, "opening the store", status)) != PARAPET_OK)
         return status;
-    if ((status = choose_locks(store, how, leads ? status : open_backend(store, how))) != PARAPET_OK)
+    if ((status = choose_locks(store, how, leads ? status : open_backend(store, how), &is_same)) != PARAPET_OK)
         return status;
-    return pp_comm_agree(store->comm, "opening the store", leads ? prepare_root(store) : PARAPET_OK);
+    return pp_comm_agree(store->comm, "opening the store", finish_opening(store, how, is_same));
 }
 
 static parapet_status check_open_arguments(parapet_store **store, const opening *how)

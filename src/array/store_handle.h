@@ -21,6 +21,7 @@ struct parapet_store {
     int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;
     pp_homes homes;             /* of the arrays that were opened so far, on rank 0 */
+    bool is_foreign;            /* a file of another format, which can only be read */
     bool uses_records;          /* in place of locks; equal on all ranks */
     char lock_source[96];       /* why */
     int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */

@@ -75,7 +75,7 @@ static parapet_status choose_codecs(const parapet_copy_changes *changes, const p
                                     const pp_array_document *source, pp_chain_spec *codecs)
 {
     const pp_chain_spec *own = pp_document_chunk_codecs(source);
-    bool is_new = source->zarr_format == 2 || wishes->chunks.kind != PP_EXTENTS_SAME;
+    bool is_new = source->zarr_format == 2 || source->is_foreign || wishes->chunks.kind != PP_EXTENTS_SAME;
     if (is_given(changes->codec))
         return pp_codecs_from_words(codecs, changes->codec, source->type.element_bytes, !changes->no_checksum);
     if (is_new || !pp_chain_spec_can_stay(own, is_permuted(&wishes->view)))

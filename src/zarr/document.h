@@ -16,6 +16,7 @@ typedef struct pp_key_encoding {
 
 typedef struct pp_array_document {
     int zarr_format; /* 3 or 2 */
+    bool is_foreign; /* not from a document, but made from the header of a file of another format */
     int ndim;
     int64_t shape[PARAPET_MAX_NDIM];
     int64_t grid_shape[PARAPET_MAX_NDIM]; /* the stored object: a shard, or a chunk when not sharded */

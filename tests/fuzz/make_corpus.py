@@ -3,10 +3,12 @@
 
 Small on purpose: one valid input per chain and form, from which the fuzzer finds its way."""
 import gzip
+import io
 import os
 import re
 import struct
 import sys
+import zipfile
 
 import numcodecs
 import numpy
@@ -225,7 +227,36 @@ def make_state_seeds():
     save("copy_job", "job", b"copy by parapet 0.1.0\n\ncrc32c: 00000000\n")
 
 
+def make_foreign_seeds():
+    """One file of each format: netCDF in three versions, with a record variable and attributes; NumPy; raw."""
+    for version, wide in ((1, ">I"), (2, ">I"), (5, ">Q")):
+        start = ">I" if version == 1 else ">Q"
+
+        def count(value):
+            return struct.pack(wide, value)
+
+        def name(text):
+            return count(len(text)) + text + bytes(-len(text) % 4)
+
+        head = b"CDF" + bytes([version]) + count(2) + struct.pack(">I", 10) + count(2)
+        head += name(b"time") + count(0) + name(b"x") + count(3) + struct.pack(">I", 12) + count(1)
+        head += name(b"title") + struct.pack(">I", 2) + count(5) + b"hello" + bytes(3)
+        head += struct.pack(">I", 11) + count(1) + name(b"v") + count(2) + count(0) + count(1)
+        head += struct.pack(">I", 12) + count(1) + name(b"_FillValue") + struct.pack(">I", 3) + count(1) + b"\0\7\0\0"
+        head += struct.pack(">I", 3) + count(8)
+        save("foreign", f"netcdf{version}", head + struct.pack(start, len(head) + struct.calcsize(start)) + bytes(range(12)))
+    for order in ("False", "True"):
+        text = f"{{'descr': '<f4', 'fortran_order': {order}, 'shape': (2, 3), }}".encode()
+        save("foreign", f"npy_{order}", b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text + bytes(range(24)))
+    archive = io.BytesIO()
+    with zipfile.ZipFile(archive, "w") as opened:
+        opened.writestr(zipfile.ZipInfo("a.npy"), b"\x93NUMPY\1\0" + struct.pack("<H", len(text)) + text + bytes(24))
+    save("foreign", "npz", archive.getvalue())
+    save("foreign", "raw", b"rtype=int16,shape=2x3,endian=big,order=F,offset=4:" + bytes(range(12)))
+
+
 make_codec_seeds()
+make_foreign_seeds()
 make_index_seeds()
 make_commit_seeds()
 make_manifest_seeds()

@@ -1,0 +1,81 @@
+/* open.c - which file a url means. */
+#include <string.h>
+
+#include "foreign/foreign.h"
+
+#define RAW_SCHEME "raw:"
+
+/* The parts of a url: "raw:words:PATH", or "PATH", or "PATH/NAME". */
+typedef struct foreign_url {
+    char *path; /* owned */
+    const char *raw, *name;
+} foreign_url;
+
+static bool is_raw(const char *url)
+{
+    return strncmp(url, RAW_SCHEME, strlen(RAW_SCHEME)) == 0;
+}
+
+/* Cuts the path where the file ends; false: there is none. */
+static bool find_file(foreign_url *parts)
+{
+    char *slash;
+    if (pp_posix_is_file(parts->path))
+        return true;
+    if ((slash = strrchr(parts->path, '/')) == NULL || slash == parts->path)
+        return false;
+    *slash = '\0';
+    parts->name = slash + 1;
+    return pp_posix_is_file(parts->path);
+}
+
+static parapet_status split_url(const char *url, foreign_url *parts)
+{
+    const char *colon;
+    *parts = (foreign_url){0};
+    if (!is_raw(url))
+        return pp_text_duplicate(&parts->path, url);
+    parts->raw = url + strlen(RAW_SCHEME);
+    if ((colon = strchr(parts->raw, ':')) == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "name the file after the words: raw:type=float32,shape=100x200:FILE");
+    return pp_text_duplicate(&parts->path, colon + 1);
+}
+
+bool pp_foreign_is(const char *url)
+{
+    foreign_url parts;
+    bool is_file = is_raw(url) || (split_url(url, &parts) == PARAPET_OK && find_file(&parts));
+    if (!is_raw(url))
+        pp_free(parts.path);
+    return is_file;
+}
+
+static parapet_status build_around(pp_store **store, const foreign_url *parts, parapet_direct_io direct_io)
+{
+    const pp_posix_options options = {.read_only = true, .direct_io = direct_io};
+    pp_foreign_source source = {.raw = parts->raw, .name = parts->name};
+    char *key = NULL;
+    parapet_status status = pp_store_posix_build_around(&source.files, parts->path, &options, &key);
+    if (status != PARAPET_OK)
+        return status;
+    source.key = key;
+    if ((status = pp_foreign_build_over(store, &source)) != PARAPET_OK)
+        pp_store_free(source.files);
+    else
+        pp_foreign_own_files(*store);
+    pp_free(key);
+    return status;
+}
+
+parapet_status pp_foreign_build(pp_store **store, const char *url, parapet_direct_io direct_io)
+{
+    foreign_url parts;
+    parapet_status status = split_url(url, &parts);
+    if (status != PARAPET_OK)
+        return status;
+    if (parts.raw == NULL)
+        (void)find_file(&parts);
+    status = build_around(store, &parts, direct_io);
+    pp_free(parts.path);
+    return status;
+}

@@ -1,0 +1,327 @@
+#include "foreign/places.h"
+
+#include <inttypes.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/checked.h"
+
+/* Equal slabs as far as possible, so that the last one is not a small rest. */
+static int64_t slab_extent(int64_t extent, int64_t most)
+{
+    return extent <= most ? pp_max_i64(extent, 1) : pp_divide_up(extent, pp_divide_up(extent, most));
+}
+
+void pp_slab_choose(int ndim, const int64_t *extent, size_t element_bytes, int64_t *slab)
+{
+    int64_t most = pp_max_i64((int64_t)(PP_SLAB_BYTES / element_bytes), 1);
+    int d;
+    for (d = ndim - 1; d >= 0; d--) {
+        slab[d] = slab_extent(extent[d], most);
+        most = slab[d] < extent[d] ? 1 : pp_max_i64(most / slab[d], 1);
+    }
+}
+
+static const int64_t *slab_of(const pp_foreign_array *array)
+{
+    return array->extent + array->ndim;
+}
+
+/* The dimension of the file that readers see as this one. */
+static int dimension_in_file(const pp_foreign_array *array, int dimension)
+{
+    return array->is_reversed ? array->ndim - 1 - dimension : dimension;
+}
+
+/* Bytes of everything faster than a dimension; pp_places_add has made sure that they fit. */
+static uint64_t bytes_below(const pp_foreign_array *array, int dimension)
+{
+    uint64_t bytes = array->element_bytes;
+    int d;
+    for (d = dimension + 1; d < array->ndim; d++)
+        bytes *= (uint64_t)array->extent[d];
+    return bytes;
+}
+
+static uint64_t distance_in(const pp_foreign_array *array, int dimension)
+{
+    return dimension == 0 ? array->distance : bytes_below(array, dimension);
+}
+
+/* The slowest dimension of which a slab may have several indices. */
+static int split_dimension(const pp_foreign_array *array)
+{
+    int d = array->ndim - 1;
+    while (d > 0 && slab_of(array)[d] >= array->extent[d])
+        d--;
+    return d < 0 ? 0 : d;
+}
+
+int64_t pp_foreign_array_slabs(const pp_foreign_array *array, int dimension)
+{
+    int d = dimension_in_file(array, dimension);
+    return pp_divide_up(array->extent[d], slab_of(array)[d]);
+}
+
+uint64_t pp_foreign_array_slab_bytes(const pp_foreign_array *array)
+{
+    uint64_t bytes = array->element_bytes;
+    int d;
+    for (d = 0; d < array->ndim; d++)
+        bytes *= (uint64_t)slab_of(array)[d];
+    return bytes;
+}
+
+void pp_foreign_array_locate(const pp_foreign_array *array, const int64_t *position, pp_place *place)
+{
+    int split = split_dimension(array), d;
+    *place = (pp_place){.start = array->start, .run_bytes = array->element_bytes, .run_count = 1};
+    for (d = 0; d < array->ndim && d <= split; d++) {
+        int64_t first = position[dimension_in_file(array, d)] * slab_of(array)[d];
+        place->start += (uint64_t)first * distance_in(array, d);
+        place->run_count = (uint64_t)pp_min_i64(slab_of(array)[d], array->extent[d] - first);
+    }
+    if (array->ndim > 0)
+        place->run_bytes = bytes_below(array, split);
+    place->distance = array->ndim > 0 ? distance_in(array, split) : place->run_bytes;
+}
+
+/* ---- Adding an array ---- */
+
+static parapet_status refuse_size(const char *name)
+{
+    return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" has more elements than any file", name);
+}
+
+/* What its elements take, each extent counted as 1 at least, so that nothing overflows later. */
+static bool count_bytes(pp_foreign_array *array, uint64_t wanted_distance)
+{
+    int64_t bytes = (int64_t)array->element_bytes;
+    int d;
+    for (d = array->ndim - 1; d >= 0; d--) {
+        if (d == 0)
+            array->distance = wanted_distance > 0 ? wanted_distance : (uint64_t)bytes;
+        if (!pp_multiply_fits(bytes, pp_max_i64(array->extent[d], 1), &bytes))
+            return false;
+    }
+    return true;
+}
+
+static bool is_empty(const pp_foreign_array *array)
+{
+    int d;
+    for (d = 0; d < array->ndim; d++)
+        if (array->extent[d] == 0)
+            return true;
+    return false;
+}
+
+/* The first byte after the last element; false: no file is that long. */
+static bool find_end(const pp_foreign_array *array, uint64_t *end)
+{
+    int64_t last = 0;
+    *end = array->start;
+    if (is_empty(array))
+        return true;
+    if (array->ndim > 0 &&
+        (array->distance > INT64_MAX || !pp_multiply_fits((int64_t)array->distance, array->extent[0] - 1, &last)))
+        return false;
+    return pp_add_u64_fits(*end, (uint64_t)last, end) &&
+           pp_add_u64_fits(*end, array->ndim > 0 ? bytes_below(array, 0) : array->element_bytes, end);
+}
+
+static parapet_status check_end(const pp_places *places, const pp_foreign_array *array)
+{
+    uint64_t end;
+    if (!find_end(array, &end))
+        return refuse_size(array->name);
+    if (end > places->file_bytes && !is_empty(array))
+        return pp_fail(PARAPET_ERR_CORRUPT,
+                       "the file has %" PRIu64 " bytes, but \"%s\" ends at byte %" PRIu64
+                       ": it was cut off, or is still being written",
+                       places->file_bytes, array->name, end);
+    return PARAPET_OK;
+}
+
+static void set_codecs(pp_array_document *document, const pp_flat *flat)
+{
+    pp_chain_spec *codecs = &document->codecs;
+    int d;
+    codecs->count = 0;
+    if (flat->is_reversed && document->ndim > 1) {
+        codecs->codecs[codecs->count] = (pp_codec_spec){.id = PP_CODEC_TRANSPOSE};
+        for (d = 0; d < document->ndim; d++)
+            codecs->codecs[codecs->count].order[d] = (int8_t)(document->ndim - 1 - d);
+        codecs->count++;
+    }
+    codecs->codecs[codecs->count++] =
+        (pp_codec_spec){.id = PP_CODEC_BYTES, .is_big_endian = flat->is_big_endian && document->type.swap_bytes > 1};
+}
+
+static parapet_status print_document(pp_places *places, pp_array_document *document, const pp_flat *flat,
+                                     pp_foreign_array *array)
+{
+    pp_text text = {0};
+    parapet_status status;
+    int d;
+    document->zarr_format = 3;
+    document->keys = (pp_key_encoding){.separator = '/'};
+    for (d = 0; d < document->ndim; d++)
+        document->grid_shape[d] = slab_of(array)[dimension_in_file(array, d)];
+    set_codecs(document, flat);
+    if ((status = pp_array_document_print(document, &text)) != PARAPET_OK) {
+        pp_text_free(&text);
+        return status;
+    }
+    array->document_bytes = text.bytes;
+    places->document_bytes += text.bytes;
+    if ((status = pp_text_finish(&text, &array->document)) != PARAPET_OK)
+        return status;
+    if (places->document_bytes > PP_MAX_FOREIGN_DOCUMENTS)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "the metadata of all arrays would take more than %zu MiB",
+                       PP_MAX_FOREIGN_DOCUMENTS >> 20);
+    return PARAPET_OK;
+}
+
+static parapet_status make_room(pp_places *places)
+{
+    size_t capacity = places->capacity > 0 ? 2 * places->capacity : 8;
+    parapet_status status;
+    if (places->count == PP_MAX_FOREIGN_ARRAYS)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "the file has more than %d arrays", PP_MAX_FOREIGN_ARRAYS);
+    if (places->count < places->capacity)
+        return PARAPET_OK;
+    if ((status = pp_reallocate(&places->arrays, capacity * sizeof places->arrays[0])) == PARAPET_OK)
+        places->capacity = capacity;
+    return status;
+}
+
+static void clear_array(pp_foreign_array *array)
+{
+    pp_free(array->name);
+    pp_free(array->document);
+    pp_free(array->extent);
+}
+
+static parapet_status fill_array(pp_foreign_array *array, const char *name, const pp_array_document *document,
+                                 const pp_flat *flat)
+{
+    parapet_status status;
+    int d;
+    *array = (pp_foreign_array){.ndim = document->ndim,
+                                .is_reversed = flat->is_reversed,
+                                .element_bytes = document->type.element_bytes,
+                                .start = flat->start};
+    if ((status = pp_text_duplicate(&array->name, name)) != PARAPET_OK ||
+        (status = pp_allocate_array(&array->extent, 2 * (size_t)document->ndim, sizeof array->extent[0])) !=
+            PARAPET_OK)
+        return status;
+    for (d = 0; d < document->ndim; d++)
+        array->extent[dimension_in_file(array, d)] = document->shape[d];
+    pp_slab_choose(array->ndim, array->extent, array->element_bytes, array->extent + array->ndim);
+    return count_bytes(array, flat->distance) ? PARAPET_OK : refuse_size(name);
+}
+
+static parapet_status check_name(const char *name)
+{
+    parapet_status status = pp_path_check(name);
+    if (status == PARAPET_OK && strchr(name, '/') == NULL)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                   "the array \"%.64s\" has a name that Zarr does not allow: rename it in the file", name);
+}
+
+parapet_status pp_places_add(pp_places *places, const char *name, pp_array_document *document, const pp_flat *flat)
+{
+    pp_foreign_array *array;
+    parapet_status status;
+    if ((status = check_name(name)) != PARAPET_OK || (status = make_room(places)) != PARAPET_OK)
+        return status;
+    array = &places->arrays[places->count];
+    if ((status = fill_array(array, name, document, flat)) != PARAPET_OK ||
+        (status = check_end(places, array)) != PARAPET_OK ||
+        (status = print_document(places, document, flat, array)) != PARAPET_OK) {
+        clear_array(array);
+        return status;
+    }
+    places->count++;
+    return PARAPET_OK;
+}
+
+parapet_status pp_places_set_group(pp_places *places, const char *attributes, size_t bytes)
+{
+    pp_group_document group = {.zarr_format = 3};
+    pp_text text = {0};
+    parapet_status status;
+    if ((status = attributes != NULL ? pp_json_parse(&group.attributes, attributes, bytes)
+                                     : pp_json_object_build(&group.attributes)) == PARAPET_OK)
+        status = pp_group_document_print(&group, &text);
+    pp_group_document_clear(&group);
+    if (status != PARAPET_OK) {
+        pp_text_free(&text);
+        return status;
+    }
+    return pp_text_finish(&text, &places->group);
+}
+
+static int compare_names(const void *left, const void *right)
+{
+    const pp_foreign_array *a = left, *b = right;
+    return strcmp(a->name, b->name);
+}
+
+parapet_status pp_places_finish(pp_places *places)
+{
+    size_t i;
+    if (places->count > 1)
+        qsort(places->arrays, places->count, sizeof places->arrays[0], compare_names);
+    for (i = 1; i < places->count; i++)
+        if (compare_names(&places->arrays[i - 1], &places->arrays[i]) == 0)
+            return pp_fail(PARAPET_ERR_FORMAT, "the file has two arrays with the name \"%s\"",
+                           places->arrays[i].name);
+    return PARAPET_OK;
+}
+
+void pp_places_free(pp_places *places)
+{
+    size_t i;
+    for (i = 0; i < places->count; i++)
+        clear_array(&places->arrays[i]);
+    pp_free(places->arrays);
+    pp_free(places->group);
+    *places = (pp_places){0};
+}
+
+parapet_status pp_places_keep_only(pp_places *places, const char *name)
+{
+    const pp_foreign_array *found = places->group != NULL ? pp_places_find(places, name, strlen(name)) : NULL;
+    pp_foreign_array kept;
+    if (found == NULL)
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "the file has no array \"%s\"", name);
+    kept = *found;
+    places->arrays[found - places->arrays] = places->arrays[0];
+    places->arrays[0] = kept;
+    while (places->count > 1)
+        clear_array(&places->arrays[--places->count]);
+    pp_free(places->group);
+    places->group = NULL;
+    places->arrays[0].name[0] = '\0';
+    return PARAPET_OK;
+}
+
+const pp_foreign_array *pp_places_find(const pp_places *places, const char *name, size_t name_bytes)
+{
+    size_t low = 0, high = places->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        const pp_foreign_array *array = &places->arrays[middle];
+        int order = strncmp(array->name, name, name_bytes);
+        if (order == 0 && array->name[name_bytes] == '\0')
+            return array;
+        if (order < 0)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return NULL;
+}

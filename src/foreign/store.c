@@ -1,0 +1,384 @@
+/* store.c - the operations of a foreign file as a store. */
+#include <inttypes.h>
+#include <string.h>
+
+#include "base/checked.h"
+#include "foreign/foreign.h"
+#include "foreign/format.h"
+#include "foreign/runs.h"
+#include "store/listing.h"
+
+#define DOCUMENT_NAME "zarr.json"
+
+typedef struct foreign_store {
+    pp_store store;
+    pp_store *files;
+    bool owns_files;
+    char *key; /* of the file */
+    pp_reader *file;
+    pp_places places;
+} foreign_store;
+
+typedef struct foreign_reader {
+    pp_reader reader;
+    const char *document; /* NULL: a chunk */
+    pp_place place;
+} foreign_reader;
+
+static const pp_key_encoding key_encoding = {.separator = '/'};
+
+/* ---- Reading ---- */
+
+/* A file that was replaced or changed by another program is no longer what its header said. */
+static parapet_status check_unchanged(const foreign_store *self, parapet_status status)
+{
+    uint64_t version = 0;
+    (void)pp_store_version(self->files, self->key, &version);
+    if (version == self->file->version)
+        return status;
+    return pp_fail(PARAPET_ERR_STALE, "%s was changed or replaced after it was opened: open it again", self->key);
+}
+
+static parapet_status foreign_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
+{
+    const foreign_reader *from = (foreign_reader *)reader;
+    const foreign_store *self = (foreign_store *)reader->store;
+    if (from->document == NULL)
+        return check_unchanged(self, pp_place_read(self->file, &from->place, offset, bytes, target));
+    memcpy(target, from->document + offset, bytes);
+    return PARAPET_OK;
+}
+
+static void foreign_expect(pp_reader *reader, uint64_t offset, size_t bytes)
+{
+    const foreign_reader *from = (foreign_reader *)reader;
+    const foreign_store *self = (foreign_store *)reader->store;
+    uint64_t there = from->place.run_bytes * from->place.run_count;
+    if (from->document == NULL && from->place.distance == from->place.run_bytes && offset < there)
+        pp_reader_expect(self->file, from->place.start + offset, (size_t)pp_min_u64(bytes, there - offset));
+}
+
+static void foreign_close_reader(pp_reader *reader)
+{
+    pp_free(reader);
+}
+
+/* ---- Keys ---- */
+
+/* The array that a key is below, and the rest of the key; NULL: none. A file that is one array has nothing else. */
+static const pp_foreign_array *split_key(const foreign_store *self, const char *key, const char **rest)
+{
+    size_t bytes = strcspn(key, "/");
+    *rest = key;
+    if (self->places.group == NULL)
+        return &self->places.arrays[0];
+    *rest = key[bytes] == '/' ? key + bytes + 1 : key + bytes;
+    return pp_places_find(&self->places, key, bytes);
+}
+
+static bool find_chunk(const pp_foreign_array *array, const char *rest, pp_place *place)
+{
+    int64_t position[PARAPET_MAX_NDIM] = {0};
+    int d;
+    if (!pp_key_parse(&key_encoding, array->ndim, rest, position))
+        return false;
+    for (d = 0; d < array->ndim; d++)
+        if (position[d] >= pp_foreign_array_slabs(array, d))
+            return false;
+    pp_foreign_array_locate(array, position, place);
+    return true;
+}
+
+static bool find_object(const foreign_store *self, const char *key, foreign_reader *found)
+{
+    const char *rest;
+    const pp_foreign_array *array = split_key(self, key, &rest);
+    if (self->places.group != NULL && strcmp(key, DOCUMENT_NAME) == 0) {
+        found->document = self->places.group;
+        found->reader.bytes = strlen(found->document);
+        return true;
+    }
+    if (array == NULL)
+        return false;
+    if (strcmp(rest, DOCUMENT_NAME) == 0) {
+        found->document = array->document;
+        found->reader.bytes = array->document_bytes;
+        return true;
+    }
+    found->reader.bytes = pp_foreign_array_slab_bytes(array);
+    return find_chunk(array, rest, &found->place);
+}
+
+static parapet_status foreign_open(pp_store *store, const char *key, pp_reader **reader)
+{
+    const foreign_store *self = (foreign_store *)store;
+    foreign_reader found = {.reader = {.store = store, .version = self->file->version}};
+    if (!find_object(self, key, &found))
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "%s has no %s", self->key, key);
+    return pp_bytes_duplicate(reader, &found, sizeof found);
+}
+
+/* ---- Listing ---- */
+
+static parapet_status list_group(const foreign_store *self, pp_listing *listing)
+{
+    parapet_status status = pp_listing_add(listing, DOCUMENT_NAME, false, strlen(self->places.group));
+    size_t i;
+    for (i = 0; i < self->places.count && status == PARAPET_OK; i++)
+        status = pp_listing_add(listing, self->places.arrays[i].name, true, 0);
+    return status;
+}
+
+static bool has_chunks(const pp_foreign_array *array)
+{
+    int d;
+    for (d = 0; d < array->ndim; d++)
+        if (array->extent[d] == 0)
+            return false;
+    return true;
+}
+
+static parapet_status list_array(const pp_foreign_array *array, pp_listing *listing)
+{
+    parapet_status status = pp_listing_add(listing, DOCUMENT_NAME, false, array->document_bytes);
+    if (status != PARAPET_OK || !has_chunks(array))
+        return status;
+    return pp_listing_add(listing, "c", array->ndim > 0, pp_foreign_array_slab_bytes(array));
+}
+
+/* How many positions a prefix such as "c/0/1" has; -1: it is none of a chunk. */
+static int count_positions(const char *rest)
+{
+    int count = 0;
+    if (rest[0] != 'c')
+        return -1;
+    for (rest++; *rest == '/'; count++) {
+        size_t digits = strspn(rest + 1, "0123456789");
+        if (digits == 0)
+            return -1;
+        rest += 1 + digits;
+    }
+    return *rest == '\0' ? count : -1;
+}
+
+static parapet_status list_chunks(const pp_foreign_array *array, int dimension, pp_listing *listing)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t i, count = pp_foreign_array_slabs(array, dimension);
+    for (i = 0; i < count && status == PARAPET_OK; i++) {
+        pp_text name = {0};
+        pp_text_add(&name, "%" PRId64, i);
+        if ((status = name.status) == PARAPET_OK)
+            status =
+                pp_listing_add(listing, name.data, dimension + 1 < array->ndim, pp_foreign_array_slab_bytes(array));
+        pp_text_free(&name);
+    }
+    return status;
+}
+
+static parapet_status list_prefix(const foreign_store *self, const char *prefix, pp_listing *listing)
+{
+    const char *rest;
+    const pp_foreign_array *array = split_key(self, prefix, &rest);
+    int positions;
+    if (self->places.group != NULL && prefix[0] == '\0')
+        return list_group(self, listing);
+    if (array != NULL && rest[0] == '\0')
+        return list_array(array, listing);
+    positions = array != NULL && has_chunks(array) ? count_positions(rest) : -1;
+    if (positions < 0 || positions >= array->ndim)
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "%s has nothing below %s", self->key, prefix);
+    return list_chunks(array, positions, listing);
+}
+
+static parapet_status foreign_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)
+{
+    pp_listing listing = {0};
+    parapet_status status = list_prefix((foreign_store *)store, prefix, &listing);
+    if (status == PARAPET_OK)
+        status = pp_listing_tell(&listing, visit, context);
+    pp_listing_free(&listing);
+    return status;
+}
+
+/* ---- What would change it ---- */
+
+static parapet_status refuse_change(pp_store *store)
+{
+    return pp_fail(PARAPET_ERR_UNSUPPORTED, "%s is not a Zarr store and can only be read",
+                   ((foreign_store *)store)->key);
+}
+
+static parapet_status refuse_begin(pp_store *store, const pp_write_request *request, pp_writer **writer)
+{
+    (void)request;
+    (void)writer;
+    return refuse_change(store);
+}
+
+static parapet_status refuse_resume(pp_store *store, const pp_write_request *request, uint64_t bytes,
+                                    pp_writer **writer)
+{
+    (void)bytes;
+    return refuse_begin(store, request, writer);
+}
+
+static parapet_status refuse_log(pp_store *store, const char *key, uint64_t keep_bytes, pp_log **log)
+{
+    (void)key;
+    (void)keep_bytes;
+    (void)log;
+    return refuse_change(store);
+}
+
+static parapet_status refuse_lock(pp_store *store, const char *key, pp_lock **lock)
+{
+    (void)key;
+    (void)lock;
+    return refuse_change(store);
+}
+
+static parapet_status refuse_move(pp_store *store, const char *key, const char *new_key)
+{
+    (void)key;
+    (void)new_key;
+    return refuse_change(store);
+}
+
+static parapet_status refuse_remove(pp_store *store, const char *key)
+{
+    (void)key;
+    return refuse_change(store);
+}
+
+/* Nobody of Parapet's changes it: there is nothing to wait for. */
+static parapet_status view_no_lock(pp_store *store, const char *key, pp_lock_view *view)
+{
+    (void)store;
+    (void)key;
+    (void)view;
+    return PARAPET_OK;
+}
+
+static parapet_status settle_nothing(pp_store *store)
+{
+    (void)store;
+    return PARAPET_OK;
+}
+
+static void foreign_free(pp_store *store)
+{
+    foreign_store *self = (foreign_store *)store;
+    pp_places_free(&self->places);
+    pp_reader_free(self->file);
+    if (self->owns_files)
+        pp_store_free(self->files);
+    pp_free(self->key);
+    pp_free(self);
+}
+
+static const pp_store_ops foreign_ops = {
+    .name = "foreign file",
+    .open = foreign_open,
+    .read = foreign_read,
+    .expect = foreign_expect,
+    .close_reader = foreign_close_reader,
+    .begin = refuse_begin,
+    .resume = refuse_resume,
+    .open_log = refuse_log,
+    .open_lock = refuse_lock,
+    .view_lock = view_no_lock,
+    .move = refuse_move,
+    .settle = settle_nothing,
+    .remove = refuse_remove,
+    .remove_prefix = refuse_remove,
+    .remove_empty = refuse_remove,
+    .list = foreign_list,
+    .free = foreign_free,
+};
+
+/* ---- Opening ---- */
+
+static parapet_status refuse_format(const unsigned char *signature, size_t bytes)
+{
+    static const unsigned char hdf5[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    if (bytes == sizeof hdf5 && memcmp(signature, hdf5, sizeof hdf5) == 0)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "it is HDF5, as every netCDF-4 file is, which Parapet does not read "
+                                                "yet; \"nccopy -k cdf5\" makes a netCDF file that it reads");
+    return pp_fail(
+        PARAPET_ERR_UNSUPPORTED,
+        "it is a file, but neither netCDF in the classic format nor of NumPy; a Zarr store is a directory, "
+        "and a file without a header is named raw:type=float32,shape=100x200:FILE");
+}
+
+static parapet_status read_header(foreign_store *self)
+{
+    unsigned char signature[PP_SIGNATURE_BYTES] = {0};
+    size_t bytes = (size_t)pp_min_u64(self->file->bytes, sizeof signature);
+    const pp_format *format;
+    parapet_status status = pp_reader_read(self->file, 0, bytes, signature);
+    if (status != PARAPET_OK)
+        return status;
+    format = pp_format_recognise(signature, bytes);
+    return format != NULL ? format->read(self->file, &self->places) : refuse_format(signature, bytes);
+}
+
+static parapet_status read_places(foreign_store *self, const pp_foreign_source *source)
+{
+    const char *raw = source->raw;
+    parapet_status status = pp_store_open_object(self->files, self->key, &self->file);
+    if (status != PARAPET_OK)
+        return status;
+    self->places.file_bytes = self->file->bytes;
+    if ((status = raw != NULL ? pp_raw_read(raw, strcspn(raw, ":"), &self->places) : read_header(self)) !=
+            PARAPET_OK ||
+        (status = pp_places_finish(&self->places)) != PARAPET_OK || source->name == NULL)
+        return status;
+    return pp_places_keep_only(&self->places, source->name);
+}
+
+static void add_to_hash(uint64_t *hash, const char *text)
+{
+    for (; text != NULL && *text != '\0'; text++)
+        *hash = (*hash ^ (unsigned char)*text) * UINT64_C(0x100000001b3);
+}
+
+/* Another place than that of the directory, and the same whenever this file is opened. */
+static void set_place(foreign_store *self, const pp_foreign_source *source)
+{
+    uint64_t hash = UINT64_C(0xcbf29ce484222325);
+    add_to_hash(&hash, source->key);
+    add_to_hash(&hash, "/");
+    add_to_hash(&hash, source->name);
+    self->store.place[0] = self->files->place[0] ^ hash;
+    self->store.place[1] = self->files->place[1] + (hash | 1);
+}
+
+parapet_status pp_foreign_build_over(pp_store **store, const pp_foreign_source *source)
+{
+    foreign_store *self;
+    parapet_status status = pp_allocate(&self, sizeof *self);
+    *store = NULL;
+    if (status != PARAPET_OK)
+        return status;
+    self->store.ops = &foreign_ops;
+    self->files = source->files;
+    if ((status = pp_text_duplicate(&self->key, source->key)) == PARAPET_OK &&
+        (status = read_places(self, source)) == PARAPET_OK) {
+        set_place(self, source);
+        *store = &self->store;
+        return PARAPET_OK;
+    }
+    foreign_free(&self->store);
+    return status;
+}
+
+void pp_foreign_own_files(pp_store *store)
+{
+    ((foreign_store *)store)->owns_files = true;
+}
+
+uint64_t pp_foreign_version(const pp_store *store)
+{
+    return ((const foreign_store *)store)->file->version;
+}

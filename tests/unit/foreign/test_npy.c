@@ -1,0 +1,88 @@
+#include "file.h"
+
+/* A header of version 1, and elements 0, 1, 2, ... of two bytes each. */
+static file_bytes write_npy(const char *text, int count)
+{
+    file_bytes file = {.count = 0};
+    int i;
+    add_bytes(&file, "\223NUMPY\001\000", 8);
+    add_little(&file, strlen(text), 2);
+    add_bytes(&file, text, strlen(text));
+    for (i = 0; i < count; i++)
+        add_little(&file, (uint64_t)i, 2);
+    return file;
+}
+
+static void assert_refused(const char *text, parapet_status expected, const char *word)
+{
+    file_bytes file = write_npy(text, 6);
+    opened_file opened = open_bytes(file.data, file.count, NULL);
+    assert_null(opened.store);
+    assert_fails(opened.status, expected, word);
+    close_file(&opened);
+}
+
+static void test_npy__the_array_is_the_root(void **state)
+{
+    file_bytes file = write_npy("{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }   \n", 6);
+    opened_file opened = open_bytes(file.data, file.count, NULL);
+    (void)state;
+    assert_ok(opened.status);
+    assert_says(&opened, "zarr.json", "\"data_type\": \"int16\"");
+    assert_says(&opened, "zarr.json", "\"endian\": \"little\"");
+    assert_chunk(&opened, "c/0/0", file.data + file.count - 12, 12);
+    assert_fails(pp_store_open_object(opened.store, "c/0/1", &(pp_reader *){NULL}), PARAPET_ERR_NOT_FOUND, "c/0/1");
+    close_file(&opened);
+}
+
+static void test_npy__fortran_order_is_a_transposition(void **state)
+{
+    file_bytes file = write_npy("{'descr': '>i2', 'fortran_order': True, 'shape': (2L, 3L)}", 6);
+    opened_file opened = open_bytes(file.data, file.count, NULL);
+    (void)state;
+    assert_ok(opened.status);
+    assert_says(&opened, "zarr.json", "transpose");
+    assert_says(&opened, "zarr.json", "\"endian\": \"big\"");
+    assert_chunk(&opened, "c/0/0", file.data + file.count - 12, 12);
+    close_file(&opened);
+}
+
+static void test_npy__a_scalar_is_one_chunk(void **state)
+{
+    file_bytes file = write_npy("{'descr': '<i2', 'fortran_order': False, 'shape': ()}", 1);
+    opened_file opened = open_bytes(file.data, file.count, NULL);
+    (void)state;
+    assert_ok(opened.status);
+    assert_chunk(&opened, "c", file.data + file.count - 2, 2);
+    close_file(&opened);
+}
+
+static void test_npy__what_is_wrong_is_named(void **state)
+{
+    (void)state;
+    assert_refused("{'descr': '|O', 'fortran_order': False, 'shape': (6,)}", PARAPET_ERR_UNSUPPORTED,
+                   "Python objects");
+    assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (7,)}", PARAPET_ERR_CORRUPT, "cut off");
+    assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (-1,)}", PARAPET_ERR_FORMAT, "extent");
+    assert_refused("{'descr': '<i2', 'fortran_order': 3, 'shape': (6,)}", PARAPET_ERR_FORMAT, "fortran_order");
+    assert_refused("{'descr': '<q2', 'fortran_order': False, 'shape': (6,)}", PARAPET_ERR_UNSUPPORTED, "q2");
+    assert_refused("{'fortran_order': False, 'shape': (6,)}", PARAPET_ERR_FORMAT, "descr");
+    assert_refused("{'descr': '<i2', 'fortran_order': False}", PARAPET_ERR_FORMAT, "shape");
+    assert_refused("{'descr': '<i\\x32', 'fortran_order': False, 'shape': (6,)}", PARAPET_ERR_FORMAT, "escape");
+    assert_refused("{'descr: 3}", PARAPET_ERR_FORMAT, "string");
+    assert_refused("os.system('x')", PARAPET_ERR_FORMAT, "dictionary");
+    assert_refused("", PARAPET_ERR_FORMAT, "");
+    assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (9223372036854775807, 9)}", PARAPET_ERR_FORMAT,
+                   "more elements");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_npy__the_array_is_the_root),
+        cmocka_unit_test(test_npy__fortran_order_is_a_transposition),
+        cmocka_unit_test(test_npy__a_scalar_is_one_chunk),
+        cmocka_unit_test(test_npy__what_is_wrong_is_named),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
