@@ -120,8 +120,13 @@ static bool refuse_description(const tool_request *request)
     return false;
 }
 
-/* The words of a chain are what an array is made with, but for the checksum, which is said apart, and the order in
- * which a chunk stores its elements, which a plan is not told. */
+/* A plan is not told in which order a chunk stores its elements and their bytes. */
+static bool is_about_order(const char *word)
+{
+    return strncmp(word, "transpose", strlen("transpose")) == 0 || strncmp(word, "bytes:", strlen("bytes:")) == 0;
+}
+
+/* The words of a chain are what an array is made with, but for the checksum, which is said apart, and orders. */
 static void take_codecs(plan_copy *job, const char *codecs)
 {
     parapet_array_spec *spec = &job->plan.source;
@@ -132,7 +137,7 @@ static void take_codecs(plan_copy *job, const char *codecs)
     for (char *word = strtok_r(job->codec, " ", &rest); word != NULL; word = strtok_r(NULL, " ", &rest)) {
         if (strcmp(word, "crc32c") == 0)
             spec->no_checksum = 0;
-        else if (strncmp(word, "transpose", strlen("transpose")) != 0)
+        else if (!is_about_order(word))
             spec->codec = word;
     }
 }
