@@ -240,11 +240,16 @@ static bool parse_short(tool_request *request, const char *word, tool_cursor *cu
 
 static bool take_operand(tool_request *request, const char *word)
 {
+    static const char local[] = "file://";
     if (request->operand_count == request->verb->operands_max) {
         report_error(request->verb->name, "\"%s\" is one operand too many; usage: parapet %s [options] %s", word,
                      request->verb->name, request->verb->operands);
         return false;
     }
+    if (foreign_refuse_url(word))
+        return false;
+    if (strncmp(word, local, strlen(local)) == 0)
+        word += strlen(local);
     request->operands[request->operand_count++] = word;
     return true;
 }

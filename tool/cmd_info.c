@@ -415,12 +415,18 @@ static int run(const tool_request *request)
     parapet_status status;
     if (store == NULL)
         return TOOL_FAILED;
+    if (unfinished_refuse(request->operands[0])) {
+        (void)parapet_store_close(&store);
+        return TOOL_FAILED;
+    }
     if ((status = node_open(&node, store, "")) != PARAPET_OK)
         report_status(status, request->operands[0]);
     else
         exit_code = node.array != NULL ? show_array(request, store, &node) : show_group(request, store, &node);
     node_close(&node);
     (void)parapet_store_close(&store);
+    (void)fflush(stdout);
+    unfinished_report(request->operands[0]);
     return exit_code;
 }
 

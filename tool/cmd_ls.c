@@ -210,6 +210,8 @@ static int run(const tool_request *request)
     exit_code = list_node(&listing);
     table_print(&table, "");
     table_free(&table);
+    (void)fflush(stdout);
+    unfinished_report(request->operands[0]);
     holding_free(&listing.generations);
     (void)parapet_store_close(&listing.store);
     return exit_code;

@@ -4,8 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A word as a shell takes it; free with free(). */
-static char *text_quoted(const char *word)
+char *text_quoted(const char *word)
 {
     static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_@%+=:,./-";
     char *text = text_format("%s", ""), *whole;

@@ -16,6 +16,19 @@ static bool is_metadata(const char *path)
     return strcmp(name, "zarr.json") == 0 || strcmp(name, ".zarray") == 0 || strcmp(name, ".zgroup") == 0;
 }
 
+bool foreign_refuse_url(const char *operand)
+{
+    static const char *const schemes[] = {"s3://", "gs://", "az://", "abfs://", "http://", "https://", "ftp://"};
+    for (size_t i = 0; i < sizeof schemes / sizeof schemes[0]; i++)
+        if (strncmp(operand, schemes[i], strlen(schemes[i])) == 0) {
+            report_error(operand,
+                         "Parapet works on directories of this machine and its file systems; fetch it first, "
+                         "with the tools of that service, and name the directory");
+            return true;
+        }
+    return false;
+}
+
 bool foreign_report_file(const char *path)
 {
     struct stat status;

@@ -216,6 +216,9 @@ char *text_visible(const char *text);
 /* Text that is longer than so many columns cut to about them, with its length in bytes, so that byte first shows.
  * Free with free(). */
 char *text_shortened(const char *text, size_t first, size_t columns);
+
+/* A word as a shell takes it; free with free(). */
+char *text_quoted(const char *word);
 char *text_of_size(int64_t bytes);                     /* "1.5 MiB" */
 char *text_of_shape(const int64_t *extents, int ndim); /* "4 x 6", or "scalar" */
 char *text_of_index(const int64_t *index, int ndim);   /* "[1, 2]" */
@@ -329,6 +332,20 @@ bool foreign_report_file(const char *path);
 /* If there is no Zarr metadata in the directory, below it or around it: says so. False: there is, or it is no
  * directory; nothing is said. */
 bool foreign_refuse_directory(const char *path);
+
+/* If the operand names a place that is no directory, such as "s3://bucket/x": says so. */
+bool foreign_refuse_url(const char *operand);
+
+/* Whether a copy into this directory was begun and is not complete; the command that goes on with it. Free with
+ * free(). */
+bool unfinished_is_here(const char *directory);
+char *unfinished_command(const char *directory);
+
+/* If such a copy is all that there is: says so. */
+bool unfinished_refuse(const char *directory);
+
+/* Tells of copies into the directory, and into those directly below it, that are not complete. */
+void unfinished_report(const char *directory);
 
 /* What keeps other jobs out of the store: "trusted (ext4)", "owner records (nfs, nolock)". Free with free(). */
 char *text_of_locks(parapet_store *store);

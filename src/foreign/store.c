@@ -305,6 +305,10 @@ static parapet_status refuse_format(const unsigned char *signature, size_t bytes
     if (bytes == sizeof hdf5 && memcmp(signature, hdf5, sizeof hdf5) == 0)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "it is HDF5, as every netCDF-4 file is, which Parapet does not read "
                                                 "yet; \"nccopy -k cdf5\" makes a netCDF file that it reads");
+    if (bytes >= 4 && memcmp(signature, "GRIB", 4) == 0)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                       "it is GRIB, which Parapet does not read; \"cdo -f nc5 copy\" makes a "
+                       "netCDF file that it reads");
     return pp_fail(
         PARAPET_ERR_UNSUPPORTED,
         "it is a file, but neither netCDF in the classic format nor of NumPy; a Zarr store is a directory, "

@@ -1,0 +1,126 @@
+/* unfinished.c - copies that were begun and are not complete: what the library keeps beside their targets tells them,
+ * and with which options they were begun. To readers there is nothing yet. */
+#include "tool.h"
+
+#include <dirent.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+
+enum { LINE_BYTES = 4096 };
+
+static bool is_file(const char *directory, const char *name)
+{
+    struct stat status;
+    char *path = text_format("%s/%s", directory, name);
+    bool is_there = stat(path, &status) == 0 && S_ISREG(status.st_mode);
+    free(path);
+    return is_there;
+}
+
+bool unfinished_is_here(const char *directory)
+{
+    return is_file(directory, "__parapet/copy/job") || is_file(directory, "__parapet/copy/finished");
+}
+
+bool unfinished_refuse(const char *directory)
+{
+    bool is_all = unfinished_is_here(directory) && !is_file(directory, "zarr.json");
+    if (is_all)
+        report_error(directory, "there is nothing to be read yet");
+    if (is_all)
+        unfinished_report(directory);
+    return is_all;
+}
+
+/* An option of copy, and the line about it in the library's notes. */
+typedef struct tool_option_line {
+    const char *line, *option;
+    const char *same; /* as if the option were not given */
+} tool_option_line;
+
+/* Adds the option if the line is about it and says something; takes the text over. */
+static char *add_option(char *text, const char *line)
+{
+    static const tool_option_line known[] = {
+        {"chunks: ", "-c", "as the source"},     {"shards: ", "-s", "as the source"},
+        {"order: ", "-a", "as the source"},      {"region: ", "--region", "as the source"},
+        {"codec: ", "--codec", "as the source"}, {"unit_bytes: ", "--unit", "0"},
+    };
+    char *value, *longer;
+    size_t i = 0, count = sizeof known / sizeof known[0];
+    while (i < count && strncmp(line, known[i].line, strlen(known[i].line)) != 0)
+        i++;
+    if (i == count || strcmp(line + strlen(known[i].line), known[i].same) == 0)
+        return text;
+    value = text_quoted(line + strlen(known[i].line));
+    longer = text_format("%s %s %s", text, known[i].option, value);
+    free(value);
+    free(text);
+    return longer;
+}
+
+static char *options_of(const char *directory)
+{
+    char line[LINE_BYTES], *path = text_format("%s/__parapet/copy/job", directory), *text = text_format("%s", "");
+    FILE *file = fopen(path, "r");
+    for (int i = 0; file != NULL && i < 16 && fgets(line, sizeof line, file) != NULL; i++) {
+        line[strcspn(line, "\n")] = '\0';
+        text = add_option(text, line);
+    }
+    if (file != NULL)
+        (void)fclose(file);
+    free(path);
+    return text;
+}
+
+char *unfinished_command(const char *directory)
+{
+    char *options = options_of(directory), *target = text_quoted(directory);
+    char *command = text_format("parapet copy --resume%s SRC %s", options, target), *visible = text_visible(command);
+    free(options);
+    free(target);
+    free(command);
+    return visible;
+}
+
+static void print_one(const char *directory)
+{
+    char *command = unfinished_command(directory), *visible = text_visible(directory);
+    (void)fprintf(stderr, "parapet: %s: an unfinished copy; go on with:\n  %s\n", visible, command);
+    free(command);
+    free(visible);
+}
+
+static int compare_names(const void *a, const void *b)
+{
+    return strcmp(*(char *const *)a, *(char *const *)b);
+}
+
+void unfinished_report(const char *directory)
+{
+    DIR *listing = opendir(directory);
+    const struct dirent *entry;
+    char **paths = NULL;
+    size_t count = 0;
+    if (unfinished_is_here(directory))
+        print_one(directory);
+    while (listing != NULL && (entry = readdir(listing)) != NULL) {
+        char *path = tree_label(directory, entry->d_name);
+        if (entry->d_name[0] == '.' || !unfinished_is_here(path)) {
+            free(path);
+            continue;
+        }
+        paths = memory_grow(paths, count, sizeof *paths);
+        paths[count++] = path;
+    }
+    if (listing != NULL)
+        (void)closedir(listing);
+    if (count > 0)
+        qsort(paths, count, sizeof *paths, compare_names);
+    for (size_t i = 0; i < count; i++) {
+        print_one(paths[i]);
+        free(paths[i]);
+    }
+    free(paths);
+}
