@@ -178,6 +178,8 @@ static int run_opened(tool_copying *copying, tool_progress *progress)
     bool is_talkative = copying->request->rank == 0 && !(asked & (TOOL_JSON | TOOL_QUIET));
     if (is_talkative)
         copying_print_header(copying);
+    if (!space_check(copying))
+        return TOOL_FAILED;
     if (asked & TOOL_DRY_RUN)
         return explain(copying) ? TOOL_OK : TOOL_FAILED;
     if (asked & TOOL_VERBOSE && !(asked & TOOL_JSON) && !explain(copying))

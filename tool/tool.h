@@ -621,6 +621,10 @@ typedef struct tool_copying {
     int signal; /* that ended it on any rank; 0: none */
 } tool_copying;
 
+/* [collective] Whether there may be space for the copy; a dry run also tells it. False: there is not, already
+ * reported. Where there is little, the storage is not measured. */
+bool space_check(tool_copying *copying);
+
 /* What is copied, to where, and within which memory. */
 void copying_print_header(const tool_copying *copying);
 
