@@ -262,6 +262,14 @@ typedef enum parapet_locks {
     PARAPET_LOCKS_RECORD = 2   /* owner records, which are files; every job on the store must then use them */
 } parapet_locks;
 
+/* What becomes of bytes between wanted ones when a chunk is stored as it is in memory, without checksum, and only
+ * parts of it are wanted. */
+typedef enum parapet_holes {
+    PARAPET_HOLES_CHOOSE = 0, /* READ if that takes less time than another request, which is measured once */
+    PARAPET_HOLES_READ = 1,   /* read all from the first wanted byte of a request to the last */
+    PARAPET_HOLES_SKIP = 2    /* read only what is wanted, in units of 512 bytes */
+} parapet_holes;
+
 /* The options of a store. Zero in any field means "choose for me". Every field except progress can also be set by an
  * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB; choices and booleans take words). A
  * value other than 0 given here overrides the variable. */
@@ -288,7 +296,8 @@ typedef struct parapet_store_options {
     parapet_locks locks;
     int takeover; /* 1: treat owner records that other machines made before this store was opened as left by jobs that
                      are gone; default: PARAPET_ERR_BUSY, because only the user can know */
-    int64_t reserved[14];
+    parapet_holes holes;
+    int64_t reserved[13];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that exists only in this

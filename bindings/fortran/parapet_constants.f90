@@ -83,6 +83,11 @@ module parapet_constants
   integer, parameter :: PARAPET_LOCKS_TRUSTED = 1
   integer, parameter :: PARAPET_LOCKS_RECORD = 2
 
+  ! parapet_holes
+  integer, parameter :: PARAPET_HOLES_CHOOSE = 0
+  integer, parameter :: PARAPET_HOLES_READ = 1
+  integer, parameter :: PARAPET_HOLES_SKIP = 2
+
   ! parapet_node_kind
   integer, parameter :: PARAPET_NODE_GROUP = 1
   integer, parameter :: PARAPET_NODE_ARRAY = 2

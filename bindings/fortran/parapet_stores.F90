@@ -81,9 +81,9 @@ contains
 
 #if defined(PARAPET_SERIAL)
   subroutine open_alone(self, path, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
-                        wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, elide_fill, &
-                        ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, progress, status, &
-                        message)
+                        wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
+                        elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, &
+                        progress, status, message)
     class(parapet_store), intent(inout) :: self
 #include "parapet_store_options.inc"
     call report(parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines), &
@@ -93,9 +93,9 @@ contains
 #else
   ! With a communicator of mpif.h or of the module mpi, or with none.
   subroutine open_integer(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
-                          wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, elide_fill, &
-                          ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, progress, status, &
-                        message)
+                          wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
+                          elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, &
+                          progress, status, message)
     class(parapet_store), intent(inout) :: self
     integer, intent(in), optional :: comm
     integer(c_int) :: code
@@ -114,9 +114,9 @@ contains
 
 #if defined(PARAPET_HAVE_MPI_F08)
   subroutine open_f08(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
-                      wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, elide_fill, &
-                      ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, progress, status, &
-                        message)
+                      wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
+                      elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, &
+                      progress, status, message)
     class(parapet_store), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm
 #include "parapet_store_options.inc"

@@ -299,6 +299,7 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
         .lattice = &array->lattice,
         .budget = &store->budget,
         .counters = &store->counters,
+        .cost = &store->cost,
         .threads = may_start ? (int)store->options.threads : 1,
         .has_storage_thread = may_start,
         .elides_fill = store->options.elide_fill,

@@ -33,6 +33,7 @@ static const pp_option option_rows[] = {
     NUMBER(deadline_seconds, 0, 1000000000, 0, "longest wait for another rank; 0: no limit"),
     NUMBER(wait_seconds, 0, 1000000000, 0, "longest wait for another job; 0: only for one that is publishing"),
     CHOICE(locks, PARAPET_LOCKS_CHOOSE),
+    CHOICE(holes, PARAPET_HOLES_CHOOSE),
     BOOLEAN(takeover, "whether owner records of other machines are taken over"),
 };
 
@@ -120,9 +121,12 @@ static void print_option(const parapet_store *store, const pp_option *option, pp
         pp_text_add(out, "%lld", (long long)value);
     pp_text_add(out, " (%s): ", source);
     if (option->choice == &pp_choice_locks)
-        pp_text_add(out, store->uses_records ? "owner records (%s)\n" : "trusted (%s)\n", store->lock_source);
+        pp_text_add(out, store->uses_records ? "owner records (%s)" : "trusted (%s)", store->lock_source);
+    else if (option->choice == &pp_choice_holes && value == PARAPET_HOLES_CHOOSE)
+        pp_request_cost_print(&store->cost, out);
     else
-        pp_text_add(out, "%s\n", option->meaning != NULL ? option->meaning : word->meaning);
+        pp_text_add(out, "%s", option->meaning != NULL ? option->meaning : word->meaning);
+    pp_text_add(out, "\n");
 }
 
 static bool is_variable_of(const pp_option *option, const char *entry)

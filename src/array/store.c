@@ -182,6 +182,7 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     (*made)->mode = how->mode;
     (*made)->given = how->given != NULL ? *how->given : (parapet_store_options){0};
     (*made)->options = how->options;
+    (*made)->cost.holes = how->options.holes;
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
     return PARAPET_OK;

@@ -16,6 +16,7 @@ struct parapet_store {
     parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
     pp_budget budget;
     pp_counters counters;
+    pp_request_cost cost;
     pp_meter meter;   /* of the backend, while it is open here */
     int handle_count; /* arrays, groups, checkpoints and series not closed yet */
     int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */

@@ -53,11 +53,17 @@ const pp_choice pp_choice_locks = {
      [PARAPET_LOCKS_TRUSTED] = {"trusted", NULL, "as told"},
      [PARAPET_LOCKS_RECORD] = {"record", NULL, "as told"}},
 };
+const pp_choice pp_choice_holes = {
+    "holes",
+    {[PARAPET_HOLES_CHOOSE] = {"choose", NULL, "read where that takes less time than another request"},
+     [PARAPET_HOLES_READ] = {"read", NULL, "always read with what is wanted"},
+     [PARAPET_HOLES_SKIP] = {"skip", NULL, "never read, except of less than 512 bytes"}},
+};
 const pp_choice pp_choice_boolean = {NULL, {{"no", "false", NULL}, {"yes", "true", NULL}}};
 
 static const pp_choice *const named_choices[] = {
-    &pp_choice_io_thread, &pp_choice_direct_io, &pp_choice_durability,  &pp_choice_ownership,
-    &pp_choice_transport, &pp_choice_reading,   &pp_choice_cooperation, &pp_choice_locks,
+    &pp_choice_io_thread, &pp_choice_direct_io,   &pp_choice_durability, &pp_choice_ownership, &pp_choice_transport,
+    &pp_choice_reading,   &pp_choice_cooperation, &pp_choice_locks,      &pp_choice_holes,
 };
 
 enum { NAMED_COUNT = sizeof named_choices / sizeof named_choices[0] };

@@ -22,7 +22,7 @@ typedef struct pp_choice {
 } pp_choice;
 
 extern const pp_choice pp_choice_io_thread, pp_choice_direct_io, pp_choice_durability, pp_choice_ownership,
-    pp_choice_transport, pp_choice_reading, pp_choice_cooperation, pp_choice_locks;
+    pp_choice_transport, pp_choice_reading, pp_choice_cooperation, pp_choice_locks, pp_choice_holes;
 extern const pp_choice pp_choice_boolean;
 
 /* The value with that word, synonym or number; false: there is none. */

@@ -228,6 +228,17 @@ bool pp_chain_is_plain(const pp_chain *chain)
     return chain->count == 1 && chain->stages[0].decode_effect == PP_EFFECT_NONE;
 }
 
+bool pp_chain_begins_plain(const pp_chain *chain)
+{
+    return chain->stages[0].decode_effect == PP_EFFECT_NONE &&
+           (chain->count == 1 || (chain->count == 2 && pp_chain_ends_in_crc32c(chain)));
+}
+
+bool pp_chain_verifies_crc32c(const pp_chain *chain)
+{
+    return pp_chain_ends_in_crc32c(chain) && !chain->stages[0].before.format.ignore_checksums;
+}
+
 bool pp_chain_is_fixed_size(const pp_chain *chain)
 {
     return last_stage(chain)->after.is_exact;
@@ -313,6 +324,14 @@ parapet_status pp_chain_scratch_ensure(pp_chain_scratch **scratch, const pp_chai
         return PARAPET_OK;
     pp_chain_scratch_free(*scratch);
     return pp_chain_scratch_build(scratch, chain, budget);
+}
+
+parapet_status pp_chain_decoder_ensure(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget)
+{
+    if (*scratch != NULL && (*scratch)->chain == chain)
+        return PARAPET_OK;
+    pp_chain_scratch_free(*scratch);
+    return pp_chain_decoder_build(scratch, chain, budget);
 }
 
 unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch)

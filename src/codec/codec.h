@@ -123,6 +123,13 @@ size_t pp_chain_chunk_capacity(const pp_chain *chain);
 /* Whether the stored bytes are the elements in C order and nothing else: a part of them can be read alone. */
 bool pp_chain_is_plain(const pp_chain *chain);
 
+/* Whether the stored bytes begin with the elements in C order, and nothing follows but a CRC-32C at most. Then any
+ * part of the elements can be read alone, and all of them piece by piece. */
+bool pp_chain_begins_plain(const pp_chain *chain);
+
+/* Whether what is read must be compared with the CRC-32C that the chunk ends in. */
+bool pp_chain_verifies_crc32c(const pp_chain *chain);
+
 /* Whether every encoded chunk has the same length. */
 bool pp_chain_is_fixed_size(const pp_chain *chain);
 
@@ -140,6 +147,9 @@ void pp_chain_scratch_free(pp_chain_scratch *scratch);
 
 /* Builds *scratch unless it already belongs to this chain; one of another chain, or NULL, is replaced. */
 parapet_status pp_chain_scratch_ensure(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
+
+/* The same for one that only decodes. */
+parapet_status pp_chain_decoder_ensure(pp_chain_scratch **scratch, const pp_chain *chain, pp_budget *budget);
 
 /* The buffer to put a decoded chunk in before pp_chain_encode; pp_chain_decoded_bytes long. */
 unsigned char *pp_chain_scratch_chunk(pp_chain_scratch *scratch);

@@ -2,12 +2,10 @@
 
 #include "base/checked.h"
 #include "geometry/strided.h"
+#include "transfer/requests.h"
 
 /* Every object that is open is a descriptor, of which a process has some thousand. */
 #define READERS_MOST 256
-/* Runs that storage is told of before they are read: enough to keep a disk busy, little beside the page cache. */
-#define RUNS_AHEAD 32
-#define BYTES_AHEAD ((size_t)2 << 20)
 
 void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job)
 {
@@ -216,59 +214,40 @@ static int first_of_run(const pp_copy_visit *visit, const pp_box *part)
     return d > 0 ? d : 0;
 }
 
-/* The contiguous runs of a visit, one after the other. */
+/* The contiguous runs of a visit, one after the other; they go one behind the other. */
 typedef struct run_walk {
     pp_box runs;
     int64_t strides[PARAPET_MAX_NDIM], cell[PARAPET_MAX_NDIM];
+    uint64_t offset; /* of the chunk */
+    size_t run_bytes, filled;
     bool more;
 } run_walk;
 
-/* How long each run is. */
-static size_t begin_runs(run_walk *walk, const pp_copy_visit *visit, const pp_box *part, size_t element_bytes)
+static void begin_runs(run_walk *walk, const pp_copy_visit *visit, const pp_box *part, size_t element_bytes)
 {
-    size_t run_bytes = element_bytes;
     int d;
-    walk->runs = *part;
+    *walk =
+        (run_walk){.runs = *part, .offset = visit->shard->entries[visit->chunk].offset, .run_bytes = element_bytes};
     for (d = first_of_run(visit, part); d < part->ndim; d++) {
-        run_bytes *= (size_t)part->count[d];
+        walk->run_bytes *= (size_t)part->count[d];
         walk->runs.count[d] = 1;
     }
     pp_strides_c_order(part->ndim, visit->chunk_box.count, element_bytes, walk->strides);
     walk->more = pp_box_first(&walk->runs, walk->cell);
-    return run_bytes;
 }
 
-/* Where the run at hand lies in its chunk; goes on to the next. */
-static uint64_t take_run(run_walk *walk)
+static bool next_run(void *context, pp_request *request)
 {
-    uint64_t offset = 0;
+    run_walk *walk = context;
     int d;
+    if (!walk->more)
+        return false;
+    *request = (pp_request){.offset = walk->offset, .bytes = walk->run_bytes, .place = walk->filled};
     for (d = 0; d < walk->runs.ndim; d++)
-        offset += (uint64_t)(walk->cell[d] * walk->strides[d]);
+        request->offset += (uint64_t)(walk->cell[d] * walk->strides[d]);
+    walk->filled += walk->run_bytes;
     walk->more = pp_box_next(&walk->runs, walk->cell);
-    return offset;
-}
-
-/* Storage works on some runs ahead while one is read. */
-static parapet_status read_runs(pp_copy_source *source, pp_copy_visit *visit, run_walk *walk, size_t run_bytes)
-{
-    const pp_transfer_context *context = source->job->source;
-    uint64_t first = visit->shard->entries[visit->chunk].offset;
-    int64_t ahead = pp_min_i64(RUNS_AHEAD, (int64_t)(BYTES_AHEAD / run_bytes));
-    size_t filled = 0;
-    run_walk expected = *walk;
-    parapet_status status = PARAPET_OK;
-    expected.more = ahead > 0;
-    while (walk->more && status == PARAPET_OK) {
-        for (; ahead > 0 && expected.more; ahead--)
-            pp_reader_expect(visit->shard->reader, first + take_run(&expected), run_bytes);
-        status = pp_shard_read(context, visit->shard, first + take_run(walk), run_bytes, visit->buffer.data + filled);
-        filled += run_bytes;
-        ahead++;
-        source->job->done.read_requests += 1;
-    }
-    source->job->done.decoded_bytes += (int64_t)filled;
-    return status;
+    return true;
 }
 
 static parapet_status fetch_runs(pp_copy_source *source, pp_copy_visit *visit)
@@ -276,18 +255,24 @@ static parapet_status fetch_runs(pp_copy_source *source, pp_copy_visit *visit)
     const pp_layout *layout = source->job->source->layout;
     uint64_t bytes = visit->shard->entries[visit->chunk].bytes;
     pp_box part;
-    run_walk walk;
-    size_t run_bytes;
+    run_walk walk, ahead;
+    int64_t count;
     parapet_status status;
     if (bytes != pp_chain_decoded_bytes(layout->chain))
         return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", visit->shard->key,
                        (long long)visit->chunk, (unsigned long long)bytes, pp_chain_decoded_bytes(layout->chain));
     part_of_chunk(source, visit, &part);
-    run_bytes = begin_runs(&walk, visit, &part, layout->tiling.element_bytes);
+    begin_runs(&walk, visit, &part, layout->tiling.element_bytes);
     if ((status = pp_buffer_ensure(&visit->buffer, (size_t)pp_box_element_count(&part) * layout->tiling.element_bytes,
                                    "parts of source chunks")) != PARAPET_OK)
         return status;
-    return read_runs(source, visit, &walk, run_bytes);
+    ahead = walk;
+    status = pp_requests_read(source->job->source, visit->shard,
+                              &(pp_request_walk){.next = next_run, .walk = &walk, .ahead = &ahead},
+                              visit->buffer.data, &count);
+    source->job->done.read_requests += count;
+    source->job->done.decoded_bytes += (int64_t)walk.filled;
+    return status;
 }
 
 parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_visit *visit)

@@ -7,6 +7,7 @@
 #include "plan/lattice.h"
 #include "store/store.h"
 #include "transfer/layout.h"
+#include "transfer/request_cost.h"
 #include "zarr/manifest.h"
 
 /* What was done since the store was opened; see parapet_statistics. */
@@ -30,6 +31,7 @@ typedef struct pp_transfer_context {
     const pp_lattice *lattice; /* where the homes of its shards are; the same on every rank */
     pp_budget *budget;
     pp_counters *counters;
+    pp_request_cost *cost; /* of requests to the store; NULL: an ordinary disk */
     int threads;
     bool has_storage_thread;
     bool elides_fill;

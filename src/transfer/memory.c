@@ -221,10 +221,36 @@ parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, 
 
 /* ---- Reading ---- */
 
+/* A chunk whose elements are stored as they are is read in bands where it exceeds a request; these are at least so
+ * long, but for a single element. */
+#define LEAST_BAND_BYTES ((size_t)256 << 10)
+
+static bool reads_bands(const pp_layout *layout)
+{
+    return pp_chain_begins_plain(layout->chain);
+}
+
+/* What a request must hold at least: a chunk as it is stored, or a band of it and its checksum. */
+static size_t least_request(const pp_layout *layout)
+{
+    size_t chunk = pp_align_up(pp_chain_encoded_bound(layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES;
+    size_t band = pp_align_up(pp_max_size(LEAST_BAND_BYTES, layout->tiling.element_bytes), PP_PAGE_BYTES) +
+                  (size_t)3 * PP_PAGE_BYTES;
+    return reads_bands(layout) ? pp_min_size(chunk, band) : chunk;
+}
+
+static size_t read_scratch(const pp_layout *layout)
+{
+    return reads_bands(layout) ? pp_chain_decoder_bytes(layout->chain) : pp_chain_scratch_bytes(layout->chain);
+}
+
 static size_t read_staging(const pp_layout *layout, const pp_memory_case *memory, size_t batch)
 {
     size_t chunk = pp_chain_decoded_bytes(layout->chain);
-    size_t most = pp_max_size(
+    size_t most;
+    if (reads_bands(layout))
+        chunk = pp_min_size(chunk, batch);
+    most = pp_max_size(
         chunk, pp_min_size(batch, (size_t)pp_min_i64(PP_WINDOW_CHUNKS, layout->tiling.chunks.cell_count) * chunk));
     return pp_align_up(most, PP_PAGE_BYTES) + deliveries_bytes(memory, most);
 }
@@ -245,8 +271,7 @@ static read_needs find_read_needs(const pp_layout *const *layouts, int count, co
     for (i = 0; i < count; i++) {
         const pp_layout *layout = layouts[i];
         size_t chunks = (size_t)layout->tiling.chunks.cell_count;
-        needs.chunk_bytes = pp_max_size(
-            needs.chunk_bytes, pp_align_up(pp_chain_encoded_bound(layout->chain), PP_PAGE_BYTES) + PP_PAGE_BYTES);
+        needs.chunk_bytes = pp_max_size(needs.chunk_bytes, least_request(layout));
         needs.whole_bytes = pp_max_size(needs.whole_bytes, pp_align_up(pp_min_size(chunks, READ_BATCH_BYTES) *
                                                                            pp_chain_encoded_bound(layout->chain),
                                                                        PP_PAGE_BYTES) +
@@ -255,8 +280,7 @@ static read_needs find_read_needs(const pp_layout *const *layouts, int count, co
         if (layout->is_sharded)
             needs.index_bytes =
                 pp_max_size(needs.index_bytes, pp_align_up(pp_index_stored_bytes(&layout->index), PP_PAGE_BYTES));
-        needs.scratch_bytes =
-            pp_max_size(needs.scratch_bytes, (size_t)memory->threads * pp_chain_scratch_bytes(layout->chain));
+        needs.scratch_bytes = pp_max_size(needs.scratch_bytes, (size_t)memory->threads * read_scratch(layout));
     }
     return needs;
 }
@@ -287,6 +311,8 @@ static size_t read_windows(const pp_layout *const *layouts, int count, const pp_
                room = plan->batch_bytes - (size_t)2 * PP_PAGE_BYTES;
         size_t fitting = pp_min_size(pp_max_size(room / bound, 1), PP_WINDOW_CHUNKS);
         windows = pp_max_size(windows, count_windows(layouts[i], shards_ahead(memory), (int64_t)fitting));
+        if (bound > room && reads_bands(layouts[i]))
+            windows = pp_max_size(windows, READ_SLOTS_MOST);
     }
     return leave_some(memory, windows);
 }

@@ -3,6 +3,7 @@
 #include "transfer/read_shard.h"
 
 #include "base/checked.h"
+#include "transfer/read_part.h"
 
 typedef struct read_transfer {
     pp_transfer head;
@@ -42,7 +43,7 @@ static parapet_status fetch(pp_transfer *transfer, int worker, pp_transfer_item 
     item->buffer.wants_huge_pages = bytes >= batch;
     if ((status = pp_buffer_ensure(&item->buffer, bytes, "read buffers")) != PARAPET_OK)
         return status;
-    return pp_shard_read(context, stored_shard(item), item->offset, item->bytes, item->buffer.data);
+    return pp_read_part_fetch(transfer, item);
 }
 
 /* ---- What is not stored ---- */
@@ -100,22 +101,38 @@ static void refuse_direct(const pp_transfer *transfer, const pp_transfer_shard *
         pp_peers_refuse(&transfer->session->peers, list->work[i].rank);
 }
 
-static parapet_status deliver_chunk(const read_task *task, int64_t index, bool *is_whole, int64_t *copied)
+/* The elements of a chunk, decoded; those of a band are stored as they are. */
+static parapet_status find_elements(const read_task *task, pp_chunk_move *move)
 {
     pp_read_item *item = task->item;
     const pp_transfer_context *context = context_of(task->transfer, &item->head);
     const pp_shard *stored = stored_shard(item);
+    const pp_chunk_entry *entry = &stored->entries[move->chunk];
+    pp_bytes decoded, encoded = {item->buffer.data + (entry->offset - item->offset), (size_t)entry->bytes};
+    parapet_status status;
+    pp_tiling_chunk_box(&context->layout->tiling, stored->number, move->chunk, &move->inside);
+    if (item->is_band) {
+        move->whole = item->band;
+        move->elements = item->buffer.data + item->band_skip;
+        (void)pp_box_intersect(&move->inside, &item->band, &move->inside);
+        return PARAPET_OK;
+    }
+    if ((status = pp_chain_decode(context->layout->chain, task->scratch, encoded, &decoded)) != PARAPET_OK)
+        return pp_fail_within(status, "%s: chunk %lld", stored->key, (long long)move->chunk);
+    context->counters->chunks_decoded += 1;
+    pp_tiling_chunk_whole_box(&context->layout->tiling, stored->number, move->chunk, &move->whole);
+    move->elements = (unsigned char *)(uintptr_t)decoded.data;
+    return PARAPET_OK;
+}
+
+static parapet_status deliver_chunk(const read_task *task, int64_t index, bool *is_whole, int64_t *copied)
+{
+    pp_read_item *item = task->item;
     pp_chunk_move move = {
         .item = &item->head, .worker = task->worker, .index = (int)index, .chunk = item->wanted[index]};
-    const pp_chunk_entry *entry = &stored->entries[move.chunk];
-    pp_bytes decoded, encoded = {item->buffer.data + (entry->offset - item->offset), (size_t)entry->bytes};
-    parapet_status status = pp_chain_decode(context->layout->chain, task->scratch, encoded, &decoded);
+    parapet_status status = find_elements(task, &move);
     if (status != PARAPET_OK)
-        return pp_fail_within(status, "%s: chunk %lld", stored->key, (long long)move.chunk);
-    context->counters->chunks_decoded += 1;
-    pp_tiling_chunk_whole_box(&context->layout->tiling, stored->number, move.chunk, &move.whole);
-    pp_tiling_chunk_box(&context->layout->tiling, stored->number, move.chunk, &move.inside);
-    move.elements = (unsigned char *)(uintptr_t)decoded.data;
+        return status;
     *is_whole = pp_chunk_move_pieces(task->transfer, &move);
     task->transfer->done_bytes += move.moved_bytes;
     *copied += move.direct_bytes;
@@ -157,7 +174,9 @@ static parapet_status deliver(pp_transfer *transfer, int worker, pp_transfer_ite
 {
     const pp_transfer_context *context = context_of(transfer, item);
     pp_chain_scratch **scratch = &((read_transfer *)transfer)->scratches[worker];
-    parapet_status status = pp_chain_scratch_ensure(scratch, context->layout->chain, context->budget);
+    parapet_status status = (pp_chain_begins_plain(context->layout->chain)
+                                 ? pp_chain_decoder_ensure
+                                 : pp_chain_scratch_ensure)(scratch, context->layout->chain, context->budget);
     if (status != PARAPET_OK)
         return status;
     if (item->news == PP_WINDOW_DATA)

@@ -3,9 +3,8 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "transfer/read_part.h"
 
-/* Chunks that lie closer together than this are fetched by one request. */
-#define READ_GAP_BYTES (64u << 10)
 /* A request smaller than this is not ended early. */
 #define ROW_LEAST_BYTES (1u << 20)
 
@@ -134,15 +133,6 @@ void pp_read_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
 
 /* ---- Taking items ---- */
 
-/* Whole pages, as far as there is an object: what direct I/O wants. */
-static void round_to_pages(const pp_read_shard *shard, pp_read_item *item, uint64_t end)
-{
-    uint64_t object_end = shard->stored.reader->bytes;
-    item->offset -= item->offset % PP_PAGE_BYTES;
-    end += (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES;
-    item->bytes = (size_t)((end < object_end ? end : object_end) - item->offset);
-}
-
 /* A run that other ranks are told of has as many chunks as fit a window and its staging buffer. */
 static int64_t most_chunks(const pp_transfer *transfer, const pp_read_shard *shard)
 {
@@ -169,12 +159,13 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     const pp_chunk_entry *entry = &entries[shard->wanted[shard->next_wanted]];
     uint64_t end = entry->offset + entry->bytes;
     int64_t first = shard->next_wanted++, most = most_chunks(transfer, shard);
+    size_t gap = pp_request_cost_gap(context_of(transfer, &shard->head)->cost);
     item->offset = entry->offset;
     while (shard->next_wanted < shard->wanted_count && shard->next_wanted - first < most &&
            !is_row_complete(transfer, shard, end - item->offset)) {
         entry = &entries[shard->wanted[shard->next_wanted]];
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
-        if (entry->offset > end + READ_GAP_BYTES ||
+        if (entry->offset - pp_min_u64(entry->offset, end) > gap ||
             next_end - item->offset > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES)
             break;
         end = next_end;
@@ -182,7 +173,7 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     }
     item->wanted = shard->wanted + first;
     item->wanted_count = shard->next_wanted - first;
-    round_to_pages(shard, item, end);
+    pp_read_part_round(shard, item, end);
 }
 
 /* For other ranks, which are told of the chunks. Alone there may be more of them than a window holds. */
@@ -217,15 +208,19 @@ parapet_status pp_read_shard_take(pp_transfer *transfer, pp_transfer_shard *head
 {
     pp_read_shard *shard = (pp_read_shard *)head;
     pp_read_item *item = (pp_read_item *)item_head;
+    parapet_status status;
     item->wanted_count = 0;
     *is_taken = true;
     if (take_absent(transfer, shard, item_head))
         return PARAPET_OK;
     item_head->news = PP_WINDOW_DATA;
-    *is_taken = shard->next_wanted < shard->wanted_count;
-    if (*is_taken) {
+    item->is_band = false;
+    if ((status = pp_read_part_take(transfer, shard, item)) != PARAPET_OK)
+        return status;
+    *is_taken = item->is_band || shard->next_wanted < shard->wanted_count;
+    if (!item->is_band && *is_taken)
         take_run(transfer, shard, item);
+    if (*is_taken)
         fill_window(transfer, item);
-    }
     return PARAPET_OK;
 }

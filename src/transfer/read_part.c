@@ -1,0 +1,274 @@
+#include "transfer/read_part.h"
+
+#include "base/bytes.h"
+#include "base/checked.h"
+#include "codec/crc32c.h"
+#include "plan/stretch.h"
+#include "transfer/requests.h"
+
+#define CRC_BYTES 4
+/* A chunk of which fewer rows are wanted is read in bands if it is at least this long: a small buffer is enough. */
+#define LEAST_CHUNK_BYTES ((size_t)256 << 10)
+/* Requests of this length and more are for whole pages. */
+#define PAGES_BYTES ((size_t)64 << 10)
+
+static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_transfer_shard *shard)
+{
+    return pp_session_context(transfer->session, shard->target);
+}
+
+/* Whether any part of a chunk can be read alone. */
+static bool allows_parts(const pp_layout *layout)
+{
+    return pp_chain_begins_plain(layout->chain) && !pp_chain_verifies_crc32c(layout->chain);
+}
+
+/* The smallest box that holds all claimed elements of a chunk; ndim stays as it is. */
+static void bound_claims(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk, pp_box *bounds)
+{
+    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    pp_box inside, common;
+    size_t i;
+    int d;
+    pp_tiling_chunk_box(&layout->tiling, shard->head.number, chunk, &inside);
+    *bounds = (pp_box){.ndim = inside.ndim};
+    for (i = shard->head.first; i < shard->head.end; i++) {
+        bool is_new = pp_box_is_empty(bounds);
+        if (!pp_view_intersect(transfer->view, i, &inside, &common))
+            continue;
+        for (d = 0; d < common.ndim; d++) {
+            int64_t start = is_new ? common.start[d] : pp_min_i64(bounds->start[d], common.start[d]);
+            int64_t end = pp_max_i64(common.start[d] + common.count[d], bounds->start[d] + bounds->count[d]);
+            bounds->start[d] = start;
+            bounds->count[d] = end - start;
+        }
+    }
+}
+
+/* ---- Bands ---- */
+
+/* The longest band that fits a request with its checksum, on whole pages. */
+static size_t band_room(const pp_transfer *transfer)
+{
+    return transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES - CRC_BYTES;
+}
+
+static parapet_status check_length(const pp_layout *layout, const pp_read_shard *shard, int64_t chunk)
+{
+    uint64_t bytes = shard->stored.entries[chunk].bytes;
+    if (bytes == pp_chain_encoded_bound(layout->chain))
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", shard->stored.key,
+                   (long long)chunk, (unsigned long long)bytes, pp_chain_encoded_bound(layout->chain));
+}
+
+/* Whether few rows of a chunk are wanted. */
+static bool is_sparse(const pp_layout *layout, const pp_box *whole, const pp_box *bounds)
+{
+    return whole->ndim > 0 && pp_chain_decoded_bytes(layout->chain) >= LEAST_CHUNK_BYTES &&
+           2 * bounds->count[0] <= whole->count[0];
+}
+
+/* Decides whether the next wanted chunk is taken in bands, and begins to. */
+static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *shard)
+{
+    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    int64_t chunk = shard->wanted[shard->next_wanted];
+    bool exceeds = shard->stored.entries[chunk].bytes > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES;
+    pp_box whole, bounds;
+    if (!pp_chain_begins_plain(layout->chain) || (!exceeds && !allows_parts(layout)))
+        return PARAPET_OK;
+    pp_tiling_chunk_whole_box(&layout->tiling, shard->head.number, chunk, &whole);
+    bounds = whole;
+    if (allows_parts(layout))
+        bound_claims(transfer, shard, chunk, &bounds);
+    if (!exceeds && !is_sparse(layout, &whole, &bounds))
+        return PARAPET_OK;
+    pp_bands_init(&shard->bands, &whole, &bounds, layout->tiling.element_bytes, band_room(transfer));
+    shard->has_bands = true;
+    context_of(transfer, &shard->head)->counters->chunks_decoded += 1;
+    return check_length(layout, shard, chunk);
+}
+
+static bool is_claimed(const pp_transfer *transfer, const pp_read_shard *shard, const pp_box *band)
+{
+    pp_box common;
+    size_t i;
+    for (i = shard->head.first; i < shard->head.end; i++)
+        if (pp_view_intersect(transfer->view, i, band, &common))
+            return true;
+    return false;
+}
+
+static void place_band(const pp_layout *layout, pp_read_shard *shard, pp_read_item *item)
+{
+    const pp_chunk_entry *entry = &shard->stored.entries[item->wanted[0]];
+    uint64_t end;
+    int64_t first, count;
+    pp_band_to_run(&shard->bands.whole, &item->band, &first, &count);
+    item->head.window.band_first = first;
+    item->head.window.band_count = count;
+    item->offset = entry->offset + (uint64_t)first * layout->tiling.element_bytes;
+    end = item->offset + (uint64_t)count * layout->tiling.element_bytes;
+    if (item->is_last && !allows_parts(layout))
+        end += CRC_BYTES;
+    item->band_skip = (size_t)(item->offset % PP_PAGE_BYTES);
+    pp_read_part_round(shard, item, end);
+}
+
+/* The next band that is wanted or has to be verified; false: the chunk is done. */
+static bool take_band(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
+{
+    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    while (pp_bands_next(&shard->bands, &item->band)) {
+        if (allows_parts(layout) && !is_claimed(transfer, shard, &item->band))
+            continue;
+        item->is_band = true;
+        item->wanted = &shard->wanted[shard->next_wanted];
+        item->wanted_count = 1;
+        item->is_last = !shard->bands.more;
+        place_band(layout, shard, item);
+        item->is_first = item->head.window.band_first == 0;
+        return true;
+    }
+    return false;
+}
+
+parapet_status pp_read_part_take(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
+{
+    parapet_status status;
+    while (shard->next_wanted < shard->wanted_count) {
+        if (!shard->has_bands && ((status = begin_chunk(transfer, shard)) != PARAPET_OK || !shard->has_bands))
+            return status;
+        if (take_band(transfer, shard, item))
+            return PARAPET_OK;
+        shard->has_bands = false;
+        shard->next_wanted++;
+    }
+    return PARAPET_OK;
+}
+
+void pp_read_part_round(const pp_read_shard *shard, pp_read_item *item, uint64_t end)
+{
+    uint64_t object_end = shard->stored.reader->bytes;
+    item->offset -= item->offset % PP_PAGE_BYTES;
+    end += (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES;
+    item->bytes = (size_t)(pp_min_u64(end, object_end) - item->offset);
+}
+
+/* ---- What is wanted ---- */
+
+/* What the claims want of a box that lies at the place. */
+static void want_claims(const pp_transfer *transfer, const pp_transfer_shard *shard, const pp_stretch_place *place,
+                        const pp_box *inside, pp_stretch *stretch)
+{
+    pp_box common;
+    size_t i;
+    for (i = shard->first; i < shard->end; i++)
+        if (pp_view_intersect(transfer->view, i, inside, &common))
+            pp_stretch_want_box(stretch, place, &common);
+}
+
+static void want_chunk(const pp_transfer *transfer, const pp_read_item *item, int64_t chunk, pp_stretch *stretch)
+{
+    const pp_read_shard *shard = (const pp_read_shard *)item->head.shard;
+    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    const pp_chunk_entry *entry = &shard->stored.entries[chunk];
+    size_t offset = (size_t)(entry->offset - item->offset);
+    pp_stretch_place place = {.element_bytes = layout->tiling.element_bytes, .offset = offset};
+    pp_box whole, inside;
+    if (entry->bytes != pp_chain_encoded_bound(layout->chain)) { /* decoding says what is wrong with it */
+        pp_stretch_want(stretch, offset, offset + (size_t)entry->bytes);
+        return;
+    }
+    pp_tiling_chunk_whole_box(&layout->tiling, shard->head.number, chunk, &whole);
+    pp_tiling_chunk_box(&layout->tiling, shard->head.number, chunk, &inside);
+    place.box = &whole;
+    want_claims(transfer, &shard->head, &place, &inside, stretch);
+}
+
+static void want_item(const pp_transfer *transfer, const pp_read_item *item, pp_stretch *stretch)
+{
+    pp_stretch_place place = {.box = &item->band, .offset = item->band_skip};
+    int64_t i;
+    pp_stretch_init(stretch, item->bytes);
+    if (item->is_band) {
+        place.element_bytes = context_of(transfer, item->head.shard)->layout->tiling.element_bytes;
+        want_claims(transfer, item->head.shard, &place, &item->band, stretch);
+        return;
+    }
+    for (i = 0; i < item->wanted_count; i++)
+        want_chunk(transfer, item, item->wanted[i], stretch);
+}
+
+/* ---- Reading ---- */
+
+typedef struct stretch_walk {
+    const pp_stretch *stretch;
+    size_t gap_bytes;
+    uint64_t offset;
+    pp_stretch_request last;
+} stretch_walk;
+
+static bool next_request(void *context, pp_request *request)
+{
+    stretch_walk *walk = context;
+    size_t from, end;
+    if (!pp_stretch_next(walk->stretch, walk->gap_bytes, &walk->last))
+        return false;
+    from = walk->last.from;
+    end = walk->last.end;
+    if (end - from >= PAGES_BYTES) {
+        from -= from % PP_PAGE_BYTES;
+        end = pp_min_size(pp_align_up(end, PP_PAGE_BYTES), walk->stretch->bytes);
+    }
+    *request = (pp_request){.offset = walk->offset + from, .bytes = end - from, .place = from};
+    return true;
+}
+
+static parapet_status fetch_wanted(const pp_transfer *transfer, pp_read_item *item)
+{
+    const pp_shard *stored = &((const pp_read_shard *)item->head.shard)->stored;
+    const pp_transfer_context *context = context_of(transfer, item->head.shard);
+    pp_stretch stretch;
+    stretch_walk walk = {.stretch = &stretch, .offset = item->offset}, ahead;
+    parapet_status status;
+    int64_t count;
+    if (context->cost != NULL && (status = pp_request_cost_measure(context->cost, stored->reader, item->offset,
+                                                                   item->bytes, item->buffer.data)) != PARAPET_OK)
+        return status;
+    want_item(transfer, item, &stretch);
+    walk.gap_bytes = pp_request_cost_gap(context->cost);
+    ahead = walk;
+    return pp_requests_read(context, stored,
+                            &(pp_request_walk){.next = next_request,
+                                               .walk = &walk,
+                                               .ahead = pp_request_cost_pays_ahead(context->cost) ? &ahead : NULL},
+                            item->buffer.data, &count);
+}
+
+/* Before its elements go anywhere, as far as one band tells: the last one decides for all of them. */
+static parapet_status verify_band(const pp_transfer *transfer, pp_read_item *item)
+{
+    pp_read_shard *shard = (pp_read_shard *)item->head.shard;
+    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    const unsigned char *data = item->buffer.data + item->band_skip;
+    size_t bytes = (size_t)pp_box_element_count(&item->band) * layout->tiling.element_bytes;
+    shard->crc32c = pp_crc32c(item->is_first ? 0 : shard->crc32c, data, bytes);
+    if (!item->is_last || shard->crc32c == pp_load_u32le(data + bytes))
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld: crc32c: checksum of %zu bytes is %08x, but %08x is stored",
+                   shard->stored.key, (long long)item->wanted[0], pp_chain_decoded_bytes(layout->chain),
+                   shard->crc32c, pp_load_u32le(data + bytes));
+}
+
+parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *item)
+{
+    const pp_read_shard *shard = (const pp_read_shard *)item->head.shard;
+    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    parapet_status status;
+    if (allows_parts(context->layout))
+        return fetch_wanted(transfer, item);
+    status = pp_shard_read(context, &shard->stored, item->offset, item->bytes, item->buffer.data);
+    return status == PARAPET_OK && item->is_band ? verify_band(transfer, item) : status;
+}

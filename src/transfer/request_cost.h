@@ -1,0 +1,41 @@
+/* request_cost.h - what a request to a store costs beside its bytes, measured once per store and rank: on it depends
+ * which holes between wanted bytes are read and which are skipped (plan/stretch.h). */
+#ifndef PARAPET_TRANSFER_REQUEST_COST_H
+#define PARAPET_TRANSFER_REQUEST_COST_H
+
+#include <stdatomic.h>
+
+#include "base/text.h"
+#include "store/store.h"
+
+/* Pieces by which a request is measured, and the smallest stretch in which that can be done. */
+#define PP_COST_PIECE_BYTES ((size_t)8 << 10)
+#define PP_COST_STRETCH_BYTES ((size_t)512 << 10)
+
+/* All zero: not measured yet. Threads may use it at the same time. */
+typedef struct pp_request_cost {
+    parapet_holes holes;               /* the option: whether there is a choice at all */
+    _Atomic(int64_t) request_ns;       /* of a request, beside its bytes */
+    _Atomic(int64_t) bytes_per_second; /* 0: not measured yet */
+} pp_request_cost;
+
+bool pp_request_cost_is_known(const pp_request_cost *cost);
+
+/* Notes what was measured; the first measurement stays. */
+void pp_request_cost_note(pp_request_cost *cost, double request_seconds, double bytes_per_second);
+
+/* Measures with this stretch of an object, unless that was done before or the stretch is too short. buffer has room
+ * for it, and is left with anything in it. */
+parapet_status pp_request_cost_measure(pp_request_cost *cost, pp_reader *reader, uint64_t offset, size_t bytes,
+                                       unsigned char *buffer);
+
+/* The longest hole that is read; cost NULL or not known: that of an ordinary disk. */
+size_t pp_request_cost_gap(const pp_request_cost *cost);
+
+/* Whether a request takes so long that storage should be told of the next ones meanwhile. */
+bool pp_request_cost_pays_ahead(const pp_request_cost *cost);
+
+/* "a request takes 85 us, and 1000 MB/s follow: holes of up to 85000 bytes are read", without an end of line. */
+void pp_request_cost_print(const pp_request_cost *cost, pp_text *text);
+
+#endif

@@ -1,0 +1,149 @@
+/* Parts of chunks that are stored as they are, read by several ranks in far less memory than a chunk takes: random
+ * boxes of all ranks against the elements' numbers; plain and with a checksum, by direct copies and by messages,
+ * holes chosen, read and skipped. A flipped bit fails the call on every rank. */
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "launch.h"
+
+enum { PLANES = 20, ROWS = 60, COLUMNS = 500, PARTS = 4 };
+
+static launch run;
+static uint32_t elements[PLANES * ROWS * COLUMNS];
+static uint32_t found[PARTS][PLANES * ROWS * COLUMNS];
+static const int64_t shape[3] = {PLANES, ROWS, COLUMNS};
+
+static int64_t draw(unsigned *state, int64_t least, int64_t most)
+{
+    return least + (int64_t)((unsigned)rand_r(state) % (unsigned)(most - least + 1));
+}
+
+/* 2.4 MB in one chunk, or in some. */
+static void write_array(parapet_store *store, const char *path, bool has_checksum, int64_t planes)
+{
+    int64_t chunks[3] = {planes, 0, 0}, start[3] = {0};
+    parapet_array_spec spec = {.type = PARAPET_UINT32,
+                               .ndim = 3,
+                               .shape = shape,
+                               .chunks = chunks,
+                               .codec = "none",
+                               .no_checksum = !has_checksum,
+                               .unsharded = 1};
+    parapet_part part = {.ndim = 3, .start = start, .count = shape, .data = elements};
+    parapet_array *array = NULL;
+    if (LAUNCH_OK(&run, parapet_array_create(&array, store, path, &spec)))
+        (void)LAUNCH_OK(&run, parapet_array_write(array, &part, run.rank == 0));
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+}
+
+static bool is_right(const uint32_t *values, const int64_t *start, const int64_t *count)
+{
+    int64_t i, j, k;
+    for (i = 0; i < count[0]; i++)
+        for (j = 0; j < count[1]; j++)
+            for (k = 0; k < count[2]; k++)
+                if (*values++ != elements[((start[0] + i) * ROWS + start[1] + j) * COLUMNS + start[2] + k])
+                    return false;
+    return true;
+}
+
+static void read_boxes(parapet_array *array, unsigned *state)
+{
+    int64_t start[PARTS][3], count[PARTS][3];
+    parapet_part parts[PARTS];
+    int i, d, part_count = (int)draw(state, 0, PARTS);
+    for (i = 0; i < part_count; i++) {
+        for (d = 0; d < 3; d++) {
+            start[i][d] = draw(state, 0, shape[d] - 1);
+            count[i][d] = draw(state, 1, draw(state, 1, shape[d] - start[i][d]));
+        }
+        parts[i] = (parapet_part){.ndim = 3, .start = start[i], .count = count[i], .data = found[i]};
+    }
+    if (!LAUNCH_OK(&run, parapet_array_read(array, parts, part_count)))
+        return;
+    for (i = 0; i < part_count; i++)
+        launch_expect(&run, is_right(found[i], start[i], count[i]), "the elements that were written");
+}
+
+static void read_array(const char *path, const parapet_store_options *options, unsigned *state)
+{
+    char url[600];
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    parapet_statistics done;
+    int i;
+    (void)snprintf(url, sizeof url, "%s/parts.zarr", run.folder);
+    if (!LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_READ, options)))
+        return;
+    if (LAUNCH_OK(&run, parapet_array_open(&array, store, path)))
+        for (i = 0; i < 4; i++)
+            read_boxes(array, state);
+    if (LAUNCH_OK(&run, parapet_store_get_statistics(store, &done)))
+        launch_expect(&run, done.memory_peak_bytes <= options->memory_bytes, "no more memory than allowed");
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+}
+
+static void run_case(const char *path, int number)
+{
+    unsigned state = 1000u * (unsigned)number + (unsigned)run.rank;
+    parapet_store_options options = {.memory_bytes = 2 << 20,
+                                     .holes = (parapet_holes)(number % 3),
+                                     .transport = number % 2 ? PARAPET_TRANSPORT_MESSAGES : PARAPET_TRANSPORT_DIRECT};
+    launch_case_begin(&run, (uint64_t)number);
+    read_array(path, &options, &state);
+    (void)launch_case_end(&run, path);
+}
+
+/* One bit, far from what is wanted. */
+static void run_damage(void)
+{
+    char url[700], byte = 0;
+    uint32_t value;
+    int64_t start[3] = {0, 0, 7}, count[3] = {1, 1, 1};
+    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = &value};
+    parapet_store_options options = {.memory_bytes = 2 << 20};
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    int file;
+    (void)snprintf(url, sizeof url, "%s/parts.zarr/checked/c/0/0/0", run.folder);
+    launch_case_begin(&run, 99);
+    if (run.rank == 0 && (file = open(url, O_RDWR)) >= 0) {
+        launch_expect(&run, pread(file, &byte, 1, 2000000) == 1, "a byte to flip");
+        byte = (char)(byte ^ 1);
+        launch_expect(&run, pwrite(file, &byte, 1, 2000000) == 1 && close(file) == 0, "a flipped bit");
+    }
+    launch_barrier();
+    (void)snprintf(url, sizeof url, "%s/parts.zarr", run.folder);
+    if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_READ, &options)) &&
+        LAUNCH_OK(&run, parapet_array_open(&array, store, "checked")))
+        launch_expect(&run, parapet_array_read(array, &part, run.rank == run.ranks - 1) == PARAPET_ERR_CORRUPT,
+                      "PARAPET_ERR_CORRUPT on every rank");
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    (void)launch_case_end(&run, "a flipped bit");
+}
+
+int main(int argc, char **argv)
+{
+    static const char *const paths[] = {"plain", "checked", "plain_small", "checked_small"};
+    parapet_store *store = NULL;
+    char url[600];
+    int i;
+    launch_start(&run, &argc, &argv, MPI_THREAD_MULTIPLE);
+    for (i = 0; i < PLANES * ROWS * COLUMNS; i++)
+        elements[i] = (uint32_t)i * 2654435761u;
+    (void)snprintf(url, sizeof url, "%s/parts.zarr", run.folder);
+    launch_case_begin(&run, 0);
+    if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_CREATE, NULL)))
+        for (i = 0; i < 4; i++)
+            write_array(store, paths[i], i % 2, i < 2 ? PLANES : 3);
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    (void)launch_case_end(&run, "writing");
+    for (i = 0; i < 24; i++)
+        run_case(paths[i % 4], i);
+    run_damage();
+    return launch_finish(&run);
+}
