@@ -1,0 +1,91 @@
+/* What a request costs: noted once, forced by the option, measured with any object, and told in words. */
+#include "support.h"
+
+#include "plan/stretch.h"
+#include "scratch.h"
+#include "transfer/request_cost.h"
+
+static void test_request_cost__of_an_ordinary_disk_is_assumed_first(void **state)
+{
+    pp_request_cost cost = {0};
+    (void)state;
+    assert_false(pp_request_cost_is_known(&cost));
+    assert_int_equal(pp_request_cost_gap(&cost), 60000);
+    assert_int_equal(pp_request_cost_gap(NULL), 60000);
+    assert_true(pp_request_cost_pays_ahead(&cost));
+}
+
+static void test_request_cost__the_first_measurement_stays(void **state)
+{
+    pp_request_cost cost = {0};
+    (void)state;
+    pp_request_cost_note(&cost, 0.0 - 1, 1e9);
+    pp_request_cost_note(&cost, 1e-3, 0);
+    assert_false(pp_request_cost_is_known(&cost));
+    pp_request_cost_note(&cost, 2e-6, 4e9);
+    pp_request_cost_note(&cost, 1, 1e9);
+    assert_true(pp_request_cost_is_known(&cost));
+    assert_int_equal(pp_request_cost_gap(&cost), 8000);
+    assert_false(pp_request_cost_pays_ahead(&cost));
+}
+
+static void test_request_cost__the_option_leaves_no_choice(void **state)
+{
+    pp_request_cost cost = {.holes = PARAPET_HOLES_READ};
+    (void)state;
+    assert_true(pp_request_cost_gap(&cost) == SIZE_MAX);
+    cost.holes = PARAPET_HOLES_SKIP;
+    assert_int_equal(pp_request_cost_gap(&cost), 0);
+}
+
+static void test_request_cost__is_measured_if_there_is_a_choice_and_enough_to_measure_with(void **state)
+{
+    static unsigned char data[PP_COST_STRETCH_BYTES], buffer[PP_COST_STRETCH_BYTES];
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_NEVER);
+    pp_request_cost cost = {0}, forced = {.holes = PARAPET_HOLES_SKIP};
+    pp_reader *reader = NULL;
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, 64 << 20);
+    assert_ok(pp_store_write_all(
+        store, &(pp_write_request){.key = "object", .staging = "tmp", .budget = &budget, .is_small = true}, data,
+        sizeof data, PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_open_object(store, "object", &reader));
+    assert_ok(pp_request_cost_measure(&cost, reader, 0, sizeof data - 1, buffer));
+    assert_false(pp_request_cost_is_known(&cost));
+    assert_ok(pp_request_cost_measure(&forced, reader, 0, sizeof data, buffer));
+    assert_false(pp_request_cost_is_known(&forced));
+    assert_ok(pp_request_cost_measure(&cost, reader, 0, sizeof data, buffer));
+    assert_true(pp_request_cost_is_known(&cost));
+    assert_true(pp_request_cost_gap(&cost) >= PP_STRETCH_GRANULE);
+    pp_reader_free(reader);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_request_cost__is_told_in_words(void **state)
+{
+    pp_request_cost cost = {0};
+    pp_text text = {0};
+    char *told = NULL;
+    (void)state;
+    pp_request_cost_note(&cost, 85e-6, 1e9);
+    pp_request_cost_print(&cost, &text);
+    assert_ok(pp_text_finish(&text, &told));
+    assert_string_equal(told,
+                        "a request takes 85.0 us, bytes 1000 MB/s (measured): holes of up to 85000 bytes are read");
+    pp_free(told);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_request_cost__of_an_ordinary_disk_is_assumed_first),
+        cmocka_unit_test(test_request_cost__the_first_measurement_stays),
+        cmocka_unit_test(test_request_cost__the_option_leaves_no_choice),
+        cmocka_unit_test(test_request_cost__is_measured_if_there_is_a_choice_and_enough_to_measure_with),
+        cmocka_unit_test(test_request_cost__is_told_in_words),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
