@@ -1,5 +1,7 @@
 /* Servers that have nothing left take shards from others: everything is stored once and to the last byte as without,
- * whoever is slow and however data travels; a slow server holds nobody; and there are few messages more.
+ * whoever is slow and however data travels; a slow server holds nobody; and there are few messages more. The same in
+ * calls of several arrays, of parts of shards, within little memory, and after a call was cancelled by a server that
+ * had just taken something.
  *
  *     test_taking */
 #include <stdio.h>
@@ -14,7 +16,7 @@
 #include "tree.h"
 #include "watch.h"
 
-enum { SHARD = 4096, CHUNK = 512, SHARDS_PER_RANK = 12, TRIES = 3 };
+enum { SHARD = 4096, CHUNK = 512, SHARDS_PER_RANK = 12, ARRAYS_MOST = 3, CRUMB = 16, TRIES = 3 };
 
 #define FAST_SECONDS 0.001 /* before each operation of storage */
 #define SLOW_SECONDS 0.006
@@ -26,17 +28,29 @@ typedef struct taking_case {
     parapet_transport transport;
     parapet_io_thread io_thread;
     int64_t threads;
-    int64_t servers; /* 0: all ranks */
-    bool is_crowded; /* rank 0 holds all of the array */
+    int64_t servers;      /* 0: all ranks */
+    bool is_crowded;      /* rank 0 holds all of the array */
+    int arrays;           /* in one call; 0: one */
+    bool is_partial;      /* most of what is written is there already, and some of each rank's part stays */
+    bool is_cancelled;    /* the first call, when a rank hears that its share has grown */
+    int64_t memory_bytes; /* 0: plenty */
+    int64_t deadline_seconds;
+    bool is_crumbled; /* a rank has hundreds of parts of every shard */
 } taking_case;
 
 static const taking_case cases[] = {
-    {"nobody is slow", -1, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 1, 0, false},
-    {"the first is slow", 0, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, 0, false},
-    {"the last is slow", -2, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 2, 0, false},
-    {"the last is slow, without threads", -2, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_NONE, 1, 0, false},
-    {"two servers", 0, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, 2, false},
-    {"one rank has it all", 0, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 1, 0, true},
+    {"nobody is slow", -1, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 1, .servers = 0},
+    {"the first is slow", 0, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, .servers = 0},
+    {"the last is slow", -2, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 2, .servers = 0},
+    {"the last is slow, without threads", -2, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_NONE, 1, .servers = 0},
+    {"two servers", 0, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, .servers = 2},
+    {"one rank has it all", 0, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 1, .is_crowded = true},
+    {"three arrays", -2, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, .arrays = 3},
+    {"parts of shards", 0, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 1, .is_partial = true},
+    {"little memory, a deadline", -2, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, .memory_bytes = 1 << 20,
+     .deadline_seconds = 300},
+    {"hundreds of parts in a shard", 0, PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 1, .is_crumbled = true},
+    {"cancelled first", 0, PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1, .is_cancelled = true},
 };
 
 typedef struct outcome {
@@ -44,8 +58,11 @@ typedef struct outcome {
     int64_t owned, taken, most_owned, messages;
 } outcome;
 
+static const char *const names[ARRAYS_MOST] = {"a", "b", "c"};
 static launch run;
 static int32_t *field;
+static bool is_taking;
+static int64_t first_total; /* that progress was told of; -1: nobody is to be cancelled */
 
 static int64_t element_count(void)
 {
@@ -93,47 +110,130 @@ static bool has_values(int64_t start, int64_t count)
     return true;
 }
 
-static void count_all(parapet_store *store, outcome *out)
+static parapet_statistics statistics_of(parapet_store *store)
 {
     parapet_statistics own;
-    int64_t sums[3];
     launch_expect(&run, parapet_store_get_statistics(store, &own) == PARAPET_OK, "statistics");
     launch_expect(&run, own.memory_peak_bytes <= own.memory_planned_bytes || own.shards_owned == 0,
                   "no more memory than was planned");
-    sums[0] = own.shards_owned;
-    sums[1] = own.shards_taken;
-    sums[2] = own.messages_sent;
-    out->most_owned = launch_largest(own.shards_owned);
+    return own;
+}
+
+static void count_all(const parapet_statistics *before, const parapet_statistics *after, outcome *out)
+{
+    int64_t sums[] = {after->shards_owned - before->shards_owned, after->shards_taken - before->shards_taken,
+                      after->messages_sent - before->messages_sent};
+    out->most_owned = launch_largest(sums[0]);
     launch_sum(sums, 3);
     out->owned = sums[0];
     out->taken = sums[1];
     out->messages = sums[2];
 }
 
-static void write_and_read(const taking_case *of, parapet_store *store, outcome *out)
+/* A server that has taken shards has more to do than at first. */
+static int cancel_taker(void *context, int64_t done, int64_t total)
 {
-    int64_t shape = element_count(), chunks = CHUNK, shards = SHARD, start, count;
+    (void)context;
+    (void)done;
+    if (first_total < 0)
+        return 0;
+    first_total = first_total == 0 ? total : first_total;
+    return total > first_total;
+}
+
+static int count_arrays(const taking_case *of)
+{
+    return of->arrays > 0 ? of->arrays : 1;
+}
+
+typedef struct crumbs {
+    int64_t *starts;
+    parapet_part *parts;
+    int count;
+} crumbs;
+
+/* The part of a rank as one, or as many small ones. */
+static void crumble(const taking_case *of, const parapet_part *whole, crumbs *made)
+{
+    static const int64_t count = CRUMB;
+    int64_t most = *whole->count / CRUMB, i;
+    *made = (crumbs){.count = of->is_crumbled ? (int)most : *whole->count > 0};
+    made->starts = malloc((size_t)(most + 1) * sizeof made->starts[0]);
+    made->parts = calloc((size_t)most + 1, sizeof made->parts[0]);
+    launch_expect(&run, made->starts != NULL && made->parts != NULL, "memory");
+    made->parts[0] = *whole;
+    for (i = 0; i < most && of->is_crumbled; i++) {
+        made->starts[i] = *whole->start + i * CRUMB;
+        made->parts[i] =
+            (parapet_part){.ndim = 1, .start = &made->starts[i], .count = &count, .data = field + i * CRUMB};
+    }
+}
+
+static bool make_arrays(const taking_case *of, parapet_store *store, parapet_array_parts *list, const crumbs *made)
+{
+    int64_t shape = element_count(), chunks = CHUNK, shards = SHARD;
     parapet_array_spec spec = {
         .type = PARAPET_INT32, .ndim = 1, .shape = &shape, .chunks = &chunks, .shards = &shards, .codec = "none"};
+    bool is_made = true;
+    int i;
+    for (i = 0; i < count_arrays(of) && is_made; i++) {
+        parapet_array *array = NULL;
+        is_made = LAUNCH_OK(&run, parapet_array_create(&array, store, names[i], &spec));
+        list[i] = (parapet_array_parts){.array = array, .parts = made->parts, .part_count = made->count};
+    }
+    return is_made;
+}
+
+/* The arrays get the same values, and are written from the same memory. */
+static void prepare_case(const taking_case *of, const parapet_array_parts *list, int64_t *start, int64_t *count)
+{
+    parapet_status status;
+    if (of->is_partial) {
+        fill_part(*start, *count, 9);
+        (void)LAUNCH_OK(&run, parapet_arrays_write(list, count_arrays(of)));
+        *start += SHARD / 8;
+        *count -= SHARD / 2;
+    }
+    fill_part(*start, *count, 7);
+    if (of->is_cancelled) {
+        first_total = 0;
+        status = LAUNCH_AGREED(&run, parapet_arrays_write(list, count_arrays(of)));
+        launch_expect(&run, status == (is_taking ? PARAPET_ERR_CANCELLED : PARAPET_OK), "cancelled by who took some");
+    }
+    first_total = -1;
+}
+
+static void write_and_read(const taking_case *of, parapet_store *store, outcome *out)
+{
+    int64_t start, count;
     parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = field};
-    parapet_array *array = NULL;
+    parapet_array_parts list[ARRAYS_MOST] = {{0}};
+    parapet_statistics before, after;
+    crumbs made;
     double begin;
-    if (!LAUNCH_OK(&run, parapet_array_create(&array, store, "a", &spec)))
-        return;
+    int i;
     find_part(of, run.rank, &start, &count);
-    fill_part(start, count, 7);
+    crumble(of, &part, &made);
+    if (!make_arrays(of, store, list, &made))
+        return;
+    prepare_case(of, list, &start, &count);
+    before = statistics_of(store);
     watch_meet();
     begin = watch_clock();
-    (void)LAUNCH_OK(&run, parapet_array_write(array, &part, count > 0));
+    (void)LAUNCH_OK(&run, parapet_arrays_write(list, count_arrays(of)));
     out->write = slowest(watch_clock() - begin);
     fill_part(start, count, 0);
     watch_meet();
     begin = watch_clock();
-    (void)LAUNCH_OK(&run, parapet_array_read(array, &part, count > 0));
+    (void)LAUNCH_OK(&run, parapet_arrays_read(list, count_arrays(of)));
     out->read = slowest(watch_clock() - begin);
     launch_expect(&run, has_values(start, count), "the values that were written");
-    count_all(store, out);
-    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    after = statistics_of(store);
+    count_all(&before, &after, out);
+    for (i = 0; i < count_arrays(of); i++)
+        (void)LAUNCH_OK(&run, parapet_array_close(&list[i].array));
+    free(made.starts);
+    free(made.parts);
 }
 
 static outcome run_store(const taking_case *of, parapet_ownership ownership, const char *path)
@@ -142,12 +242,16 @@ static outcome run_store(const taking_case *of, parapet_ownership ownership, con
                                      .ownership = ownership,
                                      .io_thread = of->io_thread,
                                      .threads = of->threads,
-                                     .servers = of->servers > 0 ? of->servers : run.ranks};
+                                     .servers = of->servers > 0 ? of->servers : run.ranks,
+                                     .memory_bytes = of->memory_bytes,
+                                     .deadline_seconds = of->deadline_seconds,
+                                     .progress = cancel_taker};
     delay_plan plan = {.seconds = is_slow(of) ? SLOW_SECONDS : FAST_SECONDS};
     pp_posix_options posix = {.not_durable = true, .create = true};
     pp_store *inner = NULL, *delayed = NULL;
     parapet_store *store = NULL;
     outcome out = {0};
+    is_taking = ownership == PARAPET_OWNERSHIP_DYNAMIC;
     if (run.rank == 0)
         launch_expect(&run, pp_store_posix_build(&inner, path, &posix) == PARAPET_OK, "a directory");
     watch_meet();
@@ -165,12 +269,12 @@ static outcome run_store(const taking_case *of, parapet_ownership ownership, con
 
 /* ---- What is stored ---- */
 
-static size_t load(const char *path, int64_t shard, unsigned char *bytes, size_t most)
+static size_t load(const char *path, const char *array, int64_t shard, unsigned char *bytes, size_t most)
 {
     char name[700];
     size_t count = 0;
     FILE *file;
-    (void)snprintf(name, sizeof name, "%s/a/c/%lld", path, (long long)shard);
+    (void)snprintf(name, sizeof name, "%s/%s/c/%lld", path, array, (long long)shard);
     if ((file = fopen(name, "rb")) == NULL)
         return 0;
     count = fread(bytes, 1, most, file);
@@ -178,7 +282,7 @@ static size_t load(const char *path, int64_t shard, unsigned char *bytes, size_t
     return count;
 }
 
-static void compare_shards(const char *left, const char *right)
+static void compare_shards(const char *left, const char *right, const char *array)
 {
     enum { MOST = 2 * SHARD * sizeof(int32_t) };
     static unsigned char a[MOST], b[MOST];
@@ -186,26 +290,32 @@ static void compare_shards(const char *left, const char *right)
     if (run.rank != 0)
         return;
     for (shard = 0; shard < (int64_t)SHARDS_PER_RANK * run.ranks; shard++) {
-        size_t bytes = load(left, shard, a, MOST);
-        launch_expect(&run, bytes > 0 && bytes == load(right, shard, b, MOST) && memcmp(a, b, bytes) == 0,
+        size_t bytes = load(left, array, shard, a, MOST);
+        launch_expect(&run, bytes > 0 && bytes == load(right, array, shard, b, MOST) && memcmp(a, b, bytes) == 0,
                       "a shard with the same bytes");
     }
 }
 
 /* ---- Cases ---- */
 
+/* Cases that are about what is stored, not about time. */
+static bool is_about_contents(const taking_case *of)
+{
+    return of->arrays > 0 || of->is_partial || of->is_cancelled || of->is_crumbled || of->memory_bytes > 0;
+}
+
 /* One rank is slow: shards move, and time is saved. */
 static bool has_gained(const taking_case *of, const outcome *kept, const outcome *moved)
 {
-    if (of->slow == -1 || of->io_thread == PARAPET_IO_THREAD_NONE)
+    if (of->slow == -1 || of->io_thread == PARAPET_IO_THREAD_NONE || is_about_contents(of))
         return true;
     return moved->write <= GAIN_MOST * kept->write && moved->read <= GAIN_MOST * kept->read;
 }
 
 static void check_counts(const taking_case *of, const outcome *kept, const outcome *moved)
 {
-    int64_t shards = (int64_t)SHARDS_PER_RANK * run.ranks, servers = of->servers > 0 ? of->servers : run.ranks;
-    int64_t levels = 0;
+    int64_t shards = (int64_t)SHARDS_PER_RANK * run.ranks * count_arrays(of), levels = 0;
+    int64_t servers = of->servers > 0 ? of->servers : run.ranks;
     while ((INT64_C(1) << levels) < servers)
         levels++;
     launch_expect(&run, kept->owned == 2 * shards && moved->owned == 2 * shards, "every shard served once a call");
@@ -222,7 +332,7 @@ static void run_case(const taking_case *of, int number)
 {
     char kept_path[600], moved_path[600], text[300];
     outcome kept = {0}, moved = {0};
-    int i;
+    int i, array;
     launch_case_begin(&run, (uint64_t)number);
     (void)snprintf(kept_path, sizeof kept_path, "%s/kept-%d", run.folder, number);
     (void)snprintf(moved_path, sizeof moved_path, "%s/moved-%d", run.folder, number);
@@ -235,7 +345,8 @@ static void run_case(const taking_case *of, int number)
         kept = run_store(of, PARAPET_OWNERSHIP_LOCALITY, kept_path);
         moved = run_store(of, PARAPET_OWNERSHIP_DYNAMIC, moved_path);
         check_counts(of, &kept, &moved);
-        compare_shards(kept_path, moved_path);
+        for (array = 0; array < count_arrays(of); array++)
+            compare_shards(kept_path, moved_path, names[array]);
     }
     (void)snprintf(text, sizeof text, "%s: write %.2f -> %.2f s, read %.2f -> %.2f s, %lld shards taken", of->name,
                    kept.write, moved.write, kept.read, moved.read, (long long)moved.taken);
