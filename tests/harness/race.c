@@ -1,6 +1,8 @@
 /* race.c - what a race is, from its seed: see race.h. */
 #include "race.h"
 
+#include <string.h>
+
 #include "draw.h"
 
 static const char *const names[OPERATIONS] = {
@@ -50,6 +52,18 @@ static bool may_be_absent(const race *run, draw *from)
     return !is_copied && (is_one(run, OP_CREATE) || is_one(run, OP_COPY)) && draw_chance(from, 50);
 }
 
+/* Any that the library has: each is told with its number in parentheses. */
+static parapet_ownership draw_ownership(draw *from)
+{
+    const char *word = parapet_option_words("ownership");
+    int64_t count = 0;
+    while (word != NULL && (word = strchr(word, '(')) != NULL) {
+        word++;
+        count++;
+    }
+    return (parapet_ownership)draw_between(from, 0, count - 1);
+}
+
 race race_draw(uint64_t seed, operation first, operation second, int64_t number)
 {
     draw from = draw_start(seed, (uint64_t)((number * OPERATIONS + (int64_t)first) * OPERATIONS + (int64_t)second));
@@ -60,5 +74,7 @@ race race_draw(uint64_t seed, operation first, operation second, int64_t number)
     run.has_array = !run.is_begun && !may_be_absent(&run, &from);
     run.is_sealed = run.has_array && draw_chance(&from, 30);
     run.is_consolidated = draw_chance(&from, 40);
+    run.jobs[0].ownership = draw_ownership(&from);
+    run.jobs[1].ownership = draw_ownership(&from);
     return run;
 }

@@ -53,6 +53,7 @@ typedef struct part_of_race {
     bool is_wide;    /* writes overlap those of the other job; an array shrinks; a
                         copy overwrites; all of keep is 1 */
     bool is_source;  /* a copy is of "a" into "t", not of "source" into "a" */
+    parapet_ownership ownership;
 } part_of_race;
 
 typedef struct race {

@@ -65,8 +65,9 @@ static bool uses_array(operation does)
 
 static bool enter(course *of, const race *run)
 {
-    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE, .io_thread = PARAPET_IO_THREAD_NONE};
     const part_of_race *part = &run->jobs[of->own.job];
+    parapet_store_options options = {
+        .durability = PARAPET_DURABILITY_LEAVE, .io_thread = PARAPET_IO_THREAD_NONE, .ownership = part->ownership};
     parapet_status status = parapet_store_open(&of->own.store, MPI_COMM_WORLD, of->url, PARAPET_UPDATE, &options);
     if (status == PARAPET_OK && part->is_aged && run->has_array && uses_array(part->does))
         status = parapet_array_open(&of->own.aged, of->own.store, "a");
@@ -107,10 +108,10 @@ static void show(const course *of, const race *run, int64_t number, const char *
             operation_name(run->jobs[1].does), (long long)number, (unsigned long long)run->seed, problem);
     for (job = 0; job < 2; job++) {
         const part_of_race *part = &run->jobs[job];
-        fprintf(stderr, "  job %d: mark %lld, %lld us late%s%s%s: %s: %s\n", job, (long long)part->mark,
-                (long long)part->late_us, part->is_aged ? ", aged" : "", part->is_wide ? ", wide" : "",
-                part->is_source ? ", from a to t" : "", parapet_status_name(of->shared->told[job].status),
-                of->shared->told[job].sentence);
+        fprintf(stderr, "  job %d: mark %lld, %lld us late, ownership %d%s%s%s: %s: %s\n", job, (long long)part->mark,
+                (long long)part->late_us, (int)part->ownership, part->is_aged ? ", aged" : "",
+                part->is_wide ? ", wide" : "", part->is_source ? ", from a to t" : "",
+                parapet_status_name(of->shared->told[job].status), of->shared->told[job].sentence);
     }
 }
 
