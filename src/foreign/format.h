@@ -8,7 +8,7 @@
 #include "store/store.h"
 
 /* A header that takes more is refused. */
-#define PP_MAX_HEADER_BYTES ((size_t)16 << 20)
+#define PP_MAX_HEADER_BYTES ((size_t)4 << 20)
 
 /* Enough of the beginning of a file to recognise it. */
 #define PP_SIGNATURE_BYTES 8

@@ -138,7 +138,7 @@ static parapet_status count_record_bytes(const dataset *set, variable *found)
 
 static parapet_status skip_attributes(dataset *set, size_t *position)
 {
-    pp_netcdf_attributes attributes = {0};
+    pp_netcdf_attributes attributes = {.is_skipped = true};
     parapet_status status;
     *position = set->header.next;
     status = pp_netcdf_attributes_read(&set->header, &attributes);

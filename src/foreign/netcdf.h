@@ -9,8 +9,9 @@
 typedef struct pp_netcdf_header {
     const unsigned char *data;
     size_t bytes, next;
-    bool is_short; /* more was asked for than there is: read more of the file, if it has more */
-    int version;   /* 1, 2 or 5 */
+    bool is_short;         /* more was asked for than there is: read more of the file, if it has more */
+    int version;           /* 1, 2 or 5 */
+    uint64_t number_count; /* numbers in attributes that were skipped */
 } pp_netcdf_header;
 
 /* These give 0 or NULL once the header is short. */
@@ -49,6 +50,7 @@ typedef struct pp_netcdf_values {
 
 /* Attributes on their way into JSON. */
 typedef struct pp_netcdf_attributes {
+    bool is_skipped;       /* they are checked, and not kept */
     pp_text json;          /* an object, without its closing brace */
     pp_netcdf_values fill; /* _FillValue, if there is one */
 } pp_netcdf_attributes;

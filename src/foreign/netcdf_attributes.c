@@ -12,6 +12,9 @@
 /* A header has up to 16 MiB, and a document too: text may grow on its way into JSON. */
 #define MOST_JSON_BYTES PP_JSON_MAX_BYTES
 
+/* In all attributes of a file. */
+#define MOST_NUMBERS 65536
+
 static bool is_utf8(const unsigned char *text, size_t bytes)
 {
     size_t i, step;
@@ -37,11 +40,15 @@ static parapet_status make_text(const unsigned char *bytes, size_t count, char *
     bool is_valid = is_utf8(bytes, count);
     size_t i;
     pp_text_add(&text, "%s", "");
-    for (i = 0; i < count; i++)
-        if (is_valid && bytes[i] != '\0')
-            pp_text_add_bytes(&text, &bytes[i], 1);
+    for (i = 0; i < count; i++) {
+        const unsigned char *end = is_valid ? memchr(bytes + i, '\0', count - i) : NULL;
+        size_t plain = !is_valid ? 0 : end != NULL ? (size_t)(end - bytes) - i : count - i;
+        if (plain > 0)
+            pp_text_add_bytes(&text, bytes + i, plain);
         else if (bytes[i] != '\0')
             add_latin1(&text, bytes[i]);
+        i += plain;
+    }
     return pp_text_finish(&text, result);
 }
 
@@ -152,6 +159,16 @@ static parapet_status read_values(pp_netcdf_header *header, pp_netcdf_values *va
     return PARAPET_OK;
 }
 
+/* Before any becomes text, which takes some microseconds for each. */
+static parapet_status count_numbers(pp_netcdf_header *header, const pp_netcdf_values *values)
+{
+    if (values->type->kind != 'c')
+        header->number_count += values->count;
+    return header->number_count <= MOST_NUMBERS
+               ? PARAPET_OK
+               : pp_fail(PARAPET_ERR_UNSUPPORTED, "attributes have more than %d numbers", MOST_NUMBERS);
+}
+
 static parapet_status read_attribute(pp_netcdf_header *header, pp_netcdf_attributes *attributes)
 {
     pp_netcdf_values values;
@@ -160,7 +177,9 @@ static parapet_status read_attribute(pp_netcdf_header *header, pp_netcdf_attribu
     if ((status = pp_netcdf_name(header, &name)) != PARAPET_OK)
         return status;
     if ((status = read_values(header, &values)) == PARAPET_OK && !header->is_short) {
-        if (strcmp(name, "_FillValue") == 0 && values.count == 1 && attributes->fill.count == 0)
+        if (attributes->is_skipped)
+            status = count_numbers(header, &values);
+        else if (strcmp(name, "_FillValue") == 0 && values.count == 1 && attributes->fill.count == 0)
             attributes->fill = values;
         else
             status = print_member(&attributes->json, name, &values);

@@ -11,7 +11,7 @@
 #define SIGNATURE "\223NUMPY"
 #define SIGNATURE_BYTES 6
 #define PREFIX_BYTES 12 /* signature, two bytes of version, and at most four of a length */
-#define MOST_TEXT_BYTES ((size_t)1 << 20)
+#define MOST_TEXT_BYTES ((size_t)64 << 10)
 
 typedef struct npy_text {
     char *data;
