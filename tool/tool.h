@@ -108,6 +108,7 @@ struct tool_request {
     ROW(tree)                                                                                                        \
     ROW(dump)                                                                                                        \
     ROW(stats)                                                                                                       \
+    ROW(show)                                                                                                        \
     ROW(attr)                                                                                                        \
     ROW(consolidate)                                                                                                 \
     ROW(check)                                                                                                       \
@@ -382,6 +383,11 @@ typedef void (*tool_region_visitor)(void *context, const tool_region *piece, con
 parapet_status region_read(tool_node *node, const tool_region *region, void *data);
 parapet_status region_visit(tool_node *node, const tool_region *region, size_t buffer_bytes,
                             tool_region_visitor visit, void *context);
+
+/* ---- Picture --------------------------------------------------------------------------------------------- */
+
+/* A picture of three bytes a pixel, red, green and blue, as PNG in base64; free with free(). */
+char *text_of_png(const unsigned char *colours, size_t width, size_t height);
 
 /* ---- Hierarchy: the tree below a group ----------------------------------------------------------------- */
 
