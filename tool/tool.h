@@ -118,6 +118,7 @@ struct tool_request {
     ROW(plan_write)                                                                                                  \
     ROW(plan_read)                                                                                                   \
     ROW(plan_copy)                                                                                                   \
+    ROW(completion)                                                                                                  \
     ROW(selftest)
 
 #define TOOL_VERB_DECLARE(name) extern const tool_verb verb_##name;
