@@ -16,6 +16,8 @@
 #define SLAB_CELLS 3
 #define PENCIL_CELLS 2
 
+#define BEGINNINGS 4 /* of an array among the turns of servers with weights */
+
 /* Shapes that are judged in every dimension. */
 enum { PLANE, SLAB, PENCIL, LINE, DIRECTED_SHAPES };
 
@@ -61,13 +63,14 @@ bool pp_lattice_shape(int number, int ndim, const int64_t *cells, int64_t *exten
 /* How well a candidate does; smaller is better, and what comes first counts first. */
 typedef struct verdict {
     double beyond; /* the worst load over its limit; 1: all are within their limits */
-    int64_t whole; /* load of the whole array */
+    double whole;  /* load of the whole array: of a turn, or with weights of a server for each of its turns */
     double sum;    /* of all loads over their limits */
 } verdict;
 
 typedef struct search {
     int ndim, turn_count;
     const int64_t *cells;
+    const pp_turns *turns; /* NULL: all servers have the same weight */
     pp_lattice_load load;
     uint64_t random;
     int64_t best[PARAPET_MAX_NDIM];
@@ -91,6 +94,18 @@ static int64_t count_cells(int ndim, const int64_t *extents)
     return count;
 }
 
+/* Of what was counted last. The load of servers depends on where the array begins, so a few beginnings are tried. */
+static double load_of_servers(search *by)
+{
+    double worst = 0;
+    int i;
+    for (i = 0; i < BEGINNINGS; i++) {
+        double load = pp_lattice_load_of_servers(&by->load, by->turns, by->turn_count / BEGINNINGS * i);
+        worst = load > worst ? load : worst;
+    }
+    return worst;
+}
+
 /* Gives up as soon as the candidate cannot be better than the best so far. */
 static void judge(search *by, const int64_t *multipliers)
 {
@@ -102,8 +117,9 @@ static void judge(search *by, const int64_t *multipliers)
         int64_t count = count_cells(by->ndim, extents);
         int64_t most = pp_lattice_load_count(&by->load, by->ndim, extents, multipliers);
         double over = (double)most / pp_lattice_limit(count, by->turn_count);
-        is_perfect = is_perfect && most == pp_divide_up(count, by->turn_count);
-        own.whole = shape == WHOLE ? most : own.whole;
+        is_perfect = is_perfect && by->turns == NULL && most == pp_divide_up(count, by->turn_count);
+        if (shape == WHOLE)
+            own.whole = by->turns != NULL ? load_of_servers(by) : (double)most;
         own.beyond = over > own.beyond ? over : own.beyond;
         own.sum += over;
         if (!is_better(&own, &by->best_verdict))
@@ -191,18 +207,31 @@ static bool can_count(int ndim, const int64_t *cells)
     return true;
 }
 
-parapet_status pp_lattice_choose(pp_lattice *lattice, int ndim, const int64_t *cells, int turn_count)
+static parapet_status choose(search *by, pp_lattice *lattice, const int64_t *cells)
 {
     static const int64_t none[PARAPET_MAX_NDIM] = {0};
-    search by = {.ndim = ndim, .turn_count = turn_count, .cells = can_count(ndim, cells) ? cells : none};
     parapet_status status = PARAPET_OK;
+    by->cells = can_count(by->ndim, cells) ? cells : none;
     *lattice = (pp_lattice){0};
-    if (turn_count > 1 && ndim > 0 && (status = pp_lattice_load_init(&by.load, turn_count)) == PARAPET_OK) {
-        search_best(&by);
-        memcpy(lattice->multipliers, by.best, sizeof by.best);
+    if (by->turn_count > 1 && by->ndim > 0 &&
+        (status = pp_lattice_load_init(&by->load, by->turn_count)) == PARAPET_OK) {
+        search_best(by);
+        memcpy(lattice->multipliers, by->best, sizeof by->best);
     }
-    pp_lattice_load_clear(&by.load);
+    pp_lattice_load_clear(&by->load);
     return status;
+}
+
+parapet_status pp_lattice_choose(pp_lattice *lattice, int ndim, const int64_t *cells, int turn_count)
+{
+    search by = {.ndim = ndim, .turn_count = turn_count};
+    return choose(&by, lattice, cells);
+}
+
+parapet_status pp_lattice_choose_weighted(pp_lattice *lattice, int ndim, const int64_t *cells, const pp_turns *turns)
+{
+    search by = {.ndim = ndim, .turn_count = turns->count, .turns = turns};
+    return choose(&by, lattice, cells);
 }
 
 int pp_lattice_turn(const pp_lattice *lattice, int ndim, const int64_t *cell, int turn_count)

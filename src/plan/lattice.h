@@ -9,6 +9,7 @@
 #define PARAPET_PLAN_LATTICE_H
 
 #include "geometry/grid.h"
+#include "plan/turns.h"
 
 typedef struct pp_lattice {
     int64_t multipliers[PARAPET_MAX_NDIM]; /* each below the number of turns it was chosen for */
@@ -22,6 +23,10 @@ int pp_lattice_turn(const pp_lattice *lattice, int ndim, const int64_t *cell, in
  * that spreads the whole array best among those that spread its planes, slabs, lines and pencils well. The result
  * depends on the arguments only. phase becomes 0. */
 parapet_status pp_lattice_choose(pp_lattice *lattice, int ndim, const int64_t *cells, int turn_count);
+
+/* The same for servers of different weights: of those whose turns are spread well, the one that gives the servers
+ * most exactly what they are to have of the whole array, wherever its first shard is. */
+parapet_status pp_lattice_choose_weighted(pp_lattice *lattice, int ndim, const int64_t *cells, const pp_turns *turns);
 
 /* How many of `count` shards a turn should get at most: 1.20 of the mean if there are 16 or more for each, else twice
  * as many as cannot be avoided. A spread within it is a good one. */

@@ -75,3 +75,17 @@ int64_t pp_lattice_load_count(pp_lattice_load *load, int ndim, const int64_t *ex
         most = pp_max_i64(most, load->counts[turn]);
     return most;
 }
+
+double pp_lattice_load_of_servers(pp_lattice_load *load, const pp_turns *turns, int phase)
+{
+    double worst = 0;
+    int turn, server;
+    memset(load->spread, 0, (size_t)load->turn_count * sizeof load->spread[0]);
+    for (turn = 0; turn < turns->count; turn++)
+        load->spread[turns->servers[(turn + phase) % turns->count]] += load->counts[turn];
+    for (server = 0; server < turns->server_count; server++) {
+        double own = (double)load->spread[server] / turns->turns_of[server];
+        worst = own > worst ? own : worst;
+    }
+    return worst;
+}

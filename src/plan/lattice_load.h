@@ -6,6 +6,7 @@
 #define PARAPET_PLAN_LATTICE_LOAD_H
 
 #include "base/memory.h"
+#include "plan/turns.h"
 
 /* Room to count in; for many boxes and multipliers, one after the other. */
 typedef struct pp_lattice_load {
@@ -20,5 +21,9 @@ void pp_lattice_load_clear(pp_lattice_load *load);
 /* Counts the cells of a box with these extents, whose cell c goes to the turn that is the sum of c[d] *
  * multipliers[d], modulo turns. Leaves them in load->counts and returns the largest. */
 int64_t pp_lattice_load_count(pp_lattice_load *load, int ndim, const int64_t *extents, const int64_t *multipliers);
+
+/* Of what was counted last, if these servers take the turns and the first cell has the turn `phase`: the load of the
+ * server that has most for its number of turns, divided by that number. */
+double pp_lattice_load_of_servers(pp_lattice_load *load, const pp_turns *turns, int phase);
 
 #endif

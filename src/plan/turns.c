@@ -60,6 +60,7 @@ static void take_turns(pp_turns *turns, waiting *heap, const int *weights, int s
         sink(heap, server_count, i);
     for (i = 0; i < turns->count; i++) {
         turns->servers[i] = heap[0].server;
+        turns->turns_of[heap[0].server]++;
         heap[0].taken++;
         sink(heap, server_count, 0);
     }
@@ -69,9 +70,11 @@ parapet_status pp_turns_init(pp_turns *turns, const int *weights, int server_cou
 {
     waiting *heap = NULL;
     parapet_status status;
-    *turns = (pp_turns){0};
+    *turns = (pp_turns){.server_count = server_count};
     if ((status = count_turns(weights, server_count, &turns->count)) == PARAPET_OK &&
         (status = pp_allocate_array(&turns->servers, (size_t)turns->count, sizeof turns->servers[0])) == PARAPET_OK &&
+        (status = pp_allocate_array(&turns->turns_of, (size_t)server_count, sizeof turns->turns_of[0])) ==
+            PARAPET_OK &&
         (status = pp_allocate_array(&heap, (size_t)server_count, sizeof heap[0])) == PARAPET_OK)
         take_turns(turns, heap, weights, server_count);
     pp_free(heap);
@@ -81,5 +84,6 @@ parapet_status pp_turns_init(pp_turns *turns, const int *weights, int server_cou
 void pp_turns_clear(pp_turns *turns)
 {
     pp_free(turns->servers);
+    pp_free(turns->turns_of);
     *turns = (pp_turns){0};
 }

@@ -10,7 +10,9 @@
 /* The servers that take the turns, in order; then it begins again. */
 typedef struct pp_turns {
     int *servers;
-    int count; /* the sum of the weights, divided by what all of them have in common */
+    int count;     /* the sum of the weights, divided by what all of them have in common */
+    int *turns_of; /* how many of them each server has */
+    int server_count;
 } pp_turns;
 
 /* Every turn goes to the server that would have the fewest for its weight with it; of several, to the lowest. Weights

@@ -7,6 +7,8 @@
  * The same in bytes, where shards at the edge are small. */
 #include "support.h"
 
+#include <math.h>
+
 #include "base/checked.h"
 #include "plan/homes.h"
 #include "plan/lattice_load.h"
@@ -200,6 +202,54 @@ static void test_spread__follows_weights(void **state)
     pp_turns_clear(&turns);
 }
 
+/* Random weights from 1 to 8, from any beginning: from 16 shards to a turn on no server has more than 1.20 of its
+ * share; below that it has at most one more than twice its share in whole shards. */
+static double measure_weighted(const case_of *of, const pp_turns *turns, int64_t phase)
+{
+    int64_t count = product(of->ndim, of->cells), given;
+    double worst = 0;
+    pp_lattice_load load;
+    int server;
+    assert_ok(pp_lattice_load_init(&load, turns->count));
+    (void)pp_lattice_load_count(&load, of->ndim, of->cells, of->lattice.multipliers);
+    (void)pp_lattice_load_of_servers(&load, turns, (int)(phase % turns->count));
+    for (server = 0; server < turns->server_count; server++) {
+        double share = (double)count * turns->turns_of[server] / turns->count, over;
+        given = load.spread[server];
+        over = (double)given / share;
+        if (count < INT64_C(16) * turns->count)
+            assert_true((double)given <= 2 * ceil(share) + 1);
+        else
+            worst = over > worst ? over : worst;
+    }
+    pp_lattice_load_clear(&load);
+    return worst;
+}
+
+static void test_spread__follows_random_weights(void **state)
+{
+    test_random random = test_random_start();
+    double worst = 0;
+    int number, server;
+    (void)state;
+    for (number = 0; number < 6 * GRIDS; number++) {
+        int weights[MOST_SERVERS];
+        pp_turns turns;
+        case_of drawn;
+        double over;
+        draw_case(&drawn, &random, 1 + number % MOST_NDIM, number);
+        for (server = 0; server < drawn.servers; server++)
+            weights[server] = (int)test_random_between(&random, number % 2 == 0 ? 1 : 7, 8);
+        assert_ok(pp_turns_init(&turns, weights, drawn.servers));
+        assert_ok(pp_lattice_choose_weighted(&drawn.lattice, drawn.ndim, drawn.cells, &turns));
+        over = measure_weighted(&drawn, &turns, test_random_between(&random, 0, 1000000));
+        worst = over > worst ? over : worst;
+        pp_turns_clear(&turns);
+    }
+    printf("weights: a server has at most %.3f of its share\n", worst);
+    assert_true(worst <= 1.20);
+}
+
 static void test_spread__of_1000_arrays_of_one_shard_on_128_servers_is_even(void **state)
 {
     pp_homes *homes = calloc(1, sizeof *homes);
@@ -225,6 +275,7 @@ int main(void)
         cmocka_unit_test(test_spread__is_even_for_whole_arrays_planes_slabs_lines_and_pencils),
         cmocka_unit_test(test_spread__is_even_in_bytes_when_shards_at_the_edge_are_small),
         cmocka_unit_test(test_spread__follows_weights),
+        cmocka_unit_test(test_spread__follows_random_weights),
         cmocka_unit_test(test_spread__of_1000_arrays_of_one_shard_on_128_servers_is_even),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
