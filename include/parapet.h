@@ -245,7 +245,8 @@ typedef enum parapet_ownership {
     PARAPET_OWNERSHIP_CHOOSE = 0,      /* LOCALITY */
     PARAPET_OWNERSHIP_ROUND_ROBIN = 1, /* the servers take turns */
     PARAPET_OWNERSHIP_LOCALITY = 2,    /* the server that holds most of the shard, up to 1.10 of its share */
-    PARAPET_OWNERSHIP_DYNAMIC = 3      /* that one at first; a server that has nothing left takes shards of others */
+    PARAPET_OWNERSHIP_DYNAMIC = 3,     /* that one at first; a server that has nothing left takes shards of others */
+    PARAPET_OWNERSHIP_STATIC = 4 /* the servers take turns; fast ones more often, as measured in earlier calls */
 } parapet_ownership;
 
 /* How data gets from rank to rank. */

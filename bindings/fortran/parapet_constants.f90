@@ -72,6 +72,7 @@ module parapet_constants
   integer, parameter :: PARAPET_OWNERSHIP_ROUND_ROBIN = 1
   integer, parameter :: PARAPET_OWNERSHIP_LOCALITY = 2
   integer, parameter :: PARAPET_OWNERSHIP_DYNAMIC = 3
+  integer, parameter :: PARAPET_OWNERSHIP_STATIC = 4
 
   ! parapet_transport
   integer, parameter :: PARAPET_TRANSPORT_CHOOSE = 0

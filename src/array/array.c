@@ -42,7 +42,8 @@ static parapet_status choose_homes(parapet_array *array)
     parapet_store *store = array->store;
     parapet_status status =
         pp_homes_choose(&store->homes, &array->layout.tiling.shards, store->server_count, &array->lattice);
-    array->has_lattice = status == PARAPET_OK;
+    if (status == PARAPET_OK)
+        pp_array_keep_cells(array);
     return status;
 }
 

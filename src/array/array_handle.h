@@ -5,6 +5,12 @@
 #include "array/hold.h"
 #include "array/store_handle.h"
 
+/* Homes on servers with weights; see epochs.h. */
+typedef struct pp_weighted_homes {
+    pp_lattice lattice;
+    int64_t epoch; /* for which it was chosen; 0: none */
+} pp_weighted_homes;
+
 struct parapet_array {
     parapet_store *store;
     char *path;
@@ -16,7 +22,9 @@ struct parapet_array {
     pp_layout layout;
     pp_lattice lattice; /* where the homes of its shards are, as long as the handle is open; see has_lattice */
     bool has_lattice;   /* false: nobody has to know, because no rank but this one uses the handle */
-    pp_failure *layout_failure; /* why there is no layout, and so no reading; NULL: there is one */
+    int64_t first_cells[PARAPET_MAX_NDIM]; /* shards per dimension when the lattice was chosen */
+    pp_weighted_homes weighted[2];         /* by the direction that has the weights */
+    pp_failure *layout_failure;            /* why there is no layout, and so no reading; NULL: there is one */
     char *codec_words;
     bool is_sealed;
     bool has_head;        /* there is a seal in the store, in force or left over */

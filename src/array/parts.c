@@ -3,6 +3,7 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
+#include "array/epochs.h"
 #include "array/hold.h"
 #include "array/refresh.h"
 #include "array/resize.h"
@@ -86,7 +87,8 @@ static parapet_status check_batch(batch *all)
         if ((status = check_listed(all, i)) == PARAPET_OK &&
             (status = all->direction == PP_WRITING ? pp_array_check_writable(array) : pp_array_check_usable(array)) ==
                 PARAPET_OK &&
-            (status = pp_array_transfer_context(array, &all->contexts[i])) == PARAPET_OK)
+            (status = pp_array_transfer_context(array, &all->contexts[i])) == PARAPET_OK &&
+            (status = pp_epochs_place(array, all->direction, &all->contexts[i])) == PARAPET_OK)
             status = take_parts(all, i);
     }
     return status;
@@ -109,7 +111,8 @@ static parapet_status list_arrays(batch *all)
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
-        status = pp_array_transfer_context(all->list[i].array, &all->contexts[i]);
+        if ((status = pp_array_transfer_context(all->list[i].array, &all->contexts[i])) == PARAPET_OK)
+            status = pp_epochs_place(all->list[i].array, all->direction, &all->contexts[i]);
         all->arrays[i] = (pp_transfer_array){
             .context = &all->contexts[i], .parts = &all->parts[i], .notes = &all->list[i].array->notes};
     }
@@ -244,10 +247,15 @@ static parapet_status hold_at_once(batch *all, int64_t *is_held)
     return status == PARAPET_ERR_BUSY ? PARAPET_OK : status;
 }
 
-/* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. */
+/* What ranks say where a call begins; the least counts. */
+enum { BEGINS_UNHELD, BEGINS_WITH_SPEEDS, BEGINS_AT_ONCE };
+
+/* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. Where arrays have
+ * to be held first, speeds wait for the next call. */
 static parapet_status begin_batch(batch *all, int64_t *is_held)
 {
     pp_call call;
+    int64_t least;
     parapet_status status = check_batch(all);
     name_call(all, &call);
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
@@ -255,7 +263,13 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
         if (pp_comm_rank(all->store->comm) == 0)
             status = hold_at_once(all, is_held);
     }
-    return pp_comm_begin_least(all->store->comm, &call, status, is_held);
+    least = !*is_held                                        ? BEGINS_UNHELD
+            : pp_epochs_has_left(all->store, all->direction) ? BEGINS_WITH_SPEEDS
+                                                             : BEGINS_AT_ONCE;
+    if ((status = pp_comm_begin_least(all->store->comm, &call, status, &least)) != PARAPET_OK)
+        return status;
+    *is_held = least != BEGINS_UNHELD;
+    return least == BEGINS_WITH_SPEEDS ? pp_epochs_renew(all->store, all->direction, all->list, all->count) : status;
 }
 
 /* What was published, for the seal. */
@@ -343,14 +357,18 @@ static parapet_status publish_staged(batch *all, pp_staged *staged)
 static parapet_status write_batch(batch *all)
 {
     pp_team team = pp_store_team(all->store, PP_WRITING);
+    pp_epochs_mark began;
     pp_staged staged = {0};
     int64_t is_held = 1;
     parapet_status status = begin_batch(all, &is_held);
     if (status == PARAPET_OK && !is_held)
         status = hold_batch(all);
+    began = pp_epochs_mark_now(all->store);
     if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK &&
         (status = pp_transfer_stage(&team, all->arrays, all->count, &staged)) == PARAPET_OK)
         status = publish_staged(all, &staged);
+    if (status == PARAPET_OK)
+        pp_epochs_note(all->store, PP_WRITING, &began);
     pp_staged_clear(&staged);
     clear_batch(all);
     return status == PARAPET_OK ? status
@@ -375,8 +393,11 @@ static parapet_status read_batch(batch *all)
     pp_failure failure = {0};
     int64_t is_held = 1;
     parapet_status status = begin_batch(all, &is_held);
+    pp_epochs_mark began = pp_epochs_mark_now(all->store);
     if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK)
         status = pp_transfer_read(&team, all->arrays, all->count);
+    if (status == PARAPET_OK)
+        pp_epochs_note(all->store, PP_READING, &began);
     pp_failure_take(&failure, status);
     if (!pp_comm_is_lost(all->store->comm) && pp_array_is_worth_looking(status) &&
         (status = check_batch_fresh(all, status != PARAPET_OK)) != PARAPET_ERR_STALE && failure.status != PARAPET_OK)

@@ -163,6 +163,13 @@ static void keep_version_2(pp_json **kept, pp_json **stored, pp_json **json, pp_
     *json = *zattrs = NULL;
 }
 
+void pp_array_keep_cells(parapet_array *array)
+{
+    if (!array->has_lattice)
+        memcpy(array->first_cells, array->layout.tiling.shards.cells, sizeof array->first_cells);
+    array->has_lattice = true;
+}
+
 parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes)
 {
     array_state state = {0};
@@ -182,7 +189,7 @@ parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes)
     pp_derived_adopt(&state.derived, array);
     if (state.has_lattice) { /* else that of this handle stays in force */
         array->lattice = state.lattice;
-        array->has_lattice = true;
+        pp_array_keep_cells(array);
     }
     if ((state.flags & STATE_IS_VERSION_2) != 0)
         keep_version_2(&array->zarray, &array->zattrs, &state.json, &state.zattrs);

@@ -7,6 +7,10 @@
 /* If adopt fails, the handle does not change. */
 parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes);
 parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes);
+
+/* The array has a lattice from now on; the shards that it has had when it got one are kept. */
+void pp_array_keep_cells(parapet_array *array);
+
 parapet_status pp_group_state_print(const parapet_group *group, pp_text *bytes);
 parapet_status pp_group_state_adopt(parapet_group *group, pp_cursor *bytes);
 

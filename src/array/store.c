@@ -2,6 +2,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "array/epochs.h"
 #include "array/hold.h"
 #include "array/node.h"
 #include "array/opening.h"
@@ -216,8 +217,8 @@ static parapet_status open_together(parapet_store *store, const opening *how)
     store->least_memory_bytes = store->options.memory_bytes;
     if ((status = pp_comm_choose_servers(store->comm, (int)store->options.servers, &store->servers,
                                          &store->server_count)) != PARAPET_OK ||
-        (status = pp_comm_agree_least(store->comm, "opening the store", PARAPET_OK, &store->least_memory_bytes)) !=
-            PARAPET_OK)
+        (status = pp_comm_agree_least(store->comm, "opening the store", pp_epochs_build(store),
+                                      &store->least_memory_bytes)) != PARAPET_OK)
         return status;
     return open_storage(store, how);
 }
@@ -237,6 +238,7 @@ static void free_store(parapet_store *store)
     stop_measuring(store);
     if (!store->is_backend_borrowed)
         pp_store_free(store->backend);
+    pp_epochs_free(store);
     pp_free(store->servers);
     pp_comm_free(store->comm);
     pp_budget_clear(&store->budget);

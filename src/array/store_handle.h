@@ -3,8 +3,17 @@
 #define PARAPET_ARRAY_STORE_HANDLE_H
 
 #include "plan/homes.h"
+#include "plan/speeds.h"
 #include "store/meter.h"
 #include "transfer/transfer.h"
+
+/* By how fast servers are in one direction; see array/epochs.h. */
+typedef struct pp_epochs {
+    pp_speeds speeds;
+    pp_homes homes; /* with the turns of this epoch */
+    bool is_told;   /* all have told their speeds of this direction, or the weights were given; else those of the
+                       other direction are in force */
+} pp_epochs;
 
 struct parapet_store {
     pp_comm *comm;
@@ -23,6 +32,7 @@ struct parapet_store {
     int server_count;
     pp_homes homes;             /* of the arrays that were opened so far, on rank 0 */
     bool is_foreign;            /* a file of another format, which can only be read */
+    pp_epochs *epochs;          /* by direction; NULL: ownership does not depend on speeds */
     bool uses_records;          /* in place of locks; equal on all ranks */
     char lock_source[96];       /* why */
     int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */

@@ -26,7 +26,8 @@ const pp_choice pp_choice_ownership = {
     {[PARAPET_OWNERSHIP_CHOOSE] = {"choose", NULL, "as the library chooses"},
      [PARAPET_OWNERSHIP_ROUND_ROBIN] = {"round_robin", NULL, "the servers take turns"},
      [PARAPET_OWNERSHIP_LOCALITY] = {"locality", NULL, "the server that holds most of a shard owns it"},
-     [PARAPET_OWNERSHIP_DYNAMIC] = {"dynamic", NULL, "as locality; servers that have nothing left take shards"}},
+     [PARAPET_OWNERSHIP_DYNAMIC] = {"dynamic", NULL, "as locality; servers that have nothing left take shards"},
+     [PARAPET_OWNERSHIP_STATIC] = {"static", NULL, "the servers take turns, fast ones more often"}},
 };
 const pp_choice pp_choice_transport = {
     "transport",

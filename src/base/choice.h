@@ -7,7 +7,7 @@
 
 #include "base/status.h"
 
-#define PP_CHOICE_VALUES 4
+#define PP_CHOICE_VALUES 5
 #define PP_CHOICE_LIST_BYTES 128
 
 typedef struct pp_choice_word {

@@ -308,6 +308,37 @@ parapet_status pp_comm_add_up(pp_comm *comm, int64_t *values, int count)
                    comm->call.words, comm->deadline_seconds);
 }
 
+/* If a deadline passes, MPI may still write to the buffer: then it stays. */
+static parapet_status gather(pp_comm *comm, uint64_t *buffer, int64_t *numbers)
+{
+    parapet_status status = comm->ops->gather(comm, buffer);
+    if (status == PARAPET_ERR_TIMEOUT)
+        return pp_fail(status, "%s: no message from another rank for %g s (deadline_seconds)", comm->call.words,
+                       comm->deadline_seconds);
+    memcpy(numbers, buffer, (size_t)comm->size * sizeof numbers[0]);
+    pp_free(buffer);
+    return status;
+}
+
+parapet_status pp_comm_agree_numbers(pp_comm *comm, const char *phase, parapet_status mine, int64_t own,
+                                     int64_t *numbers)
+{
+    uint64_t *buffer = NULL;
+    parapet_status status = mine;
+    if (comm->size == 1) {
+        numbers[0] = own;
+        return mine;
+    }
+    if (status == PARAPET_OK)
+        status = pp_allocate_array(&buffer, (size_t)comm->size, sizeof buffer[0]);
+    if ((status = agree(comm, phase, status, NULL)) != PARAPET_OK) {
+        pp_free(buffer);
+        return status;
+    }
+    buffer[comm->rank] = (uint64_t)own;
+    return agree(comm, phase, gather(comm, buffer, numbers), NULL);
+}
+
 /* A rank without memory takes part all the same, and lets the bytes go. They pass through a buffer of the
  * communicator: if a deadline passes, MPI may still use it. */
 static bool spread(pp_comm *comm, unsigned char *data, size_t bytes)

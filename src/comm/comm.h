@@ -115,6 +115,10 @@ parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_stat
  * every rank only after the next agreement. */
 parapet_status pp_comm_add_up(pp_comm *comm, int64_t *values, int count);
 
+/* [collective] Agrees, and gives every rank the number of each: numbers has room for one of every rank. */
+parapet_status pp_comm_agree_numbers(pp_comm *comm, const char *phase, parapet_status mine, int64_t own,
+                                     int64_t *numbers);
+
 /* [local] Whether MPI tolerates threads beside the one that calls it. */
 bool pp_comm_allows_threads(void);
 

@@ -55,7 +55,7 @@ static parapet_status gather(pp_comm *comm, uint64_t *numbers)
     MPI_Request request = MPI_REQUEST_NULL;
     if (MPI_Iallgather(MPI_IN_PLACE, 0, MPI_DATATYPE_NULL, numbers, 1, MPI_UINT64_T, pp_mpi_comm_of(comm),
                        &request) != MPI_SUCCESS)
-        return pp_fail(PARAPET_ERR_MPI, "MPI cannot gather the nodes of the ranks");
+        return pp_fail(PARAPET_ERR_MPI, "MPI cannot gather a number of each rank");
     return pp_mpi_wait(comm, &request) ? PARAPET_OK : PARAPET_ERR_TIMEOUT;
 }
 

@@ -14,6 +14,7 @@
 typedef struct pp_target {
     const pp_tiling *tiling;
     const pp_lattice *lattice; /* where the homes of its shards are */
+    const pp_turns *turns;     /* of the servers, for which the lattice was chosen; NULL: one each, in their order */
 } pp_target;
 
 /* The words of a claim; then ndim_most words each of start, count and strides in bytes. */

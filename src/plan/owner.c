@@ -5,14 +5,18 @@
 int pp_home_of(const pp_target *target, int64_t shard, int server_count)
 {
     int64_t cell[PARAPET_MAX_NDIM];
+    int ndim = target->tiling->shards.ndim;
     pp_grid_cell_position(&target->tiling->shards, shard, cell);
-    return pp_lattice_turn(target->lattice, target->tiling->shards.ndim, cell, server_count);
+    if (target->turns == NULL)
+        return pp_lattice_turn(target->lattice, ndim, cell, server_count);
+    return target->turns->servers[pp_lattice_turn(target->lattice, ndim, cell, target->turns->count)];
 }
 
 const pp_owner_strategy *pp_owner_strategy_of(parapet_ownership ownership)
 {
     switch (ownership) {
     case PARAPET_OWNERSHIP_ROUND_ROBIN:
+    case PARAPET_OWNERSHIP_STATIC: /* the homes themselves follow the weights */
         return &pp_owner_round_robin;
     case PARAPET_OWNERSHIP_LOCALITY:
     case PARAPET_OWNERSHIP_DYNAMIC:

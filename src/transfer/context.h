@@ -29,6 +29,7 @@ typedef struct pp_transfer_context {
     const char *path; /* of the array; "" is the root */
     const pp_layout *layout;
     const pp_lattice *lattice; /* where the homes of its shards are; the same on every rank */
+    const pp_turns *turns;     /* as in pp_target */
     pp_budget *budget;
     pp_counters *counters;
     pp_request_cost *cost; /* of requests to the store; NULL: an ordinary disk */

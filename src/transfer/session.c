@@ -37,7 +37,8 @@ static parapet_status list_targets(pp_session *session)
         pp_allocate_array(&session->targets, (size_t)session->array_count, sizeof session->targets[0]);
     for (i = 0; i < session->array_count && status == PARAPET_OK; i++) {
         const pp_transfer_context *context = pp_session_context(session, i);
-        session->targets[i] = (pp_target){.tiling = &context->layout->tiling, .lattice = context->lattice};
+        session->targets[i] =
+            (pp_target){.tiling = &context->layout->tiling, .lattice = context->lattice, .turns = context->turns};
     }
     return status;
 }

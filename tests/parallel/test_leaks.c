@@ -126,6 +126,7 @@ int main(int argc, char **argv)
     run_case(2, 2);
     run_case(2, 1);
     run_case(2, 3);
+    run_case(1, 4);
     counted = leaks_now();
     launch_expect(&run, counted.communicators_made >= 3, "a shim that sees what the library does");
     return launch_finish(&run);

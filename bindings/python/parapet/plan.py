@@ -15,7 +15,7 @@ from .spec import ArraySpec, CSpecs
 if TYPE_CHECKING:
     from .copying import CopyResult
 
-_OWNERSHIPS = ("choose", "round_robin", "locality")
+_OWNERSHIPS = ("choose", "round_robin", "locality", "dynamic", "static")
 
 
 class Plan:
@@ -71,7 +71,7 @@ def plan_transfer(spec: ArraySpec, distribution: Distribution, *, is_read: bool 
     True
     """
     if ownership not in _OWNERSHIPS:
-        raise ArgumentError(f'ownership is "choose", "round_robin" or "locality", not {ownership!r}')
+        raise ArgumentError(f'ownership is one of {", ".join(_OWNERSHIPS)}, not {ownership!r}')
     specs = CSpecs([spec])
     request = c.ffi.new("parapet_transfer_plan_request *")
     request.is_read, request.spec, request.distribution = is_read, specs.pointer[0], distribution.pointer[0]

@@ -12,18 +12,22 @@ static const char *const names[] = {
     "ownership",        "transport",      "deadline_seconds", "locks",           "takeover"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
+enum { WORDS_MOST = 5 };
+
 /* Of the enums: all values, in words. */
 typedef struct words_case {
     const char *name;
     size_t offset;
-    const char *words[4]; /* by value; the last may be missing */
+    const char *words[WORDS_MOST]; /* by value; the last ones may be missing */
 } words_case;
 
 static const words_case words_cases[] = {
     {"io_thread", offsetof(parapet_store_options, io_thread), {"choose", "own", "none"}},
     {"direct_io", offsetof(parapet_store_options, direct_io), {"choose", "always", "never"}},
     {"durability", offsetof(parapet_store_options, durability), {"choose", "flush", "leave"}},
-    {"ownership", offsetof(parapet_store_options, ownership), {"choose", "round_robin", "locality", "dynamic"}},
+    {"ownership",
+     offsetof(parapet_store_options, ownership),
+     {"choose", "round_robin", "locality", "dynamic", "static"}},
     {"transport", offsetof(parapet_store_options, transport), {"choose", "direct", "messages"}},
     {"locks", offsetof(parapet_store_options, locks), {"choose", "trusted", "record"}},
 };
@@ -275,7 +279,7 @@ static void test_options__choices_take_their_words_and_their_numbers(void **stat
     int value;
     (void)state;
     for (i = 0; i < WORDS_COUNT; i++)
-        for (value = 0; value < 4 && words_cases[i].words[value] != NULL; value++) {
+        for (value = 0; value < WORDS_MOST && words_cases[i].words[value] != NULL; value++) {
             parapet_store_options by_word = {0}, by_number = {0};
             char number[2] = {(char)('0' + value), '\0'};
             assert_ok(parapet_store_options_set(&by_word, words_cases[i].name, words_cases[i].words[value]));
@@ -285,20 +289,33 @@ static void test_options__choices_take_their_words_and_their_numbers(void **stat
         }
 }
 
+/* "choose (0), own (1) or none (2)" */
+static void list_words(const char *const *words, char *list, size_t bytes)
+{
+    size_t used = 0;
+    int value;
+    for (value = 0; value < WORDS_MOST && words[value] != NULL; value++) {
+        bool is_last = value + 1 == WORDS_MOST || words[value + 1] == NULL;
+        used += (size_t)snprintf(list + used, bytes - used, "%s%s (%d)",
+                                 value == 0 ? ""
+                                 : is_last  ? " or "
+                                            : ", ",
+                                 words[value], value);
+    }
+}
+
 static void test_options__an_unknown_word_lists_what_is_accepted(void **state)
 {
-    static const char *const wrong[] = {"", "4", "-1", "01", " 1", "1 ", "Choose", "CHOOSE", "choose ", "yes", "1K"};
+    static const char *const wrong[] = {"", "9", "-1", "01", " 1", "1 ", "Choose", "CHOOSE", "choose ", "yes", "1K"};
     parapet_store_options options = {0};
-    char expected[256];
+    char expected[256], list[160];
     size_t i, j;
     (void)state;
     for (i = 0; i < WORDS_COUNT; i++)
         for (j = 0; j < sizeof wrong / sizeof wrong[0]; j++) {
-            const char *const *words = words_cases[i].words;
-            (void)snprintf(expected, sizeof expected,
-                           "option %s cannot be \"%s\": it takes %s (0), %s (1)%s %s (2)%s%s", words_cases[i].name,
-                           wrong[j], words[0], words[1], words[3] != NULL ? "," : " or", words[2],
-                           words[3] != NULL ? " or " : "", words[3] != NULL ? words[3] : "");
+            list_words(words_cases[i].words, list, sizeof list);
+            (void)snprintf(expected, sizeof expected, "option %s cannot be \"%s\": it takes %s", words_cases[i].name,
+                           wrong[j], list);
             assert_fails(parapet_store_options_set(&options, words_cases[i].name, wrong[j]), PARAPET_ERR_ARGUMENT,
                          expected);
             assert_int_equal(field_of(&options, &words_cases[i]), 0);

@@ -56,7 +56,7 @@ static void test_plan__what_makes_no_sense_is_refused(void **state)
     request.reserved[3] = 1;
     assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "reserved");
     request = make_request();
-    request.ownership = 4;
+    request.ownership = 9;
     assert_fails(parapet_transfer_plan_print(&request, &text, NULL), PARAPET_ERR_ARGUMENT, "ownership");
     request = make_request();
     request.spec.type = PARAPET_VARIABLE;

@@ -40,7 +40,8 @@ static void test_owner__strategies_go_by_number(void **state)
     assert_true(pp_owner_locality.moves);
     assert_null(pp_owner_strategy_of(PARAPET_OWNERSHIP_CHOOSE));
     assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_DYNAMIC), &pp_owner_locality);
-    assert_null(pp_owner_strategy_of((parapet_ownership)4));
+    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_STATIC), &pp_owner_round_robin);
+    assert_null(pp_owner_strategy_of((parapet_ownership)9));
 }
 
 /* Elements of a shard that a rank holds, counted one by one. */
