@@ -56,7 +56,7 @@ static void send_control(pp_wire *wire, int rank, pp_wire_message *message)
     keep_request(&message->request, started);
 }
 
-/* A receive that could not be posted is none: nothing arrives there any more, and a deadline is what ends the wait. */
+/* A receive that could not be posted is none: nothing arrives there any more, and a deadline ends the wait. */
 static void post_control(mpi_wire *self, int place)
 {
     self->receives[place] = MPI_REQUEST_NULL;
