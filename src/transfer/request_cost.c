@@ -6,7 +6,7 @@
 #include "comm/wait.h"
 #include "plan/stretch.h"
 
-/* An ordinary disk: what the planner of copies assumes, too. */
+/* An ordinary disk: assumed until something is measured. */
 #define ORDINARY_REQUEST_NS 60000
 #define ORDINARY_BYTES_PER_SECOND 1000000000
 #define PIECES_MOST 16
