@@ -304,7 +304,7 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
 parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals);
 parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg);
 
-/* objects.c: copies an array as it is stored, without decoding it. */
+/* opaque.c */
 
 /* Whether the source, which is open, can only be copied so. */
 bool pp_copy_objects_suit(const pp_copy_task *task);
@@ -312,7 +312,7 @@ bool pp_copy_objects_suit(const pp_copy_task *task);
 /* Refuses changes that concern it. */
 parapet_status pp_copy_objects_check(const pp_copy_task *task, bool is_in_tree);
 
-/* [collective] Copies it. */
+/* objects.c: [collective] Copies it as it is stored, without decoding it. */
 parapet_status pp_copy_objects(pp_copy_task *task, const char *target_path, pp_copy_totals *totals);
 parapet_status pp_copy_objects_explain(const pp_copy_task *task, bool is_json, pp_text *text);
 
