@@ -294,6 +294,22 @@ static void print_flags(FILE *out, const tool_flag *flags)
 
 enum { LINE_WIDTH = 80, HELP_COLUMN = 23 };
 
+/* As much of a list as a line has room for, then the rest of it below. */
+static void print_list(FILE *out, const char *list)
+{
+    const size_t room = LINE_WIDTH - HELP_COLUMN;
+    while (strlen(list) > room) {
+        size_t end = room;
+        while (end > 1 && strncmp(list + end - 1, ", ", 2) != 0)
+            end--;
+        if (end == 1)
+            break;
+        fprintf(out, "%.*s\n%*s", (int)end, list, HELP_COLUMN, "");
+        list += end + 1;
+    }
+    fprintf(out, "%s", list);
+}
+
 /* The words that a choice takes: behind the help, or below it where the line has no room for them. */
 static void print_words(FILE *out, const tool_value *value)
 {
@@ -302,8 +318,10 @@ static void print_words(FILE *out, const tool_value *value)
         return;
     if (HELP_COLUMN + strlen(value->help) + strlen(": ") + strlen(words) <= LINE_WIDTH)
         fprintf(out, ": %s", words);
-    else
-        fprintf(out, ":\n%*s%s", HELP_COLUMN, "", words);
+    else {
+        fprintf(out, ":\n%*s", HELP_COLUMN, "");
+        print_list(out, words);
+    }
 }
 
 static void print_values(FILE *out, const tool_value *values)
