@@ -377,8 +377,8 @@ def grid_cases():
         document("chunk_shape_product_" + name, array_document(chunk_grid=chunk_shape(*shape)), FORMAT, "63 bits")
     document("chunk_shape_product_2_62", array_document(chunk_grid=chunk_shape(2**31, 2**31)), FORMAT, "chunk")
     for name, shape in {"2_30": [2**30, 1], "2_40": [2**40, 1], "2_56": [2**28, 2**28]}.items():
-        chunk("chunk_shape_memory_" + name, array_document(chunk_grid=chunk_shape(*shape)), CHUNK, MEMORY,
-              "memory_bytes")
+        chunk("chunk_shape_memory_" + name, array_document(chunk_grid=chunk_shape(*shape)), CHUNK, CORRUPT,
+              "has 64 bytes instead of")
     for name, grid in {
             "unknown": {"name": "rectilinear", "configuration": {}}, "no_name": {"configuration": {}}, "text": "irregular",
             "number": 5, "null": None, "name_number": {"name": 5}, "name_nul": {"name": "regular\0"},

@@ -59,6 +59,9 @@ static void check_cover(const pp_foreign_array *array, uint64_t bytes)
     free(map);
 }
 
+/* More than any of the arrays takes, with the gaps between its records. */
+enum { FILE_BYTES = 64 << 20 };
+
 static void test_places__slabs_cover_every_byte_once(void **state)
 {
     test_random random = test_random_start();
@@ -68,14 +71,14 @@ static void test_places__slabs_cover_every_byte_once(void **state)
         int ndim = (int)test_random_between(&random, 1, 4);
         int64_t shape[4], elements = 1;
         pp_flat flat = {.is_reversed = round % 2 == 1, .start = 8};
-        pp_places places = {.file_bytes = 8 << 20};
+        pp_places places = {.file_bytes = FILE_BYTES};
         for (d = 0; d < ndim; d++) {
             shape[d] = test_random_between(&random, 1, d == 0 && ndim > 1 ? 3 : 1 + 600000 / elements);
             elements *= shape[d];
         }
         flat.distance = round % 4 == 0 ? (uint64_t)(8 * elements / shape[0] + 24) : 0;
         assert_ok(add(&places, "a", ndim, shape, &flat));
-        check_cover(&places.arrays[0], (uint64_t)(8 << 20));
+        check_cover(&places.arrays[0], FILE_BYTES);
         pp_places_free(&places);
     }
 }
