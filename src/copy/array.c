@@ -242,7 +242,9 @@ static parapet_status verify(pp_copy_task *task, pp_copy_progress *progress, pp_
 {
     parapet_status status = pp_copy_verify(task, &totals->verified_bytes);
     progress->done_bytes += pp_copy_task_bytes(task, 0);
-    return status;
+    return status == PARAPET_ERR_CANCELLED
+               ? pp_fail_within(status, "the copy is complete, but not verified; parapet diff compares it")
+               : status;
 }
 
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
