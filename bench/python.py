@@ -4,12 +4,13 @@
 
 collective: 16 doubles of each of four ranks, in a directory in memory; at most 200 us more than C.
 slices: one process, a store in its memory, boxes from one element to 64 MiB; at most 15 us and 5 % more than C.
-peers: the same boxes in a directory in memory, with one thread that computes and one for files, no cache, nothing flushed
-to a device, and what is read or written open before; Parapet is to be ahead of zarr-python and TensorStore in every row.
+peers: the same boxes in a directory in memory, with one thread that computes and one for files, no cache, nothing
+flushed to a device, and what is read or written open before; Parapet is to be ahead of zarr-python and TensorStore in
+every row.
 
 Calls take turns within one process, 1,000 of each (with --quick fewer of large boxes); judged is the median of the
-differences of each two turns, or of the ratios of each turn. The calls of C use the handle that Python has opened (bench/python_calls.c), so they
-take as long as in a program in C. The build must have the package: cmake --preset mpich -DPARAPET_PYTHON=ON.
+differences of each two turns, or of the ratios of each turn. The calls of C use the handle that Python has opened
+(bench/python_calls.c), so they take as long as in a program in C. The build must have the package: cmake --preset mpich -DPARAPET_PYTHON=ON.
 """
 import os
 import shutil

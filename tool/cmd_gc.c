@@ -102,8 +102,9 @@ const tool_verb verb_gc = {
     .operands = "PATH",
     .summary = "Removes what crashes have left in a store.",
     .details = "These are temporary objects, generations that were never committed, steps that\n"
-               "were not flushed, and remains of copies that cannot be resumed. Leaves alone\n"
-               "what another job is changing, and copies that can be resumed.\n",
+               "were not flushed, shards that an unfinished resize has cut off, and remains of\n"
+               "copies that cannot be resumed. Leaves alone what another job is changing, and\n"
+               "copies that can be resumed.\n",
     .exit_codes =
         "0 removed, or nothing to remove, 1 something could not be removed,\nor PATH is not a store, 2 wrong usage.",
     .flags = flags,

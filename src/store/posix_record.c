@@ -13,8 +13,7 @@
  * its own record follows nothing, takes it back and looks again.
  *
  * Nothing is removed but what is exactly a record, is past, and could not be anything else by its name; and a new one
- * that is still empty. LONG is never
- * shared: whoever writes holds it alone. */
+ * that is still empty. LONG is never shared: whoever writes holds it alone. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
