@@ -608,7 +608,11 @@ typedef struct parapet_copy_request {
     int64_t passes; /* 0: chosen; else exactly this many */
     parapet_reading reading;
     parapet_cooperation cooperation;
-    int64_t reserved[14];
+    /* Of a group: which arrays and groups below it are copied. "t2m,*_bnds" are names at any level, "ocean/salt" is a
+     * path from source_path, and a group stands for everything below it; patterns are those of a shell. NULL: all. */
+    const char *include;
+    const char *exclude; /* and which of those are not; NULL: none */
+    int64_t reserved[12];
 } parapet_copy_request;
 
 /* [local] Sets a number, choice or boolean of a request by name from text, as parapet_store_options_set does. */
@@ -771,10 +775,10 @@ typedef int (*parapet_removal_visitor)(void *context, const char *key, const cha
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, temporary objects,
  * open steps of a series that were not flushed, shards that an unfinished resize has cut off, remains of copies that
- * cannot be resumed. A copy that can be resumed stays. No array, group, checkpoint or series of this store may be open.
- * Whatever another job is changing, or cannot be removed, stays; the first such failure (PARAPET_ERR_BUSY, for example)
- * is returned when the rest has been removed. With dry_run 1, nothing is removed and handles may be open. visitor may
- * be NULL. */
+ * cannot be resumed. A copy that can be resumed stays. No array, group, checkpoint or series of this store may be
+ * open. Whatever another job is changing, or cannot be removed, stays; the first such failure (PARAPET_ERR_BUSY, for
+ * example) is returned when the rest has been removed. With dry_run 1, nothing is removed and handles may be open.
+ * visitor may be NULL. */
 PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
                                                  parapet_removal_visitor visitor, void *context);
 

@@ -22,6 +22,8 @@ static const tool_value values[] = {
     {'a', "order", "--order LIST", "dimensions of the target: \"lat,lon,-time\", \"1,2,-0\""},
     {0, "codec", "--codec C", "none, zstd:3, gzip:6, blosc:lz4:5:shuffle, ..."},
     {0, "region", "--region LIST", "copy a part: \"time=0:100,lat=10:20\" or \"0:100,:\""},
+    {0, "include", "--include LIST", "of a group: only these, \"t2m,*_bnds,ocean/salt\""},
+    {0, "exclude", "--exclude LIST", "of a group: all but these, names or paths"},
     {0, "unit", "--unit SIZE", "limit on what a rank repeats after a kill; default 1 GiB"},
     {0, "temp", "--temp DIR", "for intermediate arrays; default: beside DST"},
     {0, "passes", "--passes N", "make exactly N passes; default: chosen"},
@@ -63,6 +65,8 @@ static bool parse(tool_copying *copying)
     copy->resume = (request->flags & TOOL_RESUME) != 0;
     copy->verify = (request->flags & TOOL_VERIFY) != 0;
     copy->no_probe = (request->flags & TOOL_NO_PROBE) != 0;
+    copy->include = request_value(request, "include");
+    copy->exclude = request_value(request, "exclude");
     changes_init(&copy->changes, request);
     if (!size_parse(request, "unit", &unit) || !integer_parse(request, "passes", 1, &copy->passes) ||
         !reading_parse(request, &copy->reading))

@@ -49,10 +49,12 @@ char *copying_resume_command(const tool_copying *copying)
     return text;
 }
 
-static void print_changes(const parapet_copy_changes *changes)
+static void print_changes(const parapet_copy_request *copy)
 {
-    const char *const names[] = {"chunks", "shards", "order", "codec", "region"};
-    const char *const values[] = {changes->chunks, changes->shards, changes->order, changes->codec, changes->region};
+    const parapet_copy_changes *changes = &copy->changes;
+    const char *const names[] = {"chunks", "shards", "order", "codec", "region", "include", "exclude"};
+    const char *const values[] = {changes->chunks, changes->shards, changes->order, changes->codec,
+                                  changes->region, copy->include,   copy->exclude};
     int count = 0;
     for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
         if (values[i] != NULL) {
@@ -82,7 +84,7 @@ void copying_print_header(const tool_copying *copying)
     } else {
         printf("copy      %s to %s: a group and everything below\n", source, target);
     }
-    print_changes(&copying->copy.changes);
+    print_changes(&copying->copy);
     if (request->rank_count > 1)
         printf("memory    at most %s on each of %d ranks (%s)\n", memory, request->rank_count,
                copying->memory_origin);

@@ -35,7 +35,8 @@ static int64_t stored_bytes(const char *directory)
 static bool is_comparable(const tool_copying *copying)
 {
     const parapet_copy_changes *changes = &copying->copy.changes;
-    return changes->codec == NULL && changes->region == NULL && !copying->copy.resume;
+    return changes->codec == NULL && changes->region == NULL && copying->copy.include == NULL &&
+           copying->copy.exclude == NULL && !copying->copy.resume;
 }
 
 static void report_full(const tool_copying *copying, int64_t needed, int64_t available)

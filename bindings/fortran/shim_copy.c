@@ -30,8 +30,9 @@ static parapet_copy_request describe(const shim_stores *stores, const char *text
     parapet_copy_request request = {
         .source = stores->source, .target = stores->target, .temporary = stores->temporary};
     parapet_copy_changes *changes = &request.changes;
-    const char **fields[] = {&request.source_path, &request.target_path, &changes->chunks, &changes->shards,
-                             &changes->order,      &changes->region,     &changes->codec};
+    const char **fields[] = {&request.source_path, &request.target_path, &changes->chunks,
+                             &changes->shards,     &changes->order,      &changes->region,
+                             &changes->codec,      &request.include,     &request.exclude};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         *fields[i] = texts;
         texts += strlen(texts) + 1;

@@ -32,6 +32,8 @@ static void describe_call(const parapet_copy_request *request, const char *verb,
     pp_call_add_text(call, "order", changes->order);
     pp_call_add_text(call, "region", changes->region);
     pp_call_add_text(call, "codec", changes->codec);
+    pp_call_add_text(call, "include", request->include);
+    pp_call_add_text(call, "exclude", request->exclude);
     pp_call_add_integer(call, "unit_bytes", (int64_t)request->unit_bytes);
     pp_call_add_integer(call, "overwrite", (int64_t)request->overwrite);
     pp_call_add_integer(call, "resume", (int64_t)request->resume);
@@ -62,6 +64,19 @@ static parapet_status find_kind(const parapet_copy_request *request, parapet_nod
     return status;
 }
 
+static bool is_given(const char *names)
+{
+    return names != NULL && names[0] != '\0';
+}
+
+static parapet_status check_names(const parapet_copy_request *request, parapet_node_kind kind)
+{
+    if (kind == PARAPET_NODE_GROUP || (!is_given(request->include) && !is_given(request->exclude)))
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is an array; include and exclude are for the copy of a group",
+                   request->source_path);
+}
+
 /* [collective] */
 static parapet_status begin(const parapet_copy_request *request, const char *verb, parapet_status mine,
                             parapet_node_kind *kind)
@@ -75,7 +90,8 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
         mine = check_request(request);
     if ((status = pp_comm_begin(pp_store_comm(request->target), &call, mine)) != PARAPET_OK)
         return status;
-    return find_kind(request, kind);
+    status = find_kind(request, kind);
+    return status == PARAPET_OK ? check_names(request, *kind) : status;
 }
 
 /* [collective] Ranks work for hours between two agreements: a deadline would only name whoever works longest. */

@@ -25,14 +25,23 @@ static const char *said(const char *text)
     return text != NULL && text[0] != '\0' ? text : "as the source";
 }
 
+static void add_names(pp_text *text, const char *what, const char *names)
+{
+    if (names != NULL && names[0] != '\0')
+        pp_text_add(text, "; %s: %s", what, names);
+}
+
 /* The first line: what must be the same for the copy to be resumed. Of every array more is checked. */
 static parapet_status print_head(pp_text *text, const parapet_copy_request *request)
 {
     const parapet_copy_changes *changes = &request->changes;
     pp_text_add(text, "chunks: %s; shards: %s; order: %s; region: %s; codec: %s; ", said(changes->chunks),
                 said(changes->shards), said(changes->order), said(changes->region), said(changes->codec));
-    pp_text_add(text, "no_checksum: %d; unit_bytes: %" PRId64 "; intermediate store: %s\n", changes->no_checksum,
+    pp_text_add(text, "no_checksum: %d; unit_bytes: %" PRId64 "; intermediate store: %s", changes->no_checksum,
                 request->unit_bytes, request->temporary != NULL ? "another" : "the target's");
+    add_names(text, "include", request->include);
+    add_names(text, "exclude", request->exclude);
+    pp_text_add(text, "\n");
     return text->status;
 }
 

@@ -2,12 +2,15 @@
  *
  * Groups are made on the way down, each array becomes visible when it is complete. A log beside the target's root
  * says which arrays are complete and what their sources were, so that a copy that is resumed passes over them. */
+#include <string.h>
+
 #include "array/children.h"
 #include "array/group.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
 #include "copy/copy.h"
+#include "copy/selection.h"
 
 /* ---- Groups ---- */
 
@@ -39,14 +42,25 @@ static void clear_children(child_list *list)
     pp_free(list->kinds);
 }
 
-/* What is done to every array on the way; path is below the group that is copied. */
+typedef enum tree_purpose {
+    COPYING,
+    SURVEYING,  /* only looks, at what there is and whether the changes concern any of it */
+    EXPLAINING, /* tells what would be done */
+    SEARCHING   /* only looks whether anything is taken */
+} tree_purpose;
+
+/* What is done to every array on the way. */
 typedef struct tree_walk {
     const parapet_copy_request *request;
+    tree_purpose purpose;
+    pp_selection *selection;
+    size_t root_bytes; /* of paths in the source, before what is below the group that is copied */
+    bool is_whole;     /* a group on the way was named, or none is */
+    bool is_found;     /* searching */
     pp_copy_finished tree;
     pp_copy_progress *progress;
     pp_copy_totals *totals;
-    bool is_survey; /* only looks, at what there is and whether the changes concern any of it */
-    bool notes_old; /* and which arrays of the target are going to be replaced */
+    bool notes_old; /* surveying: which arrays of the target are going to be replaced */
     bool is_touched;
     int64_t bytes;
     int as_json; /* explaining */
@@ -93,6 +107,36 @@ static parapet_status make_group(const tree_walk *walk, const parapet_group *sou
     return status == PARAPET_OK ? write_group(store, target, &document) : status;
 }
 
+/* [collective] Whether anything below a group is taken. */
+static parapet_status search(const tree_walk *walk, const char *group, bool *is_found)
+{
+    tree_walk searching = {
+        .request = walk->request, .purpose = SEARCHING, .selection = walk->selection, .root_bytes = walk->root_bytes};
+    parapet_status status = copy_node(&searching, group, "", PARAPET_NODE_GROUP);
+    *is_found = searching.is_found;
+    return status;
+}
+
+/* [collective] Copies what is taken of a child. */
+static parapet_status copy_child(tree_walk *walk, const char *source, const char *target, parapet_node_kind kind)
+{
+    pp_taken taken = pp_selection_take(walk->selection, source + walk->root_bytes);
+    bool was_whole = walk->is_whole;
+    bool is_taken = taken == PP_TAKEN_WHOLE || (was_whole && taken != PP_TAKEN_NOT);
+    parapet_status status = PARAPET_OK;
+    if (taken == PP_TAKEN_NOT || walk->is_found)
+        return PARAPET_OK;
+    walk->is_whole = is_taken;
+    if (!is_taken && kind == PARAPET_NODE_GROUP)
+        status = search(walk, source, &is_taken);
+    if (walk->purpose == SEARCHING)
+        walk->is_found = is_taken;
+    else if (status == PARAPET_OK && is_taken)
+        status = copy_node(walk, source, target, kind);
+    walk->is_whole = was_whole;
+    return status;
+}
+
 static parapet_status copy_children(tree_walk *walk, parapet_group *group, const char *source, const char *target)
 {
     child_list children = {0};
@@ -106,7 +150,7 @@ static parapet_status copy_children(tree_walk *walk, parapet_group *group, const
             status = pp_path_join(target, children.names[i], &to);
         status = pp_comm_agree(pp_store_comm(walk->request->target), "copying a group", status);
         if (status == PARAPET_OK)
-            status = copy_node(walk, from, to, children.kinds[i]);
+            status = copy_child(walk, from, to, children.kinds[i]);
         pp_free(from);
         pp_free(to);
     }
@@ -135,7 +179,7 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
     parapet_group *group = NULL;
-    bool is_copying = walk->text == NULL && !walk->is_survey;
+    bool is_copying = walk->purpose == COPYING;
     parapet_status status = parapet_group_open(&group, walk->request->source, source), closed;
     if (status != PARAPET_OK)
         return status;
@@ -175,9 +219,9 @@ static parapet_status copy_node(tree_walk *walk, const char *source, const char 
 {
     if (kind == PARAPET_NODE_GROUP)
         return copy_group(walk, source, target);
-    if (walk->is_survey)
+    if (walk->purpose == SURVEYING)
         return survey_array(walk, source, target);
-    if (walk->text == NULL)
+    if (walk->purpose == COPYING)
         return pp_copy_array(walk->request, source, target, &walk->tree, walk->progress, walk->totals);
     if (!walk->as_json)
         pp_text_add(walk->text, "%s\n", source);
@@ -201,10 +245,17 @@ static parapet_status survey(tree_walk *copying, const tree_ends *ends)
 {
     const parapet_copy_request *request = copying->request;
     const parapet_copy_changes *changes = &request->changes;
-    tree_walk walk = {.request = request, .is_survey = true, .notes_old = request->overwrite && !request->resume};
+    tree_walk walk = {.request = request,
+                      .purpose = SURVEYING,
+                      .selection = copying->selection,
+                      .root_bytes = copying->root_bytes,
+                      .is_whole = copying->is_whole,
+                      .notes_old = request->overwrite && !request->resume};
     parapet_status status = copy_group(&walk, ends->source, ends->target);
     copying->progress->total_bytes = walk.bytes;
     copying->tree.old = walk.tree.old;
+    if (status == PARAPET_OK)
+        status = pp_selection_check_found(copying->selection);
     if (status == PARAPET_OK && !walk.is_touched &&
         (is_given(changes->chunks) || is_given(changes->shards) || is_given(changes->order) ||
          is_given(changes->region)))
@@ -284,22 +335,50 @@ static parapet_status copy_tree(tree_walk *walk, const tree_ends *ends)
     return status;
 }
 
-parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals)
+/* The ends of the walk, and what is taken on its way. */
+static parapet_status prepare(tree_walk *walk, tree_ends *ends)
 {
-    tree_walk walk = {.request = request, .progress = progress, .totals = totals};
+    const parapet_copy_request *request = walk->request;
+    parapet_status status = find_ends(request, ends);
+    if (status != PARAPET_OK ||
+        (status = pp_selection_init(walk->selection, request->include, request->exclude)) != PARAPET_OK)
+        return status;
+    walk->root_bytes = ends->source[0] != '\0' ? strlen(ends->source) + 1 : 0;
+    walk->is_whole = walk->selection->included.count == 0;
+    return PARAPET_OK;
+}
+
+/* [collective] */
+static parapet_status explain_tree(tree_walk *walk, const tree_ends *ends)
+{
+    parapet_status status = copy_group(walk, ends->source, ends->target);
+    return status == PARAPET_OK ? pp_selection_check_found(walk->selection) : status;
+}
+
+/* [collective] */
+static parapet_status walk_tree(tree_walk *walk)
+{
+    pp_selection selection = {0};
     tree_ends ends = {0};
-    parapet_status status =
-        pp_comm_agree(pp_store_comm(request->target), "preparing a copy", find_ends(request, &ends));
+    parapet_status status;
+    walk->selection = &selection;
+    status = pp_comm_agree(pp_store_comm(walk->request->target), "preparing a copy", prepare(walk, &ends));
     if (status == PARAPET_OK)
-        status = copy_tree(&walk, &ends);
-    pp_copy_finished_clear(&walk.tree);
+        status = walk->purpose == COPYING ? copy_tree(walk, &ends) : explain_tree(walk, &ends);
+    pp_copy_finished_clear(&walk->tree);
+    pp_selection_clear(&selection);
     pp_free(ends.source);
     pp_free(ends.target);
     return status;
 }
 
+parapet_status pp_copy_group(const parapet_copy_request *request, pp_copy_progress *progress, pp_copy_totals *totals)
+{
+    return walk_tree(&(tree_walk){.request = request, .progress = progress, .totals = totals});
+}
+
 parapet_status pp_copy_group_explain(const parapet_copy_request *request, int as_json, pp_text *text, char **svg)
 {
-    tree_walk walk = {.request = request, .as_json = as_json, .text = text, .svg = svg};
-    return copy_group(&walk, request->source_path, request->target_path);
+    return walk_tree(
+        &(tree_walk){.request = request, .purpose = EXPLAINING, .as_json = as_json, .text = text, .svg = svg});
 }

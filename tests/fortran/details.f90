@@ -221,6 +221,8 @@ contains
     call parapet_copy(store, "source", store, "copy", chunks="8,8,64", no_probe=.true., resume=.true., checksum=.true., &
                       verify=.true., result=result)
     call expect(result%arrays == 1 .and. result%verified_bytes > 0, "a copy was not resumed")
+    call parapet_copy(store, "many", store, "some", include="a,b", exclude="b", no_probe=.true., result=result)
+    call expect(result%arrays == 1, "a copy of one array by its name had another number of them")
   end subroutine check_progress
 
   subroutine check_findings()

@@ -53,6 +53,7 @@ def copy(source: Any, target: Any, **arguments: Any) -> CopyResult:
         whole dimension. shards="none": each chunk is a file.
     order: the target's dimensions, ("lat", "lon", "-time"); "-" reverses one. region: {"time": (0, 100)}.
     codec, checksum: as in `ArraySpec`.
+    include, exclude: of a group, what is copied and what of that is not: names, paths, patterns, as ["t2m", "*_bnds"].
     max_mem: limit on the buffers of each rank, in bytes or as "1GiB".
     overwrite, resume, verify: replace what is there, continue an interrupted copy, read again and compare.
     temporary: a store for intermediate arrays.
@@ -127,6 +128,10 @@ class _Request:
         if temporary is not None:
             row.temporary = self._find(temporary, "a")[0]._session.handle.get()
         self._change(row.changes, rest)
+        for name in ("include", "exclude"):
+            names = rest.pop(name, None)
+            if names is not None:
+                setattr(row, name, self._text(names if isinstance(names, str) else ",".join(names)))
         if rest.get("max_mem") is not None:
             rest["memory_bytes"] = rest["max_mem"]
         rest.pop("max_mem", None)

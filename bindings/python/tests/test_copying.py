@@ -33,6 +33,16 @@ def test_a_copy_of_a_region_in_another_order(maps):
         assert numpy.array_equal(store["t"][...], FIELD[10:20][::-1].T)
 
 
+def test_a_copy_of_a_part_of_a_group(maps):
+    with parapet.open(f"{maps}/in.zarr", "r+") as store:
+        for name in ("g/u", "g/u_bnds"):
+            store.create_array(name, shape=(3,), dtype="f4", chunks=(3,))
+        parapet.copy(store["g"], (store, "some"), include=["t", "u*"], exclude="*_bnds")
+        assert sorted(store["some"]) == ["t", "u"]
+        with pytest.raises(parapet.ArgumentError, match="nothing named \"v\""):
+            parapet.copy(store["g"], (store, "none"), include="v")
+
+
 def test_a_copy_of_a_group_within_a_store(maps):
     with parapet.open(f"{maps}/in.zarr", "r+") as store:
         assert parapet.copy(store["g"], (store, "h"), shards="none").arrays == 1
