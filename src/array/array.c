@@ -271,6 +271,12 @@ parapet_status pp_array_take_document(parapet_array *array, pp_array_document *d
     return status;
 }
 
+void pp_array_take_undecodable(parapet_array *array, pp_array_document *document)
+{
+    array->document = *document;
+    *document = (pp_array_document){0};
+}
+
 /* Only the grid of shards depends on the shape. */
 parapet_status pp_array_set_extent(parapet_array *array, int64_t extent)
 {

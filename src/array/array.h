@@ -44,6 +44,9 @@ bool pp_array_is_sealed(const parapet_array *array);
  * cannot be read is refused. */
 parapet_status pp_array_take_document(parapet_array *array, pp_array_document *document);
 
+/* The same for an array that nobody here can decode: the handle says where it is, and how its objects are named. */
+void pp_array_take_undecodable(parapet_array *array, pp_array_document *document);
+
 /* Gives the first dimension this extent, in memory only: what is written next may reach that far. */
 parapet_status pp_array_set_extent(parapet_array *array, int64_t extent);
 

@@ -167,7 +167,7 @@ static parapet_status publish_document(pp_copy_task *task)
 {
     pp_text text = {0};
     pp_edit edit = {0};
-    parapet_status status = pp_array_document_print(pp_array_document_of(task->target), &text);
+    parapet_status status = pp_copy_task_document(task, &text);
     if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
         (status = pp_edit_begin(&edit, task->target_store, pp_array_path(task->target))) == PARAPET_OK)
         status = publish_held(task, &edit, &text);
@@ -216,6 +216,8 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
     progress->done_bytes += task->first_pass * pp_rechunk_plan_array_bytes(task->plan);
     for (pass = task->first_pass; pass < task->plan->pass_count && status == PARAPET_OK && !task->is_complete; pass++)
         status = run_pass(task, pass, progress, totals);
+    if (task->is_opaque && !task->is_complete)
+        status = pp_copy_objects(task, totals);
     if ((status = look_at_source(task, status)) == PARAPET_OK)
         status = pp_comm_agree(pp_copy_task_comm(task), "making the copy visible",
                                pp_copy_task_leads(task) ? complete(task) : PARAPET_OK);
@@ -240,7 +242,8 @@ static void note_array(const pp_copy_task *task, pp_copy_totals *totals)
 /* [collective] */
 static parapet_status verify(pp_copy_task *task, pp_copy_progress *progress, pp_copy_totals *totals)
 {
-    parapet_status status = pp_copy_verify(task, &totals->verified_bytes);
+    parapet_status status = task->is_opaque ? pp_copy_objects_verify(task, &totals->verified_bytes)
+                                            : pp_copy_verify(task, &totals->verified_bytes);
     progress->done_bytes += pp_copy_task_bytes(task, 0);
     return status == PARAPET_ERR_CANCELLED
                ? pp_fail_within(status, "the copy is complete, but not verified; parapet diff compares it")
@@ -253,11 +256,9 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
     pp_copy_task task = {.request = request, .tree = tree, .progress = progress};
     double start;
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, tree != NULL);
-    if (status == PARAPET_OK && task.is_opaque) {
-        status = pp_copy_objects(&task, target_path, totals);
-    } else if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
-               (status = pp_copy_task_version(&task)) == PARAPET_OK &&
-               (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
+    if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
+        (status = pp_copy_task_version(&task)) == PARAPET_OK &&
+        (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
         progress->total_bytes = pp_max_i64(progress->total_bytes,
                                            progress->done_bytes + pp_copy_task_bytes(&task, task.plan->pass_count));
         start = pp_clock_seconds();
@@ -267,7 +268,7 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
     } else if (task.is_new) {
         pp_copy_remains_forget(&task);
     }
-    if (status == PARAPET_OK && request->verify && !task.is_opaque)
+    if (status == PARAPET_OK && request->verify)
         status = verify(&task, progress, totals);
     if (task.source != NULL)
         pp_copy_task_close(&task);

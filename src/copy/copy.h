@@ -151,7 +151,8 @@ typedef struct pp_copy_task {
     pp_copy_inputs inputs;            /* from which the plan was made */
     pp_copy_finished *tree;           /* NULL: one array alone */
     pp_ranges stored;                 /* shards of the source, if it is sparse */
-    bool is_opaque;                   /* it is copied as it is stored (objects.c), and has no target nor plan */
+    bool is_opaque;                   /* it is copied as it is stored (objects.c), and its plan has no passes */
+    pp_text stored_document;          /* rank 0: of an opaque array, as it is stored */
     bool is_sparse;                   /* so few of its possible shards are stored that only those are visited */
     int64_t source_version;           /* of all its objects */
     bool is_noted;                    /* the tree's log has it */
@@ -219,7 +220,11 @@ int64_t pp_copy_task_bytes(const pp_copy_task *task, int passes);
 /* [collective] Finds out whether the source is sparse, and if so which shards are stored. */
 parapet_status pp_copy_task_look(pp_copy_task *task);
 
-/* [collective] Finds a number that changes when any stored object of the source does, its document included. */
+/* Rank 0: the document that the target gets, as it will be stored. */
+parapet_status pp_copy_task_document(const pp_copy_task *task, pp_text *text);
+
+/* version.c: [collective] Finds a number that changes when any stored object of the source does, its document
+ * included. */
 parapet_status pp_copy_task_version(pp_copy_task *task);
 
 /* remains.c: on rank 0. */
@@ -312,8 +317,22 @@ bool pp_copy_objects_suit(const pp_copy_task *task);
 /* Refuses changes that concern it. */
 parapet_status pp_copy_objects_check(const pp_copy_task *task, bool is_in_tree);
 
-/* objects.c: [collective] Copies it as it is stored, without decoding it. */
-parapet_status pp_copy_objects(pp_copy_task *task, const char *target_path, pp_copy_totals *totals);
+/* Whether a key is one of a stored object of the source, and not of something that somebody else put there. */
+bool pp_copy_is_object(const pp_copy_task *task, const char *key);
+
+/* Rank 0: gives the target the source's document. */
+parapet_status pp_copy_objects_build(pp_copy_task *task);
+
+/* objects.c: arrays that are copied as they are stored, without being decoded. */
+
+/* What that takes on rank 0. */
+#define PP_COPY_OBJECTS_BYTES ((size_t)1 << 20)
+
+/* [collective] Copies the stored objects, and compares them; counts their bytes. */
+parapet_status pp_copy_objects(pp_copy_task *task, pp_copy_totals *totals);
+parapet_status pp_copy_objects_verify(pp_copy_task *task, int64_t *verified_bytes);
+
+/* Tells what would be done. */
 parapet_status pp_copy_objects_explain(const pp_copy_task *task, bool is_json, pp_text *text);
 
 /* consolidated.c */

@@ -186,7 +186,7 @@ static parapet_status share_decision(pp_copy_task *task, parapet_status status)
 /* [collective] With the machine measured, unless it shall not be. */
 static parapet_status plan_measured(pp_copy_task *task)
 {
-    if (task->request->no_probe)
+    if (task->request->no_probe || task->is_opaque)
         return PARAPET_OK;
     return pp_comm_agree(pp_copy_task_comm(task), "planning", plan_copy(task, true));
 }
@@ -199,6 +199,10 @@ parapet_status pp_copy_task_plan(pp_copy_task *task)
     if (status != PARAPET_OK)
         return status;
     task->budget.limit_bytes = (size_t)least;
+    if (task->is_opaque) {
+        task->plan->memory_bytes = (int64_t)PP_COPY_OBJECTS_BYTES;
+        return PARAPET_OK;
+    }
     return pp_comm_agree(pp_copy_task_comm(task), "planning", plan_copy(task, false));
 }
 

@@ -49,7 +49,7 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     const parapet_copy_changes *changes = &task->request->changes;
     unsigned char digest[PP_SHA256_BYTES];
     pp_text document = {0};
-    parapet_status status = pp_array_document_print(pp_array_document_of(task->target), &document);
+    parapet_status status = pp_copy_task_document(task, &document);
     if (status == PARAPET_OK && (status = document.status) == PARAPET_OK)
         pp_sha256_of(document.data, document.bytes, digest);
     pp_text_free(&document);
@@ -117,7 +117,8 @@ parapet_status pp_copy_state_write(const pp_copy_task *task)
     pp_text text = {0};
     char *key = NULL;
     parapet_status status = describe(task, &text);
-    if (status == PARAPET_OK && (status = add_plan(&task->inputs, task->plan, &text)) == PARAPET_OK) {
+    if (status == PARAPET_OK &&
+        (task->is_opaque || (status = add_plan(&task->inputs, task->plan, &text)) == PARAPET_OK)) {
         print_sum(text.data, text.bytes, sum);
         pp_text_add(&text, "%s", sum);
     }
@@ -193,7 +194,9 @@ static parapet_status take_job(pp_copy_task *task, char *data, size_t bytes, con
         return refuse_job(task);
     if (strncmp(data, now->data, now->bytes) != 0)
         return tell_difference(task, data, now->data);
-    return plan_again(task, data + now->bytes);
+    if (!task->is_opaque)
+        return plan_again(task, data + now->bytes);
+    return data[now->bytes] == '\0' ? PARAPET_OK : refuse_job(task);
 }
 
 /* Without what earlier passes have left, the next one would find nothing and copy that. */

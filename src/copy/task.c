@@ -5,10 +5,8 @@
 #include "array/path.h"
 #include "array/store.h"
 #include "array/stored_shards.h"
-#include "base/bytes.h"
 #include "base/checked.h"
 #include "copy/copy.h"
-#include "copy/share.h"
 #include "rechunk/print.h"
 
 pp_comm *pp_copy_task_comm(const pp_copy_task *task)
@@ -21,20 +19,38 @@ bool pp_copy_task_leads(const pp_copy_task *task)
     return pp_comm_rank(pp_copy_task_comm(task)) == 0;
 }
 
-static parapet_status build_target(pp_copy_task *task, const char *path, bool is_in_tree)
+/* Elements that are decoded. */
+static parapet_status describe_target(pp_copy_task *task, bool is_in_tree)
 {
     const pp_array_document *source = pp_array_document_of(task->source);
     const parapet_copy_changes changes =
         pp_copy_changes_for(&task->request->changes, source, pp_array_path(task->source), is_in_tree);
     pp_array_document document = {0};
-    parapet_status status = pp_arrays_build(&task->target, task->target_store, &path, 1);
-    if (status == PARAPET_OK && (status = pp_array_check_readable(task->source)) == PARAPET_OK &&
-        (status = pp_copy_document(&changes, source, is_in_tree,
-                                   pp_store_options(task->target_store)->expected_servers, &document, &task->view)) ==
-            PARAPET_OK)
+    parapet_status status = pp_array_check_readable(task->source);
+    if (status == PARAPET_OK && (status = pp_copy_document(&changes, source, is_in_tree,
+                                                           pp_store_options(task->target_store)->expected_servers,
+                                                           &document, &task->view)) == PARAPET_OK)
         status = pp_array_take_document(task->target, &document);
     pp_array_document_clear(&document);
     return status;
+}
+
+static parapet_status build_target(pp_copy_task *task, const char *path, bool is_in_tree)
+{
+    parapet_status status = pp_arrays_build(&task->target, task->target_store, &path, 1);
+    if (status != PARAPET_OK || !task->is_opaque)
+        return status == PARAPET_OK ? describe_target(task, is_in_tree) : status;
+    if ((status = pp_copy_objects_check(task, is_in_tree)) != PARAPET_OK || !pp_copy_task_leads(task))
+        return status;
+    return pp_copy_objects_build(task);
+}
+
+parapet_status pp_copy_task_document(const pp_copy_task *task, pp_text *text)
+{
+    if (!task->is_opaque)
+        return pp_array_document_print(pp_array_document_of(task->target), text);
+    pp_text_add_bytes(text, task->stored_document.data, task->stored_document.bytes);
+    return text->status;
 }
 
 static parapet_status check_places(const pp_copy_task *task)
@@ -79,10 +95,7 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
     task->temporary_store = request->temporary != NULL ? request->temporary : request->target;
     if ((status = parapet_array_open(&task->source, request->source, source_path)) != PARAPET_OK)
         return status;
-    if ((task->is_opaque = pp_copy_objects_suit(task))) {
-        pp_budget_init(&task->budget, (size_t)limit_of(task));
-        return pp_comm_agree(pp_copy_task_comm(task), "preparing a copy", pp_copy_objects_check(task, is_in_tree));
-    }
+    task->is_opaque = pp_copy_objects_suit(task);
     return pp_comm_agree(pp_copy_task_comm(task), "preparing a copy", place_state(task, target_path, is_in_tree));
 }
 
@@ -96,6 +109,7 @@ void pp_copy_task_close(pp_copy_task *task)
     pp_free(task->plan);
     pp_free(task->staging);
     pp_free(task->state);
+    pp_text_free(&task->stored_document);
 }
 
 int64_t pp_copy_task_bytes(const pp_copy_task *task, int passes)
@@ -131,51 +145,5 @@ parapet_status pp_copy_task_look(pp_copy_task *task)
     task->is_sparse = status == PARAPET_OK && pp_is_sparse(possible, stored);
     if (!task->is_sparse)
         pp_ranges_clear(&task->stored);
-    return status;
-}
-
-enum { SHARDS_BETWEEN_TICKS = 256 };
-
-static uint64_t mix(uint64_t value)
-{
-    value = (value ^ value >> 30) * UINT64_C(0xbf58476d1ce4e5b9);
-    value = (value ^ value >> 27) * UINT64_C(0x94d049bb133111eb);
-    return value ^ value >> 31;
-}
-
-static parapet_status version_of_shard(const pp_copy_task *task, int64_t shard, uint64_t *version)
-{
-    pp_reader *reader = NULL;
-    char *key = NULL;
-    parapet_status status = pp_layout_key(pp_array_layout(task->source), pp_array_path(task->source), shard, &key);
-    if (status == PARAPET_OK)
-        status = pp_store_open_object(pp_store_backend(task->source_store), key, &reader);
-    *version = status == PARAPET_OK ? mix(mix((uint64_t)shard + 1) ^ reader->version ^ reader->bytes) : 0;
-    pp_reader_free(reader);
-    pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
-}
-
-/* [collective] A number that changes when any stored object of the source does, its document included. Each rank
- * looks at some of them. */
-parapet_status pp_copy_task_version(pp_copy_task *task)
-{
-    pp_comm *comm = pp_copy_task_comm(task);
-    int64_t shard = pp_comm_rank(comm), count = pp_array_layout(task->source)->tiling.shards.cell_count;
-    const pp_copy_share share = {
-        .rank = pp_comm_rank(comm), .rank_count = pp_comm_size(comm), .some = task->is_sparse ? &task->stored : NULL};
-    parapet_status status = PARAPET_OK;
-    int64_t sums[2] = {0, 0}; /* of halves: they neither overflow nor depend on how many ranks there are */
-    uint64_t version;
-    for (; status == PARAPET_OK && pp_copy_share_next(&share, count, &shard); shard += share.rank_count) {
-        status = version_of_shard(task, shard, &version);
-        if (status == PARAPET_OK && shard / share.rank_count % SHARDS_BETWEEN_TICKS == SHARDS_BETWEEN_TICKS - 1)
-            status = pp_copy_task_tick(task, 0);
-        sums[0] += (int64_t)(version & UINT32_MAX);
-        sums[1] += (int64_t)(version >> 32);
-    }
-    status = pp_comm_agree_sums(comm, "looking at the source", status, sums, 2);
-    version = mix((uint64_t)sums[0]) ^ (uint64_t)sums[1] ^ pp_load_u64le(pp_array_document_digest(task->source));
-    task->source_version = (int64_t)(version >> 1);
     return status;
 }

@@ -59,6 +59,8 @@ const copy_subject copy_subjects[] = {
      .unit_bytes = 600,
      .source_path = "",
      .target_path = "copies"},
+    {.name = "text, object by object", .source_path = "named/words", .target_path = "g/t"},
+    {.name = "a group with text", .source_path = "named", .target_path = "copies"},
 };
 const int copy_subject_count = sizeof copy_subjects / sizeof copy_subjects[0];
 
@@ -131,6 +133,23 @@ static void write_array(parapet_store *store, const char *path, const parapet_ar
     assert_ok(parapet_array_close(&array));
 }
 
+/* Text of variable length, which is copied as it is stored. */
+static void put_words(pp_store *store)
+{
+    static const char document[] =
+        "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [6], \"data_type\": \"string\", \"fill_value\": "
+        "\"\","
+        " \"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [2]}},"
+        " \"chunk_key_encoding\": {\"name\": \"default\", \"configuration\": {\"separator\": \"/\"}},"
+        " \"codecs\": [{\"name\": \"vlen-utf8\"}], \"attributes\": {}}";
+    static const char words[] = "\2\0\0\0\1\0\0\0a\2\0\0\0bc";
+    static const char group[] = "{\"zarr_format\": 3, \"node_type\": \"group\", \"attributes\": {}}";
+    image_put_object(store, "named/zarr.json", group, sizeof group - 1);
+    image_put_object(store, "named/words/c/0", words, sizeof words - 1);
+    image_put_object(store, "named/words/c/2", words, sizeof words - 1);
+    image_put_object(store, "named/words/zarr.json", document, sizeof document - 1);
+}
+
 static void write_source(copy_bed *made)
 {
     static const int64_t shape[2] = {EDGE, EDGE}, chunks[2] = {4, 6}, shards[2] = {8, 12};
@@ -153,6 +172,8 @@ static void write_source(copy_bed *made)
     spec.shards = NULL;
     write_array(store, "plain", &spec);
     write_array(store, "below/third", &spec);
+    if (strncmp(made->of->source_path, "named", 5) == 0)
+        put_words(made->faulty[COPY_SOURCE]);
     assert_ok(parapet_store_close(&store));
 }
 
