@@ -9,7 +9,7 @@
 #include "foreign/netcdf.h"
 #include "zarr/base64.h"
 
-/* A header has up to 16 MiB, and a document too: text may grow on its way into JSON. */
+/* A header has up to 4 MiB, and a document 16: text may grow on its way into JSON. */
 #define MOST_JSON_BYTES PP_JSON_MAX_BYTES
 
 /* In all attributes of a file. */

@@ -66,9 +66,22 @@ static void close_bracket(translation *work, char bracket)
     work->next++;
 }
 
+/* The last character so far; a blank does not count. */
+static char last_of(const translation *work)
+{
+    return work->json.bytes > 0 ? work->json.data[work->json.bytes - 1] : '\0';
+}
+
+static bool is_digit(char character)
+{
+    return character >= '0' && character <= '9';
+}
+
 static parapet_status translate_mark(translation *work)
 {
     char mark = *work->next;
+    if (mark == ',' && strchr("[{,", last_of(work)) != NULL)
+        return refuse("has a comma that ends nothing");
     if (mark == ')' || mark == ']')
         close_bracket(work, ']');
     else if (mark == '}')
@@ -84,15 +97,24 @@ static parapet_status translate_mark(translation *work)
     return PARAPET_OK;
 }
 
-/* L ends integers of Python 2. */
+/* Blanks and line breaks end numbers, as L does, which is behind integers of Python 2. */
+static parapet_status skip(translation *work)
+{
+    bool ends_number = is_digit(last_of(work));
+    if (*work->next == 'L' && !ends_number)
+        return refuse("has an L that is not behind a number");
+    while (work->next < work->end && strchr(" \nL", *work->next) != NULL && *work->next != '\0')
+        work->next++;
+    return ends_number && work->next < work->end && is_digit(*work->next) ? refuse("has two numbers without a comma")
+                                                                          : PARAPET_OK;
+}
+
 static parapet_status translate_next(translation *work)
 {
     if (*work->next == '\'' || *work->next == '"')
         return translate_string(work);
-    if (strchr(" \nL", *work->next) != NULL && *work->next != '\0') {
-        work->next++;
-        return PARAPET_OK;
-    }
+    if (strchr(" \nL", *work->next) != NULL && *work->next != '\0')
+        return skip(work);
     if (take_word(work, "True", "true") || take_word(work, "False", "false"))
         return PARAPET_OK;
     return translate_mark(work);
@@ -200,6 +222,7 @@ parapet_status pp_npy_add(pp_reader *file, const pp_npy_member *member, pp_place
         (status = describe(&text, &document, &flat)) != PARAPET_OK)
         goto done;
     flat.start = member->start + text.end;
+    flat.end = member->start + member->bytes;
     status = pp_places_add(places, member->name, &document, &flat);
 done:
     pp_free(text.data);

@@ -19,7 +19,10 @@ static bool is_raw(const char *url)
 /* Cuts the path where the file ends; false: there is none. */
 static bool find_file(foreign_url *parts)
 {
+    size_t bytes = strlen(parts->path);
     char *slash;
+    while (bytes > 1 && parts->path[bytes - 1] == '/')
+        parts->path[--bytes] = '\0';
     if (pp_posix_is_file(parts->path))
         return true;
     if ((slash = strrchr(parts->path, '/')) == NULL || slash == parts->path)

@@ -90,7 +90,8 @@ void pp_foreign_array_locate(const pp_foreign_array *array, const int64_t *posit
 
 static parapet_status refuse_size(const char *name)
 {
-    return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" has more elements than any file", name);
+    return pp_fail(PARAPET_ERR_FORMAT, "the array%s%s has more elements than any file", name[0] != '\0' ? " " : "",
+                   name);
 }
 
 /* What its elements take, each extent counted as 1 at least, so that nothing overflows later. */
@@ -130,16 +131,35 @@ static bool find_end(const pp_foreign_array *array, uint64_t *end)
            pp_add_u64_fits(*end, array->ndim > 0 ? bytes_below(array, 0) : array->element_bytes, end);
 }
 
-static parapet_status check_end(const pp_places *places, const pp_foreign_array *array)
+static parapet_status check_end(const pp_places *places, const pp_foreign_array *array, uint64_t limit)
 {
+    const char *name = array->name;
     uint64_t end;
     if (!find_end(array, &end))
-        return refuse_size(array->name);
-    if (end > places->file_bytes && !is_empty(array))
+        return refuse_size(name);
+    if (is_empty(array))
+        return PARAPET_OK;
+    if (end > places->file_bytes)
         return pp_fail(PARAPET_ERR_CORRUPT,
-                       "the file has %" PRIu64 " bytes, but \"%s\" ends at byte %" PRIu64
+                       "the file has %" PRIu64 " bytes, but the array%s%s ends at byte %" PRIu64
                        ": it was cut off, or is still being written",
-                       places->file_bytes, array->name, end);
+                       places->file_bytes, name[0] != '\0' ? " " : "", name, end);
+    if (limit != 0 && end > limit)
+        return pp_fail(PARAPET_ERR_CORRUPT,
+                       "the array %s ends at byte %" PRIu64 " of the file, but its part of the file at byte %" PRIu64,
+                       name, end, limit);
+    return PARAPET_OK;
+}
+
+static parapet_status check_sum(pp_places *places, const pp_foreign_array *array)
+{
+    uint64_t bytes = array->element_bytes;
+    int d;
+    for (d = 0; d < array->ndim; d++)
+        bytes *= (uint64_t)array->extent[d];
+    if (!pp_add_u64_fits(places->array_bytes, bytes, &places->array_bytes) ||
+        places->array_bytes > places->file_bytes)
+        return pp_fail(PARAPET_ERR_FORMAT, "the arrays together are larger than the file: some share their bytes");
     return PARAPET_OK;
 }
 
@@ -239,7 +259,8 @@ parapet_status pp_places_add(pp_places *places, const char *name, pp_array_docum
         return status;
     array = &places->arrays[places->count];
     if ((status = fill_array(array, name, document, flat)) != PARAPET_OK ||
-        (status = check_end(places, array)) != PARAPET_OK ||
+        (status = check_end(places, array, flat->end)) != PARAPET_OK ||
+        (status = check_sum(places, array)) != PARAPET_OK ||
         (status = print_document(places, document, flat, array)) != PARAPET_OK) {
         clear_array(array);
         return status;
@@ -275,6 +296,8 @@ parapet_status pp_places_finish(pp_places *places)
     size_t i;
     if (places->count > 1)
         qsort(places->arrays, places->count, sizeof places->arrays[0], compare_names);
+    if (places->group != NULL && places->count > 0 && places->arrays[0].name[0] == '\0')
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "the file has an array without a name: name it in the file");
     for (i = 1; i < places->count; i++)
         if (compare_names(&places->arrays[i - 1], &places->arrays[i]) == 0)
             return pp_fail(PARAPET_ERR_FORMAT, "the file has two arrays with the name \"%s\"",

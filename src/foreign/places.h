@@ -43,24 +43,27 @@ typedef struct pp_places {
     size_t count, capacity;
     char *group; /* the zarr.json above them; NULL: there is only one array, named "" */
     size_t document_bytes;
+    uint64_t array_bytes; /* of all elements together */
 } pp_places;
 
 /* How the elements of an array are in the file. */
 typedef struct pp_flat {
     uint64_t start;
+    uint64_t end;      /* elements are before it; 0: before the end of the file */
     uint64_t distance; /* between two indices of the slowest dimension; 0: they lie side by side */
     bool is_big_endian;
     bool is_reversed;
 } pp_flat;
 
 /* Adds an array. Its document has type, shape, fill value, names and attributes; grid and codecs are chosen here.
- * Refuses elements beyond the end of the file. The document stays the caller's. */
+ * Refuses elements beyond the end, and arrays that together are larger than the file: some would share their bytes,
+ * and a small file could stand for any amount of work. The document stays the caller's. */
 parapet_status pp_places_add(pp_places *places, const char *name, pp_array_document *document, const pp_flat *flat);
 
 /* Makes it a group with these attributes: a JSON object, or NULL. */
 parapet_status pp_places_set_group(pp_places *places, const char *attributes, size_t bytes);
 
-/* Sorts the arrays; refuses two of the same name. */
+/* Sorts the arrays; refuses two of the same name, and one without a name in a group. */
 parapet_status pp_places_finish(pp_places *places);
 void pp_places_free(pp_places *places);
 

@@ -69,6 +69,11 @@ static void test_npy__what_is_wrong_is_named(void **state)
     assert_refused("{'fortran_order': False, 'shape': (6,)}", PARAPET_ERR_FORMAT, "descr");
     assert_refused("{'descr': '<i2', 'fortran_order': False}", PARAPET_ERR_FORMAT, "shape");
     assert_refused("{'descr': '<i\\x32', 'fortran_order': False, 'shape': (6,)}", PARAPET_ERR_FORMAT, "escape");
+    assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (1 2,)}", PARAPET_ERR_FORMAT, "two numbers");
+    assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (1L 2,)}", PARAPET_ERR_FORMAT, "two numbers");
+    assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (,)}", PARAPET_ERR_FORMAT, "comma");
+    assert_refused("{'descr': '<i2', 'fortran_order': False, 'shape': (1,,)}", PARAPET_ERR_FORMAT, "comma");
+    assert_refused("{'descr': '<i2', 'fortran_order': FalseL, 'shape': (1,)}", PARAPET_ERR_FORMAT, "an L");
     assert_refused("{'descr: 3}", PARAPET_ERR_FORMAT, "string");
     assert_refused("os.system('x')", PARAPET_ERR_FORMAT, "dictionary");
     assert_refused("", PARAPET_ERR_FORMAT, "");

@@ -9,7 +9,8 @@ typedef struct archive {
     file_bytes file;
     const char *name;
     unsigned method;
-    bool is_wide; /* lengths and start in the extra field */
+    bool is_wide;     /* lengths and start in the extra field */
+    unsigned missing; /* bytes of the member, by its entry */
 } archive;
 
 static void add_local(archive *a)
@@ -26,7 +27,7 @@ static void add_local(archive *a)
 
 static void add_entry(archive *a)
 {
-    const uint64_t length = NPY_BYTES + 4, hidden = UINT32_MAX;
+    const uint64_t length = NPY_BYTES + 4 - a->missing, hidden = UINT32_MAX;
     add_bytes(&a->file, "PK\001\002", 4);
     add_little(&a->file, 0, 4);
     add_little(&a->file, 0, 2);
@@ -84,12 +85,12 @@ static void test_npz__members_are_arrays(void **state)
     check_archive(true);
 }
 
-static void assert_refused(archive *a, const char *word)
+static void assert_refused(archive *a, parapet_status expected, const char *word)
 {
     opened_file opened;
     write_archive(a);
     opened = open_bytes(a->file.data, a->file.count, NULL);
-    assert_fails(opened.status, PARAPET_ERR_UNSUPPORTED, word);
+    assert_fails(opened.status, expected, word);
     close_file(&opened);
 }
 
@@ -97,8 +98,16 @@ static void test_npz__what_is_compressed_or_no_array_is_named(void **state)
 {
     archive deflated = {.name = "t.npy", .method = 8}, other = {.name = "t.txt"};
     (void)state;
-    assert_refused(&deflated, "savez_compressed");
-    assert_refused(&other, "t.txt");
+    assert_refused(&deflated, PARAPET_ERR_UNSUPPORTED, "savez_compressed");
+    assert_refused(&other, PARAPET_ERR_UNSUPPORTED, "t.txt");
+}
+
+static void test_npz__an_array_ends_where_its_member_does(void **state)
+{
+    archive shorter = {.name = "t.npy", .missing = 2}, wide = {.name = "t.npy", .missing = 1, .is_wide = true};
+    (void)state;
+    assert_refused(&shorter, PARAPET_ERR_CORRUPT, "its part of the file");
+    assert_refused(&wide, PARAPET_ERR_CORRUPT, "its part of the file");
 }
 
 static void test_npz__every_cut_and_every_flipped_bit_is_survived(void **state)
@@ -129,6 +138,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_npz__members_are_arrays),
         cmocka_unit_test(test_npz__what_is_compressed_or_no_array_is_named),
+        cmocka_unit_test(test_npz__an_array_ends_where_its_member_does),
         cmocka_unit_test(test_npz__every_cut_and_every_flipped_bit_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -116,7 +116,7 @@ static void test_places__what_is_beyond_the_file_is_refused(void **state)
 static void test_places__names_are_those_of_zarr_and_differ(void **state)
 {
     const int64_t shape[1] = {1};
-    pp_places places = {.file_bytes = 8};
+    pp_places places = {.file_bytes = 64};
     (void)state;
     assert_fails(add(&places, "__x", 1, shape, &(pp_flat){0}), PARAPET_ERR_UNSUPPORTED, "name");
     assert_fails(add(&places, "a/b", 1, shape, &(pp_flat){0}), PARAPET_ERR_UNSUPPORTED, "name");
@@ -132,6 +132,30 @@ static void test_places__names_are_those_of_zarr_and_differ(void **state)
     pp_places_free(&places);
 }
 
+static void test_places__only_an_array_that_is_all_has_no_name(void **state)
+{
+    const int64_t shape[1] = {1};
+    pp_places places = {.file_bytes = 8};
+    (void)state;
+    assert_ok(add(&places, "", 1, shape, &(pp_flat){0}));
+    assert_ok(pp_places_finish(&places));
+    assert_ok(pp_places_set_group(&places, NULL, 0));
+    assert_fails(pp_places_finish(&places), PARAPET_ERR_UNSUPPORTED, "without a name");
+    pp_places_free(&places);
+}
+
+static void test_places__arrays_are_not_larger_than_the_file(void **state)
+{
+    const int64_t shape[1] = {1}, none[1] = {0};
+    pp_places places = {.file_bytes = 23};
+    (void)state;
+    assert_ok(add(&places, "a", 1, shape, &(pp_flat){0}));
+    assert_ok(add(&places, "b", 1, shape, &(pp_flat){0}));
+    assert_ok(add(&places, "none", 1, none, &(pp_flat){0}));
+    assert_fails(add(&places, "c", 1, shape, &(pp_flat){0}), PARAPET_ERR_FORMAT, "share their bytes");
+    pp_places_free(&places);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -139,6 +163,8 @@ int main(void)
         cmocka_unit_test(test_places__a_slab_is_not_larger_than_its_limit),
         cmocka_unit_test(test_places__what_is_beyond_the_file_is_refused),
         cmocka_unit_test(test_places__names_are_those_of_zarr_and_differ),
+        cmocka_unit_test(test_places__only_an_array_that_is_all_has_no_name),
+        cmocka_unit_test(test_places__arrays_are_not_larger_than_the_file),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
