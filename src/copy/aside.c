@@ -1,9 +1,8 @@
 #include "copy/aside.h"
 
-#include <pthread.h>
 #include <stdbool.h>
-#include <time.h>
 
+#include "base/condition.h"
 #include "base/status.h"
 
 #define LOOK_NS 1000000L
@@ -30,15 +29,10 @@ static void *run(void *argument)
 /* Until the work is done, or it is time to look again; true: it is done. */
 static bool wait_for(worker *self)
 {
-    struct timespec until;
     bool is_done;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += LOOK_NS;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     (void)pthread_mutex_lock(&self->lock);
     if (!self->is_done)
-        (void)pthread_cond_timedwait(&self->changed, &self->lock, &until);
+        pp_condition_wait(&self->changed, &self->lock, LOOK_NS);
     is_done = self->is_done;
     (void)pthread_mutex_unlock(&self->lock);
     return is_done;
@@ -49,7 +43,7 @@ parapet_status pp_aside_run(const pp_aside *aside)
     worker self = {.aside = aside};
     pthread_t thread;
     (void)pthread_mutex_init(&self.lock, NULL);
-    (void)pthread_cond_init(&self.changed, NULL);
+    pp_condition_init(&self.changed);
     if (pthread_create(&thread, NULL, run, &self) != 0)
         pp_failure_take(&self.failure,
                         pp_fail(PARAPET_ERR_MEMORY,

@@ -1,7 +1,6 @@
 #include "transfer/pipeline.h"
 
-#include <pthread.h>
-#include <time.h>
+#include "base/condition.h"
 
 typedef enum item_state {
     ITEM_FREE,
@@ -220,7 +219,7 @@ static parapet_status build_line(pp_pipeline **line, const pp_pipeline_job *job,
         return status;
     }
     pthread_mutex_init(&(*line)->lock, NULL);
-    pthread_cond_init(&(*line)->changed, NULL);
+    pp_condition_init(&(*line)->changed);
     return PARAPET_OK;
 }
 
@@ -377,13 +376,8 @@ bool pp_pipeline_is_over(pp_pipeline *line)
 
 void pp_pipeline_wait(pp_pipeline *line, long nanoseconds)
 {
-    struct timespec until;
-    (void)clock_gettime(CLOCK_REALTIME, &until);
-    until.tv_nsec += nanoseconds;
-    until.tv_sec += until.tv_nsec / 1000000000;
-    until.tv_nsec %= 1000000000;
     pthread_mutex_lock(&line->lock);
-    (void)pthread_cond_timedwait(&line->changed, &line->lock, &until);
+    pp_condition_wait(&line->changed, &line->lock, nanoseconds);
     pthread_mutex_unlock(&line->lock);
 }
 
