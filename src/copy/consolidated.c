@@ -1,19 +1,25 @@
 /* consolidated.c - consolidated metadata of a copy: what the source has the copy gets, and what the target had around
- * the copy, which copying into it removes, is made again. */
+ * the copy, which copying into it removes, is made again.
+ *
+ * Until that is done, such a group has a mark: after a kill, the next copy into the group finds it. Only whether it
+ * is there counts, so there is nothing in it to be believed. */
 #include <string.h>
 
 #include "array/group.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
+#include "base/checked.h"
 #include "copy/copy.h"
 
-/* Rank 0: Zarr v2 has it in an object of its own. */
-static parapet_status has_v2(pp_store *store, const char *path, bool *has)
+#define MARK "__parapet/consolidate"
+
+/* Rank 0. */
+static parapet_status has_object(pp_store *store, const char *path, const char *name, bool *has)
 {
     pp_reader *reader = NULL;
     char *key = NULL;
-    parapet_status status = pp_path_join(path, ".zmetadata", &key);
+    parapet_status status = pp_path_join(path, name, &key);
     if (status == PARAPET_OK)
         status = pp_store_open_object(store, key, &reader);
     *has = status == PARAPET_OK;
@@ -22,12 +28,14 @@ static parapet_status has_v2(pp_store *store, const char *path, bool *has)
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
+/* Zarr v2 has it in an object of its own. */
 parapet_status pp_copy_consolidated_is_there(parapet_store *store, const parapet_group *group, const char *path,
                                              bool *is_there)
 {
     const pp_group_document *document = pp_group_document_of(group);
     *is_there = document->consolidated_metadata != NULL;
-    return document->zarr_format == 2 ? has_v2(pp_store_backend(store), path, is_there) : PARAPET_OK;
+    return document->zarr_format == 2 ? has_object(pp_store_backend(store), path, ".zmetadata", is_there)
+                                      : PARAPET_OK;
 }
 
 /* [collective] */
@@ -42,59 +50,141 @@ parapet_status pp_copy_consolidate(parapet_store *store, const char *path)
     return status != PARAPET_OK ? status : closed;
 }
 
-/* Rank 0: whether the group of the target at the first bytes of a path has consolidated metadata. */
-static parapet_status look_around(parapet_store *store, const char *path, size_t bytes, bool *has)
+parapet_status pp_copy_consolidate_fail(parapet_status status, const char *path)
+{
+    return pp_fail_within(status, "the copy is complete, but the metadata of \"%s\" could not be consolidated",
+                          path[0] != '\0' ? path : "/");
+}
+
+/* ---- One group around the copy; on rank 0 ---- */
+
+static parapet_status has_metadata(parapet_store *store, const char *group, bool *has)
 {
     pp_group_document document = {0};
     pp_node node = {0};
-    char *group = NULL;
-    parapet_status status = pp_text_duplicate(&group, path);
-    if (status != PARAPET_OK)
-        return status;
-    group[bytes] = '\0';
-    status = pp_node_load(store, group, &node);
+    parapet_status status = pp_node_load(store, group, &node);
+    *has = false;
     if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP && !node.is_implicit && node.zarr_format == 3 &&
         (status = pp_group_document_parse(&document, node.json)) == PARAPET_OK)
         *has = document.consolidated_metadata != NULL;
     pp_group_document_clear(&document);
     pp_node_clear(&node);
-    pp_free(group);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
-/* Rank 0: how many bytes of the path are the outermost such group; INT64_MAX: there is none. */
-static parapet_status find_around(parapet_store *store, const char *path, int64_t *bytes)
+/* Now, or before an earlier copy that did not come to its end. */
+static parapet_status had_metadata(parapet_store *store, const char *group, bool *had)
 {
-    size_t at = 0;
-    parapet_status status = PARAPET_OK;
-    bool has = false;
-    *bytes = INT64_MAX;
-    for (; status == PARAPET_OK && !has && path[at] != '\0'; at += path[at] != '\0' ? 1 : 0) {
-        if (at > 0)
-            at += strcspn(path + at, "/");
-        if (path[at] == '\0')
-            break;
-        status = look_around(store, path, at, &has);
-        if (has)
-            *bytes = (int64_t)at;
+    parapet_status status = has_metadata(store, group, had);
+    return status == PARAPET_OK && !*had ? has_object(pp_store_backend(store), group, MARK, had) : status;
+}
+
+static parapet_status set_mark(parapet_store *store, const char *group)
+{
+    pp_store *backend = pp_store_backend(store);
+    char *key = NULL;
+    parapet_status status = pp_path_join(group, MARK, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_write_all(backend, &(pp_write_request){.key = key, .staging = group, .is_small = true}, "",
+                                    0, PP_PUBLISH_REPLACE);
+    pp_free(key);
+    return status == PARAPET_OK ? pp_store_settle(backend) : status;
+}
+
+static parapet_status remove_mark(parapet_store *store, const char *group)
+{
+    char *key = NULL;
+    parapet_status status = pp_path_join(group, MARK, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_remove(pp_store_backend(store), key);
+    pp_free(key);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* ---- All of them ---- */
+
+/* From the outside in, beginning with -1; false: there is none further in. */
+static bool next_group(const char *path, int64_t *end)
+{
+    size_t from = *end > 0 ? (size_t)*end + 1 : 0;
+    *end = *end < 0 ? 0 : (int64_t)(from + strcspn(path + from, "/"));
+    return path[*end] != '\0';
+}
+
+/* Rank 0. What is open for reading only gets no mark: the copy refuses it. */
+static parapet_status find_groups(pp_copy_around *around, parapet_store *store)
+{
+    char *path = around->path;
+    int64_t end = -1;
+    size_t count = 0;
+    parapet_status status = pp_allocate_array(&around->ends, strlen(path) + 2, sizeof around->ends[0]);
+    while (status == PARAPET_OK && next_group(path, &end)) {
+        char next = path[end];
+        bool had;
+        path[end] = '\0';
+        if ((status = had_metadata(store, path, &had)) == PARAPET_OK && had && !pp_store_is_read_only(store))
+            status = set_mark(store, path);
+        path[end] = next;
+        if (status == PARAPET_OK && had)
+            around->ends[count++] = end;
+    }
+    if (status == PARAPET_OK)
+        around->ends[count] = -1;
+    around->count = count;
+    return status;
+}
+
+/* [collective] */
+parapet_status pp_copy_around_find(pp_copy_around *around, const parapet_copy_request *request)
+{
+    pp_comm *comm = pp_store_comm(request->target);
+    parapet_status status = pp_path_normalize(request->target_path, &around->path);
+    void *data = NULL;
+    size_t bytes = 0;
+    if (status == PARAPET_OK && pp_comm_rank(comm) == 0) {
+        status = find_groups(around, request->target);
+        data = around->ends;
+        bytes = (around->count + 1) * sizeof around->ends[0];
+    }
+    status = pp_comm_share(comm, "looking at the target", status, &data, &bytes);
+    if (pp_comm_rank(comm) != 0) {
+        around->ends = data;
+        around->count = data != NULL ? bytes / sizeof around->ends[0] - 1 : 0;
     }
     return status;
 }
 
 /* [collective] */
-parapet_status pp_copy_consolidated_around(const parapet_copy_request *request, char **path)
+static parapet_status restore(parapet_store *store, const char *group)
 {
-    pp_comm *comm = pp_store_comm(request->target);
-    int64_t bytes = INT64_MAX;
-    parapet_status status = pp_path_normalize(request->target_path, path);
-    if (status == PARAPET_OK && pp_comm_rank(comm) == 0)
-        status = find_around(request->target, *path, &bytes);
-    status = pp_comm_agree_least(comm, "looking at the target", status, &bytes);
-    if (status != PARAPET_OK || bytes == INT64_MAX) {
-        pp_free(*path);
-        *path = NULL;
-    } else {
-        (*path)[bytes] = '\0';
+    pp_comm *comm = pp_store_comm(store);
+    parapet_status status = PARAPET_OK;
+    int64_t is_there = 1;
+    bool has;
+    if (pp_comm_rank(comm) == 0 && (status = has_metadata(store, group, &has)) == PARAPET_OK)
+        is_there = has;
+    if ((status = pp_comm_agree_least(comm, "looking at the target", status, &is_there)) != PARAPET_OK ||
+        (!is_there && (status = pp_copy_consolidate(store, group)) != PARAPET_OK))
+        return status;
+    return pp_comm_agree(comm, "consolidating", pp_comm_rank(comm) == 0 ? remove_mark(store, group) : PARAPET_OK);
+}
+
+/* [collective] From the inside out: a document that changes takes the metadata of the groups around it along. */
+parapet_status pp_copy_around_restore(pp_copy_around *around, parapet_store *store, parapet_status status)
+{
+    pp_failure failure = {0};
+    pp_failure_take(&failure, status);
+    while (around->count > 0 && !pp_comm_is_lost(pp_store_comm(store))) {
+        around->path[around->ends[--around->count]] = '\0';
+        if ((status = restore(store, around->path)) != PARAPET_OK)
+            pp_failure_take(&failure, pp_copy_consolidate_fail(status, around->path));
     }
-    return status;
+    return pp_failure_put(&failure);
+}
+
+void pp_copy_around_clear(pp_copy_around *around)
+{
+    pp_free(around->path);
+    pp_free(around->ends);
+    *around = (pp_copy_around){0};
 }

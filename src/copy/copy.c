@@ -100,19 +100,19 @@ static parapet_status copy_without_deadline(const parapet_copy_request *request,
 {
     const parapet_store *stores[] = {request->target, request->source, request->temporary};
     pp_copy_progress progress = {0};
-    char *consolidated = NULL;
+    pp_copy_around around = {0};
     parapet_status status;
     size_t i;
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_suspend_deadline(stores[i]);
-    if ((status = pp_copy_consolidated_around(request, &consolidated)) == PARAPET_OK)
+    if ((status = pp_copy_around_find(&around, request)) == PARAPET_OK) {
         status = kind == PARAPET_NODE_GROUP
                      ? pp_copy_group(request, &progress, totals)
                      : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, totals);
-    if (status == PARAPET_OK && consolidated != NULL)
-        status = pp_copy_consolidate(request->target, consolidated);
-    pp_free(consolidated);
+        status = pp_copy_around_restore(&around, request->target, status);
+    }
+    pp_copy_around_clear(&around);
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_resume_deadline(stores[i]);

@@ -60,7 +60,8 @@ typedef struct tree_walk {
     pp_copy_finished tree;
     pp_copy_progress *progress;
     pp_copy_totals *totals;
-    bool notes_old; /* surveying: which arrays of the target are going to be replaced */
+    pp_failure unconsolidated; /* a group of which everything is copied */
+    bool notes_old;            /* surveying: which arrays of the target are going to be replaced */
     bool is_touched;
     int64_t bytes;
     int as_json; /* explaining */
@@ -158,8 +159,9 @@ static parapet_status copy_children(tree_walk *walk, parapet_group *group, const
     return status;
 }
 
-/* [collective] The copy of a consolidated group is one, too, whatever the changes are. */
-static parapet_status keep_consolidated(const tree_walk *walk, const parapet_group *group, const char *source,
+/* [collective] The copy of a consolidated group is one, too, whatever the changes are. What keeps it from being one,
+ * such as a node that was there before, does not end the copy, and is told at its end. */
+static parapet_status keep_consolidated(tree_walk *walk, const parapet_group *group, const char *source,
                                         const char *target)
 {
     parapet_store *store = walk->request->target;
@@ -172,7 +174,10 @@ static parapet_status keep_consolidated(const tree_walk *walk, const parapet_gro
     is_absent = pp_comm_rank(comm) == 0 && is_there ? 0 : 1;
     if ((status = pp_comm_agree_least(comm, "copying a group", status, &is_absent)) != PARAPET_OK || is_absent)
         return status;
-    return pp_copy_consolidate(store, target);
+    if ((status = pp_copy_consolidate(store, target)) == PARAPET_OK || pp_comm_is_lost(comm))
+        return status;
+    pp_failure_take(&walk->unconsolidated, pp_copy_consolidate_fail(status, target));
+    return PARAPET_OK;
 }
 
 static parapet_status copy_group(tree_walk *walk, const char *source, const char *target)
@@ -365,6 +370,8 @@ static parapet_status walk_tree(tree_walk *walk)
     status = pp_comm_agree(pp_store_comm(walk->request->target), "preparing a copy", prepare(walk, &ends));
     if (status == PARAPET_OK)
         status = walk->purpose == COPYING ? copy_tree(walk, &ends) : explain_tree(walk, &ends);
+    if (status == PARAPET_OK)
+        status = pp_failure_put(&walk->unconsolidated);
     pp_copy_finished_clear(&walk->tree);
     pp_selection_clear(&selection);
     pp_free(ends.source);
