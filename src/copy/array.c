@@ -15,25 +15,33 @@ typedef struct copy_run {
     pp_copy_task *task;
     pp_copy_job job;
     pp_dealing dealing; /* unless the pass cooperates */
-    pp_copy_progress *progress;
-    bool is_aborted; /* another rank has failed */
+    int64_t told_bytes; /* the most that was reported of this pass */
+    bool is_aborted;    /* another rank has failed */
 } copy_run;
+
+/* What all ranks have done of a pass, as far as this one knows: of ranks that work for themselves it takes the others
+ * to be as far as it is, because they even out who has how much. All of it is only said when everybody is done. One
+ * rank alone knows. */
+static int64_t estimate_done(const copy_run *run)
+{
+    int64_t bytes = pp_rechunk_plan_array_bytes(run->task->plan);
+    int64_t done = run->job.all_done_bytes;
+    if (run->job.rank_count == 1)
+        return pp_min_i64(atomic_load(&run->job.done_bytes), bytes);
+    if (run->job.dealing != NULL)
+        done = (int64_t)((double)bytes * pp_dealing_part(run->job.dealing));
+    return pp_max_i64(0, pp_min_i64(done, bytes - 1));
+}
 
 static parapet_status report(void *context)
 {
     copy_run *run = context;
-    const parapet_store_options *options = pp_store_options(run->task->target_store);
-    pp_comm *comm = pp_copy_task_comm(run->task);
-    int64_t done = run->progress->done_bytes + atomic_load(&run->job.done_bytes) * pp_comm_size(comm);
-    if (pp_comm_is_aborted(comm)) {
+    if (pp_comm_is_aborted(pp_copy_task_comm(run->task))) {
         run->is_aborted = true;
         return pp_fail(PARAPET_ERR_CANCELLED, "another rank has failed");
     }
-    if (options->progress != NULL &&
-        options->progress(options->progress_context, pp_min_i64(done, run->progress->total_bytes),
-                          run->progress->total_bytes) != 0)
-        return pp_fail(PARAPET_ERR_CANCELLED, "copying was cancelled by the progress callback");
-    return PARAPET_OK;
+    run->told_bytes = pp_max_i64(run->told_bytes, estimate_done(run));
+    return pp_copy_task_tick(run->task, run->told_bytes);
 }
 
 /* [collective] Ranks work for themselves, or together; all of them know the outcome. */
@@ -64,6 +72,15 @@ done:
     pp_free(state);
     pp_free(before);
     return status;
+}
+
+/* [collective] All ranks have done everything. */
+static parapet_status end_pass(const pp_copy_task *task, int pass)
+{
+    parapet_status status = pp_copy_task_tick(task, pp_rechunk_plan_array_bytes(task->plan));
+    if (status == PARAPET_OK && pp_copy_task_leads(task))
+        status = leave_pass(task, pass);
+    return pp_comm_agree(pp_copy_task_comm(task), "ending a pass", status);
 }
 
 /* [collective] Whether some chunk of the source is not stored: then absence has to be looked up when the last pass
@@ -113,7 +130,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
 {
     parapet_store *reads = pass == 0 ? task->source_store : task->temporary_store;
     pp_team team = pp_store_team(reads, PP_READING);
-    copy_run run = {.task = task, .progress = progress};
+    copy_run run = {.task = task};
     pp_copy_end ends[3] = {{.path = NULL}, {.path = NULL}, {.path = NULL}};
     pp_copy_view whole;
     pp_copy_job origin;
@@ -137,8 +154,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
     if (status == PARAPET_OK && pass == 0)
         status = look_for_holes(&run, atomic_load(&pp_store_counters(reads)->chunks_missing) - missing);
     if (status == PARAPET_OK)
-        status = pp_comm_agree(pp_copy_task_comm(task), "ending a pass",
-                               pp_copy_task_leads(task) ? leave_pass(task, pass) : PARAPET_OK);
+        status = end_pass(task, pass);
     progress->done_bytes += pp_rechunk_plan_array_bytes(task->plan);
     pp_dealing_close(&run.dealing);
     pp_free((char *)(uintptr_t)run.job.state);
@@ -213,7 +229,8 @@ static parapet_status run_passes(pp_copy_task *task, pp_copy_progress *progress,
 {
     parapet_status status = PARAPET_OK;
     int pass;
-    progress->done_bytes += task->first_pass * pp_rechunk_plan_array_bytes(task->plan);
+    progress->done_bytes +=
+        (task->is_complete ? task->plan->pass_count : task->first_pass) * pp_rechunk_plan_array_bytes(task->plan);
     for (pass = task->first_pass; pass < task->plan->pass_count && status == PARAPET_OK && !task->is_complete; pass++)
         status = run_pass(task, pass, progress, totals);
     if (task->is_opaque && !task->is_complete)
@@ -259,8 +276,9 @@ parapet_status pp_copy_array(const parapet_copy_request *request, const char *so
     if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
         (status = pp_copy_task_version(&task)) == PARAPET_OK &&
         (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
-        progress->total_bytes = pp_max_i64(progress->total_bytes,
-                                           progress->done_bytes + pp_copy_task_bytes(&task, task.plan->pass_count));
+        /* The survey of a hierarchy took it for one pass. */
+        progress->total_bytes +=
+            pp_copy_task_bytes(&task, task.plan->pass_count) - (tree != NULL ? pp_copy_task_bytes(&task, 1) : 0);
         start = pp_clock_seconds();
         status = run_passes(&task, progress, totals);
         totals->seconds += pp_clock_seconds() - start;

@@ -86,6 +86,14 @@ static double count_open(const pp_dealing *dealing)
     return bytes < dealing->work_unit_bytes ? 1 - (double)bytes / (double)dealing->work_unit_bytes : 0;
 }
 
+double pp_dealing_part(const pp_dealing *dealing)
+{
+    double done = (double)atomic_load(&dealing->job->done_bytes);
+    double left = (double)dealing->left + (dealing->is_busy ? count_open(dealing) : 0);
+    double all = done + left * (double)dealing->work_unit_bytes;
+    return all > 0 ? done / all : 0;
+}
+
 /* ---- Giving ---- */
 
 static int64_t tell_left(void *context)

@@ -42,6 +42,9 @@ parapet_status pp_dealing_next(pp_dealing *dealing, int64_t *work_unit, bool *is
 /* So many bytes of job->done_bytes are an earlier run's. */
 void pp_dealing_skip(pp_dealing *dealing, int64_t bytes);
 
+/* How much of what this rank has to do is done, from 0 to 1; 0: it has nothing. */
+double pp_dealing_part(const pp_dealing *dealing);
+
 /* Answers those who ask; to be called now and then while the rank is at work. */
 void pp_dealing_answer(pp_dealing *dealing);
 

@@ -45,6 +45,7 @@ typedef struct pp_copy_job {
     struct pp_copy_job *origin;
     pp_rechunk_counts done;  /* by this rank; requests of ranks that read together are not counted */
     atomic_llong done_bytes; /* elements of templates finished or under way; read by whoever reports progress */
+    int64_t all_done_bytes;  /* cooperating: the same of all ranks */
     parapet_status (*tick)(void *context); /* called now and then on the calling thread; a failure ends the pass */
     void *tick_context;
 } pp_copy_job;

@@ -68,6 +68,7 @@ parapet_status pp_copy_end_open(pp_copy_task *task, int pass, bool is_source, pp
     } else
         status = open_between(task, is_source ? pass - 1 : pass, end);
     end->context.budget = &task->budget;
+    end->context.progress = NULL; /* the copy reports its own, of which a read is a part */
     end->context.threads = (int)pp_min_i64(end->context.threads, task->plan->threads);
     return status;
 }

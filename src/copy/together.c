@@ -34,10 +34,10 @@ static int64_t step_count(const together *all)
     return pp_box_element_count(&all->steps);
 }
 
-/* The member of the group that this rank does in a wave, as the number of a work unit. */
-static int64_t choose_work_unit(const together *all, int64_t wave)
+/* The member of the group that a rank does in a wave, as the number of a work unit; -1: there is none for it. */
+static int64_t choose_work_unit(const together *all, int64_t wave, int rank)
 {
-    int64_t member = wave * all->job->rank_count + all->job->rank, number = 0, inside[PARAPET_MAX_NDIM];
+    int64_t member = wave * all->job->rank_count + rank, number = 0, inside[PARAPET_MAX_NDIM];
     int d;
     if (member >= pp_box_element_count(&all->work_units))
         return -1;
@@ -227,20 +227,35 @@ static int64_t first_step(const together *all)
     return step;
 }
 
+static int64_t work_unit_bytes(const together *all, int64_t work_unit)
+{
+    const pp_copy_job *job = all->job;
+    pp_box box;
+    pp_rechunk_work_unit_box(job->view->ndim, job->view->shape, job->pass, work_unit, &box);
+    return pp_box_element_count(&box) * (int64_t)job->target->layout->tiling.element_bytes;
+}
+
+/* Of all ranks. */
+static int64_t wave_bytes(const together *all, int64_t wave)
+{
+    int64_t work_unit, bytes = 0;
+    int rank;
+    for (rank = 0; rank < all->job->rank_count && (work_unit = choose_work_unit(all, wave, rank)) >= 0; rank++)
+        bytes += work_unit_bytes(all, work_unit);
+    return bytes;
+}
+
 static void skip_work_unit(together *all)
 {
     pp_copy_job *job = all->job;
-    pp_box box;
-    pp_rechunk_work_unit_box(job->view->ndim, job->view->shape, job->pass, all->work_unit, &box);
-    atomic_fetch_add(&job->done_bytes,
-                     pp_box_element_count(&box) * (int64_t)job->target->layout->tiling.element_bytes);
+    atomic_fetch_add(&job->done_bytes, work_unit_bytes(all, all->work_unit));
     job->done.templates_resumed +=
         pp_rechunk_work_unit_template_count(job->view->ndim, job->view->shape, job->pass, all->work_unit);
 }
 
 static parapet_status open_work_unit(together *all, int64_t wave)
 {
-    all->work_unit = choose_work_unit(all, wave);
+    all->work_unit = choose_work_unit(all, wave, all->job->rank);
     all->target = (pp_copy_target){0};
     if (all->work_unit < 0)
         return PARAPET_OK;
@@ -252,13 +267,16 @@ static parapet_status open_work_unit(together *all, int64_t wave)
 
 static parapet_status run_wave(together *all, int64_t wave)
 {
-    int64_t step;
+    int64_t step, before = all->job->all_done_bytes, bytes = wave_bytes(all, wave);
     parapet_status status = open_work_unit(all, wave);
     all->own_next = status == PARAPET_OK ? first_step(all) : 0;
     step = all->own_next;
     status = pp_comm_agree_least(all->job->team->comm, "opening work units", status, &step);
-    for (; step < step_count(all) && status == PARAPET_OK; step++)
+    for (; step < step_count(all) && status == PARAPET_OK; step++) {
+        all->job->all_done_bytes = before + (int64_t)((double)bytes * (double)step / (double)step_count(all));
         status = run_step(all, step);
+    }
+    all->job->all_done_bytes = before + bytes;
     if (all->target.job != NULL)
         pp_copy_target_close(&all->target);
     return status;

@@ -12,16 +12,17 @@
 typedef struct verifying {
     const pp_copy_task *task;
     int64_t before_bytes;        /* of the other array, if that is done */
-    int64_t shards, shard_count; /* done on all ranks if they are equally fast, and in all */
+    int64_t shards, shard_count; /* done on all ranks if they are equally fast, and in all; less until they are */
 } verifying;
 
 static parapet_status tick(const void *context)
 {
     verifying *here = (verifying *)(uintptr_t)context;
     int64_t bytes = pp_rechunk_plan_array_bytes(here->task->plan);
-    here->shards += pp_comm_size(pp_copy_task_comm(here->task));
-    return pp_copy_task_tick(
-        here->task, here->before_bytes + (int64_t)((double)bytes * (double)here->shards / (double)here->shard_count));
+    int64_t done;
+    here->shards = pp_min_i64(here->shards + pp_comm_size(pp_copy_task_comm(here->task)), here->shard_count);
+    done = (int64_t)((double)bytes * (double)here->shards / (double)here->shard_count);
+    return pp_copy_task_tick(here->task, here->before_bytes + pp_max_i64(0, pp_min_i64(done, bytes - 1)));
 }
 
 static parapet_status add(pp_copy_task *task, parapet_array *array, const pp_copy_view *view, pp_copy_digest *digest)
@@ -67,5 +68,6 @@ parapet_status pp_copy_verify(pp_copy_task *task, int64_t *verified_bytes)
                        "verifying found differences between array \"%s\" and its copy \"%s\"; copy it again with "
                        "overwrite",
                        pp_array_path(task->source), pp_array_path(task->target));
+    (void)pp_copy_task_tick(task, 2 * pp_rechunk_plan_array_bytes(task->plan)); /* nothing is left to be cancelled */
     return PARAPET_OK;
 }
