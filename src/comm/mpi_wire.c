@@ -56,7 +56,7 @@ static void send_control(pp_wire *wire, int rank, pp_wire_message *message)
     keep_request(&message->request, started);
 }
 
-/* A receive that could not be posted is none: nothing arrives there any more, and a deadline ends the wait. */
+/* A receive that could not be posted is none: its place in the ring is skipped from then on. */
 static void post_control(mpi_wire *self, int place)
 {
     self->receives[place] = MPI_REQUEST_NULL;
@@ -64,21 +64,33 @@ static void post_control(mpi_wire *self, int place)
                                 PP_TAG_CONTROL, self->mpi_comm, &self->receives[place]));
 }
 
+static void skip_unposted(mpi_wire *self)
+{
+    int i;
+    for (i = 0; i < POSTED_CONTROLS && self->receives[self->first] == MPI_REQUEST_NULL; i++)
+        self->first = (self->first + 1) % POSTED_CONTROLS;
+}
+
+/* An error of the test itself leaves the receive as it was. One of the receive ends it, and there is no message. */
 static bool next_control(pp_wire *wire, pp_control *control, int *source)
 {
     mpi_wire *self = (mpi_wire *)wire;
     MPI_Status status;
-    int is_there = 0;
+    int is_there = 0, error;
+    skip_unposted(self);
     if (self->receives[self->first] == MPI_REQUEST_NULL)
         return false;
-    note(wire, MPI_Test(&self->receives[self->first], &is_there, &status));
-    if (!is_there)
+    error = MPI_Test(&self->receives[self->first], &is_there, &status);
+    note(wire, error);
+    if (!is_there && self->receives[self->first] != MPI_REQUEST_NULL)
         return false;
-    *control = self->controls[self->first];
-    *source = status.MPI_SOURCE;
+    if (error == MPI_SUCCESS) {
+        *control = self->controls[self->first];
+        *source = status.MPI_SOURCE;
+    }
     post_control(self, self->first);
     self->first = (self->first + 1) % POSTED_CONTROLS;
-    return true;
+    return error == MPI_SUCCESS;
 }
 
 static void send_data(pp_wire *wire, int rank, int tag, const void *data, size_t bytes, pp_wire_request *request)
