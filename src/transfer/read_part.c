@@ -69,12 +69,14 @@ static bool is_sparse(const pp_layout *layout, const pp_box *whole, const pp_box
            2 * bounds->count[0] <= whole->count[0];
 }
 
-/* Decides whether the next wanted chunk is taken in bands, and begins to. */
+/* Decides whether the next wanted chunk is taken in bands, and begins to. One that is too large for a request, by
+ * what is stored or by what should be, has its length checked: everything else is planned for whole chunks. */
 static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *shard)
 {
     const pp_layout *layout = context_of(transfer, &shard->head)->layout;
     int64_t chunk = shard->wanted[shard->next_wanted];
-    bool exceeds = shard->stored.entries[chunk].bytes > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES;
+    size_t room = transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES;
+    bool exceeds = pp_max_u64(shard->stored.entries[chunk].bytes, pp_chain_encoded_bound(layout->chain)) > room;
     pp_box whole, bounds;
     if (!pp_chain_begins_plain(layout->chain) || (!exceeds && !allows_parts(layout)))
         return PARAPET_OK;

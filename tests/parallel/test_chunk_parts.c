@@ -1,6 +1,6 @@
 /* Parts of chunks that are stored as they are, read by several ranks in far less memory than a chunk takes: random
  * boxes of all ranks against the elements' numbers; plain and with a checksum, by direct copies and by messages,
- * holes chosen, read and skipped. A flipped bit fails the call on every rank. */
+ * holes chosen, read and skipped. A flipped bit and a chunk cut short fail the call on every rank. */
 #include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -97,33 +97,53 @@ static void run_case(const char *path, int number)
     (void)launch_case_end(&run, path);
 }
 
-/* One bit, far from what is wanted. */
-static void run_damage(void)
+static void flip_bit(const char *file_name)
 {
-    char url[700], byte = 0;
-    uint32_t value;
-    int64_t start[3] = {0, 0, 7}, count[3] = {1, 1, 1};
-    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = &value};
-    parapet_store_options options = {.memory_bytes = 2 << 20};
+    char byte = 0;
+    int file = open(file_name, O_RDWR);
+    launch_expect(&run, file >= 0 && pread(file, &byte, 1, 2000000) == 1, "a byte to flip");
+    byte = (char)(byte ^ 1);
+    launch_expect(&run, pwrite(file, &byte, 1, 2000000) == 1 && close(file) == 0, "a flipped bit");
+}
+
+static void cut_short(const char *file_name)
+{
+    launch_expect(&run, truncate(file_name, 100000) == 0, "a chunk cut short");
+}
+
+/* Damages the chunk of an array; then every rank is told so by the call that reads the part. */
+static void run_damage(const char *path, void (*damage)(const char *file_name), const parapet_part *part,
+                       int part_count)
+{
+    char url[700];
+    parapet_store_options options = {.memory_bytes = 2 << 20, .transport = PARAPET_TRANSPORT_MESSAGES};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
-    int file;
-    (void)snprintf(url, sizeof url, "%s/parts.zarr/checked/c/0/0/0", run.folder);
+    (void)snprintf(url, sizeof url, "%s/parts.zarr/%s/c/0/0/0", run.folder, path);
     launch_case_begin(&run, 99);
-    if (run.rank == 0 && (file = open(url, O_RDWR)) >= 0) {
-        launch_expect(&run, pread(file, &byte, 1, 2000000) == 1, "a byte to flip");
-        byte = (char)(byte ^ 1);
-        launch_expect(&run, pwrite(file, &byte, 1, 2000000) == 1 && close(file) == 0, "a flipped bit");
-    }
+    if (run.rank == 0)
+        damage(url);
     launch_barrier();
     (void)snprintf(url, sizeof url, "%s/parts.zarr", run.folder);
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_READ, &options)) &&
-        LAUNCH_OK(&run, parapet_array_open(&array, store, "checked")))
-        launch_expect(&run, parapet_array_read(array, &part, run.rank == run.ranks - 1) == PARAPET_ERR_CORRUPT,
+        LAUNCH_OK(&run, parapet_array_open(&array, store, path)))
+        launch_expect(&run, parapet_array_read(array, part, part_count) == PARAPET_ERR_CORRUPT,
                       "PARAPET_ERR_CORRUPT on every rank");
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
-    (void)launch_case_end(&run, "a flipped bit");
+    (void)launch_case_end(&run, path);
+}
+
+/* A bit that is far from what is wanted, and a chunk of which little is left. */
+static void run_damages(void)
+{
+    uint32_t value;
+    int64_t start[3] = {0, 0, 7}, count[3] = {1, 1, 1}, corner[3] = {0};
+    parapet_part one = {.ndim = 3, .start = start, .count = count, .data = &value};
+    parapet_part all = {.ndim = 3, .start = corner, .count = shape, .data = found[0]};
+    run_damage("checked", flip_bit, &one, run.rank == run.ranks - 1);
+    run_damage("plain", cut_short, &all, 1);
+    run_damage("checked", cut_short, &all, 1);
 }
 
 int main(int argc, char **argv)
@@ -144,6 +164,6 @@ int main(int argc, char **argv)
     (void)launch_case_end(&run, "writing");
     for (i = 0; i < 24; i++)
         run_case(paths[i % 4], i);
-    run_damage();
+    run_damages();
     return launch_finish(&run);
 }
