@@ -228,17 +228,26 @@ static bool next_request(void *context, pp_request *request)
     return true;
 }
 
+static void measure_requests(const pp_transfer_context *context, const pp_read_item *item, pp_reader *reader)
+{
+    const pp_cost_stretch stretch = {
+        .reader = reader, .offset = item->offset, .bytes = item->bytes, .buffer = item->buffer.data};
+    pp_cost_spent spent;
+    if (context->cost == NULL)
+        return;
+    spent = pp_request_cost_measure(context->cost, &stretch);
+    context->counters->read_requests += spent.requests;
+    context->counters->read_bytes += spent.bytes;
+}
+
 static parapet_status fetch_wanted(const pp_transfer *transfer, pp_read_item *item)
 {
     const pp_shard *stored = &((const pp_read_shard *)item->head.shard)->stored;
     const pp_transfer_context *context = context_of(transfer, item->head.shard);
     pp_stretch stretch;
     stretch_walk walk = {.stretch = &stretch, .offset = item->offset}, ahead;
-    parapet_status status;
     int64_t count;
-    if (context->cost != NULL && (status = pp_request_cost_measure(context->cost, stored->reader, item->offset,
-                                                                   item->bytes, item->buffer.data)) != PARAPET_OK)
-        return status;
+    measure_requests(context, item, stored->reader);
     want_item(transfer, item, &stretch);
     walk.gap_bytes = pp_request_cost_gap(context->cost);
     ahead = walk;

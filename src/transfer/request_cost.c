@@ -15,12 +15,12 @@
 #define AHEAD_NS 5000
 #define LEAST_REQUEST_SECONDS 1e-7
 
-/* Bytes to measure with: the first half is for small pieces, the second one for large ones. */
-typedef struct sample {
-    pp_reader *reader;
-    size_t half;
-    unsigned char *buffer;
-} sample;
+/* A half of a stretch: the first one is for small pieces, the second one for large ones. */
+typedef struct half {
+    const pp_cost_stretch *stretch;
+    uint64_t offset;
+    size_t bytes;
+} half;
 
 bool pp_request_cost_is_known(const pp_request_cost *cost)
 {
@@ -50,43 +50,46 @@ static int compare_seconds(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Pieces from all over some bytes, one of them in each part: how long the middle one takes. What disturbs a
- * measurement, most of all other processes, makes some of them slower. */
-static parapet_status time_pieces(const sample *of, uint64_t offset, size_t piece_bytes, int count, double *middle)
+/* Pieces from all over a half, one of them in each part: how long the middle one takes. What disturbs a measurement,
+ * most of all other processes, makes some of them slower. */
+static bool time_pieces(const half *of, size_t piece_bytes, int count, double *middle, pp_cost_spent *spent)
 {
     double seconds[PIECES_MOST];
-    parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < count && status == PARAPET_OK; i++) {
+    for (i = 0; i < count; i++) {
+        uint64_t offset = of->offset + (size_t)i * (of->bytes / (size_t)count);
         double start = pp_clock_seconds();
-        status = pp_reader_read(of->reader, offset + (size_t)i * (of->half / (size_t)count), piece_bytes, of->buffer);
+        if (pp_reader_read(of->stretch->reader, offset, piece_bytes, of->stretch->buffer) != PARAPET_OK)
+            return false;
         seconds[i] = pp_clock_seconds() - start;
+        spent->requests += 1;
+        spent->bytes += (int64_t)piece_bytes;
     }
-    if (status != PARAPET_OK)
-        return status;
     qsort(seconds, (size_t)count, sizeof seconds[0], compare_seconds);
     *middle = seconds[count / 2];
-    return PARAPET_OK;
+    return true;
 }
 
-parapet_status pp_request_cost_measure(pp_request_cost *cost, pp_reader *reader, uint64_t offset, size_t bytes,
-                                       unsigned char *buffer)
+pp_cost_spent pp_request_cost_measure(pp_request_cost *cost, const pp_cost_stretch *stretch)
 {
-    sample of = {.reader = reader, .half = bytes / 2 / PP_PAGE_BYTES * PP_PAGE_BYTES, .buffer = buffer};
-    size_t large_bytes = of.half / LARGE_PIECES / PP_PAGE_BYTES * PP_PAGE_BYTES;
+    size_t half_bytes = stretch->bytes / 2 / PP_PAGE_BYTES * PP_PAGE_BYTES;
+    size_t large_bytes = half_bytes / LARGE_PIECES / PP_PAGE_BYTES * PP_PAGE_BYTES;
+    half first = {.stretch = stretch, .offset = stretch->offset, .bytes = half_bytes}, second = first;
+    pp_cost_spent spent = {0};
     double small, large, rate, beside;
-    parapet_status status;
-    if (cost->holes != PARAPET_HOLES_CHOOSE || pp_request_cost_is_known(cost) || bytes < PP_COST_STRETCH_BYTES)
-        return PARAPET_OK;
-    touch(buffer, large_bytes);
-    if ((status = time_pieces(&of, offset, PP_COST_PIECE_BYTES, PIECES_MOST, &small)) != PARAPET_OK ||
-        (status = time_pieces(&of, offset + of.half, large_bytes, LARGE_PIECES, &large)) != PARAPET_OK)
-        return status;
+    if (cost->holes != PARAPET_HOLES_CHOOSE || pp_request_cost_is_known(cost) ||
+        stretch->bytes < PP_COST_STRETCH_BYTES)
+        return spent;
+    second.offset += half_bytes;
+    touch(stretch->buffer, large_bytes);
+    if (!time_pieces(&first, PP_COST_PIECE_BYTES, PIECES_MOST, &small, &spent) ||
+        !time_pieces(&second, large_bytes, LARGE_PIECES, &large, &spent))
+        return spent;
     rate = large > small ? (double)(large_bytes - PP_COST_PIECE_BYTES) / (large - small)
                          : (double)large_bytes / (large + 1e-9);
     beside = small - (double)PP_COST_PIECE_BYTES / rate;
     pp_request_cost_note(cost, beside > LEAST_REQUEST_SECONDS ? beside : LEAST_REQUEST_SECONDS, rate);
-    return PARAPET_OK;
+    return spent;
 }
 
 static void get(const pp_request_cost *cost, int64_t *request_ns, int64_t *bytes_per_second)

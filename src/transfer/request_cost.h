@@ -24,10 +24,22 @@ bool pp_request_cost_is_known(const pp_request_cost *cost);
 /* Notes what was measured; the first measurement stays. */
 void pp_request_cost_note(pp_request_cost *cost, double request_seconds, double bytes_per_second);
 
-/* Measures with this stretch of an object, unless that was done before or the stretch is too short. buffer has room
- * for it, and is left with anything in it. */
-parapet_status pp_request_cost_measure(pp_request_cost *cost, pp_reader *reader, uint64_t offset, size_t bytes,
-                                       unsigned char *buffer);
+/* A stretch of an object to measure with. */
+typedef struct pp_cost_stretch {
+    pp_reader *reader;
+    uint64_t offset;
+    size_t bytes;
+    unsigned char *buffer; /* has room for it, and is left with anything in it */
+} pp_cost_stretch;
+
+/* What was read in order to measure. */
+typedef struct pp_cost_spent {
+    int64_t requests, bytes;
+} pp_cost_spent;
+
+/* Measures, unless that was done before or the stretch is too short. Nobody may want what is read for it: if that
+ * fails, the cost stays unknown, and there is no failure. */
+pp_cost_spent pp_request_cost_measure(pp_request_cost *cost, const pp_cost_stretch *stretch);
 
 /* The longest hole that is read; cost NULL or not known: that of an ordinary disk. */
 size_t pp_request_cost_gap(const pp_request_cost *cost);

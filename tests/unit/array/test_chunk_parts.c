@@ -142,6 +142,32 @@ static void test_chunk_parts__one_element_takes_one_small_request(void **state)
     stored_close(&store);
 }
 
+/* Once for each store; the read itself takes one request. */
+static void test_chunk_parts__what_is_read_to_measure_requests_is_counted(void **state)
+{
+    static uint32_t found[SIDE][SIDE];
+    int64_t start[2] = {0, 0}, count[2] = {SIDE, SIDE};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = found};
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    parapet_statistics opened, first, second;
+    (void)state;
+    create(&store, false, SIDE, true);
+    stored_reopen(&store, PARAPET_READ, NULL);
+    assert_ok(parapet_array_open(&array, store, "a"));
+    opened = stored_statistics(store);
+    assert_ok(parapet_array_read(array, &part, 1));
+    first = stored_statistics(store);
+    assert_ok(parapet_array_read(array, &part, 1));
+    second = stored_statistics(store);
+    assert_int_equal(second.read_requests - first.read_requests, 1);
+    assert_int_equal(second.read_bytes - first.read_bytes, sizeof found);
+    assert_true(first.read_requests - opened.read_requests > 1);
+    assert_true(first.read_bytes - opened.read_bytes > (int64_t)sizeof found);
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
 /* ---- Damage ---- */
 
 static void flip_bit(parapet_store *store, size_t place)
@@ -282,6 +308,7 @@ int main(void)
         cmocka_unit_test(test_chunk_parts__are_what_was_written),
         cmocka_unit_test(test_chunk_parts__holes_are_read_or_skipped_as_told),
         cmocka_unit_test(test_chunk_parts__one_element_takes_one_small_request),
+        cmocka_unit_test(test_chunk_parts__what_is_read_to_measure_requests_is_counted),
         cmocka_unit_test(test_chunk_parts__a_flipped_bit_anywhere_in_a_streamed_chunk_fails_the_read),
         cmocka_unit_test(test_chunk_parts__a_chunk_of_another_length_is_refused),
         cmocka_unit_test(test_chunk_parts__eight_elements_of_256_mib_are_read_within_16_mib),

@@ -38,29 +38,62 @@ static void test_request_cost__the_option_leaves_no_choice(void **state)
     assert_int_equal(pp_request_cost_gap(&cost), 0);
 }
 
-static void test_request_cost__is_measured_if_there_is_a_choice_and_enough_to_measure_with(void **state)
+static unsigned char data[PP_COST_STRETCH_BYTES], buffer[PP_COST_STRETCH_BYTES];
+
+static void put_object(pp_store *store)
 {
-    static unsigned char data[PP_COST_STRETCH_BYTES], buffer[PP_COST_STRETCH_BYTES];
-    scratch made = scratch_make(SCRATCH_HERE);
-    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_NEVER);
-    pp_request_cost cost = {0}, forced = {.holes = PARAPET_HOLES_SKIP};
-    pp_reader *reader = NULL;
     pp_budget budget;
-    (void)state;
     pp_budget_init(&budget, 64 << 20);
     assert_ok(pp_store_write_all(
         store, &(pp_write_request){.key = "object", .staging = "tmp", .budget = &budget, .is_small = true}, data,
         sizeof data, PP_PUBLISH_REPLACE));
-    assert_ok(pp_store_open_object(store, "object", &reader));
-    assert_ok(pp_request_cost_measure(&cost, reader, 0, sizeof data - 1, buffer));
+}
+
+static void test_request_cost__is_measured_if_there_is_a_choice_and_enough_to_measure_with(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_NEVER);
+    pp_request_cost cost = {0}, forced = {.holes = PARAPET_HOLES_SKIP};
+    pp_cost_stretch stretch = {.bytes = sizeof data - 1, .buffer = buffer};
+    pp_cost_spent spent;
+    (void)state;
+    put_object(store);
+    assert_ok(pp_store_open_object(store, "object", &stretch.reader));
+    assert_int_equal(pp_request_cost_measure(&cost, &stretch).requests, 0);
     assert_false(pp_request_cost_is_known(&cost));
-    assert_ok(pp_request_cost_measure(&forced, reader, 0, sizeof data, buffer));
+    stretch.bytes = sizeof data;
+    assert_int_equal(pp_request_cost_measure(&forced, &stretch).requests, 0);
     assert_false(pp_request_cost_is_known(&forced));
-    assert_ok(pp_request_cost_measure(&cost, reader, 0, sizeof data, buffer));
+    spent = pp_request_cost_measure(&cost, &stretch);
+    assert_int_equal(spent.requests, 16 + 3);
+    assert_int_equal(spent.bytes, 16 * PP_COST_PIECE_BYTES + 3 * (size_t)21 * PP_PAGE_BYTES); /* of 64 pages */
     assert_true(pp_request_cost_is_known(&cost));
     assert_true(pp_request_cost_gap(&cost) >= PP_STRETCH_GRANULE);
-    pp_reader_free(reader);
+    pp_reader_free(stretch.reader);
     pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static void test_request_cost__stays_unknown_if_what_is_read_to_measure_it_cannot_be_read(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_fault_plan plan = {.fail_at = -1};
+    pp_request_cost cost = {0};
+    pp_cost_stretch stretch = {.bytes = sizeof data, .buffer = buffer};
+    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_NEVER), *store = NULL;
+    (void)state;
+    assert_ok(pp_store_faulty_build(&store, inner, &plan));
+    put_object(store);
+    assert_ok(pp_store_open_object(store, "object", &stretch.reader));
+    plan.fail_at = plan.operations + 17;
+    assert_int_equal(pp_request_cost_measure(&cost, &stretch).requests, 17);
+    assert_int_equal(plan.failures, 1);
+    assert_false(pp_request_cost_is_known(&cost));
+    assert_int_equal(pp_request_cost_measure(&cost, &stretch).requests, 19);
+    assert_true(pp_request_cost_is_known(&cost));
+    pp_reader_free(stretch.reader);
+    pp_store_free(store);
+    pp_store_free(inner);
     scratch_remove(&made);
 }
 
@@ -85,6 +118,7 @@ int main(void)
         cmocka_unit_test(test_request_cost__the_first_measurement_stays),
         cmocka_unit_test(test_request_cost__the_option_leaves_no_choice),
         cmocka_unit_test(test_request_cost__is_measured_if_there_is_a_choice_and_enough_to_measure_with),
+        cmocka_unit_test(test_request_cost__stays_unknown_if_what_is_read_to_measure_it_cannot_be_read),
         cmocka_unit_test(test_request_cost__is_told_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
