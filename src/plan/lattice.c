@@ -13,6 +13,11 @@
 #define SEARCHED 1024                     /* while none is good */
 #define SEARCHED_TURNS (INT64_C(1) << 17)
 
+/* With weights there are several times as many turns, and the least load is seldom found. So what is counted is
+ * limited, too, in turns that are visited: some milliseconds, and more while no candidate is good. */
+#define VISITED (INT64_C(1) << 20)
+#define VISITED_SEARCHING (INT64_C(1) << 21)
+
 #define SLAB_CELLS 3
 #define PENCIL_CELLS 2
 
@@ -75,7 +80,8 @@ typedef struct search {
     uint64_t random;
     int64_t best[PARAPET_MAX_NDIM];
     verdict best_verdict;
-    bool is_perfect; /* no shape can be spread better than the best does */
+    bool is_perfect; /* no shape can be spread better than the best does; with weights: not the whole array */
+    int64_t visited; /* turns, by all that was counted */
 } search;
 
 static bool is_better(const verdict *a, const verdict *b)
@@ -95,15 +101,31 @@ static int64_t count_cells(int ndim, const int64_t *extents)
 }
 
 /* Of what was counted last. The load of servers depends on where the array begins, so a few beginnings are tried. */
-static double load_of_servers(search *by)
+static pp_server_load load_of_servers(search *by)
 {
-    double worst = 0;
+    pp_server_load all = {.is_least = true};
     int i;
     for (i = 0; i < BEGINNINGS; i++) {
-        double load = pp_lattice_load_of_servers(&by->load, by->turns, by->turn_count / BEGINNINGS * i);
-        worst = load > worst ? load : worst;
+        pp_server_load one = pp_lattice_load_of_servers(&by->load, by->turns, by->turn_count / BEGINNINGS * i);
+        all.worst = one.worst > all.worst ? one.worst : all.worst;
+        all.is_least = all.is_least && one.is_least;
     }
-    return worst;
+    by->visited += (int64_t)BEGINNINGS * by->turn_count;
+    return all;
+}
+
+static int64_t count_shape(search *by, const int64_t *extents, const int64_t *multipliers)
+{
+    by->visited += (int64_t)by->ndim * by->turn_count;
+    return pp_lattice_load_count(&by->load, by->ndim, extents, multipliers);
+}
+
+/* What servers have of the whole array, which was counted last, goes into the verdict. */
+static bool judge_servers(search *by, verdict *own)
+{
+    pp_server_load load = load_of_servers(by);
+    own->whole = load.worst;
+    return load.is_least;
 }
 
 /* Gives up as soon as the candidate cannot be better than the best so far. */
@@ -114,19 +136,20 @@ static void judge(search *by, const int64_t *multipliers)
     int64_t extents[PARAPET_MAX_NDIM];
     int shape;
     for (shape = 0; pp_lattice_shape(shape, by->ndim, by->cells, extents); shape++) {
-        int64_t count = count_cells(by->ndim, extents);
-        int64_t most = pp_lattice_load_count(&by->load, by->ndim, extents, multipliers);
+        int64_t count = count_cells(by->ndim, extents), most = count_shape(by, extents, multipliers);
         double over = (double)most / pp_lattice_limit(count, by->turn_count);
-        is_perfect = is_perfect && by->turns == NULL && most == pp_divide_up(count, by->turn_count);
-        if (shape == WHOLE)
-            own.whole = by->turns != NULL ? load_of_servers(by) : (double)most;
+        own.whole = shape == WHOLE ? (double)most : own.whole;
+        if (by->turns == NULL)
+            is_perfect = is_perfect && most == pp_divide_up(count, by->turn_count);
+        else if (shape == WHOLE)
+            is_perfect = judge_servers(by, &own);
         own.beyond = over > own.beyond ? over : own.beyond;
         own.sum += over;
         if (!is_better(&own, &by->best_verdict))
             return;
     }
     by->best_verdict = own;
-    by->is_perfect = is_perfect;
+    by->is_perfect = is_perfect && own.beyond == 1;
     memcpy(by->best, multipliers, (size_t)by->ndim * sizeof multipliers[0]);
 }
 
@@ -181,13 +204,22 @@ static void vary_best(search *by, int64_t *multipliers)
         multipliers[d] = draw_multiplier(by, d);
 }
 
+/* Whether another candidate is tried, of which there were `tried`. */
+static bool goes_on(const search *by, int64_t tried, int64_t compared)
+{
+    int64_t searched = pp_max_i64(compared, pp_min_i64(SEARCHED, SEARCHED_TURNS / by->turn_count));
+    bool is_good = by->best_verdict.beyond <= 1;
+    if (by->turns != NULL && by->visited >= (is_good ? VISITED : VISITED_SEARCHING))
+        return false;
+    return !by->is_perfect && tried < (is_good ? compared : searched);
+}
+
 static void search_best(search *by)
 {
-    int64_t compared = pp_max_i64(CANDIDATES_LEAST, pp_min_i64(CANDIDATES, COMPARED_TURNS / by->turn_count));
-    int64_t searched = pp_max_i64(compared, pp_min_i64(SEARCHED, SEARCHED_TURNS / by->turn_count)), i;
+    int64_t compared = pp_max_i64(CANDIDATES_LEAST, pp_min_i64(CANDIDATES, COMPARED_TURNS / by->turn_count)), i;
     int64_t multipliers[PARAPET_MAX_NDIM];
     by->best_verdict = (verdict){.beyond = HUGE_VAL};
-    for (i = 0; !by->is_perfect && i < (by->best_verdict.beyond > 1 ? searched : compared); i++) {
+    for (i = 0; goes_on(by, i, compared); i++) {
         if (i >= compared && i % 4 != 0)
             vary_best(by, multipliers);
         else

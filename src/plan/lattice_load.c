@@ -76,16 +76,28 @@ int64_t pp_lattice_load_count(pp_lattice_load *load, int ndim, const int64_t *ex
     return most;
 }
 
-double pp_lattice_load_of_servers(pp_lattice_load *load, const pp_turns *turns, int phase)
+/* Rounded up; the parts of a product that would not fit are divided first. */
+static int64_t share_of(int64_t cells, int64_t own_turns, int64_t turns)
 {
-    double worst = 0;
-    int turn, server;
+    return cells / turns * own_turns + pp_divide_up(cells % turns * own_turns, turns);
+}
+
+pp_server_load pp_lattice_load_of_servers(pp_lattice_load *load, const pp_turns *turns, int phase)
+{
+    pp_server_load found = {.is_least = true};
+    int64_t cells = 0;
+    int turn, taker = phase % turns->count, server;
     memset(load->spread, 0, (size_t)load->turn_count * sizeof load->spread[0]);
-    for (turn = 0; turn < turns->count; turn++)
-        load->spread[turns->servers[(turn + phase) % turns->count]] += load->counts[turn];
+    for (turn = 0; turn < turns->count; turn++) {
+        load->spread[turns->servers[taker]] += load->counts[turn];
+        cells += load->counts[turn];
+        taker = taker + 1 < turns->count ? taker + 1 : 0;
+    }
     for (server = 0; server < turns->server_count; server++) {
         double own = (double)load->spread[server] / turns->turns_of[server];
-        worst = own > worst ? own : worst;
+        found.worst = own > found.worst ? own : found.worst;
+        found.is_least =
+            found.is_least && load->spread[server] <= share_of(cells, turns->turns_of[server], turns->count);
     }
-    return worst;
+    return found;
 }

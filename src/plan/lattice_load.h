@@ -22,8 +22,14 @@ void pp_lattice_load_clear(pp_lattice_load *load);
  * multipliers[d], modulo turns. Leaves them in load->counts and returns the largest. */
 int64_t pp_lattice_load_count(pp_lattice_load *load, int ndim, const int64_t *extents, const int64_t *multipliers);
 
-/* Of what was counted last, if these servers take the turns and the first cell has the turn `phase`: the load of the
- * server that has most for its number of turns, divided by that number. */
-double pp_lattice_load_of_servers(pp_lattice_load *load, const pp_turns *turns, int phase);
+/* What servers have of a box. */
+typedef struct pp_server_load {
+    double worst;  /* the load of the server that has most for its number of turns, divided by that number */
+    bool is_least; /* no server has more than its share, rounded up: no other spread is better */
+} pp_server_load;
+
+/* Of what was counted last, if these servers take the turns and the first cell has the turn `phase`. Leaves what each
+ * server has in load->spread. */
+pp_server_load pp_lattice_load_of_servers(pp_lattice_load *load, const pp_turns *turns, int phase);
 
 #endif
