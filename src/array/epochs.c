@@ -116,6 +116,15 @@ parapet_status pp_epochs_renew(parapet_store *store, pp_direction direction, con
 
 /* ---- Homes ---- */
 
+const pp_turns *pp_epochs_turns(const parapet_store *store, pp_direction direction)
+{
+    const pp_weighting *now;
+    if (store->epochs == NULL)
+        return NULL;
+    now = &store->epochs[source_of(store, direction)].speeds.now;
+    return pp_weighting_is_even(now) ? NULL : &now->turns;
+}
+
 /* What was chosen is a function of the weights and of the shards that the array had when it was opened, so all ranks
  * find the same, whenever each of them chooses. */
 static parapet_status choose(parapet_array *array, pp_epochs *epochs, pp_weighted_homes *chosen)
@@ -136,12 +145,10 @@ parapet_status pp_epochs_place(parapet_array *array, pp_direction direction, pp_
     pp_direction source;
     pp_epochs *epochs;
     parapet_status status = PARAPET_OK;
-    if (store->epochs == NULL || !array->has_lattice)
+    if (!array->has_lattice || pp_epochs_turns(store, direction) == NULL)
         return PARAPET_OK;
     source = source_of(store, direction);
     epochs = &store->epochs[source];
-    if (pp_weighting_is_even(&epochs->speeds.now))
-        return PARAPET_OK;
     chosen = &array->weighted[source];
     if (chosen->epoch != epochs->speeds.epoch && (status = choose(array, epochs, chosen)) != PARAPET_OK)
         return status;

@@ -35,4 +35,7 @@ parapet_status pp_epochs_renew(parapet_store *store, pp_direction direction, con
  * next epoch. */
 parapet_status pp_epochs_place(parapet_array *array, pp_direction direction, pp_transfer_context *context);
 
+/* [local] The turns that servers take in this epoch; NULL: all have the same weight. */
+const pp_turns *pp_epochs_turns(const parapet_store *store, pp_direction direction);
+
 #endif

@@ -475,8 +475,9 @@ size_t pp_array_write_bytes(const parapet_array *array, size_t part_count, int64
     size_t fragment = pp_memory_fragment_bytes(store->least_memory_bytes);
     return (takes ? pp_memory_taking_bytes(array->document.ndim, ranks - 1, fragment) : 0) +
            pp_memory_least_bytes(&array->layout, (int)store->options.threads, ranks, fragment) +
-           pp_memory_list_bytes(array->document.ndim, (int64_t)part_count, (int64_t)part_count,
-                                pp_memory_others(ranks, store->server_count, shards));
+           pp_memory_list_bytes(
+               array->document.ndim, (int64_t)part_count, (int64_t)part_count,
+               pp_memory_others(ranks, store->server_count, shards, pp_epochs_turns(store, PP_WRITING)));
 }
 
 parapet_status pp_array_write_alone(parapet_array *array, pp_comm *alone, const parapet_part *part)

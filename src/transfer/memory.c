@@ -1,5 +1,7 @@
 #include "transfer/memory.h"
 
+#include <math.h>
+
 #include "base/checked.h"
 #include "comm/direct.h"
 #include "comm/pull.h"
@@ -401,9 +403,23 @@ size_t pp_memory_taking_bytes(int ndim, int64_t rank_most, size_t fragment_bytes
            (size_t)claims * 2 * sizeof(int64_t);
 }
 
-int64_t pp_memory_others(int ranks, int servers, int64_t shards)
+/* The largest weight over the mean one. */
+static double largest_weight(const pp_turns *turns)
 {
-    return ranks > 1 ? pp_divide_up(ranks, pp_max_i64(pp_min_i64(servers, shards), 1)) : 0;
+    int most = 0, i;
+    for (i = 0; i < turns->server_count; i++)
+        most = turns->turns_of[i] > most ? turns->turns_of[i] : most;
+    return (double)most * turns->server_count / turns->count;
+}
+
+int64_t pp_memory_others(int ranks, int servers, int64_t shards, const pp_turns *turns)
+{
+    int64_t sharing = pp_max_i64(pp_min_i64(servers, shards), 1);
+    if (ranks <= 1)
+        return 0;
+    if (turns == NULL)
+        return pp_divide_up(ranks, sharing);
+    return pp_min_i64(ranks, (int64_t)ceil((double)ranks / (double)sharing * largest_weight(turns)));
 }
 
 size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes)

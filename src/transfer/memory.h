@@ -3,6 +3,7 @@
 #ifndef PARAPET_TRANSFER_MEMORY_H
 #define PARAPET_TRANSFER_MEMORY_H
 
+#include "plan/turns.h"
 #include "transfer/layout.h"
 
 /* More than any machine has, but small enough to add to. */
@@ -48,9 +49,10 @@ size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, si
  * check them, and what the rank receives as a home and as an owner if that is `others` times as much; saturates. */
 size_t pp_memory_list_bytes(int ndim, int64_t claims, int64_t shards, int64_t others);
 
-/* How many times as much as it has itself the rank receives that receives the largest amount, if all ranks are alike;
- * 0 if it is alone. */
-int64_t pp_memory_others(int ranks, int servers, int64_t shards);
+/* How many times as much as it has itself the rank receives that receives the largest amount, if all ranks hold
+ * alike; 0 if it is alone. turns: of servers of different weights, of which the largest counts; NULL: all have the
+ * same. */
+int64_t pp_memory_others(int ranks, int servers, int64_t shards, const pp_turns *turns);
 
 /* What the client side of a rank takes, for its messages. */
 size_t pp_memory_client_bytes(size_t fragment_bytes);

@@ -54,6 +54,16 @@ static int64_t count_shards(const pp_session *session)
     return count;
 }
 
+/* Of servers with weights: alike for all arrays that have any. */
+static const pp_turns *find_turns(const pp_session *session)
+{
+    int i;
+    for (i = 0; i < session->array_count; i++)
+        if (session->targets[i].turns != NULL)
+            return session->targets[i].turns;
+    return NULL;
+}
+
 /* ---- What this rank holds ---- */
 
 static void init_view(pp_session *session, pp_view *view, int ndim)
@@ -95,7 +105,7 @@ static size_t bytes_now(const pp_session *session, const list_need *need)
 static size_t bytes_in_all(const pp_session *session, const list_need *need)
 {
     int servers = session->is_alone ? 1 : session->team->server_count;
-    int64_t others = pp_memory_others(session->rank_count, servers, count_shards(session));
+    int64_t others = pp_memory_others(session->rank_count, servers, count_shards(session), find_turns(session));
     return session->least_bytes +
            pp_memory_list_bytes(session->own.claims.ndim_most, need->claims, need->work, others);
 }

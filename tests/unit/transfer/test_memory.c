@@ -273,6 +273,25 @@ static void test_memory__messages_are_whole_pages_from_16_kib_to_1_mib(void **st
     }
 }
 
+/* What others hold and this rank receives: as much as the largest weight is over the mean one, and never more than
+ * all of it. */
+static void test_memory__of_lists_follows_the_largest_weight(void **state)
+{
+    const int even[4] = {8, 8, 8, 8}, uneven[4] = {8, 2, 1, 1};
+    pp_turns turns;
+    (void)state;
+    assert_int_equal(pp_memory_others(1, 1, 100, NULL), 0);
+    assert_int_equal(pp_memory_others(9, 4, 100, NULL), 3);
+    assert_ok(pp_turns_init(&turns, even, 4));
+    assert_int_equal(pp_memory_others(9, 4, 100, &turns), 3);
+    pp_turns_clear(&turns);
+    assert_ok(pp_turns_init(&turns, uneven, 4));
+    assert_int_equal(pp_memory_others(1, 1, 100, &turns), 0);
+    assert_int_equal(pp_memory_others(9, 4, 100, &turns), 6);
+    assert_int_equal(pp_memory_others(9, 4, 2, &turns), 9);
+    pp_turns_clear(&turns);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +304,7 @@ int main(void)
         cmocka_unit_test(test_memory__there_are_no_more_slots_than_windows),
         cmocka_unit_test(test_memory__more_of_it_is_never_refused),
         cmocka_unit_test(test_memory__messages_are_whole_pages_from_16_kib_to_1_mib),
+        cmocka_unit_test(test_memory__of_lists_follows_the_largest_weight),
     };
     return cmocka_run_group_tests(tests, open_layouts, close_layouts);
 }
