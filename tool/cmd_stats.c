@@ -84,7 +84,7 @@ static void add_elements(tool_counting *counting, const unsigned char *data, int
     add_moments(&counting->moments, &block);
 }
 
-/* Whole chunks, so that none is decoded twice, as long as one fits. */
+/* Whole chunks, so that none is decoded twice, as long as one fits. The region is not empty. */
 static void choose_block(tool_counting *counting)
 {
     const parapet_array_info *info = &counting->node.info;
@@ -130,7 +130,8 @@ static parapet_status count_all(tool_counting *counting)
     int64_t count = region_elements(&counting->region) > 0 ? 1 : 0, block = 1;
     parapet_status status = PARAPET_OK;
     unsigned char *data;
-    choose_block(counting);
+    if (count > 0)
+        choose_block(counting);
     for (int d = 0; d < info->ndim && count > 0; d++) {
         count *= blocks_along(counting, d);
         block *= counting->block[d];
