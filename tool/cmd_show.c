@@ -47,10 +47,12 @@ static const unsigned char colour_points[][3] = {{68, 1, 84},    {71, 44, 122}, 
                                                  {92, 200, 99},  {170, 220, 50}, {253, 231, 37}};
 enum { COLOUR_STEPS = sizeof colour_points / sizeof colour_points[0] - 1 };
 
-/* Where a value is between the least and the most, from 0 to 1. */
+/* Where a value is between the least and the most, from 0 to 1; of halves, as the range itself may be too large for a
+ * number. */
 static double place_of(const tool_showing *showing, double value)
 {
-    double place = showing->most > showing->least ? (value - showing->least) / (showing->most - showing->least) : 0.5;
+    double range = showing->most / 2 - showing->least / 2;
+    double place = range > 0 ? (value / 2 - showing->least / 2) / range : 0.5;
     return place < 0 ? 0 : place > 1 ? 1 : place;
 }
 
@@ -320,7 +322,7 @@ static void write_bar(const tool_showing *showing, FILE *out, double x, double h
             "fill=\"url(#bar)\" stroke=\"#444\"/>\n",
             x, MARGIN_TOP, BAR_WIDTH, height);
     write_number(out, x + BAR_WIDTH + 6, MARGIN_TOP + 10, showing->most, showing->units);
-    write_number(out, x + BAR_WIDTH + 6, MARGIN_TOP + height / 2 + 4, (showing->least + showing->most) / 2,
+    write_number(out, x + BAR_WIDTH + 6, MARGIN_TOP + height / 2 + 4, showing->least / 2 + showing->most / 2,
                  showing->units);
     write_number(out, x + BAR_WIDTH + 6, MARGIN_TOP + height, showing->least, showing->units);
 }
