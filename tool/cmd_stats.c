@@ -14,7 +14,7 @@ static const tool_value values[] = {
     {0, NULL, NULL, NULL},
 };
 
-enum { BUFFER_BYTES = 32 << 20, MISSING_MOST = 2 };
+enum { BUFFER_BYTES = 32 << 20 };
 
 /* Of all values so far; those of two sets can be put together in any order. */
 typedef struct tool_moments {
@@ -29,8 +29,7 @@ typedef struct tool_counting {
     tool_node node;
     tool_region region;
     int64_t block[PARAPET_MAX_NDIM];
-    double missing[MISSING_MOST]; /* values that the attributes declare to be none */
-    size_t missing_count;
+    tool_missing missing;
     tool_moments moments;
 } tool_counting;
 
@@ -61,22 +60,15 @@ static void add_moments(tool_moments *sum, const tool_moments *more)
     sum->count = count;
 }
 
-static bool is_missing(const tool_counting *counting, double value)
-{
-    for (size_t i = 0; i < counting->missing_count; i++)
-        if (value == counting->missing[i])
-            return true;
-    return isnan(value);
-}
-
 static void add_elements(tool_counting *counting, const unsigned char *data, int64_t elements)
 {
     const parapet_array_info *info = &counting->node.info;
     tool_moments block = {0};
     double value = 0;
     for (int64_t i = 0; i < elements; i++) {
-        (void)element_number(info, data + (size_t)i * info->element_bytes, &value);
-        if (is_missing(counting, value))
+        const unsigned char *element = data + (size_t)i * info->element_bytes;
+        (void)element_number(info, element, &value);
+        if (missing_is(&counting->missing, element, value))
             block.missing += 1;
         else
             add_value(&block, value);
@@ -162,21 +154,6 @@ static void put_together(tool_counting *counting)
     free(all);
 }
 
-/* Values that CF declares to be none: one number each. */
-static void find_missing(tool_counting *counting)
-{
-    static const char *const names[MISSING_MOST] = {"_FillValue", "missing_value"};
-    for (size_t i = 0; i < MISSING_MOST; i++) {
-        char *json = NULL, *end = NULL;
-        if (parapet_array_attribute_get(counting->node.array, names[i], &json) == PARAPET_OK) {
-            double value = strtod(json, &end);
-            if (end != json && *end == '\0')
-                counting->missing[counting->missing_count++] = value;
-        }
-        parapet_free(json);
-    }
-}
-
 static double deviation_of(const tool_moments *moments)
 {
     return moments->count > 0 ? sqrt(moments->squares / moments->count) : 0;
@@ -252,8 +229,10 @@ static int run_opened(tool_counting *counting)
         return TOOL_FAILED;
     if (!region_parse(request, &counting->node.info, &counting->region))
         return TOOL_USAGE;
-    find_missing(counting);
-    if ((status = count_all(counting)) != PARAPET_OK) {
+    missing_init(&counting->missing, &counting->node);
+    status = count_all(counting);
+    missing_free(&counting->missing);
+    if (status != PARAPET_OK) {
         report_status(status, request->operands[0]);
         return TOOL_FAILED;
     }
@@ -286,7 +265,8 @@ const tool_verb verb_stats = {
     .name = "stats",
     .operands = "ARRAY",
     .summary = "Computes minimum, maximum, mean and deviation of an array.",
-    .details = "Missing are NaN and what the attributes _FillValue and missing_value declare.\n"
+    .details = "Missing are NaN and what the attributes _FillValue and missing_value declare, in\n"
+               "Zarr v2 with named dimensions also the fill value, as xarray has it.\n"
                "Values are as stored: scale_factor and add_offset are not applied. All ranks of\n"
                "a launcher share the work. Example:\n"
                "  mpiexec -n 4 parapet stats --region time=0:24 run.zarr/t2m\n",

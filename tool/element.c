@@ -1,5 +1,6 @@
 #include "tool.h"
 
+#include <errno.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -297,4 +298,38 @@ bool element_number(const parapet_array_info *info, const void *element, double 
     default:
         return false;
     }
+}
+
+static bool is_signed(const parapet_array_info *info)
+{
+    return info->type == PARAPET_INT8 || info->type == PARAPET_INT16 || info->type == PARAPET_INT32 ||
+           info->type == PARAPET_INT64;
+}
+
+bool element_is_integer(const parapet_array_info *info)
+{
+    return is_signed(info) || info->type == PARAPET_UINT8 || info->type == PARAPET_UINT16 ||
+           info->type == PARAPET_UINT32 || info->type == PARAPET_UINT64;
+}
+
+uint64_t element_integer(const parapet_array_info *info, const void *element)
+{
+    return is_signed(info) ? (uint64_t)load_signed(element, info->element_bytes)
+                           : load_bits(element, info->element_bytes);
+}
+
+bool element_integer_parse(const parapet_array_info *info, const char *text, uint64_t *integer)
+{
+    const double exact_most = 9007199254740992.0; /* 2^53: a double has all integers up to it */
+    char *end = NULL;
+    double number = strtod(text, NULL);
+    if (!is_signed(info) && number < 0)
+        return false;
+    errno = 0;
+    *integer = is_signed(info) ? (uint64_t)strtoll(text, &end, 10) : strtoull(text, &end, 10);
+    if (end != text && *end == '\0')
+        return errno == 0;
+    /* "-999.0" and "1e9" are integers, too. */
+    *integer = fabs(number) <= exact_most ? (uint64_t)(int64_t)number : 0;
+    return fabs(number) <= exact_most && number == floor(number);
 }

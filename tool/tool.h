@@ -317,6 +317,12 @@ char *text_of_element(const parapet_array_info *info, const void *element);
 /* The value as a number; false: elements of this type are none. */
 bool element_number(const parapet_array_info *info, const void *element, double *number);
 
+/* An integer as it is, which a double may round: negative ones as two's complement of 64 bits. parse: false, if the
+ * text is no integer, or elements cannot have its sign. */
+bool element_is_integer(const parapet_array_info *info);
+uint64_t element_integer(const parapet_array_info *info, const void *element);
+bool element_integer_parse(const parapet_array_info *info, const char *text, uint64_t *integer);
+
 /* ---- Node: a group or an array, opened for looking at it ----------------------------------------------- */
 
 typedef struct tool_node {
@@ -364,6 +370,26 @@ parapet_status node_attributes(tool_node *node, char **json);
 
 /* Whether it is an array whose values can be read; if not, that is reported. */
 bool node_is_readable(const tool_node *node, const char *label);
+
+/* ---- Missing: values that stand for none ---------------------------------------------------------------- */
+
+typedef struct tool_missing_value {
+    double number;
+    uint64_t integer; /* of an array of integers */
+} tool_missing_value;
+
+typedef struct tool_missing {
+    const parapet_array_info *info;
+    tool_missing_value *values;
+    size_t count;
+} tool_missing;
+
+/* What the node, an array that stays open meanwhile, declares to be missing. */
+void missing_init(tool_missing *missing, tool_node *node);
+void missing_free(tool_missing *missing);
+
+/* Whether an element, and the number that it is, is missing: NaN always is. */
+bool missing_is(const tool_missing *missing, const void *element, double number);
 
 /* ---- Region: a part of an array, and its values --------------------------------------------------------- */
 
