@@ -33,6 +33,7 @@ typedef struct tool_showing {
     const char *path;
     tool_node node;
     tool_region region;
+    tool_missing missing;
     tool_axis down, right;
     double *pixels; /* rows of values; NAN: missing */
     double least, most;
@@ -88,12 +89,14 @@ static void take_piece(void *context, const tool_region *piece, const void *data
         for (x = 0; x < width; x++) {
             int64_t row = piece->start[down->dimension] + y - down->start;
             int64_t column = piece->start[right->dimension] + x - right->start;
+            const unsigned char *element =
+                (const unsigned char *)data + (size_t)(y * width + x) * info->element_bytes;
             double value = NAN;
             if (row % down->step != 0 || column % right->step != 0)
                 continue;
-            (void)element_number(info, (const unsigned char *)data + (size_t)(y * width + x) * info->element_bytes,
-                                 &value);
-            showing->pixels[row / down->step * right->pixels + column / right->step] = value;
+            (void)element_number(info, element, &value);
+            showing->pixels[row / down->step * right->pixels + column / right->step] =
+                missing_is(&showing->missing, element, value) ? NAN : value;
         }
 }
 
@@ -117,7 +120,9 @@ static parapet_status read_pixels(tool_showing *showing)
     showing->pixels = memory_get(count * sizeof *showing->pixels);
     for (size_t i = 0; i < count; i++)
         showing->pixels[i] = NAN;
+    missing_init(&showing->missing, &showing->node);
     status = region_visit(&showing->node, &showing->region, BUFFER_BYTES, take_piece, showing);
+    missing_free(&showing->missing);
     find_range(showing);
     return status;
 }
