@@ -181,10 +181,16 @@ static bool take_value(tool_request *request, const tool_option_flag *flag, cons
     return value != NULL && set_option(request, flag, value);
 }
 
+/* Of two values, one would be lost without a word. */
 static bool take_own_value(tool_request *request, int index, const char *value, tool_cursor *cursor)
 {
     const tool_value *own = &request->verb->values[index];
     const char *usage = own->usage != NULL ? own->usage : own->help;
+    if (request->values[index] != NULL) {
+        report_error(request->verb->name, "--%s is given twice, but only one can be meant; give it once: %s",
+                     own->name, usage);
+        return false;
+    }
     request->values[index] = next_value(request, own->name, usage, value, cursor);
     return request->values[index] != NULL;
 }
