@@ -16,11 +16,21 @@ static const tool_value values[] = {
 
 enum { BUFFER_BYTES = 32 << 20 };
 
+enum { ELEMENT_BYTES_MOST = 8 }; /* of an element that is a number */
+
+/* The least or the most value; its element, as a double may round an integer. */
+typedef struct tool_extreme {
+    double number;
+    unsigned char element[ELEMENT_BYTES_MOST];
+} tool_extreme;
+
 /* Of all values so far; those of two sets can be put together in any order. */
 typedef struct tool_moments {
     double count, missing;
-    double least, most;
-    double mean, squares; /* sum of the squared deviations from the mean */
+    tool_extreme least, most;
+    double finite;        /* values that are */
+    double mean, squares; /* of those; sum of the squared deviations from the mean */
+    double infinite;      /* sum of the others: infinity, or NaN if there are both; 0: there are none */
 } tool_moments;
 
 /* Statistics in the making. */
@@ -33,31 +43,63 @@ typedef struct tool_counting {
     tool_moments moments;
 } tool_counting;
 
-static void add_value(tool_moments *moments, double value)
+static bool is_less(const parapet_array_info *info, const tool_extreme *a, const tool_extreme *b)
 {
-    double delta = value - moments->mean;
-    moments->count += 1;
-    moments->mean += delta / moments->count;
-    moments->squares += delta * (value - moments->mean);
-    if (moments->count == 1 || value < moments->least)
-        moments->least = value;
-    if (moments->count == 1 || value > moments->most)
-        moments->most = value;
+    uint64_t integers[2];
+    if (a->number != b->number || !element_is_integer(info))
+        return a->number < b->number;
+    integers[0] = element_integer(info, a->element);
+    integers[1] = element_integer(info, b->element);
+    /* Of the same sign, as they are about the same: the order is that of the bits. */
+    return integers[0] < integers[1];
 }
 
-static void add_moments(tool_moments *sum, const tool_moments *more)
+static void add_extremes(const parapet_array_info *info, tool_moments *sum, const tool_extreme *least,
+                         const tool_extreme *most)
 {
-    double count = sum->count + more->count, delta = more->mean - sum->mean;
+    if (sum->count == 0 || is_less(info, least, &sum->least))
+        sum->least = *least;
+    if (sum->count == 0 || is_less(info, &sum->most, most))
+        sum->most = *most;
+}
+
+/* Adds so many finite values. A difference of means may be too large for a number, unlike a part of it. */
+static void add_mean(tool_moments *sum, double count, double mean, double squares)
+{
+    double all = sum->finite + count, delta = mean - sum->mean;
+    if (count == 0)
+        return;
+    if (sum->finite == 0) {
+        sum->mean = mean;
+        sum->squares = squares;
+    } else {
+        sum->mean += isfinite(delta * count) ? delta * count / all : mean / all * count - sum->mean / all * count;
+        sum->squares += squares + delta * delta * sum->finite * count / all;
+    }
+    sum->finite = all;
+}
+
+static void add_value(const parapet_array_info *info, tool_moments *moments, double number, const void *element)
+{
+    tool_extreme value = {.number = number};
+    memcpy(value.element, element, info->element_bytes);
+    add_extremes(info, moments, &value, &value);
+    moments->count += 1;
+    if (isfinite(number))
+        add_mean(moments, 1, number, 0);
+    else
+        moments->infinite += number;
+}
+
+static void add_moments(const parapet_array_info *info, tool_moments *sum, const tool_moments *more)
+{
     sum->missing += more->missing;
     if (more->count == 0)
         return;
-    if (sum->count == 0 || more->least < sum->least)
-        sum->least = more->least;
-    if (sum->count == 0 || more->most > sum->most)
-        sum->most = more->most;
-    sum->mean += delta * more->count / count;
-    sum->squares += more->squares + delta * delta * sum->count * more->count / count;
-    sum->count = count;
+    add_extremes(info, sum, &more->least, &more->most);
+    add_mean(sum, more->finite, more->mean, more->squares);
+    sum->infinite += more->infinite;
+    sum->count += more->count;
 }
 
 static void add_elements(tool_counting *counting, const unsigned char *data, int64_t elements)
@@ -71,9 +113,9 @@ static void add_elements(tool_counting *counting, const unsigned char *data, int
         if (missing_is(&counting->missing, element, value))
             block.missing += 1;
         else
-            add_value(&block, value);
+            add_value(info, &block, value, element);
     }
-    add_moments(&counting->moments, &block);
+    add_moments(info, &counting->moments, &block);
 }
 
 /* Whole chunks, so that none is decoded twice, as long as one fits. The region is not empty. */
@@ -149,14 +191,36 @@ static void put_together(tool_counting *counting)
     tool_moments *all = memory_get((size_t)request->rank_count * sizeof *all), sum = {0};
     ranks_gather(request, &counting->moments, all, sizeof *all);
     for (int rank = 0; rank < request->rank_count; rank++)
-        add_moments(&sum, &all[rank]);
+        add_moments(&counting->node.info, &sum, &all[rank]);
     counting->moments = sum;
     free(all);
 }
 
+/* With an infinity among the values, as NumPy has it. */
+static double mean_of(const tool_moments *moments)
+{
+    return moments->infinite == 0 ? moments->mean : moments->infinite;
+}
+
 static double deviation_of(const tool_moments *moments)
 {
-    return moments->count > 0 ? sqrt(moments->squares / moments->count) : 0;
+    return moments->infinite == 0 ? sqrt(moments->squares / moments->finite) : NAN;
+}
+
+/* What is not finite is spelled as elements are. */
+static void print_number(const char *name, double number)
+{
+    if (isfinite(number))
+        printf("  %-9s  %.10g\n", name, number);
+    else
+        printf("  %-9s  %s\n", name, isnan(number) ? "NaN" : number > 0 ? "Infinity" : "-Infinity");
+}
+
+static void print_extreme(const tool_counting *counting, const char *name, const tool_extreme *extreme)
+{
+    printf("  %-9s  ", name);
+    element_print(stdout, &counting->node.info, extreme->element);
+    putchar('\n');
 }
 
 static void print_for_people(const tool_counting *counting)
@@ -171,9 +235,12 @@ static void print_for_people(const tool_counting *counting)
         json_print_line(stdout, units, false);
     }
     printf("\n  values     %.0f\n  missing    %.0f\n", moments->count, moments->missing);
-    if (moments->count > 0)
-        printf("  least      %.10g\n  most       %.10g\n  mean       %.10g\n  deviation  %.10g\n", moments->least,
-               moments->most, moments->mean, deviation_of(moments));
+    if (moments->count > 0) {
+        print_extreme(counting, "least", &moments->least);
+        print_extreme(counting, "most", &moments->most);
+        print_number("mean", mean_of(moments));
+        print_number("deviation", deviation_of(moments));
+    }
     parapet_free(units);
     free(path);
     free(type);
@@ -191,6 +258,13 @@ static void number_or_null(tool_document *document, const char *key, double valu
         fputs("null", document->out);
 }
 
+static void element_or_null(tool_document *document, const tool_counting *counting, const char *key,
+                            const tool_extreme *extreme)
+{
+    document_key(document, key);
+    element_print_json(document->out, &counting->node.info, counting->moments.count > 0 ? extreme->element : NULL);
+}
+
 static void print_for_programs(const tool_counting *counting)
 {
     const tool_moments *moments = &counting->moments;
@@ -202,9 +276,9 @@ static void print_for_programs(const tool_counting *counting)
     document_integers(&document, "shape", counting->region.count, counting->region.ndim);
     document_integer(&document, "values", (int64_t)moments->count);
     document_integer(&document, "missing", (int64_t)moments->missing);
-    number_or_null(&document, "min", moments->least, is_known);
-    number_or_null(&document, "max", moments->most, is_known);
-    number_or_null(&document, "mean", moments->mean, is_known);
+    element_or_null(&document, counting, "min", &moments->least);
+    element_or_null(&document, counting, "max", &moments->most);
+    number_or_null(&document, "mean", mean_of(moments), is_known);
     number_or_null(&document, "deviation", deviation_of(moments), is_known);
     document_close(&document);
 }
