@@ -200,6 +200,10 @@ static bool check_format(const tool_request *request)
         report_error("dump", "binary values do not go to a terminal: redirect them to a file, with > values.bin");
         return false;
     }
+    if (request->flags & TOOL_JSON && strcmp(format, "json") != 0) {
+        report_error("dump", "--json and --format %s contradict each other: give one of them", format);
+        return false;
+    }
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         if (strcmp(format, known[i]) == 0)
             return true;

@@ -430,6 +430,10 @@ static int run(const tool_request *request)
     tool_showing showing = {.request = request};
     tool_place place;
     int exit_code = TOOL_FAILED;
+    if (request->flags & TOOL_JSON) {
+        report_error("show", "--json: a picture is no document; parapet dump --json prints the values");
+        return TOOL_USAGE;
+    }
     if (!place_init_source(&place, request, request->operands[0]) ||
         (showing.store = store_open(request, place.store, PARAPET_READ)) == NULL)
         return TOOL_FAILED;
