@@ -90,27 +90,61 @@ static void take_text(void *context, const tool_region *piece, const void *data)
 
 /* ---- CSV ---- */
 
+/* One part of a complex number; of others, the element. */
+static void init_field(const parapet_array_info *info, parapet_array_info *field, int *fields)
+{
+    bool is_complex = info->type == PARAPET_COMPLEX64 || info->type == PARAPET_COMPLEX128;
+    *field = *info;
+    *fields = is_complex ? 2 : 1;
+    if (is_complex) {
+        field->type = info->type == PARAPET_COMPLEX64 ? PARAPET_FLOAT32 : PARAPET_FLOAT64;
+        field->element_bytes = info->element_bytes / 2;
+    }
+}
+
+/* A name, in quotes if it has characters that end a field; takes it over. */
+static void print_csv_name(char *name, const char *behind)
+{
+    bool is_quoted = strpbrk(name, ",\"\r\n") != NULL;
+    fputs(is_quoted ? "\"" : "", stdout);
+    for (const char *at = name; *at != '\0'; at++)
+        printf("%s%c", *at == '"' ? "\"" : "", *at);
+    printf("%s%s", is_quoted ? "\"" : "", behind);
+    free(name);
+}
+
 static void print_csv_head(const tool_dumping *dumping)
 {
     const parapet_array_info *info = &dumping->node.info;
     const char *slash = strrchr(dumping->request->operands[0], '/');
     char *name = text_visible(slash != NULL && slash[1] != '\0' ? slash + 1 : "value");
+    parapet_array_info field;
+    int fields;
+    init_field(info, &field, &fields);
     for (int d = 0; d < info->ndim; d++) {
         const char *own = info->dimension_names != NULL ? info->dimension_names[d] : NULL;
-        char *visible = own != NULL ? text_visible(own) : text_format("dim_%d", d);
-        printf("%s,", visible);
-        free(visible);
+        print_csv_name(own != NULL ? text_visible(own) : text_format("dim_%d", d), ",");
     }
-    printf("%s\n", name);
-    free(name);
+    if (fields == 2) {
+        print_csv_name(text_format("%s.real", name), ",");
+        print_csv_name(text_format("%s.imag", name), "\n");
+        free(name);
+    } else {
+        print_csv_name(name, "\n");
+    }
 }
 
 static void print_csv(tool_dumping *dumping, const int64_t *at, const void *element)
 {
+    parapet_array_info field;
+    int fields;
+    init_field(&dumping->node.info, &field, &fields);
     for (int d = 0; d < dumping->region.ndim; d++)
         printf("%" PRId64 ",", at[d]);
-    element_print(stdout, &dumping->node.info, element);
-    putchar('\n');
+    for (int i = 0; i < fields; i++) {
+        element_print(stdout, &field, (const char *)element + (size_t)i * field.element_bytes);
+        putchar(i + 1 < fields ? ',' : '\n');
+    }
 }
 
 static void take_csv(void *context, const tool_region *piece, const void *data)
