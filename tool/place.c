@@ -122,11 +122,27 @@ static bool is_foreign(const char *directory)
     return count > 0 && !place_has_metadata(directory);
 }
 
+/* How much of the path is a file, of which the rest names a part; 0: none is. */
+static size_t find_file(const char *path)
+{
+    struct stat status;
+    char *prefix = text_format("%s", path), *end;
+    size_t found = 0;
+    while ((end = strrchr(prefix, '/')) != NULL && end != prefix && stat(prefix, &status) != 0)
+        *end = '\0';
+    if (strlen(prefix) < strlen(path) && stat(prefix, &status) == 0 && S_ISREG(status.st_mode))
+        found = strlen(prefix);
+    free(prefix);
+    return found;
+}
+
 static bool find_place(tool_place *place, const char *target)
 {
     char *path = resolve(target);
     size_t length = find_hierarchy(path);
     bool is_short = strlen(path) < TOOL_PLACE_BYTES;
+    if (length == 0)
+        length = find_file(path);
     if (length == 0)
         length = find_name(path);
     if (length == 0)

@@ -573,8 +573,8 @@ typedef struct tool_place {
     bool is_made; /* this run has made it */
 } tool_place;
 
-/* [collective] Finds the outermost hierarchy around a source, so that sentences tell its path. False: already
- * reported. */
+/* [collective] Finds the outermost hierarchy around a source, or the file that it is a part of, so that sentences
+ * tell its path. False: already reported. */
 bool place_init_source(tool_place *place, const tool_request *request, const char *source);
 
 /* Opens the outermost store around a node that is to be changed, so that groups around it learn of the change; place
