@@ -31,6 +31,16 @@ static int64_t stored_bytes(const char *directory)
     return walk == NULL || files > FILES_MOST ? -1 : bytes;
 }
 
+/* The same for the source: an array in a file takes there what it has. */
+static int64_t source_bytes(const tool_copying *copying)
+{
+    struct stat status;
+    const char *source = copying->request->operands[0];
+    if (stat(source, &status) == 0)
+        return stored_bytes(source);
+    return copying->node.array != NULL ? logical_bytes(&copying->node.info) : -1;
+}
+
 /* Another codec, or a part of the source, takes something else, and a copy that goes on has taken its space. */
 static bool is_comparable(const tool_copying *copying)
 {
@@ -64,7 +74,7 @@ bool space_check(tool_copying *copying)
     const tool_request *request = copying->request;
     int64_t needed, available, is_enough = 1;
     if (request->rank == 0) {
-        needed = stored_bytes(request->operands[0]);
+        needed = source_bytes(copying);
         available = free_bytes(copying->target.store);
         if (request->flags & TOOL_DRY_RUN && !(request->flags & (TOOL_JSON | TOOL_QUIET)))
             print_space(needed, available);
