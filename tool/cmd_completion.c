@@ -50,7 +50,7 @@ static void print_script(void)
     fputs("    \"plan \"*) options=\"write read copy\" ;;\n    esac\n"
           "    case \"$verb $word\" in\n"
           "    *\" -\"* | \"plan \"*) COMPREPLY=($(compgen -W \"$options\" -- \"$word\")) ;;\n"
-          "    *) COMPREPLY=($(compgen -d -- \"$word\")) ;;\n    esac\n}\n"
+          "    *) COMPREPLY=($(compgen -f -- \"$word\")) ;;\n    esac\n}\n"
           "complete -o filenames -F _parapet parapet\n",
           stdout);
 }
