@@ -16,7 +16,7 @@ static const tool_value values[] = {
     {0, NULL, NULL, NULL},
 };
 
-enum { BUFFER_BYTES = 32 << 20, PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480, TERMINAL_ROWS = 40 };
+enum { PICTURE_WIDTH = 720, PICTURE_HEIGHT = 480, TERMINAL_ROWS = 40 };
 
 /* One of the two dimensions of the slice. */
 typedef struct tool_axis {
@@ -78,26 +78,67 @@ static void colour_of(const tool_showing *showing, double value, unsigned char c
 
 /* ---- Reading ---- */
 
-/* Keeps the values of a piece that are shown. */
-static void take_piece(void *context, const tool_region *piece, const void *data)
+/* Elements that are read at once: one call reads no chunk twice. */
+typedef struct tool_batch {
+    parapet_part *parts;
+    int64_t *starts; /* of each part */
+    unsigned char *data;
+    int64_t *counts; /* of all: one element */
+} tool_batch;
+
+static void batch_init(tool_batch *batch, const parapet_array_info *info, int64_t elements)
 {
-    tool_showing *showing = context;
+    *batch = (tool_batch){.parts = memory_get((size_t)elements * sizeof *batch->parts),
+                          .starts = memory_get((size_t)(elements * info->ndim) * sizeof *batch->starts),
+                          .data = memory_get((size_t)elements * info->element_bytes),
+                          .counts = memory_get((size_t)info->ndim * sizeof *batch->counts)};
+    for (int d = 0; d < info->ndim; d++)
+        batch->counts[d] = 1;
+}
+
+static void batch_free(tool_batch *batch)
+{
+    free(batch->parts);
+    free(batch->starts);
+    free(batch->data);
+    free(batch->counts);
+}
+
+/* The part that is one pixel. */
+static void batch_set(tool_batch *batch, const tool_showing *showing, int64_t index)
+{
     const parapet_array_info *info = &showing->node.info;
     const tool_axis *down = &showing->down, *right = &showing->right;
-    int64_t width = piece->count[right->dimension], y, x;
-    for (y = 0; y < piece->count[down->dimension]; y++)
-        for (x = 0; x < width; x++) {
-            int64_t row = piece->start[down->dimension] + y - down->start;
-            int64_t column = piece->start[right->dimension] + x - right->start;
-            const unsigned char *element =
-                (const unsigned char *)data + (size_t)(y * width + x) * info->element_bytes;
-            double value = NAN;
-            if (row % down->step != 0 || column % right->step != 0)
-                continue;
-            (void)element_number(info, element, &value);
-            showing->pixels[row / down->step * right->pixels + column / right->step] =
-                missing_is(&showing->missing, element, value) ? NAN : value;
-        }
+    int64_t *start = batch->starts + index * info->ndim;
+    memcpy(start, showing->region.start, (size_t)info->ndim * sizeof *start);
+    start[down->dimension] += index / right->pixels * down->step;
+    start[right->dimension] += index % right->pixels * right->step;
+    batch->parts[index] = (parapet_part){.ndim = info->ndim,
+                                         .start = start,
+                                         .count = batch->counts,
+                                         .data = batch->data + (size_t)index * info->element_bytes};
+}
+
+static double value_of(const tool_showing *showing, const unsigned char *element)
+{
+    double value = NAN;
+    (void)element_number(&showing->node.info, element, &value);
+    return missing_is(&showing->missing, element, value) ? NAN : value;
+}
+
+/* Reads only what is shown, however large the slice is. */
+static parapet_status read_values(tool_showing *showing, int64_t count)
+{
+    tool_batch batch;
+    parapet_status status;
+    batch_init(&batch, &showing->node.info, count);
+    for (int64_t i = 0; i < count; i++)
+        batch_set(&batch, showing, i);
+    status = parapet_array_read(showing->node.array, batch.parts, (int)count);
+    for (int64_t i = 0; i < count && status == PARAPET_OK; i++)
+        showing->pixels[i] = value_of(showing, batch.data + (size_t)i * showing->node.info.element_bytes);
+    batch_free(&batch);
+    return status;
 }
 
 static void find_range(tool_showing *showing)
@@ -121,7 +162,7 @@ static parapet_status read_pixels(tool_showing *showing)
     for (size_t i = 0; i < count; i++)
         showing->pixels[i] = NAN;
     missing_init(&showing->missing, &showing->node);
-    status = region_visit(&showing->node, &showing->region, BUFFER_BYTES, take_piece, showing);
+    status = read_values(showing, (int64_t)count);
     missing_free(&showing->missing);
     find_range(showing);
     return status;
@@ -455,7 +496,7 @@ const tool_verb verb_show = {
     .summary = "Shows a slice of an array as a picture.",
     .details = "The slice has the last two dimensions, unless the region gives one of them as an\n"
                "index; of others it is the first element, unless the region says which.\n"
-               "Only the slice is read. Coordinates and units are shown if there are any.\n"
+               "Only what is shown is read. Coordinates and units are shown if there are any.\n"
                "Example:\n"
                "  parapet show --region time=5 --svg t2m.svg run.zarr/t2m\n",
     .exit_codes = "0 shown, 1 failed, 2 wrong usage.",
