@@ -20,6 +20,7 @@ typedef struct tool_drawing {
     const tool_tree *tree;
     int64_t levels; /* to be shown */
     int64_t groups, arrays, failures;
+    bool *lines; /* at which depths a branch goes on below the entry that is being printed */
 } tool_drawing;
 
 static size_t depth_of(const char *path)
@@ -30,21 +31,38 @@ static size_t depth_of(const char *path)
     return depth;
 }
 
-/* Whether something follows with the same parent as the ancestor of entry index at this depth. */
-static bool has_sibling(const tool_tree *tree, size_t index, size_t depth)
+/* For each entry whether another with the same parent follows; found from the last to the first. Free with free(). */
+static bool *find_followed(const tool_tree *tree, size_t depth_most)
 {
-    for (size_t i = index + 1; i < tree->count && depth_of(tree->entries[i].path) >= depth; i++)
-        if (depth_of(tree->entries[i].path) == depth)
-            return true;
-    return false;
+    bool *is_followed = memory_get(tree->count * sizeof *is_followed);
+    bool *has_later = memory_get((depth_most + 2) * sizeof *has_later); /* at this depth, below the same parent */
+    memset(has_later, 0, (depth_most + 2) * sizeof *has_later);
+    for (size_t i = tree->count; i-- > 0;) {
+        size_t depth = depth_of(tree->entries[i].path);
+        is_followed[i] = has_later[depth];
+        has_later[depth] = true;
+        has_later[depth + 1] = false;
+    }
+    free(has_later);
+    return is_followed;
 }
 
-static void print_branches(const tool_tree *tree, size_t index)
+static size_t depth_most_of(const tool_tree *tree)
 {
-    size_t depth = depth_of(tree->entries[index].path);
+    size_t most = 0;
+    for (size_t i = 0; i < tree->count; i++) {
+        size_t depth = depth_of(tree->entries[i].path);
+        most = depth > most ? depth : most;
+    }
+    return most;
+}
+
+/* lines: at which depths a branch goes on, of the ancestors of this entry. */
+static void print_branches(const bool *lines, size_t depth)
+{
     for (size_t above = 1; above < depth; above++)
-        fputs(has_sibling(tree, index, above) ? "│   " : "    ", stdout);
-    fputs(has_sibling(tree, index, depth) ? "├── " : "└── ", stdout);
+        fputs(lines[above] ? "│   " : "    ", stdout);
+    fputs(lines[depth] ? "├── " : "└── ", stdout);
 }
 
 /* "float32 (time: 200, lat: 60)", "float32 (4, 6)" */
@@ -88,7 +106,7 @@ static void print_entry(tool_drawing *drawing, size_t index)
     const tool_tree_entry *entry = &drawing->tree->entries[index];
     const char *slash = strrchr(entry->path, '/');
     char *name = text_visible(slash != NULL ? slash + 1 : entry->path), *details = text_of_details(drawing, entry);
-    print_branches(drawing->tree, index);
+    print_branches(drawing->lines, depth_of(entry->path));
     printf("%s%s%s%s\n", name, entry->kind == PARAPET_NODE_GROUP ? "/" : "", details != NULL ? "  " : "",
            details != NULL ? details : "");
     free(details);
@@ -104,16 +122,23 @@ static void count_entry(tool_drawing *drawing, const tool_tree_entry *entry)
 static void print_tree(tool_drawing *drawing)
 {
     char *visible = text_visible(drawing->request->operands[0]);
+    size_t depth_most = depth_most_of(drawing->tree);
+    bool *is_followed = find_followed(drawing->tree, depth_most);
     printf("%s\n", visible);
     free(visible);
+    drawing->lines = memory_get((depth_most + 1) * sizeof *drawing->lines);
     for (size_t i = 1; i < drawing->tree->count; i++) {
         const tool_tree_entry *entry = &drawing->tree->entries[i];
+        drawing->lines[depth_of(entry->path)] = is_followed[i];
         count_entry(drawing, entry);
         if ((int64_t)depth_of(entry->path) <= drawing->levels)
             print_entry(drawing, i);
     }
     printf("%" PRId64 " group%s, %" PRId64 " array%s\n", drawing->groups, drawing->groups == 1 ? "" : "s",
            drawing->arrays, drawing->arrays == 1 ? "" : "s");
+    free(drawing->lines);
+    drawing->lines = NULL;
+    free(is_followed);
 }
 
 /* The nodes below entry *index, which is moved behind them. */
