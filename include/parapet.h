@@ -268,7 +268,7 @@ typedef enum parapet_locks {
 typedef enum parapet_holes {
     PARAPET_HOLES_CHOOSE = 0, /* READ if that takes less time than another request, which is measured once */
     PARAPET_HOLES_READ = 1,   /* read all from the first wanted byte of a request to the last */
-    PARAPET_HOLES_SKIP = 2    /* read only what is wanted, in units of 512 bytes */
+    PARAPET_HOLES_SKIP = 2    /* read only what is wanted, in units of 512 bytes, or more in long requests */
 } parapet_holes;
 
 /* The options of a store. Zero in any field means "choose for me". Every field except progress can also be set by an

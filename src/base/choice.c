@@ -58,7 +58,7 @@ const pp_choice pp_choice_holes = {
     "holes",
     {[PARAPET_HOLES_CHOOSE] = {"choose", NULL, "read where that takes less time than another request"},
      [PARAPET_HOLES_READ] = {"read", NULL, "always read with what is wanted"},
-     [PARAPET_HOLES_SKIP] = {"skip", NULL, "never read, except of less than 512 bytes"}},
+     [PARAPET_HOLES_SKIP] = {"skip", NULL, "never read, except of less than 512 bytes (1024 in requests of 8 MiB)"}},
 };
 const pp_choice pp_choice_boolean = {NULL, {{"no", "false", NULL}, {"yes", "true", NULL}}};
 

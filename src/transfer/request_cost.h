@@ -47,7 +47,8 @@ size_t pp_request_cost_gap(const pp_request_cost *cost);
 /* Whether a request takes so long that storage should be told of the next ones meanwhile. */
 bool pp_request_cost_pays_ahead(const pp_request_cost *cost);
 
-/* "a request takes 85 us, and 1000 MB/s follow: holes of up to 85000 bytes are read", without an end of line. */
+/* "a request takes 85.0 us, bytes 1000 MB/s (measured): holes of up to 85000 bytes are read", without an end of line.
+ */
 void pp_request_cost_print(const pp_request_cost *cost, pp_text *text);
 
 #endif
