@@ -298,7 +298,9 @@ typedef struct parapet_store_options {
     int takeover; /* 1: treat owner records that other machines made before this store was opened as left by jobs that
                      are gone; default: PARAPET_ERR_BUSY, because only the user can know */
     parapet_holes holes;
-    int64_t reserved[13];
+    const char *weights; /* path of a file with the speeds of the servers, which parapet bench disks writes: ownership
+                            STATIC begins with them, if there are several servers. Default: all are equal at first */
+    int64_t reserved[12];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that exists only in this
@@ -321,7 +323,8 @@ PARAPET_API parapet_status parapet_store_close(parapet_store **store);
 PARAPET_API parapet_status parapet_store_options_print(parapet_store *store, char **text);
 
 /* [local] Sets one option by name from text ("64MiB", "never", "yes"), as the environment variables and the tool's
- * flags do. For an unknown name or a value out of range, the error sentence lists what is accepted. */
+ * flags do. For an unknown name or a value out of range, the error sentence lists what is accepted. A text (weights)
+ * is not copied: it must exist until the store is open. */
 PARAPET_API parapet_status parapet_store_options_set(parapet_store_options *options, const char *name,
                                                      const char *value);
 

@@ -1,6 +1,5 @@
 #include "tool.h"
 
-#include <ftw.h>
 #include <inttypes.h>
 #include <stdarg.h>
 #include <stdlib.h>
@@ -377,14 +376,6 @@ static void run_checks(tool_score *score, const tool_request *request, tool_tria
     trial->problem = NULL;
 }
 
-static int remove_entry(const char *path, const struct stat *status, int kind, struct FTW *walk)
-{
-    (void)status;
-    (void)kind;
-    (void)walk;
-    return remove(path);
-}
-
 static const char *parent_directory(const tool_request *request)
 {
     const char *parent = getenv("TMPDIR");
@@ -395,20 +386,17 @@ static const char *parent_directory(const tool_request *request)
 
 static void test_directory(tool_score *score, const tool_request *request)
 {
-    char *directory = text_format("%s/parapet-selftest-XXXXXX", parent_directory(request));
+    char *directory = scratch_make(parent_directory(request), "selftest");
     tool_trial trial = {.place = "directory"};
     char *url;
-    if (mkdtemp(directory) == NULL) {
-        report_error(directory, "cannot create a directory for the test");
+    if (directory == NULL) {
         score->failed++;
-        free(directory);
         return;
     }
     url = text_format("%s/test.zarr", directory);
     trial.url = url;
     run_checks(score, request, &trial, true);
-    if (nftw(directory, remove_entry, 16, FTW_DEPTH | FTW_PHYS) != 0)
-        report_error(directory, "cannot be removed");
+    scratch_remove(directory);
     free(url);
     free(directory);
 }

@@ -3,7 +3,6 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
-#include <time.h>
 #include <unistd.h>
 
 /* A bar moves smoothly. A log, and what a launcher passes on, gets a line for every tenth of the work, but neither
@@ -15,17 +14,10 @@ static const double known_seconds = 3, known_part = 0.01;
 
 enum { WIDTH_DEFAULT = 80, BAR_LEAST = 10, BAR_MOST = 50 };
 
-static double seconds_now(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
-
 void progress_init(tool_progress *progress, bool is_shown)
 {
     *progress = (tool_progress){.is_shown = is_shown, .is_terminal = isatty(STDERR_FILENO) != 0};
-    progress->start_seconds = progress->shown_seconds = seconds_now();
+    progress->start_seconds = progress->shown_seconds = clock_seconds();
 }
 
 static int terminal_width(void)
@@ -111,7 +103,7 @@ static bool is_due(const tool_progress *progress, double now, int64_t done, int6
 int progress_report(void *context, int64_t done_bytes, int64_t total_bytes)
 {
     tool_progress *progress = context;
-    double now = seconds_now();
+    double now = clock_seconds();
     if (!progress->is_begun) {
         progress->is_begun = true;
         progress->first_bytes = done_bytes;

@@ -3,7 +3,6 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
-#include <time.h>
 
 /* Of one rank: long enough that storage is not asked for little. */
 enum { DEFAULT_BUFFER_BYTES = 16 << 20 };
@@ -23,13 +22,6 @@ typedef struct tool_restoring {
     int exit_code;   /* what a program that restores would meet */
     int passed_over; /* exit code of the worst that is newer */
 } tool_restoring;
-
-static double seconds_now(void)
-{
-    struct timespec now;
-    (void)clock_gettime(CLOCK_MONOTONIC, &now);
-    return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 static int64_t smaller(int64_t a, int64_t b)
 {
@@ -162,13 +154,13 @@ static void keep_problem(tool_restoring *restoring, parapet_status status)
 /* [collective] As a program that restarts does it. */
 static void restore(tool_restoring *restoring)
 {
-    double start = seconds_now();
+    double start = clock_seconds();
     parapet_status status = parapet_restore_open(&restoring->restore, restoring->store, "", 0);
     if (status == PARAPET_OK)
         status = parapet_restore_get_info(restoring->restore, &restoring->info);
     for (int i = 0; status == PARAPET_OK && i < restoring->info.array_count; i++)
         status = read_array(restoring, restoring->info.names[i]);
-    restoring->seconds = seconds_now() - start;
+    restoring->seconds = clock_seconds() - start;
     keep_problem(restoring, status);
 }
 

@@ -118,6 +118,7 @@ struct tool_request {
     ROW(plan_write)                                                                                                  \
     ROW(plan_read)                                                                                                   \
     ROW(plan_copy)                                                                                                   \
+    ROW(bench_disks)                                                                                                 \
     ROW(completion)                                                                                                  \
     ROW(selftest)
 
@@ -179,6 +180,7 @@ bool extents_parse(const tool_request *request, const char *name, int ndim, int6
 bool size_parse(const tool_request *request, const char *name, double *bytes);
 
 char *text_of_rate(double bytes_per_second); /* "12.3 MB/s", powers of 1000 as for disks and networks */
+double clock_seconds(void);                  /* since some instant, for differences */
 char *text_of_clock(double seconds);         /* "0:01:23" */
 char *text_of_seconds(double seconds);       /* "0.05 s", "123 s" */
 
@@ -229,6 +231,12 @@ char *text_join_path(const char *parent, const char *name);
 
 /* Writes a whole file. False: already reported. */
 bool file_write(const char *path, const char *text);
+
+/* A fresh directory in another one, named after the verb; NULL: already reported. Free with free(). */
+char *scratch_make(const char *parent, const char *verb);
+
+/* Removes it, with everything below it. */
+void scratch_remove(const char *directory);
 
 /* shape times element size; INT64_MAX where that does not fit. */
 int64_t logical_bytes(const parapet_array_info *info);

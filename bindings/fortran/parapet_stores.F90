@@ -82,7 +82,7 @@ contains
 #if defined(PARAPET_SERIAL)
   subroutine open_alone(self, path, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                         wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
-                        elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, &
+                        elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
                         progress, status, message)
     class(parapet_store), intent(inout) :: self
 #include "parapet_store_options.inc"
@@ -94,7 +94,7 @@ contains
   ! With a communicator of mpif.h or of the module mpi, or with none.
   subroutine open_integer(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                           wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
-                          elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, &
+                          elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
                           progress, status, message)
     class(parapet_store), intent(inout) :: self
     integer, intent(in), optional :: comm
@@ -115,7 +115,7 @@ contains
 #if defined(PARAPET_HAVE_MPI_F08)
   subroutine open_f08(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                       wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
-                      elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, &
+                      elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
                       progress, status, message)
     class(parapet_store), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm

@@ -8,7 +8,7 @@ module parapet_text
   private
   public :: parapet_version, parapet_version_number, parapet_status_name, parapet_type_name, parapet_type_from_name
   public :: parapet_type_bytes, parapet_text_visible, parapet_launch
-  public :: to_c, from_c, take_text, report, add_long, add_integer, add_logical
+  public :: to_c, from_c, take_text, report, add_long, add_integer, add_logical, add_text
 
 contains
 
@@ -129,7 +129,7 @@ contains
     lines = lines // name // "=" // trim(adjustl(value)) // new_line("a")
   end subroutine add_line
 
-  ! This and the next two add a line "name=value" to a list of options if the value was given.
+  ! This and the next three add a line "name=value" to a list of options if the value was given.
   subroutine add_long(lines, name, value)
     character(:), allocatable, intent(inout) :: lines
     character(*), intent(in) :: name
@@ -153,5 +153,12 @@ contains
     logical, intent(in), optional :: value
     if (present(value)) call add_line(lines, name, merge("1", "0", value))
   end subroutine add_logical
+
+  subroutine add_text(lines, name, value)
+    character(:), allocatable, intent(inout) :: lines
+    character(*), intent(in) :: name
+    character(*), intent(in), optional :: value
+    if (present(value)) call add_line(lines, name, trim(value))
+  end subroutine add_text
 
 end module parapet_text

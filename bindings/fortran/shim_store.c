@@ -6,17 +6,18 @@
 
 typedef parapet_status (*option_setter)(void *struct_of_options, const char *name, const char *value);
 
-static parapet_status set_lines(option_setter set, void *options, const char *lines)
+/* Cuts the lines up; options may refer to texts in them. NULL: there was no memory for them. */
+static parapet_status set_lines(option_setter set, void *options, char *lines)
 {
-    char *copy = shim_duplicate(lines), *rest = NULL, *line;
-    parapet_status status = copy == NULL ? PARAPET_ERR_MEMORY : PARAPET_OK;
-    for (line = copy == NULL ? NULL : strtok_r(copy, "\n", &rest); line != NULL && status == PARAPET_OK;
+    char *rest = NULL, *line;
+    parapet_status status = lines == NULL ? PARAPET_ERR_MEMORY : PARAPET_OK;
+    for (line = lines == NULL ? NULL : strtok_r(lines, "\n", &rest); line != NULL && status == PARAPET_OK;
          line = strtok_r(NULL, "\n", &rest)) {
         char *value = strchr(line, '=');
-        *value++ = '\0';
-        status = set(options, line, value);
+        if (value != NULL)
+            *value++ = '\0';
+        status = set(options, line, value != NULL ? value : ""); /* what follows a newline in a text is no option */
     }
-    free(copy);
     return status;
 }
 
@@ -32,22 +33,29 @@ static parapet_status set_copy_option(void *request, const char *name, const cha
 
 parapet_status shim_copy_options(parapet_copy_request *request, const char *lines)
 {
-    return set_lines(set_copy_option, request, lines);
+    char *copy = shim_duplicate(lines);
+    parapet_status status = set_lines(set_copy_option, request, copy); /* none of them is a text */
+    free(copy);
+    return status;
 }
 
 /* An option that cannot be set is kept as one that the library refuses, so that no rank is left waiting. */
 static parapet_status open_store(parapet_store **store, MPI_Comm comm, const char *path, int mode,
                                  parapet_store_options *options, const char *lines)
 {
+    char *copy = shim_duplicate(lines);
     parapet_status status;
     shim_begin();
-    if ((status = set_lines(set_store_option, options, lines)) != PARAPET_OK) {
+    if ((status = set_lines(set_store_option, options, copy)) != PARAPET_OK) {
         shim_refuse("%s", parapet_error_message());
         options->reserved[0] = 1;
     }
     if (shim_is_taken(*store, "store"))
-        return PARAPET_ERR_ARGUMENT;
-    return parapet_store_open(store, comm, path, (parapet_mode)mode, options);
+        status = PARAPET_ERR_ARGUMENT;
+    else
+        status = parapet_store_open(store, comm, path, (parapet_mode)mode, options);
+    free(copy);
+    return status;
 }
 
 parapet_status parapet_fortran_store_open_alone(parapet_store **store, const char *path, int mode, const char *lines,

@@ -87,6 +87,22 @@ static void adopt(pp_epochs *epochs, pp_weighting *next)
         epochs->homes = (pp_homes){0};
 }
 
+static parapet_status give_direction(pp_epochs *epochs, const int64_t *speeds)
+{
+    pp_weighting next = {0};
+    parapet_status status = pp_weighting_renew(&epochs->speeds.now, speeds, &next);
+    if (status == PARAPET_OK)
+        adopt(epochs, &next);
+    pp_weighting_clear(&next);
+    return status;
+}
+
+parapet_status pp_epochs_give(parapet_store *store, const pp_given_speeds *speeds)
+{
+    parapet_status status = give_direction(&store->epochs[PP_READING], speeds->reading);
+    return status == PARAPET_OK ? give_direction(&store->epochs[PP_WRITING], speeds->writing) : status;
+}
+
 static parapet_status place_all(const parapet_array_parts *list, int count, pp_direction direction)
 {
     parapet_status status = PARAPET_OK;

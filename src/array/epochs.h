@@ -6,11 +6,15 @@
 #ifndef PARAPET_ARRAY_EPOCHS_H
 #define PARAPET_ARRAY_EPOCHS_H
 
+#include "plan/weights_file.h"
 #include "transfer/transfer.h"
 
 /* [local] When the servers of a store are known. Free it even after a failure. */
 parapet_status pp_epochs_build(parapet_store *store);
 void pp_epochs_free(parapet_store *store);
+
+/* [local] Speeds that are given, and not measured: weights for them are in force from now on. */
+parapet_status pp_epochs_give(parapet_store *store, const pp_given_speeds *speeds);
 
 /* What the storage of this rank has done so far. */
 typedef struct pp_epochs_mark {

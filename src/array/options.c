@@ -12,6 +12,7 @@
 #define NUMBER(field, low, high, fallback, meaning)                                                                  \
     PP_OPTION_NUMBER(parapet_store_options, field, low, high, fallback, meaning)
 #define CHOICE(field, fallback) PP_OPTION_CHOICE(parapet_store_options, field, fallback)
+#define TEXT(field, meaning) PP_OPTION_TEXT(parapet_store_options, field, meaning)
 #define BOOLEAN(field, meaning) PP_OPTION_BOOLEAN(parapet_store_options, field, meaning)
 
 /* The one table of options: the struct's fields, PARAPET_* variables, the tool's flags and what is printed back. */
@@ -28,6 +29,7 @@ static const pp_option option_rows[] = {
     NUMBER(expected_servers, 1, 1 << 20, 1, "default shapes give 16 shards to each of this many"),
     NUMBER(servers, 0, 1 << 20, 0, "ranks that access storage; 0: up to 16 per node"),
     CHOICE(ownership, PARAPET_OWNERSHIP_LOCALITY),
+    TEXT(weights, "a file with the speeds of the servers, for ownership static"),
     CHOICE(transport, PARAPET_TRANSPORT_DIRECT),
     BOOLEAN(ignore_launcher, "whether to open for change although the launcher belongs to another MPI"),
     NUMBER(deadline_seconds, 0, 1000000000, 0, "longest wait for another rank; 0: no limit"),
@@ -76,10 +78,24 @@ static parapet_status take_variable(const pp_option *option, int64_t *value)
     return PARAPET_OK;
 }
 
+static void resolve_text(parapet_store_options *resolved, const pp_option *option)
+{
+    char variable[VARIABLE_BYTES];
+    const char *text;
+    name_variable(variable, option);
+    text = getenv(variable);
+    if (pp_option_get_text(option, resolved) == NULL && text != NULL && text[0] != '\0')
+        pp_option_put_text(option, resolved, text);
+}
+
 static parapet_status resolve_option(parapet_store_options *resolved, const pp_option *option)
 {
     int64_t value = pp_option_get(option, resolved);
     parapet_status status;
+    if (option->is_text) {
+        resolve_text(resolved, option);
+        return pp_option_check(option, resolved);
+    }
     if (value == 0 && (status = take_variable(option, &value)) != PARAPET_OK)
         return status;
     pp_option_put(option, resolved, value != 0 ? value : option->fallback);
@@ -117,6 +133,8 @@ static void print_option(const parapet_store *store, const pp_option *option, pp
     pp_text_add(out, "%s = ", option->name);
     if (word != NULL)
         pp_text_add(out, "%s", word->word);
+    else if (option->is_text)
+        pp_text_add(out, "%s", value != 0 ? pp_option_get_text(option, &store->options) : "none");
     else
         pp_text_add(out, "%lld", (long long)value);
     pp_text_add(out, " (%s): ", source);

@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array/epochs.h"
+#include "array/given_weights.h"
 #include "array/hold.h"
 #include "array/node.h"
 #include "array/opening.h"
@@ -174,6 +175,17 @@ static parapet_status check_open_arguments(parapet_store **store, const opening 
 
 static atomic_uint_least64_t serials;
 
+/* Texts are the caller's only until the store is open. */
+static parapet_status keep_texts(parapet_store *store)
+{
+    parapet_status status = PARAPET_OK;
+    if (store->options.weights != NULL)
+        status = pp_text_duplicate(&store->weights, store->options.weights);
+    store->options.weights = store->weights;
+    store->given.weights = store->given.weights != NULL ? store->weights : NULL;
+    return status;
+}
+
 static parapet_status build_handle(parapet_store **made, const opening *how)
 {
     parapet_status status = pp_allocate(made, sizeof **made);
@@ -186,7 +198,14 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     (*made)->cost.holes = how->options.holes;
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
-    return PARAPET_OK;
+    return keep_texts(*made);
+}
+
+static void free_handle(parapet_store *store)
+{
+    if (store != NULL)
+        pp_free(store->weights);
+    pp_free(store);
 }
 
 /* Options that decide what the ranks do together, or what rank 0 does for all. */
@@ -198,6 +217,7 @@ static void describe_opening(pp_call *call, const opening *how)
     pp_call_add_integer(call, "mode", (int64_t)how->mode);
     pp_call_add_integer(call, "servers", options->servers);
     pp_call_add_choice(call, &pp_choice_ownership, (int)options->ownership);
+    pp_call_add_text(call, "weights", options->weights);
     pp_call_add_choice(call, &pp_choice_transport, (int)options->transport);
     pp_call_add_integer(call, "ranks_per_node", how->ranks_per_node);
     pp_call_add_integer(call, "deadline_seconds", options->deadline_seconds);
@@ -218,7 +238,8 @@ static parapet_status open_together(parapet_store *store, const opening *how)
     if ((status = pp_comm_choose_servers(store->comm, (int)store->options.servers, &store->servers,
                                          &store->server_count)) != PARAPET_OK ||
         (status = pp_comm_agree_least(store->comm, "opening the store", pp_epochs_build(store),
-                                      &store->least_memory_bytes)) != PARAPET_OK)
+                                      &store->least_memory_bytes)) != PARAPET_OK ||
+        (status = pp_given_weights_begin(store)) != PARAPET_OK)
         return status;
     return open_storage(store, how);
 }
@@ -242,7 +263,7 @@ static void free_store(parapet_store *store)
     pp_free(store->servers);
     pp_comm_free(store->comm);
     pp_budget_clear(&store->budget);
-    pp_free(store);
+    free_handle(store);
 }
 
 /* Whoever brings a backend knows what it is. */
@@ -267,7 +288,7 @@ static parapet_status open_over_ranks(parapet_store **store, pp_comm *comm, open
     pp_comm_set_deadline(comm, (double)how->options.deadline_seconds);
     if ((status = pp_comm_begin(comm, &call, status)) != PARAPET_OK) {
         pp_comm_free(comm);
-        pp_free(made);
+        free_handle(made);
         return status;
     }
     made->comm = comm;

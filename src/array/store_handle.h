@@ -23,6 +23,7 @@ struct parapet_store {
     parapet_mode mode;
     parapet_store_options options; /* every field resolved */
     parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
+    char *weights;                 /* the text of that option, which both refer to; NULL: none */
     pp_budget budget;
     pp_counters counters;
     pp_request_cost cost;

@@ -15,8 +15,20 @@ static const void *at(const pp_option *option, const void *fields)
     return (const char *)fields + option->offset;
 }
 
+const char *pp_option_get_text(const pp_option *option, const void *fields)
+{
+    return *(const char *const *)at(option, fields);
+}
+
+void pp_option_put_text(const pp_option *option, void *fields, const char *text)
+{
+    *(const char **)(void *)((char *)fields + option->offset) = text;
+}
+
 int64_t pp_option_get(const pp_option *option, const void *fields)
 {
+    if (option->is_text)
+        return pp_option_get_text(option, fields) != NULL;
     return option->choice != NULL ? *(const int *)at(option, fields) : *(const int64_t *)at(option, fields);
 }
 
@@ -98,6 +110,13 @@ parapet_status pp_option_parse(const pp_option *option, const char *text, int64_
     return PARAPET_OK;
 }
 
+static parapet_status check_text(const pp_option *option, const char *text)
+{
+    if (text != NULL && text[0] == '\0')
+        return pp_fail(PARAPET_ERR_ARGUMENT, "option %s cannot be empty: it takes %s", option->name, option->meaning);
+    return PARAPET_OK;
+}
+
 static const pp_option *find(const pp_option_table *table, const char *name)
 {
     size_t i;
@@ -114,6 +133,11 @@ parapet_status pp_option_set(const pp_option_table *table, void *fields, const c
     parapet_status status;
     if (option == NULL)
         return refuse_name(table, name);
+    if (option->is_text) {
+        if ((status = check_text(option, text)) == PARAPET_OK)
+            pp_option_put_text(option, fields, text);
+        return status;
+    }
     if ((status = pp_option_parse(option, text, &value)) == PARAPET_OK)
         pp_option_put(option, fields, value);
     return status;
@@ -122,6 +146,8 @@ parapet_status pp_option_set(const pp_option_table *table, void *fields, const c
 parapet_status pp_option_check(const pp_option *option, const void *fields)
 {
     int64_t value = pp_option_get(option, fields);
+    if (option->is_text)
+        return check_text(option, pp_option_get_text(option, fields));
     if (option->choice != NULL)
         return pp_choice_check(option->choice, option->name, (int)value);
     if (value < option->low || value > option->high)

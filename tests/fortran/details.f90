@@ -27,7 +27,8 @@ program details
   type(parapet_store) :: store
   character(1000) :: path
   call get_command_argument(1, path)
-  call store%open(path, mode=PARAPET_CREATE, durability=PARAPET_DURABILITY_LEAVE, progress=note_progress)
+  call store%open(path, mode=PARAPET_CREATE, durability=PARAPET_DURABILITY_LEAVE, weights="disks.txt ", &
+                  progress=note_progress)
   call check_series()
   call check_restore()
   call check_many()
@@ -257,6 +258,9 @@ contains
   subroutine check_words()
     integer :: rank
     character(20) :: flavour
+    character(:), allocatable :: options
+    call store%get_options(options)
+    call expect(index(options, "weights = disks.txt (given)") > 0, "a text is not passed on")
     call expect(parapet_type_name(PARAPET_UINT16) == "uint16" .and. parapet_type_bytes(PARAPET_UINT16) == 2, &
                 "a type has another name")
     call expect(parapet_type_from_name("float32") == PARAPET_FLOAT32 .and. parapet_type_from_name("x") == 0, &

@@ -171,6 +171,14 @@ def make_commit_seeds():
     save("commit", "signed_version", b"s" + lines.replace(b"commit 1", b"commit 2"))
 
 
+def make_weights_file_seeds():
+    server = "server {} writing 512000000 reading 281474976710656\n"
+    for count in (1, 2, 12):
+        lines = "".join(server.format(i) for i in range(count))
+        save("weights_file", f"servers_{count}", f"parapet weights 1\nservers {count}\n{lines}end\n".encode())
+    save("weights_file", "announced", b"parapet weights 1\nservers 1048576\nend\n")
+
+
 def make_manifest_seeds():
     head = b"PARAPETH" + struct.pack("<IIQ", 1, 1, 3) + bytes(range(96))
     page = b"PARAPETM" + struct.pack("<IIQ", 1, 1, 0) + struct.pack("<QII", 4096, 7, 2) + bytes(range(32))
@@ -259,6 +267,7 @@ make_codec_seeds()
 make_foreign_seeds()
 make_index_seeds()
 make_commit_seeds()
+make_weights_file_seeds()
 make_manifest_seeds()
 make_journal_seeds()
 make_inputs_seeds()

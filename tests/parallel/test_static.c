@@ -1,6 +1,7 @@
 /* Owners by speed (ownership static) on throttled stores: a slow server owns fewer shards from the second call on, in
  * writing and in reading; one that becomes slow loses shards two calls later, and gets them back when it recovers.
- * All ranks know the same weights, and what is stored is the same as with owners in turn.
+ * All ranks know the same weights, and what is stored is the same as with owners in turn. Weights from a file are in
+ * force in the first call; a file that does not fit is refused by all ranks alike.
  *
  *     test_static */
 #include <stdio.h>
@@ -22,6 +23,7 @@ static float *values;
 static pp_store *inner, *slow;
 static parapet_store *store;
 static parapet_array *array;
+static char weights_path[600]; /* empty: none is given */
 
 static int64_t own_elements(void)
 {
@@ -31,7 +33,8 @@ static int64_t own_elements(void)
 static bool open_array(parapet_ownership ownership, const char *name)
 {
     int64_t shape = run.ranks * own_elements(), chunks = SHARD_ELEMENTS / 4, shards = SHARD_ELEMENTS;
-    parapet_store_options options = {.servers = run.ranks, .ownership = ownership};
+    parapet_store_options options = {
+        .servers = run.ranks, .ownership = ownership, .weights = weights_path[0] != '\0' ? weights_path : NULL};
     parapet_array_spec spec = {
         .type = PARAPET_FLOAT32, .ndim = 1, .shape = &shape, .chunks = &chunks, .shards = &shards, .codec = "none"};
     pp_posix_options posix = {.not_durable = true, .create = true};
@@ -143,6 +146,62 @@ static void fill(void)
         values[i] = (float)((run.rank * count + i) % 65536);
 }
 
+/* The last of them is half as fast as the others. */
+static void write_weights(const char *name, int servers)
+{
+    FILE *file;
+    int i;
+    (void)snprintf(weights_path, sizeof weights_path, "%s/%s", run.folder, name);
+    launch_barrier();
+    if (run.rank == 0 && (file = fopen(weights_path, "w")) != NULL) {
+        (void)fprintf(file, "parapet weights 1\nservers %d\n", servers);
+        for (i = 0; i < servers; i++)
+            (void)fprintf(file, "server %d writing %d reading %d\n", i, i < servers - 1 ? 8000000 : 4000000,
+                          i < servers - 1 ? 16000000 : 8000000);
+        (void)fputs("end\n", file);
+        (void)fclose(file);
+    }
+    launch_barrier();
+}
+
+static void begin_with_weights(void)
+{
+    int64_t share = half_share(), owned;
+    write_weights("disks.txt", run.ranks);
+    if (!open_array(PARAPET_OWNERSHIP_STATIC, "given"))
+        return;
+    fill();
+    expect_agreement(PP_WRITING);
+    expect_agreement(PP_READING);
+    owned = shards_of_last(parapet_array_write);
+    launch_expect(&run, owned >= share - 4 && owned <= share + 4, "given weights count in the first call");
+    launch_expect(&run, has_same_values(), "the values that were written");
+    close_array();
+}
+
+static void expect_refusal(parapet_status expected, const char *words)
+{
+    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = weights_path};
+    parapet_store *refused = NULL;
+    char path[600];
+    parapet_status status;
+    options.servers = run.ranks;
+    (void)snprintf(path, sizeof path, "%s/given", run.folder);
+    status = LAUNCH_AGREED(&run, parapet_store_open(&refused, MPI_COMM_WORLD, path, PARAPET_UPDATE, &options));
+    launch_expect(&run, status == expected && strstr(parapet_error_message(), words) != NULL,
+                  parapet_error_message());
+    launch_expect(&run, refused == NULL, "no store");
+}
+
+static void refuse_weights(void)
+{
+    write_weights("other.txt", run.ranks + 1);
+    expect_refusal(PARAPET_ERR_ARGUMENT, "servers, but there are");
+    (void)snprintf(weights_path, sizeof weights_path, "%s/none.txt", run.folder);
+    expect_refusal(PARAPET_ERR_NOT_FOUND, "none.txt");
+    weights_path[0] = '\0';
+}
+
 static void take_shards(tree *taken, const char *name)
 {
     char path[600];
@@ -150,11 +209,11 @@ static void take_shards(tree *taken, const char *name)
     tree_take(taken, path);
 }
 
-static void compare_shards(void)
+static void compare_shards(const char *name)
 {
     tree first, second;
     if (run.rank == 0) {
-        take_shards(&first, "static");
+        take_shards(&first, name);
         take_shards(&second, "turns");
         launch_expect(&run, tree_equals(&first, &second), "the same shards as with owners in turn");
         tree_clear(&first);
@@ -178,9 +237,16 @@ int main(int argc, char **argv)
             (void)shards_of_last(parapet_array_write);
             close_array();
         }
-        compare_shards();
+        compare_shards("static");
     }
     (void)launch_case_end(&run, "owners follow the speeds of servers");
+    launch_case_begin(&run, 2);
+    if (values != NULL) {
+        begin_with_weights();
+        compare_shards("given");
+        refuse_weights();
+    }
+    (void)launch_case_end(&run, "owners begin with given weights");
     free(values);
     return launch_finish(&run);
 }

@@ -43,7 +43,7 @@ def open(path: str | os.PathLike[str], mode: str = "r", comm: Comm | None = None
     preparation = _collective.Preparation(comm is not None)
     handle = _communicator(comm)
     arguments = preparation.do(_arguments, path, mode, options)
-    url, number, struct = arguments if arguments is not None else (c.ffi.NULL, 0, c.ffi.NULL)
+    url, number, struct, _texts = arguments if arguments is not None else (c.ffi.NULL, 0, c.ffi.NULL, [])
     if arguments is not None:
         struct.progress = c.ffi.addressof(c.lib, "parapet_python_watch")
         struct.progress_context = receiver.watcher
@@ -54,19 +54,22 @@ def open(path: str | os.PathLike[str], mode: str = "r", comm: Comm | None = None
     return Store(pointer, comm, receiver, os.fspath(path), mode)
 
 
-def _arguments(path: str | os.PathLike[str], mode: str, options: dict[str, Any]) -> tuple[bytes, int, Any]:
+def _arguments(path: str | os.PathLike[str], mode: str, options: dict[str, Any]) -> tuple[bytes, int, Any, list[Any]]:
     if mode not in _MODES:
         raise ArgumentError(f'mode={mode!r}: there are "r" (read), "r+" (change) and "a" (create if it is not there)')
     struct = c.ffi.new("parapet_store_options *")
-    for name, value in options.items():
-        check(c.lib.parapet_store_options_set(struct, name.encode(), option_text(value)))
-    return os.fsencode(path), int(getattr(c.lib, _MODES[mode])), struct
+    texts = [c.ffi.new("char[]", option_text(value)) for value in options.values()]
+    for name, text in zip(options, texts):
+        check(c.lib.parapet_store_options_set(struct, name.encode(), text))
+    return os.fsencode(path), int(getattr(c.lib, _MODES[mode])), struct, texts  # the struct may refer to the texts
 
 
 def option_text(value: Any) -> bytes:
     """The value of an option in the words of the library."""
     if isinstance(value, bool):
         return b"yes" if value else b"no"
+    if isinstance(value, os.PathLike):
+        return os.fsencode(value)
     return str(value).encode()
 
 

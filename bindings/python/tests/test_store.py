@@ -105,6 +105,12 @@ def test_modes(folder):
         store.create_group("g")
 
 
+def test_options_that_are_texts(folder):
+    path = pathlib.Path(folder) / "disks.txt"
+    with parapet.open(f"{folder}/s", "a", ownership="static", weights=path) as store:
+        assert f"weights = {path} (given)" in store.options()
+
+
 def test_options_and_statistics(folder):
     with parapet.open(f"{folder}/s", "a", memory_bytes="64MiB", durability="leave", elide_fill=True) as store:
         assert "memory_bytes = 64 MiB" in store.options() or "67108864" in store.options()

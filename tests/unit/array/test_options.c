@@ -9,7 +9,7 @@
 static const char *const names[] = {
     "memory_bytes",     "threads",        "io_thread",        "direct_io",       "durability",       "elide_fill",
     "ignore_checksums", "require_sealed", "ignore_seal",      "ignore_launcher", "expected_servers", "servers",
-    "ownership",        "transport",      "deadline_seconds", "locks",           "takeover"};
+    "ownership",        "transport",      "deadline_seconds", "locks",           "takeover",         "weights"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 enum { WORDS_MOST = 5 };
@@ -146,13 +146,16 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                      .transport = PARAPET_TRANSPORT_MESSAGES,
                                                      .deadline_seconds = 2,
                                                      .locks = PARAPET_LOCKS_RECORD,
-                                                     .takeover = 1};
+                                                     .takeover = 1,
+                                                     .weights = "2"};
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
         const char *value = i == 0 ? "2MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2";
         assert_ok(parapet_store_options_set(&options, names[i], value));
     }
+    assert_string_equal(options.weights, expected.weights);
+    expected.weights = options.weights;
     assert_memory_equal(&options, &expected, sizeof options);
 }
 
@@ -224,6 +227,7 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     assert_int_equal(resolved.deadline_seconds, 2);
     assert_int_equal(resolved.locks, PARAPET_LOCKS_RECORD);
     assert_int_equal(resolved.takeover, 1);
+    assert_string_equal(resolved.weights, "2");
 }
 
 static void test_options__an_empty_variable_counts_as_none(void **state)
@@ -432,6 +436,37 @@ static void test_options__are_printed_with_value_and_source(void **state)
     pp_store_memory_drop("options");
 }
 
+static void assert_weights_printed(const parapet_store_options *given, const char *expected)
+{
+    parapet_store *store;
+    char *text;
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, given));
+    (void)setenv("PARAPET_WEIGHTS", "changed.txt", 1); /* too late to have any effect */
+    assert_ok(parapet_store_options_print(store, &text));
+    assert_non_null(strstr(text, expected));
+    parapet_free(text);
+    assert_ok(parapet_store_close(&store));
+    pp_store_memory_drop("options");
+    (void)unsetenv("PARAPET_WEIGHTS");
+}
+
+static void test_options__a_text_is_kept_by_the_store(void **state)
+{
+    parapet_store_options options = {0};
+    char name[] = "disks.txt";
+    (void)state;
+    assert_fails(parapet_store_options_set(&options, "weights", ""), PARAPET_ERR_ARGUMENT, "weights cannot be empty");
+    assert_weights_printed(&options, "weights = none (default): a file with the speeds of the servers");
+    assert_ok(parapet_store_options_set(&options, "weights", name));
+    assert_weights_printed(&options, "weights = disks.txt (given)");
+    (void)setenv("PARAPET_WEIGHTS", "other.txt", 1);
+    assert_weights_printed(&options, "weights = disks.txt (given)");
+    (void)setenv("PARAPET_WEIGHTS", "other.txt", 1);
+    assert_weights_printed(NULL, "weights = other.txt (environment)");
+    options.weights = "";
+    assert_fails(pp_options_resolve(&options, &options), PARAPET_ERR_ARGUMENT, "weights cannot be empty");
+}
+
 static void test_options__variables_that_no_option_reads_are_named(void **state)
 {
     static const char *const misspelt[] = {"PARAPET_MEMORY_BYTE", "PARAPET_MEMORY_BYTES_", "PARAPET_"};
@@ -486,6 +521,7 @@ int main(void)
         cmocka_unit_test_setup(test_options__ranks_per_node_are_a_variable_only, clear_environment),
         cmocka_unit_test_setup(test_options__reserved_words_must_be_zero, clear_environment),
         cmocka_unit_test_setup(test_options__are_printed_with_value_and_source, clear_environment),
+        cmocka_unit_test_setup(test_options__a_text_is_kept_by_the_store, clear_environment),
         cmocka_unit_test_setup(test_options__variables_that_no_option_reads_are_named, clear_environment),
     };
     return cmocka_run_group_tests(tests, NULL, clear_environment);
