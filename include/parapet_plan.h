@@ -26,7 +26,10 @@ typedef struct parapet_transfer_plan_request {
     int64_t server; /* -1: a summary of all servers; else what this server would do, shard by shard */
     parapet_ownership ownership;
     int as_json; /* 1: the text is a JSON object */
-    int64_t reserved[8];
+    const char
+        *weights; /* path of a file with the speeds of the servers, as in parapet_store_options; ownership STATIC
+                     follows them, and the summary tells what each strategy reaches with them. NULL: none */
+    int64_t reserved[7];
 } parapet_transfer_plan_request;
 
 /* [local] Prints the plan of a transfer and, if svg is not NULL, draws its ranks, shards and owners. Free both texts

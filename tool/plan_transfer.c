@@ -20,6 +20,7 @@ const tool_value plan_transfer_values[] = {
     {0, "servers", "--servers N", "ranks that access storage; default: one in 4"},
     {0, "memory", "--memory SIZE", "the same as --max-mem"},
     {0, "ownership", "--ownership O", "which server owns a shard"},
+    {0, "weights", "--weights FILE", "speeds of the servers, as bench disks writes them"},
     {0, "server", "--server K", "print what this server would do, shard by shard"},
     {0, "svg", "--svg FILE", "also draw the array, ranks, shards and owners"},
     {0, NULL, NULL, NULL},
@@ -220,6 +221,9 @@ static bool parse(const tool_request *request, plan_arguments *arguments)
     *arguments = (plan_arguments){.options = request->options};
     arguments->request.server = -1;
     arguments->request.servers = request->options.servers;
+    arguments->request.weights = request_value(request, "weights");
+    if (arguments->request.weights == NULL)
+        arguments->request.weights = request->options.weights;
     arguments->request.as_json = (request->flags & TOOL_JSON) != 0;
     return parse_array(request, arguments) && parse_spread(request, arguments) && parse_ranks(request, arguments) &&
            integer_parse(request, "servers", 1, &arguments->request.servers) &&

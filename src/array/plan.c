@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "array/array_handle.h"
+#include "array/given_weights.h"
 #include "array/opening.h"
 #include "array/spec.h"
 #include "base/checked.h"
@@ -26,7 +27,10 @@ typedef struct plan_job {
     pp_distribution distribution;
     pp_forecast_facts facts;
     pp_schedule_summary summary;
-    pp_server_share share; /* of the one server that is asked for */
+    pp_server_share share;  /* of the one server that is asked for */
+    pp_given_speeds given;  /* of the servers; none: no file is named */
+    pp_weighting weighting; /* that follows from them */
+    pp_reach reach;
 } plan_job;
 
 static parapet_status check_request(const parapet_transfer_plan_request *request)
@@ -66,6 +70,9 @@ static parapet_status make_array(plan_job *job)
 
 static void clear_job(plan_job *job)
 {
+    pp_reach_clear(&job->reach);
+    pp_weighting_clear(&job->weighting);
+    pp_given_speeds_clear(&job->given);
     pp_schedule_free(job->facts.schedule);
     (void)parapet_array_close(&job->array);
     (void)parapet_store_close(&job->store);
@@ -78,6 +85,40 @@ static int choose_server_count(const plan_job *job)
     if (wanted == 0)
         wanted = pp_min_i64(pp_divide_up(ranks, RANKS_PER_SERVER_BY_DEFAULT), SERVERS_MOST_BY_DEFAULT);
     return (int)pp_min_i64(wanted, ranks);
+}
+
+/* The speeds of the direction that is planned; NULL: none are given. */
+static const int64_t *speeds_of(const plan_job *job)
+{
+    return job->request->is_read ? job->given.reading : job->given.writing;
+}
+
+/* As a store that begins with this file does (array/epochs.c). */
+static parapet_status weigh(plan_job *job)
+{
+    int servers = job->facts.by.server_count;
+    pp_speeds equal;
+    parapet_status status;
+    if (job->request->weights == NULL)
+        return PARAPET_OK;
+    if ((status = pp_given_weights_read(&job->given, job->request->weights, servers)) != PARAPET_OK)
+        return status;
+    if ((status = pp_speeds_init(&equal, servers)) == PARAPET_OK)
+        status = pp_weighting_renew(&equal.now, speeds_of(job), &job->weighting);
+    pp_speeds_clear(&equal);
+    if (status == PARAPET_OK && job->facts.by.ownership == PARAPET_OWNERSHIP_STATIC &&
+        !pp_weighting_is_even(&job->weighting))
+        job->facts.by.turns = &job->weighting.turns;
+    return status;
+}
+
+static parapet_status choose_lattice(plan_job *job)
+{
+    pp_schedule_case *by = &job->facts.by;
+    const pp_grid *shards = &by->tiling->shards;
+    if (by->turns != NULL)
+        return pp_lattice_choose_weighted(&by->lattice, shards->ndim, shards->cells, by->turns);
+    return pp_lattice_choose(&by->lattice, shards->ndim, shards->cells, by->server_count);
 }
 
 static parapet_status init_facts(plan_job *job)
@@ -106,8 +147,7 @@ static parapet_status init_facts(plan_job *job)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "there is no server %lld: they are numbered from 0 to %d; -1 asks for a summary of all",
                        (long long)job->request->server, facts->by.server_count - 1);
-    return pp_lattice_choose(&facts->by.lattice, layout->tiling.shards.ndim, layout->tiling.shards.cells,
-                             facts->by.server_count);
+    return PARAPET_OK;
 }
 
 /* A server may get any shard, and needs memory for the largest. */
@@ -195,20 +235,30 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
     return status;
 }
 
+static parapet_status find_reach(plan_job *job)
+{
+    if (job->request->weights == NULL || job->request->server >= 0)
+        return PARAPET_OK;
+    job->facts.reach = &job->reach;
+    return pp_reach_init(&job->reach, job->facts.schedule, &job->facts.by, speeds_of(job));
+}
+
 static parapet_status compute(plan_job *job)
 {
     pp_memory_plan memory;
     parapet_status status;
     int window;
-    if ((status = init_facts(job)) != PARAPET_OK || (status = count(job)) != PARAPET_OK ||
+    if ((status = init_facts(job)) != PARAPET_OK || (status = weigh(job)) != PARAPET_OK ||
+        (status = choose_lattice(job)) != PARAPET_OK || (status = count(job)) != PARAPET_OK ||
         (status = plan_memory(job, &memory)) != PARAPET_OK)
         return status;
     /* What has to be listed, and so what memory is left for windows, does not depend on the windows. */
     window = window_of(job, &memory);
-    if (window == job->facts.by.window_chunks)
-        return PARAPET_OK;
-    job->facts.by.window_chunks = window;
-    return count(job);
+    if (window != job->facts.by.window_chunks) {
+        job->facts.by.window_chunks = window;
+        status = count(job);
+    }
+    return status == PARAPET_OK ? find_reach(job) : status;
 }
 
 static parapet_status print(const plan_job *job, pp_text *text)

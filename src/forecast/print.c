@@ -7,6 +7,8 @@
 
 /* Shards that are shown one by one to people. */
 #define LINES_MOST 1000
+/* Servers whose loads are shown one by one. */
+#define LOADS_MOST 64
 
 static double bytes_of_cell(const pp_forecast_facts *facts, const pp_grid *grid)
 {
@@ -152,6 +154,43 @@ static const pp_spread_of *sent_of(const pp_forecast_facts *facts, const pp_sche
     return facts->is_read ? &summary->rank_sent_reading : &summary->rank_sent_writing;
 }
 
+/* How even it is on servers that are equally fast. */
+static void print_balance(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text)
+{
+    pp_text_add(text, "\n  balance   %.3f: most bytes of a server over the mean\n", balance_of(summary));
+    pp_text_add(text, "  at best   %.3f: no owners could do better, because shards are whole\n",
+                pp_forecast_best_balance(facts));
+}
+
+/* What is said of a fraction of the speeds. */
+static const char *words_of_reached(const pp_forecast_facts *facts)
+{
+    return facts->by.ownership == PARAPET_OWNERSHIP_DYNAMIC
+               ? "of that at first: servers without work take shards of others"
+               : "of that: all wait for the server that is done last";
+}
+
+/* Who gets what, where servers are not equally fast. */
+static void print_reach(const pp_forecast_facts *facts, pp_text *text)
+{
+    const pp_reach *reach = facts->reach;
+    char bytes[32];
+    int i;
+    pp_text_add(text, "\n  %8s %10s %14s %8s %11s %10s\n", "server", "rank", "speed", "shards", "bytes", "done in");
+    for (i = 0; i < reach->server_count && i < LOADS_MOST; i++) {
+        const pp_server_load *load = &reach->loads[i];
+        pp_bytes_format((double)load->bytes, bytes);
+        pp_text_add(text, "  %8d %10" PRId64 " %9.1f MB/s %8" PRId64 " %11s %8.2f s\n", i,
+                    pp_schedule_server_rank(facts->schedule, i), (double)load->speed / 1e6, load->shards, bytes,
+                    load->seconds);
+    }
+    if (i < reach->server_count)
+        pp_text_add(text, "  and %d more\n", reach->server_count - i);
+    pp_text_add(text, "\n  speed     %.1f MB/s of all servers together\n", reach->sum / 1e6);
+    pp_text_add(text, "  reached   %.3f %s\n", reach->reached, words_of_reached(facts));
+    pp_text_add(text, "  at best   %.3f of that: no owners could do better, because shards are whole\n", reach->best);
+}
+
 void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text)
 {
     const char *request = facts->is_read ? "offers" : "requests";
@@ -174,9 +213,10 @@ void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule
               text);
     print_row(facts->is_read ? "bytes received" : "bytes sent", &summary->rank_message_bytes, true, text);
     print_row("messages sent, of every sort", sent_of(facts, summary), false, text);
-    pp_text_add(text, "\n  balance   %.3f: most bytes of a server over the mean\n", balance_of(summary));
-    pp_text_add(text, "  at best   %.3f: no owners could do better, because shards are whole\n",
-                pp_forecast_best_balance(facts));
+    if (facts->reach != NULL)
+        print_reach(facts, text);
+    else
+        print_balance(facts, summary, text);
     print_memory(facts, text);
 }
 

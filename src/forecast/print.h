@@ -3,7 +3,7 @@
 #define PARAPET_FORECAST_PRINT_H
 
 #include "base/shape_text.h"
-#include "forecast/schedule.h"
+#include "forecast/reach.h"
 
 /* Everything that is printed about a plan and that the schedule itself does not know. */
 typedef struct pp_forecast_facts {
@@ -14,10 +14,11 @@ typedef struct pp_forecast_facts {
     const parapet_spread *spread; /* NULL: BLOCK wherever the mesh has more than 1 */
     pp_schedule_case by;
     pp_schedule *schedule;
-    int64_t memory_bytes; /* the limit */
-    int64_t server_bytes; /* the largest amount of it that a server takes */
-    int64_t list_bytes;   /* the part of that for claims and lists of shards */
-    int64_t client_bytes; /* what a rank takes that is not a server */
+    const pp_reach *reach; /* what servers of given speeds reach; NULL: no speeds are given */
+    int64_t memory_bytes;  /* the limit */
+    int64_t server_bytes;  /* the largest amount of it that a server takes */
+    int64_t list_bytes;    /* the part of that for claims and lists of shards */
+    int64_t client_bytes;  /* what a rank takes that is not a server */
 } pp_forecast_facts;
 
 /* The least that the balance of these shards on these servers can be, whoever owns what: shards are whole. */

@@ -46,12 +46,30 @@ static void add_heading(const pp_forecast_facts *facts, pp_text *text)
     add_integer("memory_client_bytes", facts->client_bytes, text);
 }
 
+static void add_reach(const pp_reach *reach, pp_text *text)
+{
+    int i;
+    pp_text_add(text, "  \"speed\": %.0f,\n  \"reached\": %.6f,\n  \"reached_at_best\": %.6f,\n", reach->sum,
+                reach->reached, reach->best);
+    pp_text_add(text, "  \"server_loads\": [");
+    for (i = 0; i < reach->server_count; i++) {
+        const pp_server_load *load = &reach->loads[i];
+        pp_text_add(text,
+                    "%s\n    {\"speed\": %" PRId64 ", \"shards\": %" PRId64 ", \"bytes\": %" PRId64
+                    ", \"seconds\": %.6f}",
+                    i > 0 ? "," : "", load->speed, load->shards, load->bytes, load->seconds);
+    }
+    pp_text_add(text, "\n  ],\n");
+}
+
 void pp_forecast_print_summary_json(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text)
 {
     double mean = (double)summary->server_bytes.total / (double)summary->servers;
     add_heading(facts, text);
     pp_text_add(text, "  \"balance\": %.6f,\n", mean > 0 ? (double)summary->server_bytes.most / mean : 1);
     pp_text_add(text, "  \"balance_at_best\": %.6f,\n", pp_forecast_best_balance(facts));
+    if (facts->reach != NULL)
+        add_reach(facts->reach, text);
     pp_text_add(text, "  \"per_server\": {\n");
     add_spread("shards", &summary->server_shards, ",", text);
     add_spread("bytes", &summary->server_bytes, ",", text);

@@ -212,7 +212,7 @@ int64_t pp_schedule_server_rank(const pp_schedule *schedule, int server)
 
 int pp_schedule_owner(const pp_schedule *schedule, int64_t shard)
 {
-    pp_target target = {.tiling = schedule->by.tiling, .lattice = &schedule->by.lattice};
+    pp_target target = {.tiling = schedule->by.tiling, .lattice = &schedule->by.lattice, .turns = schedule->by.turns};
     return schedule->owners != NULL ? schedule->owners[shard] : pp_home_of(&target, shard, schedule->by.server_count);
 }
 

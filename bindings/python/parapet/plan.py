@@ -3,6 +3,7 @@ from __future__ import annotations
 
 import html
 import json
+import os
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
@@ -61,7 +62,8 @@ class CopyPlan(Plan):
 
 
 def plan_transfer(spec: ArraySpec, distribution: Distribution, *, is_read: bool = False, servers: int = 0,
-                  memory_bytes: int = 0, threads: int = 0, server: int = -1, ownership: str = "choose") -> Plan:
+                  memory_bytes: int = 0, threads: int = 0, server: int = -1, ownership: str = "choose",
+                  weights: str | os.PathLike[str] | None = None) -> Plan:
     """[local] What a collective read or write of an array would do on any number of ranks; needs neither.
 
     >>> import parapet
@@ -77,6 +79,8 @@ def plan_transfer(spec: ArraySpec, distribution: Distribution, *, is_read: bool 
     request.is_read, request.spec, request.distribution = is_read, specs.pointer[0], distribution.pointer[0]
     request.servers, request.memory_bytes, request.threads, request.server = servers, memory_bytes, threads, server
     request.ownership = _OWNERSHIPS.index(ownership)
+    path = c.ffi.NULL if weights is None else c.ffi.new("char[]", os.fsencode(weights))
+    request.weights = path
     texts = []
     for as_json in (0, 1):
         request.as_json = as_json
