@@ -54,12 +54,12 @@ static void close_all(opened *of)
     pp_store_free(of->inner);
 }
 
-static bool open_all(opened *of, int64_t deadline_seconds, parapet_transport transport)
+static bool open_all(opened *of, int64_t deadline_seconds, parapet_transport transport, parapet_ownership ownership)
 {
     static int number;
     pp_posix_options posix = {.not_durable = true, .create = true};
     parapet_store_options options = {
-        .deadline_seconds = deadline_seconds, .transport = transport, .servers = run.ranks};
+        .deadline_seconds = deadline_seconds, .transport = transport, .ownership = ownership, .servers = run.ranks};
     char path[600];
     memset(of, 0, sizeof *of);
     (void)snprintf(path, sizeof path, "%s/deadline-%d", run.folder, number++);
@@ -106,7 +106,7 @@ static void check_afterwards(opened *lost)
     launch_expect(&run, watch_clock() - start < 0.9 * DEADLINE_SECONDS, "refusals without waiting");
     close_all(lost);
     launch_barrier();
-    if (open_all(&fresh, 0, 1)) {
+    if (open_all(&fresh, 0, 1, PARAPET_OWNERSHIP_CHOOSE)) {
         (void)LAUNCH_OK(&run, strip_read(fresh.array, &run, &generation));
         launch_expect(&run, generation == 1, "another store works");
     }
@@ -121,7 +121,7 @@ static void stay_away(double seconds)
 }
 
 /* One rank does not make the call. */
-static void test_absent(int absent, parapet_transport transport)
+static void test_absent(int absent, parapet_transport transport, parapet_ownership ownership)
 {
     double start;
     parapet_status status;
@@ -129,7 +129,7 @@ static void test_absent(int absent, parapet_transport transport)
     char description[64];
     (void)snprintf(description, sizeof description, "rank %d is absent, transport %d", absent, (int)transport);
     launch_case_begin(&run, (uint64_t)absent);
-    if (open_all(&of, DEADLINE_SECONDS, transport)) {
+    if (open_all(&of, DEADLINE_SECONDS, transport, ownership)) {
         launch_phase(&run, "writing without one rank");
         if (run.rank == absent)
             stay_away(ABSENT_SECONDS);
@@ -144,13 +144,13 @@ static void test_absent(int absent, parapet_transport transport)
 }
 
 /* One rank's storage does not come back from an operation in the middle of the call. */
-static void test_stuck_storage(int stuck)
+static void test_stuck_storage(int stuck, parapet_ownership ownership)
 {
     double start;
     parapet_status status;
     opened of;
     launch_case_begin(&run, (uint64_t)stuck);
-    if (open_all(&of, DEADLINE_SECONDS, 2)) {
+    if (open_all(&of, DEADLINE_SECONDS, 2, ownership)) {
         launch_phase(&run, "writing with the storage of one rank stuck");
         of.plan = (delay_plan){.seconds = run.rank == stuck ? ABSENT_SECONDS : 0, .operation = "stage"};
         start = watch_clock();
@@ -183,7 +183,7 @@ static void stall_after(double seconds)
 }
 
 /* One rank stands still in the middle of whatever it is doing. */
-static void test_stalled(int stalled, double after)
+static void test_stalled(int stalled, double after, parapet_ownership ownership)
 {
     double start = 0;
     parapet_status status = PARAPET_OK;
@@ -191,7 +191,7 @@ static void test_stalled(int stalled, double after)
     char who[32], text[PP_MESSAGE_BYTES + 64];
     (void)snprintf(who, sizeof who, "rank %d", stalled);
     launch_case_begin(&run, (uint64_t)(1e6 * after));
-    if (open_all(&of, DEADLINE_SECONDS, 2)) {
+    if (open_all(&of, DEADLINE_SECONDS, 2, ownership)) {
         launch_phase(&run, "writing with one rank standing still");
         if (run.rank == stalled)
             stall_after(after);
@@ -268,7 +268,7 @@ static void test_late(int late)
     int32_t generation = 0;
     opened of;
     launch_case_begin(&run, (uint64_t)late);
-    if (open_all(&of, LATE_DEADLINE_SECONDS, 1)) {
+    if (open_all(&of, LATE_DEADLINE_SECONDS, 1, PARAPET_OWNERSHIP_ROUND_ROBIN)) {
         launch_phase(&run, "writing with one rank late");
         if (run.rank == late)
             stay_away(LATE_SECONDS);
@@ -280,23 +280,30 @@ static void test_late(int late)
     (void)launch_case_end(&run, "one rank is late");
 }
 
+/* One after the other. */
+static parapet_ownership ownership_of(int number)
+{
+    return (parapet_ownership)(PARAPET_OWNERSHIP_ROUND_ROBIN + number % PARAPET_OWNERSHIP_STATIC);
+}
+
 int main(int argc, char **argv)
 {
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     test_late(run.ranks - 1);
-    test_absent(run.ranks - 1, 1);
-    test_stuck_storage(run.ranks / 2);
-    test_stalled(1, 0.02);
+    test_absent(run.ranks - 1, 1, PARAPET_OWNERSHIP_STATIC);
+    test_stuck_storage(run.ranks / 2, PARAPET_OWNERSHIP_LOCALITY);
+    test_stuck_storage(run.ranks / 2, PARAPET_OWNERSHIP_DYNAMIC);
+    test_stalled(1, 0.02, PARAPET_OWNERSHIP_LOCALITY);
     test_missed_exchange(run.ranks - 1);
     if (argc > 1 && strcmp(argv[1], "full") == 0) {
         int i;
         test_late(0);
         for (i = 0; i < run.ranks; i++)
-            test_absent(i, 2);
-        test_stuck_storage(0);
-        test_stuck_storage(run.ranks - 1);
+            test_absent(i, 2, ownership_of(i));
+        test_stuck_storage(0, PARAPET_OWNERSHIP_STATIC);
+        test_stuck_storage(run.ranks - 1, PARAPET_OWNERSHIP_ROUND_ROBIN);
         for (i = 0; i < 12; i++)
-            test_stalled(i % run.ranks, 0.01 + 0.0007 * i);
+            test_stalled(i % run.ranks, 0.01 + 0.0007 * i, ownership_of(i));
     }
     return launch_finish(&run);
 }

@@ -30,6 +30,7 @@ typedef struct limit_case {
     int64_t memory_bytes;
     parapet_transport transport;
     const char *codec;
+    parapet_ownership ownership;
 } limit_case;
 
 static launch run;
@@ -116,14 +117,16 @@ static void check_memory(parapet_store *store, const limit_case *by, const char 
 static void run_case(const limit_case *by)
 {
     static uint64_t number;
-    parapet_store_options options = {
-        .memory_bytes = by->memory_bytes, .transport = by->transport, .durability = PARAPET_DURABILITY_LEAVE};
+    parapet_store_options options = {.memory_bytes = by->memory_bytes,
+                                     .transport = by->transport,
+                                     .ownership = by->ownership,
+                                     .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     char path[600], description[96];
     launch_case_begin(&run, number);
     (void)snprintf(path, sizeof path, "%s/limit-%d", run.folder, (int)number++);
-    (void)snprintf(description, sizeof description, "%lld bytes, transport %lld, %s", (long long)by->memory_bytes,
-                   (long long)by->transport, by->codec);
+    (void)snprintf(description, sizeof description, "%lld bytes, transport %lld, %s, ownership %d",
+                   (long long)by->memory_bytes, (long long)by->transport, by->codec, (int)by->ownership);
     launch_expect(&run, resident_forget_most(), "the system forgets the peak of earlier cases");
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options))) {
         write_array(store, by->codec);
@@ -159,10 +162,11 @@ static void prepare(int64_t planes)
 
 int main(int argc, char **argv)
 {
-    static const limit_case cases[] = {{(int64_t)16 << 20, 1, "none"},   {(int64_t)16 << 20, 2, "none"},
-                                       {(int64_t)16 << 20, 1, "zstd:1"}, {(int64_t)16 << 20, 2, "zstd:1"},
-                                       {(int64_t)64 << 20, 1, "none"},   {(int64_t)64 << 20, 2, "none"},
-                                       {(int64_t)64 << 20, 1, "zstd:1"}, {(int64_t)64 << 20, 2, "zstd:1"}};
+    /* Every ownership with both limits. */
+    static const limit_case cases[] = {{(int64_t)16 << 20, 1, "none", 2},   {(int64_t)16 << 20, 2, "none", 3},
+                                       {(int64_t)16 << 20, 1, "zstd:1", 4}, {(int64_t)16 << 20, 2, "zstd:1", 1},
+                                       {(int64_t)64 << 20, 1, "none", 4},   {(int64_t)64 << 20, 2, "none", 1},
+                                       {(int64_t)64 << 20, 1, "zstd:1", 3}, {(int64_t)64 << 20, 2, "zstd:1", 2}};
     int64_t only;
     size_t i;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
