@@ -74,10 +74,12 @@ done:
     return status;
 }
 
-/* [collective] All ranks have done everything. */
-static parapet_status end_pass(const pp_copy_task *task, int pass)
+/* [collective] All ranks have done everything; one rank alone has said so. */
+static parapet_status end_pass(const copy_run *run, int pass)
 {
-    parapet_status status = pp_copy_task_tick(task, pp_rechunk_plan_array_bytes(task->plan));
+    const pp_copy_task *task = run->task;
+    int64_t bytes = pp_rechunk_plan_array_bytes(task->plan);
+    parapet_status status = run->told_bytes < bytes ? pp_copy_task_tick(task, bytes) : PARAPET_OK;
     if (status == PARAPET_OK && pp_copy_task_leads(task))
         status = leave_pass(task, pass);
     return pp_comm_agree(pp_copy_task_comm(task), "ending a pass", status);
@@ -154,7 +156,7 @@ static parapet_status run_pass(pp_copy_task *task, int pass, pp_copy_progress *p
     if (status == PARAPET_OK && pass == 0)
         status = look_for_holes(&run, atomic_load(&pp_store_counters(reads)->chunks_missing) - missing);
     if (status == PARAPET_OK)
-        status = end_pass(task, pass);
+        status = end_pass(&run, pass);
     progress->done_bytes += pp_rechunk_plan_array_bytes(task->plan);
     pp_dealing_close(&run.dealing);
     pp_free((char *)(uintptr_t)run.job.state);
