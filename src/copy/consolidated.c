@@ -12,7 +12,8 @@
 #include "base/checked.h"
 #include "copy/copy.h"
 
-#define MARK "__parapet/consolidate"
+#define OWN "__parapet"
+#define MARK OWN "/consolidate"
 
 /* Rank 0. */
 static parapet_status has_object(pp_store *store, const char *path, const char *name, bool *has)
@@ -91,14 +92,19 @@ static parapet_status set_mark(parapet_store *store, const char *group)
     return status == PARAPET_OK ? pp_store_settle(backend) : status;
 }
 
+/* With the directory that it was in, if that is empty now: readers list it and wonder. */
 static parapet_status remove_mark(parapet_store *store, const char *group)
 {
-    char *key = NULL;
-    parapet_status status = pp_path_join(group, MARK, &key);
-    if (status == PARAPET_OK)
-        status = pp_store_remove(pp_store_backend(store), key);
+    pp_store *backend = pp_store_backend(store);
+    char *key = NULL, *own = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(group, MARK, &key)) == PARAPET_OK &&
+        (status = pp_path_join(group, OWN, &own)) == PARAPET_OK &&
+        ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))
+        status = pp_store_remove_empty(backend, own);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    pp_free(own);
+    return status;
 }
 
 /* ---- All of them ---- */
