@@ -24,11 +24,6 @@ typedef struct reading {
     bool is_taken[PARAPET_MAX_NDIM];
 } reading;
 
-static bool is_given(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
-
 static word trim(word piece)
 {
     while (piece.length > 0 && piece.text[0] == ' ') {
@@ -435,9 +430,9 @@ static parapet_status read_view(pp_copy_wishes *wishes, const parapet_copy_chang
     region_of.text = changes->region;
     order_of.field = "order";
     order_of.text = changes->order;
-    if (is_given(changes->region))
+    if (pp_copy_is_given(changes->region))
         status = read_region(&region_of, &chosen, &has_region);
-    if (status == PARAPET_OK && is_given(changes->order))
+    if (status == PARAPET_OK && pp_copy_is_given(changes->order))
         status = read_order(&order_of, &listed);
     if (status != PARAPET_OK)
         return status;
@@ -463,9 +458,9 @@ parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_
     chunks.text = changes->chunks;
     shards.field = "shards";
     shards.text = changes->shards;
-    if (is_given(changes->chunks))
+    if (pp_copy_is_given(changes->chunks))
         status = read_extents(&chunks, &wishes->chunks, &has_chunks);
-    if (status == PARAPET_OK && is_given(changes->shards))
+    if (status == PARAPET_OK && pp_copy_is_given(changes->shards))
         status = read_extents(&shards, &wishes->shards, &has_shards);
     wishes->is_touched = wishes->is_touched || has_chunks || has_shards;
     return status;

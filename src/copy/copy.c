@@ -64,14 +64,9 @@ static parapet_status find_kind(const parapet_copy_request *request, parapet_nod
     return status;
 }
 
-static bool is_given(const char *names)
-{
-    return names != NULL && names[0] != '\0';
-}
-
 static parapet_status check_names(const parapet_copy_request *request, parapet_node_kind kind)
 {
-    if (kind == PARAPET_NODE_GROUP || (!is_given(request->include) && !is_given(request->exclude)))
+    if (kind == PARAPET_NODE_GROUP || (!pp_copy_is_given(request->include) && !pp_copy_is_given(request->exclude)))
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is an array; include and exclude are for the copy of a group",
                    request->source_path);

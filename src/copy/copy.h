@@ -6,6 +6,12 @@
 #include "array/hold.h"
 #include "copy/pass.h"
 
+/* Whether a text of a request says something: NULL and "" leave things as they are. */
+static inline bool pp_copy_is_given(const char *text)
+{
+    return text != NULL && text[0] != '\0';
+}
+
 /* changes.c: the texts of parapet_copy_changes, applied to one array. */
 
 typedef enum pp_extents_kind {

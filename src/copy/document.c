@@ -13,11 +13,6 @@ typedef struct cut {
     bool is_sharded;
 } cut;
 
-static bool is_given(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
-
 /* ---- What an element is, and what is said about the array ---- */
 
 static parapet_status copy_elements(const pp_array_document *source, pp_array_document *target)
@@ -76,7 +71,7 @@ static parapet_status choose_codecs(const parapet_copy_changes *changes, const p
 {
     const pp_chain_spec *own = pp_document_chunk_codecs(source);
     bool is_new = source->zarr_format == 2 || source->is_foreign || wishes->chunks.kind != PP_EXTENTS_SAME;
-    if (is_given(changes->codec))
+    if (pp_copy_is_given(changes->codec))
         return pp_codecs_from_words(codecs, changes->codec, source->type.element_bytes, !changes->no_checksum);
     if (is_new || !pp_chain_spec_can_stay(own, is_permuted(&wishes->view)))
         return pp_chain_spec_carry_over(own, is_new ? !changes->no_checksum : pp_chain_spec_ends_in_crc32c(own),

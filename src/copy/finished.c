@@ -22,12 +22,12 @@ static size_t whole_bytes(const char *text, size_t bytes)
 
 static const char *said(const char *text)
 {
-    return text != NULL && text[0] != '\0' ? text : "as the source";
+    return pp_copy_is_given(text) ? text : "as the source";
 }
 
 static void add_names(pp_text *text, const char *what, const char *names)
 {
-    if (names != NULL && names[0] != '\0')
+    if (pp_copy_is_given(names))
         pp_text_add(text, "; %s: %s", what, names);
 }
 

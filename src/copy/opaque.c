@@ -26,7 +26,7 @@ parapet_status pp_copy_objects_check(const pp_copy_task *task, bool is_in_tree)
         changes.chunks = changes.shards = NULL;
     if ((status = pp_copy_changes_parse(&wishes, &changes, source, is_in_tree)) != PARAPET_OK)
         return status;
-    if (!wishes.is_touched && (is_in_tree || changes.codec == NULL || changes.codec[0] == '\0'))
+    if (!wishes.is_touched && (is_in_tree || !pp_copy_is_given(changes.codec)))
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_UNSUPPORTED,
                    "data_type %s has elements of variable length, which can only be copied as they are: without %s",

@@ -40,7 +40,7 @@ static void add_digest(pp_text *text, const char *name, const unsigned char dige
 
 static void add_line(pp_text *text, const char *name, const char *value)
 {
-    pp_text_add(text, "\n%s: %s", name, value != NULL && value[0] != '\0' ? value : "as the source");
+    pp_text_add(text, "\n%s: %s", name, pp_copy_is_given(value) ? value : "as the source");
 }
 
 /* Everything that must be the same for a copy to be taken up again, one line each. */

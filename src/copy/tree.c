@@ -240,11 +240,6 @@ typedef struct tree_ends {
     char *source, *target;
 } tree_ends;
 
-static bool is_given(const char *text)
-{
-    return text != NULL && text[0] != '\0';
-}
-
 /* [collective] A misspelt dimension, or an array that cannot be copied, must not be found out after hours. */
 static parapet_status survey(tree_walk *copying, const tree_ends *ends)
 {
@@ -262,8 +257,8 @@ static parapet_status survey(tree_walk *copying, const tree_ends *ends)
     if (status == PARAPET_OK)
         status = pp_selection_check_found(copying->selection);
     if (status == PARAPET_OK && !walk.is_touched &&
-        (is_given(changes->chunks) || is_given(changes->shards) || is_given(changes->order) ||
-         is_given(changes->region)))
+        (pp_copy_is_given(changes->chunks) || pp_copy_is_given(changes->shards) || pp_copy_is_given(changes->order) ||
+         pp_copy_is_given(changes->region)))
         status = pp_fail(PARAPET_ERR_ARGUMENT,
                          "no array below \"%s\" has the dimensions that chunks, shards, order or region name",
                          ends->source);
