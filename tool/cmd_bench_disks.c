@@ -282,17 +282,18 @@ static void print_for_programs(const tool_bench *bench)
 /* As the library reads it for the option weights. */
 static bool write_weights(const tool_bench *bench, const char *path)
 {
-    char *text = text_format("parapet weights 1\nservers %d\n", bench->server_count);
-    bool is_written;
-    for (int i = 0; i < bench->server_count; i++) {
-        char *more = text_format("%sserver %d writing %lld reading %lld\n", text, i,
-                                 whole_speed(bench->speeds[i].writing), whole_speed(bench->speeds[i].reading));
-        free(text);
-        text = more;
+    char *text = NULL;
+    size_t bytes = 0;
+    FILE *stream = open_memstream(&text, &bytes);
+    bool is_written = stream != NULL;
+    if (is_written) {
+        (void)fprintf(stream, "parapet weights 1\nservers %d\n", bench->server_count);
+        for (int i = 0; i < bench->server_count; i++)
+            (void)fprintf(stream, "server %d writing %lld reading %lld\n", i, whole_speed(bench->speeds[i].writing),
+                          whole_speed(bench->speeds[i].reading));
+        (void)fprintf(stream, "end\n");
+        is_written = fclose(stream) == 0 && file_write(path, text);
     }
-    char *whole = text_format("%send\n", text);
-    is_written = file_write(path, whole);
-    free(whole);
     free(text);
     return is_written;
 }
