@@ -63,7 +63,10 @@ parapet_status pp_allocate_pages(void *memory, size_t bytes)
 
 parapet_status pp_allocate_huge_pages(void *memory, size_t bytes)
 {
-    void *fresh = allocate_aligned(bytes, PP_HUGE_PAGE_BYTES);
+    void *fresh;
+    if (bytes < PP_HUGE_PAGE_BYTES)
+        return pp_allocate_pages(memory, bytes);
+    fresh = allocate_aligned(bytes, PP_HUGE_PAGE_BYTES);
     if (fresh != NULL)
         (void)madvise(fresh, bytes, MADV_HUGEPAGE);
     return hand_over(memory, fresh, bytes);

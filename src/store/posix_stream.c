@@ -44,8 +44,9 @@ static parapet_status leave_direct(pp_posix_stream *stream)
     return PARAPET_OK;
 }
 
-/* The largest buffer that the budget gives, down to a size that still writes at speed. */
-static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *request)
+/* The largest buffer that the budget gives, down to a size that still writes at speed. Direct I/O out of huge pages
+ * has a five hundredth of the pages to look up; the kernel copies out of either at the same speed. */
+static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *request, bool is_direct)
 {
     size_t bytes = PP_WRITE_BUFFER_BYTES;
     parapet_status status;
@@ -55,6 +56,7 @@ static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *
         bytes = (size_t)request->bound_bytes;
     if (request->buffer_bytes > 0)
         bytes = pp_min_size(bytes, whole_pages(request->buffer_bytes));
+    buffer->wants_huge_pages = is_direct;
     while ((status = pp_buffer_init(buffer, request->budget, bytes, "write buffers")) == PARAPET_ERR_MEMORY &&
            bytes > PP_LEAST_WRITE_BUFFER_BYTES)
         bytes = pp_max_size(bytes / 2, PP_LEAST_WRITE_BUFFER_BYTES);
@@ -93,6 +95,7 @@ parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_st
                                      const pp_write_request *request, uint64_t bytes)
 {
     parapet_status status = pp_allocate(stream, sizeof **stream);
+    bool is_direct = wants_direct(store, request, descriptor);
     if (status != PARAPET_OK) {
         (void)close(descriptor);
         return status;
@@ -100,8 +103,8 @@ parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_st
     (*stream)->key = request->key;
     (*stream)->descriptor = descriptor;
     (*stream)->is_durable = !store->options.not_durable;
-    if ((status = reserve_buffer(&(*stream)->buffer, request)) != PARAPET_OK ||
-        (status = set_start(*stream, wants_direct(store, request, descriptor), bytes)) != PARAPET_OK) {
+    if ((status = reserve_buffer(&(*stream)->buffer, request, is_direct)) != PARAPET_OK ||
+        (status = set_start(*stream, is_direct, bytes)) != PARAPET_OK) {
         (void)pp_posix_stream_close(*stream);
         *stream = NULL;
     }
