@@ -5,9 +5,14 @@
 
 #include "base/checked.h"
 #include "base/loops.h"
+#include "geometry/nontemporal.h"
 
 /* Side of a block of a transposing copy, in elements; the best of 8 to 256 measured with 8-byte elements. */
 #define BLOCK_SIDE 64
+
+/* Copying past the caches pays for large copies of runs of a few cache lines or more. */
+#define LEAST_NONTEMPORAL_BYTES ((size_t)256 << 10)
+#define LEAST_NONTEMPORAL_RUN_BYTES 256
 
 /* Room for repetitions of the element to fill with; small, so that it stays in the fastest cache. */
 #define PATTERN_BYTES 4096
@@ -113,13 +118,25 @@ static void copy_plane_in_blocks(pp_place at, const plane *whole)
     }
 }
 
-static void run_loops(pp_loops *loops)
+static void copy_plane_past_caches(pp_place at, const plane *whole)
+{
+    int64_t row, column;
+    for (row = 0; row < whole->rows.count; row++)
+        for (column = 0; column < whole->columns.count; column++) {
+            pp_place run = pp_loop_step(pp_loop_step(at, whole->rows, row), whole->columns, column);
+            pp_nontemporal_copy((void *)(uintptr_t)run.to, (const void *)(uintptr_t)run.from, whole->run_bytes);
+        }
+}
+
+typedef void (*copy_of_plane)(pp_place at, const plane *whole);
+
+static void run_loops(pp_loops *loops, copy_of_plane wanted)
 {
     static const pp_loop once = {1, 0, 0};
     int64_t position[PARAPET_MAX_NDIM] = {0};
     int ndim = loops->ndim;
     int fastest = fastest_in_source(loops);
-    void (*copy)(pp_place at, const plane *whole) = fastest == ndim - 1 ? copy_plane : copy_plane_in_blocks;
+    copy_of_plane copy = fastest == ndim - 1 ? wanted : copy_plane_in_blocks;
     pp_place at = loops->origin;
     plane inner;
     if (fastest < ndim - 1)
@@ -132,13 +149,28 @@ static void run_loops(pp_loops *loops)
     while (pp_loops_next(loops, ndim - 2, position, &at));
 }
 
+static bool goes_past_caches(const pp_strided *copy, const pp_loops *loops)
+{
+    size_t bytes = copy->element_bytes;
+    int d;
+    for (d = 0; d < copy->ndim; d++)
+        bytes *= (size_t)copy->count[d];
+    return copy->is_nontemporal && loops->run_bytes >= LEAST_NONTEMPORAL_RUN_BYTES &&
+           bytes >= LEAST_NONTEMPORAL_BYTES;
+}
+
 void pp_strided_copy(const pp_strided *copy)
 {
     pp_loops loops;
     if (!build_loops(&loops, copy, false))
         return;
     pp_loops_lengthen_run(&loops);
-    run_loops(&loops);
+    if (!goes_past_caches(copy, &loops)) {
+        run_loops(&loops, copy_plane);
+        return;
+    }
+    run_loops(&loops, copy_plane_past_caches);
+    pp_nontemporal_end();
 }
 
 /* Copies a pattern of that many elements over dense rows as often as it fits; the rest of each row stays. */
@@ -150,7 +182,7 @@ static void fill_with_pattern(pp_loops loops, const unsigned char *pattern, int6
     *inner = (pp_loop){inner->count / elements, (int64_t)loops.run_bytes, 0};
     if (inner->count == 1)
         loops.ndim--;
-    run_loops(&loops);
+    run_loops(&loops, copy_plane);
 }
 
 static void fill_dense_rows(const pp_loops *loops)
@@ -176,7 +208,7 @@ void pp_strided_fill(const pp_strided *fill)
     if (has_dense_rows(&loops) && loops.run_bytes <= PATTERN_BYTES / 2)
         fill_dense_rows(&loops);
     else
-        run_loops(&loops);
+        run_loops(&loops, copy_plane);
 }
 
 void pp_fill_elements(void *target, int64_t count, size_t element_bytes, const void *value)

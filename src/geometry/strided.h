@@ -6,6 +6,7 @@
 #ifndef PARAPET_GEOMETRY_STRIDED_H
 #define PARAPET_GEOMETRY_STRIDED_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "geometry/box.h"
@@ -18,6 +19,7 @@ typedef struct pp_strided {
     const int64_t *target_strides;
     const void *source;
     const int64_t *source_strides;
+    bool is_nontemporal; /* the target is not read again soon: nontemporal.h */
 } pp_strided;
 
 /* Target and source must not overlap. */

@@ -17,7 +17,14 @@ uint64_t pp_move_address(const pp_move *move)
                       pp_strides_offset(&held, pp_claim_strides(move->claim, move->ndim_most), move->box->start));
 }
 
-static void copy_box(const pp_move *move, pp_direction direction, void *there, const int64_t *there_strides)
+/* The memory that a chunk is exchanged with. */
+typedef struct memory {
+    void *data;
+    const int64_t *strides;
+    bool is_callers; /* and not read again soon */
+} memory;
+
+static void copy_box(const pp_move *move, pp_direction direction, memory there)
 {
     int64_t chunk_strides[PARAPET_MAX_NDIM];
     unsigned char *in_chunk = place_in_chunk(move, chunk_strides);
@@ -26,24 +33,26 @@ static void copy_box(const pp_move *move, pp_direction direction, void *there, c
         .ndim = move->box->ndim,
         .element_bytes = move->element_bytes,
         .count = move->box->count,
-        .target = gathers ? in_chunk : there,
-        .target_strides = gathers ? chunk_strides : there_strides,
-        .source = gathers ? there : in_chunk,
-        .source_strides = gathers ? there_strides : chunk_strides,
+        .target = gathers ? in_chunk : there.data,
+        .target_strides = gathers ? chunk_strides : there.strides,
+        .source = gathers ? there.data : in_chunk,
+        .source_strides = gathers ? there.strides : chunk_strides,
+        .is_nontemporal = !gathers && there.is_callers,
     });
 }
 
 void pp_move_own(const pp_move *move, pp_direction direction)
 {
-    copy_box(move, direction, (void *)(uintptr_t)pp_move_address(move),
-             pp_claim_strides(move->claim, move->ndim_most));
+    copy_box(
+        move, direction,
+        (memory){(void *)(uintptr_t)pp_move_address(move), pp_claim_strides(move->claim, move->ndim_most), true});
 }
 
 void pp_move_packed(const pp_move *move, pp_direction direction, void *packed)
 {
     int64_t strides[PARAPET_MAX_NDIM];
     pp_strides_c_order(move->box->ndim, move->box->count, move->element_bytes, strides);
-    copy_box(move, direction, packed, strides);
+    copy_box(move, direction, (memory){packed, strides, false});
 }
 
 bool pp_move_direct(const pp_move *move, pp_direction direction, int64_t process)

@@ -112,6 +112,7 @@ static void check_case(test_random *random, int ndim, const int64_t *count, size
             .target_strides = target.strides,
             .source = source.data + source.origin,
             .source_strides = fills ? NULL : source.strides,
+            .is_nontemporal = test_random_between(random, 0, 1) == 0,
         };
         copy_naively(&copy, expected + target.origin);
         if (fills)
@@ -187,6 +188,18 @@ static void test_copy__agrees_for_long_rows_and_large_elements(void **state)
     }
 }
 
+/* Large enough to go past the caches, with runs of every alignment and rows that end anywhere in a cache line. */
+static void test_copy__agrees_when_it_goes_past_the_caches(void **state)
+{
+    test_random random = test_random_start();
+    int i;
+    (void)state;
+    for (i = 0; i < 60; i++) {
+        int64_t count[2] = {test_random_between(&random, 1, 300), test_random_between(&random, 250, 1500)};
+        check_case(&random, 2, count, random_element_bytes(&random));
+    }
+}
+
 static void test_copy__takes_32_dimensions(void **state)
 {
     test_random random = test_random_start();
@@ -207,7 +220,7 @@ static void test_copy__repeats_a_source_whose_stride_is_zero(void **state)
     uint16_t target[12];
     int i;
     (void)state;
-    pp_strided_copy(&(pp_strided){2, 2, count, target, target_strides, row, source_strides});
+    pp_strided_copy(&(pp_strided){2, 2, count, target, target_strides, row, source_strides, false});
     for (i = 0; i < 12; i++)
         assert_int_equal(target[i], row[i % 3]);
 }
@@ -218,9 +231,9 @@ static void test_copy__of_no_elements_touches_nothing(void **state)
     const unsigned char source[1] = {1};
     unsigned char target[1] = {9};
     (void)state;
-    pp_strided_copy(&(pp_strided){3, 1, count, target, strides, source, strides});
-    pp_strided_fill(&(pp_strided){3, 1, count, target, strides, source, NULL});
-    pp_strided_copy(&(pp_strided){3, 1, count, NULL, strides, NULL, strides});
+    pp_strided_copy(&(pp_strided){3, 1, count, target, strides, source, strides, false});
+    pp_strided_fill(&(pp_strided){3, 1, count, target, strides, source, NULL, false});
+    pp_strided_copy(&(pp_strided){3, 1, count, NULL, strides, NULL, strides, false});
     pp_fill_elements(NULL, 0, 8, source);
     assert_int_equal(target[0], 9);
 }
@@ -229,10 +242,10 @@ static void test_copy__of_no_dimensions_is_one_element(void **state)
 {
     double source = 2.5, target[3] = {0, 0, 0};
     (void)state;
-    pp_strided_copy(&(pp_strided){0, 8, NULL, &target[1], NULL, &source, NULL});
+    pp_strided_copy(&(pp_strided){0, 8, NULL, &target[1], NULL, &source, NULL, false});
     assert_true(target[0] == 0 && target[1] == 2.5 && target[2] == 0);
     source = 3.5;
-    pp_strided_fill(&(pp_strided){0, 8, NULL, &target[1], NULL, &source, NULL});
+    pp_strided_fill(&(pp_strided){0, 8, NULL, &target[1], NULL, &source, NULL, false});
     assert_true(target[0] == 0 && target[1] == 3.5 && target[2] == 0);
 }
 
@@ -318,7 +331,7 @@ static void test_copy__blocks_with_halos_make_an_array_and_get_it_back(void **st
         visit_block(&part, &part.inside, true);
         pp_strided_copy(&(pp_strided){2, 4, part.inside.count,
                                       whole + pp_strides_offset(&array, strides, part.inside.start), strides,
-                                      element_of(&part, part.inside.start), part.strides});
+                                      element_of(&part, part.inside.start), part.strides, false});
     }
     for (i = 0; i < 63; i++)
         assert_memory_equal(whole + 4 * i, &i, 4);
@@ -328,7 +341,7 @@ static void test_copy__blocks_with_halos_make_an_array_and_get_it_back(void **st
         memset(part.data, 0xff, sizeof part.data);
         assert_true(pp_box_intersect(&part.with_halo, &array, &common));
         pp_strided_copy(&(pp_strided){2, 4, common.count, element_of(&part, common.start), part.strides,
-                                      whole + pp_strides_offset(&array, strides, common.start), strides});
+                                      whole + pp_strides_offset(&array, strides, common.start), strides, false});
         visit_block(&part, &array, false);
     }
 }
@@ -339,6 +352,7 @@ int main(void)
         cmocka_unit_test(test_copy__agrees_with_one_element_at_a_time),
         cmocka_unit_test(test_copy__agrees_across_the_edges_of_blocks),
         cmocka_unit_test(test_copy__agrees_for_long_rows_and_large_elements),
+        cmocka_unit_test(test_copy__agrees_when_it_goes_past_the_caches),
         cmocka_unit_test(test_copy__takes_32_dimensions),
         cmocka_unit_test(test_copy__repeats_a_source_whose_stride_is_zero),
         cmocka_unit_test(test_copy__of_no_elements_touches_nothing),
