@@ -6,6 +6,7 @@
 #include "base/checked.h"
 #include "base/loops.h"
 #include "geometry/nontemporal.h"
+#include "geometry/transpose.h"
 
 /* Side of a block of a transposing copy, in elements; the best of 8 to 256 measured with 8-byte elements. */
 #define BLOCK_SIDE 64
@@ -102,6 +103,40 @@ static void copy_plane(pp_place at, const plane *whole)
     }
 }
 
+/* All of the block but what is left over at two of its edges. Row by row: what is written lies together. */
+static void copy_in_tiles(pp_place at, const plane *block, int64_t side)
+{
+    int64_t row, column;
+    for (row = 0; row + side <= block->rows.count; row += side)
+        for (column = 0; column + side <= block->columns.count; column += side) {
+            pp_place corner = pp_loop_step(pp_loop_step(at, block->rows, row), block->columns, column);
+            pp_transpose_tile(&(pp_tile){.target = (unsigned char *)(uintptr_t)corner.to,
+                                         .target_stride = block->rows.to,
+                                         .source = (const unsigned char *)(uintptr_t)corner.from,
+                                         .source_stride = block->columns.from},
+                              block->run_bytes);
+        }
+}
+
+/* Tiles, and what is left over: rows below them over all columns, and columns beside them. */
+static void copy_block(pp_place at, const plane *block)
+{
+    int64_t run = (int64_t)block->run_bytes, side = pp_transpose_side(block->run_bytes), rows, columns;
+    plane below = *block, beside = *block;
+    if (side == 0 || block->rows.from != run || block->columns.to != run) {
+        copy_plane(at, block);
+        return;
+    }
+    copy_in_tiles(at, block, side);
+    rows = block->rows.count / side * side;
+    columns = block->columns.count / side * side;
+    below.rows.count -= rows;
+    copy_plane(pp_loop_step(at, below.rows, rows), &below);
+    beside.rows.count = rows;
+    beside.columns.count -= columns;
+    copy_plane(pp_loop_step(at, beside.columns, columns), &beside);
+}
+
 /* For rows that are the source's fastest loop and columns that are the target's: a block of both fits in cache,
  * so that each cache line is fetched once and used whole. */
 static void copy_plane_in_blocks(pp_place at, const plane *whole)
@@ -113,7 +148,7 @@ static void copy_plane_in_blocks(pp_place at, const plane *whole)
         block.columns.count = pp_min_i64(BLOCK_SIDE, whole->columns.count - column);
         for (row = 0; row < whole->rows.count; row += BLOCK_SIDE) {
             block.rows.count = pp_min_i64(BLOCK_SIDE, whole->rows.count - row);
-            copy_plane(pp_loop_step(top, whole->rows, row), &block);
+            copy_block(pp_loop_step(top, whole->rows, row), &block);
         }
     }
 }
