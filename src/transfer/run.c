@@ -5,6 +5,10 @@
 #include "transfer/open_shards.h"
 #include "transfer/taker.h"
 
+/* One chunk of at most so many bytes, or several of so many together, is done before threads would have started. */
+#define MOST_ITEM_BYTES ((int64_t)8 << 20)
+#define LITTLE_BYTES ((int64_t)256 << 10)
+
 static const char *const doing[] = {[PP_READING] = "reading", [PP_WRITING] = "writing"};
 
 /* Of what is the same for all arrays of a transfer. */
@@ -209,10 +213,28 @@ static void clear_transfer(pp_transfer *transfer)
 
 /* ---- The run ---- */
 
+/* Whether a transfer has nothing that could be done beside anything else. With other ranks there is always something:
+ * their messages. */
+static bool is_one_item(const pp_transfer *transfer)
+{
+    const pp_worklist *list = &transfer->view->list;
+    const pp_layout *layout;
+    int64_t chunks, bytes;
+    if (list->count != 1 || !transfer->session->is_alone)
+        return false;
+    layout = pp_session_context(transfer->session, list->work[0].target)->layout;
+    chunks = list->work[0].last_chunk - list->work[0].first_chunk + 1;
+    if (transfer->operations->direction == PP_WRITING) /* what is not written is kept */
+        chunks = layout->tiling.chunks.cell_count;
+    bytes = (int64_t)pp_chain_decoded_bytes(layout->chain);
+    return bytes <= (chunks == 1 ? MOST_ITEM_BYTES : LITTLE_BYTES / chunks);
+}
+
 static pp_pipeline_job pipeline_of(pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
     bool writes = transfer->operations->direction == PP_WRITING;
+    bool is_small = is_one_item(transfer);
     return (pp_pipeline_job){
         .context = transfer,
         .next = next_item,
@@ -224,9 +246,9 @@ static pp_pipeline_job pipeline_of(pp_transfer *transfer)
         .items = transfer->items,
         .item_bytes = transfer->operations->item_bytes,
         .slot_count = transfer->memory.slot_count,
-        .worker_count = context->threads,
+        .worker_count = is_small ? 1 : context->threads,
         .workers = writes ? PP_PIPELINE_PRODUCES : PP_PIPELINE_CONSUMES,
-        .has_storage_thread = context->has_storage_thread,
+        .has_storage_thread = context->has_storage_thread && !is_small,
     };
 }
 
