@@ -8,6 +8,8 @@
 #include <time.h>
 #include <unistd.h>
 
+#include "pages.h"
+
 _Noreturn void bench_die(const char *what, const char *why)
 {
     fprintf(stderr, "bench: %s: %s\n", what, why);
@@ -128,7 +130,7 @@ static void empty_page_cache(const bench_case *c)
 
 static void allocate(bench_case *c)
 {
-    c->data = aligned_alloc(4096, (c->bytes + 4095) / 4096 * 4096);
+    c->data = bench_pages(c->bytes);
     if (c->data == NULL)
         bench_die("the block of a rank", "no memory");
 }

@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 #define BENCH_PATH_BYTES 4096
-#define BENCH_PIECE_BYTES ((size_t)4 << 20)
 
 typedef struct bench_case {
     int rank, rank_count;

@@ -31,6 +31,11 @@ METHODS_BETWEEN_LIMITS = 6
 LIMIT_SECONDS = 180 # more than that is reported as such
 ACTIONS = ("write", "read")
 MOST_TAKEN = 0.05 # of the cores, by others: two-phase peers lose far more by it than Parapet and the limits do
+# What is wanted, by layout and action: of fpp_direct on ext4, and of fpp on tmpfs.
+OF_DIRECT = {("natural", "write"): 0.90, ("natural", "read"): 0.90, ("slabs", "write"): 0.80, ("slabs", "read"): 0.75,
+             ("misaligned", "write"): 0.75, ("misaligned", "read"): 0.75}
+OF_MEMORY = {("natural", "write"): 0.66, ("natural", "read"): 0.65, ("slabs", "write"): 0.58, ("slabs", "read"): 0.65}
+OF_MEMORY_16 = {("natural", "read"): 0.46, ("slabs", "read"): 0.48}
 RATIOS = ("crossed", "of_fpp", "of_fpp_direct", "of_best_peer")
 
 # What --quick must reach for the exit status to be 0: at least this much of fpp, by file system and action: half of
@@ -302,12 +307,13 @@ class Collective:
         """What is wanted of Parapet: (name, found, least)."""
         fs, ranks, action = key
         is_direct = method.transport == "1"
-        if fs == "ext4":
-            yield "of fpp", row["of_fpp"], 0.95 if is_direct else 0.75
-            if is_direct:
-                yield "of fpp_direct", row["of_fpp_direct"], 0.85
-        else:
-            yield "of fpp", row["of_fpp"], 0.55 if method.layout == "natural" else 0.50
+        case = (method.layout, action)
+        if fs == "ext4" and not is_direct:
+            yield "of fpp", row["of_fpp"], 0.75
+        elif fs == "ext4" and case in OF_DIRECT:
+            yield "of fpp_direct", row["of_fpp_direct"], OF_DIRECT[case]
+        elif fs == "tmpfs" and case in OF_MEMORY:
+            yield "of fpp", row["of_fpp"], OF_MEMORY_16.get(case, OF_MEMORY[case]) if ranks == 16 else OF_MEMORY[case]
         if self.is_quiet():
             yield "of the best peer", row["of_best_peer"], 1.5
         if ranks == 16 and 4 in self.selection.ranks:

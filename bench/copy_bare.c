@@ -13,7 +13,8 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIECE_BYTES ((size_t)4 << 20)
+#include "pages.h"
+
 #define BLOCK_BYTES ((size_t)4096)
 
 static void die(const char *what)
@@ -59,7 +60,7 @@ static int copy_file(const char *source, const char *target, int flags, unsigned
     ssize_t moved;
     if (from < 0 || to < 0)
         die(from < 0 ? source : target);
-    while ((moved = read(from, piece, PIECE_BYTES)) > 0) {
+    while ((moved = read(from, piece, BENCH_PIECE_BYTES)) > 0) {
         size_t rest = flags != 0 ? (size_t)moved % BLOCK_BYTES : 0;
         write_all(to, piece, (size_t)moved - rest);
         write_rest(to, piece + (size_t)moved - rest, rest);
@@ -72,7 +73,7 @@ static int copy_file(const char *source, const char *target, int flags, unsigned
 
 int main(int argc, char **argv)
 {
-    unsigned char *piece = aligned_alloc(BLOCK_BYTES, PIECE_BYTES);
+    unsigned char *piece = bench_pages(BENCH_PIECE_BYTES);
     int *targets = calloc((size_t)argc, sizeof *targets);
     bool is_direct = argc > 1 && strcmp(argv[1], "direct") == 0;
     double started = now();

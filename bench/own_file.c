@@ -6,6 +6,8 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "pages.h"
+
 static int open_own_file(const bench_case *c, const char *folder, int flags)
 {
     char name[128], path[BENCH_PATH_BYTES];

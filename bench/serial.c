@@ -14,7 +14,7 @@
 #include <time.h>
 #include <unistd.h>
 
-#define PIECE_BYTES ((size_t)4 << 20)
+#include "pages.h"
 
 typedef struct job {
     const char *method, *directory, *codec;
@@ -53,7 +53,7 @@ static void bare_write(const job *j, int flags)
     if (file < 0)
         die(path);
     while (done < j->bytes) {
-        size_t piece = j->bytes - done < PIECE_BYTES ? j->bytes - done : PIECE_BYTES;
+        size_t piece = j->bytes - done < BENCH_PIECE_BYTES ? j->bytes - done : BENCH_PIECE_BYTES;
         ssize_t moved = pwrite(file, j->data + done, piece, (off_t)done);
         if (moved <= 0)
             die("pwrite");
@@ -73,7 +73,7 @@ static void bare_read(const job *j, int flags)
     if (file < 0)
         die(path);
     while (done < j->bytes) {
-        size_t piece = j->bytes - done < PIECE_BYTES ? j->bytes - done : PIECE_BYTES;
+        size_t piece = j->bytes - done < BENCH_PIECE_BYTES ? j->bytes - done : BENCH_PIECE_BYTES;
         ssize_t moved = pread(file, j->target + done, piece, (off_t)done);
         if (moved <= 0)
             die("pread");
@@ -147,8 +147,8 @@ static double run(const job *j)
 static void load_data(job *j, const char *path)
 {
     int file = open(path, O_RDONLY);
-    j->data = aligned_alloc(4096, j->bytes);
-    j->target = aligned_alloc(4096, j->bytes);
+    j->data = bench_pages(j->bytes);
+    j->target = bench_pages(j->bytes);
     if (file < 0 || j->data == NULL || j->target == NULL || read(file, j->data, 0) != 0)
         die(path);
     for (size_t done = 0; done < j->bytes;) {
