@@ -79,8 +79,13 @@ void pp_posix_close_quietly(int descriptor, int kept_open);
 /* Opens a directory for use with *at calls; creates it and those above it as needed. */
 parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory);
 
-/* The same for a directory that goes again with what is put in it, such as that of a lock: it need not be durable
- * before pp_posix_provide_directory wants it, or something below it. */
+/* Does something in such a directory. While it is empty another job may remove it: what failed because it was gone is
+ * done again in a new one, so it must change nothing when it fails. */
+typedef parapet_status (*pp_posix_act)(void *context, int directory);
+parapet_status pp_posix_act_in_directory(pp_posix_store *store, const char *path, pp_posix_act act, void *context);
+
+/* Like pp_posix_provide_directory, for a directory that goes again with what is put in it, such as that of a lock: it
+ * need not be durable before pp_posix_provide_directory wants it, or something below it. */
 parapet_status pp_posix_provide_passing_directory(pp_posix_store *store, const char *path, int *directory);
 
 /* The sentence and status of a failed read of a key: only here do ENOENT and ENOTDIR mean "not there". */

@@ -94,3 +94,25 @@ parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *pat
     pp_posix_close_quietly(*directory, store->root);
     return kept;
 }
+
+/* A directory that was removed while it is open has no name left. */
+static bool is_gone(int directory)
+{
+    struct stat found;
+    return fstat(directory, &found) != 0 || found.st_nlink == 0;
+}
+
+parapet_status pp_posix_act_in_directory(pp_posix_store *store, const char *path, pp_posix_act act, void *context)
+{
+    parapet_status status;
+    bool has_vanished;
+    int directory, attempt = 0;
+    do {
+        if ((status = pp_posix_provide_directory(store, path, &directory)) != PARAPET_OK)
+            return status;
+        status = act(context, directory);
+        has_vanished = status != PARAPET_OK && is_gone(directory);
+        pp_posix_close_quietly(directory, store->root);
+    } while (has_vanished && ++attempt < ATTEMPTS_MOST);
+    return status;
+}

@@ -23,20 +23,27 @@ void pp_posix_close_log(pp_log *log)
     pp_free(self);
 }
 
+/* The file of a log, and where its descriptor is wanted. */
+typedef struct creation {
+    const char *key;
+    int *descriptor;
+} creation;
+
+static parapet_status create_in(void *context, int directory)
+{
+    const creation *wanted = context;
+    pp_posix_place place;
+    pp_posix_locate(&place, wanted->key);
+    *wanted->descriptor =
+        openat(directory, place.name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
+    return *wanted->descriptor < 0 ? pp_posix_fail_write(errno, "open the log", wanted->key) : PARAPET_OK;
+}
+
 static parapet_status create_file(pp_posix_store *store, const char *key, int *descriptor)
 {
     pp_posix_place place;
-    int directory;
-    parapet_status status;
     pp_posix_locate(&place, key);
-    if ((status = pp_posix_provide_directory(store, place.parent, &directory)) != PARAPET_OK)
-        return status;
-    *descriptor =
-        openat(directory, place.name, O_WRONLY | O_CREAT | O_NOFOLLOW | O_NONBLOCK | O_NOCTTY | O_CLOEXEC, 0666);
-    if (*descriptor < 0)
-        status = pp_posix_fail_write(errno, "open the log", key);
-    (void)close(directory);
-    return status;
+    return pp_posix_act_in_directory(store, place.parent, create_in, &(creation){key, descriptor});
 }
 
 static parapet_status open_file(pp_posix_store *store, const char *key, int *descriptor)

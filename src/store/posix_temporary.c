@@ -62,19 +62,27 @@ static parapet_status fail_create(const pp_posix_temporary *temporary)
     return pp_posix_fail_write(errno, "create a temporary file for", temporary->key);
 }
 
-parapet_status pp_posix_temporary_create(const pp_posix_temporary *temporary, int *descriptor)
+/* A temporary file, and where its descriptor is wanted. */
+typedef struct creation {
+    const pp_posix_temporary *temporary;
+    int *descriptor;
+} creation;
+
+static parapet_status create_in(void *context, int directory)
 {
-    int directory;
-    parapet_status status = pp_posix_provide_directory(temporary->store, temporary->staging, &directory);
-    if (status != PARAPET_OK)
-        return status;
+    const creation *wanted = context;
+    const pp_posix_temporary *temporary = wanted->temporary;
     if (temporary->is_named)
         remove_leftover(directory, temporary->name);
-    *descriptor = openat(directory, temporary->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
-    if (*descriptor < 0)
-        status = fail_create(temporary);
-    (void)close(directory);
-    return status;
+    *wanted->descriptor =
+        openat(directory, temporary->name, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0666);
+    return *wanted->descriptor < 0 ? fail_create(temporary) : PARAPET_OK;
+}
+
+parapet_status pp_posix_temporary_create(const pp_posix_temporary *temporary, int *descriptor)
+{
+    return pp_posix_act_in_directory(temporary->store, temporary->staging, create_in,
+                                     &(creation){temporary, descriptor});
 }
 
 /* O_NONBLOCK: a named pipe put in its place must not stop us. */

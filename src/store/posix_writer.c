@@ -163,10 +163,20 @@ int pp_posix_rename_exclusive(int from, const char *temporary, int to, const cha
     return 0;
 }
 
-static parapet_status rename_between(posix_writer *self, int from, int to, pp_publish_mode mode)
+/* A name for what was written: from the directory of temporary files to that of the key. */
+typedef struct publication {
+    posix_writer *writer;
+    int from;
+    pp_publish_mode mode;
+} publication;
+
+static parapet_status rename_between(void *context, int to)
 {
+    const publication *wanted = context;
+    posix_writer *self = wanted->writer;
+    pp_publish_mode mode = wanted->mode;
+    int from = wanted->from, result;
     pp_posix_place place;
-    int result;
     pp_posix_locate(&place, self->key);
     result = mode == PP_PUBLISH_EXCLUSIVE ? pp_posix_rename_exclusive(from, self->temporary.name, to, place.name)
                                           : renameat(from, self->temporary.name, to, place.name);
@@ -186,18 +196,13 @@ static parapet_status rename_between(posix_writer *self, int from, int to, pp_pu
 static parapet_status rename_into_place(posix_writer *self, const char *parent, pp_publish_mode mode)
 {
     pp_posix_store *store = (pp_posix_store *)self->writer.store;
-    int from, to;
-    parapet_status status = pp_posix_provide_directory(store, parent, &to);
-    if (status != PARAPET_OK)
-        return status;
-    from = pp_posix_open(store, self->temporary.staging, O_PATH | O_DIRECTORY);
-    if (from < 0) {
-        status = pp_posix_fail_write(errno, "open the staging directory of", self->key);
-    } else {
-        status = rename_between(self, from, to, mode);
-        (void)close(from);
-    }
-    (void)close(to);
+    publication wanted = {.writer = self, .mode = mode};
+    parapet_status status;
+    wanted.from = pp_posix_open(store, self->temporary.staging, O_PATH | O_DIRECTORY);
+    if (wanted.from < 0)
+        return pp_posix_fail_write(errno, "open the staging directory of", self->key);
+    status = pp_posix_act_in_directory(store, parent, rename_between, &wanted);
+    (void)close(wanted.from);
     return status;
 }
 
@@ -252,18 +257,25 @@ static bool is_same_file(int from, const char *name, int to, const char *new_nam
            one.st_ino == other.st_ino;
 }
 
-static parapet_status move_between(int from, const char *key, int to, const char *new_key)
+/* A key whose directory is open, and what it is to become. */
+typedef struct moving {
+    int from;
+    const char *key, *new_key;
+} moving;
+
+static parapet_status move_between(void *context, int to)
 {
+    const moving *wanted = context;
     pp_posix_place old, new;
-    pp_posix_locate(&old, key);
-    pp_posix_locate(&new, new_key);
-    if (pp_posix_rename_exclusive(from, old.name, to, new.name) == 0)
+    pp_posix_locate(&old, wanted->key);
+    pp_posix_locate(&new, wanted->new_key);
+    if (pp_posix_rename_exclusive(wanted->from, old.name, to, new.name) == 0)
         return PARAPET_OK;
     if (errno != EEXIST)
-        return pp_posix_fail_read(errno, "move", key);
-    if (is_same_file(from, old.name, to, new.name) && unlinkat(from, old.name, 0) == 0)
+        return pp_posix_fail_read(errno, "move", wanted->key);
+    if (is_same_file(wanted->from, old.name, to, new.name) && unlinkat(wanted->from, old.name, 0) == 0)
         return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_EXISTS, "%s already exists", new_key);
+    return pp_fail(PARAPET_ERR_EXISTS, "%s already exists", wanted->new_key);
 }
 
 static parapet_status move_from(pp_posix_store *store, int from, const char *key, const char *new_key)
@@ -271,15 +283,11 @@ static parapet_status move_from(pp_posix_store *store, int from, const char *key
     pp_posix_place old, new;
     char *parents[2] = {NULL, NULL};
     parapet_status status, marked;
-    int to;
     pp_posix_locate(&old, key);
     pp_posix_locate(&new, new_key);
-    if ((status = pp_posix_provide_directory(store, new.parent, &to)) != PARAPET_OK)
-        return status;
     if ((status = pp_text_duplicate(&parents[0], old.parent)) == PARAPET_OK &&
         (status = pp_text_duplicate(&parents[1], new.parent)) == PARAPET_OK)
-        status = move_between(from, key, to, new_key);
-    (void)close(to);
+        status = pp_posix_act_in_directory(store, new.parent, move_between, &(moving){from, key, new_key});
     if (status != PARAPET_OK) {
         pp_free(parents[0]);
         pp_free(parents[1]);
