@@ -95,11 +95,12 @@ parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *pat
     return kept;
 }
 
-/* A directory that was removed while it is open has no name left. */
+/* A directory that was removed while it is open has no name left, or, on a file system of the network, is not known
+ * any more. */
 static bool is_gone(int directory)
 {
     struct stat found;
-    return fstat(directory, &found) != 0 || found.st_nlink == 0;
+    return fstat(directory, &found) == 0 ? found.st_nlink == 0 : errno == ESTALE;
 }
 
 parapet_status pp_posix_act_in_directory(pp_posix_store *store, const char *path, pp_posix_act act, void *context)
