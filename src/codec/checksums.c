@@ -1,5 +1,5 @@
 /* Decoding of the codecs that put a checksum beside the bytes. fletcher32, crc32 and adler32 are those of
- * numcodecs, met in Zarr v2 only. */
+ * numcodecs; fletcher32 is also HDF5's. */
 #include <zlib.h>
 
 #include "base/bytes.h"
@@ -125,6 +125,7 @@ const pp_codec_ops pp_fletcher32_ops = {
     .traits =
         {
             .name = "fletcher32",
+            .v3_name = "numcodecs.fletcher32",
             .v2_name = "fletcher32",
             .kind = PP_BYTES_TO_BYTES,
             .role = PP_ROLE_CHECKSUM,

@@ -233,9 +233,11 @@ const pp_codec_ops pp_zlib_ops = {
     .traits =
         {
             .name = "zlib",
+            .v3_name = "numcodecs.zlib",
             .v2_name = "zlib",
             .kind = PP_BYTES_TO_BYTES,
             .role = PP_ROLE_COMPRESSOR,
+            .v3_parameters = pp_v2_level,
             .v2_parameters = pp_v2_level,
             .words = words,
             .carry = carry,

@@ -1,4 +1,4 @@
-/* shuffle as numcodecs stores it (Zarr v2): the first bytes of all elements, then all second bytes, ... */
+/* shuffle as numcodecs and HDF5 store it: the first bytes of all elements, then all second bytes, ... */
 #include "codec/internal.h"
 
 #define MAX_ELEMENT_BYTES (1 << 20)
@@ -31,7 +31,7 @@ static parapet_status decode(pp_stage_run *run)
     return PARAPET_OK;
 }
 
-static const pp_parameter v2_parameters[] = {
+static const pp_parameter parameters[] = {
     {"elementsize", PP_PARAMETER_INTEGER, PP_FIELD(element_bytes), .low = 1, .high = MAX_ELEMENT_BYTES, .usual = 4},
     {0},
 };
@@ -40,11 +40,13 @@ const pp_codec_ops pp_shuffle_ops = {
     .traits =
         {
             .name = "shuffle",
+            .v3_name = "numcodecs.shuffle",
             .v2_name = "shuffle",
             .kind = PP_BYTES_TO_BYTES,
             .role = PP_ROLE_FILTER,
-            .v2_parameters = v2_parameters,
-            .carry = pp_carry_nothing, /* Zarr v3 has no filters */
+            .v3_parameters = parameters,
+            .v2_parameters = parameters,
+            .carry = pp_carry_nothing, /* not all readers of Zarr v3 have it */
         },
     .is_fixed_size = true,
     .prepare = prepare,

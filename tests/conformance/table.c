@@ -90,6 +90,7 @@ const refusal_rule refusals[] = {
     {EXTRA, "refuse_gzip_truncated", CORRUPT, {"gzip", "c/0"}},
     {EXTRA, "refuse_gzip_trailing_bytes", CORRUPT, {"gzip", "c/0"}},
     {EXTRA, "refuse_gzip_not_gzip", CORRUPT, {"gzip", "c/0"}},
+    {EXTRA, "refuse_fletcher32_wrong", CORRUPT, {"fletcher32", "c/0"}},
     {EXTRA, "refuse_zstd_long", CORRUPT, {"zstd", "c/0"}},
     {EXTRA, "refuse_zstd_short", CORRUPT, {"zstd", "c/0"}},
     {EXTRA, "refuse_zstd_truncated", CORRUPT, {"zstd", "c/0"}},

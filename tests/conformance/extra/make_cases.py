@@ -20,6 +20,9 @@ ZSTD = {"name": "zstd", "configuration": {"level": 3, "checksum": False}}
 BLOSC = {"name": "blosc", "configuration": {"cname": "lz4", "clevel": 5, "shuffle": "noshuffle", "typesize": 4,
                                             "blocksize": 0}}
 CRC32C = {"name": "crc32c"}
+SHUFFLE = {"name": "numcodecs.shuffle", "configuration": {"elementsize": 4}}
+ZLIB = {"name": "numcodecs.zlib", "configuration": {"level": 4}}
+FLETCHER32 = {"name": "numcodecs.fletcher32", "configuration": {}}
 REMOVE = object()
 
 
@@ -34,6 +37,15 @@ def crc32c(data):
 
 def with_crc32c(data):
     return data + struct.pack("<I", crc32c(data))
+
+
+def with_fletcher32(data):
+    """The checksum of HDF5: big-endian words, sums modulo 65535."""
+    first = second = 0
+    for (word,) in struct.iter_unpack(">H", data + bytes(len(data) % 2)):
+        first += word
+        second += first
+    return data + struct.pack("<I", second % 65535 << 16 | first % 65535)
 
 
 def zstd_stored(data):
@@ -127,6 +139,9 @@ def metadata_accepted():
              ("float32", [4], [1.5, 2.5, token, token]))
     case("accept_shards_in_any_order", document(codecs=[sharding()]),
          {"c/0": shard(int32(-2, 1), (4, 4), (0, 4)), "c/1": shard(int32(3, 4), (0, 4), (4, 4))}, VALUES)
+    shuffled = {key: bytes(data[i] for k in range(4) for i in (k, 4 + k)) for key, data in CHUNKS.items()}
+    case("accept_numcodecs", document(codecs=[LITTLE, SHUFFLE, ZLIB, FLETCHER32]),
+         {key: with_fletcher32(zlib.compress(data, 4)) for key, data in shuffled.items()}, VALUES)
     case("accept_blosc_stored", document(codecs=[LITTLE, BLOSC]),
          {key: blosc_stored(data) for key, data in CHUNKS.items()}, VALUES)
     case("accept_zstd_stored", document(codecs=[LITTLE, ZSTD]),
@@ -333,6 +348,7 @@ def damage_refused():
     damaged("gzip_short", gzip.compress(data[:4], mtime=0), [LITTLE, GZIP])
     damaged("gzip_truncated", gzip.compress(data, mtime=0)[:-3], [LITTLE, GZIP])
     damaged("gzip_trailing_bytes", gzip.compress(data, mtime=0) + b"JUNK", [LITTLE, GZIP])
+    damaged("fletcher32_wrong", with_fletcher32(data)[:-1] + b"!", [LITTLE, FLETCHER32])
     damaged("gzip_not_gzip", b"plain text", [LITTLE, GZIP])
     damaged("zstd_long", zstd_stored(data + data), [LITTLE, ZSTD])
     damaged("zstd_short", zstd_stored(data[:4]), [LITTLE, ZSTD])
