@@ -38,7 +38,8 @@
     ROW(CRC32C, crc32c)                                                                                              \
     ROW(FLETCHER32, fletcher32)                                                                                      \
     ROW(CRC32, crc32)                                                                                                \
-    ROW(ADLER32, adler32)
+    ROW(ADLER32, adler32)                                                                                            \
+    ROW(HDF5_LZ4, hdf5_lz4)
 
 #define PP_CODEC_ID(id, name) PP_CODEC_##id,
 typedef enum pp_codec_id { PP_CODEC_TABLE(PP_CODEC_ID) PP_CODEC_COUNT } pp_codec_id;
