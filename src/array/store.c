@@ -18,6 +18,9 @@
 /* The part of its memory that a store keeps in freed buffers between calls. */
 #define SPARE_PART 4
 
+/* The part of its memory that a table of places may take as text. */
+#define TABLE_PART 4
+
 /* What was asked for, and what that means here. */
 typedef struct opening {
     const char *url;
@@ -120,8 +123,17 @@ static int64_t trust_or_version(parapet_store *store, const opening *how, parape
     if (store->is_foreign)
         (void)snprintf(store->lock_source, sizeof store->lock_source, "a file that is only read");
     if (store->is_foreign)
-        return (int64_t)(pp_foreign_version(store->backend) >> 2) + 2;
+        return (int64_t)(pp_foreign_version(store->backend) >> 3 << 1 | pp_foreign_needs_table(store->backend)) + 2;
     return trusts_locks(store, how);
+}
+
+/* Whether the ranks that have all opened a foreign file have opened the same. All learn the same answer. */
+static parapet_status compare_versions(parapet_store *store, int64_t own, int64_t least, bool *is_same)
+{
+    int64_t greatest = -own;
+    parapet_status status = pp_comm_agree_least(store->comm, "opening the store", PARAPET_OK, &greatest);
+    *is_same = status == PARAPET_OK && -greatest == least;
+    return status;
 }
 
 /* Where one rank finds that locks do not hold on every node, none uses them. *is_same: all ranks have read the same
@@ -131,7 +143,9 @@ static parapet_status choose_locks(parapet_store *store, const opening *how, par
     int64_t own = trust_or_version(store, how, status), least = own;
     if ((status = pp_comm_agree_least(store->comm, "opening the store", status, &least)) != PARAPET_OK)
         return status;
-    *is_same = !store->is_foreign || least == own;
+    *is_same = !store->is_foreign;
+    if (least > 1)
+        return compare_versions(store, own, least, is_same);
     if (store->is_foreign || least > 0)
         return PARAPET_OK;
     if (own > 0)
@@ -139,6 +153,25 @@ static parapet_status choose_locks(parapet_store *store, const opening *how, par
     store->uses_records = true;
     pp_store_posix_use_records(store->backend, store->options.takeover);
     return PARAPET_OK;
+}
+
+/* Rank 0 makes the table of places, and all take it. */
+static parapet_status share_table(parapet_store *store)
+{
+    bool leads = pp_comm_rank(store->comm) == 0;
+    char *text = NULL;
+    void *shared = NULL;
+    size_t bytes = 0;
+    parapet_status status = PARAPET_OK;
+    if (leads)
+        status =
+            pp_foreign_make_table(store->backend, (size_t)store->options.memory_bytes / TABLE_PART, &text, &bytes);
+    shared = text;
+    if ((status = pp_comm_share(store->comm, "reading the table of places", status, &shared, &bytes)) == PARAPET_OK)
+        status = pp_comm_agree(store->comm, "reading the table of places",
+                               pp_foreign_take_table(store->backend, shared, bytes));
+    pp_free(leads ? text : shared);
+    return status;
 }
 
 static parapet_status finish_opening(parapet_store *store, const opening *how, bool is_same)
@@ -157,6 +190,9 @@ static parapet_status open_storage(parapet_store *store, const opening *how)
         (status = pp_comm_agree(store->comm, "opening the store", status)) != PARAPET_OK)
         return status;
     if ((status = choose_locks(store, how, leads ? status : open_backend(store, how), &is_same)) != PARAPET_OK)
+        return status;
+    if (is_same && store->is_foreign && pp_foreign_needs_table(store->backend) &&
+        (status = share_table(store)) != PARAPET_OK)
         return status;
     return pp_comm_agree(store->comm, "opening the store", finish_opening(store, how, is_same));
 }

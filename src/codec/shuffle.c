@@ -1,4 +1,7 @@
-/* shuffle as numcodecs and HDF5 store it: the first bytes of all elements, then all second bytes, ... */
+/* shuffle as numcodecs and HDF5 store it: the first bytes of all elements, then all second bytes, ...
+ * What is left at the end, as after a checksum that HDF5 put before it, stays as it is. */
+#include <string.h>
+
 #include "codec/internal.h"
 
 #define MAX_ELEMENT_BYTES (1 << 20)
@@ -16,17 +19,17 @@ static parapet_status decode(pp_stage_run *run)
 {
     size_t element_bytes = (size_t)run->stage->spec.element_bytes;
     const unsigned char *source = run->input.data;
-    size_t count, i, k;
+    size_t count, left, i, k;
     run->result = run->input;
     if (run->output == NULL)
         return PARAPET_OK;
     count = run->input.bytes / element_bytes;
-    if (run->input.bytes % element_bytes != 0)
-        return pp_fail(PARAPET_ERR_CORRUPT, "shuffle: %zu bytes are not a whole number of elements of %zu",
-                       run->input.bytes, element_bytes);
+    left = run->input.bytes % element_bytes;
     for (k = 0; k < element_bytes; k++)
         for (i = 0; i < count; i++)
             run->output[i * element_bytes + k] = *source++;
+    if (left > 0)
+        memcpy(run->output + count * element_bytes, source, left);
     run->result.data = run->output;
     return PARAPET_OK;
 }

@@ -7,7 +7,8 @@
 
 #include "store/store.h"
 
-/* Whether a url is one: a file, "raw:...:FILE", or "FILE/NAME" for one array of a file. */
+/* Whether a url is one: a file, "FILE/NAME" for one array or group of a file, "raw:...:FILE", or "places:TABLE:FILE".
+ */
 bool pp_foreign_is(const char *url);
 
 /* Opens it. */
@@ -20,10 +21,17 @@ uint64_t pp_foreign_version(const pp_store *store);
 typedef struct pp_foreign_source {
     pp_store *files;
     const char *key;
-    const char *raw;  /* words that describe it, up to a colon; NULL: it has a header */
-    const char *name; /* of the one array that is wanted; NULL: all */
+    const char *raw;   /* words that describe it, up to a colon; NULL: it has a header */
+    const char *name;  /* of the one array or group that is wanted; NULL: all */
+    const char *table; /* the path of a table of its places; NULL: it needs none, or one that is made from it */
 } pp_foreign_source;
 parapet_status pp_foreign_build_over(pp_store **store, const pp_foreign_source *source);
+
+/* Whether what is in the file has to be told by a table of places, before anything of the store is used: one rank
+ * makes it, and all take it. */
+bool pp_foreign_needs_table(const pp_store *store);
+parapet_status pp_foreign_make_table(const pp_store *store, size_t limit_bytes, char **text, size_t *bytes);
+parapet_status pp_foreign_take_table(pp_store *store, const char *text, size_t bytes);
 
 /* From now on the store of the file is freed with it. */
 void pp_foreign_own_files(pp_store *store);

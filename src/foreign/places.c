@@ -151,12 +151,20 @@ static parapet_status check_end(const pp_places *places, const pp_foreign_array 
     return PARAPET_OK;
 }
 
-static parapet_status check_sum(pp_places *places, const pp_foreign_array *array)
+static uint64_t stored_bytes(const pp_foreign_array *array)
 {
     uint64_t bytes = array->element_bytes;
     int d;
+    if (array->kind == PP_FOREIGN_CHUNKED)
+        return array->chunks.stored_bytes;
     for (d = 0; d < array->ndim; d++)
         bytes *= (uint64_t)array->extent[d];
+    return bytes;
+}
+
+static parapet_status check_sum(pp_places *places, const pp_foreign_array *array)
+{
+    uint64_t bytes = stored_bytes(array);
     if (!pp_add_u64_fits(places->array_bytes, bytes, &places->array_bytes) ||
         places->array_bytes > places->file_bytes)
         return pp_fail(PARAPET_ERR_FORMAT, "the arrays together are larger than the file: some share their bytes");
@@ -178,8 +186,15 @@ static void set_codecs(pp_array_document *document, const pp_flat *flat)
         (pp_codec_spec){.id = PP_CODEC_BYTES, .is_big_endian = flat->is_big_endian && document->type.swap_bytes > 1};
 }
 
-static parapet_status print_document(pp_places *places, pp_array_document *document, const pp_flat *flat,
-                                     pp_foreign_array *array)
+static parapet_status check_documents(const pp_places *places)
+{
+    if (places->document_bytes > PP_MAX_FOREIGN_DOCUMENTS)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "the metadata of all arrays would take more than %zu MiB",
+                       PP_MAX_FOREIGN_DOCUMENTS >> 20);
+    return PARAPET_OK;
+}
+
+static parapet_status print_document(pp_places *places, pp_array_document *document, pp_foreign_array *array)
 {
     pp_text text = {0};
     parapet_status status;
@@ -188,7 +203,6 @@ static parapet_status print_document(pp_places *places, pp_array_document *docum
     document->keys = (pp_key_encoding){.separator = '/'};
     for (d = 0; d < document->ndim; d++)
         document->grid_shape[d] = slab_of(array)[dimension_in_file(array, d)];
-    set_codecs(document, flat);
     if ((status = pp_array_document_print(document, &text)) != PARAPET_OK) {
         pp_text_free(&text);
         return status;
@@ -197,10 +211,7 @@ static parapet_status print_document(pp_places *places, pp_array_document *docum
     places->document_bytes += text.bytes;
     if ((status = pp_text_finish(&text, &array->document)) != PARAPET_OK)
         return status;
-    if (places->document_bytes > PP_MAX_FOREIGN_DOCUMENTS)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "the metadata of all arrays would take more than %zu MiB",
-                       PP_MAX_FOREIGN_DOCUMENTS >> 20);
-    return PARAPET_OK;
+    return check_documents(places);
 }
 
 static parapet_status make_room(pp_places *places)
@@ -221,6 +232,7 @@ static void clear_array(pp_foreign_array *array)
     pp_free(array->name);
     pp_free(array->document);
     pp_free(array->extent);
+    pp_foreign_chunks_clear(&array->chunks);
 }
 
 static parapet_status fill_array(pp_foreign_array *array, const char *name, const pp_array_document *document,
@@ -242,10 +254,10 @@ static parapet_status fill_array(pp_foreign_array *array, const char *name, cons
     return count_bytes(array, flat->distance) ? PARAPET_OK : refuse_size(name);
 }
 
-static parapet_status check_name(const char *name)
+static parapet_status check_name(const pp_places *places, const char *name)
 {
     parapet_status status = pp_path_check(name);
-    if (status == PARAPET_OK && strchr(name, '/') == NULL)
+    if (status == PARAPET_OK && (places->is_tree || strchr(name, '/') == NULL))
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_UNSUPPORTED,
                    "the array \"%.64s\" has a name that Zarr does not allow: rename it in the file", name);
@@ -255,16 +267,79 @@ parapet_status pp_places_add(pp_places *places, const char *name, pp_array_docum
 {
     pp_foreign_array *array;
     parapet_status status;
-    if ((status = check_name(name)) != PARAPET_OK || (status = make_room(places)) != PARAPET_OK)
+    if ((status = check_name(places, name)) != PARAPET_OK || (status = make_room(places)) != PARAPET_OK)
         return status;
     array = &places->arrays[places->count];
+    set_codecs(document, flat);
     if ((status = fill_array(array, name, document, flat)) != PARAPET_OK ||
         (status = check_end(places, array, flat->end)) != PARAPET_OK ||
         (status = check_sum(places, array)) != PARAPET_OK ||
-        (status = print_document(places, document, flat, array)) != PARAPET_OK) {
+        (status = print_document(places, document, array)) != PARAPET_OK) {
         clear_array(array);
         return status;
     }
+    places->count++;
+    return PARAPET_OK;
+}
+
+/* ---- Adding other nodes ---- */
+
+static parapet_status fill_chunked(pp_foreign_array *array, const char *name, const pp_array_document *document)
+{
+    parapet_status status;
+    int d;
+    array->ndim = document->ndim;
+    array->element_bytes = document->type.element_bytes;
+    if ((status = pp_text_duplicate(&array->name, name)) != PARAPET_OK ||
+        (status = pp_allocate_array(&array->extent, 2 * (size_t)document->ndim, sizeof array->extent[0])) !=
+            PARAPET_OK)
+        return status;
+    for (d = 0; d < document->ndim; d++) {
+        array->extent[d] = document->shape[d];
+        array->extent[d + document->ndim] = document->grid_shape[d];
+    }
+    return PARAPET_OK;
+}
+
+parapet_status pp_places_add_chunked(pp_places *places, const char *name, pp_array_document *document,
+                                     pp_foreign_chunks *chunks)
+{
+    pp_foreign_array *array;
+    parapet_status status;
+    if ((status = check_name(places, name)) != PARAPET_OK || (status = make_room(places)) != PARAPET_OK) {
+        pp_foreign_chunks_clear(chunks);
+        return status;
+    }
+    array = &places->arrays[places->count];
+    *array = (pp_foreign_array){.kind = PP_FOREIGN_CHUNKED, .chunks = *chunks};
+    *chunks = (pp_foreign_chunks){0};
+    if ((status = fill_chunked(array, name, document)) != PARAPET_OK ||
+        (status = pp_foreign_chunks_finish(&array->chunks, document, places->file_bytes)) != PARAPET_OK ||
+        (status = check_sum(places, array)) != PARAPET_OK ||
+        (status = print_document(places, document, array)) != PARAPET_OK) {
+        clear_array(array);
+        return pp_fail_within(status, "the array %s", name);
+    }
+    places->count++;
+    return PARAPET_OK;
+}
+
+parapet_status pp_places_add_node(pp_places *places, const char *name, pp_foreign_kind kind, pp_foreign_text text)
+{
+    pp_foreign_array *node;
+    parapet_status status;
+    places->document_bytes += text.bytes;
+    if ((status = check_name(places, name)) != PARAPET_OK || (status = make_room(places)) != PARAPET_OK ||
+        (status = check_documents(places)) != PARAPET_OK)
+        return status;
+    node = &places->arrays[places->count];
+    *node = (pp_foreign_array){.kind = kind, .document_bytes = text.bytes};
+    if ((status = pp_text_duplicate(&node->name, name)) != PARAPET_OK ||
+        (status = pp_allocate(&node->document, text.bytes + 1)) != PARAPET_OK) {
+        clear_array(node);
+        return status;
+    }
+    memcpy(node->document, text.data, text.bytes);
     places->count++;
     return PARAPET_OK;
 }
@@ -291,6 +366,21 @@ static int compare_names(const void *left, const void *right)
     return strcmp(a->name, b->name);
 }
 
+static parapet_status check_parents(const pp_places *places)
+{
+    size_t i;
+    for (i = 0; i < places->count; i++) {
+        const char *name = places->arrays[i].name, *slash = strrchr(name, '/');
+        const pp_foreign_array *above;
+        if (slash == NULL)
+            continue;
+        above = pp_places_find(places, name, (size_t)(slash - name));
+        if (above == NULL || above->kind != PP_FOREIGN_GROUP)
+            return pp_fail(PARAPET_ERR_FORMAT, "\"%s\" is in no group", name);
+    }
+    return PARAPET_OK;
+}
+
 parapet_status pp_places_finish(pp_places *places)
 {
     size_t i;
@@ -302,7 +392,7 @@ parapet_status pp_places_finish(pp_places *places)
         if (compare_names(&places->arrays[i - 1], &places->arrays[i]) == 0)
             return pp_fail(PARAPET_ERR_FORMAT, "the file has two arrays with the name \"%s\"",
                            places->arrays[i].name);
-    return PARAPET_OK;
+    return check_parents(places);
 }
 
 void pp_places_free(pp_places *places)
@@ -315,20 +405,46 @@ void pp_places_free(pp_places *places)
     *places = (pp_places){0};
 }
 
-parapet_status pp_places_keep_only(pp_places *places, const char *name)
+static void keep_array(pp_places *places, size_t number)
 {
-    const pp_foreign_array *found = places->group != NULL ? pp_places_find(places, name, strlen(name)) : NULL;
-    pp_foreign_array kept;
-    if (found == NULL)
-        return pp_fail(PARAPET_ERR_NOT_FOUND, "the file has no array \"%s\"", name);
-    kept = *found;
-    places->arrays[found - places->arrays] = places->arrays[0];
+    pp_foreign_array kept = places->arrays[number];
+    places->arrays[number] = places->arrays[0];
     places->arrays[0] = kept;
     while (places->count > 1)
         clear_array(&places->arrays[--places->count]);
     pp_free(places->group);
     places->group = NULL;
     places->arrays[0].name[0] = '\0';
+}
+
+/* What stays is in the same order without the part of its path that is gone. */
+static void keep_group(pp_places *places, size_t number, const char *name)
+{
+    size_t bytes = strlen(name), count = 0, i;
+    pp_free(places->group);
+    places->group = places->arrays[number].document;
+    places->arrays[number].document = NULL;
+    for (i = 0; i < places->count; i++) {
+        pp_foreign_array *node = &places->arrays[i];
+        if (strncmp(node->name, name, bytes) != 0 || node->name[bytes] != '/') {
+            clear_array(node);
+            continue;
+        }
+        memmove(node->name, node->name + bytes + 1, strlen(node->name + bytes + 1) + 1);
+        places->arrays[count++] = *node;
+    }
+    places->count = count;
+}
+
+parapet_status pp_places_keep_only(pp_places *places, const char *name)
+{
+    const pp_foreign_array *found = places->group != NULL ? pp_places_find(places, name, strlen(name)) : NULL;
+    if (found == NULL)
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "the file has no array \"%s\"", name);
+    if (found->kind == PP_FOREIGN_GROUP)
+        keep_group(places, (size_t)(found - places->arrays), name);
+    else
+        keep_array(places, (size_t)(found - places->arrays));
     return PARAPET_OK;
 }
 

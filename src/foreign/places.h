@@ -2,11 +2,13 @@
  *
  * A flat array is cut into slabs: chunks that take whole fast dimensions and a few indices of one slow dimension. The
  * bytes of a slab are then one run of the file, or, in a record variable of netCDF, runs at equal distances. At the
- * edge a slab has fewer indices than a chunk; what is missing reads as zeros and is never looked at. */
+ * edge a slab has fewer indices than a chunk; what is missing reads as zeros and is never looked at.
+ *
+ * An array that is stored chunk by chunk keeps its chunks, and a list of their places. */
 #ifndef PARAPET_FOREIGN_PLACES_H
 #define PARAPET_FOREIGN_PLACES_H
 
-#include "zarr/document.h"
+#include "foreign/chunks.h"
 
 /* A slab has at most this many bytes, or one element: large enough to read at the rate of the storage, small enough
  * for a few at once in little memory. */
@@ -24,17 +26,27 @@ typedef struct pp_place {
     uint64_t run_count;
 } pp_place;
 
-/* Dimensions are in the order of the file, the slowest first. */
+typedef enum pp_foreign_kind {
+    PP_FOREIGN_FLAT,    /* an array in slabs */
+    PP_FOREIGN_CHUNKED, /* an array whose chunks have a place each */
+    PP_FOREIGN_GROUP,
+    PP_FOREIGN_REFUSED /* an array that cannot be read; its document is a sentence that says why */
+} pp_foreign_kind;
+
+/* A node of the file, which is an array unless its kind says otherwise. Dimensions are in the order of the file, the
+ * slowest first. */
 typedef struct pp_foreign_array {
-    char *name;     /* "": it is all there is in the file */
+    pp_foreign_kind kind;
+    char *name;     /* its path; "": it is all there is in the file */
     char *document; /* its zarr.json */
     size_t document_bytes;
     int ndim;
-    int64_t *extent;  /* ndim of them, and then those of a slab */
+    int64_t *extent;  /* ndim of them, and then those of a slab or chunk */
     bool is_reversed; /* Fortran: readers see the dimensions in the opposite order */
     size_t element_bytes;
     uint64_t start;
     uint64_t distance; /* between two indices of dimension 0 */
+    pp_foreign_chunks chunks;
 } pp_foreign_array;
 
 typedef struct pp_places {
@@ -43,7 +55,8 @@ typedef struct pp_places {
     size_t count, capacity;
     char *group; /* the zarr.json above them; NULL: there is only one array, named "" */
     size_t document_bytes;
-    uint64_t array_bytes; /* of all elements together */
+    uint64_t array_bytes; /* of all elements together, as they are stored */
+    bool is_tree;         /* there may be groups inside it: names are paths */
 } pp_places;
 
 /* How the elements of an array are in the file. */
@@ -60,17 +73,30 @@ typedef struct pp_flat {
  * and a small file could stand for any amount of work. The document stays the caller's. */
 parapet_status pp_places_add(pp_places *places, const char *name, pp_array_document *document, const pp_flat *flat);
 
+/* Adds an array that is stored chunk by chunk, with the grid and the codecs of its document. It takes over what
+ * chunks holds, also if it fails. Refuses places outside the file, and what a flat array would be refused for. */
+parapet_status pp_places_add_chunked(pp_places *places, const char *name, pp_array_document *document,
+                                     pp_foreign_chunks *chunks);
+
+/* Adds a node that is no array: a group with its zarr.json, or an array that cannot be read, with the reason. */
+typedef struct pp_foreign_text {
+    const char *data;
+    size_t bytes;
+} pp_foreign_text;
+parapet_status pp_places_add_node(pp_places *places, const char *name, pp_foreign_kind kind, pp_foreign_text text);
+
 /* Makes it a group with these attributes: a JSON object, or NULL. */
 parapet_status pp_places_set_group(pp_places *places, const char *attributes, size_t bytes);
 
-/* Sorts the arrays; refuses two of the same name, and one without a name in a group. */
+/* Sorts the nodes; refuses two of the same name, one without a name in a group, and one in a group that is not there.
+ */
 parapet_status pp_places_finish(pp_places *places);
 void pp_places_free(pp_places *places);
 
-/* Makes one array all there is. */
+/* Makes one array, or one group with what is below it, all there is. */
 parapet_status pp_places_keep_only(pp_places *places, const char *name);
 
-/* The array of that name; NULL: there is none. */
+/* The node of that name; NULL: there is none. */
 const pp_foreign_array *pp_places_find(const pp_places *places, const char *name, size_t name_bytes);
 
 /* How many slabs there are along a dimension, as readers see it. */

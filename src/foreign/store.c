@@ -6,6 +6,7 @@
 #include "foreign/foreign.h"
 #include "foreign/format.h"
 #include "foreign/runs.h"
+#include "foreign/table.h"
 #include "store/listing.h"
 
 #define DOCUMENT_NAME "zarr.json"
@@ -17,12 +18,16 @@ typedef struct foreign_store {
     char *key; /* of the file */
     pp_reader *file;
     pp_places places;
+    bool needs_table;
+    char *name;  /* of the one array or group that is wanted; NULL: all */
+    char *table; /* the path of a table */
 } foreign_store;
 
 typedef struct foreign_reader {
     pp_reader reader;
-    const char *document; /* NULL: a chunk */
+    const char *document; /* or what else is in memory; NULL: a place in the file */
     pp_place place;
+    unsigned char *decoded; /* what document points to, if it is of this reader only */
 } foreign_reader;
 
 static const pp_key_encoding key_encoding = {.separator = '/'};
@@ -60,78 +65,170 @@ static void foreign_expect(pp_reader *reader, uint64_t offset, size_t bytes)
 
 static void foreign_close_reader(pp_reader *reader)
 {
+    pp_free(((foreign_reader *)reader)->decoded);
     pp_free(reader);
 }
 
 /* ---- Keys ---- */
 
-/* The array that a key is below, and the rest of the key; NULL: none. A file that is one array has nothing else. */
+/* The node that a key is below, and the rest of the key; NULL: none. A file that is one array has nothing else. */
 static const pp_foreign_array *split_key(const foreign_store *self, const char *key, const char **rest)
 {
-    size_t bytes = strcspn(key, "/");
+    const pp_foreign_array *node = NULL, *found;
+    size_t bytes = 0;
     *rest = key;
     if (self->places.group == NULL)
         return &self->places.arrays[0];
-    *rest = key[bytes] == '/' ? key + bytes + 1 : key + bytes;
-    return pp_places_find(&self->places, key, bytes);
+    for (;;) {
+        bytes += strcspn(key + bytes, "/");
+        if ((found = pp_places_find(&self->places, key, bytes)) == NULL)
+            return node;
+        node = found;
+        *rest = key[bytes] == '/' ? key + bytes + 1 : key + bytes;
+        if (node->kind != PP_FOREIGN_GROUP || key[bytes++] == '\0')
+            return node;
+    }
 }
 
-static bool find_chunk(const pp_foreign_array *array, const char *rest, pp_place *place)
+/* In the list of chunks; NULL: it is not stored. */
+static const pp_chunk_place *find_listed(const pp_foreign_array *array, const int64_t *position)
+{
+    uint64_t index = 0;
+    size_t found;
+    int d;
+    for (d = 0; d < array->ndim; d++)
+        index = index * (uint64_t)pp_foreign_array_slabs(array, d) + (uint64_t)position[d];
+    found = pp_foreign_chunks_search(&array->chunks, index);
+    return found < array->chunks.count && array->chunks.list[found].index == index ? &array->chunks.list[found]
+                                                                                   : NULL;
+}
+
+static uint64_t listed_bytes(const pp_foreign_array *array, const pp_chunk_place *listed)
+{
+    return array->chunks.is_decoded ? array->chunks.chunk_bytes : listed->bytes;
+}
+
+static parapet_status decode_chunk(const foreign_store *self, const pp_foreign_array *array,
+                                   const pp_chunk_place *listed, unsigned char **decoded)
+{
+    unsigned char *stored = NULL;
+    parapet_status status = pp_allocate(&stored, listed->bytes);
+    if (status == PARAPET_OK)
+        status = check_unchanged(self, pp_reader_read(self->file, listed->start, listed->bytes, stored));
+    if (status == PARAPET_OK)
+        status = pp_foreign_chunks_decode(&array->chunks, listed, (pp_bytes){stored, listed->bytes}, decoded);
+    pp_free(stored);
+    return status;
+}
+
+static parapet_status find_listed_chunk(const foreign_store *self, const pp_foreign_array *array,
+                                        const int64_t *position, foreign_reader *found)
+{
+    const pp_chunk_place *listed = find_listed(array, position);
+    parapet_status status = PARAPET_OK;
+    if (listed == NULL)
+        return PARAPET_ERR_NOT_FOUND;
+    found->reader.bytes = listed_bytes(array, listed);
+    found->place =
+        (pp_place){.start = listed->start, .run_bytes = listed->bytes, .distance = listed->bytes, .run_count = 1};
+    if (array->chunks.data != NULL)
+        found->document = (const char *)array->chunks.data;
+    else if (array->chunks.is_decoded && (status = decode_chunk(self, array, listed, &found->decoded)) == PARAPET_OK)
+        found->document = (const char *)found->decoded;
+    return status;
+}
+
+static parapet_status find_chunk(const foreign_store *self, const pp_foreign_array *array, const char *rest,
+                                 foreign_reader *found)
 {
     int64_t position[PARAPET_MAX_NDIM] = {0};
     int d;
     if (!pp_key_parse(&key_encoding, array->ndim, rest, position))
-        return false;
+        return PARAPET_ERR_NOT_FOUND;
     for (d = 0; d < array->ndim; d++)
         if (position[d] >= pp_foreign_array_slabs(array, d))
-            return false;
-    pp_foreign_array_locate(array, position, place);
-    return true;
+            return PARAPET_ERR_NOT_FOUND;
+    if (array->kind == PP_FOREIGN_CHUNKED)
+        return find_listed_chunk(self, array, position, found);
+    found->reader.bytes = pp_foreign_array_slab_bytes(array);
+    pp_foreign_array_locate(array, position, &found->place);
+    return PARAPET_OK;
 }
 
-static bool find_object(const foreign_store *self, const char *key, foreign_reader *found)
+static parapet_status find_document(const pp_foreign_array *node, foreign_reader *found)
+{
+    if (node->kind == PP_FOREIGN_REFUSED)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "%s", node->document);
+    found->document = node->document;
+    found->reader.bytes = node->document_bytes;
+    return PARAPET_OK;
+}
+
+/* PARAPET_ERR_NOT_FOUND comes without a sentence. */
+static parapet_status find_object(const foreign_store *self, const char *key, foreign_reader *found)
 {
     const char *rest;
-    const pp_foreign_array *array = split_key(self, key, &rest);
+    const pp_foreign_array *node = split_key(self, key, &rest);
     if (self->places.group != NULL && strcmp(key, DOCUMENT_NAME) == 0) {
         found->document = self->places.group;
         found->reader.bytes = strlen(found->document);
-        return true;
+        return PARAPET_OK;
     }
-    if (array == NULL)
-        return false;
-    if (strcmp(rest, DOCUMENT_NAME) == 0) {
-        found->document = array->document;
-        found->reader.bytes = array->document_bytes;
-        return true;
-    }
-    found->reader.bytes = pp_foreign_array_slab_bytes(array);
-    return find_chunk(array, rest, &found->place);
+    if (node == NULL)
+        return PARAPET_ERR_NOT_FOUND;
+    if (strcmp(rest, DOCUMENT_NAME) == 0)
+        return find_document(node, found);
+    if (node->kind == PP_FOREIGN_GROUP || node->kind == PP_FOREIGN_REFUSED)
+        return PARAPET_ERR_NOT_FOUND;
+    return find_chunk(self, node, rest, found);
 }
 
 static parapet_status foreign_open(pp_store *store, const char *key, pp_reader **reader)
 {
     const foreign_store *self = (foreign_store *)store;
     foreign_reader found = {.reader = {.store = store, .version = self->file->version}};
-    if (!find_object(self, key, &found))
+    parapet_status status = find_object(self, key, &found);
+    if (status == PARAPET_ERR_NOT_FOUND)
         return pp_fail(PARAPET_ERR_NOT_FOUND, "%s has no %s", self->key, key);
-    return pp_bytes_duplicate(reader, &found, sizeof found);
+    if (status == PARAPET_OK)
+        status = pp_bytes_duplicate(reader, &found, sizeof found);
+    if (status != PARAPET_OK)
+        pp_free(found.decoded);
+    return status;
 }
 
 /* ---- Listing ---- */
 
-static parapet_status list_group(const foreign_store *self, pp_listing *listing)
+/* The nodes directly below a path, which ends in a slash unless it is "". */
+static parapet_status list_nodes(const foreign_store *self, const char *path, pp_listing *listing)
 {
-    parapet_status status = pp_listing_add(listing, DOCUMENT_NAME, false, strlen(self->places.group));
-    size_t i;
-    for (i = 0; i < self->places.count && status == PARAPET_OK; i++)
-        status = pp_listing_add(listing, self->places.arrays[i].name, true, 0);
+    parapet_status status = PARAPET_OK;
+    size_t bytes = strlen(path), i;
+    for (i = 0; i < self->places.count && status == PARAPET_OK; i++) {
+        const char *name = self->places.arrays[i].name;
+        if (strncmp(name, path, bytes) == 0 && strchr(name + bytes, '/') == NULL)
+            status = pp_listing_add(listing, name + bytes, true, 0);
+    }
+    return status;
+}
+
+static parapet_status list_group(const foreign_store *self, const pp_foreign_array *group, pp_listing *listing)
+{
+    size_t document_bytes = group != NULL ? group->document_bytes : strlen(self->places.group);
+    pp_text path = {0};
+    parapet_status status = pp_listing_add(listing, DOCUMENT_NAME, false, document_bytes);
+    pp_text_add(&path, "%s%s", group != NULL ? group->name : "", group != NULL ? "/" : "");
+    if (status == PARAPET_OK && (status = path.status) == PARAPET_OK)
+        status = list_nodes(self, path.data, listing);
+    pp_text_free(&path);
     return status;
 }
 
 static bool has_chunks(const pp_foreign_array *array)
 {
     int d;
+    if (array->kind != PP_FOREIGN_FLAT)
+        return array->chunks.count > 0;
     for (d = 0; d < array->ndim; d++)
         if (array->extent[d] == 0)
             return false;
@@ -143,7 +240,9 @@ static parapet_status list_array(const pp_foreign_array *array, pp_listing *list
     parapet_status status = pp_listing_add(listing, DOCUMENT_NAME, false, array->document_bytes);
     if (status != PARAPET_OK || !has_chunks(array))
         return status;
-    return pp_listing_add(listing, "c", array->ndim > 0, pp_foreign_array_slab_bytes(array));
+    return pp_listing_add(listing, "c", array->ndim > 0,
+                          array->kind == PP_FOREIGN_FLAT ? pp_foreign_array_slab_bytes(array)
+                                                         : listed_bytes(array, &array->chunks.list[0]));
 }
 
 /* How many positions a prefix such as "c/0/1" has; -1: it is none of a chunk. */
@@ -161,34 +260,85 @@ static int count_positions(const char *rest)
     return *rest == '\0' ? count : -1;
 }
 
-static parapet_status list_chunks(const pp_foreign_array *array, int dimension, pp_listing *listing)
+static parapet_status list_position(const pp_foreign_array *array, int dimension, int64_t position, uint64_t bytes,
+                                    pp_listing *listing)
+{
+    pp_text name = {0};
+    parapet_status status;
+    pp_text_add(&name, "%" PRId64, position);
+    if ((status = name.status) == PARAPET_OK)
+        status = pp_listing_add(listing, name.data, dimension + 1 < array->ndim, bytes);
+    pp_text_free(&name);
+    return status;
+}
+
+static parapet_status list_slabs(const pp_foreign_array *array, int dimension, pp_listing *listing)
 {
     parapet_status status = PARAPET_OK;
     int64_t i, count = pp_foreign_array_slabs(array, dimension);
-    for (i = 0; i < count && status == PARAPET_OK; i++) {
-        pp_text name = {0};
-        pp_text_add(&name, "%" PRId64, i);
-        if ((status = name.status) == PARAPET_OK)
-            status =
-                pp_listing_add(listing, name.data, dimension + 1 < array->ndim, pp_foreign_array_slab_bytes(array));
-        pp_text_free(&name);
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = list_position(array, dimension, i, pp_foreign_array_slab_bytes(array), listing);
+    return status;
+}
+
+/* Chunks below a prefix follow each other in the list: a search leads from each position to the next. */
+static parapet_status list_listed(const pp_foreign_array *array, const int64_t *prefix, int dimension,
+                                  pp_listing *listing)
+{
+    const pp_foreign_chunks *chunks = &array->chunks;
+    uint64_t first = 0, count = (uint64_t)pp_foreign_array_slabs(array, dimension), below = 1, i = 0;
+    parapet_status status = PARAPET_OK;
+    size_t found;
+    int d;
+    for (d = 0; d < dimension; d++)
+        first = first * (uint64_t)pp_foreign_array_slabs(array, d) + (uint64_t)prefix[d];
+    for (d = dimension + 1; d < array->ndim; d++)
+        below *= (uint64_t)pp_foreign_array_slabs(array, d);
+    first *= count * below;
+    while (status == PARAPET_OK && i < count) {
+        found = pp_foreign_chunks_search(chunks, first + i * below);
+        if (found == chunks->count || (i = (chunks->list[found].index - first) / below) >= count)
+            break;
+        status = list_position(array, dimension, (int64_t)i, listed_bytes(array, &chunks->list[found]), listing);
+        i++;
     }
     return status;
+}
+
+/* The positions in a prefix such as "c/0/1", if they are inside the grid. */
+static bool parse_prefix(const pp_foreign_array *array, const char *rest, int count, int64_t *prefix)
+{
+    int d;
+    if (count > 0 && !pp_key_parse(&key_encoding, count, rest, prefix))
+        return false;
+    for (d = 0; d < count; d++)
+        if (prefix[d] >= pp_foreign_array_slabs(array, d))
+            return false;
+    return true;
+}
+
+static parapet_status list_chunks(const foreign_store *self, const pp_foreign_array *array, const char *rest,
+                                  pp_listing *listing)
+{
+    int64_t prefix[PARAPET_MAX_NDIM] = {0};
+    int count = has_chunks(array) ? count_positions(rest) : -1;
+    if (count < 0 || count >= array->ndim || !parse_prefix(array, rest, count, prefix))
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "%s has nothing below %s/%s", self->key, array->name, rest);
+    return array->kind == PP_FOREIGN_FLAT ? list_slabs(array, count, listing)
+                                          : list_listed(array, prefix, count, listing);
 }
 
 static parapet_status list_prefix(const foreign_store *self, const char *prefix, pp_listing *listing)
 {
     const char *rest;
-    const pp_foreign_array *array = split_key(self, prefix, &rest);
-    int positions;
+    const pp_foreign_array *node = split_key(self, prefix, &rest);
     if (self->places.group != NULL && prefix[0] == '\0')
-        return list_group(self, listing);
-    if (array != NULL && rest[0] == '\0')
-        return list_array(array, listing);
-    positions = array != NULL && has_chunks(array) ? count_positions(rest) : -1;
-    if (positions < 0 || positions >= array->ndim)
+        return list_group(self, NULL, listing);
+    if (node == NULL || (node->kind == PP_FOREIGN_GROUP && rest[0] != '\0'))
         return pp_fail(PARAPET_ERR_NOT_FOUND, "%s has nothing below %s", self->key, prefix);
-    return list_chunks(array, positions, listing);
+    if (node->kind == PP_FOREIGN_GROUP)
+        return list_group(self, node, listing);
+    return rest[0] == '\0' ? list_array(node, listing) : list_chunks(self, node, rest, listing);
 }
 
 static parapet_status foreign_list(pp_store *store, const char *prefix, pp_list_visitor visit, void *context)
@@ -274,6 +424,8 @@ static void foreign_free(pp_store *store)
     if (self->owns_files)
         pp_store_free(self->files);
     pp_free(self->key);
+    pp_free(self->name);
+    pp_free(self->table);
     pp_free(self);
 }
 
@@ -327,6 +479,14 @@ static parapet_status read_header(foreign_store *self)
     return format != NULL ? format->read(self->file, &self->places) : refuse_format(signature, bytes);
 }
 
+static parapet_status finish_places(foreign_store *self)
+{
+    parapet_status status = pp_places_finish(&self->places);
+    if (status != PARAPET_OK || self->name == NULL)
+        return status;
+    return pp_places_keep_only(&self->places, self->name);
+}
+
 static parapet_status read_places(foreign_store *self, const pp_foreign_source *source)
 {
     const char *raw = source->raw;
@@ -334,11 +494,41 @@ static parapet_status read_places(foreign_store *self, const pp_foreign_source *
     if (status != PARAPET_OK)
         return status;
     self->places.file_bytes = self->file->bytes;
-    if ((status = raw != NULL ? pp_raw_read(raw, strcspn(raw, ":"), &self->places) : read_header(self)) !=
-            PARAPET_OK ||
-        (status = pp_places_finish(&self->places)) != PARAPET_OK || source->name == NULL)
+    self->needs_table = source->table != NULL;
+    if (self->needs_table)
+        return PARAPET_OK;
+    if ((status = raw != NULL ? pp_raw_read(raw, strcspn(raw, ":"), &self->places) : read_header(self)) != PARAPET_OK)
         return status;
-    return pp_places_keep_only(&self->places, source->name);
+    return finish_places(self);
+}
+
+bool pp_foreign_needs_table(const pp_store *store)
+{
+    return ((const foreign_store *)store)->needs_table;
+}
+
+parapet_status pp_foreign_make_table(const pp_store *store, size_t limit_bytes, char **text, size_t *bytes)
+{
+    const foreign_store *self = (const foreign_store *)store;
+    const pp_posix_options options = {.read_only = true};
+    pp_store *files = NULL;
+    char *key = NULL;
+    parapet_status status = pp_store_posix_build_around(&files, self->table, &options, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_read_all(files, key, limit_bytes, text, bytes);
+    pp_store_free(files);
+    pp_free(key);
+    return status != PARAPET_OK ? pp_fail_within(status, "the table of places %s", self->table) : PARAPET_OK;
+}
+
+parapet_status pp_foreign_take_table(pp_store *store, const char *text, size_t bytes)
+{
+    foreign_store *self = (foreign_store *)store;
+    parapet_status status = pp_table_read(text, bytes, &self->places);
+    if (status != PARAPET_OK || (status = finish_places(self)) != PARAPET_OK)
+        return status;
+    self->needs_table = false;
+    return check_unchanged(self, PARAPET_OK);
 }
 
 static void add_to_hash(uint64_t *hash, const char *text)
@@ -358,6 +548,16 @@ static void set_place(foreign_store *self, const pp_foreign_source *source)
     self->store.place[1] = self->files->place[1] + (hash | 1);
 }
 
+static parapet_status keep_texts(foreign_store *self, const pp_foreign_source *source)
+{
+    parapet_status status = pp_text_duplicate(&self->key, source->key);
+    if (status == PARAPET_OK && source->name != NULL)
+        status = pp_text_duplicate(&self->name, source->name);
+    if (status == PARAPET_OK && source->table != NULL)
+        status = pp_text_duplicate(&self->table, source->table);
+    return status;
+}
+
 parapet_status pp_foreign_build_over(pp_store **store, const pp_foreign_source *source)
 {
     foreign_store *self;
@@ -367,8 +567,7 @@ parapet_status pp_foreign_build_over(pp_store **store, const pp_foreign_source *
         return status;
     self->store.ops = &foreign_ops;
     self->files = source->files;
-    if ((status = pp_text_duplicate(&self->key, source->key)) == PARAPET_OK &&
-        (status = read_places(self, source)) == PARAPET_OK) {
+    if ((status = keep_texts(self, source)) == PARAPET_OK && (status = read_places(self, source)) == PARAPET_OK) {
         set_place(self, source);
         *store = &self->store;
         return PARAPET_OK;

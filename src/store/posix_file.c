@@ -13,6 +13,12 @@ bool pp_posix_is_file(const char *path)
     return stat(path, &found) == 0 && S_ISREG(found.st_mode);
 }
 
+bool pp_posix_is_directory(const char *path)
+{
+    struct stat found;
+    return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
+}
+
 /* The file may be reached through links, as the root of a store may: that is the user's choice. */
 parapet_status pp_store_posix_build_around(pp_store **store, const char *path, const pp_posix_options *options,
                                            char **key)

@@ -287,8 +287,9 @@ typedef struct pp_posix_options {
 /* A directory of a file system. */
 parapet_status pp_store_posix_build(pp_store **store, const char *root, const pp_posix_options *options);
 
-/* Whether there is a file at a path, perhaps through links. */
+/* Whether there is a file or a directory at a path, perhaps through links. */
 bool pp_posix_is_file(const char *path);
+bool pp_posix_is_directory(const char *path);
 
 /* The directory that a file is in, and the file's key there; free the key with pp_free. */
 parapet_status pp_store_posix_build_around(pp_store **store, const char *path, const pp_posix_options *options,

@@ -4,6 +4,7 @@
 Small on purpose: one valid input per chain and form, from which the fuzzer finds its way."""
 import gzip
 import io
+import json
 import os
 import re
 import struct
@@ -244,6 +245,32 @@ def make_state_seeds():
     save("copy_job", "job", b"copy by parapet 0.1.0\n\ncrc32c: 00000000\n")
 
 
+def array_document(shape, chunks, *codecs):
+    """A zarr.json on one line, as tables of places have it."""
+    return json.dumps({
+        "zarr_format": 3, "node_type": "array", "shape": shape, "data_type": "uint16",
+        "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}},
+        "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}}, "fill_value": 7,
+        "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}, *codecs], "attributes": {"units": "K"},
+        "dimension_names": ["x"] * len(shape)})
+
+
+def make_places_seeds():
+    root = 'parapet places 1\nfile 4096\ngroup /\n{"zarr_format":3,"node_type":"group","attributes":{}}\n'
+    group = 'group /a\n{"zarr_format":3,"node_type":"group","attributes":{"title":"made"}}\n'
+    zlib = {"name": "numcodecs.zlib", "configuration": {"level": 1}}
+    shuffle = {"name": "numcodecs.shuffle", "configuration": {"elementsize": 2}}
+    tables = {
+        "chunks": group + "array /a/b\n" + array_document([3, 4], [2, 2], zlib) + "\nchunks 2\n1 0 11 0\n2 20 9 0\n",
+        "masks": "array /m\n" + array_document([6], [2], shuffle, zlib) + "\nchunks 2\n0 0 4 2\n2 4 4 3\n",
+        "flat": "array /f\n" + array_document([50], [50]) + "\nflat 100\n",
+        "data": "array /d\n" + array_document([3], [3]) + "\ndata YWJjZGVm\nrefused /r\nbecause\n",
+        "scalar": "array /s\n" + array_document([], []) + "\nflat 0\n",
+    }
+    for name, nodes in tables.items():
+        save("places", name, (root + nodes).encode())
+
+
 def make_foreign_seeds():
     """One file of each format: netCDF in three versions, with a record variable and attributes; NumPy; raw."""
     for version, wide in ((1, ">I"), (2, ">I"), (5, ">Q")):
@@ -274,6 +301,7 @@ def make_foreign_seeds():
 
 make_codec_seeds()
 make_foreign_seeds()
+make_places_seeds()
 make_index_seeds()
 make_commit_seeds()
 make_weights_file_seeds()

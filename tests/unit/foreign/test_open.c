@@ -21,7 +21,9 @@ static void test_open__a_file_is_foreign_and_a_directory_is_not(void **state)
     assert_true(pp_foreign_is("raw:"));
     assert_false(pp_foreign_is(where.path));
     assert_false(pp_foreign_is(in(&where, "", "nothing")));
-    assert_false(pp_foreign_is(in(&where, "", "file/name/below")));
+    assert_true(pp_foreign_is(in(&where, "", "file/name/below")));
+    assert_true(pp_foreign_is("places:table:file"));
+    assert_false(pp_foreign_is(in(&where, "", "nothing/name/below")));
     scratch_remove(&where);
 }
 
