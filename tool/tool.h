@@ -118,6 +118,7 @@ struct tool_request {
     ROW(plan_write)                                                                                                  \
     ROW(plan_read)                                                                                                   \
     ROW(plan_copy)                                                                                                   \
+    ROW(places)                                                                                                      \
     ROW(bench_disks)                                                                                                 \
     ROW(completion)                                                                                                  \
     ROW(selftest)

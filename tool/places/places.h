@@ -1,0 +1,98 @@
+/* places.h - parapet-places: walks an HDF5 file and prints where its chunks are, as docs/design/foreign.md describes.
+ *
+ * It is a program of its own because HDF5 is not made for hostile files: whatever happens here, only this process
+ * ends. It links HDF5 and nothing of Parapet. */
+#ifndef PARAPET_PLACES_H
+#define PARAPET_PLACES_H
+
+#define H5_USE_110_API
+#include <hdf5.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- limits.c ---- */
+
+/* Before the file is opened: no descriptors of the parent, no core, bounds on memory and time. */
+void limits_set(void);
+
+/* Once it is open: no system calls but those that reading needs. */
+void limits_close(void);
+
+/* ---- output.c: every byte counts towards the checksum of the last line ---- */
+
+void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void put_string(const char *text, size_t bytes); /* in JSON */
+void put_double(double value);                   /* in JSON, the shortest that reads back */
+void put_base64(const unsigned char *data, size_t bytes);
+void put_end(void);
+
+/* Ends the program with a sentence instead of a table. */
+_Noreturn void die(const char *format, ...) __attribute__((format(printf, 1, 2)));
+void *take_memory(size_t count, size_t bytes); /* zeroed */
+
+/* ---- driver.c: reads through one descriptor, and tells where a chunk was looked for ---- */
+
+hid_t driver_open(int descriptor, uint64_t file_bytes);
+
+typedef struct seen_chunk {
+    uint64_t start, bytes;
+    uint32_t left_out;
+} seen_chunk;
+
+/* False: it is not stored. */
+bool driver_find_chunk(hid_t dataset, const hsize_t *offset, seen_chunk *chunk);
+
+/* ---- type.c ---- */
+
+typedef enum type_kind { KIND_REFUSED, KIND_INTEGER, KIND_FLOAT, KIND_BOOL, KIND_COMPLEX, KIND_TEXT } type_kind;
+
+typedef struct type {
+    type_kind kind;
+    char name[128]; /* as JSON */
+    bool is_big, is_signed;
+    bool has_order; /* elements have more than one byte */
+    size_t bytes;
+    const char *reason; /* why it is refused */
+} type;
+void type_of(hid_t id, type *found);
+
+/* ---- list.c: all groups and datasets, found before any is printed ---- */
+
+typedef struct node {
+    char *path; /* "/a/b"; the root is "/" */
+    haddr_t address;
+    bool is_group;
+    const char *refusal; /* NULL: it is read */
+    bool is_scale, is_hidden;
+    long long dimension; /* of netCDF; -1: none */
+} node;
+
+typedef struct node_list {
+    node *nodes;
+    size_t count, capacity;
+} node_list;
+void list_nodes(hid_t file, node_list *list);
+
+/* Its last name, as netCDF shows it. */
+const char *node_name(const node *each);
+
+/* ---- attributes.c ---- */
+
+/* Prints an object of all attributes that JSON can say. of is the type of the dataset; NULL: a group. */
+void put_attributes(hid_t object, const type *of);
+bool has_attribute(hid_t object, const char *name);
+
+/* ---- array.c, chunks.c ---- */
+
+void put_array(hid_t file, const node_list *list, const node *each);
+
+typedef struct layout {
+    int ndim;
+    hsize_t shape[H5S_MAX_RANK], chunk[H5S_MAX_RANK];
+    int filter_count;
+    bool leaves_edges; /* chunks that reach over the edge are not filtered */
+} layout;
+void put_chunks(hid_t dataset, const layout *of);
+
+#endif
