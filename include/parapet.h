@@ -300,7 +300,8 @@ typedef struct parapet_store_options {
     parapet_holes holes;
     const char *weights; /* path of a file with the speeds of the servers, which parapet bench disks writes: ownership
                             STATIC begins with them, if there are several servers. Default: all are equal at first */
-    int64_t reserved[12];
+    int no_helper; /* 1: refuse files that another program has to read first, as HDF5; default: rank 0 starts it */
+    int64_t reserved[11];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that exists only in this

@@ -83,7 +83,7 @@ contains
   subroutine open_alone(self, path, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                         wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                         elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                        progress, status, message)
+                        no_helper, progress, status, message)
     class(parapet_store), intent(inout) :: self
 #include "parapet_store_options.inc"
     call report(parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines), &
@@ -95,7 +95,7 @@ contains
   subroutine open_integer(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                           wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                           elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                          progress, status, message)
+                          no_helper, progress, status, message)
     class(parapet_store), intent(inout) :: self
     integer, intent(in), optional :: comm
     integer(c_int) :: code
@@ -116,7 +116,7 @@ contains
   subroutine open_f08(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                       wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                       elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                      progress, status, message)
+                      no_helper, progress, status, message)
     class(parapet_store), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm
 #include "parapet_store_options.inc"

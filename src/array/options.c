@@ -37,6 +37,7 @@ static const pp_option option_rows[] = {
     CHOICE(locks, PARAPET_LOCKS_CHOOSE),
     CHOICE(holes, PARAPET_HOLES_CHOOSE),
     BOOLEAN(takeover, "whether owner records of other machines are taken over"),
+    BOOLEAN(no_helper, "whether files that another program has to read first, as HDF5, are refused"),
 };
 
 static const pp_option_table option_table = {option_rows, sizeof option_rows / sizeof option_rows[0]};
@@ -157,7 +158,7 @@ static bool is_variable_of(const pp_option *option, const char *entry)
 /* Whether an entry of the environment looks as if it were meant for an option, and is not read. */
 static bool is_unread(const char *entry)
 {
-    static const char *const others[] = {"PARAPET_MPI=", "PARAPET_TEST_"};
+    static const char *const others[] = {"PARAPET_MPI=", "PARAPET_PLACES=", "PARAPET_TEST_"};
     size_t i;
     if (strncmp(entry, "PARAPET_", 8) != 0 || is_variable_of(&ranks_per_node, entry))
         return false;

@@ -21,6 +21,9 @@
 /* The part of its memory that a table of places may take as text. */
 #define TABLE_PART 4
 
+/* How long another program may take to make it. */
+#define HELPER_SECONDS 300
+
 /* What was asked for, and what that means here. */
 typedef struct opening {
     const char *url;
@@ -155,17 +158,28 @@ static parapet_status choose_locks(parapet_store *store, const opening *how, par
     return PARAPET_OK;
 }
 
+/* Other ranks wait for rank 0 as long as their deadline allows. */
+static pp_helper_limits helper_limits(const parapet_store *store)
+{
+    int64_t deadline = store->options.deadline_seconds;
+    return (pp_helper_limits){
+        .is_forbidden = store->options.no_helper != 0,
+        .most_bytes = (size_t)store->options.memory_bytes / TABLE_PART,
+        .seconds = deadline > 0 && deadline / 2 < HELPER_SECONDS ? (int)(deadline + 1) / 2 : HELPER_SECONDS,
+    };
+}
+
 /* Rank 0 makes the table of places, and all take it. */
 static parapet_status share_table(parapet_store *store)
 {
+    const pp_helper_limits limits = helper_limits(store);
     bool leads = pp_comm_rank(store->comm) == 0;
     char *text = NULL;
     void *shared = NULL;
     size_t bytes = 0;
     parapet_status status = PARAPET_OK;
     if (leads)
-        status =
-            pp_foreign_make_table(store->backend, (size_t)store->options.memory_bytes / TABLE_PART, &text, &bytes);
+        status = pp_foreign_make_table(store->backend, &limits, &text, &bytes);
     shared = text;
     if ((status = pp_comm_share(store->comm, "reading the table of places", status, &shared, &bytes)) == PARAPET_OK)
         status = pp_comm_agree(store->comm, "reading the table of places",
@@ -264,6 +278,7 @@ static void describe_opening(pp_call *call, const opening *how)
     pp_call_add_choice(call, &pp_choice_durability, (int)options->durability);
     pp_call_add_choice(call, &pp_choice_locks, (int)options->locks);
     pp_call_add_integer(call, "takeover", options->takeover);
+    pp_call_add_integer(call, "no_helper", options->no_helper);
 }
 
 /* All ranks have begun to open the store; nothing of it is theirs alone from here on. */

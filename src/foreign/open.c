@@ -85,7 +85,7 @@ bool pp_foreign_is(const char *url)
 static parapet_status build_around(pp_store **store, const foreign_url *parts, parapet_direct_io direct_io)
 {
     const pp_posix_options options = {.read_only = true, .direct_io = direct_io};
-    pp_foreign_source source = {.raw = parts->raw, .name = parts->name, .table = parts->table};
+    pp_foreign_source source = {.raw = parts->raw, .name = parts->name, .table = parts->table, .path = parts->path};
     char *key = NULL;
     parapet_status status = pp_store_posix_build_around(&source.files, parts->path, &options, &key);
     if (status != PARAPET_OK)

@@ -21,6 +21,7 @@ typedef struct foreign_store {
     bool needs_table;
     char *name;  /* of the one array or group that is wanted; NULL: all */
     char *table; /* the path of a table */
+    char *path;  /* of the file */
 } foreign_store;
 
 typedef struct foreign_reader {
@@ -426,6 +427,7 @@ static void foreign_free(pp_store *store)
     pp_free(self->key);
     pp_free(self->name);
     pp_free(self->table);
+    pp_free(self->path);
     pp_free(self);
 }
 
@@ -453,18 +455,29 @@ static const pp_store_ops foreign_ops = {
 
 static parapet_status refuse_format(const unsigned char *signature, size_t bytes)
 {
-    static const unsigned char hdf5[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
-    if (bytes == sizeof hdf5 && memcmp(signature, hdf5, sizeof hdf5) == 0)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "it is HDF5, as every netCDF-4 file is, which Parapet does not read "
-                                                "yet; \"nccopy -k cdf5\" makes a netCDF file that it reads");
     if (bytes >= 4 && memcmp(signature, "GRIB", 4) == 0)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
                        "it is GRIB, which Parapet does not read; \"cdo -f nc5 copy\" makes a "
                        "netCDF file that it reads");
-    return pp_fail(
-        PARAPET_ERR_UNSUPPORTED,
-        "it is a file, but neither netCDF in the classic format nor of NumPy; a Zarr store is a directory, "
-        "and a file without a header is named raw:type=float32,shape=100x200:FILE");
+    return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                   "it is a file, but neither netCDF, HDF5 nor of NumPy; a Zarr store is a directory, "
+                   "and a file without a header is named raw:type=float32,shape=100x200:FILE");
+}
+
+/* Its signature is at byte 0, or after a user block of 512 bytes, 1024, 2048 and so on. */
+static parapet_status recognise_hdf5(pp_reader *file, bool *is_hdf5)
+{
+    static const unsigned char signature[] = {0x89, 'H', 'D', 'F', '\r', '\n', 0x1a, '\n'};
+    unsigned char found[sizeof signature];
+    uint64_t start;
+    parapet_status status = PARAPET_OK;
+    *is_hdf5 = false;
+    for (start = 0; file->bytes >= sizeof signature && start <= file->bytes - sizeof signature && !*is_hdf5 &&
+                    status == PARAPET_OK;
+         start = start > 0 ? 2 * start : 512)
+        if ((status = pp_reader_read(file, start, sizeof found, found)) == PARAPET_OK)
+            *is_hdf5 = memcmp(found, signature, sizeof signature) == 0;
+    return status;
 }
 
 static parapet_status read_header(foreign_store *self)
@@ -475,8 +488,11 @@ static parapet_status read_header(foreign_store *self)
     parapet_status status = pp_reader_read(self->file, 0, bytes, signature);
     if (status != PARAPET_OK)
         return status;
-    format = pp_format_recognise(signature, bytes);
-    return format != NULL ? format->read(self->file, &self->places) : refuse_format(signature, bytes);
+    if ((format = pp_format_recognise(signature, bytes)) != NULL)
+        return format->read(self->file, &self->places);
+    if ((status = recognise_hdf5(self->file, &self->needs_table)) != PARAPET_OK)
+        return status;
+    return self->needs_table ? PARAPET_OK : refuse_format(signature, bytes);
 }
 
 static parapet_status finish_places(foreign_store *self)
@@ -497,7 +513,9 @@ static parapet_status read_places(foreign_store *self, const pp_foreign_source *
     self->needs_table = source->table != NULL;
     if (self->needs_table)
         return PARAPET_OK;
-    if ((status = raw != NULL ? pp_raw_read(raw, strcspn(raw, ":"), &self->places) : read_header(self)) != PARAPET_OK)
+    if ((status = raw != NULL ? pp_raw_read(raw, strcspn(raw, ":"), &self->places) : read_header(self)) !=
+            PARAPET_OK ||
+        self->needs_table)
         return status;
     return finish_places(self);
 }
@@ -507,18 +525,28 @@ bool pp_foreign_needs_table(const pp_store *store)
     return ((const foreign_store *)store)->needs_table;
 }
 
-parapet_status pp_foreign_make_table(const pp_store *store, size_t limit_bytes, char **text, size_t *bytes)
+static parapet_status read_table(const foreign_store *self, size_t most_bytes, char **text, size_t *bytes)
 {
-    const foreign_store *self = (const foreign_store *)store;
     const pp_posix_options options = {.read_only = true};
     pp_store *files = NULL;
     char *key = NULL;
     parapet_status status = pp_store_posix_build_around(&files, self->table, &options, &key);
     if (status == PARAPET_OK)
-        status = pp_store_read_all(files, key, limit_bytes, text, bytes);
+        status = pp_store_read_all(files, key, most_bytes, text, bytes);
     pp_store_free(files);
     pp_free(key);
     return status != PARAPET_OK ? pp_fail_within(status, "the table of places %s", self->table) : PARAPET_OK;
+}
+
+parapet_status pp_foreign_make_table(const pp_store *store, const pp_helper_limits *limits, char **text,
+                                     size_t *bytes)
+{
+    const foreign_store *self = (const foreign_store *)store;
+    if (self->table != NULL)
+        return read_table(self, limits->most_bytes, text, bytes);
+    if (self->path == NULL)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "%s is HDF5, and no program can read it here", self->key);
+    return pp_helper_run(self->path, limits, text, bytes);
 }
 
 parapet_status pp_foreign_take_table(pp_store *store, const char *text, size_t bytes)
@@ -555,6 +583,8 @@ static parapet_status keep_texts(foreign_store *self, const pp_foreign_source *s
         status = pp_text_duplicate(&self->name, source->name);
     if (status == PARAPET_OK && source->table != NULL)
         status = pp_text_duplicate(&self->table, source->table);
+    if (status == PARAPET_OK && source->path != NULL)
+        status = pp_text_duplicate(&self->path, source->path);
     return status;
 }
 

@@ -190,7 +190,7 @@ static void open_array(hid_t file, const node *from, array *each)
     *each = (array){.id = H5Dopen(file, from->path, H5P_DEFAULT), .kind = -1, .plist = -1};
     if (each->id < 0 || (each->kind = H5Dget_type(each->id)) < 0 ||
         (each->plist = H5Dget_create_plist(each->id)) < 0) {
-        refuse(each, "HDF5 cannot open it: it is damaged");
+        refuse(each, "HDF5 cannot open it: it is damaged, or of a newer version");
         return;
     }
     type_of(each->kind, &each->of);

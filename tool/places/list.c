@@ -81,7 +81,7 @@ static void describe_dataset(hid_t above, const char *name, node *each)
 {
     hid_t id = H5Dopen(above, name, H5P_DEFAULT);
     if (id < 0) {
-        each->refusal = "HDF5 cannot open it: it is damaged";
+        each->refusal = "HDF5 cannot open it: it is damaged, or of a newer version";
         return;
     }
     each->is_scale = has_text(id, "CLASS", "DIMENSION_SCALE");
@@ -129,7 +129,7 @@ static void visit_object(hid_t above, const char *name, const visit *around, nod
     H5O_info_t info;
     size_t number = (size_t)(each - around->list->nodes);
     if (H5Oget_info_by_name(above, name, &info, H5P_DEFAULT) < 0)
-        each->refusal = "HDF5 cannot read its header: it is damaged";
+        each->refusal = "HDF5 cannot read its header: it is damaged, or of a newer version";
     else if (info.type == H5O_TYPE_NAMED_DATATYPE)
         around->list->count--;
     else {
