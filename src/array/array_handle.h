@@ -11,6 +11,16 @@ typedef struct pp_weighted_homes {
     int64_t epoch; /* for which it was chosen; 0: none */
 } pp_weighted_homes;
 
+/* Pages of the manifest that are kept after they were read, each at its number modulo this: reading again from the
+ * same shards asks storage for no page. A page takes some 256 KiB where shards have many chunks. */
+#define PP_KEPT_PAGES 8
+
+typedef struct pp_kept_page {
+    bool is_kept;
+    int64_t number;
+    pp_manifest_page page;
+} pp_kept_page;
+
 struct parapet_array {
     parapet_store *store;
     char *path;
@@ -30,8 +40,7 @@ struct parapet_array {
     bool has_head;        /* there is a seal in the store, in force or left over */
     bool is_mark_ignored; /* zarr.json says that the array is sealed; the document in this handle does not */
     pp_manifest_head head;
-    pp_shard_record *page; /* the page of the manifest read last */
-    int64_t page_number;   /* -1: none */
+    pp_kept_page pages[PP_KEPT_PAGES];
     pp_shard_notes notes;
     bool is_apart;  /* the groups above are not changed: the owner of this handle takes care of them */
     bool is_broken; /* publishing failed, or ranks may know different things: it can only be closed */

@@ -69,8 +69,7 @@ static parapet_status check_shard(check_job *job, int64_t number, const char *ke
     parapet_status status = pp_shard_open(&job->context, number, &shard);
     if (status == PARAPET_OK) {
         count_chunks(job, &shard);
-        if (job->depth == PARAPET_CHECK_DATA)
-            status = pp_transfer_verify(&job->context, &shard);
+        status = (job->depth == PARAPET_CHECK_DATA ? pp_transfer_verify : pp_shard_verify_all)(&job->context, &shard);
     }
     if (status != PARAPET_OK)
         status = sort_failure(job, status, key);

@@ -2,6 +2,7 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/path.h"
+#include "array/seal_objects.h"
 
 void pp_array_forget(parapet_array *array)
 {
@@ -12,10 +13,9 @@ void pp_array_forget(parapet_array *array)
     pp_json_free(array->zattrs);
     pp_manifest_head_clear(&array->head);
     pp_shard_notes_clear(&array->notes);
-    pp_free(array->page);
+    pp_seal_forget_pages(array);
     pp_free(array->codec_words);
-    *array =
-        (parapet_array){.store = array->store, .path = array->path, .is_apart = array->is_apart, .page_number = -1};
+    *array = (parapet_array){.store = array->store, .path = array->path, .is_apart = array->is_apart};
 }
 
 void pp_array_free(parapet_array *array)
@@ -33,7 +33,6 @@ static parapet_status build_handle(parapet_array **array, parapet_store *store, 
     if (status != PARAPET_OK)
         return status;
     (*array)->store = store;
-    (*array)->page_number = -1;
     return pp_path_normalize(path, &(*array)->path);
 }
 

@@ -273,14 +273,14 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
 }
 
 /* What was published, for the seal. */
-static void note_batch(const batch *all, const pp_staged *staged)
+static void note_batch(const batch *all, pp_staged *staged)
 {
     size_t i;
     int k;
     for (k = 0; k < all->count; k++)
         pp_shard_notes_begin(&all->list[k].array->notes);
     for (i = 0; i < staged->count; i++) {
-        const pp_staged_note *note = &staged->notes[i];
+        pp_staged_note *note = &staged->notes[i];
         bool is_known = note->record.bytes != PP_SHARD_ABSENT;
         pp_shard_notes_add(&all->list[note->target].array->notes, note->shard, is_known ? &note->record : NULL,
                            staged->writers[i]->version);

@@ -46,7 +46,7 @@ parapet_status pp_seal_remove_stale(parapet_array *array)
 
 parapet_status pp_seal_mark(parapet_array *array)
 {
-    array->page_number = -1;
+    pp_seal_forget_pages(array);
     return switch_document(array, PP_SEAL_SET);
 }
 

@@ -20,7 +20,7 @@ typedef struct pp_seal_line {
 /* One page of the line. */
 typedef struct pp_seal_page {
     int array;
-    int64_t page;
+    int64_t page, first_shard;
     uint32_t record_count;
     int64_t batch;
 } pp_seal_page;
@@ -35,7 +35,8 @@ typedef struct pp_seal_place {
 /* At least one array, all of one store. Refusals are the same on all ranks, because they know the same. */
 parapet_status pp_seal_line_init(pp_seal_line *line, parapet_array *const *arrays, int count);
 
-/* How many pages the seal of an array has. */
+/* How many shards a page of an array has, and how many pages its seal. */
+int64_t pp_seal_page_shards(const parapet_array *array);
 int64_t pp_seal_page_count(const parapet_array *array);
 
 /* Takes the next page off the line; false: it has ended. Arrays that are sealed have no pages. */

@@ -22,16 +22,21 @@ typedef struct own_page {
     int64_t lost_serial; /* notes up to this one do not count */
 } own_page;
 
-/* What a rank tells another of a shard, or that it has lost notes of the array. */
+/* What a rank tells another of a shard, or that it has lost notes of the array. Checksums follow, as many as there
+ * are room for; the others come with the same words again. */
 typedef struct told_note {
     int32_t array;
     int32_t is_lost;
     int64_t shard, serial;
-    pp_shard_record record;
+    uint64_t bytes;
+    uint32_t index_crc32c, chunk_count; /* as in the record */
+    uint32_t first, count;              /* which of the checksums follow */
 } told_note;
 
+/* And what it tells rank 0 of a page. If the page comes with the head, it follows. */
 typedef struct told_digest {
     int64_t array, page;
+    uint64_t page_bytes;
     unsigned char digest[PP_SHA256_BYTES];
 } told_digest;
 
@@ -44,7 +49,8 @@ typedef struct sealing {
     pp_seal_place round_start, round_end;
     own_page *own;
     size_t own_count, own_capacity;
-    pp_shard_record *records;
+    pp_shard_record *records; /* with checksums of their own */
+    size_t record_count;
     int64_t *serials; /* -1: nothing is known */
 
     pp_seal_place sender; /* how far this rank is with telling */
@@ -52,6 +58,7 @@ typedef struct sealing {
     size_t next_note;
     bool is_telling, is_loss_due;
     told_note pending;
+    const uint32_t *pending_checksums; /* those that were not told yet */
     int pending_owner;
     bool has_pending;
 } sealing;
@@ -84,8 +91,10 @@ static void describe_share(sealing *job, parapet_array *array, int64_t first)
         status = pp_shard_notes_reserve(&array->notes, (size_t)((shards - first - 1) / step + 1));
     pp_shard_notes_begin(&array->notes);
     for (shard = first; shard < shards && status == PARAPET_OK; shard += step)
-        if ((status = describe(&context, shard, &record)) == PARAPET_OK)
+        if ((status = describe(&context, shard, &record)) == PARAPET_OK) {
             pp_shard_notes_add(&array->notes, shard, &record, 0);
+            pp_shard_record_clear(&record);
+        }
     pp_shard_notes_end(&array->notes);
     pp_failure_take(&job->failure, status);
 }
@@ -141,7 +150,7 @@ static bool begin_telling_page(sealing *job)
     if (!job->is_telling)
         return false;
     notes = &job->line.arrays[job->telling.array]->notes;
-    job->next_note = pp_shard_notes_find(notes, job->telling.page * PP_MANIFEST_PAGE_RECORDS);
+    job->next_note = pp_shard_notes_find(notes, job->telling.first_shard);
     job->is_loss_due = notes->lost_serial > 0;
     return true;
 }
@@ -151,19 +160,22 @@ static bool tell_of_page(sealing *job)
 {
     const pp_seal_page *page = &job->telling;
     const pp_shard_notes *notes = &job->line.arrays[page->array]->notes;
-    int64_t first = page->page * PP_MANIFEST_PAGE_RECORDS;
-    job->pending = (told_note){.array = page->array, .shard = first};
+    const pp_shard_note *note = notes->list + job->next_note;
+    job->pending = (told_note){.array = page->array, .shard = page->first_shard};
     if (job->is_loss_due) {
         job->is_loss_due = false;
         job->pending.is_lost = 1;
         job->pending.serial = notes->lost_serial;
         return true;
     }
-    if (job->next_note == notes->count || notes->list[job->next_note].shard >= first + page->record_count)
+    if (job->next_note == notes->count || note->shard >= page->first_shard + page->record_count)
         return false;
-    job->pending.shard = notes->list[job->next_note].shard;
-    job->pending.serial = notes->list[job->next_note].serial;
-    job->pending.record = notes->list[job->next_note].record;
+    job->pending.shard = note->shard;
+    job->pending.serial = note->serial;
+    job->pending.bytes = note->record.bytes;
+    job->pending.index_crc32c = note->record.index_crc32c;
+    job->pending.chunk_count = note->record.chunk_count;
+    job->pending_checksums = note->record.checksums;
     job->next_note++;
     return true;
 }
@@ -177,6 +189,23 @@ static void find_pending(sealing *job)
         job->pending_owner = pp_seal_line_owner(&job->line, &job->telling);
 }
 
+/* Puts what is pending into a parcel, with as many checksums as fit; false: no room for any of it. */
+static bool tell_pending(sealing *job, unsigned char *parcel, size_t *bytes)
+{
+    told_note *told = &job->pending;
+    size_t room = PP_PARCEL_BYTES - *bytes, left = told->chunk_count - told->first;
+    if (room < sizeof *told + (left > 0 ? sizeof(uint32_t) : 0))
+        return false;
+    told->count = (uint32_t)pp_min_size(left, (room - sizeof *told) / sizeof(uint32_t));
+    memcpy(parcel + *bytes, told, sizeof *told);
+    *bytes += sizeof *told;
+    if (told->count > 0)
+        memcpy(parcel + *bytes, job->pending_checksums + told->first, told->count * sizeof(uint32_t));
+    *bytes += told->count * sizeof(uint32_t);
+    told->first += told->count;
+    return true;
+}
+
 static bool next_notes(void *context, int *rank, void *parcel, size_t *bytes)
 {
     sealing *job = context;
@@ -184,26 +213,38 @@ static bool next_notes(void *context, int *rank, void *parcel, size_t *bytes)
     if (!job->has_pending)
         return false;
     *rank = job->pending_owner;
-    while (job->has_pending && job->pending_owner == *rank && *bytes + sizeof job->pending <= PP_PARCEL_BYTES) {
-        memcpy((unsigned char *)parcel + *bytes, &job->pending, sizeof job->pending);
-        *bytes += sizeof job->pending;
-        find_pending(job);
-    }
+    while (job->has_pending && job->pending_owner == *rank && tell_pending(job, parcel, bytes))
+        if (job->pending.first == job->pending.chunk_count)
+            find_pending(job);
     return true;
 }
 
 static own_page *find_own(sealing *job, const told_note *told)
 {
     size_t i;
-    for (i = 0; i < job->own_count; i++)
-        if (job->own[i].of.array == told->array && job->own[i].of.page == told->shard / PP_MANIFEST_PAGE_RECORDS)
+    for (i = 0; i < job->own_count; i++) {
+        const pp_seal_page *of = &job->own[i].of;
+        if (of->array == told->array && told->shard >= of->first_shard &&
+            told->shard < of->first_shard + of->record_count)
             return &job->own[i];
+    }
     return NULL;
 }
 
-static void hear_note(sealing *job, const told_note *told)
+/* Later news of a shard replaces what was known of it. */
+static parapet_status begin_record(const told_note *told, pp_shard_record *record)
+{
+    pp_shard_record_clear(record);
+    record->bytes = told->bytes;
+    record->index_crc32c = told->index_crc32c;
+    record->chunk_count = told->chunk_count;
+    return pp_allocate_array(&record->checksums, told->chunk_count, sizeof record->checksums[0]);
+}
+
+static void hear_note(sealing *job, const told_note *told, const unsigned char *checksums)
 {
     own_page *page = find_own(job, told);
+    pp_shard_record *record;
     size_t place;
     if (page == NULL) /* there was no memory for it */
         return;
@@ -211,21 +252,26 @@ static void hear_note(sealing *job, const told_note *told)
         page->lost_serial = pp_max_i64(page->lost_serial, told->serial);
         return;
     }
-    place = page->first + (size_t)(told->shard % PP_MANIFEST_PAGE_RECORDS);
-    if (told->serial <= job->serials[place])
+    place = page->first + (size_t)(told->shard - page->of.first_shard);
+    record = &job->records[place];
+    if (told->serial > job->serials[place])
+        pp_failure_take(&job->failure, begin_record(told, record));
+    if (told->serial < job->serials[place] || record->checksums == NULL)
         return;
     job->serials[place] = told->serial;
-    job->records[place] = told->record;
+    memcpy(record->checksums + told->first, checksums, told->count * sizeof(uint32_t));
 }
 
 static void receive_notes(void *context, int source, const void *parcel, size_t bytes)
 {
+    const unsigned char *next = parcel, *end = next + bytes;
     told_note told;
-    size_t done;
     (void)source;
-    for (done = 0; done + sizeof told <= bytes; done += sizeof told) {
-        memcpy(&told, (const unsigned char *)parcel + done, sizeof told);
-        hear_note(context, &told);
+    while (next < end) {
+        memcpy(&told, next, sizeof told);
+        next += sizeof told;
+        hear_note(context, &told, next);
+        next += told.count * sizeof(uint32_t);
     }
 }
 
@@ -273,9 +319,16 @@ static parapet_status list_own(sealing *job)
         job->own_count = 0;
         return status;
     }
+    job->record_count = record_count;
     for (i = 0; i < record_count; i++)
         job->serials[i] = -1;
     return PARAPET_OK;
+}
+
+static parapet_status describe_again(const pp_transfer_context *context, int64_t shard, pp_shard_record *record)
+{
+    pp_shard_record_clear(record);
+    return describe(context, shard, record);
 }
 
 static parapet_status complete_page(sealing *job, const own_page *page)
@@ -287,8 +340,20 @@ static parapet_status complete_page(sealing *job, const own_page *page)
     uint32_t i;
     for (i = 0; i < page->of.record_count && status == PARAPET_OK; i++)
         if (job->serials[page->first + i] <= page->lost_serial)
-            status = describe(&context, page->of.page * PP_MANIFEST_PAGE_RECORDS + i, &records[i]);
+            status = describe_again(&context, page->of.first_shard + i, &records[i]);
     return status == PARAPET_OK ? pp_seal_write_page(array, page->of.page, records) : status;
+}
+
+static void free_records(sealing *job)
+{
+    size_t i;
+    for (i = 0; i < job->record_count; i++)
+        pp_shard_record_clear(&job->records[i]);
+    pp_free(job->records);
+    pp_free(job->serials);
+    job->records = NULL;
+    job->serials = NULL;
+    job->record_count = 0;
 }
 
 static void run_round(sealing *job)
@@ -301,47 +366,69 @@ static void run_round(sealing *job)
     exchange(job, &(pp_exchange){.context = job, .next = next_notes, .receive = receive_notes});
     for (i = 0; i < job->own_count && !has_failed(job); i++)
         pp_failure_take(&job->failure, complete_page(job, &job->own[i]));
-    pp_free(job->records);
-    pp_free(job->serials);
-    job->records = NULL;
-    job->serials = NULL;
+    free_records(job);
     job->round_start = job->round_end;
 }
 
 /* ---- Digests of pages, to rank 0 ---- */
 
+/* The next page that this rank has made; false: none. */
+static bool next_own(const sealing *job, pp_seal_place *place, pp_seal_page *page)
+{
+    while (pp_seal_line_next(&job->line, place, page))
+        if (pp_seal_line_owner(&job->line, page) == pp_comm_rank(job->store->comm))
+            return true;
+    return false;
+}
+
+/* Returns the bytes that it takes of a parcel. */
+static size_t tell_digest(const sealing *job, const pp_seal_page *page, unsigned char *parcel)
+{
+    const pp_manifest_head *head = &job->line.arrays[page->array]->head;
+    told_digest told = {.array = page->array, .page = page->page, .page_bytes = head->page_bytes};
+    memcpy(told.digest, head->page_digests + (size_t)page->page * PP_SHA256_BYTES, PP_SHA256_BYTES);
+    memcpy(parcel, &told, sizeof told);
+    if (head->page_bytes > 0)
+        memcpy(parcel + sizeof told, head->page, head->page_bytes);
+    return sizeof told + head->page_bytes;
+}
+
 static bool next_digests(void *context, int *rank, void *parcel, size_t *bytes)
 {
     sealing *job = context;
     pp_seal_page page;
-    told_digest told;
     *rank = 0;
     *bytes = 0;
-    if (pp_comm_rank(job->store->comm) == 0)
+    if (pp_comm_rank(job->store->comm) == 0 || has_failed(job))
         return false;
-    while (!has_failed(job) && *bytes + sizeof told <= PP_PARCEL_BYTES &&
-           pp_seal_line_next(&job->line, &job->sender, &page)) {
-        if (pp_seal_line_owner(&job->line, &page) != pp_comm_rank(job->store->comm))
-            continue;
-        told = (told_digest){.array = page.array, .page = page.page};
-        memcpy(told.digest, job->line.arrays[page.array]->head.page_digests + (size_t)page.page * PP_SHA256_BYTES,
-               PP_SHA256_BYTES);
-        memcpy((unsigned char *)parcel + *bytes, &told, sizeof told);
-        *bytes += sizeof told;
-    }
+    while (*bytes + sizeof(told_digest) + PP_MANIFEST_INLINE_BYTES <= PP_PARCEL_BYTES &&
+           next_own(job, &job->sender, &page))
+        *bytes += tell_digest(job, &page, (unsigned char *)parcel + *bytes);
     return *bytes > 0;
+}
+
+static void hear_digest(sealing *job, const told_digest *told, const unsigned char *page)
+{
+    pp_manifest_head *head = &job->line.arrays[told->array]->head;
+    unsigned char *copy = NULL;
+    parapet_status status = PARAPET_OK;
+    memcpy(head->page_digests + (size_t)told->page * PP_SHA256_BYTES, told->digest, PP_SHA256_BYTES);
+    if (told->page_bytes > 0 && (status = pp_bytes_duplicate(&copy, page, (size_t)told->page_bytes)) == PARAPET_OK)
+        (void)pp_manifest_head_take_page(head, copy, (size_t)told->page_bytes);
+    pp_failure_take(&job->failure, status);
 }
 
 static void receive_digests(void *context, int source, const void *parcel, size_t bytes)
 {
+    const unsigned char *next = parcel, *end = next + bytes;
     sealing *job = context;
     told_digest told;
-    size_t done;
     (void)source;
-    for (done = 0; done + sizeof told <= bytes && !has_failed(job); done += sizeof told) {
-        memcpy(&told, (const unsigned char *)parcel + done, sizeof told);
-        memcpy(job->line.arrays[told.array]->head.page_digests + (size_t)told.page * PP_SHA256_BYTES, told.digest,
-               PP_SHA256_BYTES);
+    while (next < end && !has_failed(job)) {
+        memcpy(&told, next, sizeof told);
+        next += sizeof told;
+        hear_digest(job, &told, next);
+        next += told.page_bytes;
     }
 }
 
@@ -356,7 +443,8 @@ static parapet_status init_heads(sealing *job)
         if (array->is_sealed)
             continue;
         pp_manifest_head_clear(&array->head);
-        status = pp_manifest_head_init(&array->head, (uint64_t)array->layout.tiling.shards.cell_count);
+        status = pp_manifest_head_init(&array->head, (uint64_t)array->layout.tiling.shards.cell_count,
+                                       (uint64_t)array->layout.tiling.chunks.cell_count);
     }
     return status;
 }

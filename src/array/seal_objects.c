@@ -1,6 +1,6 @@
 /* seal_objects.c - how a seal is laid out below the array, where no Zarr reader looks:
- *     __parapet/seal            the head
- *     __parapet/manifest/<k>    pages of PP_MANIFEST_PAGE_RECORDS shards
+ *     __parapet/seal            the head, and a small page with it
+ *     __parapet/manifest/<k>    pages of pp_manifest_page_records shards
  * and in zarr.json: attributes._parapet.sealed.
  *
  * Every step keeps this true: if there is a head, zarr.json is one of the two documents it names. So whatever
@@ -14,10 +14,12 @@
 #include "array/path.h"
 #include "base/checked.h"
 
-uint32_t pp_seal_page_records(const pp_manifest_head *head, int64_t page)
+static pp_page_place place_of(const pp_manifest_head *head, int64_t page)
 {
-    uint64_t before = (uint64_t)page * PP_MANIFEST_PAGE_RECORDS;
-    return (uint32_t)pp_min_i64(PP_MANIFEST_PAGE_RECORDS, (int64_t)(head->shard_count - before));
+    uint64_t records = pp_manifest_page_records(head->chunk_count), before = (uint64_t)page * records;
+    return (pp_page_place){.first_shard = before,
+                           .record_count = (uint32_t)pp_min_u64(records, head->shard_count - before),
+                           .chunk_count = head->chunk_count};
 }
 
 static parapet_status seal_key(const parapet_array *array, const char *name, char **key)
@@ -73,7 +75,7 @@ static parapet_status load_head(parapet_array *array)
     parapet_status status = seal_key(array, "__parapet/seal", &key);
     array->has_head = false;
     if (status == PARAPET_OK)
-        status = read_object(array, key, PP_MANIFEST_HEAD_BYTES(PP_MANIFEST_MAX_PAGES), &data, &bytes);
+        status = read_object(array, key, PP_MANIFEST_HEAD_MOST_BYTES, &data, &bytes);
     if (status == PARAPET_OK) {
         array->has_head = true;
         if ((status = pp_manifest_head_decode(&array->head, data, bytes)) != PARAPET_OK)
@@ -89,6 +91,18 @@ static parapet_status load_head(parapet_array *array)
 static pp_json *sealed_member(pp_json *attributes)
 {
     return pp_json_member(pp_json_member(attributes, PP_RESERVED_ATTRIBUTE), "sealed");
+}
+
+static parapet_status check_counts(const parapet_array *array)
+{
+    const pp_tiling *tiling = &array->layout.tiling;
+    if (array->head.shard_count == (uint64_t)tiling->shards.cell_count &&
+        array->head.chunk_count == (uint64_t)tiling->chunks.cell_count)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_CORRUPT,
+                   "__parapet/seal describes %llu shards of %llu chunks, but the array has %lld of %lld",
+                   (unsigned long long)array->head.shard_count, (unsigned long long)array->head.chunk_count,
+                   (long long)tiling->shards.cell_count, (long long)tiling->chunks.cell_count);
 }
 
 static parapet_status check_head(parapet_array *array, pp_json *sealed)
@@ -107,11 +121,7 @@ static parapet_status check_head(parapet_array *array, pp_json *sealed)
     pp_sha256_print(digest, text);
     if (!pp_json_is_text(pp_json_member(sealed, "manifest_sha256"), text))
         return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal is not the one that zarr.json names");
-    if (array->head.shard_count != (uint64_t)array->layout.tiling.shards.cell_count)
-        return pp_fail(PARAPET_ERR_CORRUPT, "__parapet/seal describes %llu shards, but the array has %lld",
-                       (unsigned long long)array->head.shard_count,
-                       (long long)array->layout.tiling.shards.cell_count);
-    return PARAPET_OK;
+    return check_counts(array);
 }
 
 /* Failures that a seal causes by what it says, not storage or memory by what they do. */
@@ -145,53 +155,78 @@ parapet_status pp_seal_open(parapet_array *array)
     return status;
 }
 
-static parapet_status load_page(parapet_array *array, int64_t page)
+static parapet_status decode_page(const parapet_array *array, int64_t number, const void *data, size_t bytes,
+                                  pp_manifest_page *page)
 {
-    uint32_t count = pp_seal_page_records(&array->head, page);
+    pp_page_place place = place_of(&array->head, number);
     unsigned char digest[PP_SHA256_BYTES];
+    pp_sha256_of(data, bytes, digest);
+    if (memcmp(digest, array->head.page_digests + (size_t)number * PP_SHA256_BYTES, sizeof digest) != 0)
+        return pp_fail(PARAPET_ERR_CORRUPT, "is not the one that was sealed");
+    return pp_manifest_page_decode(page, &place, data, bytes);
+}
+
+static parapet_status load_page(parapet_array *array, int64_t number, pp_manifest_page *page)
+{
+    pp_page_place place = place_of(&array->head, number);
+    uint64_t most = pp_manifest_page_most_bytes(place.record_count, place.chunk_count) + 1;
     char *key = NULL, *data = NULL;
     size_t bytes;
-    parapet_status status;
-    array->page_number = -1;
-    if (array->page == NULL &&
-        (status = pp_allocate_array(&array->page, PP_MANIFEST_PAGE_RECORDS, sizeof array->page[0])) != PARAPET_OK)
+    parapet_status status = page_key(array, number, &key);
+    if (status != PARAPET_OK)
         return status;
-    if ((status = page_key(array, page, &key)) != PARAPET_OK)
-        return status;
-    status = read_object(array, key, PP_MANIFEST_PAGE_BYTES(count) + 1, &data, &bytes);
+    status = read_object(array, key, (size_t)most, &data, &bytes);
     if (status == PARAPET_ERR_NOT_FOUND)
         status = pp_fail(PARAPET_ERR_MISSING, "%s is missing, although the array is sealed", key);
-    if (status != PARAPET_OK)
-        goto done;
-    pp_sha256_of(data, bytes, digest);
-    if (memcmp(digest, array->head.page_digests + (size_t)page * PP_SHA256_BYTES, sizeof digest) != 0)
-        status = pp_fail(PARAPET_ERR_CORRUPT, "%s is not the one that was sealed", key);
-    else if ((status = pp_manifest_page_decode(array->page, count, (uint64_t)page * PP_MANIFEST_PAGE_RECORDS, data,
-                                               bytes)) != PARAPET_OK)
+    else if (status == PARAPET_OK && (status = decode_page(array, number, data, bytes, page)) != PARAPET_OK)
         status = pp_fail_within(status, "%s", key);
-    else
-        array->page_number = page;
-done:
     pp_free(data);
     pp_free(key);
     return status;
 }
 
+static parapet_status take_page_of_head(const parapet_array *array, pp_manifest_page *page)
+{
+    parapet_status status = decode_page(array, 0, array->head.page, array->head.page_bytes, page);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "the page of the manifest in __parapet/seal");
+}
+
+static parapet_status keep_page(parapet_array *array, int64_t number, pp_kept_page *kept)
+{
+    parapet_status status;
+    pp_manifest_page_clear(&kept->page);
+    status = array->head.page != NULL ? take_page_of_head(array, &kept->page) : load_page(array, number, &kept->page);
+    kept->is_kept = status == PARAPET_OK;
+    kept->number = number;
+    return status;
+}
+
+void pp_seal_forget_pages(parapet_array *array)
+{
+    int i;
+    for (i = 0; i < PP_KEPT_PAGES; i++) {
+        pp_manifest_page_clear(&array->pages[i].page);
+        array->pages[i].is_kept = false;
+    }
+}
+
 parapet_status pp_seal_lookup_record(void *context, int64_t shard, pp_shard_record *record)
 {
     parapet_array *array = context;
-    int64_t page = shard / PP_MANIFEST_PAGE_RECORDS;
+    uint32_t records = pp_manifest_page_records(array->head.chunk_count);
+    int64_t number = shard / records;
+    pp_kept_page *kept = &array->pages[number % PP_KEPT_PAGES];
     parapet_status status;
-    if (array->page_number != page && (status = load_page(array, page)) != PARAPET_OK)
+    if ((!kept->is_kept || kept->number != number) && (status = keep_page(array, number, kept)) != PARAPET_OK)
         return status;
-    *record = array->page[shard % PP_MANIFEST_PAGE_RECORDS];
+    *record = kept->page.records[shard % records];
     return PARAPET_OK;
 }
 
 parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],
                                   const unsigned char after[PP_SHA256_BYTES])
 {
-    size_t bytes = PP_MANIFEST_HEAD_BYTES(array->head.page_count);
+    size_t bytes = pp_manifest_head_bytes(&array->head);
     unsigned char *data = NULL;
     char *key = NULL;
     parapet_status status;
@@ -227,16 +262,20 @@ parapet_status pp_seal_remove_head(parapet_array *array)
 
 parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_shard_record *records)
 {
-    uint32_t count = pp_seal_page_records(&array->head, page);
+    pp_page_place place = place_of(&array->head, page);
     unsigned char *bytes = NULL;
+    size_t byte_count;
     char *key = NULL;
     parapet_status status;
-    if ((status = pp_allocate(&bytes, PP_MANIFEST_PAGE_BYTES(count))) != PARAPET_OK ||
+    if ((status = pp_manifest_page_encode(records, place.record_count, place.first_shard, &bytes, &byte_count)) !=
+            PARAPET_OK ||
         (status = page_key(array, page, &key)) != PARAPET_OK)
         goto done;
-    pp_manifest_page_encode(records, count, (uint64_t)page * PP_MANIFEST_PAGE_RECORDS, bytes);
-    pp_sha256_of(bytes, PP_MANIFEST_PAGE_BYTES(count), array->head.page_digests + (size_t)page * PP_SHA256_BYTES);
-    status = write_object(array, key, bytes, PP_MANIFEST_PAGE_BYTES(count));
+    pp_sha256_of(bytes, byte_count, array->head.page_digests + (size_t)page * PP_SHA256_BYTES);
+    if (pp_manifest_head_take_page(&array->head, bytes, byte_count))
+        bytes = NULL;
+    else
+        status = write_object(array, key, bytes, byte_count);
 done:
     pp_free(key);
     pp_free(bytes);

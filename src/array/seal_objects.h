@@ -7,16 +7,18 @@
 /* Finds out whether an array that is being opened is sealed, and whether its document is the one that was sealed. */
 parapet_status pp_seal_open(parapet_array *array);
 
-/* What the seal says about a shard; array is a parapet_array. */
+/* What the seal says about a shard; array is a parapet_array. The checksums are those of the page, which the handle
+ * keeps until it looks into another one. */
 parapet_status pp_seal_lookup_record(void *array, int64_t shard, pp_shard_record *record);
+
+/* Pages that were kept are read again when they are needed. */
+void pp_seal_forget_pages(parapet_array *array);
 
 /* Writes the head, durably: it belongs both to the document before a change and to the one after it. */
 parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],
                                   const unsigned char after[PP_SHA256_BYTES]);
 
-uint32_t pp_seal_page_records(const pp_manifest_head *head, int64_t page);
-
-/* Writes a page, and puts its digest into the head. */
+/* Writes a page, or leaves it to the head, and puts its digest into the head. */
 parapet_status pp_seal_write_page(parapet_array *array, int64_t page, const pp_shard_record *records);
 
 /* Removes a head that is no longer in force; the second also removes the pages. */

@@ -32,14 +32,12 @@ static parapet_status verify_share(parapet_array *array, int64_t share)
     parapet_status status = pp_array_transfer_context(array, &context);
     if (share == INT64_MAX || status != PARAPET_OK)
         return status;
-    context.seal = NULL; /* it would have the checksum of every chunk read */
+    context.seal = NULL; /* no chunk is read */
     end = count / servers * (share + 1) + pp_min_i64(share + 1, count % servers);
     for (number = count / servers * share + pp_min_i64(share, count % servers); number < end && status == PARAPET_OK;
          number++)
         status = verify_shard(array, &context, number);
-    pp_free(array->page);
-    array->page = NULL;
-    array->page_number = -1;
+    pp_seal_forget_pages(array);
     return status == PARAPET_OK ? status : pp_fail_within(status, "array \"%s\"", array->path);
 }
 

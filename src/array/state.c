@@ -10,6 +10,7 @@
 #include "array/document.h"
 #include "array/group_handle.h"
 #include "array/rank0.h"
+#include "array/seal_objects.h"
 #include "array/state.h"
 
 enum {
@@ -57,7 +58,7 @@ static parapet_status add_document(const parapet_array *array, pp_text *bytes)
 /* A head that could not be read has no digests, and nothing is ever taken from it. */
 static parapet_status add_head(const pp_manifest_head *head, pp_text *bytes)
 {
-    size_t length = PP_MANIFEST_HEAD_BYTES(head->page_count);
+    size_t length = pp_manifest_head_bytes(head);
     unsigned char *data = NULL;
     parapet_status status;
     if (head->page_digests == NULL) {
@@ -198,7 +199,7 @@ parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes)
     array->is_sealed = (state.flags & STATE_IS_SEALED) != 0;
     array->is_mark_ignored = (state.flags & STATE_IS_MARK_IGNORED) != 0;
     array->is_broken = (state.flags & STATE_IS_BROKEN) != 0;
-    array->page_number = -1;
+    pp_seal_forget_pages(array);
     clear_state(&state);
     return PARAPET_OK;
 }

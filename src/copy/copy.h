@@ -56,6 +56,7 @@ int64_t pp_copy_unit_bytes(int64_t given, int64_t memory_bytes);
 typedef struct pp_copy_means {
     int64_t memory_bytes, unit_bytes, cooperation_bytes; /* as in pp_rechunk_problem */
     int threads, ranks;
+    bool is_source_sealed;
     int passes; /* 0: chosen */
     parapet_reading reading;
     parapet_cooperation cooperation;

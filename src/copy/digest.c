@@ -115,7 +115,9 @@ static parapet_status read_chunk(digest_job *job, const pp_shard *shard, int64_t
     if ((status = pp_shard_check_chunk_bytes(job->context, shard, chunk)) != PARAPET_OK ||
         (status = pp_buffer_ensure(&job->buffer, (size_t)entry->bytes, "chunks to verify")) != PARAPET_OK ||
         (status = pp_shard_read(job->context, shard, entry->offset, (size_t)entry->bytes, job->buffer.data)) !=
-            PARAPET_OK)
+            PARAPET_OK ||
+        (status = pp_shard_verify_chunk(job->context, shard, chunk,
+                                        (pp_bytes){job->buffer.data, (size_t)entry->bytes})) != PARAPET_OK)
         return status;
     status = pp_chain_decode(job->context->layout->chain, job->decoder,
                              (pp_bytes){job->buffer.data, (size_t)entry->bytes}, &decoded);
@@ -173,7 +175,8 @@ static bool goes_by_pieces(const digest_job *job, const pp_shard *shard, int64_t
 {
     const pp_chain *chain = job->context->layout->chain;
     return job->context->layout->tiling.shards.ndim > 0 && pp_shard_has_chunk(shard, chunk) &&
-           pp_chain_is_plain(chain) && shard->entries[chunk].bytes == pp_chain_decoded_bytes(chain);
+           shard->checksums == NULL && pp_chain_is_plain(chain) &&
+           shard->entries[chunk].bytes == pp_chain_decoded_bytes(chain);
 }
 
 static parapet_status add_shard(digest_job *job, const pp_shard *shard)

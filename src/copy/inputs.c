@@ -108,6 +108,7 @@ void pp_copy_inputs_problem(const pp_copy_inputs *inputs, const pp_copy_task *ta
         .cooperation_bytes = pp_copy_cooperation_bytes(source, (int)inputs->ranks),
         .threads = (int)inputs->threads,
         .ranks = (int)inputs->ranks,
+        .is_source_sealed = pp_array_is_sealed(task->source),
         .passes = (int)inputs->passes,
         .reading = (parapet_reading)inputs->reading,
         .cooperation = (parapet_cooperation)inputs->cooperation,

@@ -139,6 +139,8 @@ static parapet_status decode(const copy_engine *engine, const copy_worker *worke
     *elements = visit->buffer.data;
     if (engine->job->pass->reads_runs)
         return PARAPET_OK;
+    if ((status = pp_shard_verify_chunk(context, visit->shard, visit->chunk, encoded)) != PARAPET_OK)
+        return status;
     status = pp_chain_decode(context->layout->chain, worker->decoder, encoded, &decoded);
     if (status != PARAPET_OK)
         return pp_fail_within(status, "%s: chunk %lld", visit->shard->key, (long long)visit->chunk);

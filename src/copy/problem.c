@@ -40,9 +40,10 @@ static void describe(const pp_layout *layout, const pp_copy_view *view, pp_rechu
 }
 
 /* The last of several passes looks up in the source what is stored there, with the index of one shard open. */
-static int64_t lookup_bytes(const pp_layout *source)
+static int64_t lookup_bytes(const pp_layout *source, bool is_sealed)
 {
-    size_t entries = (size_t)source->tiling.chunks.cell_count * sizeof(pp_chunk_entry);
+    size_t entries =
+        (size_t)source->tiling.chunks.cell_count * (sizeof(pp_chunk_entry) + (is_sealed ? sizeof(uint32_t) : 0));
     size_t stored = source->is_sharded ? pp_align_up(pp_index_stored_bytes(&source->index), PP_PAGE_BYTES) : 0;
     return (int64_t)(entries + stored);
 }
@@ -65,11 +66,13 @@ void pp_copy_problem_init(pp_rechunk_problem *problem, const pp_layout *source, 
     };
     memcpy(problem->shape, view->shape, sizeof problem->shape);
     describe(source, view, &problem->source);
+    problem->source.is_sealed = means->is_source_sealed;
+    problem->source.allows_runs = problem->source.allows_runs && !means->is_source_sealed;
     problem->source.scratch_bytes = (int64_t)pp_chain_decoder_bytes(source->chain);
     pp_copy_view_init(&whole, view->ndim, view->shape);
     describe(target, &whole, &problem->target);
     problem->target.scratch_bytes = (int64_t)pp_chain_encoder_bytes(target->chain);
     /* Elements as they are with a checksum behind them: neither way needs memory beside the chunk. */
     problem->between.element_bytes = (int64_t)target->tiling.element_bytes;
-    problem->between.scratch_bytes = lookup_bytes(source);
+    problem->between.scratch_bytes = lookup_bytes(source, means->is_source_sealed);
 }

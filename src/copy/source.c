@@ -111,7 +111,8 @@ static pp_shard *find_in_slab(pp_copy_source *source, const int64_t *cell)
 static parapet_status borrow_index(pp_copy_source *source, pp_copy_visit *visit)
 {
     const pp_shard *kept = visit->shard;
-    visit->own = (pp_shard){.number = kept->number, .key = kept->key, .entries = kept->entries};
+    visit->own =
+        (pp_shard){.number = kept->number, .key = kept->key, .entries = kept->entries, .checksums = kept->checksums};
     visit->is_lent = true;
     visit->shard = &visit->own;
     if (kept->entries == NULL)

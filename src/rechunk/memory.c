@@ -4,6 +4,8 @@
 #include "base/memory.h"
 
 #define INDEX_ENTRY_BYTES 16
+/* And what a seal says of a chunk. */
+#define CHECKSUM_BYTES 4
 #define INDEX_CHECKSUM_BYTES 4
 /* A chunk of a new shard: its entry, and its checksum for the journal. */
 #define NEW_ENTRY_BYTES 20
@@ -107,17 +109,17 @@ static int64_t source_indexes_bytes(const memory_case *memory)
 {
     const pp_rechunk_pass *pass = memory->pass;
     const pp_rechunk_side *source = &pass->source;
-    int64_t shards = 1;
+    int64_t shards = 1, entry = INDEX_ENTRY_BYTES + (source->is_sealed ? CHECKSUM_BYTES : 0);
     int i;
     if (pass->cooperates)
         return 0;
     if (!source->is_sharded)
-        return multiply(INDEX_ENTRY_BYTES, pass->memory.items);
+        return multiply(entry, pass->memory.items);
     for (i = 1; i < memory->problem->ndim; i++) {
         pp_rechunk_axis axis = pp_rechunk_axis_of_shards(memory->problem->shape, pass, pass->order[i]);
         shards = multiply(shards, pp_rechunk_axis_cells_most(&axis));
     }
-    return add(multiply(shards, multiply(INDEX_ENTRY_BYTES, count_shard_chunks(source, memory->problem->ndim))),
+    return add(multiply(shards, multiply(entry, count_shard_chunks(source, memory->problem->ndim))),
                stored_index_bytes(source, memory->problem->ndim));
 }
 

@@ -34,6 +34,7 @@ typedef struct pp_rechunk_side {
     int64_t chunk_buffer_bytes; /* an open target chunk: its elements, and what encoding adds in place */
     int64_t scratch_bytes;      /* of one worker, to decode (source) or to encode (target) */
     bool is_sharded;            /* a shard has an index, which is read when it is opened */
+    bool is_sealed;             /* each open shard of a source also has the checksums of its chunks */
     bool allows_runs;           /* stored as in memory and without checksum, so that parts of a chunk can be read */
     double codec_rate;          /* bytes of elements per second that one worker decodes or encodes; 0: not known */
     double stored_ratio;        /* stored bytes per byte of elements; 0: 1 */

@@ -278,7 +278,8 @@ static read_needs find_read_needs(const pp_layout *const *layouts, int count, co
                                                                            pp_chain_encoded_bound(layout->chain),
                                                                        PP_PAGE_BYTES) +
                                                                (size_t)2 * PP_PAGE_BYTES);
-        needs.shard_bytes = pp_max_size(needs.shard_bytes, chunks * (sizeof(pp_chunk_entry) + sizeof(int64_t) + 1));
+        needs.shard_bytes = pp_max_size(needs.shard_bytes, chunks * (sizeof(pp_chunk_entry) + sizeof(int64_t) + 1 +
+                                                                     (memory->is_sealed ? sizeof(uint32_t) : 0)));
         if (layout->is_sharded)
             needs.index_bytes =
                 pp_max_size(needs.index_bytes, pp_align_up(pp_index_stored_bytes(&layout->index), PP_PAGE_BYTES));

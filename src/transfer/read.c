@@ -117,6 +117,8 @@ static parapet_status find_elements(const read_task *task, pp_chunk_move *move)
         (void)pp_box_intersect(&move->inside, &item->band, &move->inside);
         return PARAPET_OK;
     }
+    if ((status = pp_shard_verify_chunk(context, stored, move->chunk, encoded)) != PARAPET_OK)
+        return status;
     if ((status = pp_chain_decode(context->layout->chain, task->scratch, encoded, &decoded)) != PARAPET_OK)
         return pp_fail_within(status, "%s: chunk %lld", stored->key, (long long)move->chunk);
     context->counters->chunks_decoded += 1;

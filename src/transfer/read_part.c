@@ -17,10 +17,11 @@ static const pp_transfer_context *context_of(const pp_transfer *transfer, const 
     return pp_session_context(transfer->session, shard->target);
 }
 
-/* Whether any part of a chunk can be read alone. */
-static bool allows_parts(const pp_layout *layout)
+/* Whether any part of a chunk can be read alone: nothing has to be compared that only the whole tells. */
+static bool allows_parts(const pp_transfer_context *context)
 {
-    return pp_chain_begins_plain(layout->chain) && !pp_chain_verifies_crc32c(layout->chain);
+    const pp_chain *chain = context->layout->chain;
+    return pp_chain_begins_plain(chain) && !pp_chain_verifies_crc32c(chain) && context->seal == NULL;
 }
 
 /* The smallest box that holds all claimed elements of a chunk; ndim stays as it is. */
@@ -73,22 +74,23 @@ static bool is_sparse(const pp_layout *layout, const pp_box *whole, const pp_box
  * what is stored or by what should be, has its length checked: everything else is planned for whole chunks. */
 static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *shard)
 {
-    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    const pp_layout *layout = context->layout;
     int64_t chunk = shard->wanted[shard->next_wanted];
     size_t room = transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES;
     bool exceeds = pp_max_u64(shard->stored.entries[chunk].bytes, pp_chain_encoded_bound(layout->chain)) > room;
     pp_box whole, bounds;
-    if (!pp_chain_begins_plain(layout->chain) || (!exceeds && !allows_parts(layout)))
+    if (!pp_chain_begins_plain(layout->chain) || (!exceeds && !allows_parts(context)))
         return PARAPET_OK;
     pp_tiling_chunk_whole_box(&layout->tiling, shard->head.number, chunk, &whole);
     bounds = whole;
-    if (allows_parts(layout))
+    if (allows_parts(context))
         bound_claims(transfer, shard, chunk, &bounds);
     if (!exceeds && !is_sparse(layout, &whole, &bounds))
         return PARAPET_OK;
     pp_bands_init(&shard->bands, &whole, &bounds, layout->tiling.element_bytes, band_room(transfer));
     shard->has_bands = true;
-    context_of(transfer, &shard->head)->counters->chunks_decoded += 1;
+    context->counters->chunks_decoded += 1;
     return check_length(layout, shard, chunk);
 }
 
@@ -102,8 +104,9 @@ static bool is_claimed(const pp_transfer *transfer, const pp_read_shard *shard, 
     return false;
 }
 
-static void place_band(const pp_layout *layout, pp_read_shard *shard, pp_read_item *item)
+static void place_band(const pp_transfer_context *context, pp_read_shard *shard, pp_read_item *item)
 {
+    const pp_layout *layout = context->layout;
     const pp_chunk_entry *entry = &shard->stored.entries[item->wanted[0]];
     uint64_t end;
     int64_t first, count;
@@ -112,7 +115,7 @@ static void place_band(const pp_layout *layout, pp_read_shard *shard, pp_read_it
     item->head.window.band_count = count;
     item->offset = entry->offset + (uint64_t)first * layout->tiling.element_bytes;
     end = item->offset + (uint64_t)count * layout->tiling.element_bytes;
-    if (item->is_last && !allows_parts(layout))
+    if (item->is_last && pp_chain_ends_in_crc32c(layout->chain) && !allows_parts(context))
         end += CRC_BYTES;
     item->band_skip = (size_t)(item->offset % PP_PAGE_BYTES);
     pp_read_part_round(shard, item, end);
@@ -121,15 +124,15 @@ static void place_band(const pp_layout *layout, pp_read_shard *shard, pp_read_it
 /* The next band that is wanted or has to be verified; false: the chunk is done. */
 static bool take_band(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
 {
-    const pp_layout *layout = context_of(transfer, &shard->head)->layout;
+    const pp_transfer_context *context = context_of(transfer, &shard->head);
     while (pp_bands_next(&shard->bands, &item->band)) {
-        if (allows_parts(layout) && !is_claimed(transfer, shard, &item->band))
+        if (allows_parts(context) && !is_claimed(transfer, shard, &item->band))
             continue;
         item->is_band = true;
         item->wanted = &shard->wanted[shard->next_wanted];
         item->wanted_count = 1;
         item->is_last = !shard->bands.more;
-        place_band(layout, shard, item);
+        place_band(context, shard, item);
         item->is_first = item->head.window.band_first == 0;
         return true;
     }
@@ -265,12 +268,16 @@ static parapet_status verify_band(const pp_transfer *transfer, pp_read_item *ite
     const pp_layout *layout = context_of(transfer, &shard->head)->layout;
     const unsigned char *data = item->buffer.data + item->band_skip;
     size_t bytes = (size_t)pp_box_element_count(&item->band) * layout->tiling.element_bytes;
+    uint32_t stored;
     shard->crc32c = pp_crc32c(item->is_first ? 0 : shard->crc32c, data, bytes);
-    if (!item->is_last || shard->crc32c == pp_load_u32le(data + bytes))
+    if (!item->is_last)
         return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld: crc32c: checksum of %zu bytes is %08x, but %08x is stored",
-                   shard->stored.key, (long long)item->wanted[0], pp_chain_decoded_bytes(layout->chain),
-                   shard->crc32c, pp_load_u32le(data + bytes));
+    stored = pp_chain_ends_in_crc32c(layout->chain) ? pp_load_u32le(data + bytes) : shard->crc32c;
+    if (pp_chain_verifies_crc32c(layout->chain) && shard->crc32c != stored)
+        return pp_fail(PARAPET_ERR_CORRUPT,
+                       "%s: chunk %lld: crc32c: checksum of %zu bytes is %08x, but %08x is stored", shard->stored.key,
+                       (long long)item->wanted[0], pp_chain_decoded_bytes(layout->chain), shard->crc32c, stored);
+    return pp_shard_verify_crc32c(&shard->stored, item->wanted[0], stored);
 }
 
 parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *item)
@@ -278,7 +285,7 @@ parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *ite
     const pp_read_shard *shard = (const pp_read_shard *)item->head.shard;
     const pp_transfer_context *context = context_of(transfer, &shard->head);
     parapet_status status;
-    if (allows_parts(context->layout))
+    if (allows_parts(context))
         return fetch_wanted(transfer, item);
     status = pp_shard_read(context, &shard->stored, item->offset, item->bytes, item->buffer.data);
     return status == PARAPET_OK && item->is_band ? verify_band(transfer, item) : status;

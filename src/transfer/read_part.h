@@ -1,9 +1,9 @@
 /* read_part.h - reads parts of chunks whose elements are stored as they are.
  *
  * Without a checksum only what is wanted is read, with such holes as are cheaper to read than to skip. A chunk that
- * exceeds a request is cut into bands. With a checksum, all of the chunk has to be read to verify it: band after
- * band, the CRC-32C running along, so that a chunk of any size takes no more memory than a request. The call that
- * reads fails if it does not match in the end. */
+ * exceeds a request is cut into bands. With a checksum, its own or one in a seal, all of it has to be read: band
+ * after band, the CRC-32C running along, so that a chunk of any size takes no more memory than a request. The call
+ * that reads fails if it does not match in the end. */
 #ifndef PARAPET_TRANSFER_READ_PART_H
 #define PARAPET_TRANSFER_READ_PART_H
 

@@ -110,6 +110,15 @@ static bool waits_for_messages(void *context, const void *item)
 
 /* ---- Before and after ---- */
 
+static bool has_sealed(const pp_session *session)
+{
+    int i;
+    for (i = 0; i < session->array_count; i++)
+        if (pp_session_context(session, i)->seal != NULL)
+            return true;
+    return false;
+}
+
 static pp_memory_case memory_case_of(const pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
@@ -120,6 +129,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
         .used_bytes = pp_budget_used(context->budget),
         .threads = context->threads,
         .has_threads = context->has_storage_thread,
+        .is_sealed = has_sealed(session),
         .has_remote = pp_session_has_remote(session),
         .uses_direct = takes ? session->team->uses_direct : pp_session_uses_direct(session),
         .shard_count = pp_session_shard_count(session),

@@ -117,68 +117,109 @@ static parapet_status read_chunk_crc32c(const pp_transfer_context *context, cons
     return PARAPET_OK;
 }
 
-static void add_chunk(pp_shard_tally *tally, int64_t chunk, uint64_t bytes, uint32_t crc)
+static parapet_status add_checksum(pp_shard_tally *tally, uint32_t crc32c)
 {
-    unsigned char record[20];
-    pp_store_u64le(record, (uint64_t)chunk);
-    pp_store_u64le(record + 8, bytes);
-    pp_store_u32le(record + 16, crc);
-    pp_sha256_add(&tally->hash, record, sizeof record);
-    tally->chunk_count++;
+    uint32_t capacity = tally->capacity < 8 ? 8 : 2 * tally->capacity;
+    parapet_status status;
+    if (tally->chunk_count == tally->capacity) {
+        status = pp_reallocate(&tally->checksums, (size_t)capacity * sizeof tally->checksums[0]);
+        if (status != PARAPET_OK)
+            return status;
+        tally->capacity = capacity;
+    }
+    tally->checksums[tally->chunk_count++] = crc32c;
+    return PARAPET_OK;
 }
 
-void pp_shard_tally_init(pp_shard_tally *tally)
+/* false: too short for the checksum that it should end in. */
+static bool find_crc32c(const pp_chain *chain, pp_bytes encoded, uint32_t *crc32c)
 {
-    tally->chunk_count = 0;
-    pp_sha256_init(&tally->hash);
-}
-
-bool pp_shard_tally_add(pp_shard_tally *tally, const pp_chain *chain, int64_t chunk, pp_bytes encoded)
-{
-    bool ends_in_crc32c = pp_chain_ends_in_crc32c(chain);
-    if (ends_in_crc32c && encoded.bytes < 4)
+    if (!pp_chain_ends_in_crc32c(chain)) {
+        *crc32c = pp_crc32c(0, encoded.data, encoded.bytes);
+        return true;
+    }
+    if (encoded.bytes < 4)
         return false;
-    add_chunk(tally, chunk, encoded.bytes,
-              ends_in_crc32c ? pp_load_u32le(encoded.data + encoded.bytes - 4)
-                             : pp_crc32c(0, encoded.data, encoded.bytes));
+    *crc32c = pp_load_u32le(encoded.data + encoded.bytes - 4);
     return true;
+}
+
+parapet_status pp_shard_tally_add(pp_shard_tally *tally, const pp_chain *chain, pp_bytes encoded)
+{
+    uint32_t crc32c;
+    if (find_crc32c(chain, encoded, &crc32c))
+        return add_checksum(tally, crc32c);
+    tally->is_incomplete = true;
+    return PARAPET_OK;
 }
 
 void pp_shard_tally_finish(pp_shard_tally *tally, pp_shard_record *record)
 {
     record->chunk_count = tally->chunk_count;
-    pp_sha256_finish(&tally->hash, record->digest);
+    record->checksums = tally->checksums;
+    *tally = (pp_shard_tally){0};
 }
 
-parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_shard *shard, pp_shard_record *record)
+void pp_shard_tally_clear(pp_shard_tally *tally)
 {
-    pp_shard_tally tally;
-    pp_buffer buffer = {0};
+    pp_free(tally->checksums);
+    *tally = (pp_shard_tally){0};
+}
+
+void pp_shard_record_clear(pp_shard_record *record)
+{
+    pp_free(record->checksums);
+    *record = (pp_shard_record){.bytes = PP_SHARD_ABSENT};
+}
+
+/* What is done with the CRC-32C of each chunk that is stored. */
+typedef parapet_status (*checksum_visitor)(void *subject, const pp_shard *shard, int64_t chunk, uint32_t crc32c);
+
+static parapet_status visit_checksums(const pp_transfer_context *context, const pp_shard *shard,
+                                      checksum_visitor visit, void *subject)
+{
     bool is_stored = pp_chain_ends_in_crc32c(context->layout->chain);
+    pp_buffer buffer = {0};
     parapet_status status = PARAPET_OK;
     int64_t chunk;
-    *record = (pp_shard_record){.bytes = PP_SHARD_ABSENT};
-    if (shard->reader == NULL)
-        return PARAPET_OK;
-    pp_shard_tally_init(&tally);
+    uint32_t crc32c;
     if (!is_stored &&
         (status = pp_buffer_init(&buffer, context->budget, 256 << 10, "checksum buffers")) != PARAPET_OK)
         return status;
     for (chunk = 0; is_stored && chunk < CHECKSUMS_AHEAD; chunk++)
         expect_checksum(context, shard, chunk);
-    *record = (pp_shard_record){.bytes = shard->reader->bytes, .index_crc32c = shard->index_crc32c};
     for (chunk = 0; chunk < context->layout->tiling.chunks.cell_count && status == PARAPET_OK; chunk++) {
-        uint32_t crc;
         if (is_stored)
             expect_checksum(context, shard, chunk + CHECKSUMS_AHEAD);
-        if (!pp_shard_has_chunk(shard, chunk))
-            continue;
-        status = read_chunk_crc32c(context, shard, &shard->entries[chunk], &buffer, &crc);
-        add_chunk(&tally, chunk, shard->entries[chunk].bytes, crc);
+        if (pp_shard_has_chunk(shard, chunk) &&
+            (status = read_chunk_crc32c(context, shard, &shard->entries[chunk], &buffer, &crc32c)) == PARAPET_OK)
+            status = visit(subject, shard, chunk, crc32c);
     }
-    pp_shard_tally_finish(&tally, record);
     pp_buffer_free(&buffer);
     return status;
+}
+
+static parapet_status note_checksum(void *tally, const pp_shard *shard, int64_t chunk, uint32_t crc32c)
+{
+    (void)shard;
+    (void)chunk;
+    return add_checksum(tally, crc32c);
+}
+
+parapet_status pp_shard_describe(const pp_transfer_context *context, const pp_shard *shard, pp_shard_record *record)
+{
+    pp_shard_tally tally = {0};
+    parapet_status status;
+    *record = (pp_shard_record){.bytes = PP_SHARD_ABSENT};
+    if (shard->reader == NULL)
+        return PARAPET_OK;
+    if ((status = visit_checksums(context, shard, note_checksum, &tally)) != PARAPET_OK) {
+        pp_shard_tally_clear(&tally);
+        return status;
+    }
+    *record = (pp_shard_record){.bytes = shard->reader->bytes, .index_crc32c = shard->index_crc32c};
+    pp_shard_tally_finish(&tally, record);
+    return PARAPET_OK;
 }
 
 parapet_status pp_shard_compare(const pp_shard *shard, const pp_shard_record *sealed)
@@ -195,19 +236,81 @@ parapet_status pp_shard_compare(const pp_shard *shard, const pp_shard_record *se
     return PARAPET_OK;
 }
 
-static parapet_status check_seal(const pp_transfer_context *context, const pp_shard *shard)
+/* ---- Comparing chunks with the seal ---- */
+
+parapet_status pp_shard_verify_crc32c(const pp_shard *shard, int64_t chunk, uint32_t crc32c)
 {
-    pp_shard_record sealed, found;
+    if (shard->checksums == NULL || shard->checksums[chunk] == crc32c)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: the contents of chunk %lld differ",
+                   shard->key, (long long)chunk);
+}
+
+parapet_status pp_shard_verify_chunk(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk,
+                                     pp_bytes encoded)
+{
+    uint32_t crc32c;
+    if (shard->checksums == NULL)
+        return PARAPET_OK;
+    if (!find_crc32c(context->layout->chain, encoded, &crc32c))
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s has a chunk of %zu bytes, less than its checksum", shard->key,
+                       encoded.bytes);
+    return pp_shard_verify_crc32c(shard, chunk, crc32c);
+}
+
+static parapet_status verify_visited(void *subject, const pp_shard *shard, int64_t chunk, uint32_t crc32c)
+{
+    (void)subject;
+    return pp_shard_verify_crc32c(shard, chunk, crc32c);
+}
+
+parapet_status pp_shard_verify_all(const pp_transfer_context *context, const pp_shard *shard)
+{
+    return shard->checksums == NULL ? PARAPET_OK : visit_checksums(context, shard, verify_visited, NULL);
+}
+
+static parapet_status reserve_checksums(const pp_transfer_context *context, pp_shard *shard)
+{
+    size_t count = (size_t)context->layout->tiling.chunks.cell_count;
+    size_t bytes = count * sizeof shard->checksums[0];
+    parapet_status status = pp_budget_reserve(context->budget, bytes, "checksums of a seal");
+    if (status != PARAPET_OK)
+        return status;
+    shard->reserved_bytes += bytes;
+    return pp_allocate_array(&shard->checksums, count, sizeof shard->checksums[0]);
+}
+
+/* One for each chunk of the index, which is the one that was sealed. */
+static parapet_status take_checksums(const pp_transfer_context *context, pp_shard *shard,
+                                     const pp_shard_record *sealed)
+{
+    uint32_t taken = 0;
+    int64_t chunk;
+    parapet_status status = reserve_checksums(context, shard);
+    if (status != PARAPET_OK)
+        return status;
+    for (chunk = 0; chunk < context->layout->tiling.chunks.cell_count; chunk++) {
+        if (!pp_shard_has_chunk(shard, chunk))
+            continue;
+        shard->checksums[chunk] = taken < sealed->chunk_count ? sealed->checksums[taken] : 0;
+        taken++;
+    }
+    if (taken != sealed->chunk_count)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: it has %u chunks instead of %u",
+                       shard->key, taken, sealed->chunk_count);
+    return PARAPET_OK;
+}
+
+static parapet_status check_seal(const pp_transfer_context *context, pp_shard *shard)
+{
+    pp_shard_record sealed;
     parapet_status status;
     if (context->seal == NULL)
         return PARAPET_OK;
     if ((status = context->seal(context->seal_context, shard->number, &sealed)) != PARAPET_OK ||
-        (status = pp_shard_compare(shard, &sealed)) != PARAPET_OK ||
-        (status = pp_shard_describe(context, shard, &found)) != PARAPET_OK)
+        (status = pp_shard_compare(shard, &sealed)) != PARAPET_OK)
         return status;
-    if (!pp_shard_record_equals(&sealed, &found))
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s is not the shard that was sealed: its contents differ", shard->key);
-    return PARAPET_OK;
+    return shard->reader != NULL ? take_checksums(context, shard, &sealed) : PARAPET_OK;
 }
 
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard)
@@ -228,6 +331,7 @@ void pp_shard_close(pp_shard *shard)
 {
     pp_reader_free(shard->reader);
     pp_free(shard->entries);
+    pp_free(shard->checksums);
     pp_free(shard->key);
     if (shard->budget != NULL)
         pp_budget_release(shard->budget, shard->reserved_bytes);

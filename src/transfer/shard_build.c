@@ -39,6 +39,7 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
     if (build->is_old_open)
         pp_shard_close(&build->old);
     pp_free(build->entries);
+    pp_shard_tally_clear(&build->tally);
     pp_budget_release(context->budget, build->reserved_bytes);
     pp_free(build);
 }
@@ -155,7 +156,6 @@ static parapet_status append(pp_shard_build *build, const pp_transfer_context *c
 void pp_shard_build_describe(pp_shard_build *build)
 {
     build->is_described = true;
-    pp_shard_tally_init(&build->tally);
 }
 
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
@@ -166,9 +166,7 @@ parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_co
     if (status != PARAPET_OK)
         return status;
     build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
-    if (build->is_described)
-        build->is_described = pp_shard_tally_add(&build->tally, context->layout->chain, chunk, encoded);
-    return PARAPET_OK;
+    return build->is_described ? pp_shard_tally_add(&build->tally, context->layout->chain, encoded) : PARAPET_OK;
 }
 
 static parapet_status append_index(pp_shard_build *build, const pp_transfer_context *context)
@@ -206,7 +204,7 @@ static pp_staged_note note_of(pp_shard_build *build)
                            .record = {.bytes = PP_SHARD_ABSENT},
                            .keeps_old = build->is_old_open,
                            .old_version = build->old.reader != NULL ? build->old.reader->version : 0};
-    if (!build->is_described)
+    if (!build->is_described || build->tally.is_incomplete)
         return note;
     note.record = (pp_shard_record){.bytes = build->writer->bytes, .index_crc32c = build->index_crc32c};
     pp_shard_tally_finish(&build->tally, &note.record);
@@ -267,8 +265,10 @@ parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *
 void pp_staged_clear(pp_staged *staged)
 {
     size_t i;
-    for (i = 0; i < staged->count; i++)
+    for (i = 0; i < staged->count; i++) {
         pp_writer_free(staged->writers[i]);
+        pp_shard_record_clear(&staged->notes[i].record);
+    }
     pp_free(staged->writers);
     pp_free(staged->notes);
     *staged = (pp_staged){0};

@@ -14,7 +14,7 @@ typedef struct pp_shard_build {
     size_t reserved_bytes;
     size_t buffer_bytes; /* for the writer */
     pp_writer *writer;
-    bool is_described; /* the chunks come in ascending order, and so far the tally has them all */
+    bool is_described; /* the chunks come in ascending order, and the tally has them all */
     pp_shard_tally tally;
     uint32_t index_crc32c;
     const char *staging; /* where the unfinished shard is kept under a name that can be found again; NULL: anywhere */

@@ -8,6 +8,9 @@
 
 void pp_shard_notes_clear(pp_shard_notes *notes)
 {
+    size_t i;
+    for (i = 0; i < notes->count; i++)
+        pp_free(notes->list[i].record.checksums);
     pp_free(notes->list);
     *notes = (pp_shard_notes){0};
 }
@@ -49,7 +52,7 @@ parapet_status pp_shard_notes_reserve(pp_shard_notes *notes, size_t more)
     return status;
 }
 
-void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, const pp_shard_record *record, uint64_t version)
+void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, pp_shard_record *record, uint64_t version)
 {
     pp_shard_note note = {.shard = shard, .serial = notes->serial, .version = version};
     size_t place = pp_shard_notes_find(notes, shard);
@@ -60,9 +63,12 @@ void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, const pp_shard_rec
         return;
     }
     note.record = *record;
+    record->checksums = NULL;
     if (place == notes->sorted_count || notes->list[place].shard != shard) {
         assert(notes->count < notes->capacity);
         place = notes->count++;
+    } else {
+        pp_free(notes->list[place].record.checksums);
     }
     notes->list[place] = note;
 }
@@ -85,6 +91,7 @@ void pp_shard_notes_end(pp_shard_notes *notes)
 
 void pp_shard_notes_drop(pp_shard_notes *notes, size_t place)
 {
+    pp_free(notes->list[place].record.checksums);
     memmove(notes->list + place, notes->list + place + 1, (notes->count - place - 1) * sizeof notes->list[0]);
     notes->count--;
     notes->sorted_count--;

@@ -12,9 +12,9 @@
 
 typedef struct pp_shard_note {
     int64_t shard;
-    int64_t serial; /* of the write */
-    pp_shard_record record;
-    uint64_t version; /* of the stored object; if that has changed, the record describes something else */
+    int64_t serial;         /* of the write */
+    pp_shard_record record; /* with checksums of its own */
+    uint64_t version;       /* of the stored object; if that has changed, the record describes something else */
 } pp_shard_note;
 
 /* {0} has none. */
@@ -30,9 +30,9 @@ typedef struct pp_shard_notes {
 parapet_status pp_shard_notes_reserve(pp_shard_notes *notes, size_t more);
 
 /* Notes what a write has published, with the version of the object: begin on all ranks, add what there is room for,
- * end. record NULL: not known. */
+ * end. record NULL: not known. Its checksums may be taken, and are then no longer in it. */
 void pp_shard_notes_begin(pp_shard_notes *notes);
-void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, const pp_shard_record *record, uint64_t version);
+void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, pp_shard_record *record, uint64_t version);
 void pp_shard_notes_end(pp_shard_notes *notes);
 
 /* The first note about this shard or a later one; count: there is none. */

@@ -46,7 +46,7 @@ parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_array *ar
 typedef struct pp_staged_note {
     int target; /* which array of the transfer */
     int64_t shard;
-    pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not computed */
+    pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not computed; freed with the staged shards */
     bool keeps_old;         /* some of it was taken from the shard that it replaces */
     uint64_t old_version;   /* of that shard; 0: there was none */
 } pp_staged_note;

@@ -8,7 +8,9 @@ static parapet_status verify_chunk(const pp_transfer_context *context, const pp_
     parapet_status status = pp_shard_check_chunk_bytes(context, shard, chunk);
     if (status != PARAPET_OK ||
         (status = pp_buffer_ensure(buffer, (size_t)entry->bytes, "buffers to check chunks")) != PARAPET_OK ||
-        (status = pp_shard_read(context, shard, entry->offset, (size_t)entry->bytes, buffer->data)) != PARAPET_OK)
+        (status = pp_shard_read(context, shard, entry->offset, (size_t)entry->bytes, buffer->data)) != PARAPET_OK ||
+        (status = pp_shard_verify_chunk(context, shard, chunk, (pp_bytes){buffer->data, (size_t)entry->bytes})) !=
+            PARAPET_OK)
         return status;
     context->counters->chunks_decoded += 1;
     status =

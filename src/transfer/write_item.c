@@ -61,7 +61,7 @@ static parapet_status read_old(const pp_transfer *transfer, pp_write_item *item,
         (status = pp_shard_read(context, old, entry->offset, (size_t)entry->bytes, item->input.data)) != PARAPET_OK)
         return status;
     *encoded = (pp_bytes){item->input.data, (size_t)entry->bytes};
-    return PARAPET_OK;
+    return pp_shard_verify_chunk(context, old, chunk, *encoded);
 }
 
 static parapet_status decode_old(const pp_transfer *transfer, pp_write_item *item, int64_t chunk)

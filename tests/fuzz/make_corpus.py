@@ -190,9 +190,9 @@ def make_weights_file_seeds():
 
 
 def make_manifest_seeds():
-    head = b"PARAPETH" + struct.pack("<IIQ", 1, 1, 3) + bytes(range(96))
-    page = b"PARAPETM" + struct.pack("<IIQ", 1, 1, 0) + struct.pack("<QII", 4096, 7, 2) + bytes(range(32))
-    for name, data in (("head", head), ("page", page)):
+    head = b"PARAPETH" + struct.pack("<IIQQ", 2, 1, 3, 2) + bytes(range(96))
+    page = b"PARAPETM" + struct.pack("<IIQ", 2, 1, 0) + struct.pack("<QII", 4096, 7, 2) + bytes(range(8))
+    for name, data in (("head", head), ("page", page), ("head_with_page", head + with_crc32c(page))):
         save("manifest", name, with_crc32c(data))
         save("manifest", f"signed_{name}", b"s" + data + bytes(4))
 

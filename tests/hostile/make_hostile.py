@@ -735,26 +735,27 @@ def v2_cases():
 # ---- Seals -----------------------------------------------------------------------------------------------
 
 def page_of(records, first=0, count=None):
-    body = b"PARAPETM" + struct.pack("<IIQ", 1, len(records) if count is None else count, first)
-    return with_crc(body + b"".join(struct.pack("<QII", *record[:3]) + record[3] for record in records))
+    body = b"PARAPETM" + struct.pack("<IIQ", 2, len(records) if count is None else count, first)
+    body += b"".join(struct.pack("<QII", *record[:3]) for record in records)
+    return with_crc(body + b"".join(struct.pack("<I", checksum) for record in records for checksum in record[3]))
 
 
-def head_of(pages, documents, shard_count, page_count=None, version=1):
+def head_of(pages, documents, parts):
     digests = b"".join(hashlib.sha256(page).digest() for page in pages)
-    head = b"PARAPETH" + struct.pack("<IIQ", version, len(pages) if page_count is None else page_count, shard_count)
-    return with_crc(head + b"".join(documents) + digests)
+    page_count = len(pages) if parts["page_count"] is None else parts["page_count"]
+    head = b"PARAPETH" + struct.pack("<IIQQ", parts["version"], page_count, parts["shards"], parts["chunks"])
+    return with_crc(head + b"".join(documents) + digests + parts["inline"])
 
 
 def record_of(data):
     """What a seal says of an object that is one chunk."""
-    digest = hashlib.sha256(struct.pack("<QQI", 0, len(data), crc32c(data))).digest()
-    return (len(data), 0, 1, digest)
+    return (len(data), 0, 1, [crc32c(data)])
 
 
 def write_sealed(place, change=None, **changes):
     """A sealed array of four chunks, with any piece of it replaced: pages, head, document, objects."""
-    parts = {"pages": [page_of([record_of(CHUNK)] * 4)], "shards": 4, "page_count": None, "version": 1,
-             "objects": [CHUNK] * 4, "shape": [8, 8]}
+    parts = {"pages": [page_of([record_of(CHUNK)] * 4)], "shards": 4, "page_count": None, "version": 2,
+             "chunks": 1, "inline": b"", "objects": [CHUNK] * 4, "shape": [8, 8]}
     parts.update(changes)
     pages = parts["pages"]
     digest = hashlib.sha256(b"".join(hashlib.sha256(page).digest() for page in pages)).hexdigest()
@@ -762,8 +763,7 @@ def write_sealed(place, change=None, **changes):
         "shards": 4, "manifest_sha256": digest}}}))
     document_digest = hashlib.sha256(text.encode()).digest()
     place.write("a/zarr.json", text)
-    place.write("a/__parapet/seal", head_of(pages, [document_digest] * 2, parts["shards"], parts["page_count"],
-                                            parts["version"]))
+    place.write("a/__parapet/seal", head_of(pages, [document_digest] * 2, parts))
     for i, page in enumerate(pages):
         place.write("a/__parapet/manifest/%d" % i, page)
     for i, data in enumerate(parts["objects"]):
@@ -790,7 +790,7 @@ def seal_cases():
     sealed("shard_changed", CORRUPT, "sealed", objects=[CHUNK[::-1]] + [CHUNK] * 3)
     sealed("shard_longer", CORRUPT, "sealed", objects=[CHUNK + b"\0"] + [CHUNK] * 3)
     sealed("head_empty", CORRUPT, "seal", lambda place: place.write(seal, b""))
-    sealed("head_of_zeros", CORRUPT, "seal", lambda place: place.write(seal, bytes(124)))
+    sealed("head_of_zeros", CORRUPT, "seal", lambda place: place.write(seal, bytes(132)))
     sealed("head_1_gb", FORMAT, "bytes", lambda place: place.sparse(seal, 10**9, b"PARAPETH"))
     sealed("head_1_tib", FORMAT, "bytes", lambda place: place.sparse(seal, 2**40, b"PARAPETH"), shape=[2**60, 1])
     sealed("page_1_gb", FORMAT, "bytes", lambda place: place.sparse(page, 10**9, b"PARAPETM"))
@@ -801,8 +801,19 @@ def seal_cases():
     for name, value in {"zero": 0, "3": 3, "4097": 4097, "2_40": 2**40, "2_43": 2**43, "2_63": 2**63,
                         "2_64": 2**64 - 1}.items():
         sealed("shard_count_" + name, [CORRUPT, UNSUPPORTED], "seal", shards=value)
-    sealed("version_2", UNSUPPORTED, "version", version=2)
-    sealed("version_0", UNSUPPORTED, "version", version=0)
+    for version in (0, 1, 3):
+        sealed("version_%d" % version, UNSUPPORTED, "version", version=version)
+    for name, value in {"zero": 0, "2": 2, "2_20": 2**20, "2_40": 2**40, "2_64": 2**64 - 1}.items():
+        sealed("chunk_count_" + name, [CORRUPT, UNSUPPORTED], "seal", chunks=value)
+    whole = page_of([record_of(CHUNK)] * 4)
+    sealed("inline_is_lawful", "OK", "", remove(page), expectation="accept", inline=whole)
+    sealed("inline_cut", CORRUPT, "seal", inline=whole[:-1])
+    sealed("inline_other", CORRUPT, "seal", inline=page_of([record_of(CHUNK[::-1])] * 4))
+    sealed("inline_5000", CORRUPT, "bytes", inline=bytes(5000))
+    sealed("inline_of_two", CORRUPT, "pages", inline=whole, pages=[whole] * 2)
+    for name, lie in {"none": (len(CHUNK), 0, 0, []), "two": (len(CHUNK), 0, 2, [1, 2]), "2_32": (
+            len(CHUNK), 0, 2**32 - 1, []), "absent": (2**64 - 1, 0, 1, [1])}.items():
+        sealed("chunks_" + name, [CORRUPT, FORMAT], "a/", pages=[page_of([lie] + [record_of(CHUNK)] * 3)])
     sealed("records_3", CORRUPT, "manifest", pages=[page_of([record_of(CHUNK)] * 3)])
     sealed("records_count_lies", CORRUPT, "manifest", pages=[page_of([record_of(CHUNK)] * 4, count=2**32 - 1)])
     sealed("records_first_lies", CORRUPT, "manifest", pages=[page_of([record_of(CHUNK)] * 4, first=4)])

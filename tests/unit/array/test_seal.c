@@ -120,7 +120,7 @@ static void test_seal__is_taken_off_by_writing(void **state)
     write_rows(b.array, &b.values[0][0], 0, 1);
     assert_false(is_sealed(b.array));
     assert_false(stored_has(b.store, "a/__parapet/seal"));
-    assert_false(stored_has(b.store, "a/__parapet/manifest/0"));
+    assert_false(stored_has(b.store, "a/__parapet/manifest"));
     assert_false(stored_contains(b.store, "a/zarr.json", "_parapet"));
     assert_ok(reopen(&b, NULL));
     assert_false(is_sealed(b.array));
@@ -225,22 +225,27 @@ static void test_seal__of_equal_arrays_is_equal_whatever_their_history(void **st
 
 static void test_seal__lists_shards_never_written_as_absent(void **state)
 {
-    pp_shard_record records[6];
-    char *page;
+    const pp_page_place place = {.record_count = 6, .chunk_count = 2};
+    pp_manifest_head head;
+    pp_manifest_page page;
+    char *seal;
     size_t bytes;
     int i;
     bed b;
     (void)state;
     set_up(&b);
     assert_ok(parapet_array_seal(b.array));
-    page = stored_get(b.store, "a/__parapet/manifest/0", &bytes);
-    assert_non_null(page);
-    assert_ok(pp_manifest_page_decode(records, 6, 0, page, bytes));
+    seal = stored_get(b.store, "a/__parapet/seal", &bytes);
+    assert_non_null(seal);
+    assert_ok(pp_manifest_head_decode(&head, seal, bytes));
+    assert_ok(pp_manifest_page_decode(&page, &place, head.page, head.page_bytes));
     for (i = 0; i < 6; i++) {
-        assert_int_equal(records[i].bytes == PP_SHARD_ABSENT, i >= 4);
-        assert_int_equal(records[i].chunk_count, i >= 4 ? 0 : 2);
+        assert_int_equal(page.records[i].bytes == PP_SHARD_ABSENT, i >= 4);
+        assert_int_equal(page.records[i].chunk_count, i >= 4 ? 0 : 2);
     }
-    pp_free(page);
+    pp_manifest_page_clear(&page);
+    pp_manifest_head_clear(&head);
+    pp_free(seal);
     tear_down(&b);
 }
 
@@ -330,17 +335,111 @@ static void test_seal__missing_of_an_array_that_goes_is_no_damage(void **state)
     tear_down(&b);
 }
 
+/* More chunks than a head has room for: 2 shards of 1,000 chunks of one element each. */
+static void set_up_many_chunks(parapet_store **store, parapet_array **array, bool has_checksum)
+{
+    static unsigned char values[2000];
+    parapet_array_spec spec = {.type = PARAPET_UINT8,
+                               .ndim = 1,
+                               .shape = (int64_t[]){2000},
+                               .chunks = (int64_t[]){1},
+                               .shards = (int64_t[]){1000},
+                               .codec = "none",
+                               .no_checksum = has_checksum ? 0 : 1};
+    parapet_part whole = {.ndim = 1, .start = (int64_t[]){0}, .count = (int64_t[]){2000}, .data = values};
+    size_t i;
+    for (i = 0; i < sizeof values; i++)
+        values[i] = (unsigned char)(i % 251 + 1);
+    stored_open(store, NULL);
+    assert_ok(parapet_array_create(array, *store, "a", &spec));
+    assert_ok(parapet_array_write(*array, &whole, 1));
+    assert_ok(parapet_array_seal(*array));
+    assert_ok(parapet_array_close(array));
+    assert_ok(parapet_array_open(array, *store, "a"));
+}
+
+static parapet_status read_one(parapet_array *array, int64_t at)
+{
+    unsigned char value = 0;
+    parapet_part part = {.ndim = 1, .start = &at, .count = (int64_t[]){1}, .data = &value};
+    parapet_status status = parapet_array_read(array, &part, 1);
+    if (status == PARAPET_OK)
+        assert_int_equal(value, at % 251 + 1);
+    return status;
+}
+
 static void test_seal__pages_damaged_or_missing_are_found_when_reading(void **state)
+{
+    parapet_store *store;
+    parapet_array *array;
+    (void)state;
+    set_up_many_chunks(&store, &array, true);
+    flip(store, "a/__parapet/manifest/0", 50);
+    assert_fails(read_one(array, 0), PARAPET_ERR_CORRUPT, "a/__parapet/manifest/0");
+    assert_ok(pp_store_remove(store->backend, "a/__parapet/manifest/0"));
+    assert_fails(read_one(array, 0), PARAPET_ERR_MISSING, "a/__parapet/manifest/0");
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+static void test_seal__a_small_page_has_no_object_of_its_own(void **state)
 {
     bed b;
     (void)state;
     set_up(&b);
     assert_ok(parapet_array_seal(b.array));
-    flip(b.store, "a/__parapet/manifest/0", 50);
-    assert_read_fails(&b, PARAPET_ERR_CORRUPT, "a/__parapet/manifest/0");
-    assert_ok(pp_store_remove(b.store->backend, "a/__parapet/manifest/0"));
-    assert_read_fails(&b, PARAPET_ERR_MISSING, "a/__parapet/manifest/0");
+    assert_true(stored_has(b.store, "a/__parapet/seal"));
+    assert_false(stored_has(b.store, "a/__parapet/manifest/0"));
+    assert_ok(reopen(&b, NULL));
+    assert_reads(&b);
     tear_down(&b);
+}
+
+/* An index, a chunk, and the page once. */
+static void test_seal__of_many_chunks_costs_a_reader_one_page(void **state)
+{
+    parapet_store *store;
+    parapet_array *array;
+    int64_t before;
+    int i;
+    (void)state;
+    set_up_many_chunks(&store, &array, true);
+    before = stored_statistics(store).read_requests;
+    for (i = 0; i < 10; i++)
+        assert_ok(read_one(array, 199 * i));
+    assert_int_equal(stored_statistics(store).read_requests - before, 10 * 2 + 1);
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+/* Another shard of the same length and index, of which one chunk differs: who reads that one is told. */
+static void check_one_stale_chunk(bool has_checksum)
+{
+    parapet_store *store;
+    parapet_array *array;
+    unsigned char value = 99;
+    parapet_part part = {.ndim = 1, .start = (int64_t[]){500}, .count = (int64_t[]){1}, .data = &value};
+    set_up_many_chunks(&store, &array, has_checksum);
+    move_object(store, "a/c/0", "kept/good");
+    assert_ok(parapet_array_write(array, &part, 1));
+    move_object(store, "a/c/0", "kept/other");
+    move_object(store, "kept/good", "a/c/0");
+    assert_ok(parapet_array_seal(array));
+    move_object(store, "kept/other", "a/c/0");
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_array_open(&array, store, "a"));
+    assert_ok(read_one(array, 499));
+    assert_ok(read_one(array, 501));
+    assert_fails(read_one(array, 500), PARAPET_ERR_CORRUPT, "a/c/0 is not the shard that was sealed");
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+static void test_seal__tells_who_reads_a_chunk_that_is_not_the_one_sealed(void **state)
+{
+    (void)state;
+    check_one_stale_chunk(true);
+    check_one_stale_chunk(false);
 }
 
 static void change_document(parapet_store *store)
@@ -487,7 +586,7 @@ static void test_seal__of_a_scalar_and_of_an_empty_array_holds(void **state)
 static void test_seal__is_counted_in_the_statistics(void **state)
 {
     parapet_statistics before, after;
-    size_t head_bytes, page_bytes, document_bytes;
+    size_t head_bytes, document_bytes;
     bed b;
     (void)state;
     set_up(&b);
@@ -495,9 +594,8 @@ static void test_seal__is_counted_in_the_statistics(void **state)
     assert_ok(parapet_array_seal(b.array));
     after = stored_statistics(b.store);
     pp_free(stored_get(b.store, "a/__parapet/seal", &head_bytes));
-    pp_free(stored_get(b.store, "a/__parapet/manifest/0", &page_bytes));
     pp_free(stored_get(b.store, "a/zarr.json", &document_bytes));
-    assert_true(after.written_bytes - before.written_bytes >= (int64_t)(head_bytes + page_bytes + document_bytes));
+    assert_true(after.written_bytes - before.written_bytes >= (int64_t)(2 * head_bytes + document_bytes));
     assert_ok(reopen(&b, NULL));
     assert_true(stored_statistics(b.store).read_bytes >= (int64_t)(head_bytes + document_bytes));
     tear_down(&b);
@@ -519,6 +617,9 @@ int main(void)
         cmocka_unit_test(test_seal__that_is_damaged_or_missing_is_found_when_opening),
         cmocka_unit_test(test_seal__missing_of_an_array_that_goes_is_no_damage),
         cmocka_unit_test(test_seal__pages_damaged_or_missing_are_found_when_reading),
+        cmocka_unit_test(test_seal__a_small_page_has_no_object_of_its_own),
+        cmocka_unit_test(test_seal__of_many_chunks_costs_a_reader_one_page),
+        cmocka_unit_test(test_seal__tells_who_reads_a_chunk_that_is_not_the_one_sealed),
         cmocka_unit_test(test_seal__broken_by_others_is_found_and_can_be_ignored),
         cmocka_unit_test(test_seal__ignored_costs_later_writes_nothing),
         cmocka_unit_test(test_seal__is_not_ignored_when_storage_fails),

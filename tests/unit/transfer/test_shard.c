@@ -149,6 +149,7 @@ static void test_shard__never_written_opens_as_absent(void **state)
     assert_ok(pp_shard_describe(&b.context, &shard, &record));
     assert_true(record.bytes == PP_SHARD_ABSENT);
     assert_int_equal(record.chunk_count, 0);
+    pp_shard_record_clear(&record);
     pp_shard_close(&shard);
     tear_down(&b);
 }
@@ -189,20 +190,25 @@ static void check_descriptions(const format *f)
     describe(&b, values, &again);
     assert_int_equal(first.chunk_count, CHUNKS);
     assert_true(pp_shard_record_equals(&first, &again));
+    pp_shard_record_clear(&again);
     for (i = 0; i < CHUNKS; i++) {
         int changed[CHUNKS] = {1, 2, 3, 4};
         changed[i] = 300;
         describe(&b, changed, &other);
         assert_int_equal(other.bytes, first.bytes);
-        assert_int_equal(other.index_crc32c, first.index_crc32c); /* only the digest tells */
+        assert_int_equal(other.index_crc32c, first.index_crc32c); /* only the checksums tell */
         assert_false(pp_shard_record_equals(&first, &other));
+        pp_shard_record_clear(&other);
         changed[i] = -1;
         describe(&b, changed, &other);
         assert_int_equal(other.chunk_count, CHUNKS - 1);
         assert_false(pp_shard_record_equals(&first, &other));
+        pp_shard_record_clear(&other);
     }
     describe(&b, (int[CHUNKS]){2, 1, 3, 4}, &other); /* the same chunks in other places */
-    assert_memory_not_equal(first.digest, other.digest, sizeof first.digest);
+    assert_memory_not_equal(first.checksums, other.checksums, CHUNKS * sizeof first.checksums[0]);
+    pp_shard_record_clear(&first);
+    pp_shard_record_clear(&other);
     tear_down(&b);
 }
 
@@ -223,6 +229,7 @@ static void test_shard__empty_shard_is_described_and_differs_from_an_absent_one(
     describe(&b, (int[CHUNKS]){-1, -1, -1, -1}, &record);
     assert_int_equal(record.bytes, 16 * CHUNKS + 4);
     assert_int_equal(record.chunk_count, 0);
+    pp_shard_record_clear(&record);
     tear_down(&b);
 }
 
@@ -299,13 +306,27 @@ static parapet_status look_up(void *context, int64_t shard, pp_shard_record *rec
     return s->status;
 }
 
+/* Opens the shard, and reads each of its chunks. */
 static parapet_status open_sealed(bed *b, sealed *s)
 {
+    unsigned char encoded[6];
     pp_shard shard;
     parapet_status status;
+    int64_t chunk;
+    bool is_open;
     b->context.seal = look_up;
     b->context.seal_context = s;
     status = pp_shard_open(&b->context, 0, &shard);
+    is_open = status == PARAPET_OK;
+    for (chunk = 0; chunk < CHUNKS && status == PARAPET_OK; chunk++) {
+        const pp_chunk_entry *entry = shard.entries != NULL ? &shard.entries[chunk] : NULL;
+        if (!pp_shard_has_chunk(&shard, chunk))
+            continue;
+        assert_ok(pp_shard_read(&b->context, &shard, entry->offset, (size_t)entry->bytes, encoded));
+        status = pp_shard_verify_chunk(&b->context, &shard, chunk, (pp_bytes){encoded, (size_t)entry->bytes});
+    }
+    if (is_open)
+        assert_int_equal(pp_shard_verify_all(&b->context, &shard), status);
     pp_shard_close(&shard);
     b->context.seal = NULL;
     return status;
@@ -325,9 +346,10 @@ static void test_shard__of_a_sealed_array_is_the_one_that_was_sealed(void **stat
     describe(&b, values, &s.record);
     assert_ok(open_sealed(&b, &s));
     put_shard(&b, "a/c/0", (int[CHUNKS]){1, 2, 3, 5});
-    assert_fails(open_sealed(&b, &s), PARAPET_ERR_CORRUPT, "its contents differ");
+    assert_fails(open_sealed(&b, &s), PARAPET_ERR_CORRUPT, "the contents of chunk 3 differ");
     put_shard(&b, "a/c/0", (int[CHUNKS]){1, 2, 3, -1});
     assert_fails(open_sealed(&b, &s), PARAPET_ERR_CORRUPT, "its lengths differ");
+    pp_shard_record_clear(&s.record);
     describe(&b, (int[CHUNKS]){1, 2, 3, -1}, &s.record);
     put_shard(&b, "a/c/0", (int[CHUNKS]){1, 2, -1, 3});
     assert_fails(open_sealed(&b, &s), PARAPET_ERR_CORRUPT, "its indexes differ");
@@ -335,6 +357,37 @@ static void test_shard__of_a_sealed_array_is_the_one_that_was_sealed(void **stat
     assert_fails(open_sealed(&b, &s), PARAPET_ERR_MISSING, "a/c/0 is missing");
     s.status = PARAPET_ERR_IO;
     assert_int_equal(open_sealed(&b, &s), PARAPET_ERR_IO);
+    pp_shard_record_clear(&s.record);
+    tear_down(&b);
+}
+
+static void test_shard__of_a_seal_that_counts_other_chunks_is_refused(void **state)
+{
+    sealed s = {.asked = -1};
+    bed b;
+    (void)state;
+    set_up(&b, &plain);
+    describe(&b, (int[CHUNKS]){1, 2, 3, 4}, &s.record);
+    s.record.chunk_count = 3;
+    assert_fails(open_sealed(&b, &s), PARAPET_ERR_CORRUPT, "it has 4 chunks instead of 3");
+    pp_shard_record_clear(&s.record);
+    tear_down(&b);
+}
+
+static void test_shard__of_a_sealed_array_needs_room_for_checksums_in_the_budget(void **state)
+{
+    sealed s = {.asked = -1};
+    pp_shard shard;
+    bed b;
+    (void)state;
+    set_up(&b, &plain);
+    describe(&b, (int[CHUNKS]){1, 2, 3, 4}, &s.record);
+    b.context.seal = look_up;
+    b.context.seal_context = &s;
+    assert_ok(pp_shard_open(&b.context, 0, &shard));
+    assert_int_equal(BUDGET_BYTES - pp_budget_available(&b.budget), CHUNKS * (sizeof(pp_chunk_entry) + 4));
+    pp_shard_close(&shard);
+    pp_shard_record_clear(&s.record);
     tear_down(&b);
 }
 
@@ -411,6 +464,8 @@ static void test_shard__of_an_unsharded_array_is_one_chunk(void **state)
     assert_int_equal(record.index_crc32c, 0);
     assert_int_equal(record.chunk_count, 1);
     assert_false(pp_shard_record_equals(&record, &other));
+    pp_shard_record_clear(&record);
+    pp_shard_record_clear(&other);
     tear_down(&b);
 }
 
@@ -426,6 +481,8 @@ int main(void)
         cmocka_unit_test(test_shard__every_truncation_is_found),
         cmocka_unit_test(test_shard__chunk_longer_than_any_encoding_is_refused),
         cmocka_unit_test(test_shard__of_a_sealed_array_is_the_one_that_was_sealed),
+        cmocka_unit_test(test_shard__of_a_seal_that_counts_other_chunks_is_refused),
+        cmocka_unit_test(test_shard__of_a_sealed_array_needs_room_for_checksums_in_the_budget),
         cmocka_unit_test(test_shard__needs_room_for_its_index_in_the_budget),
         cmocka_unit_test(test_shard__leaves_nothing_behind_whatever_allocation_fails),
         cmocka_unit_test(test_shard__of_an_unsharded_array_is_one_chunk),
