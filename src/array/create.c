@@ -302,7 +302,8 @@ static parapet_status create_arrays(void *subject, const void *argument)
     for (i = 0; i < all->count && status == PARAPET_OK; i++)
         if ((status = create(all->arrays[i], &specs[i])) != PARAPET_OK)
             status = pp_fail_within(status, "cannot create array \"%s\"", all->arrays[i]->path);
-    return status;
+    /* Once for all of them: the directory that holds them is one. */
+    return status == PARAPET_OK ? pp_store_settle(all->store->backend) : status;
 }
 
 /* Says what is wrong with the specs, and to the other ranks what is in them. */

@@ -127,8 +127,8 @@ void pp_node_clear(pp_node *node)
     *node = (pp_node){0};
 }
 
-parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
-                             size_t bytes, pp_publish_mode mode)
+parapet_status pp_node_publish(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
+                               size_t bytes, pp_publish_mode mode)
 {
     char *key = NULL, *staging = NULL;
     parapet_status status;
@@ -143,8 +143,6 @@ parapet_status pp_node_write(parapet_store *store, const char *path, parapet_nod
             store->backend,
             &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true}, text,
             bytes, mode);
-    if (status == PARAPET_OK)
-        status = pp_store_settle(store->backend);
     if (status == PARAPET_OK) {
         store->counters.written_bytes += (int64_t)bytes;
         store->counters.objects_written += 1;
@@ -152,6 +150,13 @@ parapet_status pp_node_write(parapet_store *store, const char *path, parapet_nod
     pp_free(staging);
     pp_free(key);
     return status;
+}
+
+parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
+                             size_t bytes, pp_publish_mode mode)
+{
+    parapet_status status = pp_node_publish(store, path, kind, text, bytes, mode);
+    return status == PARAPET_OK ? pp_store_settle(store->backend) : status;
 }
 
 parapet_status pp_node_write_group(parapet_store *store, const char *path, const pp_group_document *document,

@@ -28,6 +28,10 @@ void pp_node_clear(pp_node *node);
 parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
                              size_t bytes, pp_publish_mode mode);
 
+/* Writes a document, which is durable only after the next settle. */
+parapet_status pp_node_publish(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
+                               size_t bytes, pp_publish_mode mode);
+
 /* The same for the document of a group. */
 parapet_status pp_node_write_group(parapet_store *store, const char *path, const pp_group_document *document,
                                    pp_publish_mode mode);

@@ -29,8 +29,9 @@ static parapet_status write_document(parapet_array *array, const pp_text *text, 
         return status;
     memcpy(array->document_digest, digest, sizeof digest);
     array->document_version = 0;
-    if ((status = pp_node_write(array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes, mode)) ==
-            PARAPET_OK &&
+    status = (mode == PP_PUBLISH_EXCLUSIVE ? pp_node_publish : pp_node_write)(
+        array->store, array->path, PARAPET_NODE_ARRAY, text->data, text->bytes, mode);
+    if (status == PARAPET_OK &&
         is_sealed) /* from now on the head goes with this document alone, and an older one is found out */
         status = pp_seal_write_head(array, digest, digest);
     array->is_broken = status != PARAPET_OK;

@@ -12,7 +12,8 @@ typedef enum pp_seal_change {
     PP_SEAL_OFF   /* the document no longer says so */
 } pp_seal_change;
 
-/* Writes the first document of a new array, exclusively; takes over the contents of document, even on failure. */
+/* Writes the first document of a new array, exclusively; takes over the contents of document, even on failure. It is
+ * durable only after the next settle. */
 parapet_status pp_array_store_first_document(parapet_array *array, pp_array_document *document);
 
 /* Changes a copy of the document. */

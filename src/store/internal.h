@@ -21,7 +21,7 @@
 /* The largest amount that one system call moves. */
 #define PP_MAX_TRANSFER_BYTES ((size_t)1 << 30)
 
-#define PP_DIRTY_LIMIT 64
+#define PP_DIRTY_LIMIT 1024
 #define PP_PASSING_LIMIT 16
 
 typedef struct pp_posix_store {
@@ -83,6 +83,10 @@ parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *pat
  * done again in a new one, so it must change nothing when it fails. */
 typedef parapet_status (*pp_posix_act)(void *context, int directory);
 parapet_status pp_posix_act_in_directory(pp_posix_store *store, const char *path, pp_posix_act act, void *context);
+
+/* The same in a directory that has nothing but temporary files without a name of their own: whether it is there after
+ * a crash does not matter. */
+parapet_status pp_posix_act_in_staging(pp_posix_store *store, const char *path, pp_posix_act act, void *context);
 
 /* Like pp_posix_provide_directory, for a directory that goes again with what is put in it, such as that of a lock: it
  * need not be durable before pp_posix_provide_directory wants it, or something below it. */

@@ -9,21 +9,30 @@
 /* How often another job may remove a directory, which is empty, between its being made and being entered. */
 #define ATTEMPTS_MOST 1000
 
-typedef parapet_status (*marker)(pp_posix_store *store, char *path);
+/* What becomes of a directory that is made. Those above it stay, whatever it is itself. */
+typedef enum kind { STAYS, PASSES, HOLDS_TEMPORARIES } kind;
+
+static parapet_status mark_made(pp_posix_store *store, char *path, kind is)
+{
+    if (is == STAYS)
+        return pp_posix_mark_dirty(store, path);
+    if (is == PASSES)
+        return pp_posix_mark_passing(store, path);
+    pp_free(path);
+    return PARAPET_OK;
+}
 
 /* Makes one directory unless it is there, and has it marked: as passing, or the one that holds it as changed. */
-static parapet_status make_directory(pp_posix_store *store, int parent, const char *path, bool is_passing,
-                                     bool *has_vanished)
+static parapet_status make_directory(pp_posix_store *store, int parent, const char *path, kind is, bool *has_vanished)
 {
     pp_posix_place place;
-    marker mark = is_passing ? pp_posix_mark_passing : pp_posix_mark_dirty;
     char *marked;
     parapet_status status;
     pp_posix_locate(&place, path);
-    if ((status = pp_text_duplicate(&marked, is_passing ? path : place.parent)) != PARAPET_OK)
+    if ((status = pp_text_duplicate(&marked, is == PASSES ? path : place.parent)) != PARAPET_OK)
         return status;
     if (mkdirat(parent, place.name, 0777) == 0)
-        return mark(store, marked);
+        return mark_made(store, marked, is);
     *has_vanished = errno == ENOENT;
     status = errno == EEXIST ? PARAPET_OK : pp_posix_fail_write(errno, "make directory", path);
     pp_free(marked);
@@ -31,10 +40,10 @@ static parapet_status make_directory(pp_posix_store *store, int parent, const ch
 }
 
 /* Goes from the parent of path, open in *directory, to path itself. */
-static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory, bool is_passing,
+static parapet_status enter_directory(pp_posix_store *store, const char *path, int *directory, kind is,
                                       bool *has_vanished)
 {
-    parapet_status status = make_directory(store, *directory, path, is_passing, has_vanished);
+    parapet_status status = make_directory(store, *directory, path, is, has_vanished);
     pp_posix_place place;
     int next = -1;
     pp_posix_locate(&place, path);
@@ -47,7 +56,7 @@ static parapet_status enter_directory(pp_posix_store *store, const char *path, i
     return status;
 }
 
-static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory, bool is_passing,
+static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory, kind is,
                                        bool *has_vanished)
 {
     char so_far[PP_MAX_KEY_BYTES];
@@ -59,12 +68,12 @@ static parapet_status make_directories(pp_posix_store *store, const char *path, 
         bytes += strcspn(path + bytes, "/");
         memcpy(so_far, path, bytes);
         so_far[bytes] = '\0';
-        status = enter_directory(store, so_far, directory, is_passing && path[bytes] == '\0', has_vanished);
+        status = enter_directory(store, so_far, directory, path[bytes] == '\0' ? is : STAYS, has_vanished);
     } while (status == PARAPET_OK && path[bytes] != '\0');
     return status;
 }
 
-static parapet_status provide(pp_posix_store *store, const char *path, int *directory, bool is_passing)
+static parapet_status provide(pp_posix_store *store, const char *path, int *directory, kind is)
 {
     parapet_status status;
     bool has_vanished;
@@ -76,23 +85,28 @@ static parapet_status provide(pp_posix_store *store, const char *path, int *dire
         return pp_posix_fail_write(errno, "open directory", path);
     do {
         has_vanished = false;
-        status = make_directories(store, path, directory, is_passing, &has_vanished);
+        status = make_directories(store, path, directory, is, &has_vanished);
     } while (has_vanished && ++attempt < ATTEMPTS_MOST);
     return status;
 }
 
 parapet_status pp_posix_provide_passing_directory(pp_posix_store *store, const char *path, int *directory)
 {
-    return provide(store, path, directory, true);
+    return provide(store, path, directory, PASSES);
 }
 
-parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory)
+static parapet_status provide_kept(pp_posix_store *store, const char *path, int *directory, kind is)
 {
-    parapet_status status = provide(store, path, directory, false), kept;
+    parapet_status status = provide(store, path, directory, is), kept;
     if (status != PARAPET_OK || (kept = pp_posix_keep_passing(store, path)) == PARAPET_OK)
         return status;
     pp_posix_close_quietly(*directory, store->root);
     return kept;
+}
+
+parapet_status pp_posix_provide_directory(pp_posix_store *store, const char *path, int *directory)
+{
+    return provide_kept(store, path, directory, STAYS);
 }
 
 /* A directory that was removed while it is open has no name left, or, on a file system of the network, is not known
@@ -103,17 +117,33 @@ static bool is_gone(int directory)
     return fstat(directory, &found) == 0 ? found.st_nlink == 0 : errno == ESTALE;
 }
 
-parapet_status pp_posix_act_in_directory(pp_posix_store *store, const char *path, pp_posix_act act, void *context)
+/* What is done in a directory. */
+typedef struct deed {
+    pp_posix_act act;
+    void *context;
+} deed;
+
+static parapet_status act_in(pp_posix_store *store, const char *path, kind is, deed wanted)
 {
     parapet_status status;
     bool has_vanished;
     int directory, attempt = 0;
     do {
-        if ((status = pp_posix_provide_directory(store, path, &directory)) != PARAPET_OK)
+        if ((status = provide_kept(store, path, &directory, is)) != PARAPET_OK)
             return status;
-        status = act(context, directory);
+        status = wanted.act(wanted.context, directory);
         has_vanished = status != PARAPET_OK && is_gone(directory);
         pp_posix_close_quietly(directory, store->root);
     } while (has_vanished && ++attempt < ATTEMPTS_MOST);
     return status;
+}
+
+parapet_status pp_posix_act_in_directory(pp_posix_store *store, const char *path, pp_posix_act act, void *context)
+{
+    return act_in(store, path, STAYS, (deed){act, context});
+}
+
+parapet_status pp_posix_act_in_staging(pp_posix_store *store, const char *path, pp_posix_act act, void *context)
+{
+    return act_in(store, path, HOLDS_TEMPORARIES, (deed){act, context});
 }

@@ -62,6 +62,16 @@ static parapet_status fail_create(const pp_posix_temporary *temporary)
     return pp_posix_fail_write(errno, "create a temporary file for", temporary->key);
 }
 
+/* Whether the directory has nothing else: what is staged goes to another place, and nobody looks for it in this one.
+ */
+static bool is_for_temporaries(const pp_posix_temporary *temporary)
+{
+    size_t bytes = strlen(temporary->staging);
+    bool is_above =
+        bytes == 0 || (strncmp(temporary->key, temporary->staging, bytes) == 0 && temporary->key[bytes] == '/');
+    return !temporary->is_named && !is_above;
+}
+
 /* A temporary file, and where its descriptor is wanted. */
 typedef struct creation {
     const pp_posix_temporary *temporary;
@@ -81,8 +91,10 @@ static parapet_status create_in(void *context, int directory)
 
 parapet_status pp_posix_temporary_create(const pp_posix_temporary *temporary, int *descriptor)
 {
-    return pp_posix_act_in_directory(temporary->store, temporary->staging, create_in,
-                                     &(creation){temporary, descriptor});
+    creation wanted = {temporary, descriptor};
+    if (is_for_temporaries(temporary))
+        return pp_posix_act_in_staging(temporary->store, temporary->staging, create_in, &wanted);
+    return pp_posix_act_in_directory(temporary->store, temporary->staging, create_in, &wanted);
 }
 
 /* O_NONBLOCK: a named pipe put in its place must not stop us. */

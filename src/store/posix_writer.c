@@ -121,6 +121,20 @@ static parapet_status sync_stream(posix_writer *self)
     return status;
 }
 
+/* Others may have made the staging directory, and not for files that are found again. */
+static parapet_status mark_holder(posix_writer *self)
+{
+    pp_posix_place place;
+    char *holder;
+    parapet_status status;
+    if (self->temporary.staging[0] == '\0')
+        return PARAPET_OK;
+    pp_posix_locate(&place, self->temporary.staging);
+    if ((status = pp_text_duplicate(&holder, place.parent)) != PARAPET_OK)
+        return status;
+    return pp_posix_mark_dirty(self->temporary.store, holder);
+}
+
 parapet_status pp_posix_sync(pp_writer *writer)
 {
     posix_writer *self = (posix_writer *)writer;
@@ -129,7 +143,8 @@ parapet_status pp_posix_sync(pp_writer *writer)
         return status;
     if (self->is_findable || !self->has_temporary || !self->temporary.is_named)
         return PARAPET_OK;
-    status = pp_posix_settle_directory(self->temporary.store, self->temporary.staging);
+    if ((status = mark_holder(self)) == PARAPET_OK)
+        status = pp_posix_settle_directory(self->temporary.store, self->temporary.staging);
     self->is_findable = status == PARAPET_OK;
     return status;
 }
@@ -192,6 +207,17 @@ static parapet_status rename_between(void *context, int to)
     return pp_posix_fail_write(errno, "publish", self->key);
 }
 
+/* The name under which a file was staged need not be gone for good: what a crash brings back is a second name of a
+ * file that nobody changes, in a place for temporary ones. A staged file with a name of its own would be continued.
+ */
+static parapet_status mark_staging(posix_writer *self, char *staging)
+{
+    if (self->temporary.is_named)
+        return pp_posix_mark_dirty(self->temporary.store, staging);
+    pp_free(staging);
+    return PARAPET_OK;
+}
+
 /* Renames between two directories that were opened without following any link. */
 static parapet_status rename_into_place(posix_writer *self, const char *parent, pp_publish_mode mode)
 {
@@ -223,7 +249,7 @@ parapet_status pp_posix_publish(pp_writer *writer, pp_publish_mode mode)
         (status = rename_into_place(self, place.parent, mode)) != PARAPET_OK)
         goto done;
     status = pp_posix_mark_dirty(store, parent);
-    marked = pp_posix_mark_dirty(store, staging);
+    marked = mark_staging(self, staging);
     return status != PARAPET_OK ? status : marked;
 done:
     pp_free(parent);

@@ -422,7 +422,7 @@ static void test_posix__more_directories_than_are_remembered_are_flushed_early(v
     pp_posix_store *inside = (pp_posix_store *)store;
     int i;
     (void)state;
-    for (i = 0; i < 2 * PP_DIRTY_LIMIT; i++) {
+    for (i = 0; i < PP_DIRTY_LIMIT + 10; i++) {
         char key[64];
         (void)snprintf(key, sizeof key, "c/%d/0", i);
         assert_ok(put(store, key, "x", PP_PUBLISH_REPLACE));
@@ -430,6 +430,56 @@ static void test_posix__more_directories_than_are_remembered_are_flushed_early(v
     }
     assert_ok(pp_store_settle(store));
     assert_int_equal(inside->dirty_count, 0);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+static bool is_to_be_flushed(const pp_store *store, const char *path)
+{
+    const pp_posix_store *inside = (const pp_posix_store *)store;
+    size_t i;
+    for (i = 0; i < inside->dirty_count; i++)
+        if (strcmp(inside->dirty[i], path) == 0)
+            return true;
+    return false;
+}
+
+static void put_staged(pp_store *store, const char *key, const char *staging)
+{
+    pp_budget budget;
+    pp_budget_init(&budget, (size_t)1 << 20);
+    assert_ok(pp_store_write_all(
+        store, &(pp_write_request){.key = key, .staging = staging, .budget = &budget, .is_small = true}, "x", 1,
+        PP_PUBLISH_REPLACE));
+}
+
+/* Each flush takes a disk a millisecond or more. */
+static void test_posix__directories_of_temporary_files_are_not_flushed(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    (void)state;
+    put_staged(store, "a/zarr.json", "a/own/tmp");
+    assert_true(is_to_be_flushed(store, ""));
+    assert_true(is_to_be_flushed(store, "a"));
+    assert_false(is_to_be_flushed(store, "a/own"));
+    assert_false(is_to_be_flushed(store, "a/own/tmp"));
+    put_staged(store, "a/own/seal", "a/own/tmp"); /* this stays in it */
+    assert_true(is_to_be_flushed(store, "a/own"));
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+/* A file that is staged beside its final place: the directory is no place of temporary files alone. */
+static void test_posix__a_directory_in_which_something_is_staged_for_itself_is_flushed(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    (void)state;
+    put_staged(store, "b/g/zarr.json", "b/g");
+    assert_true(is_to_be_flushed(store, ""));
+    assert_true(is_to_be_flushed(store, "b"));
+    assert_true(is_to_be_flushed(store, "b/g"));
     pp_store_free(store);
     scratch_remove(&made);
 }
@@ -597,6 +647,8 @@ int main(void)
         cmocka_unit_test(test_posix__a_store_open_for_reading_changes_nothing),
         cmocka_unit_test(test_posix__the_root_is_made_only_when_asked),
         cmocka_unit_test(test_posix__more_directories_than_are_remembered_are_flushed_early),
+        cmocka_unit_test(test_posix__directories_of_temporary_files_are_not_flushed),
+        cmocka_unit_test(test_posix__a_directory_in_which_something_is_staged_for_itself_is_flushed),
         cmocka_unit_test(test_posix__a_failed_flush_of_a_directory_is_final),
         cmocka_unit_test(test_posix__without_durability_the_same_bytes_are_there),
         cmocka_unit_test(test_posix__reading_a_whole_object_is_bounded),
