@@ -12,12 +12,15 @@ typedef struct pp_weighted_homes {
 } pp_weighted_homes;
 
 /* Pages of the manifest that are kept after they were read, each at its number modulo this: reading again from the
- * same shards asks storage for no page. A page takes some 256 KiB where shards have many chunks. */
+ * same shards asks storage for no page. A page takes some 256 KiB where shards have many chunks, so all arrays of a
+ * store together keep a limited number of bytes, beside one page each. */
 #define PP_KEPT_PAGES 8
 
 typedef struct pp_kept_page {
     bool is_kept;
     int64_t number;
+    size_t bytes;          /* that it takes */
+    size_t reserved_bytes; /* of these, from the budget: where one shard has very many chunks */
     pp_manifest_page page;
 } pp_kept_page;
 

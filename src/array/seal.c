@@ -41,7 +41,7 @@ static parapet_status switch_document(parapet_array *array, pp_seal_change seal)
 parapet_status pp_seal_remove_stale(parapet_array *array)
 {
     parapet_status status = pp_trim_finish(array);
-    return status == PARAPET_OK && array->has_head ? pp_seal_remove_head(array) : status;
+    return status == PARAPET_OK && array->has_head ? pp_seal_remove_objects(array) : status;
 }
 
 parapet_status pp_seal_mark(parapet_array *array)

@@ -7,6 +7,7 @@
  * else changed zarr.json is found out, and a crash between two steps is not mistaken for it. */
 #include "array/seal_objects.h"
 
+#include <inttypes.h>
 #include <string.h>
 
 #include "array/array_handle.h"
@@ -21,6 +22,12 @@ static pp_page_place place_of(const pp_manifest_head *head, int64_t page)
                            .record_count = (uint32_t)pp_min_u64(records, head->shard_count - before),
                            .chunk_count = head->chunk_count};
 }
+
+/* The longest page, but for that of one shard with very many chunks. */
+#define ORDINARY_PAGE_BYTES (2 * PP_MANIFEST_PAGE_BYTES)
+
+/* Of all arrays of a store; beyond it, each keeps one page. */
+#define KEPT_PAGE_BYTES_MOST ((size_t)8 << 20)
 
 static parapet_status seal_key(const parapet_array *array, const char *name, char **key)
 {
@@ -166,19 +173,51 @@ static parapet_status decode_page(const parapet_array *array, int64_t number, co
     return pp_manifest_page_decode(page, &place, data, bytes);
 }
 
-static parapet_status load_page(parapet_array *array, int64_t number, pp_manifest_page *page)
+/* The length of a page as it is stored, so that a long one finds room before it is read. */
+static parapet_status measure_page(const parapet_array *array, const char *key, uint64_t *bytes)
+{
+    pp_reader *reader = NULL;
+    parapet_status status = pp_store_open_object(array->store->backend, key, &reader);
+    if (status == PARAPET_OK)
+        *bytes = reader->bytes;
+    pp_reader_free(reader);
+    return status;
+}
+
+/* Pages of the ordinary length are among what every handle has. One that is longer, since one shard has very many
+ * chunks, is taken from the budget: as it is stored, and decoded. */
+static parapet_status reserve_page(parapet_array *array, const char *key, uint64_t most, pp_kept_page *kept)
+{
+    uint64_t bytes = 0;
+    parapet_status status;
+    if (most <= ORDINARY_PAGE_BYTES)
+        return PARAPET_OK;
+    if ((status = measure_page(array, key, &bytes)) != PARAPET_OK || bytes <= ORDINARY_PAGE_BYTES)
+        return status;
+    if (bytes > most)
+        return pp_fail(PARAPET_ERR_CORRUPT, "%s has %" PRIu64 " bytes, more than its shards need", key, bytes);
+    if ((status = pp_budget_reserve(&array->store->budget, 2 * (size_t)bytes, "a page of the manifest")) ==
+        PARAPET_OK)
+        kept->reserved_bytes = 2 * (size_t)bytes;
+    return status;
+}
+
+static parapet_status load_page(parapet_array *array, int64_t number, pp_kept_page *kept)
 {
     pp_page_place place = place_of(&array->head, number);
     uint64_t most = pp_manifest_page_most_bytes(place.record_count, place.chunk_count) + 1;
     char *key = NULL, *data = NULL;
-    size_t bytes;
+    size_t bytes, limit;
     parapet_status status = page_key(array, number, &key);
     if (status != PARAPET_OK)
         return status;
-    status = read_object(array, key, (size_t)most, &data, &bytes);
+    status = reserve_page(array, key, most, kept);
+    limit = pp_max_size(kept->reserved_bytes / 2, (size_t)pp_min_u64(most, ORDINARY_PAGE_BYTES));
+    if (status == PARAPET_OK)
+        status = read_object(array, key, limit, &data, &bytes);
     if (status == PARAPET_ERR_NOT_FOUND)
         status = pp_fail(PARAPET_ERR_MISSING, "%s is missing, although the array is sealed", key);
-    else if (status == PARAPET_OK && (status = decode_page(array, number, data, bytes, page)) != PARAPET_OK)
+    else if (status == PARAPET_OK && (status = decode_page(array, number, data, bytes, &kept->page)) != PARAPET_OK)
         status = pp_fail_within(status, "%s", key);
     pp_free(data);
     pp_free(key);
@@ -191,23 +230,46 @@ static parapet_status take_page_of_head(const parapet_array *array, pp_manifest_
     return status == PARAPET_OK ? status : pp_fail_within(status, "the page of the manifest in __parapet/seal");
 }
 
-static parapet_status keep_page(parapet_array *array, int64_t number, pp_kept_page *kept)
+static void forget_page(parapet_array *array, pp_kept_page *kept)
 {
-    parapet_status status;
     pp_manifest_page_clear(&kept->page);
-    status = array->head.page != NULL ? take_page_of_head(array, &kept->page) : load_page(array, number, &kept->page);
-    kept->is_kept = status == PARAPET_OK;
-    kept->number = number;
-    return status;
+    pp_budget_release(&array->store->budget, kept->reserved_bytes);
+    array->store->kept_page_bytes -= kept->bytes;
+    *kept = (pp_kept_page){.is_kept = false};
 }
 
 void pp_seal_forget_pages(parapet_array *array)
 {
     int i;
-    for (i = 0; i < PP_KEPT_PAGES; i++) {
-        pp_manifest_page_clear(&array->pages[i].page);
-        array->pages[i].is_kept = false;
-    }
+    for (i = 0; i < PP_KEPT_PAGES; i++)
+        forget_page(array, &array->pages[i]);
+}
+
+static size_t bytes_of_page(const pp_manifest_page *page)
+{
+    size_t bytes = page->record_count * sizeof page->records[0];
+    uint32_t i;
+    for (i = 0; i < page->record_count; i++)
+        bytes += page->records[i].chunk_count * sizeof page->checksums[0];
+    return bytes;
+}
+
+/* Every array keeps the page that it was asked for last. */
+static parapet_status keep_page(parapet_array *array, int64_t number, pp_kept_page *kept)
+{
+    pp_kept_page fresh = {.is_kept = true, .number = number};
+    parapet_status status =
+        array->head.page != NULL ? take_page_of_head(array, &fresh.page) : load_page(array, number, &fresh);
+    if (status == PARAPET_OK)
+        fresh.bytes = bytes_of_page(&fresh.page);
+    array->store->kept_page_bytes += fresh.bytes;
+    forget_page(array, kept);
+    if (array->store->kept_page_bytes > KEPT_PAGE_BYTES_MOST)
+        pp_seal_forget_pages(array);
+    *kept = fresh;
+    if (status != PARAPET_OK)
+        forget_page(array, kept);
+    return status;
 }
 
 parapet_status pp_seal_lookup_record(void *context, int64_t shard, pp_shard_record *record)

@@ -25,6 +25,7 @@ struct parapet_store {
     parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
     char *weights;                 /* the text of that option, which both refer to; NULL: none */
     pp_budget budget;
+    size_t kept_page_bytes; /* of all arrays: see array_handle.h */
     pp_counters counters;
     pp_request_cost cost;
     pp_meter meter;   /* of the backend, while it is open here */

@@ -119,7 +119,7 @@ static parapet_status read_chunk_crc32c(const pp_transfer_context *context, cons
 
 static parapet_status add_checksum(pp_shard_tally *tally, uint32_t crc32c)
 {
-    uint32_t capacity = tally->capacity < 8 ? 8 : 2 * tally->capacity;
+    uint32_t capacity = tally->capacity < 8 ? 8 : (uint32_t)pp_min_u64(UINT32_MAX, 2 * (uint64_t)tally->capacity);
     parapet_status status;
     if (tally->chunk_count == tally->capacity) {
         status = pp_reallocate(&tally->checksums, (size_t)capacity * sizeof tally->checksums[0]);

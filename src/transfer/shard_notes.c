@@ -54,23 +54,26 @@ parapet_status pp_shard_notes_reserve(pp_shard_notes *notes, size_t more)
 
 void pp_shard_notes_add(pp_shard_notes *notes, int64_t shard, pp_shard_record *record, uint64_t version)
 {
-    pp_shard_note note = {.shard = shard, .serial = notes->serial, .version = version};
+    pp_shard_note note = {.shard = shard, .serial = notes->serial, .version = version}, *old = NULL;
     size_t place = pp_shard_notes_find(notes, shard);
     if (notes->lost_serial == notes->serial)
         return;
-    if (record == NULL) {
+    if (place < notes->sorted_count && notes->list[place].shard == shard)
+        old = &notes->list[place];
+    notes->chunk_count -= old != NULL ? old->record.chunk_count : 0;
+    if (record == NULL || notes->chunk_count + record->chunk_count > PP_NOTED_CHUNKS_MOST) {
         lose(notes);
         return;
     }
+    notes->chunk_count += record->chunk_count;
     note.record = *record;
     record->checksums = NULL;
-    if (place == notes->sorted_count || notes->list[place].shard != shard) {
-        assert(notes->count < notes->capacity);
-        place = notes->count++;
-    } else {
-        pp_free(notes->list[place].record.checksums);
-    }
-    notes->list[place] = note;
+    assert(old != NULL || notes->count < notes->capacity);
+    if (old != NULL)
+        pp_free(old->record.checksums);
+    else
+        old = &notes->list[notes->count++];
+    *old = note;
 }
 
 static int compare_shards(const void *left, const void *right)
@@ -91,6 +94,7 @@ void pp_shard_notes_end(pp_shard_notes *notes)
 
 void pp_shard_notes_drop(pp_shard_notes *notes, size_t place)
 {
+    notes->chunk_count -= notes->list[place].record.chunk_count;
     pp_free(notes->list[place].record.checksums);
     memmove(notes->list + place, notes->list + place + 1, (notes->count - place - 1) * sizeof notes->list[0]);
     notes->count--;

@@ -17,13 +17,17 @@ typedef struct pp_shard_note {
     uint64_t version;       /* of the stored object; if that has changed, the record describes something else */
 } pp_shard_note;
 
+/* Checksums of more chunks are not kept: 4 MiB for an array. Sealing then reads the shards. */
+#define PP_NOTED_CHUNKS_MOST (UINT64_C(1) << 20)
+
 /* {0} has none. */
 typedef struct pp_shard_notes {
     pp_shard_note *list; /* ascending after a write, one per shard */
     size_t count, capacity, sorted_count;
-    int64_t serial;      /* writes so far; the same on all ranks */
-    int64_t lost_serial; /* of the last write that this rank has no notes about: notes up to it do not count on any
-                            rank */
+    uint64_t chunk_count; /* of all notes */
+    int64_t serial;       /* writes so far; the same on all ranks */
+    int64_t lost_serial;  /* of the last write that this rank has no notes about: notes up to it do not count on any
+                             rank */
 } pp_shard_notes;
 
 /* Makes room for more shards, before anything is written, so that taking notes cannot fail. */

@@ -335,20 +335,22 @@ static void test_seal__missing_of_an_array_that_goes_is_no_damage(void **state)
     tear_down(&b);
 }
 
-/* More chunks than a head has room for: 2 shards of 1,000 chunks of one element each. */
-static void set_up_many_chunks(parapet_store **store, parapet_array **array, bool has_checksum)
+/* A sealed array of shards of so many chunks, which are one element each. */
+static void set_up_chunks(parapet_store **store, parapet_array **array, int64_t shards, int64_t chunks,
+                          bool has_checksum)
 {
-    static unsigned char values[2000];
+    static unsigned char values[600000];
+    int64_t elements = shards * chunks, i;
     parapet_array_spec spec = {.type = PARAPET_UINT8,
                                .ndim = 1,
-                               .shape = (int64_t[]){2000},
+                               .shape = &elements,
                                .chunks = (int64_t[]){1},
-                               .shards = (int64_t[]){1000},
+                               .shards = &chunks,
                                .codec = "none",
                                .no_checksum = has_checksum ? 0 : 1};
-    parapet_part whole = {.ndim = 1, .start = (int64_t[]){0}, .count = (int64_t[]){2000}, .data = values};
-    size_t i;
-    for (i = 0; i < sizeof values; i++)
+    parapet_part whole = {.ndim = 1, .start = (int64_t[]){0}, .count = &elements, .data = values};
+    assert_true(elements <= (int64_t)sizeof values);
+    for (i = 0; i < elements; i++)
         values[i] = (unsigned char)(i % 251 + 1);
     stored_open(store, NULL);
     assert_ok(parapet_array_create(array, *store, "a", &spec));
@@ -356,6 +358,12 @@ static void set_up_many_chunks(parapet_store **store, parapet_array **array, boo
     assert_ok(parapet_array_seal(*array));
     assert_ok(parapet_array_close(array));
     assert_ok(parapet_array_open(array, *store, "a"));
+}
+
+/* More chunks than a head has room for. */
+static void set_up_many_chunks(parapet_store **store, parapet_array **array, bool has_checksum)
+{
+    set_up_chunks(store, array, 2, 1000, has_checksum);
 }
 
 static parapet_status read_one(parapet_array *array, int64_t at)
@@ -409,6 +417,46 @@ static void test_seal__of_many_chunks_costs_a_reader_one_page(void **state)
         assert_ok(read_one(array, 199 * i));
     assert_int_equal(stored_statistics(store).read_requests - before, 10 * 2 + 1);
     assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+/* Nine pages of 240 KiB, which six handles would all like to keep. */
+static void test_seal__pages_of_many_arrays_are_not_all_kept(void **state)
+{
+    enum { HANDLES = 6, SHARDS = 9, CHUNKS = 60000 };
+    const size_t page = CHUNKS * sizeof(uint32_t) + sizeof(pp_shard_record), limit = (size_t)8 << 20;
+    parapet_store *store;
+    parapet_array *arrays[HANDLES];
+    size_t most = 0;
+    int i, shard;
+    (void)state;
+    set_up_chunks(&store, &arrays[0], SHARDS, CHUNKS, true);
+    for (i = 0; i < HANDLES; i++) {
+        if (i > 0)
+            assert_ok(parapet_array_open(&arrays[i], store, "a"));
+        for (shard = 0; shard < SHARDS; shard++) {
+            assert_ok(read_one(arrays[i], (int64_t)shard * CHUNKS + i));
+            most = store->kept_page_bytes > most ? store->kept_page_bytes : most;
+        }
+    }
+    assert_in_range(most, limit - page, limit + HANDLES * page);
+    for (i = 0; i < HANDLES; i++)
+        assert_ok(parapet_array_close(&arrays[i]));
+    assert_int_equal(store->kept_page_bytes, 0);
+    stored_close(&store);
+}
+
+static void test_seal__the_long_page_of_one_shard_is_in_the_budget(void **state)
+{
+    enum { CHUNKS = 300000 };
+    parapet_store *store;
+    parapet_array *array;
+    (void)state;
+    set_up_chunks(&store, &array, 1, CHUNKS, true);
+    assert_ok(read_one(array, 1));
+    assert_true(pp_budget_used(&store->budget) >= CHUNKS * sizeof(uint32_t));
+    assert_ok(parapet_array_close(&array));
+    assert_int_equal(pp_budget_used(&store->budget), 0);
     stored_close(&store);
 }
 
@@ -619,6 +667,8 @@ int main(void)
         cmocka_unit_test(test_seal__pages_damaged_or_missing_are_found_when_reading),
         cmocka_unit_test(test_seal__a_small_page_has_no_object_of_its_own),
         cmocka_unit_test(test_seal__of_many_chunks_costs_a_reader_one_page),
+        cmocka_unit_test(test_seal__pages_of_many_arrays_are_not_all_kept),
+        cmocka_unit_test(test_seal__the_long_page_of_one_shard_is_in_the_budget),
         cmocka_unit_test(test_seal__tells_who_reads_a_chunk_that_is_not_the_one_sealed),
         cmocka_unit_test(test_seal__broken_by_others_is_found_and_can_be_ignored),
         cmocka_unit_test(test_seal__ignored_costs_later_writes_nothing),
