@@ -275,7 +275,7 @@ typedef enum parapet_holes {
  * environment variable PARAPET_<NAME> (sizes take K, M, G and KiB, MiB, GiB; choices and booleans take words). A
  * value other than 0 given here overrides the variable. */
 typedef struct parapet_store_options {
-    int64_t memory_bytes; /* limit on all buffers of this store on this rank; default 256 MiB */
+    int64_t memory_bytes; /* limit on all buffers of this store on this rank but local_bytes; default 256 MiB */
     int64_t threads;      /* threads that encode and decode, including the calling one; default 1 */
     parapet_io_thread io_thread;
     parapet_direct_io direct_io;
@@ -301,7 +301,9 @@ typedef struct parapet_store_options {
     const char *weights; /* path of a file with the speeds of the servers, which parapet bench disks writes: ownership
                             STATIC begins with them, if there are several servers. Default: all are equal at first */
     int no_helper; /* 1: refuse files that another program has to read first, as HDF5; default: rank 0 starts it */
-    int64_t reserved[11];
+    int64_t local_bytes; /* limit on all buffers of parapet_array_read_local on this rank, beside memory_bytes;
+                            default 32 MiB */
+    int64_t reserved[10];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that exists only in this
@@ -354,7 +356,8 @@ typedef struct parapet_statistics {
     double storage_seconds;       /* time inside storage calls that read, write, flush, publish or remove; time in
                                      which several threads were inside such calls counts once. The speed of this
                                      rank's storage is read_bytes + written_bytes, divided by this */
-    int64_t reserved[9];
+    int64_t local_peak_bytes;     /* largest use of local_bytes so far */
+    int64_t reserved[8];
 } parapet_statistics;
 
 /* [local] Reports what the store has done on this rank so far. */
@@ -500,6 +503,18 @@ PARAPET_API parapet_status parapet_array_write(parapet_array *array, const parap
 
 /* [collective] Reads any number of parts, including none. Parts may overlap. */
 PARAPET_API parapet_status parapet_array_read(parapet_array *array, const parapet_part *parts, int part_count);
+
+/* [local] Reads parts as parapet_array_read does, on this rank alone: no other rank takes part, and MPI is not
+ * called. Any thread may call it, several at once, beside a collective call of another thread, whatever thread level
+ * MPI has. Status and sentence are those of this rank, and there is no progress callback.
+ *
+ * A write that is under way at the same time shows in each shard either wholly or not at all. Resizing, sealing,
+ * changing an attribute and closing wait until the local reads of the array have ended; begin none after a close,
+ * nor in a callback. The buffers of all local reads of a store share local_bytes: a read waits for others if it must,
+ * and is PARAPET_ERR_MEMORY only if it is too large for all of local_bytes.
+ *
+ * There is no local write: a shard has one owner, who collects what all ranks have of it. */
+PARAPET_API parapet_status parapet_array_read_local(parapet_array *array, const parapet_part *parts, int part_count);
 
 /* The parts of one array in a transfer of many arrays. */
 typedef struct parapet_array_parts {

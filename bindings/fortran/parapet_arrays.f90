@@ -57,9 +57,18 @@ module parapet_arrays
     generic :: read => read_whole
     generic :: read => read_int32
     generic :: read => read_int64
+    ! [local] call array%read_local(data [, start]): the same on this rank alone, on any thread
+    procedure, private :: read_local_whole
+    procedure, private :: read_local_int32
+    procedure, private :: read_local_int64
+    generic :: read_local => read_local_whole
+    generic :: read_local => read_local_int32
+    generic :: read_local => read_local_int64
     ! [collective] call array%write_parts(parts), call array%read_parts(parts): several boxes, or none
     procedure :: write_parts
     procedure :: read_parts
+    ! [local] call array%read_parts_local(parts): the same on this rank alone
+    procedure :: read_parts_local
     ! [collective] call array%resize(shape)
     procedure, private :: resize_int32
     procedure, private :: resize_int64
@@ -221,6 +230,33 @@ contains
     call report(parapet_fortran_array_read(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64
 
+  subroutine read_local_whole(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole
+
+  subroutine read_local_int32(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32
+
+  subroutine read_local_int64(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(..), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64
+
   subroutine write_parts(self, parts, status, message)
     class(parapet_array), intent(in) :: self
     type(parapet_parts), intent(inout) :: parts
@@ -236,6 +272,14 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_array_read_parts(self%handle, parts%begun()), status, message)
   end subroutine read_parts
+
+  subroutine read_parts_local(self, parts, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_parts_local(self%handle, parts%begun()), status, message)
+  end subroutine read_parts_local
 
   subroutine resize_int32(self, shape, status, message)
     class(parapet_array), intent(in) :: self

@@ -510,6 +510,18 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_array_read_local(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local
+  end interface
+
+  interface
     function parapet_fortran_array_resize(array, shape, ndim) &
         bind(c, name="parapet_fortran_array_resize") result(answer)
       import
@@ -772,6 +784,16 @@ module parapet_calls
       type(c_ptr), value :: parts
       integer(c_int) :: answer
     end function parapet_fortran_array_read_parts
+  end interface
+
+  interface
+    function parapet_fortran_array_read_parts_local(array, parts) &
+        bind(c, name="parapet_fortran_array_read_parts_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_parts_local
   end interface
 
   interface

@@ -305,6 +305,10 @@ parapet_status parapet_fortran_array_write(parapet_array *array, const CFI_cdesc
 parapet_status parapet_fortran_array_read(parapet_array *array, const CFI_cdesc_t *data, const int64_t *start,
                                           int start_count);
 
+/* [local] Reads the box that begins at start into data, on this rank alone. */
+parapet_status parapet_fortran_array_read_local(parapet_array *array, const CFI_cdesc_t *data, const int64_t *start,
+                                                int start_count);
+
 /* [collective] Changes the shape. */
 parapet_status parapet_fortran_array_resize(parapet_array *array, const int64_t *shape, int ndim);
 
@@ -404,6 +408,9 @@ parapet_status parapet_fortran_array_write_parts(parapet_array *array, const shi
 
 /* [collective] Reads all parts of a list from an array. */
 parapet_status parapet_fortran_array_read_parts(parapet_array *array, const shim_parts *parts);
+
+/* [local] The same on this rank alone. */
+parapet_status parapet_fortran_array_read_parts_local(parapet_array *array, const shim_parts *parts);
 
 /* [collective] Writes many arrays, a list of handles, as one transfer: the name of a part is the path of its array.
  */

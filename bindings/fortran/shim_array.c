@@ -52,6 +52,16 @@ parapet_status parapet_fortran_array_read(parapet_array *array, const CFI_cdesc_
     return parapet_array_read(array, &one.part, count);
 }
 
+parapet_status parapet_fortran_array_read_local(parapet_array *array, const CFI_cdesc_t *data, const int64_t *start,
+                                                int start_count)
+{
+    shim_part one;
+    int count;
+    shim_begin();
+    count = shim_part_describe(&one, data, (shim_place){start, start_count}, type_of(array));
+    return parapet_array_read_local(array, &one.part, count);
+}
+
 parapet_status parapet_fortran_array_resize(parapet_array *array, const int64_t *shape, int ndim)
 {
     int64_t reversed[PARAPET_MAX_NDIM] = {0};

@@ -131,6 +131,17 @@ parapet_status parapet_fortran_array_read_parts(parapet_array *array, const shim
     return status;
 }
 
+parapet_status parapet_fortran_array_read_parts_local(parapet_array *array, const shim_parts *parts)
+{
+    int count = 0;
+    parapet_part *all = shim_parts_select(parts, wish_for(array, ""), &count);
+    parapet_status status;
+    shim_begin();
+    status = parapet_array_read_local(array, all, count);
+    free(all);
+    return status;
+}
+
 static const char *path_of(parapet_array *array)
 {
     parapet_array_info info = {0};

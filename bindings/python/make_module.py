@@ -31,13 +31,14 @@ extern "Python" {
 """
 
 # What is better done in C. A communicator of mpi4py is an address where MPI's own handle is, whatever its type.
-# parapet_python_read and _write transfer one box, whose start and count follow each other in `numbers`; Python makes no
+# parapet_python_read, _read_local and _write transfer one box, whose start and count follow each other in `numbers`; Python makes no
 # struct for it (parapet/_basic.py). parapet_python_watch is the progress of a store: if the program asked for none, it
 # calls Python as often as Ctrl-C needs it, not each time.
 HELPERS_DECLARED = """
 MPI_Comm parapet_python_comm_null(void);
 MPI_Comm parapet_python_comm_at(uintptr_t address);
 int parapet_python_read(parapet_array *array, int ndim, const int64_t *numbers, void *data);
+int parapet_python_read_local(parapet_array *array, int ndim, const int64_t *numbers, void *data);
 int parapet_python_write(parapet_array *array, int ndim, const int64_t *numbers, void *data);
 typedef struct parapet_python_watcher {
     void *receiver;
@@ -55,6 +56,12 @@ static int parapet_python_read(parapet_array *array, int ndim, const int64_t *nu
 {
     parapet_part part = {.ndim = ndim, .start = numbers, .count = numbers + ndim, .data = data};
     return (int)parapet_array_read(array, &part, 1);
+}
+
+static int parapet_python_read_local(parapet_array *array, int ndim, const int64_t *numbers, void *data)
+{
+    parapet_part part = {.ndim = ndim, .start = numbers, .count = numbers + ndim, .data = data};
+    return (int)parapet_array_read_local(array, &part, 1);
 }
 
 static int parapet_python_write(parapet_array *array, int ndim, const int64_t *numbers, void *data)

@@ -159,8 +159,10 @@ parapet_status parapet_arrays_close(parapet_array **arrays, int count)
     if ((status = begin_close(arrays, count, arrays[first])) == PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things: nobody closes */
     for (i = first; i < count; i++) {
-        if (arrays[i] != NULL)
-            arrays[i]->store->handle_count--;
+        if (arrays[i] == NULL)
+            continue;
+        pp_guards_close(&arrays[i], 1);
+        arrays[i]->store->handle_count--;
         pp_array_free(arrays[i]);
         arrays[i] = NULL;
     }
@@ -296,6 +298,20 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
 {
     parapet_store *store = array->store;
     bool may_start = store->options.io_thread != PARAPET_IO_THREAD_NONE && pp_comm_allows_threads();
+    parapet_status status = pp_array_local_context(array, context);
+    if (status != PARAPET_OK)
+        return status;
+    context->budget = &store->budget;
+    context->threads = may_start ? (int)store->options.threads : 1;
+    context->has_storage_thread = may_start;
+    context->progress = store->options.progress;
+    context->progress_context = store->options.progress_context;
+    return PARAPET_OK;
+}
+
+parapet_status pp_array_local_context(parapet_array *array, pp_transfer_context *context)
+{
+    parapet_store *store = array->store;
     parapet_status status = pp_array_check_readable(array);
     if (status != PARAPET_OK)
         return status;
@@ -304,15 +320,12 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
         .path = array->path,
         .layout = &array->layout,
         .lattice = &array->lattice,
-        .budget = &store->budget,
+        .budget = &store->alone.budget,
         .counters = &store->counters,
         .cost = &store->cost,
-        .threads = may_start ? (int)store->options.threads : 1,
-        .has_storage_thread = may_start,
+        .threads = 1,
         .elides_fill = store->options.elide_fill,
-        .progress = store->options.progress,
-        .progress_context = store->options.progress_context,
-        .seal = array->is_sealed ? pp_seal_lookup_record : NULL,
+        .seal = array->is_sealed ? pp_seal_lookup_visit : NULL,
         .seal_context = array,
     };
     return PARAPET_OK;
@@ -370,7 +383,10 @@ parapet_status parapet_array_attribute_set(parapet_array *array, const char *nam
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return pp_outcome(status);
-    return pp_outcome(pp_array_rank0_do(array, "setting an attribute", set_attribute, &attribute));
+    pp_guards_close(&array, 1);
+    status = pp_array_rank0_do(array, "setting an attribute", set_attribute, &attribute);
+    pp_guards_open(&array, 1);
+    return pp_outcome(status);
 }
 
 parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json)

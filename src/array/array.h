@@ -59,4 +59,7 @@ void pp_array_free(parapet_array *array);
 /* Everything a transfer of this array needs; fails when the array cannot be read. */
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context);
 
+/* The same for reading on this rank alone, on one thread: MPI is not asked what threads it allows. */
+parapet_status pp_array_local_context(parapet_array *array, pp_transfer_context *context);
+
 #endif

@@ -2,6 +2,9 @@
 #ifndef PARAPET_ARRAY_ARRAY_HANDLE_H
 #define PARAPET_ARRAY_ARRAY_HANDLE_H
 
+#include <stdatomic.h>
+
+#include "array/guards.h"
 #include "array/hold.h"
 #include "array/store_handle.h"
 
@@ -30,8 +33,8 @@ struct parapet_array {
     pp_array_document document;
     pp_json *zarray, *zattrs;                       /* as stored, of Zarr v2, or on rank 0 of text; else NULL */
     unsigned char document_digest[PP_SHA256_BYTES]; /* of zarr.json as stored */
-    uint64_t document_version;                      /* of the same, on rank 0; 0: not known */
-    char incarnation[PP_INCARNATION_BYTES];         /* on rank 0 */
+    _Atomic(uint64_t) document_version;             /* of the same; 0: not known */
+    char incarnation[PP_INCARNATION_BYTES];
     pp_layout layout;
     pp_lattice lattice; /* where the homes of its shards are, as long as the handle is open; see has_lattice */
     bool has_lattice;   /* false: nobody has to know, because no rank but this one uses the handle */
@@ -45,8 +48,9 @@ struct parapet_array {
     pp_manifest_head head;
     pp_kept_page pages[PP_KEPT_PAGES];
     pp_shard_notes notes;
-    bool is_apart;  /* the groups above are not changed: the owner of this handle takes care of them */
-    bool is_broken; /* publishing failed, or ranks may know different things: it can only be closed */
+    bool is_apart;         /* the groups above are not changed: the owner of this handle takes care of them */
+    atomic_bool is_broken; /* publishing failed, or ranks may know different things: it can only be closed */
+    pp_guard *guard;
 };
 
 #endif

@@ -41,7 +41,12 @@ parapet_status pp_array_change_alone(parapet_array *array, const char *purpose, 
                                      const void *argument)
 {
     alone_job job = {.purpose = purpose, .change = change, .argument = argument};
-    return pp_array_rank0_do(array, purpose, change_alone, &job);
+    parapet_status status;
+    pp_guards_close(&array, 1);
+    if ((status = pp_comm_agree(array->store->comm, "waiting for local reads", PARAPET_OK)) == PARAPET_OK)
+        status = pp_array_rank0_do(array, purpose, change_alone, &job);
+    pp_guards_open(&array, 1);
+    return status;
 }
 
 static parapet_status refresh(void *array, const void *argument)
@@ -58,5 +63,8 @@ parapet_status pp_array_hold_together(parapet_array *array, const char *purpose,
         return PARAPET_OK;
     if ((status = pp_holds_take_together(hold, &wish)) != PARAPET_OK)
         return status;
-    return pp_array_rank0_do(array, purpose, refresh, NULL);
+    pp_guards_close(&array, 1);
+    status = pp_array_rank0_do(array, purpose, refresh, NULL);
+    pp_guards_open(&array, 1);
+    return status;
 }

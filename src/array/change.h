@@ -7,8 +7,8 @@
 typedef parapet_status (*pp_array_change)(parapet_array *array, const void *argument);
 
 /* [collective] Part of a call that has begun: rank 0 makes the change, based on what is stored now, while it holds
- * the array alone. Afterwards all ranks know the same about the array. Nobody else knows about an array that is
- * apart. */
+ * the array alone and no rank reads it locally. Afterwards all ranks know the same about the array. Nobody else knows
+ * about an array that is apart. */
 parapet_status pp_array_change_alone(parapet_array *array, const char *purpose, pp_array_change change,
                                      const void *argument);
 

@@ -15,7 +15,8 @@ void pp_array_forget(parapet_array *array)
     pp_shard_notes_clear(&array->notes);
     pp_seal_forget_pages(array);
     pp_free(array->codec_words);
-    *array = (parapet_array){.store = array->store, .path = array->path, .is_apart = array->is_apart};
+    *array = (parapet_array){
+        .store = array->store, .path = array->path, .guard = array->guard, .is_apart = array->is_apart};
 }
 
 void pp_array_free(parapet_array *array)
@@ -23,6 +24,7 @@ void pp_array_free(parapet_array *array)
     if (array == NULL)
         return;
     pp_array_forget(array);
+    pp_guard_free(array->guard);
     pp_free(array->path);
     pp_free(array);
 }
@@ -33,6 +35,8 @@ static parapet_status build_handle(parapet_array **array, parapet_store *store, 
     if (status != PARAPET_OK)
         return status;
     (*array)->store = store;
+    if ((status = pp_guard_build(&(*array)->guard)) != PARAPET_OK)
+        return status;
     return pp_path_normalize(path, &(*array)->path);
 }
 

@@ -38,6 +38,7 @@ static const pp_option option_rows[] = {
     CHOICE(holes, PARAPET_HOLES_CHOOSE),
     BOOLEAN(takeover, "whether owner records of other machines are taken over"),
     BOOLEAN(no_helper, "whether files that another program has to read first, as HDF5, are refused"),
+    NUMBER(local_bytes, 1 << 20, INT64_MAX, 32 << 20, "limit on all buffers of local reads of a store on a rank"),
 };
 
 static const pp_option_table option_table = {option_rows, sizeof option_rows / sizeof option_rows[0]};

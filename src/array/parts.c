@@ -216,9 +216,23 @@ static void mark_broken(void *subject)
         all->list[i].array->is_broken = true;
 }
 
+static void close_guards(const batch *all)
+{
+    int i;
+    for (i = 0; i < all->count; i++)
+        pp_guards_close(&all->list[i].array, 1);
+}
+
+static void open_guards(const batch *all)
+{
+    int i;
+    for (i = 0; i < all->count; i++)
+        pp_guards_open(&all->list[i].array, 1);
+}
+
 /* [collective] From here on nobody else changes the arrays otherwise than by writing parts, and the handles are what
  * is stored. Where the beginning of the call has not done it already. */
-static parapet_status hold_batch(batch *all)
+static parapet_status hold_guarded(batch *all)
 {
     pp_rank0_task task = {.subject = all,
                           .work = ready_arrays,
@@ -233,6 +247,15 @@ static parapet_status hold_batch(batch *all)
     if ((status = pp_comm_agree_least(comm, "locking", status, &is_ready)) != PARAPET_OK || is_ready)
         return status;
     return pp_rank0_do(comm, "locking", &task);
+}
+
+static parapet_status hold_batch(batch *all)
+{
+    parapet_status status;
+    close_guards(all);
+    status = hold_guarded(all);
+    open_guards(all);
+    return status;
 }
 
 /* Rank 0: as a rule nobody else has the arrays and they are as the handles know them; then all ranks learn of it

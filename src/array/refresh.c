@@ -232,10 +232,8 @@ parapet_status pp_array_refresh(parapet_array *array)
     if ((status = load_stored(array, &stored)) == PARAPET_OK &&
         (status = pp_array_state_print(stored, &bytes)) == PARAPET_OK && (status = bytes.status) == PARAPET_OK) {
         pp_cursor cursor = {.data = (const unsigned char *)bytes.data, .left = bytes.bytes};
-        if ((status = pp_array_state_adopt(array, &cursor)) == PARAPET_OK) {
+        if ((status = pp_array_state_adopt(array, &cursor)) == PARAPET_OK)
             array->document_version = stored->document_version;
-            memcpy(array->incarnation, stored->incarnation, sizeof array->incarnation);
-        }
     }
     pp_text_free(&bytes);
     pp_array_free(stored);

@@ -521,12 +521,16 @@ static void mark_arrays_broken(void *subject)
 
 static parapet_status rank0_do(sealing *job, pp_rank0_work work)
 {
-    return pp_rank0_do(job->store->comm, "sealing",
-                       &(pp_rank0_task){.subject = job,
-                                        .work = work,
-                                        .print = print_states,
-                                        .adopt = adopt_states,
-                                        .mark_broken = mark_arrays_broken});
+    parapet_status status;
+    pp_guards_close(job->line.arrays, job->line.count);
+    status = pp_rank0_do(job->store->comm, "sealing",
+                         &(pp_rank0_task){.subject = job,
+                                          .work = work,
+                                          .print = print_states,
+                                          .adopt = adopt_states,
+                                          .mark_broken = mark_arrays_broken});
+    pp_guards_open(job->line.arrays, job->line.count);
+    return status;
 }
 
 /* All ranks know the same of this. */

@@ -238,11 +238,21 @@ static void forget_page(parapet_array *array, pp_kept_page *kept)
     *kept = (pp_kept_page){.is_kept = false};
 }
 
-void pp_seal_forget_pages(parapet_array *array)
+/* The mutex is held. */
+static void forget_pages(parapet_array *array)
 {
     int i;
     for (i = 0; i < PP_KEPT_PAGES; i++)
         forget_page(array, &array->pages[i]);
+}
+
+void pp_seal_forget_pages(parapet_array *array)
+{
+    if (array->guard == NULL) /* a handle that was not made to its end has none */
+        return;
+    (void)pthread_mutex_lock(&array->guard->page_mutex);
+    forget_pages(array);
+    (void)pthread_mutex_unlock(&array->guard->page_mutex);
 }
 
 static size_t bytes_of_page(const pp_manifest_page *page)
@@ -265,24 +275,40 @@ static parapet_status keep_page(parapet_array *array, int64_t number, pp_kept_pa
     array->store->kept_page_bytes += fresh.bytes;
     forget_page(array, kept);
     if (array->store->kept_page_bytes > KEPT_PAGE_BYTES_MOST)
-        pp_seal_forget_pages(array);
+        forget_pages(array);
     *kept = fresh;
     if (status != PARAPET_OK)
         forget_page(array, kept);
     return status;
 }
 
-parapet_status pp_seal_lookup_record(void *context, int64_t shard, pp_shard_record *record)
+parapet_status pp_seal_lookup_visit(void *context, int64_t shard, pp_seal_visitor visit, void *subject)
 {
     parapet_array *array = context;
     uint32_t records = pp_manifest_page_records(array->head.chunk_count);
     int64_t number = shard / records;
     pp_kept_page *kept = &array->pages[number % PP_KEPT_PAGES];
-    parapet_status status;
-    if ((!kept->is_kept || kept->number != number) && (status = keep_page(array, number, kept)) != PARAPET_OK)
-        return status;
-    *record = kept->page.records[shard % records];
+    parapet_status status = PARAPET_OK;
+    (void)pthread_mutex_lock(&array->guard->page_mutex);
+    if (!kept->is_kept || kept->number != number)
+        status = keep_page(array, number, kept);
+    if (status == PARAPET_OK)
+        status = visit(subject, &kept->page.records[shard % records]);
+    (void)pthread_mutex_unlock(&array->guard->page_mutex);
+    return status;
+}
+
+static parapet_status copy_record(void *subject, const pp_shard_record *record)
+{
+    pp_shard_record *wanted = subject;
+    *wanted = *record;
+    wanted->checksums = NULL;
     return PARAPET_OK;
+}
+
+parapet_status pp_seal_lookup_record(parapet_array *array, int64_t shard, pp_shard_record *record)
+{
+    return pp_seal_lookup_visit(array, shard, copy_record, record);
 }
 
 parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],

@@ -2,14 +2,16 @@
 #ifndef PARAPET_ARRAY_SEAL_OBJECTS_H
 #define PARAPET_ARRAY_SEAL_OBJECTS_H
 
-#include "zarr/manifest.h"
+#include "transfer/context.h"
 
 /* Finds out whether an array that is being opened is sealed, and whether its document is the one that was sealed. */
 parapet_status pp_seal_open(parapet_array *array);
 
-/* What the seal says about a shard; array is a parapet_array. The checksums are those of the page, which the handle
- * keeps until it looks into another one. */
-parapet_status pp_seal_lookup_record(void *array, int64_t shard, pp_shard_record *record);
+/* Shows what the seal says about a shard, as a pp_seal_lookup; array is a parapet_array. */
+parapet_status pp_seal_lookup_visit(void *array, int64_t shard, pp_seal_visitor visit, void *subject);
+
+/* The same as a copy, without checksums. */
+parapet_status pp_seal_lookup_record(parapet_array *array, int64_t shard, pp_shard_record *record);
 
 /* Pages that were kept are read again when they are needed. */
 void pp_seal_forget_pages(parapet_array *array);

@@ -1,7 +1,7 @@
 /* What a handle knows of its node, as bytes:
  *
- *     array: u64 flags, digest of zarr.json, then blocks: zarr.json or .zarray, .zattrs, head of the seal, lattice
- *     group: u64 flags, then blocks: zarr.json or .zgroup, .zattrs
+ *     array: u64 flags, digest of zarr.json, incarnation, then blocks: zarr.json or .zarray, .zattrs, head of the
+ * seal, lattice group: u64 flags, then blocks: zarr.json or .zgroup, .zattrs
  *
  * A block that is not there is empty. These bytes never leave the memory of one program. */
 #include <string.h>
@@ -102,6 +102,7 @@ parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes)
     parapet_status status;
     pp_bytes_add_u64(bytes, flags);
     pp_text_add_bytes(bytes, array->document_digest, sizeof array->document_digest);
+    pp_text_add_bytes(bytes, array->incarnation, sizeof array->incarnation);
     if ((status = add_document(array, bytes)) != PARAPET_OK)
         return status;
     add_json(bytes, array->zattrs);
@@ -114,6 +115,7 @@ parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes)
 typedef struct array_state {
     uint64_t flags;
     unsigned char digest[PP_SHA256_BYTES];
+    char incarnation[PP_INCARNATION_BYTES];
     pp_json *json, *zattrs;
     pp_array_document document;
     pp_manifest_head head;
@@ -133,13 +135,16 @@ static void clear_state(array_state *state)
 
 static parapet_status take_state(array_state *state, const parapet_store *store, pp_cursor *bytes)
 {
-    const void *digest, *head;
+    const void *digest, *incarnation, *head;
     size_t head_bytes;
     parapet_status status;
     state->flags = pp_cursor_u64(bytes);
     digest = pp_cursor_bytes(bytes, sizeof state->digest);
     if (digest != NULL)
         memcpy(state->digest, digest, sizeof state->digest);
+    incarnation = pp_cursor_bytes(bytes, sizeof state->incarnation);
+    if (incarnation != NULL)
+        memcpy(state->incarnation, incarnation, sizeof state->incarnation);
     if ((status = take_json(bytes, &state->json)) != PARAPET_OK ||
         (status = take_json(bytes, &state->zattrs)) != PARAPET_OK)
         return status;
@@ -195,6 +200,7 @@ parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes)
     if ((state.flags & STATE_IS_VERSION_2) != 0)
         keep_version_2(&array->zarray, &array->zattrs, &state.json, &state.zattrs);
     memcpy(array->document_digest, state.digest, sizeof state.digest);
+    memcpy(array->incarnation, state.incarnation, sizeof state.incarnation);
     array->has_head = (state.flags & STATE_HAS_HEAD) != 0;
     array->is_sealed = (state.flags & STATE_IS_SEALED) != 0;
     array->is_mark_ignored = (state.flags & STATE_IS_MARK_IGNORED) != 0;

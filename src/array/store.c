@@ -248,13 +248,16 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     (*made)->cost.holes = how->options.holes;
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
+    pp_alone_init(&(*made)->alone, (size_t)how->options.local_bytes);
     return keep_texts(*made);
 }
 
 static void free_handle(parapet_store *store)
 {
-    if (store != NULL)
-        pp_free(store->weights);
+    if (store == NULL)
+        return;
+    pp_alone_clear(&store->alone);
+    pp_free(store->weights);
     pp_free(store);
 }
 
@@ -426,6 +429,7 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
         .shards_owned = counters->shards_owned,
         .shards_taken = counters->shards_taken,
         .storage_seconds = pp_meter_seconds(&store->meter),
+        .local_peak_bytes = (int64_t)pp_budget_peak(&store->alone.budget),
     };
     return pp_outcome(PARAPET_OK);
 }

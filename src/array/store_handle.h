@@ -5,7 +5,7 @@
 #include "plan/homes.h"
 #include "plan/speeds.h"
 #include "store/meter.h"
-#include "transfer/transfer.h"
+#include "transfer/alone.h"
 
 /* By how fast servers are in one direction; see array/epochs.h. */
 typedef struct pp_epochs {
@@ -25,7 +25,8 @@ struct parapet_store {
     parapet_store_options given;   /* as the caller gave them: shows where a value comes from */
     char *weights;                 /* the text of that option, which both refer to; NULL: none */
     pp_budget budget;
-    size_t kept_page_bytes; /* of all arrays: see array_handle.h */
+    _Atomic(size_t) kept_page_bytes; /* of all arrays: see array_handle.h */
+    pp_alone alone;
     pp_counters counters;
     pp_request_cost cost;
     pp_meter meter;   /* of the backend, while it is open here */

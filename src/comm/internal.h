@@ -2,6 +2,8 @@
 #ifndef PARAPET_COMM_INTERNAL_H
 #define PARAPET_COMM_INTERNAL_H
 
+#include <stdatomic.h>
+
 #include "comm/comm.h"
 #include "comm/endpoint.h"
 #include "comm/exchange.h"
@@ -39,11 +41,11 @@ struct pp_comm {
     uint64_t node;      /* digest of what identifies the node */
     uint64_t nonce;     /* lives here, where other processes look for it */
     double deadline_seconds;
-    bool is_lost;
-    bool is_late;     /* an exchange of this call was given up; the next agreement finds out who is missing */
-    pp_call call;     /* the one that began last */
-    double joined_at; /* the agreement under way, by pp_clock_seconds */
-    pp_wire *wire;    /* NULL for one rank */
+    atomic_bool is_lost; /* threads that read locally ask for it */
+    bool is_late;        /* an exchange of this call was given up; the next agreement finds out who is missing */
+    pp_call call;        /* the one that began last */
+    double joined_at;    /* the agreement under way, by pp_clock_seconds */
+    pp_wire *wire;       /* NULL for one rank */
     pp_endpoint endpoint;
     unsigned char shared[PP_SHARE_BYTES]; /* in transit in pp_comm_share */
     int64_t sums[PP_SUMS_MOST];           /* in pp_comm_agree_sums */

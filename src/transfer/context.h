@@ -21,9 +21,10 @@ typedef struct pp_counters {
 /* Notes that a transfer is going to take this much. */
 void pp_counters_plan(pp_counters *counters, size_t bytes);
 
-/* Looks up what the seal of an array says about a shard: PARAPET_OK and a record, or an error of the manifest. The
- * checksums of the record are valid until the next look. */
-typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_shard_record *record);
+/* Looks up what the seal of an array says about a shard, and shows it: the status of the visitor, or an error of the
+ * manifest. The checksums of the record go with the visit, since other threads look, too. */
+typedef parapet_status (*pp_seal_visitor)(void *subject, const pp_shard_record *record);
+typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_seal_visitor visit, void *subject);
 
 typedef struct pp_transfer_context {
     pp_store *store;

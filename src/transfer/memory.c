@@ -423,6 +423,13 @@ int64_t pp_memory_others(int ranks, int servers, int64_t shards, const pp_turns 
     return pp_min_i64(ranks, (int64_t)ceil((double)ranks / (double)sharing * largest_weight(turns)));
 }
 
+size_t pp_memory_least_read_bytes(const pp_layout *layout, const pp_memory_case *memory)
+{
+    read_needs needs = find_read_needs(&layout, 1, memory);
+    pp_memory_plan plan = {.batch_bytes = needs.chunk_bytes};
+    return read_fixed(&needs) + read_slot(&layout, 1, memory, &needs, &plan);
+}
+
 size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes)
 {
     const pp_memory_case memory = {.threads = threads,
@@ -432,11 +439,8 @@ size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, si
                                    .fragment_bytes = fragment_bytes,
                                    .shard_count = 2,
                                    .rank_most = ranks - 1};
-    read_needs needs = find_read_needs(&layout, 1, &memory);
-    pp_memory_plan plan = {.batch_bytes = needs.chunk_bytes};
+    size_t read = pp_memory_least_read_bytes(layout, &memory), write;
     write_slot slot = {0};
-    size_t write;
-    size_t read = read_fixed(&needs) + read_slot(&layout, 1, &memory, &needs, &plan);
     grow_slot(&slot, layout, &memory, 1);
     write = write_fixed(layout, &memory) + slot_bytes(&slot);
     return pp_max_size(write, read) + (ranks > 1 ? pp_memory_client_bytes(fragment_bytes) : 0);

@@ -46,6 +46,9 @@ parapet_status pp_memory_plan_read(const pp_layout *const *layouts, int count, c
  * included. */
 size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes);
 
+/* The smallest amount that reading needs in this case, whatever is available; lists are not included. */
+size_t pp_memory_least_read_bytes(const pp_layout *layout, const pp_memory_case *memory);
+
 /* The memory for the lists of this many claims, which meet this many shards, including what is needed to make and
  * check them, and what the rank receives as a home and as an owner if that is `others` times as much; saturates. */
 size_t pp_memory_list_bytes(int ndim, int64_t claims, int64_t shards, int64_t others);

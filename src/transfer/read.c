@@ -4,6 +4,7 @@
 
 #include "base/checked.h"
 #include "transfer/read_part.h"
+#include "transfer/read_planned.h"
 
 typedef struct read_transfer {
     pp_transfer head;
@@ -237,4 +238,13 @@ parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_array *ar
     pp_session session;
     read_transfer self = {.head = {.operations = &reading, .session = &session, .reported_bytes = -1}};
     return pp_transfer_run(&self.head, pp_session_build(&session, team, arrays, array_count));
+}
+
+parapet_status pp_transfer_read_planned(const pp_transfer_array *array, const pp_memory_plan *plan)
+{
+    pp_session session;
+    read_transfer self = {
+        .head = {
+            .operations = &reading, .session = &session, .memory = *plan, .is_planned = true, .reported_bytes = -1}};
+    return pp_transfer_run(&self.head, pp_session_build_alone(&session, array));
 }

@@ -193,7 +193,7 @@ static parapet_status build_sieves(pp_transfer *transfer)
 static parapet_status prepare(pp_transfer *transfer)
 {
     parapet_status status = transfer->operations->prepare(transfer);
-    if (status != PARAPET_OK || (status = plan_memory(transfer)) != PARAPET_OK ||
+    if (status != PARAPET_OK || (!transfer->is_planned && (status = plan_memory(transfer)) != PARAPET_OK) ||
         (status = build_items(transfer)) != PARAPET_OK || (status = build_sieves(transfer)) != PARAPET_OK)
         return status;
     transfer->total_bytes = pp_open_shards_claimed_bytes(transfer, 0, transfer->view->list.count);
@@ -320,10 +320,12 @@ parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
     bool is_abandoned = false;
     parapet_status status;
     transfer->view = pp_session_served(session);
-    pp_counters_plan(first_context(transfer)->counters, pp_budget_peak(session->budget)); /* of the lists */
+    if (!transfer->is_planned)
+        pp_counters_plan(first_context(transfer)->counters, pp_budget_peak(session->budget)); /* of the lists */
     pp_supply_init(&transfer->supply);
     if ((status = plan(transfer, &messages, before)) == PARAPET_OK) {
-        first_context(transfer)->counters->shards_owned += pp_session_shard_count(session);
+        if (!transfer->is_planned)
+            first_context(transfer)->counters->shards_owned += pp_session_shard_count(session);
         status = session->is_alone ? run_alone(transfer) : run_together(transfer, messages.pull, &is_abandoned);
     }
     if (is_abandoned)

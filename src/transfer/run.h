@@ -46,9 +46,10 @@ struct pp_transfer {
     pp_session *session;
     const pp_view *view; /* what this rank serves */
     pp_memory_plan memory;
-    pp_supply supply;                    /* shards that are not opened yet */
-    pp_taking *taking;                   /* NULL: servers keep what they own */
-    int64_t rank_most;                   /* taking: as in pp_memory_case, of the shards of all servers */
+    bool is_planned;   /* by the caller, for this rank alone, beside the transfers that are counted */
+    pp_supply supply;  /* shards that are not opened yet */
+    pp_taking *taking; /* NULL: servers keep what they own */
+    int64_t rank_most; /* taking: as in pp_memory_case, of the shards of all servers */
     pp_transfer_shard *oldest, *current; /* a queue: the current one is the last */
     void *items;
     pp_sieve *sieves; /* one of each worker; NULL when alone */

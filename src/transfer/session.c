@@ -118,17 +118,23 @@ static parapet_status check_need(const pp_session *session, const list_need *nee
     return pp_budget_check(session->budget, now, purpose);
 }
 
+static void measure_array(list_need *need, const pp_parts *parts, const pp_target *target)
+{
+    pp_part part;
+    int i;
+    for (i = 0; i < parts->count; i++) {
+        pp_parts_at(parts, i, &part);
+        if (!pp_box_is_empty(&part.box))
+            add_need(need, target, &part.box);
+    }
+}
+
 static list_need measure_parts(const pp_session *session)
 {
     list_need need = {0};
-    pp_part part;
-    int target, i;
+    int target;
     for (target = 0; target < session->array_count; target++)
-        for (i = 0; i < session->arrays[target].parts->count; i++) {
-            pp_parts_at(session->arrays[target].parts, i, &part);
-            if (!pp_box_is_empty(&part.box))
-                add_need(&need, &session->targets[target], &part.box);
-        }
+        measure_array(&need, session->arrays[target].parts, &session->targets[target]);
     return need;
 }
 
@@ -517,6 +523,27 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
     if (status == PARAPET_OK)
         pp_peers_try(&session->peers, team->comm, team->uses_direct);
     return status;
+}
+
+parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_array *array)
+{
+    const pp_transfer_context *context = array->context;
+    parapet_status status;
+    *session =
+        (pp_session){.arrays = array, .array_count = 1, .budget = context->budget, .rank_count = 1, .is_alone = true};
+    if ((status = list_targets(session)) != PARAPET_OK)
+        return status;
+    init_view(session, &session->own, context->layout->tiling.shards.ndim);
+    return claim_parts(session);
+}
+
+size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_count)
+{
+    const pp_tiling *tiling = &array->context->layout->tiling;
+    list_need need = {0};
+    measure_array(&need, array->parts, &(pp_target){.tiling = tiling});
+    *shard_count = need.work;
+    return pp_memory_list_bytes(tiling->shards.ndim, need.claims, need.work, 0);
 }
 
 parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk)

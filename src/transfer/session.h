@@ -18,7 +18,7 @@ const int64_t *pp_view_claim(const pp_view *view, size_t work);
 bool pp_view_intersect(const pp_view *view, size_t work, const pp_box *box, pp_box *common);
 
 typedef struct pp_session {
-    const pp_team *team; /* NULL: this rank trims on behalf of all of them */
+    const pp_team *team; /* NULL: this rank reads for itself, or trims on behalf of all of them */
     const pp_transfer_array *arrays;
     int array_count;
     pp_budget *budget;
@@ -37,6 +37,12 @@ typedef struct pp_session {
  * rank. Clear it even after a failure. */
 parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
                                 int array_count);
+
+/* [local] As pp_session_build, for this rank alone, however many there are. Clear it even after a failure. */
+parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_array *array);
+
+/* What the lists of such a session take at most, and how many shards the parts meet, each counted for each part. */
+size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_count);
 
 /* [local] After an array shrank in the marked dimensions: nothing is claimed, and the shards at its new edge are
  * served. The rank works alone, however many there are. Clear it even after a failure. */

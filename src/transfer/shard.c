@@ -81,6 +81,9 @@ static parapet_status list_single_chunk(const pp_transfer_context *context, pp_s
  * would take as long as the chunks. */
 #define CHECKSUMS_AHEAD 64
 
+/* What checksums are computed from where they are not stored. */
+#define DESCRIBE_BYTES ((size_t)256 << 10)
+
 static void expect_checksum(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
 {
     const pp_chunk_entry *entry;
@@ -184,7 +187,7 @@ static parapet_status visit_checksums(const pp_transfer_context *context, const 
     int64_t chunk;
     uint32_t crc32c;
     if (!is_stored &&
-        (status = pp_buffer_init(&buffer, context->budget, 256 << 10, "checksum buffers")) != PARAPET_OK)
+        (status = pp_buffer_init(&buffer, context->budget, DESCRIBE_BYTES, "checksum buffers")) != PARAPET_OK)
         return status;
     for (chunk = 0; is_stored && chunk < CHECKSUMS_AHEAD; chunk++)
         expect_checksum(context, shard, chunk);
@@ -301,16 +304,25 @@ static parapet_status take_checksums(const pp_transfer_context *context, pp_shar
     return PARAPET_OK;
 }
 
+/* A shard that is compared with the seal. */
+typedef struct comparison {
+    const pp_transfer_context *context;
+    pp_shard *shard;
+} comparison;
+
+static parapet_status compare_with_seal(void *subject, const pp_shard_record *sealed)
+{
+    const comparison *job = subject;
+    parapet_status status = pp_shard_compare(job->shard, sealed);
+    return status == PARAPET_OK && job->shard->reader != NULL ? take_checksums(job->context, job->shard, sealed)
+                                                              : status;
+}
+
 static parapet_status check_seal(const pp_transfer_context *context, pp_shard *shard)
 {
-    pp_shard_record sealed;
-    parapet_status status;
-    if (context->seal == NULL)
-        return PARAPET_OK;
-    if ((status = context->seal(context->seal_context, shard->number, &sealed)) != PARAPET_OK ||
-        (status = pp_shard_compare(shard, &sealed)) != PARAPET_OK)
-        return status;
-    return shard->reader != NULL ? take_checksums(context, shard, &sealed) : PARAPET_OK;
+    comparison job = {context, shard};
+    return context->seal != NULL ? context->seal(context->seal_context, shard->number, compare_with_seal, &job)
+                                 : PARAPET_OK;
 }
 
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard)

@@ -84,6 +84,19 @@ contains
     counts = 0
     call array%read(counts, start=[1, 1])
     call expect(all(counts == [1, -1, 2]), "unsigned integers are others after reading")
+    counts = 0
+    call array%read_local(counts, start=[1, 1])
+    call expect(all(counts == [1, -1, 2]), "a rank alone reads other elements")
+    counts = 0
+    call array%read_local(counts, start=[1_int64, 1_int64])
+    call expect(all(counts == [1, -1, 2]), "a rank alone reads other elements from a large start")
+    call array%read_local(counts, start=[2, 2], status=status, message=message)
+    call expect(status == PARAPET_ERR_ARGUMENT .and. len_trim(message) > 0, "a rank alone reads outside the array")
+    counts = 0
+    call parts%clear()
+    call parts%add(counts, start=[1, 1])
+    call array%read_parts_local(parts)
+    call expect(all(counts == [1, -1, 2]), "a rank alone reads other parts")
     call array%close()
     call check_series_of_one()
   end subroutine check_series

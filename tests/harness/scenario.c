@@ -467,6 +467,20 @@ static parapet_status run_read_parts(bed *used)
     return status;
 }
 
+static parapet_status run_read_local(bed *used)
+{
+    int32_t values[10 * 12], corner[4];
+    int64_t starts[2][2] = {{0, 0}, {5, 5}}, count[2] = {2, 2};
+    parapet_part parts[2] = {{.ndim = 2, .start = starts[0], .count = shape_of_a, .data = values},
+                             {.ndim = 2, .start = starts[1], .count = count, .data = corner}};
+    parapet_status status = parapet_array_read_local(used->array, parts, 2);
+    if (status == PARAPET_OK) {
+        assert_int_equal(values[5 * 12 + 6], value_of(5, 6, 1));
+        assert_int_equal(corner[3], value_of(6, 6, 1));
+    }
+    return status;
+}
+
 static parapet_status run_grow(bed *used)
 {
     return parapet_array_resize(used->array, shape_larger);
@@ -557,6 +571,12 @@ const scenario scenarios[] = {
     {"array_read, sealed, no checksums", prepare_sealed_without_checksums, run_read, OPENS_ARRAY,
      .kind = SCENARIO_READS},
     {"array_read, two parts", prepare_uncompressed, run_read_parts, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_local", prepare_plain, run_read_local, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_local, uncompressed", prepare_uncompressed, run_read_local, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_local, unsharded", prepare_unsharded, run_read_local, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_local, sealed", prepare_sealed, run_read_local, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_local, sealed, no checksums", prepare_sealed_without_checksums, run_read_local, OPENS_ARRAY,
+     .kind = SCENARIO_READS},
     {"array_resize, growing", prepare_plain, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
     {"array_resize, growing half shrunk", prepare_half_shrunk, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
     {"array_resize, shrinking", prepare_plain, run_shrink, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
@@ -583,6 +603,9 @@ const scenario scenarios[] = {
     {"array_read, aged", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS, set_units},
     {"array_read, grown since", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS, grow},
     {"array_read, sealed since", prepare_plain, run_read, OPENS_ARRAY, SCENARIO_READS, seal},
+    {"array_read_local, aged", prepare_plain, run_read_local, OPENS_ARRAY, SCENARIO_READS, set_units},
+    {"array_read_local, grown since", prepare_plain, run_read_local, OPENS_ARRAY, SCENARIO_READS, grow},
+    {"array_read_local, sealed since", prepare_plain, run_read_local, OPENS_ARRAY, SCENARIO_READS, seal},
     {"array_resize, aged", prepare_plain, run_grow, OPENS_ARRAY, SCENARIO_CHANGES, set_units},
     {"array_resize, sealed since", prepare_plain, run_shrink, OPENS_ARRAY, SCENARIO_CHANGES, seal},
     {"array_seal, aged", prepare_plain, run_seal, OPENS_ARRAY, SCENARIO_CHANGES, set_units},

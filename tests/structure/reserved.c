@@ -58,6 +58,8 @@ static parapet_status use_part(int word)
     parapet_status status;
     part.reserved[word] = 1;
     status = note(parapet_array_write(array, &part, 1));
+    if (status == PARAPET_ERR_ARGUMENT)
+        status = note(parapet_array_read_local(array, &part, 1));
     return status == PARAPET_ERR_ARGUMENT ? note(parapet_array_read(array, &part, 1)) : status;
 }
 

@@ -130,9 +130,54 @@ module parapet_arrays
     generic :: read => read_int64_5
     generic :: read => read_int64_6
     generic :: read => read_int64_7
+    ! [local] call array%read_local(data [, start]): the same on this rank alone, on any thread
+    procedure, private :: read_local_whole_1
+    procedure, private :: read_local_whole_2
+    procedure, private :: read_local_whole_3
+    procedure, private :: read_local_whole_4
+    procedure, private :: read_local_whole_5
+    procedure, private :: read_local_whole_6
+    procedure, private :: read_local_whole_7
+    procedure, private :: read_local_int32_1
+    procedure, private :: read_local_int32_2
+    procedure, private :: read_local_int32_3
+    procedure, private :: read_local_int32_4
+    procedure, private :: read_local_int32_5
+    procedure, private :: read_local_int32_6
+    procedure, private :: read_local_int32_7
+    procedure, private :: read_local_int64_1
+    procedure, private :: read_local_int64_2
+    procedure, private :: read_local_int64_3
+    procedure, private :: read_local_int64_4
+    procedure, private :: read_local_int64_5
+    procedure, private :: read_local_int64_6
+    procedure, private :: read_local_int64_7
+    generic :: read_local => read_local_whole_1
+    generic :: read_local => read_local_whole_2
+    generic :: read_local => read_local_whole_3
+    generic :: read_local => read_local_whole_4
+    generic :: read_local => read_local_whole_5
+    generic :: read_local => read_local_whole_6
+    generic :: read_local => read_local_whole_7
+    generic :: read_local => read_local_int32_1
+    generic :: read_local => read_local_int32_2
+    generic :: read_local => read_local_int32_3
+    generic :: read_local => read_local_int32_4
+    generic :: read_local => read_local_int32_5
+    generic :: read_local => read_local_int32_6
+    generic :: read_local => read_local_int32_7
+    generic :: read_local => read_local_int64_1
+    generic :: read_local => read_local_int64_2
+    generic :: read_local => read_local_int64_3
+    generic :: read_local => read_local_int64_4
+    generic :: read_local => read_local_int64_5
+    generic :: read_local => read_local_int64_6
+    generic :: read_local => read_local_int64_7
     ! [collective] call array%write_parts(parts), call array%read_parts(parts): several boxes, or none
     procedure :: write_parts
     procedure :: read_parts
+    ! [local] call array%read_parts_local(parts): the same on this rank alone
+    procedure :: read_parts_local
     ! [collective] call array%resize(shape)
     procedure, private :: resize_int32
     procedure, private :: resize_int64
@@ -582,6 +627,177 @@ contains
     call report(parapet_fortran_array_read_7(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_int64_7
 
+  subroutine read_local_whole_1(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_1(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole_1
+  subroutine read_local_whole_2(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_2(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole_2
+  subroutine read_local_whole_3(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_3(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole_3
+  subroutine read_local_whole_4(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_4(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole_4
+  subroutine read_local_whole_5(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_5(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole_5
+  subroutine read_local_whole_6(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_6(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole_6
+  subroutine read_local_whole_7(self, data, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_7(self%handle, data, [0_int64], -1_c_int), status, message)
+  end subroutine read_local_whole_7
+
+  subroutine read_local_int32_1(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_1(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32_1
+  subroutine read_local_int32_2(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_2(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32_2
+  subroutine read_local_int32_3(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_3(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32_3
+  subroutine read_local_int32_4(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_4(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32_4
+  subroutine read_local_int32_5(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_5(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32_5
+  subroutine read_local_int32_6(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_6(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32_6
+  subroutine read_local_int32_7(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
+    integer(int32), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_7(self%handle, data, int(start, int64), size(start, kind=c_int)), status, &
+                message)
+  end subroutine read_local_int32_7
+
+  subroutine read_local_int64_1(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_1(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64_1
+  subroutine read_local_int64_2(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_2(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64_2
+  subroutine read_local_int64_3(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_3(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64_3
+  subroutine read_local_int64_4(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_4(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64_4
+  subroutine read_local_int64_5(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_5(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64_5
+  subroutine read_local_int64_6(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_6(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64_6
+  subroutine read_local_int64_7(self, data, start, status, message)
+    class(parapet_array), intent(in) :: self
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
+    integer(int64), intent(in) :: start(:)
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_local_7(self%handle, data, start, size(start, kind=c_int)), status, message)
+  end subroutine read_local_int64_7
+
   subroutine write_parts(self, parts, status, message)
     class(parapet_array), intent(in) :: self
     type(parapet_parts), intent(inout) :: parts
@@ -597,6 +813,14 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_array_read_parts(self%handle, parts%begun()), status, message)
   end subroutine read_parts
+
+  subroutine read_parts_local(self, parts, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_parts_local(self%handle, parts%begun()), status, message)
+  end subroutine read_parts_local
 
   subroutine resize_int32(self, shape, status, message)
     class(parapet_array), intent(in) :: self

@@ -618,6 +618,72 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_array_read_local_1(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local_1
+    function parapet_fortran_array_read_local_2(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local_2
+    function parapet_fortran_array_read_local_3(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local_3
+    function parapet_fortran_array_read_local_4(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local_4
+    function parapet_fortran_array_read_local_5(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local_5
+    function parapet_fortran_array_read_local_6(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local_6
+    function parapet_fortran_array_read_local_7(array, data, start, start_count) &
+        bind(c, name="parapet_fortran_array_read_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: start(*)
+      integer(c_int), value :: start_count
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_local_7
+  end interface
+
+  interface
     function parapet_fortran_array_resize(array, shape, ndim) &
         bind(c, name="parapet_fortran_array_resize") result(answer)
       import
@@ -940,6 +1006,16 @@ module parapet_calls
       type(c_ptr), value :: parts
       integer(c_int) :: answer
     end function parapet_fortran_array_read_parts
+  end interface
+
+  interface
+    function parapet_fortran_array_read_parts_local(array, parts) &
+        bind(c, name="parapet_fortran_array_read_parts_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_parts_local
   end interface
 
   interface

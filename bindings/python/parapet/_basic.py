@@ -19,12 +19,13 @@ from . import _library as c
 class Boxes:
     """Transfers boxes of one array."""
 
-    __slots__ = ("_shape", "_ndim", "_dtype", "_from_buffer", "_read", "_write")
+    __slots__ = ("_shape", "_ndim", "_dtype", "_from_buffer", "_read", "_read_local", "_write")
 
     def __init__(self, shape: tuple[int, ...], dtype: numpy.dtype[Any]) -> None:
         self._shape, self._ndim, self._dtype = shape, len(shape), dtype
         self._from_buffer = c.ffi.from_buffer
         self._read, self._write = c.lib.parapet_python_read, c.lib.parapet_python_write
+        self._read_local = c.lib.parapet_python_read_local
 
     def find(self, index: Any) -> tuple[list[int], list[int]] | None:
         """Start and count of the box, and the shape of the result, in which integers have lost their dimension."""
@@ -78,6 +79,13 @@ class Boxes:
         if numbers is None or not out.flags.writeable:
             return None
         return self._call(self._read, array, numbers, out)
+
+    def read_local_into(self, array: Any, start: Sequence[int] | int | None, out: Any) -> int | None:
+        """The same by this rank alone."""
+        numbers = self._numbers(start, out)
+        if numbers is None or not out.flags.writeable:
+            return None
+        return self._call(self._read_local, array, numbers, out)
 
     def write(self, array: Any, start: Sequence[int] | int | None, data: Any) -> int | None:
         """Writes the box at `start`."""

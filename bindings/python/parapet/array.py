@@ -163,6 +163,28 @@ class Array(Owner):
         """[collective] Reads any number of parts, including none, into their memory. They may overlap."""
         self._transfer(c.lib.parapet_array_read, lambda: parts, True)
 
+    # ---- One rank alone ----
+
+    def read_local(self, start: Sequence[int] | int | None = None, count: Extents | None = None,
+                   out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
+        """[local] Reads a box as `read` does, on this rank alone: no other rank takes part, and MPI is not called.
+
+        Several threads may do this at once, beside a collective call of another one. Its memory is `local_bytes`, an
+        option of the store.
+        """
+        part = self._part_to_read(start, count, out)
+        status = self._boxes.read_local_into(self._handle.get(), part.start, part.data)
+        if status is None:
+            self.read_parts_local([part])
+        else:
+            check(status)
+        return part.data
+
+    def read_parts_local(self, parts: Iterable[Part]) -> None:
+        """[local] Reads any number of parts, as `read_local` reads one."""
+        prepared = CParts(parts, True, self.dtype)
+        check(c.lib.parapet_array_read_local(self._handle.get(), prepared.pointer, prepared.count))
+
     def _part_to_read(self, start: Sequence[int] | int | None, count: Extents | None,
                       out: numpy.ndarray[Any, Any] | None) -> Part:
         first = extents(start) if start is not None else (0,) * self.ndim

@@ -28,6 +28,7 @@ class Statistics:
     shards_owned: int
     shards_taken: int
     storage_seconds: float
+    local_peak_bytes: int
 
 
 def read_statistics(store: Any) -> Statistics:

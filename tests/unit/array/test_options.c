@@ -6,10 +6,11 @@
 #include "array/options.h"
 #include "array/store_handle.h"
 
-static const char *const names[] = {
-    "memory_bytes",     "threads",        "io_thread",        "direct_io",       "durability",       "elide_fill",
-    "ignore_checksums", "require_sealed", "ignore_seal",      "ignore_launcher", "expected_servers", "servers",
-    "ownership",        "transport",      "deadline_seconds", "locks",           "takeover",         "weights"};
+static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
+                                    "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
+                                    "ignore_seal",  "ignore_launcher", "expected_servers", "servers",
+                                    "ownership",    "transport",       "deadline_seconds", "locks",
+                                    "takeover",     "weights",         "local_bytes"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 enum { WORDS_MOST = 5 };
@@ -128,6 +129,11 @@ static void test_options__a_failed_setting_changes_nothing(void **state)
     assert_int_equal(options.threads, 3);
 }
 
+static bool is_size(const char *name)
+{
+    return strcmp(name, "memory_bytes") == 0 || strcmp(name, "local_bytes") == 0;
+}
+
 static void test_options__every_field_can_be_set_by_its_name(void **state)
 {
     parapet_store_options options = {0}, expected = {.memory_bytes = 2 << 20,
@@ -147,11 +153,12 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                      .deadline_seconds = 2,
                                                      .locks = PARAPET_LOCKS_RECORD,
                                                      .takeover = 1,
-                                                     .weights = "2"};
+                                                     .weights = "2",
+                                                     .local_bytes = 2 << 20};
     size_t i;
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
-        const char *value = i == 0 ? "2MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2";
+        const char *value = is_size(names[i]) ? "2MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2";
         assert_ok(parapet_store_options_set(&options, names[i], value));
     }
     assert_string_equal(options.weights, expected.weights);
@@ -187,6 +194,7 @@ static void test_options__zero_becomes_the_default(void **state)
     (void)state;
     assert_ok(pp_options_resolve(&resolved, NULL));
     assert_int_equal(resolved.memory_bytes, 256 << 20);
+    assert_int_equal(resolved.local_bytes, 32 << 20);
     assert_int_equal(resolved.threads, 1);
     assert_int_equal(resolved.io_thread, 1);
     assert_int_equal(resolved.direct_io, 0);
@@ -207,10 +215,11 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     (void)state;
     for (i = 0; i < NAME_COUNT; i++) {
         variable_of(names[i], variable);
-        (void)setenv(variable, i == 0 ? "8MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2", 1);
+        (void)setenv(variable, is_size(names[i]) ? "8MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2", 1);
     }
     assert_ok(pp_options_resolve(&resolved, &given));
     assert_int_equal(resolved.memory_bytes, 8 << 20);
+    assert_int_equal(resolved.local_bytes, 8 << 20);
     assert_int_equal(resolved.threads, 5);
     assert_int_equal(resolved.io_thread, 2);
     assert_int_equal(resolved.direct_io, 2);

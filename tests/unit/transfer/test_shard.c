@@ -298,12 +298,11 @@ typedef struct sealed {
     int64_t asked;
 } sealed;
 
-static parapet_status look_up(void *context, int64_t shard, pp_shard_record *record)
+static parapet_status look_up(void *context, int64_t shard, pp_seal_visitor visit, void *subject)
 {
     sealed *s = context;
     s->asked = shard;
-    *record = s->record;
-    return s->status;
+    return s->status == PARAPET_OK ? visit(subject, &s->record) : s->status;
 }
 
 /* Opens the shard, and reads each of its chunks. */

@@ -1,4 +1,6 @@
 """Writing and reading on all ranks: the bytes that are stored do not depend on who wrote them, or on memory."""
+import concurrent.futures
+
 import numpy
 from harness import comm, folder, main, names_on_all, raised, rank, size, tree
 
@@ -61,6 +63,29 @@ def test_several_parts_and_none():
             expected[1::size] = 0
         assert numpy.array_equal(array.read(), expected)
         array.read_parts([])
+
+
+def test_a_rank_reads_alone_on_several_threads():
+    with folder() as where, parapet.open(f"{where}/s", "a", comm, local_bytes="8MiB") as store:
+        array = create(store)
+        lo, hi = rows()
+        array.write(FIELD[lo:hi], (lo, 0))
+        with concurrent.futures.ThreadPoolExecutor(4) as pool:
+            for i, found in enumerate(pool.map(lambda i: array.read_local((i, rank), (2, 5)), range(10 + 3 * rank))):
+                assert numpy.array_equal(found, FIELD[i:i + 2, rank:rank + 5])
+        if rank == size - 1:
+            out = numpy.zeros((5, 2)).T
+            assert array.read_local((1, 2), out=out) is out and numpy.array_equal(out, FIELD[1:3, 2:7])
+            parts = [parapet.Part(numpy.zeros((1, 3)), (i, 4)) for i in range(3)]
+            array.read_parts_local(parts)
+            assert all(numpy.array_equal(part.data, FIELD[i:i + 1, 4:7]) for i, part in enumerate(parts))
+            try:
+                array.read_local((0, 1000), (1, 1))
+            except parapet.ArgumentError as error:
+                assert "part 0 reaches from 1000" in str(error)
+            else:
+                raise AssertionError("a box outside the array was read")
+        assert 0 < store.statistics().local_peak_bytes <= 8 << 20
 
 
 def test_many_arrays_as_one_transfer():
