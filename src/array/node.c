@@ -255,17 +255,22 @@ parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path)
 /* What a copy writes before it makes anything, and removes last (copy/state.c). */
 #define COPY_JOB "__parapet/copy/job"
 
-parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has)
+parapet_status pp_node_has_object(parapet_store *store, const char *path, const char *name, bool *has)
 {
     pp_reader *reader = NULL;
     char *key = NULL;
-    parapet_status status = pp_path_join(path, COPY_JOB, &key);
+    parapet_status status = pp_path_join(path, name, &key);
     if (status == PARAPET_OK)
         status = pp_store_open_object(store->backend, key, &reader);
     *has = status == PARAPET_OK;
     pp_reader_free(reader);
     pp_free(key);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has)
+{
+    return pp_node_has_object(store, path, COPY_JOB, has);
 }
 
 parapet_status pp_node_drop_copy(parapet_store *store, const char *path)

@@ -44,6 +44,9 @@ parapet_status pp_node_prepare_ancestors(parapet_store *store, const char *path)
 /* Removes consolidated metadata from the groups above path, and from path itself if it is a group. */
 parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path);
 
+/* Whether there is an object of that name below a path. */
+parapet_status pp_node_has_object(parapet_store *store, const char *path, const char *name, bool *has);
+
 /* Whether an unfinished copy into the node can be resumed. */
 parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has);
 

@@ -5,6 +5,7 @@
 
 #include <parapet_plan.h>
 
+#include "array/around.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
@@ -95,19 +96,19 @@ static parapet_status copy_without_deadline(const parapet_copy_request *request,
 {
     const parapet_store *stores[] = {request->target, request->source, request->temporary};
     pp_copy_progress progress = {0};
-    pp_copy_around around = {0};
+    pp_around around = {0};
     parapet_status status;
     size_t i;
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_suspend_deadline(stores[i]);
-    if ((status = pp_copy_around_find(&around, request)) == PARAPET_OK) {
+    if ((status = pp_around_find(&around, request->target, request->target_path)) == PARAPET_OK) {
         status = kind == PARAPET_NODE_GROUP
                      ? pp_copy_group(request, &progress, totals)
                      : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, totals);
-        status = pp_copy_around_restore(&around, request->target, status);
+        status = pp_around_restore(&around, request->target, "the copy is complete", status);
     }
-    pp_copy_around_clear(&around);
+    pp_around_clear(&around);
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_resume_deadline(stores[i]);

@@ -348,28 +348,6 @@ parapet_status pp_copy_objects_explain(const pp_copy_task *task, bool is_json, p
 parapet_status pp_copy_consolidated_is_there(parapet_store *store, const parapet_group *group, const char *path,
                                              bool *is_there);
 
-/* [collective] Consolidates the group at a path of the target. */
-parapet_status pp_copy_consolidate(parapet_store *store, const char *path);
-
-/* The sentence when that has failed after everything was copied; returns status. */
-parapet_status pp_copy_consolidate_fail(parapet_status status, const char *path);
-
-/* Groups around the target that have consolidated metadata before the copy. */
-typedef struct pp_copy_around {
-    char *path;    /* of the target */
-    int64_t *ends; /* so many bytes of it are the path of such a group; the outermost is first */
-    size_t count;
-} pp_copy_around;
-
-/* [collective] Marks them, so that the metadata is not lost with a copy that is killed. Clear it even after a
- * failure. */
-parapet_status pp_copy_around_find(pp_copy_around *around, const parapet_copy_request *request);
-
-/* [collective] Consolidates again those that the copy, which ended with this status, took the metadata of. Returns
- * the first failure. */
-parapet_status pp_copy_around_restore(pp_copy_around *around, parapet_store *store, parapet_status status);
-void pp_copy_around_clear(pp_copy_around *around);
-
 /* verify.c: [collective] Reads source and target again, each once, and compares their digests. */
 parapet_status pp_copy_verify(pp_copy_task *task, int64_t *verified_bytes);
 

@@ -4,6 +4,7 @@
  * says which arrays are complete and what their sources were, so that a copy that is resumed passes over them. */
 #include <string.h>
 
+#include "array/around.h"
 #include "array/children.h"
 #include "array/group.h"
 #include "array/node.h"
@@ -174,9 +175,9 @@ static parapet_status keep_consolidated(tree_walk *walk, const parapet_group *gr
     is_absent = pp_comm_rank(comm) == 0 && is_there ? 0 : 1;
     if ((status = pp_comm_agree_least(comm, "copying a group", status, &is_absent)) != PARAPET_OK || is_absent)
         return status;
-    if ((status = pp_copy_consolidate(store, target)) == PARAPET_OK || pp_comm_is_lost(comm))
+    if ((status = pp_group_consolidate_at(store, target)) == PARAPET_OK || pp_comm_is_lost(comm))
         return status;
-    pp_failure_take(&walk->unconsolidated, pp_copy_consolidate_fail(status, target));
+    pp_failure_take(&walk->unconsolidated, pp_around_fail(status, "the copy is complete", target));
     return PARAPET_OK;
 }
 

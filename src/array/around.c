@@ -1,0 +1,166 @@
+#include "array/around.h"
+
+#include <string.h>
+
+#include "array/group.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/store.h"
+#include "array/store_handle.h"
+
+#define OWN "__parapet"
+#define MARK OWN "/consolidate"
+
+parapet_status pp_group_consolidate_at(parapet_store *store, const char *path)
+{
+    parapet_group *group = NULL;
+    parapet_status status = parapet_group_open(&group, store, path), closed;
+    if (status != PARAPET_OK)
+        return status;
+    status = parapet_group_consolidate(group);
+    closed = parapet_group_close(&group);
+    return status != PARAPET_OK ? status : closed;
+}
+
+parapet_status pp_around_fail(parapet_status status, const char *done, const char *path)
+{
+    return pp_fail_within(status, "%s, but the metadata of \"%s\" could not be consolidated", done,
+                          path[0] != '\0' ? path : "/");
+}
+
+/* ---- One group around it; on rank 0 ---- */
+
+static parapet_status has_metadata(parapet_store *store, const char *group, bool *has)
+{
+    pp_group_document document = {0};
+    pp_node node = {0};
+    parapet_status status = pp_node_load(store, group, &node);
+    *has = false;
+    if (status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP && !node.is_implicit && node.zarr_format == 3 &&
+        (status = pp_group_document_parse(&document, node.json)) == PARAPET_OK)
+        *has = document.consolidated_metadata != NULL;
+    pp_group_document_clear(&document);
+    pp_node_clear(&node);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* Now, or before an earlier change that did not come to its end. */
+static parapet_status had_metadata(parapet_store *store, const char *group, bool *had)
+{
+    parapet_status status = has_metadata(store, group, had);
+    return status == PARAPET_OK && !*had ? pp_node_has_object(store, group, MARK, had) : status;
+}
+
+static parapet_status set_mark(parapet_store *store, const char *group)
+{
+    pp_store *backend = store->backend;
+    char *key = NULL;
+    parapet_status status = pp_path_join(group, MARK, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_write_all(backend, &(pp_write_request){.key = key, .staging = group, .is_small = true}, "",
+                                    0, PP_PUBLISH_REPLACE);
+    pp_free(key);
+    return status == PARAPET_OK ? pp_store_settle(backend) : status;
+}
+
+/* With the directory that it was in, if that is empty now: readers list it and wonder. */
+static parapet_status remove_mark(parapet_store *store, const char *group)
+{
+    pp_store *backend = store->backend;
+    char *key = NULL, *own = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(group, MARK, &key)) == PARAPET_OK &&
+        (status = pp_path_join(group, OWN, &own)) == PARAPET_OK &&
+        ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))
+        status = pp_store_remove_empty(backend, own);
+    pp_free(key);
+    pp_free(own);
+    return status;
+}
+
+/* ---- All of them ---- */
+
+/* From the outside in, beginning with -1; false: there is none further in. */
+static bool next_group(const char *path, int64_t *end)
+{
+    size_t from = *end > 0 ? (size_t)*end + 1 : 0;
+    *end = *end < 0 ? 0 : (int64_t)(from + strcspn(path + from, "/"));
+    return path[*end] != '\0';
+}
+
+/* Rank 0. What is open for reading only gets no mark: the change is refused. */
+static parapet_status find_groups(pp_around *around, parapet_store *store)
+{
+    char *path = around->path;
+    int64_t end = -1;
+    size_t count = 0;
+    parapet_status status = pp_allocate_array(&around->ends, strlen(path) + 2, sizeof around->ends[0]);
+    while (status == PARAPET_OK && next_group(path, &end)) {
+        char next = path[end];
+        bool had;
+        path[end] = '\0';
+        if ((status = had_metadata(store, path, &had)) == PARAPET_OK && had && !pp_store_is_read_only(store))
+            status = set_mark(store, path);
+        path[end] = next;
+        if (status == PARAPET_OK && had)
+            around->ends[count++] = end;
+    }
+    if (status == PARAPET_OK)
+        around->ends[count] = -1;
+    around->count = count;
+    return status;
+}
+
+parapet_status pp_around_find(pp_around *around, parapet_store *store, const char *path)
+{
+    pp_comm *comm = store->comm;
+    parapet_status status = pp_path_normalize(path, &around->path);
+    void *data = NULL;
+    size_t bytes = 0;
+    if (status == PARAPET_OK && pp_comm_rank(comm) == 0) {
+        status = find_groups(around, store);
+        data = around->ends;
+        bytes = (around->count + 1) * sizeof around->ends[0];
+    }
+    status = pp_comm_share(comm, "looking at the groups around", status, &data, &bytes);
+    if (pp_comm_rank(comm) != 0) {
+        around->ends = data;
+        around->count = data != NULL ? bytes / sizeof around->ends[0] - 1 : 0;
+    }
+    return status;
+}
+
+/* [collective] */
+static parapet_status restore(parapet_store *store, const char *group)
+{
+    pp_comm *comm = store->comm;
+    parapet_status status = PARAPET_OK;
+    int64_t is_there = 1;
+    bool has;
+    if (pp_comm_rank(comm) == 0 && (status = has_metadata(store, group, &has)) == PARAPET_OK)
+        is_there = has;
+    if ((status = pp_comm_agree_least(comm, "looking at the groups around", status, &is_there)) != PARAPET_OK ||
+        (!is_there && (status = pp_group_consolidate_at(store, group)) != PARAPET_OK))
+        return status;
+    return pp_comm_agree(comm, "consolidating", pp_comm_rank(comm) == 0 ? remove_mark(store, group) : PARAPET_OK);
+}
+
+/* From the inside out: a document that changes takes the metadata of the groups around it along. */
+parapet_status pp_around_restore(pp_around *around, parapet_store *store, const char *done, parapet_status status)
+{
+    pp_failure failure = {0};
+    pp_failure_take(&failure, status);
+    while (around->count > 0 && !pp_comm_is_lost(store->comm)) {
+        around->path[around->ends[--around->count]] = '\0';
+        if ((status = restore(store, around->path)) != PARAPET_OK)
+            pp_failure_take(&failure, pp_around_fail(status, done, around->path));
+    }
+    return pp_failure_put(&failure);
+}
+
+void pp_around_clear(pp_around *around)
+{
+    pp_free(around->path);
+    pp_free(around->ends);
+    *around = (pp_around){0};
+}

@@ -1,0 +1,35 @@
+/* around.h - consolidated metadata of the groups around a node that is copied to or removed: the change takes it from
+ * them, and it is made again afterwards.
+ *
+ * Until that is done, such a group has a mark: after a kill, the next change of this kind finds it. Only whether it
+ * is there counts, so there is nothing in it to be believed. */
+#ifndef PARAPET_ARRAY_AROUND_H
+#define PARAPET_ARRAY_AROUND_H
+
+#include <stddef.h>
+
+#include "base/status.h"
+
+/* [collective] Consolidates the group at a path. */
+parapet_status pp_group_consolidate_at(parapet_store *store, const char *path);
+
+/* The sentence when that has failed after everything else was done ("the copy is complete"); returns status. */
+parapet_status pp_around_fail(parapet_status status, const char *done, const char *path);
+
+/* Groups around a node that have consolidated metadata before it changes. */
+typedef struct pp_around {
+    char *path;    /* of the node */
+    int64_t *ends; /* so many bytes of it are the path of such a group; the outermost is first */
+    size_t count;
+} pp_around;
+
+/* [collective] Marks them, so that the metadata is not lost with a change that is killed. Clear it even after a
+ * failure. */
+parapet_status pp_around_find(pp_around *around, parapet_store *store, const char *path);
+
+/* [collective] Consolidates again those that the change, which ended with this status, took the metadata of. done
+ * says what has been done, as for pp_around_fail. Returns the first failure. */
+parapet_status pp_around_restore(pp_around *around, parapet_store *store, const char *done, parapet_status status);
+void pp_around_clear(pp_around *around);
+
+#endif
