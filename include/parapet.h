@@ -789,7 +789,8 @@ typedef int (*parapet_generation_visitor)(void *context, int64_t generation, con
 PARAPET_API parapet_status parapet_checkpoint_list(parapet_store *store, const char *path,
                                                    parapet_generation_visitor visitor, void *context);
 
-/* Called for each object that was, or would be, removed. Returning anything but 0 ends the calls, not the removal. */
+/* Called for each object or node that was, or would be, removed. Returning anything but 0 ends the calls, not the
+ * removal. */
 typedef int (*parapet_removal_visitor)(void *context, const char *key, const char *reason);
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, temporary objects,
@@ -800,6 +801,17 @@ typedef int (*parapet_removal_visitor)(void *context, const char *key, const cha
  * visitor may be NULL. */
 PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
                                                  parapet_removal_visitor visitor, void *context);
+
+/* [collective] Removes the array at path, or the group at path with everything below it; "" is the whole store. Rank
+ * 0 first looks at everything: if there is anything that Parapet did not make, such as somebody's file or a node of
+ * Zarr v2, nothing is removed and the sentence names it (PARAPET_ERR_EXISTS, PARAPET_ERR_UNSUPPORTED), and neither is
+ * anything if another job is changing a part of it (PARAPET_ERR_BUSY). Handles of what is removed become stale. The
+ * consolidated metadata of groups around it is renewed. After a crash or a failure in between, every array is whole
+ * or gone, and removing again removes the rest. With dry_run 1, nothing is removed. The visitor, which may be NULL,
+ * is called after a success for each node that was, or would be, removed, what is below a node first; reason says
+ * what it is: "an array", "a group". */
+PARAPET_API parapet_status parapet_store_remove(parapet_store *store, const char *path, int dry_run,
+                                                parapet_removal_visitor visitor, void *context);
 
 /* ---- Series ------------------------------------------------------------------------------------------- */
 

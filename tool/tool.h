@@ -112,6 +112,7 @@ struct tool_request {
     ROW(attr)                                                                                                        \
     ROW(consolidate)                                                                                                 \
     ROW(check)                                                                                                       \
+    ROW(rm)                                                                                                          \
     ROW(gc)                                                                                                          \
     ROW(diff)                                                                                                        \
     ROW(copy)                                                                                                        \

@@ -261,6 +261,10 @@ parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *c
 parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run,
                                              shim_notes **removals);
 
+/* [collective] Removes an array, or a group with everything below it; notes the path of each, and what it is. */
+parapet_status parapet_fortran_store_remove(parapet_store *store, const char *path, int dry_run,
+                                            shim_notes **removals);
+
 /* ---- Groups (shim_group.c) ---- */
 
 /* [collective] Creates a group; attributes may be "". */

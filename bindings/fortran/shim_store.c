@@ -114,3 +114,11 @@ parapet_status parapet_fortran_store_collect(parapet_store *store, const char *p
     shim_begin();
     return shim_notes_finish(removals, &all, parapet_store_collect(store, path, dry_run, add_removal, &all));
 }
+
+parapet_status parapet_fortran_store_remove(parapet_store *store, const char *path, int dry_run,
+                                            shim_notes **removals)
+{
+    shim_notes all = {0};
+    shim_begin();
+    return shim_notes_finish(removals, &all, parapet_store_remove(store, path, dry_run, add_removal, &all));
+}

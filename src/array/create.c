@@ -127,8 +127,7 @@ static parapet_status note_any(void *context, const pp_listed *listed)
     return PARAPET_OK;
 }
 
-/* Whether an overwriting, or a copy, has left what lies below a path without a document. */
-static parapet_status is_marked(parapet_array *array, bool *marked)
+parapet_status pp_array_is_marked(parapet_array *array, bool *marked)
 {
     char *text = NULL, *prefix = NULL;
     size_t bytes;
@@ -164,7 +163,7 @@ static parapet_status make_room_in_directory(parapet_array *array, const pp_arra
 {
     shard_search search = {.array = array, .document = document};
     bool marked = false;
-    parapet_status status = is_marked(array, &marked);
+    parapet_status status = pp_array_is_marked(array, &marked);
     if (status == PARAPET_OK && !marked)
         status = pp_walk_objects(array->store, array->path, refuse_shard, &search);
     return status == PARAPET_OK ? pp_array_remove_remains(array, document) : status;
@@ -188,19 +187,52 @@ parapet_status pp_array_remove_document(parapet_array *array)
     return status;
 }
 
-static parapet_status remove_existing(parapet_array *array, const pp_node *node, const pp_array_document *document)
+/* From now on there is no array, and what it was is written down beside what is left of it. */
+static parapet_status replace_document_by_mark(parapet_array *array, pp_json *document)
 {
     pp_text text = {0};
-    parapet_status status = check_no_node(array, "c");
-    if (status == PARAPET_OK) {
-        pp_json_print(node->json, false, &text);
-        status = text.status;
-    }
-    if (status == PARAPET_OK && (status = write_mark(array, text.data, text.bytes)) == PARAPET_OK &&
-        (status = pp_array_remove_document(array)) == PARAPET_OK)
-        status = pp_array_remove_remains(array, document);
+    parapet_status status;
+    if (document != NULL)
+        pp_json_print(document, false, &text);
+    if ((status = text.status) == PARAPET_OK &&
+        (status = write_mark(array, text.bytes > 0 ? text.data : "", text.bytes)) == PARAPET_OK)
+        status = pp_array_remove_document(array);
     pp_text_free(&text);
     return status;
+}
+
+static parapet_status remove_existing(parapet_array *array, const pp_node *node, const pp_array_document *document)
+{
+    parapet_status status;
+    if ((status = check_no_node(array, "c")) != PARAPET_OK ||
+        (status = replace_document_by_mark(array, node->json)) != PARAPET_OK)
+        return status;
+    return pp_array_remove_remains(array, document);
+}
+
+parapet_status pp_array_remove(parapet_array *array, pp_json *json, const pp_array_document *document)
+{
+    parapet_status status = replace_document_by_mark(array, json);
+    return status == PARAPET_OK ? pp_array_remove_remains(array, document) : status;
+}
+
+parapet_status pp_array_marked_document(parapet_array *array, pp_array_document *document, bool *is_known)
+{
+    char *text = NULL;
+    pp_json *json = NULL;
+    size_t bytes = 0;
+    parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
+    *is_known = false;
+    if (status == PARAPET_OK && text == NULL)
+        status = read_own(array, COPY_REPLACES, &text, &bytes);
+    if (status == PARAPET_OK && bytes > 0 && (status = pp_json_parse(&json, text, bytes)) == PARAPET_OK &&
+        (status = pp_array_document_parse(document, json)) == PARAPET_OK)
+        *is_known = true;
+    pp_json_free(json);
+    pp_free(text);
+    return status == PARAPET_ERR_FORMAT || status == PARAPET_ERR_UNSUPPORTED || status == PARAPET_ERR_CORRUPT
+               ? PARAPET_OK
+               : status;
 }
 
 static parapet_status refuse(const parapet_array *array, const pp_node *node, bool overwrites)

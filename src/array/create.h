@@ -23,4 +23,14 @@ parapet_status pp_array_remove_document(parapet_array *array);
  * resumed is forgotten first. */
 parapet_status pp_array_remove_remains(parapet_array *array, const pp_array_document *document);
 
+/* Removes an array that is stored: its document first, and what it was stays written down until the rest is gone.
+ * What cannot be read of it is NULL. */
+parapet_status pp_array_remove(parapet_array *array, pp_json *json, const pp_array_document *document);
+
+/* Whether an overwriting, a removal or a copy has left what lies below a path without a document. */
+parapet_status pp_array_is_marked(parapet_array *array, bool *marked);
+
+/* The document of what was there, where it is known. Clear it even after a failure. */
+parapet_status pp_array_marked_document(parapet_array *array, pp_array_document *document, bool *is_known);
+
 #endif

@@ -283,6 +283,38 @@ parapet_status pp_edit_begin(pp_edit *edit, parapet_store *store, const char *pa
     return status;
 }
 
+static parapet_status find_above(char **paths, int count, const char *path)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = ancestor_of(path, i, &paths[i]);
+    return status;
+}
+
+parapet_status pp_edit_share_above(pp_edit *edit, parapet_store *store, const char *path, const char *purpose)
+{
+    int count = depth_of(path);
+    char **paths = NULL;
+    parapet_status status;
+    *edit = (pp_edit){0};
+    if (count == 0)
+        return PARAPET_OK;
+    if ((status = pp_allocate_array(&edit->holds, (size_t)count, sizeof edit->holds[0])) == PARAPET_OK &&
+        (status = pp_allocate_array(&paths, (size_t)count, sizeof paths[0])) == PARAPET_OK &&
+        (status = find_above(paths, count, path)) == PARAPET_OK &&
+        (status = pp_holds_take(edit->holds, &(pp_hold_wish){.store = store,
+                                                             .paths = (const char *const *)paths,
+                                                             .count = count,
+                                                             .mode = PP_LOCK_SHARED,
+                                                             .purpose = purpose})) == PARAPET_OK)
+        edit->count = count;
+    pp_paths_free(paths, (size_t)count);
+    if (status != PARAPET_OK)
+        pp_edit_end(edit);
+    return status;
+}
+
 parapet_status pp_edit_prove(const pp_edit *edit)
 {
     parapet_status status = PARAPET_OK;

@@ -26,7 +26,7 @@ static bool is_ordinary_key(const char *key)
     return *key == '\0';
 }
 
-static bool is_shard(const pp_array_document *document, const char *key)
+bool pp_remove_is_shard(const pp_array_document *document, const char *key)
 {
     int64_t cell[PARAPET_MAX_NDIM];
     return document != NULL ? pp_key_parse(&document->keys, document->ndim, key, cell) : is_ordinary_key(key);
@@ -38,7 +38,7 @@ static parapet_status remove_if_shard(void *context, const char *below, uint64_t
     char *key = NULL;
     parapet_status status = pp_path_join(job->prefix, below, &key);
     (void)bytes;
-    if (status == PARAPET_OK && is_shard(job->document, key))
+    if (status == PARAPET_OK && pp_remove_is_shard(job->document, key))
         status = pp_walk_remove(job->store, job->path, key);
     pp_free(key);
     return status;

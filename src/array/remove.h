@@ -6,10 +6,16 @@
 #ifndef PARAPET_ARRAY_REMOVE_H
 #define PARAPET_ARRAY_REMOVE_H
 
+#include <stdbool.h>
+
 #include "zarr/document.h"
 
-/* Removes shards whose keys follow this document's grammar, and directories that are then empty. It is fine if there
- * are none. */
+/* Whether a key, relative to the array, follows this document's grammar; NULL: the document cannot be read, and the
+ * ordinary grammar counts. */
+bool pp_remove_is_shard(const pp_array_document *document, const char *key);
+
+/* Removes the shards of a document (NULL as above), and directories that are then empty. It is fine if there are
+ * none. */
 parapet_status pp_remove_shards(parapet_store *store, const char *path, const pp_array_document *document);
 
 /* Only those below a prefix, which is relative to the array: "c/7". */

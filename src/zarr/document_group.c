@@ -133,7 +133,7 @@ parapet_status pp_group_document_print_with(const pp_group_document *document, p
     parapet_status status = print_frame(document, &frame, &place);
     if (status == PARAPET_OK) {
         pp_text_add_bytes(text, frame.data, place);
-        status = print(context, &documents);
+        status = text->status == PARAPET_OK ? print(context, &documents) : text->status;
     }
     if (status == PARAPET_OK) {
         if (documents.count > 0)

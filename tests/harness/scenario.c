@@ -170,6 +170,21 @@ static void prepare_sealed_without_checksums(bed *used)
     assert_ok(parapet_array_seal(used->array));
 }
 
+/* An array and a group in group g, of which the root keeps the metadata. */
+static void prepare_group_with_array(bed *used)
+{
+    parapet_array_spec spec = spec_of_a("none");
+    prepare_plain(used);
+    assert_ok(parapet_array_close(&used->array));
+    assert_ok(parapet_array_create(&used->array, used->store, "g/b", &spec));
+    assert_ok(bed_write_all(used->array, 1));
+    assert_ok(parapet_group_close(&used->group));
+    assert_ok(parapet_group_create(&used->group, used->store, "g/h", "{\"title\": \"h\"}"));
+    assert_ok(parapet_group_close(&used->group));
+    assert_ok(parapet_group_open(&used->group, used->store, ""));
+    assert_ok(parapet_group_consolidate(used->group));
+}
+
 static void prepare_consolidated(bed *used)
 {
     prepare_plain(used);
@@ -389,6 +404,23 @@ static parapet_status run_array_overwrite(bed *used)
     return parapet_array_create(&used->array, used->store, "a", &spec);
 }
 
+/* Removing again what is gone is fine here. */
+static parapet_status remove_at(bed *used, const char *path)
+{
+    parapet_status status = parapet_store_remove(used->store, path, 0, NULL, NULL);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status run_remove_array(bed *used)
+{
+    return remove_at(used, "a");
+}
+
+static parapet_status run_remove_group(bed *used)
+{
+    return remove_at(used, "g");
+}
+
 static parapet_status run_array_open(bed *used)
 {
     return parapet_array_open(&used->array, used->store, "a");
@@ -549,6 +581,11 @@ const scenario scenarios[] = {
     {"array_create, overwriting", prepare_plain, run_array_overwrite, OPENS_STORE, .kind = SCENARIO_REPLACES},
     {"array_create, overwriting sealed", prepare_sealed_consolidated, run_array_overwrite, OPENS_STORE,
      .kind = SCENARIO_REPLACES},
+    {"store_remove", prepare_plain, run_remove_array, OPENS_STORE, .kind = SCENARIO_REPLACES},
+    {"store_remove, sealed, consolidated", prepare_sealed_consolidated, run_remove_array, OPENS_STORE,
+     .kind = SCENARIO_REPLACES},
+    {"store_remove, half shrunk", prepare_half_shrunk, run_remove_array, OPENS_STORE, .kind = SCENARIO_REPLACES},
+    {"store_remove, a group", prepare_group_with_array, run_remove_group, OPENS_STORE, .kind = SCENARIO_REPLACES},
     {"array_open", prepare_plain, run_array_open, OPENS_STORE, .kind = SCENARIO_READS},
     {"array_open, sealed", prepare_sealed, run_array_open, OPENS_STORE, .kind = SCENARIO_READS},
     {"array_open, Zarr v2", prepare_version_2, run_array_open, OPENS_STORE, .kind = SCENARIO_READS},

@@ -443,6 +443,8 @@ static const struct row {
     {.like = "group_close"},
     {.like = "array_create"},
     {.like = "array_create, overwriting sealed"},
+    {.like = "store_remove, sealed, consolidated"},
+    {.like = "store_remove, a group"},
     {.like = "array_open"},
     {.like = "array_open, sealed"},
     {.like = "array_close"},

@@ -1,6 +1,6 @@
 /* Nothing that somebody else has put into a store goes, whatever removes something there. Random layouts: files,
  * nodes of Zarr v2, dates as names, links, in and beside everything that collecting, overwriting, a copy that fails
- * or replaces, committing, opening a series and shrinking can remove.
+ * or replaces, committing, opening a series, shrinking and removing nodes can remove.
  *
  *     foreign_bytes LAYOUTS        PARAPET_TEST_SEED repeats one */
 #include "scratch.h"
@@ -235,6 +235,12 @@ static parapet_status shrink(void)
     return status != PARAPET_OK ? status : closed;
 }
 
+static parapet_status remove_some(void)
+{
+    static const char *const paths[] = {"a", "source", "r", "s", "s/v", "plain", ""};
+    return parapet_store_remove(all.store, paths[draw(7)], 0, NULL, NULL);
+}
+
 typedef struct remover {
     const char *name;
     parapet_status (*run)(void);
@@ -250,6 +256,7 @@ static const remover removers[] = {
     {"giving up a checkpoint", give_up},
     {"opening a series", open_series},
     {"shrinking", shrink},
+    {"removing", remove_some},
 };
 
 enum { REMOVERS = sizeof removers / sizeof removers[0] };

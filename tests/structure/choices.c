@@ -63,6 +63,11 @@ static parapet_status collect(const void *given)
     return parapet_store_collect(store, "", *(const int *)given, NULL, NULL);
 }
 
+static parapet_status remove_node(const void *given)
+{
+    return parapet_store_remove(store, "a", *(const int *)given, NULL, NULL);
+}
+
 static parapet_status plan_copy_request(const void *given)
 {
     parapet_copy_request request = {.source = store, .source_path = "a", .target = store, .target_path = "b"};
@@ -148,6 +153,7 @@ static const choice_case cases[] = {
     PARAMETER(parapet_array_check, depth, check),
     PARAMETER(parapet_checkpoint_start, buffering, start),
     PARAMETER(parapet_store_collect, dry_run, collect),
+    PARAMETER(parapet_store_remove, dry_run, remove_node),
     PARAMETER(parapet_copy_request_plan_print, as_json, plan_copy_request),
 };
 

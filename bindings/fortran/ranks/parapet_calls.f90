@@ -381,6 +381,18 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_store_remove(store, path, dry_run, removals) &
+        bind(c, name="parapet_fortran_store_remove") result(answer)
+      import
+      type(c_ptr), value :: store
+      character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: dry_run
+      type(c_ptr), intent(inout) :: removals
+      integer(c_int) :: answer
+    end function parapet_fortran_store_remove
+  end interface
+
+  interface
     function parapet_fortran_group_create(group, store, path, attributes) &
         bind(c, name="parapet_fortran_group_create") result(answer)
       import

@@ -91,7 +91,7 @@ def _communicator(comm: Comm | None) -> Any:
 
 @dataclass(frozen=True)
 class Removal:
-    """An object that `Store.collect` has removed, or would remove."""
+    """What `Store.collect` or `Store.remove` has removed, or would remove: an object, or an array or group."""
 
     key: str
     reason: str
@@ -157,6 +157,25 @@ class Store(Group):
         if self._root is None:
             self._open_root()
         self._session.check(status)
+        return found
+
+    def remove(self, path: str, *, dry_run: bool = False) -> list[Removal]:
+        """[collective] Removes the array at `path`, or the group with everything below it.
+
+        If anything is there that Parapet did not make, or if another job is changing a part of it, nothing is removed.
+        With `dry_run`, nothing is removed either. Returns the arrays and groups that were, or would be, removed.
+
+        >>> import parapet
+        >>> store = parapet.open("memory:remove", "a")
+        >>> _ = store.create_array("run/t", shape=(3,), dtype="i4")
+        >>> [(removal.key, removal.reason) for removal in store.remove("run")]
+        [('run/t', 'an array'), ('run', 'a group')]
+        >>> store.close()
+        """
+        found: list[Removal] = []
+        receiver = _callbacks.Receiver(lambda key, reason: found.append(Removal(key, reason)))
+        self._session.check(c.lib.parapet_store_remove(self._handle.get(), path.encode(), dry_run,
+                                                       c.lib.parapet_python_removal, receiver.context))
         return found
 
     def _close_root_if(self, is_needed: bool) -> None:

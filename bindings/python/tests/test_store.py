@@ -140,6 +140,18 @@ def test_what_is_collected_is_closed(folder):
         assert len(store._session.opened) <= 2  # the root, and at most the last one
 
 
+def test_removing_an_array_and_a_group(folder):
+    with parapet.open(folder / "s", "a") as store:
+        store.create_array("g/a", shape=(2,), dtype="i4")
+        store.create_array("b", shape=(2,), dtype="i4")
+        assert [removal.key for removal in store.remove("g", dry_run=True)] == ["g/a", "g"] and "g" in store
+        assert [removal.reason for removal in store.remove("g")] == ["an array", "a group"] and list(store) == ["b"]
+        (folder / "s" / "b" / "mine.txt").write_text("mine")
+        with pytest.raises(parapet.ParapetError, match="mine.txt"):
+            store.remove("b")
+        assert "b" in store
+
+
 def test_collecting_what_crashes_left(folder):
     with parapet.open(f"{folder}/s", "a") as store:
         store.create_array("a", shape=(4,), dtype="f8").close()

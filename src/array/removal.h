@@ -1,0 +1,56 @@
+/* removal.h - what a removal of nodes is about: every node at a path and below it, found and proved to be ours before
+ * anything goes.
+ *
+ * Ours is a document of Zarr v3, an object whose key follows the grammar of its array, a temporary object, and what
+ * lies below __parapet. Anything else is foreign: then nothing is removed. */
+#ifndef PARAPET_ARRAY_REMOVAL_H
+#define PARAPET_ARRAY_REMOVAL_H
+
+#include "array/hold.h"
+#include "array/node.h"
+
+typedef enum pp_removal_kind {
+    PP_REMOVAL_ARRAY,
+    PP_REMOVAL_REMAINS, /* of an array whose creation, copy or removal did not come to its end, or only of its lock */
+    PP_REMOVAL_GROUP,
+    PP_REMOVAL_DIRECTORY, /* a group that has no document */
+    PP_REMOVAL_KINDS
+} pp_removal_kind;
+
+typedef struct pp_removal_node {
+    char *path;
+    pp_removal_kind kind;
+} pp_removal_node;
+
+typedef struct pp_removal {
+    parapet_store *store;
+    char *path;             /* where it begins */
+    bool is_dry;            /* no lock is looked at, and nothing goes */
+    pp_removal_node *nodes; /* what is below a node comes before it */
+    size_t count, capacity;
+} pp_removal;
+
+/* Rank 0: finds all nodes. PARAPET_ERR_NOT_FOUND: there is nothing; PARAPET_ERR_BUSY: another job is changing one;
+ * PARAPET_ERR_EXISTS: something is foreign, and the sentence names it. */
+parapet_status pp_removal_find(pp_removal *removal);
+
+/* Adds a node to the list. */
+parapet_status pp_removal_add(pp_removal *removal, const char *path, pp_removal_kind kind);
+void pp_removal_clear(pp_removal *removal);
+
+/* Rank 0: what is at a path now. The node and the document, which stays empty if it cannot be read, are to be cleared
+ * even after a failure. */
+typedef struct pp_removal_view {
+    pp_removal_kind kind;
+    pp_node node;
+    pp_array_document document;
+    bool has_document; /* of an array */
+} pp_removal_view;
+
+parapet_status pp_removal_look(parapet_store *store, const char *path, pp_removal_view *view);
+void pp_removal_view_clear(pp_removal_view *view);
+
+/* Rank 0: holds a node alone. */
+parapet_status pp_removal_hold(parapet_store *store, const char *path, pp_hold *hold);
+
+#endif
