@@ -1,6 +1,5 @@
 #include "tool.h"
 
-#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -18,74 +17,52 @@ typedef struct tool_removing {
     const tool_place *place;
     tool_document *document; /* NULL: for people */
     int64_t count;
-    bool has_group;
 } tool_removing;
 
-static int look_at_node(void *context, const char *path, const char *what)
-{
-    tool_removing *removing = context;
-    (void)path;
-    removing->count++;
-    removing->has_group = removing->has_group || strncmp(what, "a ", 2) == 0; /* not "an array", nor its remains */
-    return 0;
-}
-
 /* Below the operand as it was given. */
-static void print_removal(const tool_removing *removing, const char *path, const char *what)
+static void print_removal(const tool_removing *removing, const char *path, const char *kind)
 {
     size_t above = strlen(removing->place->path);
     const char *below = path + above + (above > 0 && path[above] == '/' ? 1 : 0);
     char *label = tree_label(removing->request->operands[0], below);
     char *visible = text_visible(label);
-    printf("%s %s (%s)\n", removing->request->flags & TOOL_DRY_RUN ? "would remove" : "removed", visible, what);
+    printf("%s %s (%s)\n", removing->request->flags & TOOL_DRY_RUN ? "would remove" : "removed", visible, kind);
     free(visible);
     free(label);
 }
 
-static int take_removal(void *context, const char *path, const char *what)
+static int take_removal(void *context, const char *path, const char *kind)
 {
     tool_removing *removing = context;
     removing->count++;
     if (removing->document != NULL) {
         document_open_object(removing->document, NULL);
-        document_text(removing->document, "key", path);
-        document_text(removing->document, "reason", what);
+        document_text(removing->document, "path", path);
+        document_text(removing->document, "kind", kind);
         document_close(removing->document);
     } else if (!(removing->request->flags & TOOL_QUIET)) {
-        print_removal(removing, path, what);
+        print_removal(removing, path, kind);
     }
     return 0;
 }
 
-/* A group goes only if that is what was asked for. */
-static bool is_asked_for(const tool_removing *looked)
+static parapet_status call(tool_removing *removing, parapet_store *store)
 {
-    const tool_request *request = looked->request;
-    if (!looked->has_group || request->flags & TOOL_RECURSIVE)
-        return true;
-    if (looked->count > 1)
-        report_error(request->operands[0],
-                     "it is a group with %" PRId64 " arrays and groups below it; give --recursive to remove them all",
-                     looked->count - 1);
-    else
-        report_error(request->operands[0], "it is a group; give --recursive to remove it");
-    return false;
+    unsigned asked = removing->request->flags;
+    return parapet_store_remove(store, removing->place->path, (asked & TOOL_RECURSIVE) != 0,
+                                (asked & TOOL_DRY_RUN) != 0, take_removal, removing);
 }
 
-static parapet_status remove_all(tool_removing *removing, parapet_store *store)
+static parapet_status call_for_programs(tool_removing *removing, parapet_store *store)
 {
     tool_document document = {.out = stdout};
-    const tool_request *request = removing->request;
-    bool is_dry = request->flags & TOOL_DRY_RUN;
     parapet_status status;
-    if (!(request->flags & TOOL_JSON))
-        return parapet_store_remove(store, removing->place->path, is_dry, take_removal, removing);
     removing->document = &document;
     document_open_object(&document, NULL);
-    document_text(&document, "path", request->operands[0]);
-    document_truth(&document, "dry_run", is_dry);
+    document_text(&document, "path", removing->request->operands[0]);
+    document_truth(&document, "dry_run", removing->request->flags & TOOL_DRY_RUN);
     document_open_list(&document, "removals");
-    status = parapet_store_remove(store, removing->place->path, is_dry, take_removal, removing);
+    status = call(removing, store);
     document_close(&document);
     document_integer(&document, "count", removing->count);
     document_text(&document, "error", status == PARAPET_OK ? NULL : parapet_error_message());
@@ -95,12 +72,8 @@ static parapet_status remove_all(tool_removing *removing, parapet_store *store)
 
 static int remove_in(const tool_request *request, const tool_place *place, parapet_store *store)
 {
-    tool_removing looked = {.request = request, .place = place}, removing = looked;
-    parapet_status status = parapet_store_remove(store, place->path, 1, look_at_node, &looked);
-    if (status == PARAPET_OK && !is_asked_for(&looked))
-        return TOOL_FAILED;
-    if (status == PARAPET_OK)
-        status = remove_all(&removing, store);
+    tool_removing removing = {.request = request, .place = place};
+    parapet_status status = request->flags & TOOL_JSON ? call_for_programs(&removing, store) : call(&removing, store);
     if (status != PARAPET_OK)
         report_status(status, request->operands[0]);
     return status == PARAPET_OK ? TOOL_OK : TOOL_FAILED;

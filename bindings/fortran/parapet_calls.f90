@@ -381,11 +381,12 @@ module parapet_calls
   end interface
 
   interface
-    function parapet_fortran_store_remove(store, path, dry_run, removals) &
+    function parapet_fortran_store_remove(store, path, recursive, dry_run, removals) &
         bind(c, name="parapet_fortran_store_remove") result(answer)
       import
       type(c_ptr), value :: store
       character(kind=c_char), intent(in) :: path(*)
+      integer(c_int), value :: recursive
       integer(c_int), value :: dry_run
       type(c_ptr), intent(inout) :: removals
       integer(c_int) :: answer

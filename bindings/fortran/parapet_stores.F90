@@ -76,7 +76,8 @@ module parapet_stores
     procedure :: get_statistics
     ! [collective] call store%collect([path] [, dry_run] [, count] [, removals]): removes what crashes have left
     procedure :: collect
-    ! [collective] call store%remove(path [, dry_run] [, count] [, removals]): an array, or a group with all below it
+    ! [collective] call store%remove(path [, recursive] [, dry_run] [, count] [, removals]): an array or, if it is
+    ! recursive, a group with all below it
     procedure :: remove
   end type parapet_store
 
@@ -186,20 +187,22 @@ contains
     call report(code, status, message)
   end subroutine collect
 
-  subroutine remove(self, path, dry_run, count, removals, status, message)
+  subroutine remove(self, path, recursive, dry_run, count, removals, status, message)
     class(parapet_store), intent(in) :: self
     character(*), intent(in) :: path
-    logical, intent(in), optional :: dry_run
+    logical, intent(in), optional :: recursive, dry_run
     integer(int64), intent(out), optional :: count ! of the arrays and groups that were, or would be, removed
     type(parapet_removal), allocatable, intent(out), optional :: removals(:)
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
     type(c_ptr) :: removed
-    integer(c_int) :: code, is_dry
+    integer(c_int) :: code, is_recursive, is_dry
+    is_recursive = 0
     is_dry = 0
     removed = c_null_ptr
+    if (present(recursive)) is_recursive = merge(1, 0, recursive)
     if (present(dry_run)) is_dry = merge(1, 0, dry_run)
-    code = parapet_fortran_store_remove(self%handle, to_c(path), is_dry, removed)
+    code = parapet_fortran_store_remove(self%handle, to_c(path), is_recursive, is_dry, removed)
     if (present(count)) count = parapet_fortran_notes_count(removed)
     if (present(removals)) call take_removals(removed, removals)
     call parapet_fortran_notes_free(removed)

@@ -261,8 +261,9 @@ parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *c
 parapet_status parapet_fortran_store_collect(parapet_store *store, const char *path, int dry_run,
                                              shim_notes **removals);
 
-/* [collective] Removes an array, or a group with everything below it; notes the path of each, and what it is. */
-parapet_status parapet_fortran_store_remove(parapet_store *store, const char *path, int dry_run,
+/* [collective] Removes an array or, if it is recursive, a group with everything below it; notes the path of each, and
+ * what it is. */
+parapet_status parapet_fortran_store_remove(parapet_store *store, const char *path, int recursive, int dry_run,
                                             shim_notes **removals);
 
 /* ---- Groups (shim_group.c) ---- */

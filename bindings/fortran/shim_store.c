@@ -115,10 +115,11 @@ parapet_status parapet_fortran_store_collect(parapet_store *store, const char *p
     return shim_notes_finish(removals, &all, parapet_store_collect(store, path, dry_run, add_removal, &all));
 }
 
-parapet_status parapet_fortran_store_remove(parapet_store *store, const char *path, int dry_run,
+parapet_status parapet_fortran_store_remove(parapet_store *store, const char *path, int recursive, int dry_run,
                                             shim_notes **removals)
 {
     shim_notes all = {0};
     shim_begin();
-    return shim_notes_finish(removals, &all, parapet_store_remove(store, path, dry_run, add_removal, &all));
+    return shim_notes_finish(removals, &all,
+                             parapet_store_remove(store, path, recursive, dry_run, add_removal, &all));
 }

@@ -234,14 +234,35 @@ static parapet_status refuse_foreign(const search *self)
                    self->foreign_count == 1 ? "it is" : "they are", self->foreign_count == 1 ? "it" : "them");
 }
 
+/* The node at the path itself comes last. A blank name is no reason to remove a store, whatever is at its root. */
+static parapet_status check_asked_for(const pp_removal *removal)
+{
+    pp_removal_kind kind = removal->nodes[removal->count - 1].kind;
+    bool is_single = (kind == PP_REMOVAL_ARRAY || kind == PP_REMOVAL_REMAINS) && removal->path[0] != '\0';
+    if (removal->is_recursive || is_single)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "\"%s\" is a group, with %zu arrays and groups below it; to remove all of them: parapet rm "
+                   "--recursive, or recursive",
+                   removal->path[0] != '\0' ? removal->path : "/", removal->count - 1);
+}
+
+static parapet_status check_found(const search *self)
+{
+    const pp_removal *removal = self->removal;
+    if (self->foreign_count > 0)
+        return refuse_foreign(self);
+    if (removal->count == 1 && removal->nodes[0].kind == PP_REMOVAL_DIRECTORY)
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no array or group at \"%s\"", removal->path);
+    return check_asked_for(removal);
+}
+
 parapet_status pp_removal_find(pp_removal *removal)
 {
     search self = {.removal = removal};
     parapet_status status = find_node(&self, removal->path, 0);
-    if (status == PARAPET_OK && self.foreign_count > 0)
-        status = refuse_foreign(&self);
-    else if (status == PARAPET_OK && removal->count == 1 && removal->nodes[0].kind == PP_REMOVAL_DIRECTORY)
-        status = pp_fail(PARAPET_ERR_NOT_FOUND, "there is no array or group at \"%s\"", removal->path);
+    if (status == PARAPET_OK)
+        status = check_found(&self);
     pp_text_free(&self.named);
     return status;
 }

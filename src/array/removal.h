@@ -25,13 +25,15 @@ typedef struct pp_removal_node {
 typedef struct pp_removal {
     parapet_store *store;
     char *path;             /* where it begins */
+    bool is_recursive;      /* a group goes, with everything below it */
     bool is_dry;            /* no lock is looked at, and nothing goes */
     pp_removal_node *nodes; /* what is below a node comes before it */
     size_t count, capacity;
 } pp_removal;
 
 /* Rank 0: finds all nodes. PARAPET_ERR_NOT_FOUND: there is nothing; PARAPET_ERR_BUSY: another job is changing one;
- * PARAPET_ERR_EXISTS: something is foreign, and the sentence names it. */
+ * PARAPET_ERR_EXISTS: something is foreign, and the sentence names it; PARAPET_ERR_ARGUMENT: it is a group, and the
+ * removal is not recursive. */
 parapet_status pp_removal_find(pp_removal *removal);
 
 /* Adds a node to the list. */

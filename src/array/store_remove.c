@@ -17,10 +17,10 @@
 #include "base/choice.h"
 
 static const char *const kind_words[PP_REMOVAL_KINDS] = {
-    [PP_REMOVAL_ARRAY] = "an array",
-    [PP_REMOVAL_REMAINS] = "what is left of an array",
-    [PP_REMOVAL_GROUP] = "a group",
-    [PP_REMOVAL_DIRECTORY] = "a directory of nodes",
+    [PP_REMOVAL_ARRAY] = "array",
+    [PP_REMOVAL_REMAINS] = "remains",
+    [PP_REMOVAL_GROUP] = "group",
+    [PP_REMOVAL_DIRECTORY] = "directory",
 };
 
 static bool is_group(pp_removal_kind kind)
@@ -236,17 +236,19 @@ static parapet_status find_and_remove(pp_removal *removal)
     return status;
 }
 
-parapet_status parapet_store_remove(parapet_store *store, const char *path, int dry_run,
+parapet_status parapet_store_remove(parapet_store *store, const char *path, int recursive, int dry_run,
                                     parapet_removal_visitor visitor, void *context)
 {
-    pp_removal removal = {.store = store, .is_dry = dry_run};
+    pp_removal removal = {.store = store, .is_recursive = recursive, .is_dry = dry_run};
     parapet_status status;
     pp_call call;
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_remove needs a store");
     pp_call_init(&call, "remove(%s)", path != NULL ? path : "");
+    pp_call_add_integer(&call, "recursive", recursive);
     pp_call_add_integer(&call, "dry_run", dry_run);
-    if ((status = pp_boolean_check("dry_run", dry_run)) == PARAPET_OK &&
+    if ((status = pp_boolean_check("recursive", recursive)) == PARAPET_OK &&
+        (status = pp_boolean_check("dry_run", dry_run)) == PARAPET_OK &&
         (status = pp_path_normalize(path, &removal.path)) == PARAPET_OK && !dry_run)
         status = pp_store_check_writable(store);
     if ((status = pp_comm_begin(store->comm, &call, status)) == PARAPET_OK &&

@@ -268,7 +268,7 @@ contains
     call expect(count == 1, "another number of objects was removed than were left")
     call store%remove("damaged", removals=removals)
     call expect(size(removals) == 1, "another number of nodes was removed than there were")
-    call expect(removals(1)%key == "damaged" .and. removals(1)%reason == "an array", "another node was removed")
+    call expect(removals(1)%key == "damaged" .and. removals(1)%reason == "array", "another node was removed")
   end subroutine check_findings
 
   subroutine check_words()

@@ -407,7 +407,7 @@ static parapet_status run_array_overwrite(bed *used)
 /* Removing again what is gone is fine here. */
 static parapet_status remove_at(bed *used, const char *path)
 {
-    parapet_status status = parapet_store_remove(used->store, path, 0, NULL, NULL);
+    parapet_status status = parapet_store_remove(used->store, path, 1, 0, NULL, NULL);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 

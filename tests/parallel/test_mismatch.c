@@ -426,12 +426,17 @@ static parapet_status collect_at_different_paths(handles *of, bool is_odd)
 
 static parapet_status remove_at_different_paths(handles *of, bool is_odd)
 {
-    return parapet_store_remove(of->store, is_odd ? "b" : "a", 1, NULL, NULL);
+    return parapet_store_remove(of->store, is_odd ? "b" : "a", 0, 1, NULL, NULL);
 }
 
 static parapet_status remove_or_only_tell(handles *of, bool is_odd)
 {
-    return parapet_store_remove(of->store, "a", is_odd ? 1 : 0, NULL, NULL);
+    return parapet_store_remove(of->store, "a", 0, is_odd ? 1 : 0, NULL, NULL);
+}
+
+static parapet_status remove_recursively_or_not(handles *of, bool is_odd)
+{
+    return parapet_store_remove(of->store, "a", is_odd ? 1 : 0, 1, NULL, NULL);
 }
 
 /* Through a store of its own: while arrays are open, nothing is collected. */
@@ -631,6 +636,8 @@ static const struct deviating {
     {"list without a callback", list_without_a_callback, "rank ", "", NEEDS_OPENED},
     {"collect at different paths", collect_at_different_paths, "collect(a)", "collect(b)", NEEDS_ARRAYS},
     {"remove at different paths", remove_at_different_paths, "remove(a)", "remove(b)", NEEDS_ARRAYS},
+    {"remove recursively or not", remove_recursively_or_not, "recursive of remove(a) is ", "1 on rank ",
+     NEEDS_ARRAYS},
     {"remove or only tell", remove_or_only_tell, "dry_run of remove(a) is ", "1 on rank ", NEEDS_ARRAYS},
     {"collect or only tell", collect_or_only_tell, "dry_run of collect(a) is ", "1 on rank ", NEEDS_ARRAYS},
 

@@ -238,7 +238,7 @@ static parapet_status shrink(void)
 static parapet_status remove_some(void)
 {
     static const char *const paths[] = {"a", "source", "r", "s", "s/v", "plain", ""};
-    return parapet_store_remove(all.store, paths[draw(7)], 0, NULL, NULL);
+    return parapet_store_remove(all.store, paths[draw(7)], 1, 0, NULL, NULL);
 }
 
 typedef struct remover {

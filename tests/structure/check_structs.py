@@ -37,7 +37,7 @@ parameter = re.compile(r"^PARAPET_API [^(]*?(parapet_\w+)\(([^)]*)\);", flags=re
 tried = set(re.findall(r"^    (?:FIELD|PARAMETER)\((\w+), (\w+),", (tests / "choices.c").read_text(), flags=re.MULTILINE))
 given = {(function, name) for function, parameters in parameter.findall(code)
          for name in re.findall(r"\b(?:int|parapet_mode|parapet_check_depth|parapet_buffering) "
-                                r"((?:dry|as|is|has|no)_\w+|mode|depth|buffering)", parameters)}
+                                r"((?:dry|as|is|has|no)_\w+|recursive|mode|depth|buffering)", parameters)}
 for name, body in re.findall(r"typedef struct (parapet_\w+) \{(.*?)\n\} \1;", headers, flags=re.DOTALL):
     for kind, field, meaning in member.findall(body):
         is_enum_in_numbers = re.search(r"\b1: .*\b2: ", meaning, flags=re.DOTALL)

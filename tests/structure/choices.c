@@ -63,9 +63,14 @@ static parapet_status collect(const void *given)
     return parapet_store_collect(store, "", *(const int *)given, NULL, NULL);
 }
 
-static parapet_status remove_node(const void *given)
+static parapet_status remove_recursively(const void *given)
 {
-    return parapet_store_remove(store, "a", *(const int *)given, NULL, NULL);
+    return parapet_store_remove(store, "a", *(const int *)given, 1, NULL, NULL);
+}
+
+static parapet_status remove_or_tell(const void *given)
+{
+    return parapet_store_remove(store, "a", 0, *(const int *)given, NULL, NULL);
 }
 
 static parapet_status plan_copy_request(const void *given)
@@ -153,7 +158,8 @@ static const choice_case cases[] = {
     PARAMETER(parapet_array_check, depth, check),
     PARAMETER(parapet_checkpoint_start, buffering, start),
     PARAMETER(parapet_store_collect, dry_run, collect),
-    PARAMETER(parapet_store_remove, dry_run, remove_node),
+    PARAMETER(parapet_store_remove, recursive, remove_recursively),
+    PARAMETER(parapet_store_remove, dry_run, remove_or_tell),
     PARAMETER(parapet_copy_request_plan_print, as_json, plan_copy_request),
 };
 

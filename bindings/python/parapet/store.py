@@ -159,22 +159,23 @@ class Store(Group):
         self._session.check(status)
         return found
 
-    def remove(self, path: str, *, dry_run: bool = False) -> list[Removal]:
-        """[collective] Removes the array at `path`, or the group with everything below it.
+    def remove(self, path: str, *, recursive: bool = False, dry_run: bool = False) -> list[Removal]:
+        """[collective] Removes the array at `path` or, if it is `recursive`, the group with everything below it.
 
         If anything is there that Parapet did not make, or if another job is changing a part of it, nothing is removed.
-        With `dry_run`, nothing is removed either. Returns the arrays and groups that were, or would be, removed.
+        With `dry_run`, nothing is removed either. Returns the arrays and groups that were, or would be, removed, each
+        with a word: "array", "remains" of one, "group" or "directory".
 
         >>> import parapet
         >>> store = parapet.open("memory:remove", "a")
         >>> _ = store.create_array("run/t", shape=(3,), dtype="i4")
-        >>> [(removal.key, removal.reason) for removal in store.remove("run")]
-        [('run/t', 'an array'), ('run', 'a group')]
+        >>> [(removal.key, removal.reason) for removal in store.remove("run", recursive=True)]
+        [('run/t', 'array'), ('run', 'group')]
         >>> store.close()
         """
         found: list[Removal] = []
         receiver = _callbacks.Receiver(lambda key, reason: found.append(Removal(key, reason)))
-        self._session.check(c.lib.parapet_store_remove(self._handle.get(), path.encode(), dry_run,
+        self._session.check(c.lib.parapet_store_remove(self._handle.get(), path.encode(), recursive, dry_run,
                                                        c.lib.parapet_python_removal, receiver.context))
         return found
 

@@ -141,12 +141,16 @@ def test_what_is_collected_is_closed(folder):
 
 
 def test_removing_an_array_and_a_group(folder):
-    with parapet.open(folder / "s", "a") as store:
+    with parapet.open(f"{folder}/s", "a") as store:
         store.create_array("g/a", shape=(2,), dtype="i4")
         store.create_array("b", shape=(2,), dtype="i4")
-        assert [removal.key for removal in store.remove("g", dry_run=True)] == ["g/a", "g"] and "g" in store
-        assert [removal.reason for removal in store.remove("g")] == ["an array", "a group"] and list(store) == ["b"]
-        (folder / "s" / "b" / "mine.txt").write_text("mine")
+        assert [removal.key for removal in store.remove("g", recursive=True, dry_run=True)] == ["g/a", "g"]
+        for path in ("g", ""):
+            with pytest.raises(parapet.ParapetError, match="is a group"):
+                store.remove(path)
+        assert [removal.reason for removal in store.remove("g", recursive=True)] == ["array", "group"]
+        assert list(store) == ["b"]
+        pathlib.Path(folder, "s", "b", "mine.txt").write_text("mine")
         with pytest.raises(parapet.ParapetError, match="mine.txt"):
             store.remove("b")
         assert "b" in store
