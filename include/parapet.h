@@ -803,14 +803,17 @@ PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const cha
                                                  parapet_removal_visitor visitor, void *context);
 
 /* [collective] Removes the array at path or, with recursive 1, the group at path with everything below it; "" is the
- * whole store, which needs recursive too. Rank 0 first looks at everything: if there is anything that Parapet did not
- * make, such as somebody's file or a node of Zarr v2, nothing is removed and the sentence names it
- * (PARAPET_ERR_EXISTS, PARAPET_ERR_UNSUPPORTED), and neither is anything if another job is changing a part of it
- * (PARAPET_ERR_BUSY). Handles of what is removed become stale. The consolidated metadata of groups around it is
- * renewed. After a crash or a failure in between, every array is whole or gone, and removing again removes the rest.
- * With dry_run 1, nothing is removed. The visitor, which may be NULL, is called after a success for each node that
- * was, or would be, removed, what is below a node first; reason is one of these words: "array"; "remains", of an
- * array that was never completed or not removed to its end; "group"; "directory", a group that has no document. */
+ * whole store, which needs recursive too. Rank 0 first looks at everything, and nothing is removed if there is
+ * anything that Parapet did not make, such as somebody's file or a node of Zarr v2, if path is a part of a checkpoint
+ * or a series, or if another job is changing a part of it (PARAPET_ERR_BUSY): the sentence names it. Links, and names
+ * that no key can have, are not seen: they stay, with their directories. Handles of what is removed become stale. The
+ * consolidated metadata of groups around it is renewed.
+ *
+ * After a crash or a failure in between, every array is whole or gone, and removing again removes the rest; the
+ * sentence says if a part was removed. With dry_run 1, for which the store may be open for reading, nothing is
+ * removed. The visitor, which may be NULL, is called for each node that was, or would be, removed, also before a
+ * failure is returned, what is below a node first; reason is one of these words: "array"; "remains", of an array that
+ * was never completed or not removed to its end; "group"; "directory", a group that has no document. */
 PARAPET_API parapet_status parapet_store_remove(parapet_store *store, const char *path, int recursive, int dry_run,
                                                 parapet_removal_visitor visitor, void *context);
 

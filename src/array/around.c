@@ -89,7 +89,16 @@ static bool next_group(const char *path, int64_t *end)
 }
 
 /* Rank 0. What is open for reading only gets no mark: the change is refused. */
-static parapet_status find_groups(pp_around *around, parapet_store *store)
+static parapet_status look_at(parapet_store *store, const char *group, bool only_marked, bool *had)
+{
+    parapet_status status;
+    if (only_marked)
+        return pp_node_has_object(store, group, MARK, had);
+    status = had_metadata(store, group, had);
+    return status == PARAPET_OK && *had && !pp_store_is_read_only(store) ? set_mark(store, group) : status;
+}
+
+static parapet_status find_groups(pp_around *around, parapet_store *store, bool only_marked)
 {
     char *path = around->path;
     int64_t end = -1;
@@ -99,8 +108,7 @@ static parapet_status find_groups(pp_around *around, parapet_store *store)
         char next = path[end];
         bool had;
         path[end] = '\0';
-        if ((status = had_metadata(store, path, &had)) == PARAPET_OK && had && !pp_store_is_read_only(store))
-            status = set_mark(store, path);
+        status = look_at(store, path, only_marked, &had);
         path[end] = next;
         if (status == PARAPET_OK && had)
             around->ends[count++] = end;
@@ -111,14 +119,15 @@ static parapet_status find_groups(pp_around *around, parapet_store *store)
     return status;
 }
 
-parapet_status pp_around_find(pp_around *around, parapet_store *store, const char *path)
+/* [collective] */
+static parapet_status find(pp_around *around, parapet_store *store, const char *path, bool only_marked)
 {
     pp_comm *comm = store->comm;
     parapet_status status = pp_path_normalize(path, &around->path);
     void *data = NULL;
     size_t bytes = 0;
     if (status == PARAPET_OK && pp_comm_rank(comm) == 0) {
-        status = find_groups(around, store);
+        status = find_groups(around, store, only_marked);
         data = around->ends;
         bytes = (around->count + 1) * sizeof around->ends[0];
     }
@@ -128,6 +137,16 @@ parapet_status pp_around_find(pp_around *around, parapet_store *store, const cha
         around->count = data != NULL ? bytes / sizeof around->ends[0] - 1 : 0;
     }
     return status;
+}
+
+parapet_status pp_around_find(pp_around *around, parapet_store *store, const char *path)
+{
+    return find(around, store, path, false);
+}
+
+parapet_status pp_around_find_marked(pp_around *around, parapet_store *store, const char *path)
+{
+    return find(around, store, path, true);
 }
 
 /* [collective] */

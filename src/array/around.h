@@ -27,6 +27,9 @@ typedef struct pp_around {
  * failure. */
 parapet_status pp_around_find(pp_around *around, parapet_store *store, const char *path);
 
+/* [collective] Only those that an earlier change has marked and not renewed. */
+parapet_status pp_around_find_marked(pp_around *around, parapet_store *store, const char *path);
+
 /* [collective] Consolidates again those that the change, which ended with this status, took the metadata of. done
  * says what has been done, as for pp_around_fail. Returns the first failure. */
 parapet_status pp_around_restore(pp_around *around, parapet_store *store, const char *done, parapet_status status);

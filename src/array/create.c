@@ -177,7 +177,7 @@ parapet_status pp_array_remove_document(parapet_array *array)
     parapet_status status;
     if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
         return status;
-    if ((status = pp_node_drop_consolidated(array->store, array->path)) == PARAPET_OK &&
+    if ((status = pp_node_drop_consolidated_above(array->store, array->path)) == PARAPET_OK &&
         (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
         (status = pp_edit_prove(&edit)) == PARAPET_OK &&
         ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))

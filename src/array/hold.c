@@ -283,26 +283,28 @@ parapet_status pp_edit_begin(pp_edit *edit, parapet_store *store, const char *pa
     return status;
 }
 
-static parapet_status find_above(char **paths, int count, const char *path)
+/* So many, from that level on. */
+static parapet_status find_above(char **paths, int first, int count, const char *path)
 {
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < count && status == PARAPET_OK; i++)
-        status = ancestor_of(path, i, &paths[i]);
+        status = ancestor_of(path, first + i, &paths[i]);
     return status;
 }
 
-parapet_status pp_edit_share_above(pp_edit *edit, parapet_store *store, const char *path, const char *purpose)
+parapet_status pp_edit_share_above(pp_edit *edit, parapet_store *store, const char *outer, const char *path,
+                                   const char *purpose)
 {
-    int count = depth_of(path);
+    int first = outer != NULL ? depth_of(outer) + 1 : 0, count = depth_of(path) - first;
     char **paths = NULL;
     parapet_status status;
     *edit = (pp_edit){0};
-    if (count == 0)
+    if (count <= 0)
         return PARAPET_OK;
     if ((status = pp_allocate_array(&edit->holds, (size_t)count, sizeof edit->holds[0])) == PARAPET_OK &&
         (status = pp_allocate_array(&paths, (size_t)count, sizeof paths[0])) == PARAPET_OK &&
-        (status = find_above(paths, count, path)) == PARAPET_OK &&
+        (status = find_above(paths, first, count, path)) == PARAPET_OK &&
         (status = pp_holds_take(edit->holds, &(pp_hold_wish){.store = store,
                                                              .paths = (const char *const *)paths,
                                                              .count = count,

@@ -89,8 +89,10 @@ parapet_status pp_edit_begin(pp_edit *edit, parapet_store *store, const char *pa
 void pp_edit_end(pp_edit *edit);
 
 /* Rank 0: instead, LONG of all groups above a node, shared, so that nobody has one of them alone: no series, no
- * checkpoint and no copy is being made there. The root has none above it. */
-parapet_status pp_edit_share_above(pp_edit *edit, parapet_store *store, const char *path, const char *purpose);
+ * checkpoint and no copy is being made there. The root has none above it. With outer, only of those between the two.
+ */
+parapet_status pp_edit_share_above(pp_edit *edit, parapet_store *store, const char *outer, const char *path,
+                                   const char *purpose);
 
 /* Proves, just before something is published, that what was held is still held. */
 parapet_status pp_edit_prove(const pp_edit *edit);

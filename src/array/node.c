@@ -100,8 +100,8 @@ parapet_status pp_node_load_finished(parapet_store *store, const char *path, pp_
     if (status != PARAPET_OK || !node->is_unfinished)
         return status;
     return pp_fail(PARAPET_ERR_NOT_FOUND,
-                   "there is no array or group at \"%s\" yet: a job is creating, copying or replacing it, or was "
-                   "interrupted while doing so",
+                   "there is no array or group at \"%s\" yet: a job is creating, copying, replacing or removing it, "
+                   "or was interrupted while doing so",
                    path);
 }
 
@@ -246,10 +246,20 @@ parapet_status pp_node_ensure_group(parapet_store *store, const char *path)
     return prepare_group(store, path, true);
 }
 
+parapet_status pp_node_drop_consolidated_above(parapet_store *store, const char *path)
+{
+    return prepare_ancestors(store, path, false);
+}
+
 parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path)
 {
     parapet_status status = prepare_ancestors(store, path, false);
     return status == PARAPET_OK ? prepare_group(store, path, false) : status;
+}
+
+bool pp_node_is_probe(const char *path, const char *name)
+{
+    return path[0] == '\0' && strncmp(name, PP_PROBE_PREFIX, sizeof PP_PROBE_PREFIX - 1) == 0;
 }
 
 /* What a copy writes before it makes anything, and removes last (copy/state.c). */

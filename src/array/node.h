@@ -24,6 +24,10 @@ parapet_status pp_node_load(parapet_store *store, const char *path, pp_node *nod
 parapet_status pp_node_load_finished(parapet_store *store, const char *path, pp_node *node);
 void pp_node_clear(pp_node *node);
 
+/* At the root: what a copy that is only planned measures with. */
+#define PP_PROBE_PREFIX "__parapet-probe-"
+bool pp_node_is_probe(const char *path, const char *name);
+
 /* Writes a document and makes it durable. */
 parapet_status pp_node_write(parapet_store *store, const char *path, parapet_node_kind kind, const char *text,
                              size_t bytes, pp_publish_mode mode);
@@ -43,6 +47,9 @@ parapet_status pp_node_prepare_ancestors(parapet_store *store, const char *path)
 
 /* Removes consolidated metadata from the groups above path, and from path itself if it is a group. */
 parapet_status pp_node_drop_consolidated(parapet_store *store, const char *path);
+
+/* Only from the groups above: for a node that goes, and whose own document may be unreadable. */
+parapet_status pp_node_drop_consolidated_above(parapet_store *store, const char *path);
 
 /* Whether there is an object of that name below a path. */
 parapet_status pp_node_has_object(parapet_store *store, const char *path, const char *name, bool *has);

@@ -4,7 +4,9 @@
 #include <string.h>
 
 #include "array/array_handle.h"
+#include "array/belonging.h"
 #include "array/create.h"
+#include "array/holder.h"
 #include "array/path.h"
 #include "array/remove.h"
 #include "array/walk.h"
@@ -19,31 +21,60 @@ typedef struct search {
     pp_removal *removal;
     pp_text named; /* the first foreign things */
     int64_t foreign_count;
+    char *unreadable; /* the first array that they lie in and whose document cannot be read; NULL: there is none */
 } search;
+
+bool pp_removal_is_group(pp_removal_kind kind)
+{
+    return kind == PP_REMOVAL_GROUP || kind == PP_REMOVAL_DIRECTORY;
+}
 
 /* ---- The list ---- */
 
+typedef struct row {
+    size_t place; /* where its path begins */
+    pp_removal_kind kind;
+} row;
+
+parapet_status pp_removal_init(pp_removal *removal, parapet_store *store, const char *path)
+{
+    *removal = (pp_removal){.store = store};
+    pp_list_init(&removal->nodes, sizeof(row), &store->budget, "the list of nodes that are removed");
+    pp_list_init(&removal->paths, 1, &store->budget, "the paths of nodes that are removed");
+    return pp_path_normalize(path, &removal->path);
+}
+
 parapet_status pp_removal_add(pp_removal *removal, const char *path, pp_removal_kind kind)
 {
-    parapet_status status;
-    if (removal->count == removal->capacity) {
-        size_t capacity = removal->capacity > 0 ? 2 * removal->capacity : 16;
-        if ((status = pp_reallocate(&removal->nodes, capacity * sizeof removal->nodes[0])) != PARAPET_OK)
-            return status;
-        removal->capacity = capacity;
-    }
-    removal->nodes[removal->count].kind = kind;
-    if ((status = pp_text_duplicate(&removal->nodes[removal->count].path, path)) == PARAPET_OK)
-        removal->count++;
-    return status;
+    row next = {.place = removal->paths.count, .kind = kind};
+    size_t i, bytes = strlen(path) + 1;
+    parapet_status status = PARAPET_OK;
+    for (i = 0; i < bytes && status == PARAPET_OK; i++)
+        status = pp_list_add(&removal->paths, &path[i]);
+    return status == PARAPET_OK ? pp_list_add(&removal->nodes, &next) : status;
+}
+
+size_t pp_removal_count(const pp_removal *removal)
+{
+    return removal->nodes.count;
+}
+
+const char *pp_removal_path(const pp_removal *removal, size_t index)
+{
+    const row *at = pp_list_at(&removal->nodes, index);
+    return pp_list_at(&removal->paths, at->place);
+}
+
+pp_removal_kind pp_removal_kind_of(const pp_removal *removal, size_t index)
+{
+    const row *at = pp_list_at(&removal->nodes, index);
+    return at->kind;
 }
 
 void pp_removal_clear(pp_removal *removal)
 {
-    size_t i;
-    for (i = 0; i < removal->count; i++)
-        pp_free(removal->nodes[i].path);
-    pp_free(removal->nodes);
+    pp_list_clear(&removal->nodes);
+    pp_list_clear(&removal->paths);
     pp_free(removal->path);
     *removal = (pp_removal){0};
 }
@@ -62,7 +93,7 @@ static parapet_status take_document(pp_removal_view *view)
     return is_unreadable(status) ? PARAPET_OK : status;
 }
 
-/* What has no document: remains if they are marked as such, or if there is nothing but what we keep for ourselves. */
+/* What has no document: remains, if they are marked as such. */
 static parapet_status look_without_document(parapet_store *store, const char *path, pp_removal_view *view)
 {
     parapet_array array = {.store = store, .path = (char *)(uintptr_t)path};
@@ -74,21 +105,45 @@ static parapet_status look_without_document(parapet_store *store, const char *pa
     return pp_array_marked_document(&array, &view->document, &view->has_document);
 }
 
-static parapet_status pass_entry(void *context, const pp_listed *listed)
+static parapet_status note_own(void *context, const pp_listed *listed)
 {
-    (void)context;
-    (void)listed;
+    *(bool *)context = *(bool *)context || strcmp(listed->name, "__parapet") == 0;
     return PARAPET_OK;
 }
 
-/* A directory that holds nothing, or only a lock. */
+/* A directory that holds only what we keep for ourselves, such as a lock. One that does not even hold that may be
+ * anybody's. */
 static parapet_status look_at_nothing(parapet_store *store, const char *path, pp_removal_view *view)
 {
-    parapet_status status = pp_store_list(store->backend, path, pass_entry, NULL);
+    bool has_own = false;
+    parapet_status status = pp_store_list(store->backend, path, note_own, &has_own);
     view->kind = PP_REMOVAL_REMAINS;
-    if (status == PARAPET_ERR_NOT_FOUND)
-        return pp_fail(status, "there is no array or group at \"%s\"", path);
+    if (status == PARAPET_ERR_NOT_FOUND || (status == PARAPET_OK && !has_own))
+        return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no array or group at \"%s\"", path);
     return status == PARAPET_OK ? look_without_document(store, path, view) : status;
+}
+
+/* A group is rewritten when something below it goes: that must not fail when a part of it is gone. */
+static parapet_status look_at_group(const char *path, pp_removal_view *view)
+{
+    pp_group_document document = {0};
+    parapet_status status = pp_group_document_parse(&document, view->node.json);
+    view->kind = PP_REMOVAL_GROUP;
+    pp_group_document_clear(&document);
+    if (status == PARAPET_OK)
+        return status;
+    return pp_fail_within(status, "the document of the group \"%s\" cannot be read, so it is not removed",
+                          path[0] != '\0' ? path : "/");
+}
+
+/* Text that is no JSON is the damaged document of an array. A format or a kind of node that we do not know is not
+ * ours. */
+static parapet_status look_at_failure(const char *path, const pp_removal_view *view, parapet_status status)
+{
+    if (!is_unreadable(status) || view->node.json == NULL)
+        return is_unreadable(status) ? PARAPET_OK : status;
+    return pp_fail_within(status, "\"%s\" is not removed, because nobody can tell what it is",
+                          path[0] != '\0' ? path : "/");
 }
 
 parapet_status pp_removal_look(parapet_store *store, const char *path, pp_removal_view *view)
@@ -98,16 +153,16 @@ parapet_status pp_removal_look(parapet_store *store, const char *path, pp_remova
     status = pp_node_load(store, path, &view->node);
     if (status == PARAPET_ERR_NOT_FOUND)
         return look_at_nothing(store, path, view);
-    if (is_unreadable(status))
-        return PARAPET_OK;
-    if (status != PARAPET_OK)
-        return status;
-    if (view->node.zarr_format == 2)
+    if (view->node.zarr_format == 2 && (status == PARAPET_OK || is_unreadable(status)))
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s\" is Zarr v2, which is never removed", path);
+    if (status != PARAPET_OK)
+        return look_at_failure(path, view, status);
     if (view->node.kind == PARAPET_NODE_ARRAY)
         return take_document(view);
-    view->kind = view->node.is_implicit ? PP_REMOVAL_DIRECTORY : PP_REMOVAL_GROUP;
-    return view->node.is_implicit ? look_without_document(store, path, view) : PARAPET_OK;
+    if (!view->node.is_implicit)
+        return look_at_group(path, view);
+    view->kind = PP_REMOVAL_DIRECTORY;
+    return look_without_document(store, path, view);
 }
 
 void pp_removal_view_clear(pp_removal_view *view)
@@ -121,6 +176,14 @@ parapet_status pp_removal_hold(parapet_store *store, const char *path, pp_hold *
     return pp_holds_take(
         hold, &(pp_hold_wish){
                   .store = store, .paths = &path, .count = 1, .mode = PP_LOCK_EXCLUSIVE, .purpose = "removing"});
+}
+
+parapet_status pp_removal_remove_array(parapet_store *store, const char *path, const pp_removal_view *view)
+{
+    parapet_array array = {.store = store, .path = (char *)(uintptr_t)path};
+    const pp_array_document *document = view->has_document ? &view->document : NULL;
+    return view->kind == PP_REMOVAL_ARRAY ? pp_array_remove(&array, view->node.json, document)
+                                          : pp_array_remove_remains(&array, document);
 }
 
 /* ---- What is foreign ---- */
@@ -143,17 +206,22 @@ typedef struct examined {
 static parapet_status examine_object(void *context, const char *key, uint64_t bytes)
 {
     const examined *at = context;
+    const pp_removal_view *view = at->view;
+    bool is_ours = view != NULL && (strcmp(key, "zarr.json") == 0 ||
+                                    pp_remove_is_shard(view->has_document ? &view->document : NULL, key));
+    parapet_status status = PARAPET_OK;
     (void)bytes;
-    if (at->view != NULL && (strcmp(key, "zarr.json") == 0 ||
-                             pp_remove_is_shard(at->view->has_document ? &at->view->document : NULL, key)))
-        return PARAPET_OK;
-    return note_foreign(at->self, at->path, key);
+    if (is_ours)
+        return status;
+    if (view != NULL && view->kind == PP_REMOVAL_ARRAY && !view->has_document && at->self->unreadable == NULL)
+        status = pp_text_duplicate(&at->self->unreadable, at->path);
+    return status == PARAPET_OK ? note_foreign(at->self, at->path, key) : status;
 }
 
 static parapet_status examine_array(search *self, const char *path, const pp_removal_view *view)
 {
     examined at = {.self = self, .path = path, .view = view};
-    return pp_walk_objects(self->removal->store, path, examine_object, &at);
+    return pp_walk_every_object(self->removal->store, path, examine_object, &at);
 }
 
 /* ---- Groups ---- */
@@ -166,18 +234,18 @@ typedef struct level {
     int depth;
 } level;
 
-/* A name that no node can have is not looked into any further than for what it holds. */
+/* What lies below a name that no node can have is foreign. */
 static parapet_status find_below(const level *above, const char *name)
 {
     char *path = NULL;
     parapet_status status;
-    if (strcmp(name, "__parapet") == 0)
+    if (strcmp(name, "__parapet") == 0 || pp_node_is_probe(above->path, name))
         return PARAPET_OK;
     if ((status = pp_path_join(above->path, name, &path)) == PARAPET_OK)
         status = pp_path_check(name) == PARAPET_OK ? find_node(above->self, path, above->depth + 1)
                                                    : examine_array(above->self, path, NULL);
     pp_free(path);
-    return status;
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
 /* The store tells the names after it has listed them all. */
@@ -199,70 +267,96 @@ static parapet_status examine_group(search *self, const char *path, int depth)
     return pp_store_list(self->removal->store->backend, path, examine_entry, &here);
 }
 
-/* Whoever changes a node now will still do so when its turn comes: it is better to know that before anything goes. */
-static parapet_status check_free(const search *self, const char *path)
-{
-    pp_hold hold = {0};
-    parapet_status status = self->removal->is_dry ? PARAPET_OK : pp_removal_hold(self->removal->store, path, &hold);
-    pp_holds_release(&hold, 1);
-    return status;
-}
-
+/* The documents of groups are let go before those below are looked at. */
 static parapet_status find_node(search *self, const char *path, int depth)
 {
     pp_removal_view view = {0};
     parapet_status status = pp_removal_look(self->removal->store, path, &view);
     pp_removal_kind kind = view.kind;
-    if (status == PARAPET_OK)
-        status = check_free(self, path);
-    if (status == PARAPET_OK)
-        status = kind == PP_REMOVAL_GROUP || kind == PP_REMOVAL_DIRECTORY ? examine_group(self, path, depth)
-                                                                          : examine_array(self, path, &view);
+    if (status == PARAPET_OK && !pp_removal_is_group(kind))
+        status = examine_array(self, path, &view);
     pp_removal_view_clear(&view);
+    if (status == PARAPET_OK && pp_removal_is_group(kind))
+        status = examine_group(self, path, depth);
     return status == PARAPET_OK ? pp_removal_add(self->removal, path, kind) : status;
 }
+
+/* ---- What was found ---- */
 
 static parapet_status refuse_foreign(const search *self)
 {
     int64_t more = self->foreign_count - NAMED_MOST;
+    bool is_one = self->foreign_count == 1;
     char rest[48] = "";
     if (more > 0)
         (void)snprintf(rest, sizeof rest, " and %lld more", (long long)more);
+    if (self->unreadable != NULL)
+        return pp_fail(PARAPET_ERR_EXISTS,
+                       "the document of \"%s\" cannot be read, so nobody can tell what %s%s %s, and nothing is "
+                       "removed",
+                       self->unreadable, self->named.data, rest, is_one ? "is" : "are");
     return pp_fail(PARAPET_ERR_EXISTS,
                    "%s%s: Parapet did not make %s and removes nothing as long as %s there; move %s elsewhere first",
-                   self->named.data, rest, self->foreign_count == 1 ? "this" : "these",
-                   self->foreign_count == 1 ? "it is" : "they are", self->foreign_count == 1 ? "it" : "them");
+                   self->named.data, rest, is_one ? "this" : "these", is_one ? "it is" : "they are",
+                   is_one ? "it" : "them");
 }
 
-/* The node at the path itself comes last. A blank name is no reason to remove a store, whatever is at its root. */
+static bool has_node(const pp_removal *removal)
+{
+    size_t i;
+    for (i = 0; i < pp_removal_count(removal); i++)
+        if (pp_removal_kind_of(removal, i) != PP_REMOVAL_DIRECTORY)
+            return true;
+    return false;
+}
+
+/* A blank name is no reason to remove a store, whatever is at its root. */
 static parapet_status check_asked_for(const pp_removal *removal)
 {
-    pp_removal_kind kind = removal->nodes[removal->count - 1].kind;
-    bool is_single = (kind == PP_REMOVAL_ARRAY || kind == PP_REMOVAL_REMAINS) && removal->path[0] != '\0';
+    size_t last = pp_removal_count(removal) - 1;
+    bool is_single = !pp_removal_is_group(pp_removal_kind_of(removal, last)) && removal->path[0] != '\0';
     if (removal->is_recursive || is_single)
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_ARGUMENT,
                    "\"%s\" is a group, with %zu arrays and groups below it; to remove all of them: parapet rm "
                    "--recursive, or recursive",
-                   removal->path[0] != '\0' ? removal->path : "/", removal->count - 1);
+                   removal->path[0] != '\0' ? removal->path : "/", last);
+}
+
+/* Without taking any. */
+static parapet_status look_at_locks(const pp_removal *removal)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = 0; i < pp_removal_count(removal) && status == PARAPET_OK; i++) {
+        pp_lock_view view;
+        if ((status = pp_holder_view(removal->store, pp_removal_path(removal, i), &view)) == PARAPET_OK &&
+            view.is_held)
+            status = pp_holder_fail_busy(removal->store, pp_removal_path(removal, i));
+    }
+    return status;
 }
 
 static parapet_status check_found(const search *self)
 {
     const pp_removal *removal = self->removal;
+    parapet_status status;
     if (self->foreign_count > 0)
         return refuse_foreign(self);
-    if (removal->count == 1 && removal->nodes[0].kind == PP_REMOVAL_DIRECTORY)
+    if (!has_node(removal))
         return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no array or group at \"%s\"", removal->path);
-    return check_asked_for(removal);
+    if ((status = check_asked_for(removal)) != PARAPET_OK || !removal->is_dry)
+        return status;
+    return look_at_locks(removal);
 }
 
 parapet_status pp_removal_find(pp_removal *removal)
 {
     search self = {.removal = removal};
-    parapet_status status = find_node(&self, removal->path, 0);
-    if (status == PARAPET_OK)
+    parapet_status status = pp_belonging_check(removal->store, removal->path);
+    if (status == PARAPET_OK && (status = find_node(&self, removal->path, 0)) == PARAPET_OK)
         status = check_found(&self);
     pp_text_free(&self.named);
+    pp_free(self.unreadable);
     return status;
 }

@@ -8,6 +8,7 @@
 
 #include "array/hold.h"
 #include "array/node.h"
+#include "base/list.h"
 
 typedef enum pp_removal_kind {
     PP_REMOVAL_ARRAY,
@@ -17,28 +18,31 @@ typedef enum pp_removal_kind {
     PP_REMOVAL_KINDS
 } pp_removal_kind;
 
-typedef struct pp_removal_node {
-    char *path;
-    pp_removal_kind kind;
-} pp_removal_node;
+bool pp_removal_is_group(pp_removal_kind kind);
 
 typedef struct pp_removal {
     parapet_store *store;
-    char *path;             /* where it begins */
-    bool is_recursive;      /* a group goes, with everything below it */
-    bool is_dry;            /* no lock is looked at, and nothing goes */
-    pp_removal_node *nodes; /* what is below a node comes before it */
-    size_t count, capacity;
+    char *path;        /* where it begins */
+    bool is_recursive; /* a group goes, with everything below it */
+    bool is_dry;       /* nothing goes, and no lock is taken */
+    pp_list nodes;     /* what is below a node comes before it; the node at path is the last */
+    pp_list paths;     /* of the nodes, as bytes */
 } pp_removal;
 
-/* Rank 0: finds all nodes. PARAPET_ERR_NOT_FOUND: there is nothing; PARAPET_ERR_BUSY: another job is changing one;
- * PARAPET_ERR_EXISTS: something is foreign, and the sentence names it; PARAPET_ERR_ARGUMENT: it is a group, and the
- * removal is not recursive. */
+/* Takes a copy of path, which is normalised; the list takes its memory from the store's budget. */
+parapet_status pp_removal_init(pp_removal *removal, parapet_store *store, const char *path);
+void pp_removal_clear(pp_removal *removal);
+
+/* Rank 0: finds all nodes. PARAPET_ERR_NOT_FOUND: there is nothing; PARAPET_ERR_EXISTS: something is foreign, and the
+ * sentence names it; PARAPET_ERR_ARGUMENT: it is a group, and the removal is not recursive, or it is a part of
+ * something that can only be removed as a whole. A dry one also looks at the locks. */
 parapet_status pp_removal_find(pp_removal *removal);
 
-/* Adds a node to the list. */
+/* The list of nodes. */
 parapet_status pp_removal_add(pp_removal *removal, const char *path, pp_removal_kind kind);
-void pp_removal_clear(pp_removal *removal);
+size_t pp_removal_count(const pp_removal *removal);
+const char *pp_removal_path(const pp_removal *removal, size_t index); /* stays there until one is added */
+pp_removal_kind pp_removal_kind_of(const pp_removal *removal, size_t index);
 
 /* Rank 0: what is at a path now. The node and the document, which stays empty if it cannot be read, are to be cleared
  * even after a failure. */
@@ -54,5 +58,8 @@ void pp_removal_view_clear(pp_removal_view *view);
 
 /* Rank 0: holds a node alone. */
 parapet_status pp_removal_hold(parapet_store *store, const char *path, pp_hold *hold);
+
+/* Rank 0, which holds it: removes the array, or the remains of one, that was looked at. */
+parapet_status pp_removal_remove_array(parapet_store *store, const char *path, const pp_removal_view *view);
 
 #endif

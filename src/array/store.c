@@ -439,6 +439,11 @@ bool pp_store_is_read_only(const parapet_store *store)
     return store->mode == PARAPET_READ;
 }
 
+bool pp_store_is_foreign(const parapet_store *store)
+{
+    return store->is_foreign;
+}
+
 parapet_status pp_store_check_writable(const parapet_store *store)
 {
     if (pp_store_is_read_only(store))

@@ -5,6 +5,7 @@
 #include "transfer/transfer.h"
 
 bool pp_store_is_read_only(const parapet_store *store);
+bool pp_store_is_foreign(const parapet_store *store); /* a file of another format */
 parapet_status pp_store_check_writable(const parapet_store *store);
 
 /* The ranks that have it open together. */

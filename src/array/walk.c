@@ -12,6 +12,7 @@ typedef struct walk {
     const char *path; /* where the walk began */
     pp_walk_visitor visit;
     void *context;
+    bool is_strict; /* fails where it is too deep */
 } walk;
 
 typedef struct walk_level {
@@ -44,6 +45,9 @@ static parapet_status walk_prefix(const walk *job, const char *prefix, int depth
     walk_level level = {.job = job, .prefix = prefix, .depth = depth};
     char *whole = NULL;
     parapet_status status;
+    if (depth > WALK_DEPTH_MOST && job->is_strict)
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "\"%s/%s\": directories are nested more than %d deep", job->path,
+                       prefix, WALK_DEPTH_MOST);
     if (depth > WALK_DEPTH_MOST)
         return PARAPET_OK;
     status = prefix[0] != '\0' ? pp_path_join(job->path, prefix, &whole) : pp_text_duplicate(&whole, job->path);
@@ -56,6 +60,12 @@ static parapet_status walk_prefix(const walk *job, const char *prefix, int depth
 parapet_status pp_walk_objects(parapet_store *store, const char *path, pp_walk_visitor visit, void *context)
 {
     walk job = {.store = store, .path = path, .visit = visit, .context = context};
+    return walk_prefix(&job, "", 0);
+}
+
+parapet_status pp_walk_every_object(parapet_store *store, const char *path, pp_walk_visitor visit, void *context)
+{
+    walk job = {.store = store, .path = path, .visit = visit, .context = context, .is_strict = true};
     return walk_prefix(&job, "", 0);
 }
 

@@ -8,6 +8,10 @@
 typedef parapet_status (*pp_walk_visitor)(void *context, const char *key, uint64_t bytes);
 parapet_status pp_walk_objects(parapet_store *store, const char *path, pp_walk_visitor visit, void *context);
 
+/* The same for whoever must know of all of them: fails where directories are nested deeper than any key of ours,
+ * which the other one does not look into. */
+parapet_status pp_walk_every_object(parapet_store *store, const char *path, pp_walk_visitor visit, void *context);
+
 /* Removes an object that a walk has visited; it may already be gone. */
 parapet_status pp_walk_remove(parapet_store *store, const char *path, const char *key);
 

@@ -204,11 +204,10 @@ static void collect_cut_off(collecting *self, const char *path, pp_json *json)
 /* As the store names what it writes where no name is given. */
 static parapet_status discard_if_left(void *context, const pp_listed *listed)
 {
-    static const char probe[] = "__parapet-probe-";
     const place *where = context;
     if (!listed->is_prefix && pp_store_is_temporary_name(listed->name))
         discard(where->self, where->prefix, listed->name, REASON_TEMPORARY);
-    if (listed->is_prefix && where->prefix[0] == '\0' && strncmp(listed->name, probe, sizeof probe - 1) == 0)
+    if (listed->is_prefix && pp_node_is_probe(where->prefix, listed->name))
         discard(where->self, where->prefix, listed->name, REASON_PROBE);
     return PARAPET_OK;
 }

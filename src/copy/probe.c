@@ -5,6 +5,7 @@
 #include <sys/sysinfo.h>
 
 #include "array/array.h"
+#include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
 #include "base/checked.h"
@@ -80,7 +81,7 @@ static parapet_status choose_folder(const pp_copy_task *task, char **folder)
     pp_text text = {0};
     if (task->is_new)
         return pp_path_join(task->state, "probe", folder);
-    pp_text_add(&text, "__parapet-probe-%.0f", pp_clock_seconds() * 1e9);
+    pp_text_add(&text, PP_PROBE_PREFIX "%.0f", pp_clock_seconds() * 1e9);
     return pp_text_finish(&text, folder);
 }
 

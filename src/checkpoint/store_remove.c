@@ -1,0 +1,446 @@
+/* store_remove.c - removes an array, or a group with everything below it: rank 0 finds all nodes, and proves them to
+ * be ours, before it removes the first (removal.h).
+ *
+ * A node is gone from the moment its document is: what was kept beside a group, such as the commit records of a
+ * checkpoint, goes before the nodes below it, and an array goes as when it is overwritten. So a crash leaves nothing
+ * that looks whole and is not, and removing again finishes.
+ *
+ * Meanwhile rank 0 holds the node where the removal begins alone, and shares the groups around it: nobody makes a
+ * series, a checkpoint or a copy of any of them. The same goes for each node below, with the groups in between, while
+ * it is removed. */
+#include <string.h>
+
+#include "array/around.h"
+#include "array/belonging.h"
+#include "array/path.h"
+#include "array/rank0.h"
+#include "array/removal.h"
+#include "array/store.h"
+#include "array/walk.h"
+#include "base/choice.h"
+
+static const char *const kind_words[PP_REMOVAL_KINDS] = {
+    [PP_REMOVAL_ARRAY] = "array",
+    [PP_REMOVAL_REMAINS] = "remains",
+    [PP_REMOVAL_GROUP] = "group",
+    [PP_REMOVAL_DIRECTORY] = "directory",
+};
+
+typedef struct removing {
+    pp_removal found;
+    size_t gone;        /* so many of them, from the first on; of a dry one, those that would go */
+    pp_edit above;      /* on rank 0, as all that follows: the groups around it, shared */
+    pp_hold hold;       /* of the node where it begins */
+    bool has_begun;     /* something may be gone */
+    pp_failure failure; /* of the removal itself, told after what is gone */
+} removing;
+
+static parapet_status fail_changed(const char *path)
+{
+    return pp_fail(PARAPET_ERR_BUSY, "another job has changed \"%s\" meanwhile; remove it again", path);
+}
+
+/* ---- One node, held alone ---- */
+
+typedef struct place {
+    parapet_store *store;
+    const char *path;
+} place;
+
+/* Nodes below are gone, unless another job has made one since. A directory can stay because of a link in it. */
+static parapet_status check_gone(const place *at, const char *name)
+{
+    pp_node node = {0};
+    char *child = NULL;
+    parapet_status status;
+    if ((status = pp_path_join(at->path, name, &child)) == PARAPET_OK &&
+        (status = pp_node_load(at->store, child, &node)) == PARAPET_OK && (!node.is_implicit || node.is_unfinished))
+        status = fail_changed(at->path);
+    pp_node_clear(&node);
+    pp_free(child);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* Temporary objects are nobody's, because whoever publishes here would hold the group. */
+static parapet_status clear_entry(void *context, const pp_listed *listed)
+{
+    const place *at = context;
+    if (!listed->is_prefix)
+        return pp_store_is_temporary_name(listed->name) ? pp_walk_remove(at->store, at->path, listed->name)
+                                                        : PARAPET_OK;
+    if (pp_node_is_probe(at->path, listed->name))
+        return pp_store_remove_prefix(pp_store_backend(at->store), listed->name);
+    return pp_path_check(listed->name) == PARAPET_OK ? check_gone(at, listed->name) : PARAPET_OK;
+}
+
+static parapet_status remove_group_document(parapet_store *store, const char *path, const pp_edit *edit)
+{
+    parapet_status status;
+    if ((status = pp_store_list(pp_store_backend(store), path, clear_entry,
+                                &(place){.store = store, .path = path})) != PARAPET_OK ||
+        (status = pp_node_drop_consolidated_above(store, path)) != PARAPET_OK ||
+        (status = pp_edit_prove(edit)) != PARAPET_OK ||
+        (status = pp_walk_remove(store, path, "zarr.json")) != PARAPET_OK)
+        return status;
+    return pp_store_settle(pp_store_backend(store));
+}
+
+static parapet_status remove_group(parapet_store *store, const char *path)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, store, path);
+    if (status != PARAPET_OK)
+        return status;
+    status = remove_group_document(store, path, &edit);
+    pp_edit_end(&edit);
+    return status == PARAPET_OK ? pp_node_remove_own(store, path) : status;
+}
+
+/* Something else than was found; remains are what is left when a group without a document has nothing below it. */
+static bool is_another(pp_removal_kind found, pp_removal_kind now)
+{
+    if (now == PP_REMOVAL_REMAINS)
+        return false;
+    return found == PP_REMOVAL_REMAINS || pp_removal_is_group(found) != pp_removal_is_group(now);
+}
+
+static parapet_status remove_held(parapet_store *store, const char *path, pp_removal_kind found)
+{
+    pp_removal_view view = {0};
+    parapet_status status = pp_removal_look(store, path, &view);
+    if (status == PARAPET_OK && is_another(found, view.kind))
+        status = fail_changed(path);
+    else if (status == PARAPET_OK)
+        status =
+            pp_removal_is_group(view.kind) ? remove_group(store, path) : pp_removal_remove_array(store, path, &view);
+    pp_removal_view_clear(&view);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* ---- Locks ---- */
+
+/* A node that is held, and the groups between it and the node where the removal begins. */
+typedef struct taken {
+    pp_edit between;
+    pp_hold own;
+    pp_hold *hold;
+} taken;
+
+static void let_go(taken *node)
+{
+    pp_holds_release(&node->own, 1);
+    pp_edit_end(&node->between);
+}
+
+static parapet_status hold_below(removing *self, const char *path, taken *node)
+{
+    const pp_removal *found = &self->found;
+    parapet_status status = pp_edit_share_above(&node->between, found->store, found->path, path, "removing");
+    node->hold = &node->own;
+    if (status == PARAPET_OK && (status = pp_removal_hold(found->store, path, &node->own)) != PARAPET_OK)
+        pp_edit_end(&node->between);
+    return status;
+}
+
+static parapet_status prove(const removing *self)
+{
+    parapet_status status = pp_edit_prove(&self->above);
+    return status == PARAPET_OK ? pp_hold_prove(&self->hold) : status;
+}
+
+/* Let it go if this succeeds. */
+static parapet_status take(removing *self, const char *path, taken *node)
+{
+    parapet_status status = PARAPET_OK;
+    *node = (taken){.hold = &self->hold};
+    if (strcmp(path, self->found.path) != 0)
+        status = hold_below(self, path, node);
+    if (status == PARAPET_OK && (status = prove(self)) != PARAPET_OK)
+        let_go(node);
+    return status;
+}
+
+static void unlock(removing *self)
+{
+    pp_holds_release(&self->hold, 1);
+    pp_edit_end(&self->above);
+}
+
+/* Whoever changes a node now will still do so when its turn comes: it is better to know that before anything goes. */
+static parapet_status check_free(removing *self)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = 0; i < pp_removal_count(&self->found) && status == PARAPET_OK; i++) {
+        taken node;
+        if ((status = take(self, pp_removal_path(&self->found, i), &node)) == PARAPET_OK)
+            let_go(&node);
+    }
+    return status;
+}
+
+/* A checkpoint may have been committed since it was looked at. */
+static parapet_status lock(void *subject, const void *argument)
+{
+    removing *self = subject;
+    const pp_removal *found = &self->found;
+    parapet_status status;
+    (void)argument;
+    if ((status = pp_edit_share_above(&self->above, found->store, NULL, found->path, "removing")) != PARAPET_OK)
+        return status;
+    if ((status = pp_removal_hold(found->store, found->path, &self->hold)) != PARAPET_OK ||
+        (status = pp_belonging_check(found->store, found->path)) != PARAPET_OK ||
+        (status = check_free(self)) != PARAPET_OK)
+        unlock(self);
+    return status;
+}
+
+/* ---- All nodes ---- */
+
+static parapet_status remove_empty(void *context, const pp_listed *listed)
+{
+    const place *at = context;
+    char *child = NULL;
+    parapet_status status;
+    if (!listed->is_prefix || strcmp(listed->name, "__parapet") == 0)
+        return PARAPET_OK;
+    if ((status = pp_path_join(at->path, listed->name, &child)) == PARAPET_OK)
+        status = pp_store_remove_empty(pp_store_backend(at->store), child);
+    pp_free(child);
+    return status;
+}
+
+static parapet_status remove_empty_below(parapet_store *store, const char *path)
+{
+    parapet_status status =
+        pp_store_list(pp_store_backend(store), path, remove_empty, &(place){.store = store, .path = path});
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+/* The lock goes with the node, and then its directory, which stays as long as anything is in it. */
+static parapet_status remove_node(removing *self, const char *path, pp_removal_kind found)
+{
+    parapet_store *store = self->found.store;
+    taken node;
+    parapet_status status = take(self, path, &node);
+    if (status != PARAPET_OK)
+        return status;
+    self->has_begun = true;
+    if ((status = remove_held(store, path, found)) == PARAPET_OK &&
+        (status = remove_empty_below(store, path)) == PARAPET_OK)
+        node.hold->is_kept = false;
+    pp_holds_release(node.hold, 1);
+    if (status == PARAPET_OK && path[0] != '\0')
+        status = pp_store_remove_empty(pp_store_backend(store), path);
+    let_go(&node);
+    return status;
+}
+
+static parapet_status forget_own(removing *self, const char *path)
+{
+    parapet_store *store = self->found.store;
+    taken node;
+    parapet_status status = take(self, path, &node);
+    if (status != PARAPET_OK)
+        return status;
+    self->has_begun = true;
+    if ((status = pp_node_remove_own(store, path)) == PARAPET_OK)
+        status = pp_store_settle(pp_store_backend(store));
+    let_go(&node);
+    return status;
+}
+
+/* From the top down. */
+static parapet_status forget_own_of_groups(removing *self)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = pp_removal_count(&self->found); i-- > 0 && status == PARAPET_OK;)
+        if (pp_removal_is_group(pp_removal_kind_of(&self->found, i)))
+            status = forget_own(self, pp_removal_path(&self->found, i));
+    return status;
+}
+
+static parapet_status remove_each(removing *self)
+{
+    const pp_removal *found = &self->found;
+    parapet_status status = forget_own_of_groups(self);
+    while (self->gone < pp_removal_count(found) && status == PARAPET_OK) {
+        const char *path = pp_removal_path(found, self->gone);
+        if ((status = remove_node(self, path, pp_removal_kind_of(found, self->gone))) != PARAPET_OK)
+            return pp_fail_within(status, "cannot remove \"%s\"", path);
+        self->gone++;
+    }
+    return status == PARAPET_OK ? pp_store_settle(pp_store_backend(found->store)) : status;
+}
+
+static parapet_status remove_nodes(void *subject, const void *argument)
+{
+    removing *self = subject;
+    parapet_status status = remove_each(self);
+    (void)argument;
+    if (status != PARAPET_OK && self->has_begun && pp_removal_count(&self->found) > 1)
+        status = pp_fail_within(status, "a part of \"%s\" may be removed; remove it again",
+                                self->found.path[0] != '\0' ? self->found.path : "/");
+    pp_failure_take(&self->failure, status);
+    return PARAPET_OK;
+}
+
+/* ---- What the other ranks learn ---- */
+
+static parapet_status print_nodes(void *subject, pp_text *bytes)
+{
+    const pp_removal *found = &((const removing *)subject)->found;
+    size_t i;
+    pp_bytes_add_u64(bytes, pp_removal_count(found));
+    for (i = 0; i < pp_removal_count(found); i++) {
+        const char *path = pp_removal_path(found, i);
+        pp_bytes_add_u64(bytes, (uint64_t)pp_removal_kind_of(found, i));
+        pp_bytes_add_block(bytes, path, strlen(path) + 1);
+    }
+    return PARAPET_OK;
+}
+
+static parapet_status adopt_nodes(void *subject, pp_cursor *bytes)
+{
+    pp_removal *found = &((removing *)subject)->found;
+    uint64_t count = pp_cursor_u64(bytes);
+    parapet_status status = PARAPET_OK;
+    while (pp_removal_count(found) < count && status == PARAPET_OK) {
+        pp_removal_kind kind = (pp_removal_kind)pp_cursor_u64(bytes);
+        size_t length;
+        const char *path = pp_cursor_block(bytes, &length);
+        if ((status = pp_cursor_finish(bytes)) == PARAPET_OK)
+            status = pp_removal_add(found, path, kind);
+    }
+    return status;
+}
+
+static parapet_status print_gone(void *subject, pp_text *bytes)
+{
+    pp_bytes_add_u64(bytes, ((const removing *)subject)->gone);
+    return PARAPET_OK;
+}
+
+static parapet_status adopt_gone(void *subject, pp_cursor *bytes)
+{
+    removing *self = subject;
+    uint64_t gone = pp_cursor_u64(bytes);
+    parapet_status status = pp_cursor_finish(bytes);
+    if (status == PARAPET_OK && gone <= pp_removal_count(&self->found))
+        self->gone = (size_t)gone;
+    return status;
+}
+
+/* Also before a failure is returned, whose sentence the visitor must not change. */
+static parapet_status tell(const removing *self, parapet_status status, parapet_removal_visitor visitor,
+                           void *context)
+{
+    pp_failure failure = {0};
+    size_t i;
+    pp_failure_take(&failure, status);
+    for (i = 0; visitor != NULL && i < self->gone; i++)
+        if (visitor(context, pp_removal_path(&self->found, i), kind_words[pp_removal_kind_of(&self->found, i)]) != 0)
+            break;
+    return pp_failure_put(&failure);
+}
+
+/* ---- The call ---- */
+
+static parapet_status find(void *subject, const void *argument)
+{
+    (void)argument;
+    return pp_removal_find(&((removing *)subject)->found);
+}
+
+/* [collective] What the removal itself failed with is told by all, as soon as they know what is gone. */
+static parapet_status remove_locked(removing *self)
+{
+    parapet_store *store = self->found.store;
+    pp_rank0_task task = {.subject = self, .work = remove_nodes, .print = print_gone, .adopt = adopt_gone};
+    pp_around around = {0};
+    parapet_status status = pp_around_find(&around, store, self->found.path);
+    bool is_marked = status == PARAPET_OK;
+    if (is_marked && (status = pp_rank0_do(pp_store_comm(store), "removing", &task)) == PARAPET_OK)
+        status = pp_comm_agree(pp_store_comm(store), "removing", pp_failure_put(&self->failure));
+    unlock(self);
+    if (is_marked)
+        status = pp_around_restore(&around, store, "it is removed", status);
+    pp_around_clear(&around);
+    return status;
+}
+
+/* [collective] */
+static parapet_status remove_found(removing *self)
+{
+    pp_rank0_task task = {.subject = self, .work = lock};
+    parapet_status status = pp_rank0_do(pp_store_comm(self->found.store), "locking what is to be removed", &task);
+    if (status == PARAPET_OK)
+        return remove_locked(self);
+    unlock(self);
+    return status;
+}
+
+/* [collective] There is nothing to remove, perhaps because a removal was killed at its very end: then the metadata
+ * around it waits to be renewed. Returns the status of the search unless that fails. */
+static parapet_status renew_around(removing *self, parapet_status found)
+{
+    pp_failure failure = {0};
+    pp_around around = {0};
+    parapet_status status;
+    pp_failure_take(&failure, found);
+    if ((status = pp_around_find_marked(&around, self->found.store, self->found.path)) == PARAPET_OK)
+        status = pp_around_restore(&around, self->found.store, "it is removed", PARAPET_OK);
+    pp_around_clear(&around);
+    return status != PARAPET_OK ? status : pp_failure_put(&failure);
+}
+
+/* [collective] Part of a call that has begun. */
+static parapet_status find_and_remove(removing *self)
+{
+    pp_rank0_task task = {.subject = self, .work = find, .print = print_nodes, .adopt = adopt_nodes};
+    parapet_status status;
+    pp_store_suspend_deadline(self->found.store);
+    status = pp_rank0_do(pp_store_comm(self->found.store), "looking at what is to be removed", &task);
+    if (status == PARAPET_OK && self->found.is_dry)
+        self->gone = pp_removal_count(&self->found);
+    else if (status == PARAPET_OK)
+        status = remove_found(self);
+    else if (status == PARAPET_ERR_NOT_FOUND && !self->found.is_dry)
+        status = renew_around(self, status);
+    pp_store_resume_deadline(self->found.store);
+    return status;
+}
+
+static parapet_status check_call(const parapet_store *store, int recursive, int dry_run)
+{
+    parapet_status status;
+    if ((status = pp_boolean_check("recursive", recursive)) != PARAPET_OK ||
+        (status = pp_boolean_check("dry_run", dry_run)) != PARAPET_OK)
+        return status;
+    if (pp_store_is_foreign(store))
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "a file of another format can only be read");
+    return dry_run ? PARAPET_OK : pp_store_check_writable(store);
+}
+
+parapet_status parapet_store_remove(parapet_store *store, const char *path, int recursive, int dry_run,
+                                    parapet_removal_visitor visitor, void *context)
+{
+    removing self = {0};
+    parapet_status status, checked;
+    pp_call call;
+    if (store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_remove needs a store");
+    pp_call_init(&call, "remove(%s)", path != NULL ? path : "");
+    pp_call_add_integer(&call, "recursive", recursive);
+    pp_call_add_integer(&call, "dry_run", dry_run);
+    status = pp_removal_init(&self.found, store, path);
+    self.found.is_recursive = recursive != 0;
+    self.found.is_dry = dry_run != 0;
+    if ((checked = check_call(store, recursive, dry_run)) != PARAPET_OK)
+        status = checked;
+    if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK)
+        status = tell(&self, find_and_remove(&self), visitor, context);
+    pp_removal_clear(&self.found);
+    return pp_outcome(status);
+}
