@@ -79,6 +79,29 @@ static int remove_in(const tool_request *request, const tool_place *place, parap
     return status == PARAPET_OK ? TOOL_OK : TOOL_FAILED;
 }
 
+/* The operand without "/" and "/." at its end, which would follow a link; free with free(). */
+static char *name_itself(const char *operand)
+{
+    char *name = text_format("%s", operand);
+    size_t length = strlen(name);
+    while (length > 1 && (name[length - 1] == '/' || (name[length - 1] == '.' && name[length - 2] == '/')))
+        name[--length] = '\0';
+    return name;
+}
+
+/* Whoever removes a link wants to keep what it leads to. */
+static bool refuse_link(const char *operand)
+{
+    char *name = name_itself(operand), target[TOOL_PLACE_BYTES];
+    ssize_t length = readlink(name, target, sizeof target - 1);
+    free(name);
+    if (length < 0)
+        return false;
+    target[length] = '\0';
+    report_error(operand, "it is a link to %s, and links are not followed here; name %s itself", target, target);
+    return true;
+}
+
 /* With the whole store its directory goes, if nothing else is in it: rmdir refuses anything else. */
 static int run(const tool_request *request)
 {
@@ -86,7 +109,7 @@ static int run(const tool_request *request)
     parapet_mode mode = request->flags & TOOL_DRY_RUN ? PARAPET_READ : PARAPET_UPDATE;
     parapet_store *store = NULL;
     int answer;
-    if (!place_init_source(&place, request, request->operands[0]) ||
+    if (refuse_link(request->operands[0]) || !place_init_source(&place, request, request->operands[0]) ||
         (store = store_open(request, place.store, mode)) == NULL)
         return TOOL_FAILED;
     answer = remove_in(request, &place, store);
