@@ -241,6 +241,17 @@ static parapet_status remove_some(void)
     return parapet_store_remove(all.store, paths[draw(7)], 1, 0, NULL, NULL);
 }
 
+/* What was just made goes, whatever lies elsewhere; a link in it stays. */
+static parapet_status remove_fresh(void)
+{
+    char folder[PATH_MOST];
+    assert_true((size_t)snprintf(folder, sizeof folder, "%s/fresh/a", all.made.root) < sizeof folder);
+    assert_ok(make_array("fresh/a", 4, 1));
+    put_link(folder);
+    assert_ok(parapet_store_remove(all.store, "fresh", 1, 0, NULL, NULL));
+    return PARAPET_OK;
+}
+
 typedef struct remover {
     const char *name;
     parapet_status (*run)(void);
@@ -257,6 +268,7 @@ static const remover removers[] = {
     {"opening a series", open_series},
     {"shrinking", shrink},
     {"removing", remove_some},
+    {"removing what was just made", remove_fresh},
 };
 
 enum { REMOVERS = sizeof removers / sizeof removers[0] };
