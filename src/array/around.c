@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array/group.h"
+#include "array/hold.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
@@ -51,7 +52,7 @@ static parapet_status had_metadata(parapet_store *store, const char *group, bool
     return status == PARAPET_OK && !*had ? pp_node_has_object(store, group, MARK, had) : status;
 }
 
-static parapet_status set_mark(parapet_store *store, const char *group)
+static parapet_status publish_mark(parapet_store *store, const char *group)
 {
     pp_store *backend = store->backend;
     char *key = NULL;
@@ -61,6 +62,18 @@ static parapet_status set_mark(parapet_store *store, const char *group)
                                     0, PP_PUBLISH_REPLACE);
     pp_free(key);
     return status == PARAPET_OK ? pp_store_settle(backend) : status;
+}
+
+/* Another job may remove temporary files of a group that nobody holds. */
+static parapet_status set_mark(parapet_store *store, const char *group)
+{
+    pp_edit edit;
+    parapet_status status = pp_edit_begin(&edit, store, group);
+    if (status != PARAPET_OK)
+        return status;
+    status = publish_mark(store, group);
+    pp_edit_end(&edit);
+    return status;
 }
 
 /* With the directory that it was in, if that is empty now: readers list it and wonder. */
