@@ -2,6 +2,7 @@
 
 #include "array/array.h"
 #include "array/array_handle.h"
+#include "array/seal_objects.h"
 #include "array/walk.h"
 
 /* Up to so many possible ones are looked at for one that is stored. */
@@ -28,6 +29,29 @@ parapet_status pp_array_stored_shards(const parapet_array *array, pp_ranges *sha
     parapet_status status = pp_walk_objects(array->store, array->path, add_object, &listing);
     pp_ranges_sort(shards);
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status fail_missing(const parapet_array *array, int64_t number)
+{
+    char *key = NULL;
+    parapet_status status = pp_layout_key(&array->layout, array->path, number, &key);
+    if (status == PARAPET_OK)
+        status = pp_fail(PARAPET_ERR_MISSING, "%s is missing: the array was sealed with it", key);
+    pp_free(key);
+    return status;
+}
+
+parapet_status pp_array_check_stored_shards(parapet_array *array, const pp_ranges *shards)
+{
+    int64_t number, count = array->is_sealed ? array->layout.tiling.shards.cell_count : 0;
+    parapet_status status = PARAPET_OK;
+    for (number = 0; number < count && status == PARAPET_OK; number++) {
+        pp_shard_record record;
+        status = pp_seal_lookup_record(array, number, &record);
+        if (status == PARAPET_OK && record.bytes != PP_SHARD_ABSENT && !pp_ranges_has(shards, number))
+            status = fail_missing(array, number);
+    }
+    return status;
 }
 
 bool pp_is_sparse(int64_t possible_count, int64_t stored_count)

@@ -11,6 +11,10 @@
 /* [local] Adds their numbers, and sorts. */
 parapet_status pp_array_stored_shards(const parapet_array *array, pp_ranges *shards);
 
+/* [local] Who visits only these must not take a shard that was lost for one that was never written:
+ * PARAPET_ERR_MISSING if the array was sealed with one that is not among them. */
+parapet_status pp_array_check_stored_shards(parapet_array *array, const pp_ranges *shards);
+
 /* Whether so few of the possible shards are stored that only those should be visited. */
 bool pp_is_sparse(int64_t possible_count, int64_t stored_count);
 

@@ -139,6 +139,8 @@ parapet_status pp_copy_task_look(pp_copy_task *task)
     task->stored.budget = &task->budget;
     if (possible > PP_SHARDS_WALKED_MOST) {
         status = pp_array_stored_shards(task->source, &task->stored);
+        if (status == PARAPET_OK)
+            status = pp_array_check_stored_shards(task->source, &task->stored);
         stored = pp_ranges_number_count(&task->stored);
     }
     status = pp_comm_agree_least(pp_copy_task_comm(task), "listing the source", status, &stored);
