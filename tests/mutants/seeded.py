@@ -44,7 +44,7 @@ MUTANTS = [
      "to": "if (0 && fsync(descriptor) != 0 && errno != EINVAL)"},
     {"name": "the parent of a new directory is not flushed", "file": "src/store/posix_directory.c",
      "tests": [FLUSH, STATES],
-     "from": "        return mark(store, marked);",
+     "from": "        return mark_made(store, marked, is);",
      "to": "        return pp_free(marked), PARAPET_OK;"},
     {"name": "the commit record is not settled", "file": COMMITS, "tests": [FLUSH, STATES],
      "from": "if (status == PARAPET_OK && (status = pp_store_settle(pp_store_backend(store))) =="
