@@ -79,7 +79,7 @@ static const pp_foreign_array *split_key(const foreign_store *self, const char *
     size_t bytes = 0;
     *rest = key;
     if (self->places.group == NULL)
-        return &self->places.arrays[0];
+        return self->places.arrays; /* the only one; none as long as there is no table */
     for (;;) {
         bytes += strcspn(key + bytes, "/");
         if ((found = pp_places_find(&self->places, key, bytes)) == NULL)
