@@ -311,7 +311,7 @@ def control_media(bed, flush_count):
     """A job that does not look whether a flush failed acknowledges what is lost, if not with every flush."""
     bed.is_control = True
     for _ in range(MEDIA_CONTROLS_MOST):
-        number = bed.choose.randrange(flush_count)  # not all of them are flushes of files
+        number = bed.choose.randrange(3 * flush_count)  # a disk is flushed less often than files
         bed.attempt(f"file {number} fails silently", fail_once, bed, "file", number)
         if bed.violations:
             break
