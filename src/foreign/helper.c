@@ -39,6 +39,24 @@ static double clock_s(void)
 
 /* ---- Starting ---- */
 
+/* Not all descriptors of a process are ours, and those of MPI may be inherited. Without this function of newer C
+ * libraries, it gets those. */
+#ifdef __GLIBC_PREREQ
+#if __GLIBC_PREREQ(2, 34)
+#define HAS_CLOSE_FROM
+#endif
+#endif
+
+static int close_others(posix_spawn_file_actions_t *actions)
+{
+#ifdef HAS_CLOSE_FROM
+    return posix_spawn_file_actions_addclosefrom_np(actions, STDERR_FILENO + 1);
+#else
+    (void)actions;
+    return 0;
+#endif
+}
+
 /* It gets nothing of ours: no descriptor but its output, no environment but the way to its libraries, no handler. */
 static int spawn(const char *program, const char *file, int output, pid_t *process)
 {
@@ -64,7 +82,8 @@ static int spawn(const char *program, const char *file, int output, pid_t *proce
     (void)posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGMASK | POSIX_SPAWN_SETSIGDEF);
     if ((problem = posix_spawn_file_actions_adddup2(&actions, output, STDOUT_FILENO)) == 0 &&
         (problem = posix_spawn_file_actions_addopen(&actions, STDIN_FILENO, "/dev/null", O_RDONLY, 0)) == 0 &&
-        (problem = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0)
+        (problem = posix_spawn_file_actions_addopen(&actions, STDERR_FILENO, "/dev/null", O_WRONLY, 0)) == 0 &&
+        (problem = close_others(&actions)) == 0)
         problem = posix_spawn(process, program, &actions, &attributes, words, environment);
     (void)posix_spawnattr_destroy(&attributes);
     (void)posix_spawn_file_actions_destroy(&actions);
@@ -173,10 +192,9 @@ static void finish(helper *run, bool is_over)
 
 /* ---- What it told ---- */
 
-static parapet_status refuse_told(const helper *run, const char *sentence)
+static parapet_status refuse_told(const char *sentence)
 {
     size_t bytes = strcspn(sentence, "\n");
-    (void)run;
     return pp_fail(PARAPET_ERR_FORMAT, "%.*s", (int)pp_min_size(bytes, 512), sentence);
 }
 
@@ -190,7 +208,7 @@ static parapet_status check_told(helper *run)
     for (last = run->text + run->bytes; last > run->text && strncmp(last, error, strlen(error)) != 0;)
         last--;
     if (strncmp(last, error, strlen(error)) == 0)
-        return refuse_told(run, last + strlen(error));
+        return refuse_told(last + strlen(error));
     if (WIFSIGNALED(run->exit_status))
         return pp_fail(PARAPET_ERR_FORMAT,
                        "the program that reads HDF5 was ended by signal %d (%s): the file is damaged, or HDF5 is",
