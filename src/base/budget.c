@@ -65,10 +65,29 @@ static void keep_spare(pp_budget *budget, unsigned char *data, size_t bytes)
     ASAN_POISON_MEMORY_REGION(data, bytes);
 }
 
+/* ---- Loans: the mutex is held ---- */
+
+static void unlink_loan(pp_budget *budget, pp_loan *loan)
+{
+    *(loan->older != NULL ? &loan->older->newer : &budget->oldest) = loan->newer;
+    *(loan->newer != NULL ? &loan->newer->older : &budget->newest) = loan->older;
+    loan->older = loan->newer = NULL;
+    budget->lent_bytes -= loan->bytes;
+}
+
+static void give_back_oldest(pp_budget *budget)
+{
+    pp_loan *loan = budget->oldest;
+    unlink_loan(budget, loan);
+    loan->give_back(loan);
+}
+
 void pp_budget_clear(pp_budget *budget)
 {
     while (budget->spare_count > 0)
         drop_oldest(budget);
+    while (budget->oldest != NULL)
+        give_back_oldest(budget);
 }
 
 /* ---- Reserving ---- */
@@ -86,17 +105,30 @@ static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, 
         bytes, budget->limit_bytes, free_bytes, wanted);
 }
 
+/* The mutex is held. For this much in use there is room, once spares and loans give way. */
+static void make_room(pp_budget *budget, size_t wanted)
+{
+    while (wanted > budget->limit_bytes - budget->spare_bytes - budget->lent_bytes)
+        (budget->spare_count > 0 ? drop_oldest : give_back_oldest)(budget);
+}
+
+/* The mutex is held. */
+static void note_peak(pp_budget *budget)
+{
+    size_t used = atomic_load(&budget->used_bytes);
+    if (used > atomic_load(&budget->peak_bytes))
+        atomic_store(&budget->peak_bytes, used);
+}
+
 /* The mutex is held. */
 static parapet_status reserve(pp_budget *budget, size_t bytes, const char *purpose)
 {
     size_t used = atomic_load(&budget->used_bytes), wanted;
     if (!pp_add_size_fits(used, bytes, &wanted) || wanted > budget->limit_bytes)
         return refuse_reservation(budget, bytes, budget->limit_bytes - used, purpose);
-    while (wanted > budget->limit_bytes - budget->spare_bytes)
-        drop_oldest(budget);
+    make_room(budget, wanted);
     atomic_store(&budget->used_bytes, wanted);
-    if (wanted > atomic_load(&budget->peak_bytes))
-        atomic_store(&budget->peak_bytes, wanted);
+    note_peak(budget);
     return PARAPET_OK;
 }
 
@@ -121,6 +153,27 @@ void pp_budget_release(pp_budget *budget, size_t bytes)
 {
     (void)pthread_mutex_lock(&budget->mutex);
     atomic_fetch_sub(&budget->used_bytes, bytes);
+    (void)pthread_mutex_unlock(&budget->mutex);
+}
+
+void pp_budget_lend(pp_budget *budget, pp_loan *loan)
+{
+    (void)pthread_mutex_lock(&budget->mutex);
+    loan->older = budget->newest;
+    loan->newer = NULL;
+    *(budget->newest != NULL ? &budget->newest->newer : &budget->oldest) = loan;
+    budget->newest = loan;
+    budget->lent_bytes += loan->bytes;
+    atomic_fetch_sub(&budget->used_bytes, loan->bytes);
+    (void)pthread_mutex_unlock(&budget->mutex);
+}
+
+void pp_budget_reclaim(pp_budget *budget, pp_loan *loan)
+{
+    (void)pthread_mutex_lock(&budget->mutex);
+    unlink_loan(budget, loan);
+    atomic_fetch_add(&budget->used_bytes, loan->bytes);
+    note_peak(budget);
     (void)pthread_mutex_unlock(&budget->mutex);
 }
 

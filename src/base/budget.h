@@ -5,7 +5,10 @@
  *
  * Fresh memory is faulted in and zeroed page by page, which takes longer than filling it. Therefore a budget may keep
  * some freed buffers for later ones of the same size. Together with the memory in use they never exceed the limit:
- * they are released when something else needs the room. */
+ * they are released when something else needs the room.
+ *
+ * The same holds for what its owner keeps only because it may be of use again: it is lent to the budget, which has it
+ * given back when something else needs the room. So nothing is ever refused because of what is lent. */
 #ifndef PARAPET_BASE_BUDGET_H
 #define PARAPET_BASE_BUDGET_H
 
@@ -22,6 +25,14 @@ typedef struct pp_spare {
     size_t bytes;
 } pp_spare;
 
+/* Something that is kept between uses. */
+typedef struct pp_loan {
+    size_t bytes;
+    /* Frees it. The budget is locked: this may use neither the budget nor what belongs to it. */
+    void (*give_back)(struct pp_loan *loan);
+    struct pp_loan *older, *newer;
+} pp_loan;
+
 typedef struct pp_budget {
     size_t limit_bytes;
     atomic_size_t used_bytes;
@@ -31,6 +42,8 @@ typedef struct pp_budget {
     size_t spare_limit_bytes, spare_bytes;
     int spare_count;
     pp_spare spares[PP_SPARE_COUNT]; /* the oldest first */
+    size_t lent_bytes;
+    pp_loan *oldest, *newest; /* loans */
 } pp_budget;
 
 void pp_budget_init(pp_budget *budget, size_t limit_bytes);
@@ -48,6 +61,12 @@ parapet_status pp_budget_check(const pp_budget *budget, size_t bytes, const char
 
 /* From now on the limit that a refusal names leaves room for this much more, which is known to be needed later. */
 void pp_budget_expect(pp_budget *budget, size_t bytes);
+
+/* What was reserved is lent from now on; the loan stays where it is, until it is reclaimed or given back. */
+void pp_budget_lend(pp_budget *budget, pp_loan *loan);
+
+/* The other way round: it is in use, and will not be given back. */
+void pp_budget_reclaim(pp_budget *budget, pp_loan *loan);
 
 size_t pp_budget_available(const pp_budget *budget);
 size_t pp_budget_used(const pp_budget *budget);

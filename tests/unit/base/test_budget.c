@@ -270,6 +270,80 @@ static void test_budget__a_refused_buffer_leaves_the_spare(void **state)
     assert_int_equal(pp_memory_live_count(), live);
 }
 
+/* ---- Loans ---- */
+
+typedef struct kept_thing {
+    pp_loan loan;
+    bool is_there;
+} kept_thing;
+
+static void forget(pp_loan *loan)
+{
+    ((kept_thing *)(void *)loan)->is_there = false;
+}
+
+static void keep(pp_budget *budget, kept_thing *thing, size_t bytes)
+{
+    *thing = (kept_thing){.loan = {.bytes = bytes, .give_back = forget}, .is_there = true};
+    assert_ok(pp_budget_reserve(budget, bytes, "something that is kept"));
+    pp_budget_lend(budget, &thing->loan);
+}
+
+static void test_budget__what_is_lent_gives_way_the_oldest_first(void **state)
+{
+    kept_thing things[3];
+    pp_budget budget;
+    int i;
+    (void)state;
+    pp_budget_init(&budget, 1000);
+    for (i = 0; i < 3; i++)
+        keep(&budget, &things[i], 300);
+    assert_int_equal(pp_budget_available(&budget), 1000);
+    assert_ok(pp_budget_reserve(&budget, 100, "what fits beside it"));
+    assert_true(things[0].is_there && things[1].is_there && things[2].is_there);
+    assert_ok(pp_budget_reserve(&budget, 400, "what does not"));
+    assert_true(!things[0].is_there && !things[1].is_there && things[2].is_there);
+    assert_ok(pp_budget_reserve(&budget, 500, "all that is left"));
+    assert_false(things[2].is_there);
+    assert_fails(pp_budget_reserve(&budget, 1, "too much"), PARAPET_ERR_MEMORY, "too much");
+}
+
+static void test_budget__what_is_reclaimed_is_in_use(void **state)
+{
+    kept_thing things[2];
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, 1000);
+    keep(&budget, &things[0], 300);
+    keep(&budget, &things[1], 300);
+    pp_budget_reclaim(&budget, &things[0].loan);
+    assert_int_equal(pp_budget_available(&budget), 700);
+    assert_ok(pp_budget_reserve(&budget, 700, "the rest"));
+    assert_true(things[0].is_there && !things[1].is_there);
+    pp_budget_lend(&budget, &things[0].loan);
+    assert_int_equal(pp_budget_used(&budget), 700);
+    assert_int_equal(pp_budget_peak(&budget), 1000);
+    pp_budget_clear(&budget);
+    assert_false(things[0].is_there);
+}
+
+static void test_budget__spares_give_way_before_loans(void **state)
+{
+    kept_thing thing;
+    pp_budget budget;
+    (void)state;
+    pp_budget_init(&budget, 3 * SPARE);
+    pp_budget_keep_spares(&budget, 3 * SPARE);
+    keep(&budget, &thing, SPARE);
+    (void)pass_through(&budget, SPARE);
+    assert_ok(pp_budget_reserve(&budget, 2 * SPARE, "something else"));
+    assert_true(thing.is_there);
+    assert_int_equal(budget.spare_count, 0);
+    assert_ok(pp_budget_reserve(&budget, SPARE, "the rest"));
+    assert_false(thing.is_there);
+    pp_budget_clear(&budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -285,6 +359,9 @@ int main(void)
         cmocka_unit_test(test_budget__spares_give_way_to_what_is_needed),
         cmocka_unit_test(test_budget__spares_are_few_and_the_newest),
         cmocka_unit_test(test_budget__a_refused_buffer_leaves_the_spare),
+        cmocka_unit_test(test_budget__what_is_lent_gives_way_the_oldest_first),
+        cmocka_unit_test(test_budget__what_is_reclaimed_is_in_use),
+        cmocka_unit_test(test_budget__spares_give_way_before_loans),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
