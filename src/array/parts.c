@@ -279,6 +279,7 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
 {
     pp_call call;
     int64_t least;
+    uint64_t common = 0;
     parapet_status status = check_batch(all);
     name_call(all, &call);
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
@@ -289,7 +290,7 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
     least = !*is_held                                        ? BEGINS_UNHELD
             : pp_epochs_has_left(all->store, all->direction) ? BEGINS_WITH_SPEEDS
                                                              : BEGINS_AT_ONCE;
-    if ((status = pp_comm_begin_least(all->store->comm, &call, status, &least)) != PARAPET_OK)
+    if ((status = pp_comm_begin_with(all->store->comm, &call, status, &least, &common)) != PARAPET_OK)
         return status;
     *is_held = least != BEGINS_UNHELD;
     return least == BEGINS_WITH_SPEEDS ? pp_epochs_renew(all->store, all->direction, all->list, all->count) : status;

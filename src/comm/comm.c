@@ -60,14 +60,24 @@ parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase)
                    phase, comm->call.words, comm->deadline_seconds);
 }
 
+/* What all ranks learn in an agreement, beside how it went. */
+typedef struct news {
+    int64_t least;
+    uint64_t common;
+} news;
+
 /* What this rank says in an agreement. */
-static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_status mine, int64_t least)
+static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_status mine, const news *told)
 {
     pp_call call = comm->call;
     parapet_status said = mine == PARAPET_OK && comm->wire->has_failed
                               ? pp_fail(PARAPET_ERR_MPI, "MPI reported an error, or a message of the wrong length")
                               : mine;
-    pp_verdict verdict = {.least = least, .failed_rank = -1, .differing_rank = -1, .call_rank = comm->rank};
+    pp_verdict verdict = {.least = told->least,
+                          .common = told->common,
+                          .failed_rank = -1,
+                          .differing_rank = -1,
+                          .call_rank = comm->rank};
     pp_call_add_text(&call, "phase", phase);
     verdict.digest = call.digest;
     if (phase != NULL)
@@ -83,9 +93,9 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
     return verdict;
 }
 
-static void join(pp_comm *comm, const char *phase, parapet_status mine, int64_t least)
+static void join(pp_comm *comm, const char *phase, parapet_status mine, const news *told)
 {
-    pp_verdict verdict = make_verdict(comm, phase, mine, least);
+    pp_verdict verdict = make_verdict(comm, phase, mine, told);
     pp_endpoint_join(&comm->endpoint, &verdict);
     comm->joined_at = pp_clock_seconds();
 }
@@ -195,7 +205,7 @@ static parapet_status refuse_lost(void)
 void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine)
 {
     if (comm->size > 1 && !comm->is_lost)
-        join(comm, phase, mine, 0);
+        join(comm, phase, mine, &(news){0});
     else
         comm->endpoint.verdict.status = (int32_t)mine;
 }
@@ -215,7 +225,7 @@ bool pp_comm_is_agreed(pp_comm *comm, parapet_status *status)
     return true;
 }
 
-static parapet_status agree(pp_comm *comm, const char *phase, parapet_status mine, int64_t *least)
+static parapet_status agree(pp_comm *comm, const char *phase, parapet_status mine, news *told)
 {
     pp_wait wait = {0};
     parapet_status status;
@@ -225,34 +235,46 @@ static parapet_status agree(pp_comm *comm, const char *phase, parapet_status min
         return refuse_finalized(comm);
     if (comm->is_lost)
         return refuse_lost();
-    join(comm, phase, mine, least != NULL ? *least : 0);
+    join(comm, phase, mine, told);
     while (!pp_comm_is_agreed(comm, &status))
         pp_wait_briefly(&wait);
-    if (least != NULL)
-        *least = comm->endpoint.verdict.least;
+    told->least = comm->endpoint.verdict.least;
+    told->common = comm->endpoint.verdict.common;
     return status;
 }
 
-parapet_status pp_comm_begin_least(pp_comm *comm, const pp_call *call, parapet_status mine, int64_t *value)
+parapet_status pp_comm_begin_with(pp_comm *comm, const pp_call *call, parapet_status mine, int64_t *least,
+                                  uint64_t *common)
 {
+    news told = {.least = *least, .common = *common};
+    parapet_status status;
     comm->call = *call;
     comm->is_late = false;
-    return agree(comm, NULL, mine, value);
+    status = agree(comm, NULL, mine, &told);
+    *least = told.least;
+    *common = told.common;
+    return status;
 }
 
 parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine)
 {
-    return pp_comm_begin_least(comm, call, mine, NULL);
+    int64_t least = 0;
+    uint64_t common = 0;
+    return pp_comm_begin_with(comm, call, mine, &least, &common);
 }
 
 parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mine)
 {
-    return agree(comm, phase, mine, NULL);
+    news told = {0};
+    return agree(comm, phase, mine, &told);
 }
 
 parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value)
 {
-    return agree(comm, phase, mine, value);
+    news told = {.least = *value};
+    parapet_status status = agree(comm, phase, mine, &told);
+    *value = told.least;
+    return status;
 }
 
 void pp_comm_abort(pp_comm *comm)
@@ -285,11 +307,11 @@ static parapet_status check_sums(const pp_comm *comm)
 
 parapet_status pp_comm_agree_sums(pp_comm *comm, const char *phase, parapet_status mine, int64_t *values, int count)
 {
-    parapet_status status = agree(comm, phase, mine, NULL);
+    parapet_status status = pp_comm_agree(comm, phase, mine);
     if (status != PARAPET_OK || comm->size == 1)
         return status;
     add_up(comm, values, count);
-    return agree(comm, phase, check_sums(comm), NULL);
+    return pp_comm_agree(comm, phase, check_sums(comm));
 }
 
 /* Whoever is missing is not waited for once more; the next agreement finds out who it is. */
@@ -331,12 +353,12 @@ parapet_status pp_comm_agree_numbers(pp_comm *comm, const char *phase, parapet_s
     }
     if (status == PARAPET_OK)
         status = pp_allocate_array(&buffer, (size_t)comm->size, sizeof buffer[0]);
-    if ((status = agree(comm, phase, status, NULL)) != PARAPET_OK) {
+    if ((status = pp_comm_agree(comm, phase, status)) != PARAPET_OK) {
         pp_free(buffer);
         return status;
     }
     buffer[comm->rank] = (uint64_t)own;
-    return agree(comm, phase, gather(comm, buffer, numbers), NULL);
+    return pp_comm_agree(comm, phase, gather(comm, buffer, numbers));
 }
 
 /* A rank without memory takes part all the same, and lets the bytes go. They pass through a buffer of the
@@ -366,7 +388,7 @@ parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mi
         *data = NULL;
         *bytes = 0;
     }
-    if ((status = agree(comm, phase, mine, &shared)) != PARAPET_OK)
+    if ((status = pp_comm_agree_least(comm, phase, mine, &shared)) != PARAPET_OK)
         return status;
     if (comm->rank != 0) {
         *bytes = (size_t)shared;
@@ -379,7 +401,7 @@ parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mi
         }
         return refuse_lost();
     }
-    if ((status = agree(comm, phase, status, NULL)) != PARAPET_OK && comm->rank != 0) {
+    if ((status = pp_comm_agree(comm, phase, status)) != PARAPET_OK && comm->rank != 0) {
         pp_free(*data);
         *data = NULL;
     }

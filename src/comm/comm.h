@@ -83,8 +83,10 @@ bool pp_call_find_difference(const char *here, const char *there, pp_difference 
  * "shape[1] of create(T) is 200 on rank 3 and 100 on rank 0". */
 parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine);
 
-/* [collective] The same, and sets *value to the smallest of all ranks. */
-parapet_status pp_comm_begin_least(pp_comm *comm, const pp_call *call, parapet_status mine, int64_t *value);
+/* [collective] The same, and sets *least to the smallest of all ranks, and *common to the bits that all of them have
+ * set. */
+parapet_status pp_comm_begin_with(pp_comm *comm, const pp_call *call, parapet_status mine, int64_t *least,
+                                  uint64_t *common);
 
 /* [collective] Spreads a failure within the call that began last. phase says what was being done ("staging"), for the
  * sentence when a deadline passes. After a failure the call is over: return without another agreement. */

@@ -42,12 +42,13 @@ parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_
     return pp_allocate_array(&endpoint->requests, request_capacity, sizeof endpoint->requests[0]);
 }
 
-/* Keeps the lowest failing rank, the lowest rank whose call differs, and the smallest value. */
+/* Keeps the lowest failing rank, the lowest rank whose call differs, the smallest value and the common bits. */
 static void merge(pp_verdict *into, const pp_verdict *from)
 {
     int32_t differing = from->digest != into->digest ? from->call_rank : from->differing_rank;
     if (from->least < into->least)
         into->least = from->least;
+    into->common &= from->common;
     if (from->failed_rank >= 0 && (into->failed_rank < 0 || from->failed_rank < into->failed_rank)) {
         into->failed_rank = from->failed_rank;
         into->status = from->status;

@@ -31,6 +31,7 @@ typedef enum pp_control_kind {
 /* What an agreement collects and distributes. */
 typedef struct pp_verdict {
     int64_t least;       /* the smallest value that a rank gave */
+    uint64_t common;     /* the bits that every rank gave */
     uint64_t digest;     /* of the call, of the lowest rank seen */
     int32_t failed_rank; /* -1: none */
     int32_t status;

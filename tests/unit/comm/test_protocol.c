@@ -346,6 +346,7 @@ static void join(person *who, parapet_status status)
 {
     pp_verdict *mine = &who->verdicts[who->endpoint.round % 2];
     mine->least = draw(-5, 5);
+    mine->common = (uint64_t)draw(0, 255) | (uint64_t)draw(0, 255);
     mine->digest = draw_one_in(20) ? 2 : 1;
     mine->failed_rank = status != PARAPET_OK ? who->rank : -1;
     mine->status = status;
@@ -362,13 +363,16 @@ static void check_verdict(const pp_endpoint *endpoint)
     const pp_verdict *all = &endpoint->verdict;
     int rank, failed = -1, differing = -1, round = (int)((endpoint->round - 1) % 2);
     int64_t least = INT64_MAX;
+    uint64_t common = UINT64_MAX;
     for (rank = world.size - 1; rank >= 0; rank--) {
         const pp_verdict *said = &world.persons[rank].verdicts[round];
         least = said->least < least ? said->least : least;
+        common &= said->common;
         failed = said->failed_rank >= 0 ? rank : failed;
         differing = said->digest != world.persons[0].verdicts[round].digest ? rank : differing;
     }
     demand(all->least == least, "an agreement has another smallest value");
+    demand(all->common == common, "an agreement has other common bits");
     demand(all->failed_rank == failed, "an agreement names another rank as the lowest that failed");
     demand(failed < 0 ||
                (all->status == world.persons[failed].verdicts[round].status && all->sentence[0] == 'A' + failed),
