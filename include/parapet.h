@@ -246,7 +246,8 @@ typedef enum parapet_ownership {
     PARAPET_OWNERSHIP_ROUND_ROBIN = 1, /* the servers take turns */
     PARAPET_OWNERSHIP_LOCALITY = 2,    /* the server that holds most of the shard, up to 1.10 of its share */
     PARAPET_OWNERSHIP_DYNAMIC = 3,     /* that one at first; a server that has nothing left takes shards of others */
-    PARAPET_OWNERSHIP_STATIC = 4 /* the servers take turns; fast ones more often, as measured in earlier calls */
+    PARAPET_OWNERSHIP_STATIC = 4, /* the servers take turns; fast ones more often, as measured in earlier calls */
+    PARAPET_OWNERSHIP_LASTING = 5 /* the servers take turns, and remember who holds what for the next calls */
 } parapet_ownership;
 
 /* How data gets from rank to rank. */
@@ -357,7 +358,9 @@ typedef struct parapet_statistics {
                                      which several threads were inside such calls counts once. The speed of this
                                      rank's storage is read_bytes + written_bytes, divided by this */
     int64_t local_peak_bytes;     /* largest use of local_bytes so far */
-    int64_t reserved[8];
+    int64_t description_messages; /* with which this rank told others who holds what; not in messages_sent */
+    int64_t descriptions_reused;  /* calls for which a description was kept: ownership LASTING */
+    int64_t reserved[6];
 } parapet_statistics;
 
 /* [local] Reports what the store has done on this rank so far. */

@@ -73,6 +73,7 @@ module parapet_constants
   integer, parameter :: PARAPET_OWNERSHIP_LOCALITY = 2
   integer, parameter :: PARAPET_OWNERSHIP_DYNAMIC = 3
   integer, parameter :: PARAPET_OWNERSHIP_STATIC = 4
+  integer, parameter :: PARAPET_OWNERSHIP_LASTING = 5
 
   ! parapet_transport
   integer, parameter :: PARAPET_TRANSPORT_CHOOSE = 0

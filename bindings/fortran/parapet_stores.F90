@@ -32,6 +32,8 @@ module parapet_stores
     integer(int64) :: direct_bytes = 0
     integer(int64) :: shards_owned = 0
     integer(int64) :: shards_taken = 0
+    integer(int64) :: description_messages = 0
+    integer(int64) :: descriptions_reused = 0
     real(real64) :: storage_seconds = 0
     integer(int64) :: local_peak_bytes = 0
   end type parapet_statistics
@@ -158,12 +160,12 @@ contains
     type(parapet_statistics), intent(out) :: statistics
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    integer(c_int64_t) :: c(16)
+    integer(c_int64_t) :: c(18)
     real(c_double) :: seconds(1)
     integer(c_int) :: code
     code = parapet_fortran_store_statistics(self%handle, c, seconds)
     statistics = parapet_statistics(c(1), c(2), c(3), c(4), c(5), c(6), c(7), c(8), c(9), c(10), c(11), c(12), c(13), &
-                                    c(14), c(15), seconds(1), c(16))
+                                    c(14), c(15), c(16), c(17), seconds(1), c(18))
     call report(code, status, message)
   end subroutine get_statistics
 

@@ -92,11 +92,12 @@ parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *c
     parapet_status status;
     shim_begin();
     status = parapet_store_get_statistics(store, &all);
-    const int64_t listed[] = {
-        all.read_bytes,        all.written_bytes,        all.read_requests, all.objects_written,
-        all.chunks_decoded,    all.chunks_encoded,       all.chunks_copied, all.chunks_missing,
-        all.memory_peak_bytes, all.memory_planned_bytes, all.messages_sent, all.message_bytes,
-        all.direct_bytes,      all.shards_owned,         all.shards_taken,  all.local_peak_bytes};
+    const int64_t listed[] = {all.read_bytes,           all.written_bytes,       all.read_requests,
+                              all.objects_written,      all.chunks_decoded,      all.chunks_encoded,
+                              all.chunks_copied,        all.chunks_missing,      all.memory_peak_bytes,
+                              all.memory_planned_bytes, all.messages_sent,       all.message_bytes,
+                              all.direct_bytes,         all.shards_owned,        all.shards_taken,
+                              all.description_messages, all.descriptions_reused, all.local_peak_bytes};
     memcpy(counts, listed, sizeof listed);
     *seconds = all.storage_seconds;
     return status;

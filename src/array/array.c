@@ -11,6 +11,7 @@
 #include "array/state.h"
 #include "array/store.h"
 #include "array/stored_document.h"
+#include "base/checked.h"
 
 static parapet_status finish_handles(const pp_arrays *made, parapet_status status)
 {
@@ -146,6 +147,29 @@ static parapet_status begin_close(parapet_array **arrays, int count, const parap
     return pp_comm_begin(first->store->comm, &call, status);
 }
 
+/* Where owners last, arrays that are opened in place of this one, as by the next checkpoint, get the same homes. */
+static void leave_homes(parapet_array *array)
+{
+    int64_t shards = 1;
+    int d;
+    if (array->store->options.ownership != PARAPET_OWNERSHIP_LASTING || !array->has_lattice)
+        return;
+    for (d = 0; d < array->document.ndim; d++)
+        if (!pp_multiply_fits(shards, array->first_cells[d], &shards))
+            return;
+    pp_homes_forget(&array->store->homes, shards);
+}
+
+static void close_array(parapet_array *array)
+{
+    if (array == NULL)
+        return;
+    pp_guards_close(&array, 1);
+    leave_homes(array);
+    array->store->handle_count--;
+    pp_array_free(array);
+}
+
 parapet_status parapet_arrays_close(parapet_array **arrays, int count)
 {
     parapet_status status;
@@ -159,11 +183,7 @@ parapet_status parapet_arrays_close(parapet_array **arrays, int count)
     if ((status = begin_close(arrays, count, arrays[first])) == PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things: nobody closes */
     for (i = first; i < count; i++) {
-        if (arrays[i] == NULL)
-            continue;
-        pp_guards_close(&arrays[i], 1);
-        arrays[i]->store->handle_count--;
-        pp_array_free(arrays[i]);
+        close_array(arrays[i]);
         arrays[i] = NULL;
     }
     return status;

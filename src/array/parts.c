@@ -10,6 +10,7 @@
 #include "array/state.h"
 #include "array/store.h"
 #include "base/reserved.h"
+#include "transfer/kept.h"
 #include "transfer/memory.h"
 
 /* What the arrays of a call have become for the transfer. */
@@ -22,6 +23,7 @@ typedef struct batch {
     pp_transfer_context *contexts;
     pp_transfer_array *arrays;
     pp_direction direction;
+    pp_team team;
     const char **paths; /* of those arrays that others know of, which are held while they are written */
     int path_count;
     pp_hold *holds;
@@ -77,6 +79,12 @@ static parapet_status take_parts(batch *all, int i)
     return pp_parts_init_step(&all->parts[i], entry->parts, entry->part_count, layout, type, *all->step);
 }
 
+static void list_array(batch *all, int i)
+{
+    all->arrays[i] = (pp_transfer_array){
+        .context = &all->contexts[i], .parts = &all->parts[i], .notes = &all->list[i].array->notes};
+}
+
 /* Everything about the call that this rank can find wrong by itself. */
 static parapet_status check_batch(batch *all)
 {
@@ -90,6 +98,8 @@ static parapet_status check_batch(batch *all)
             (status = pp_array_transfer_context(array, &all->contexts[i])) == PARAPET_OK &&
             (status = pp_epochs_place(array, all->direction, &all->contexts[i])) == PARAPET_OK)
             status = take_parts(all, i);
+        if (status == PARAPET_OK)
+            list_array(all, i);
     }
     return status;
 }
@@ -113,8 +123,7 @@ static parapet_status list_arrays(batch *all)
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
         if ((status = pp_array_transfer_context(all->list[i].array, &all->contexts[i])) == PARAPET_OK)
             status = pp_epochs_place(all->list[i].array, all->direction, &all->contexts[i]);
-        all->arrays[i] = (pp_transfer_array){
-            .context = &all->contexts[i], .parts = &all->parts[i], .notes = &all->list[i].array->notes};
+        list_array(all, i);
     }
     return status;
 }
@@ -270,6 +279,14 @@ static parapet_status hold_at_once(batch *all, int64_t *is_held)
     return status == PARAPET_ERR_BUSY ? PARAPET_OK : status;
 }
 
+/* Which of the descriptions that this rank keeps fit its parts. */
+static uint64_t find_kept(const batch *all, parapet_status status)
+{
+    if (all->team.kept == NULL || status != PARAPET_OK)
+        return 0;
+    return pp_kept_find(all->team.kept, &all->team, all->arrays, all->count);
+}
+
 /* What ranks say where a call begins; the least counts. */
 enum { BEGINS_UNHELD, BEGINS_WITH_SPEEDS, BEGINS_AT_ONCE };
 
@@ -279,7 +296,7 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
 {
     pp_call call;
     int64_t least;
-    uint64_t common = 0;
+    uint64_t common;
     parapet_status status = check_batch(all);
     name_call(all, &call);
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
@@ -290,9 +307,12 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
     least = !*is_held                                        ? BEGINS_UNHELD
             : pp_epochs_has_left(all->store, all->direction) ? BEGINS_WITH_SPEEDS
                                                              : BEGINS_AT_ONCE;
+    common = find_kept(all, status);
     if ((status = pp_comm_begin_with(all->store->comm, &call, status, &least, &common)) != PARAPET_OK)
         return status;
     *is_held = least != BEGINS_UNHELD;
+    if (all->team.kept != NULL)
+        pp_kept_choose(all->team.kept, least == BEGINS_AT_ONCE ? common : 0);
     return least == BEGINS_WITH_SPEEDS ? pp_epochs_renew(all->store, all->direction, all->list, all->count) : status;
 }
 
@@ -380,7 +400,6 @@ static parapet_status publish_staged(batch *all, pp_staged *staged)
 
 static parapet_status write_batch(batch *all)
 {
-    pp_team team = pp_store_team(all->store, PP_WRITING);
     pp_epochs_mark began;
     pp_staged staged = {0};
     int64_t is_held = 1;
@@ -389,7 +408,7 @@ static parapet_status write_batch(batch *all)
         status = hold_batch(all);
     began = pp_epochs_mark_now(all->store);
     if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK &&
-        (status = pp_transfer_stage(&team, all->arrays, all->count, &staged)) == PARAPET_OK)
+        (status = pp_transfer_stage(&all->team, all->arrays, all->count, &staged)) == PARAPET_OK)
         status = publish_staged(all, &staged);
     if (status == PARAPET_OK)
         pp_epochs_note(all->store, PP_WRITING, &began);
@@ -413,13 +432,12 @@ static parapet_status check_batch_fresh(const batch *all, bool has_failed)
 
 static parapet_status read_batch(batch *all)
 {
-    pp_team team = pp_store_team(all->store, PP_READING);
     pp_failure failure = {0};
     int64_t is_held = 1;
     parapet_status status = begin_batch(all, &is_held);
     pp_epochs_mark began = pp_epochs_mark_now(all->store);
     if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK)
-        status = pp_transfer_read(&team, all->arrays, all->count);
+        status = pp_transfer_read(&all->team, all->arrays, all->count);
     if (status == PARAPET_OK)
         pp_epochs_note(all->store, PP_READING, &began);
     pp_failure_take(&failure, status);
@@ -438,6 +456,10 @@ static parapet_status open_batch(batch *all, pp_direction direction, const parap
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array", function);
     *all = (batch){
         .direction = direction, .list = list, .count = count, .store = count > 0 ? list[0].array->store : NULL};
+    if (count > 0) {
+        all->team = pp_store_team(all->store, direction);
+        all->team.kept = all->store->kept;
+    }
     return PARAPET_OK;
 }
 

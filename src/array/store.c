@@ -13,6 +13,7 @@
 #include "comm/launcher.h"
 #include "comm/topology.h"
 #include "foreign/foreign.h"
+#include "transfer/kept.h"
 #include "transfer/memory.h"
 
 /* The part of its memory that a store keeps in freed buffers between calls. */
@@ -284,6 +285,14 @@ static void describe_opening(pp_call *call, const opening *how)
     pp_call_add_integer(call, "no_helper", options->no_helper);
 }
 
+/* What ownership needs from one call to the next. */
+static parapet_status build_ownership(parapet_store *store)
+{
+    if (store->options.ownership == PARAPET_OWNERSHIP_LASTING && pp_comm_size(store->comm) > 1)
+        return pp_kept_build(&store->kept, &store->budget);
+    return pp_epochs_build(store);
+}
+
 /* All ranks have begun to open the store; nothing of it is theirs alone from here on. */
 static parapet_status open_together(parapet_store *store, const opening *how)
 {
@@ -291,7 +300,7 @@ static parapet_status open_together(parapet_store *store, const opening *how)
     store->least_memory_bytes = store->options.memory_bytes;
     if ((status = pp_comm_choose_servers(store->comm, (int)store->options.servers, &store->servers,
                                          &store->server_count)) != PARAPET_OK ||
-        (status = pp_comm_agree_least(store->comm, "opening the store", pp_epochs_build(store),
+        (status = pp_comm_agree_least(store->comm, "opening the store", build_ownership(store),
                                       &store->least_memory_bytes)) != PARAPET_OK ||
         (status = pp_given_weights_begin(store)) != PARAPET_OK)
         return status;
@@ -314,6 +323,7 @@ static void free_store(parapet_store *store)
     if (!store->is_backend_borrowed)
         pp_store_free(store->backend);
     pp_epochs_free(store);
+    pp_kept_free(store->kept);
     pp_free(store->servers);
     pp_comm_free(store->comm);
     pp_budget_clear(&store->budget);
@@ -428,6 +438,8 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
         .direct_bytes = counters->direct_bytes,
         .shards_owned = counters->shards_owned,
         .shards_taken = counters->shards_taken,
+        .description_messages = counters->description_messages,
+        .descriptions_reused = counters->descriptions_reused,
         .storage_seconds = pp_meter_seconds(&store->meter),
         .local_peak_bytes = (int64_t)pp_budget_peak(&store->alone.budget),
     };

@@ -36,6 +36,7 @@ struct parapet_store {
     pp_homes homes;             /* of the arrays that were opened so far, on rank 0 */
     bool is_foreign;            /* a file of another format, which can only be read */
     pp_epochs *epochs;          /* by direction; NULL: ownership does not depend on speeds */
+    pp_kept *kept;              /* descriptions of calls; NULL: none are kept */
     bool uses_records;          /* in place of locks; equal on all ranks */
     char lock_source[96];       /* why */
     int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */

@@ -27,7 +27,8 @@ const pp_choice pp_choice_ownership = {
      [PARAPET_OWNERSHIP_ROUND_ROBIN] = {"round_robin", NULL, "the servers take turns"},
      [PARAPET_OWNERSHIP_LOCALITY] = {"locality", NULL, "the server that holds most of a shard owns it"},
      [PARAPET_OWNERSHIP_DYNAMIC] = {"dynamic", NULL, "as locality; servers that have nothing left take shards"},
-     [PARAPET_OWNERSHIP_STATIC] = {"static", NULL, "the servers take turns, fast ones more often"}},
+     [PARAPET_OWNERSHIP_STATIC] = {"static", NULL, "the servers take turns, fast ones more often"},
+     [PARAPET_OWNERSHIP_LASTING] = {"lasting", NULL, "the servers take turns, and remember who holds what"}},
 };
 const pp_choice pp_choice_transport = {
     "transport",

@@ -7,8 +7,8 @@
 
 #include "base/status.h"
 
-#define PP_CHOICE_VALUES 5
-#define PP_CHOICE_LIST_BYTES 128
+#define PP_CHOICE_VALUES 6
+#define PP_CHOICE_LIST_BYTES 160
 
 typedef struct pp_choice_word {
     const char *word;    /* NULL: there is no such value */

@@ -15,7 +15,7 @@ void pp_list_init(pp_list *list, size_t row_bytes, pp_budget *budget, const char
 
 void pp_list_clear(pp_list *list)
 {
-    if (list->capacity > 0)
+    if (list->capacity > 0 && list->budget != NULL)
         pp_budget_release(list->budget, list->capacity * list->row_bytes);
     pp_free(list->rows);
     list->rows = NULL;

@@ -7,7 +7,7 @@
 typedef struct pp_list {
     unsigned char *rows;
     size_t row_bytes, count, capacity;
-    pp_budget *budget;
+    pp_budget *budget;   /* NULL: its memory is counted elsewhere, and it cannot grow */
     const char *purpose; /* ends a refusal's sentence: "the claims of a transfer" */
 } pp_list;
 

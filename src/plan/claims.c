@@ -1,5 +1,6 @@
 #include "plan/claims.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 void pp_claims_init(pp_claims *claims, int ndim_most, pp_budget *budget)
@@ -77,4 +78,10 @@ parapet_status pp_claims_sort_unique(pp_claims *claims)
     if (status == PARAPET_OK)
         pp_list_drop_equal(&claims->list, compare_claims);
     return status;
+}
+
+int64_t *pp_claims_find(const pp_claims *claims, const int64_t *words)
+{
+    const pp_list *list = &claims->list;
+    return list->count > 0 ? bsearch(words, list->rows, list->count, list->row_bytes, compare_claims) : NULL;
 }

@@ -44,4 +44,7 @@ const int64_t *pp_claim_strides(const int64_t *words, int ndim_most);
 /* Sorts by target, rank and part, and removes duplicates. */
 parapet_status pp_claims_sort_unique(pp_claims *claims);
 
+/* The claim of the same target, rank and part as that of the words, among claims that are sorted; NULL: none. */
+int64_t *pp_claims_find(const pp_claims *claims, const int64_t *words);
+
 #endif

@@ -41,6 +41,11 @@ parapet_status pp_homes_choose(pp_homes *homes, const pp_grid *shards, int turn_
     return PARAPET_OK;
 }
 
+void pp_homes_forget(pp_homes *homes, int64_t shard_count)
+{
+    homes->phase = pp_max_i64(homes->phase - shard_count, 0);
+}
+
 parapet_status pp_homes_choose_weighted(pp_homes *homes, int ndim, const int64_t *cells, const pp_turns *turns,
                                         pp_lattice *lattice)
 {

@@ -26,6 +26,10 @@ typedef struct pp_homes {
 /* The lattice of the next array, which has these shards. */
 parapet_status pp_homes_choose(pp_homes *homes, const pp_grid *shards, int turn_count, pp_lattice *lattice);
 
+/* This many shards of the arrays so far do not count any more: the next arrays begin where they would have begun
+ * without them. */
+void pp_homes_forget(pp_homes *homes, int64_t shard_count);
+
 /* The lattice of an array with this many shards per dimension, for servers that take these turns; homes must have
  * seen no other turns. The phase stays as it is. */
 parapet_status pp_homes_choose_weighted(pp_homes *homes, int ndim, const int64_t *cells, const pp_turns *turns,

@@ -64,6 +64,8 @@ static bool next_parcel(void *context, int *rank, void *parcel, size_t *bytes)
         *bytes += row;
     }
     *rank = all->session->team->servers[first->server];
+    if (*rank != all->session->rank)
+        all->session->arrays[0].context->counters->description_messages++;
     return true;
 }
 

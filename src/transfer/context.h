@@ -15,6 +15,7 @@ typedef struct pp_counters {
     _Atomic(int64_t) read_bytes, written_bytes, read_requests, objects_written;
     _Atomic(int64_t) chunks_decoded, chunks_encoded, chunks_copied, chunks_missing;
     _Atomic(int64_t) messages_sent, message_bytes, direct_bytes, shards_owned, shards_taken;
+    _Atomic(int64_t) description_messages, descriptions_reused;
     _Atomic(int64_t) memory_planned; /* of the largest transfer */
 } pp_counters;
 

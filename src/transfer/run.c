@@ -317,13 +317,14 @@ parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
 {
     pp_session *session = transfer->session;
     pp_messages messages = {0};
-    bool is_abandoned = false;
+    bool is_abandoned = false, is_planned;
     parapet_status status;
     transfer->view = pp_session_served(session);
     if (!transfer->is_planned)
         pp_counters_plan(first_context(transfer)->counters, pp_budget_peak(session->budget)); /* of the lists */
     pp_supply_init(&transfer->supply);
-    if ((status = plan(transfer, &messages, before)) == PARAPET_OK) {
+    status = plan(transfer, &messages, before);
+    if ((is_planned = status == PARAPET_OK)) {
         if (!transfer->is_planned)
             first_context(transfer)->counters->shards_owned += pp_session_shard_count(session);
         status = session->is_alone ? run_alone(transfer) : run_together(transfer, messages.pull, &is_abandoned);
@@ -332,6 +333,8 @@ parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
         return status;
     clear_transfer(transfer);
     pp_messages_clear(&messages);
+    if (is_planned)
+        pp_session_keep(session);
     pp_session_clear(session);
     return status;
 }

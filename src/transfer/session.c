@@ -1,25 +1,14 @@
 #include "transfer/session.h"
 
+#include <assert.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "base/checked.h"
 #include "comm/exchange.h"
 #include "transfer/assign.h"
+#include "transfer/kept.h"
 #include "transfer/memory.h"
-
-const int64_t *pp_view_claim(const pp_view *view, size_t work)
-{
-    return pp_claims_at(&view->claims, (size_t)view->list.work[work].claim);
-}
-
-bool pp_view_intersect(const pp_view *view, size_t work, const pp_box *box, pp_box *common)
-{
-    if (view->list.work[work].claim == PP_NO_CLAIM)
-        return false;
-    pp_claim_box(pp_view_claim(view, work), view->claims.ndim_most, box->ndim, common);
-    return pp_box_intersect(common, box, common);
-}
 
 static int ndim_most(const pp_transfer_array *arrays, int count)
 {
@@ -66,11 +55,16 @@ static const pp_turns *find_turns(const pp_session *session)
 
 /* ---- What this rank holds ---- */
 
-static void init_view(pp_session *session, pp_view *view, int ndim)
+static void link_view(const pp_session *session, pp_view *view)
 {
-    pp_claims_init(&view->claims, ndim, session->budget);
     view->plan =
         (pp_claim_set){.targets = session->targets, .target_count = session->array_count, .claims = &view->claims};
+}
+
+static void init_view(const pp_session *session, pp_view *view, int ndim)
+{
+    pp_claims_init(&view->claims, ndim, session->budget);
+    link_view(session, view);
 }
 
 static void init_served(pp_session *session, int ndim)
@@ -198,6 +192,7 @@ typedef struct mail {
     pp_peers arrived;   /* who holds what came */
     bool is_full;       /* there was no room for a claim that came: */
     list_need refused;  /* what came and there was no room for */
+    bool is_news;       /* of claims that this server has already */
     pp_failure failure; /* the first failure to keep what came */
 } mail;
 
@@ -274,7 +269,18 @@ static bool next_parcel(void *context, int *rank, void *parcel, size_t *bytes)
     }
     *rank = post->session->team->servers[server];
     *bytes = count * words * sizeof(int64_t);
+    if (*rank != post->session->rank)
+        pp_session_context(post->session, 0)->counters->description_messages++;
     return true;
+}
+
+/* A claim on the same box as before, at another address. */
+static void replace_claim(pp_session *session, const int64_t *claim)
+{
+    int64_t *known = pp_claims_find(&session->served.claims, claim);
+    assert(known != NULL || claim[PP_CLAIM_RANK] == session->rank);
+    if (known != NULL)
+        memcpy(known, claim, session->served.claims.list.row_bytes);
 }
 
 static parapet_status keep_entry(mail *post, const int64_t *entry)
@@ -285,6 +291,10 @@ static parapet_status keep_entry(mail *post, const int64_t *entry)
     parapet_status status;
     if (entry[0] == MAIL_SHARD)
         return pp_list_add(&session->owned, claim);
+    if (post->is_news) {
+        replace_claim(session, claim);
+        return PARAPET_OK;
+    }
     memcpy(&proof, entry + 1, sizeof proof);
     if ((status = pp_peers_add(&post->arrived, (int)claim[PP_CLAIM_RANK], &proof)) != PARAPET_OK)
         return status;
@@ -355,19 +365,26 @@ static parapet_status run_mail(mail *post, parapet_status before)
 
 /* ---- Describing, and fixing owners ---- */
 
-static parapet_status describe(pp_session *session, parapet_status before)
+/* A letter with every claim to every home of a shard that it touches. */
+static parapet_status address_claims(mail *post)
 {
-    mail post = mail_of(session, &session->own);
+    const pp_session *session = post->session;
     const pp_worklist *list = &session->own.list;
-    parapet_status status = before == PARAPET_OK ? pp_list_reserve(&post.letters, list->count) : before;
+    parapet_status status = pp_list_reserve(&post->letters, list->count);
     size_t i;
     for (i = 0; i < list->count && status == PARAPET_OK; i++) {
         const pp_work *work = &list->work[i];
         int home = pp_home_of(&session->targets[work->target], work->shard, session->team->server_count);
-        status = pp_list_add(&post.letters, &(letter){.server = home, .kind = MAIL_CLAIM, .index = work->claim});
+        status = pp_list_add(&post->letters, &(letter){.server = home, .kind = MAIL_CLAIM, .index = work->claim});
     }
-    if (status == PARAPET_OK)
-        status = sort_letters(&post);
+    return status == PARAPET_OK ? sort_letters(post) : status;
+}
+
+/* [collective] */
+static parapet_status describe(pp_session *session, parapet_status before)
+{
+    mail post = mail_of(session, &session->own);
+    parapet_status status = before == PARAPET_OK ? address_claims(&post) : before;
     return run_mail(&post, status);
 }
 
@@ -430,8 +447,7 @@ static parapet_status write_letters(mail *post, const int32_t *owners)
 void pp_session_serve_nothing(pp_session *session)
 {
     int ndim = session->served.claims.ndim_most;
-    pp_worklist_clear(&session->served.list);
-    pp_claims_clear(&session->served.claims);
+    pp_view_clear(&session->served);
     pp_list_clear(&session->owned);
     init_served(session, ndim);
 }
@@ -458,8 +474,7 @@ static parapet_status hand_over(pp_session *session, const pp_list *owners, para
     if (status == PARAPET_OK && home.list.count > 0)
         status = write_letters(&post, pp_list_at(owners, 0));
     status = run_mail(&post, status);
-    pp_worklist_clear(&home.list);
-    pp_claims_clear(&home.claims);
+    pp_view_clear(&home);
     return status == PARAPET_OK ? pp_session_serve_owned(session) : status;
 }
 
@@ -491,11 +506,103 @@ static size_t find_least_bytes(const pp_session *session)
     return least;
 }
 
+/* [collective, unless alone] */
+static parapet_status describe_anew(pp_session *session, parapet_status before)
+{
+    int ndim = ndim_most(session->arrays, session->array_count);
+    parapet_status status = before;
+    if (status == PARAPET_OK)
+        status = pp_peers_init(&session->peers);
+    init_view(session, &session->own, ndim);
+    init_served(session, ndim);
+    if (status == PARAPET_OK)
+        status = claim_parts(session);
+    if (session->is_alone)
+        return status;
+    if ((status = describe(session, status)) == PARAPET_OK)
+        status = list_homes(session);
+    return session->team->ownership->moves ? fix_owners(session, status) : status;
+}
+
+/* ---- The same parts again ---- */
+
+/* What this rank holds is where the caller says now; returns whether it was elsewhere. A rank may serve itself. */
+static bool move_target(pp_session *session, int target, size_t *next)
+{
+    const pp_claims *claims = &session->own.claims;
+    int64_t words[PP_CLAIM_GEOMETRY + 3 * PARAPET_MAX_NDIM];
+    const pp_parts *parts = session->arrays[target].parts;
+    bool has_moved = false;
+    pp_part part;
+    int i;
+    for (i = 0; i < parts->count; i++) {
+        int64_t *claim = pp_list_at(&claims->list, *next);
+        pp_parts_at(parts, i, &part);
+        if (pp_box_is_empty(&part.box))
+            continue;
+        pp_claim_write(words, claims->ndim_most, target, session->rank, i, &part.box, part.data, part.strides);
+        has_moved |= memcmp(claim, words, claims->list.row_bytes) != 0;
+        memcpy(claim, words, claims->list.row_bytes);
+        replace_claim(session, words);
+        *next += 1;
+    }
+    return has_moved;
+}
+
+static bool move_parts(pp_session *session)
+{
+    bool has_moved = false;
+    size_t next = 0;
+    int target;
+    for (target = 0; target < session->array_count; target++)
+        has_moved |= move_target(session, target, &next);
+    return has_moved;
+}
+
+/* [collective] Ranks whose parts are elsewhere tell the servers that have their claims. */
+static parapet_status tell_news(pp_session *session, bool has_moved, parapet_status before)
+{
+    mail post = mail_of(session, &session->own);
+    parapet_status status = before;
+    post.is_news = true;
+    if (status == PARAPET_OK && has_moved)
+        status = address_claims(&post);
+    return run_mail(&post, status);
+}
+
+/* [collective, if some rank's parts are elsewhere] */
+static parapet_status describe_again(pp_session *session, pp_description *taken, bool is_news, parapet_status before)
+{
+    bool has_moved;
+    session->own = taken->own;
+    session->served = taken->served;
+    session->peers = taken->peers;
+    link_view(session, &session->own);
+    link_view(session, &session->served);
+    pp_list_init(&session->owned, 2 * sizeof(int64_t), session->budget, "the shards of this owner");
+    has_moved = move_parts(session);
+    pp_session_context(session, 0)->counters->descriptions_reused++;
+    return is_news ? tell_news(session, has_moved, before) : before;
+}
+
+void pp_session_keep(pp_session *session)
+{
+    pp_description description = {.own = session->own, .served = session->served, .peers = session->peers};
+    if (session->team == NULL || session->team->kept == NULL)
+        return;
+    session->own = session->served = (pp_view){0};
+    session->peers = (pp_peers){0};
+    pp_kept_put(session->team->kept, session->team, session->arrays, session->array_count, &description);
+}
+
+/* ---- The whole ---- */
+
 parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
                                 int array_count)
 {
-    int ndim = ndim_most(arrays, array_count);
+    pp_description taken;
     parapet_status status;
+    bool is_news;
     *session = (pp_session){
         .team = team,
         .arrays = arrays,
@@ -508,19 +615,11 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
     };
     session->least_bytes = find_least_bytes(session);
     status = list_targets(session);
-    if (status == PARAPET_OK)
-        status = pp_peers_init(&session->peers);
-    init_view(session, &session->own, ndim);
-    init_served(session, ndim);
-    if (status == PARAPET_OK)
-        status = claim_parts(session);
-    if (session->is_alone)
-        return status;
-    if ((status = describe(session, status)) == PARAPET_OK)
-        status = list_homes(session);
-    if (team->ownership->moves)
-        status = fix_owners(session, status);
-    if (status == PARAPET_OK)
+    if (team->kept != NULL && pp_kept_take(team->kept, &taken, &is_news))
+        status = describe_again(session, &taken, is_news, status);
+    else
+        status = describe_anew(session, status);
+    if (status == PARAPET_OK && !session->is_alone)
         pp_peers_try(&session->peers, team->comm, team->uses_direct);
     return status;
 }
@@ -560,10 +659,8 @@ parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_arra
 
 void pp_session_clear(pp_session *session)
 {
-    pp_worklist_clear(&session->own.list);
-    pp_claims_clear(&session->own.claims);
-    pp_worklist_clear(&session->served.list);
-    pp_claims_clear(&session->served.claims);
+    pp_view_clear(&session->own);
+    pp_view_clear(&session->served);
     pp_peers_clear(&session->peers);
     pp_list_clear(&session->owned);
     if (session->budget != NULL)

@@ -5,17 +5,7 @@
 #include "plan/pieces.h"
 #include "transfer/peers.h"
 #include "transfer/transfer.h"
-
-/* Claims, and the shards they touch. */
-typedef struct pp_view {
-    pp_claims claims;
-    pp_worklist list;
-    pp_claim_set plan; /* of the claims */
-} pp_view;
-
-/* The claim of record number `work` of the list; its intersection with a box, if there is a claim. */
-const int64_t *pp_view_claim(const pp_view *view, size_t work);
-bool pp_view_intersect(const pp_view *view, size_t work, const pp_box *box, pp_box *common);
+#include "transfer/view.h"
 
 typedef struct pp_session {
     const pp_team *team; /* NULL: this rank reads for itself, or trims on behalf of all of them */
@@ -33,8 +23,8 @@ typedef struct pp_session {
     size_t least_bytes; /* for buffers: the rest is left for lists */
 } pp_session;
 
-/* [collective] Describes the parts, fixes owners. Every rank must take part until the end; the status is that of this
- * rank. Clear it even after a failure. */
+/* [collective] Describes the parts, unless a kept description fits, and fixes owners. Every rank must take part until
+ * the end; the status is that of this rank. Clear it even after a failure. */
 parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
                                 int array_count);
 
@@ -48,6 +38,10 @@ size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_coun
  * served. The rank works alone, however many there are. Clear it even after a failure. */
 parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk);
 void pp_session_clear(pp_session *session);
+
+/* [local] All ranks have agreed on this session: its description is kept, if the team keeps any. Clear must follow.
+ */
+void pp_session_keep(pp_session *session);
 
 /* Instead of what was served: nothing; then, with claims and `owned` filled in, the shards in there. */
 void pp_session_serve_nothing(pp_session *session);

@@ -20,6 +20,8 @@
 #include "transfer/shard.h"
 #include "transfer/shard_notes.h"
 
+typedef struct pp_kept pp_kept; /* see kept.h */
+
 /* The ranks of a store, and how they work together; the same on every rank. */
 typedef struct pp_team {
     pp_comm *comm;
@@ -30,6 +32,7 @@ typedef struct pp_team {
     bool takes;        /* a server that has nothing left takes shards from others */
     bool has_deadline; /* ranks may leave while others still work, so nothing of theirs may be in use then */
     bool uses_direct;  /* ranks on a node copy from each other's memory, where the system allows it */
+    pp_kept *kept;     /* descriptions of earlier calls; NULL: none are kept */
 } pp_team;
 
 /* One array of a transfer. */

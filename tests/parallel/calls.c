@@ -66,6 +66,17 @@ static parapet_status write_inside(bed *used)
     return parapet_array_write(used->array, dealt.parts, dealt.part_count);
 }
 
+/* Reading describes the parts, from another place in memory. */
+static parapet_status write_again(bed *used)
+{
+    static const int64_t start[2] = {1, 4}, count[2] = {7, 6};
+    parapet_status status;
+    rows other;
+    rows_deal(&other, start, count, 1);
+    status = parapet_array_read(used->array, other.parts, other.part_count);
+    return status == PARAPET_OK ? write_inside(used) : status;
+}
+
 /* The ranks disagree on nothing, so a wrong value fails the job. */
 static parapet_status read_expecting(bed *used, int32_t generation)
 {
@@ -452,6 +463,7 @@ static const struct row {
     {.like = "array_write, uncompressed", .run = write_all},
     {.like = "array_write, unsharded", .run = write_all},
     {.like = "array_write, merging", .run = write_inside},
+    {.like = "array_write, merging", .name = "array_write, what was read", .run = write_again},
     {.like = "array_write, sealed", .run = write_inside},
     {.like = "array_read", .run = read_rows},
     {.like = "array_read, unsharded", .run = read_rows},

@@ -19,7 +19,7 @@ parapet_store_options settings_draw(draw *from, int ranks)
         .durability = (parapet_durability)draw_between(from, 1, 2),
         .direct_io = draw_chance(from, 10) ? PARAPET_DIRECT_IO_ALWAYS : PARAPET_DIRECT_IO_CHOOSE,
         .servers = draw_chance(from, 80) ? draw_between(from, 1, ranks) : 0,
-        .ownership = (parapet_ownership)draw_between(from, 1, 4),
+        .ownership = (parapet_ownership)draw_between(from, 1, 5),
         .transport = (parapet_transport)draw_between(from, 1, 2),
     };
     draw_nodes(from);

@@ -136,6 +136,7 @@ int main(int argc, char **argv)
     test_settings(2, 2, run.ranks);
     test_settings(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERSHIP_DYNAMIC, run.ranks);
     test_settings(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_STATIC, run.ranks);
+    test_settings(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_LASTING, run.ranks);
     test_settings(2, 1, 1); /* ranks that are not servers may ask to stop too */
     return launch_finish(&run);
 }

@@ -283,7 +283,7 @@ static void test_late(int late)
 /* One after the other. */
 static parapet_ownership ownership_of(int number)
 {
-    return (parapet_ownership)(PARAPET_OWNERSHIP_ROUND_ROBIN + number % PARAPET_OWNERSHIP_STATIC);
+    return (parapet_ownership)(PARAPET_OWNERSHIP_ROUND_ROBIN + number % PARAPET_OWNERSHIP_LASTING);
 }
 
 int main(int argc, char **argv)
@@ -294,6 +294,7 @@ int main(int argc, char **argv)
     test_stuck_storage(run.ranks / 2, PARAPET_OWNERSHIP_LOCALITY);
     test_stuck_storage(run.ranks / 2, PARAPET_OWNERSHIP_DYNAMIC);
     test_stalled(1, 0.02, PARAPET_OWNERSHIP_LOCALITY);
+    test_stalled(1, 0.02, PARAPET_OWNERSHIP_LASTING);
     test_missed_exchange(run.ranks - 1);
     if (argc > 1 && strcmp(argv[1], "full") == 0) {
         int i;

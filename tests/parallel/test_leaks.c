@@ -127,6 +127,8 @@ int main(int argc, char **argv)
     run_case(2, 1);
     run_case(2, 3);
     run_case(1, 4);
+    run_case(1, 5);
+    run_case(2, 5);
     counted = leaks_now();
     launch_expect(&run, counted.communicators_made >= 3, "a shim that sees what the library does");
     return launch_finish(&run);

@@ -166,7 +166,8 @@ int main(int argc, char **argv)
     static const limit_case cases[] = {{(int64_t)16 << 20, 1, "none", 2},   {(int64_t)16 << 20, 2, "none", 3},
                                        {(int64_t)16 << 20, 1, "zstd:1", 4}, {(int64_t)16 << 20, 2, "zstd:1", 1},
                                        {(int64_t)64 << 20, 1, "none", 4},   {(int64_t)64 << 20, 2, "none", 1},
-                                       {(int64_t)64 << 20, 1, "zstd:1", 3}, {(int64_t)64 << 20, 2, "zstd:1", 2}};
+                                       {(int64_t)64 << 20, 1, "zstd:1", 3}, {(int64_t)64 << 20, 2, "zstd:1", 2},
+                                       {(int64_t)16 << 20, 1, "none", 5},   {(int64_t)64 << 20, 2, "zstd:1", 5}};
     int64_t only;
     size_t i;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);

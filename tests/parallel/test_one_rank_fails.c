@@ -54,6 +54,7 @@ static const struct settings {
     {"direct, round-robin, no threads", 1, 1, 2, 1},   {"messages, locality, storage thread", 2, 2, 1, 1},
     {"messages, round-robin, no threads", 2, 1, 2, 1}, {"direct, locality, three threads", 1, 2, 1, 3},
     {"messages, dynamic, storage thread", 2, 3, 1, 1}, {"direct, static, storage thread", 1, 4, 1, 1},
+    {"direct, lasting, storage thread", 1, 5, 1, 1},   {"messages, lasting, no threads", 2, 5, 2, 1},
 };
 enum { SETTINGS = sizeof settings_list / sizeof settings_list[0] };
 

@@ -176,7 +176,7 @@ int main(int argc, char **argv)
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     write_weights();
     for (i = 0; i < THROTTLINGS; i++) {
-        for (ownership = PARAPET_OWNERSHIP_ROUND_ROBIN; ownership <= PARAPET_OWNERSHIP_STATIC; ownership++)
+        for (ownership = PARAPET_OWNERSHIP_ROUND_ROBIN; ownership <= PARAPET_OWNERSHIP_LASTING; ownership++)
             run_case((parapet_ownership)ownership, &throttlings[i], false);
         run_case(PARAPET_OWNERSHIP_STATIC, &throttlings[i], true);
     }

@@ -16,7 +16,7 @@ from .spec import ArraySpec, CSpecs
 if TYPE_CHECKING:
     from .copying import CopyResult
 
-_OWNERSHIPS = ("choose", "round_robin", "locality", "dynamic", "static")
+_OWNERSHIPS = ("choose", "round_robin", "locality", "dynamic", "static", "lasting")
 
 
 class Plan:

@@ -29,6 +29,8 @@ class Statistics:
     shards_taken: int
     storage_seconds: float
     local_peak_bytes: int
+    description_messages: int
+    descriptions_reused: int
 
 
 def read_statistics(store: Any) -> Statistics:

@@ -13,7 +13,7 @@ static const char *const names[] = {"memory_bytes", "threads",         "io_threa
                                     "takeover",     "weights",         "local_bytes"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
-enum { WORDS_MOST = 5 };
+enum { WORDS_MOST = 6 };
 
 /* Of the enums: all values, in words. */
 typedef struct words_case {
@@ -28,7 +28,7 @@ static const words_case words_cases[] = {
     {"durability", offsetof(parapet_store_options, durability), {"choose", "flush", "leave"}},
     {"ownership",
      offsetof(parapet_store_options, ownership),
-     {"choose", "round_robin", "locality", "dynamic", "static"}},
+     {"choose", "round_robin", "locality", "dynamic", "static", "lasting"}},
     {"transport", offsetof(parapet_store_options, transport), {"choose", "direct", "messages"}},
     {"locks", offsetof(parapet_store_options, locks), {"choose", "trusted", "record"}},
 };

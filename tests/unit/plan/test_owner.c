@@ -41,6 +41,7 @@ static void test_owner__strategies_go_by_number(void **state)
     assert_null(pp_owner_strategy_of(PARAPET_OWNERSHIP_CHOOSE));
     assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_DYNAMIC), &pp_owner_locality);
     assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_STATIC), &pp_owner_round_robin);
+    assert_ptr_equal(pp_owner_strategy_of(PARAPET_OWNERSHIP_LASTING), &pp_owner_round_robin);
     assert_null(pp_owner_strategy_of((parapet_ownership)9));
 }
 
