@@ -304,7 +304,9 @@ typedef struct parapet_store_options {
     int no_helper; /* 1: refuse files that another program has to read first, as HDF5; default: rank 0 starts it */
     int64_t local_bytes; /* limit on all buffers of parapet_array_read_local on this rank, beside memory_bytes;
                             default 32 MiB */
-    int64_t reserved[10];
+    int64_t cache_bytes; /* chunks that a server keeps between calls, of memory_bytes; needs ownership LASTING.
+                            Default: none */
+    int64_t reserved[9];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that exists only in this
@@ -360,7 +362,10 @@ typedef struct parapet_statistics {
     int64_t local_peak_bytes;     /* largest use of local_bytes so far */
     int64_t description_messages; /* with which this rank told others who holds what; not in messages_sent */
     int64_t descriptions_reused;  /* calls for which a description was kept: ownership LASTING */
-    int64_t reserved[6];
+    int64_t cache_hits;           /* stored chunks that were taken from the cache: cache_bytes */
+    int64_t cache_misses;         /* stored chunks that it did not have */
+    int64_t cache_bytes;          /* stored bytes of the hits */
+    int64_t reserved[3];
 } parapet_statistics;
 
 /* [local] Reports what the store has done on this rank so far. */

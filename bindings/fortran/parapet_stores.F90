@@ -34,6 +34,9 @@ module parapet_stores
     integer(int64) :: shards_taken = 0
     integer(int64) :: description_messages = 0
     integer(int64) :: descriptions_reused = 0
+    integer(int64) :: cache_hits = 0
+    integer(int64) :: cache_misses = 0
+    integer(int64) :: cache_bytes = 0
     real(real64) :: storage_seconds = 0
     integer(int64) :: local_peak_bytes = 0
   end type parapet_statistics
@@ -89,7 +92,7 @@ contains
   subroutine open_alone(self, path, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                         wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                         elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                        no_helper, local_bytes, progress, status, message)
+                        no_helper, local_bytes, cache_bytes, progress, status, message)
     class(parapet_store), intent(inout) :: self
 #include "parapet_store_options.inc"
     call report(parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines), &
@@ -101,7 +104,7 @@ contains
   subroutine open_integer(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                           wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                           elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                          no_helper, local_bytes, progress, status, message)
+                          no_helper, local_bytes, cache_bytes, progress, status, message)
     class(parapet_store), intent(inout) :: self
     integer, intent(in), optional :: comm
     integer(c_int) :: code
@@ -122,7 +125,7 @@ contains
   subroutine open_f08(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                       wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                       elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                      no_helper, local_bytes, progress, status, message)
+                      no_helper, local_bytes, cache_bytes, progress, status, message)
     class(parapet_store), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm
 #include "parapet_store_options.inc"
@@ -160,12 +163,12 @@ contains
     type(parapet_statistics), intent(out) :: statistics
     integer, intent(out), optional :: status
     character(*), intent(out), optional :: message
-    integer(c_int64_t) :: c(18)
+    integer(c_int64_t) :: c(21)
     real(c_double) :: seconds(1)
     integer(c_int) :: code
     code = parapet_fortran_store_statistics(self%handle, c, seconds)
     statistics = parapet_statistics(c(1), c(2), c(3), c(4), c(5), c(6), c(7), c(8), c(9), c(10), c(11), c(12), c(13), &
-                                    c(14), c(15), c(16), c(17), seconds(1), c(18))
+                                    c(14), c(15), c(16), c(17), c(18), c(19), c(20), seconds(1), c(21))
     call report(code, status, message)
   end subroutine get_statistics
 

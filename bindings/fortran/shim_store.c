@@ -97,7 +97,8 @@ parapet_status parapet_fortran_store_statistics(parapet_store *store, int64_t *c
                               all.chunks_copied,        all.chunks_missing,      all.memory_peak_bytes,
                               all.memory_planned_bytes, all.messages_sent,       all.message_bytes,
                               all.direct_bytes,         all.shards_owned,        all.shards_taken,
-                              all.description_messages, all.descriptions_reused, all.local_peak_bytes};
+                              all.description_messages, all.descriptions_reused, all.cache_hits,
+                              all.cache_misses,         all.cache_bytes,         all.local_peak_bytes};
     memcpy(counts, listed, sizeof listed);
     *seconds = all.storage_seconds;
     return status;

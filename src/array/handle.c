@@ -15,14 +15,18 @@ void pp_array_forget(parapet_array *array)
     pp_shard_notes_clear(&array->notes);
     pp_seal_forget_pages(array);
     pp_free(array->codec_words);
-    *array = (parapet_array){
-        .store = array->store, .path = array->path, .guard = array->guard, .is_apart = array->is_apart};
+    *array = (parapet_array){.store = array->store,
+                             .path = array->path,
+                             .guard = array->guard,
+                             .cache_number = array->cache_number,
+                             .is_apart = array->is_apart};
 }
 
 void pp_array_free(parapet_array *array)
 {
     if (array == NULL)
         return;
+    pp_cache_forget(array->store->cache, array->cache_number);
     pp_array_forget(array);
     pp_guard_free(array->guard);
     pp_free(array->path);
@@ -35,6 +39,7 @@ static parapet_status build_handle(parapet_array **array, parapet_store *store, 
     if (status != PARAPET_OK)
         return status;
     (*array)->store = store;
+    (*array)->cache_number = ++store->handles_made;
     if ((status = pp_guard_build(&(*array)->guard)) != PARAPET_OK)
         return status;
     return pp_path_normalize(path, &(*array)->path);

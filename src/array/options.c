@@ -36,6 +36,7 @@ static const pp_option option_rows[] = {
     NUMBER(wait_seconds, 0, 1000000000, 0, "longest wait for another job; 0: only for one that is publishing"),
     CHOICE(locks, PARAPET_LOCKS_CHOOSE),
     CHOICE(holes, PARAPET_HOLES_CHOOSE),
+    NUMBER(cache_bytes, 0, INT64_MAX, 0, "stored chunks that a server keeps between calls; 0: none"),
     BOOLEAN(takeover, "whether owner records of other machines are taken over"),
     BOOLEAN(no_helper, "whether files that another program has to read first, as HDF5, are refused"),
     NUMBER(local_bytes, 1 << 20, INT64_MAX, 32 << 20, "limit on all buffers of local reads of a store on a rank"),
@@ -104,6 +105,19 @@ static parapet_status resolve_option(parapet_store_options *resolved, const pp_o
     return pp_option_check(option, resolved);
 }
 
+/* A server that does not own the same shards in the next call would keep chunks for nobody. */
+static parapet_status check_cache(const parapet_store_options *options)
+{
+    if (options->cache_bytes > 0 && options->ownership != PARAPET_OWNERSHIP_LASTING)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "cache_bytes is %lld, but needs ownership lasting, not %s",
+                       (long long)options->cache_bytes,
+                       pp_choice_word_of(&pp_choice_ownership, (int)options->ownership)->word);
+    if (options->cache_bytes > options->memory_bytes)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "cache_bytes is %lld, more than memory_bytes, which is %lld",
+                       (long long)options->cache_bytes, (long long)options->memory_bytes);
+    return PARAPET_OK;
+}
+
 parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet_store_options *given)
 {
     parapet_status status;
@@ -114,7 +128,7 @@ parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet
     for (i = 0; i < option_table.count; i++)
         if ((status = resolve_option(resolved, &option_rows[i])) != PARAPET_OK)
             return status;
-    return PARAPET_OK;
+    return check_cache(resolved);
 }
 
 parapet_status pp_options_ranks_per_node(int *ranks)

@@ -339,8 +339,10 @@ static parapet_status publish_batch(const batch *all, pp_staged *staged)
     parapet_status status =
         pp_comm_agree(all->store->comm, "publishing", pp_staged_publish(&all->contexts[0], staged));
     int i;
-    if (status == PARAPET_OK)
+    if (status == PARAPET_OK) {
         note_batch(all, staged);
+        pp_staged_keep(all->contexts, staged);
+    }
     for (i = 0; i < all->count && status != PARAPET_OK; i++)
         all->list[i].array->is_broken = true;
     return status;
@@ -398,6 +400,15 @@ static parapet_status publish_staged(batch *all, pp_staged *staged)
     return status == PARAPET_OK ? publish_batch(all, staged) : status;
 }
 
+/* Whatever may have gone wrong, it is not answered from the cache. */
+static void forget_batch(const batch *all)
+{
+    int i;
+    for (i = 0; i < all->count; i++)
+        if (all->list[i].array != NULL)
+            pp_cache_forget(all->store->cache, all->list[i].array->cache_number);
+}
+
 static parapet_status write_batch(batch *all)
 {
     pp_epochs_mark began;
@@ -412,6 +423,8 @@ static parapet_status write_batch(batch *all)
         status = publish_staged(all, &staged);
     if (status == PARAPET_OK)
         pp_epochs_note(all->store, PP_WRITING, &began);
+    else
+        forget_batch(all);
     pp_staged_clear(&staged);
     clear_batch(all);
     return status == PARAPET_OK ? status
@@ -444,6 +457,8 @@ static parapet_status read_batch(batch *all)
     if (!pp_comm_is_lost(all->store->comm) && pp_array_is_worth_looking(status) &&
         (status = check_batch_fresh(all, status != PARAPET_OK)) != PARAPET_ERR_STALE && failure.status != PARAPET_OK)
         status = pp_failure_put(&failure);
+    if (status != PARAPET_OK)
+        forget_batch(all);
     clear_batch(all);
     return status == PARAPET_OK ? status
                                 : pp_fail_within(status, "cannot read array \"%s\"", all->list[0].array->path);

@@ -288,9 +288,15 @@ static void describe_opening(pp_call *call, const opening *how)
 /* What ownership needs from one call to the next. */
 static parapet_status build_ownership(parapet_store *store)
 {
-    if (store->options.ownership == PARAPET_OWNERSHIP_LASTING && pp_comm_size(store->comm) > 1)
-        return pp_kept_build(&store->kept, &store->budget);
-    return pp_epochs_build(store);
+    const parapet_store_options *options = &store->options;
+    parapet_status status = PARAPET_OK;
+    if (options->ownership != PARAPET_OWNERSHIP_LASTING)
+        return pp_epochs_build(store);
+    if (pp_comm_size(store->comm) > 1)
+        status = pp_kept_build(&store->kept, &store->budget);
+    if (status == PARAPET_OK && options->cache_bytes > 0)
+        status = pp_cache_build(&store->cache, &store->budget, (size_t)options->cache_bytes);
+    return status;
 }
 
 /* All ranks have begun to open the store; nothing of it is theirs alone from here on. */
@@ -324,6 +330,7 @@ static void free_store(parapet_store *store)
         pp_store_free(store->backend);
     pp_epochs_free(store);
     pp_kept_free(store->kept);
+    pp_cache_free(store->cache);
     pp_free(store->servers);
     pp_comm_free(store->comm);
     pp_budget_clear(&store->budget);
@@ -440,6 +447,9 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
         .shards_taken = counters->shards_taken,
         .description_messages = counters->description_messages,
         .descriptions_reused = counters->descriptions_reused,
+        .cache_hits = counters->cache_hits,
+        .cache_misses = counters->cache_misses,
+        .cache_bytes = counters->cache_bytes,
         .storage_seconds = pp_meter_seconds(&store->meter),
         .local_peak_bytes = (int64_t)pp_budget_peak(&store->alone.budget),
     };

@@ -37,6 +37,8 @@ struct parapet_store {
     bool is_foreign;            /* a file of another format, which can only be read */
     pp_epochs *epochs;          /* by direction; NULL: ownership does not depend on speeds */
     pp_kept *kept;              /* descriptions of calls; NULL: none are kept */
+    pp_cache *cache;            /* of chunks; NULL: cache_bytes is 0 */
+    int64_t handles_made;       /* of arrays, so far */
     bool uses_records;          /* in place of locks; equal on all ranks */
     char lock_source[96];       /* why */
     int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */

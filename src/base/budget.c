@@ -75,6 +75,15 @@ static void unlink_loan(pp_budget *budget, pp_loan *loan)
     budget->lent_bytes -= loan->bytes;
 }
 
+static void link_loan(pp_budget *budget, pp_loan *loan)
+{
+    loan->older = budget->newest;
+    loan->newer = NULL;
+    *(budget->newest != NULL ? &budget->newest->newer : &budget->oldest) = loan;
+    budget->newest = loan;
+    budget->lent_bytes += loan->bytes;
+}
+
 static void give_back_oldest(pp_budget *budget)
 {
     pp_loan *loan = budget->oldest;
@@ -159,11 +168,7 @@ void pp_budget_release(pp_budget *budget, size_t bytes)
 void pp_budget_lend(pp_budget *budget, pp_loan *loan)
 {
     (void)pthread_mutex_lock(&budget->mutex);
-    loan->older = budget->newest;
-    loan->newer = NULL;
-    *(budget->newest != NULL ? &budget->newest->newer : &budget->oldest) = loan;
-    budget->newest = loan;
-    budget->lent_bytes += loan->bytes;
+    link_loan(budget, loan);
     atomic_fetch_sub(&budget->used_bytes, loan->bytes);
     (void)pthread_mutex_unlock(&budget->mutex);
 }
@@ -175,6 +180,30 @@ void pp_budget_reclaim(pp_budget *budget, pp_loan *loan)
     atomic_fetch_add(&budget->used_bytes, loan->bytes);
     note_peak(budget);
     (void)pthread_mutex_unlock(&budget->mutex);
+}
+
+void pp_budget_lock(pp_budget *budget)
+{
+    (void)pthread_mutex_lock(&budget->mutex);
+}
+
+void pp_budget_unlock(pp_budget *budget)
+{
+    (void)pthread_mutex_unlock(&budget->mutex);
+}
+
+bool pp_budget_offer(pp_budget *budget, pp_loan *loan)
+{
+    size_t taken = atomic_load(&budget->used_bytes) + budget->spare_bytes + budget->lent_bytes;
+    if (loan->bytes > budget->limit_bytes - taken)
+        return false;
+    link_loan(budget, loan);
+    return true;
+}
+
+void pp_budget_withdraw(pp_budget *budget, pp_loan *loan)
+{
+    unlink_loan(budget, loan);
 }
 
 void pp_budget_expect(pp_budget *budget, size_t bytes)

@@ -68,6 +68,16 @@ void pp_budget_lend(pp_budget *budget, pp_loan *loan);
 /* The other way round: it is in use, and will not be given back. */
 void pp_budget_reclaim(pp_budget *budget, pp_loan *loan);
 
+/* For owners of many loans that several threads use: what they know of them changes only while the budget is locked.
+ */
+void pp_budget_lock(pp_budget *budget);
+void pp_budget_unlock(pp_budget *budget);
+
+/* While it is locked: lends what was not reserved before, if there is room beside all that is in use, spare or lent;
+ * false: there is none. And the other way round: the bytes are nobody's. */
+bool pp_budget_offer(pp_budget *budget, pp_loan *loan);
+void pp_budget_withdraw(pp_budget *budget, pp_loan *loan);
+
 size_t pp_budget_available(const pp_budget *budget);
 size_t pp_budget_used(const pp_budget *budget);
 size_t pp_budget_peak(const pp_budget *budget);

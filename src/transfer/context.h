@@ -6,6 +6,7 @@
 
 #include "plan/lattice.h"
 #include "store/store.h"
+#include "transfer/cache.h"
 #include "transfer/layout.h"
 #include "transfer/request_cost.h"
 #include "zarr/manifest.h"
@@ -15,6 +16,7 @@ typedef struct pp_counters {
     _Atomic(int64_t) read_bytes, written_bytes, read_requests, objects_written;
     _Atomic(int64_t) chunks_decoded, chunks_encoded, chunks_copied, chunks_missing;
     _Atomic(int64_t) messages_sent, message_bytes, direct_bytes, shards_owned, shards_taken;
+    _Atomic(int64_t) cache_hits, cache_misses, cache_bytes;
     _Atomic(int64_t) description_messages, descriptions_reused;
     _Atomic(int64_t) memory_planned; /* of the largest transfer */
 } pp_counters;
@@ -36,6 +38,8 @@ typedef struct pp_transfer_context {
     pp_budget *budget;
     pp_counters *counters;
     pp_request_cost *cost; /* of requests to the store; NULL: an ordinary disk */
+    pp_cache *cache;       /* of chunks; NULL: there is none */
+    int64_t cache_array;   /* the number of this array in it */
     int threads;
     bool has_storage_thread;
     bool elides_fill;

@@ -152,7 +152,14 @@ static bool is_row_complete(const pp_transfer *transfer, const pp_read_shard *sh
     return shard->wanted[shard->next_wanted] / row != shard->wanted[shard->next_wanted - 1] / row;
 }
 
-/* As many of the wanted chunks as lie together and fit one request. */
+static bool is_cached(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk)
+{
+    const pp_transfer_context *context = context_of(transfer, &shard->head);
+    pp_cache_object object = pp_shard_cache_object(context, &shard->stored);
+    return pp_cache_has(context->cache, &object, chunk);
+}
+
+/* As many of the wanted chunks as lie together and fit one request, and are all in the cache, or none of them. */
 static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
 {
     const pp_chunk_entry *entries = shard->stored.entries;
@@ -160,13 +167,15 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     uint64_t end = entry->offset + entry->bytes;
     int64_t first = shard->next_wanted++, most = most_chunks(transfer, shard);
     size_t gap = pp_request_cost_gap(context_of(transfer, &shard->head)->cost);
+    bool has_cached = is_cached(transfer, shard, shard->wanted[first]);
     item->offset = entry->offset;
     while (shard->next_wanted < shard->wanted_count && shard->next_wanted - first < most &&
            !is_row_complete(transfer, shard, end - item->offset)) {
         entry = &entries[shard->wanted[shard->next_wanted]];
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
         if (entry->offset - pp_min_u64(entry->offset, end) > gap ||
-            next_end - item->offset > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES)
+            next_end - item->offset > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES ||
+            is_cached(transfer, shard, shard->wanted[shard->next_wanted]) != has_cached)
             break;
         end = next_end;
         shard->next_wanted++;

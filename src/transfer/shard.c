@@ -11,6 +11,26 @@ bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk)
     return shard->reader != NULL && !pp_chunk_is_absent(&shard->entries[chunk]);
 }
 
+pp_cache_object pp_shard_cache_object(const pp_transfer_context *context, const pp_shard *shard)
+{
+    return (pp_cache_object){
+        .array = context->cache_array, .shard = shard->number, .version = shard->reader->version};
+}
+
+bool pp_shard_get_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk, void *target)
+{
+    pp_cache_object object = pp_shard_cache_object(context, shard);
+    size_t bytes = (size_t)shard->entries[chunk].bytes;
+    bool is_hit = pp_cache_get(context->cache, &object, chunk, target, bytes);
+    if (is_hit) {
+        context->counters->cache_hits += 1;
+        context->counters->cache_bytes += (int64_t)bytes;
+    } else if (context->cache != NULL) {
+        context->counters->cache_misses += 1;
+    }
+    return is_hit;
+}
+
 parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
                              void *target)
 {
@@ -45,6 +65,20 @@ static parapet_status reserve_entries(const pp_transfer_context *context, pp_sha
     return pp_allocate_array(&shard->entries, count, sizeof shard->entries[0]);
 }
 
+/* From the cache, or else from storage. */
+static parapet_status read_stored_index(const pp_transfer_context *context, const pp_shard *shard, size_t bytes,
+                                        unsigned char *stored)
+{
+    pp_cache_object object = pp_shard_cache_object(context, shard);
+    uint64_t offset = context->layout->index.is_at_start ? 0 : shard->reader->bytes - bytes;
+    parapet_status status;
+    if (pp_cache_get(context->cache, &object, PP_CACHE_INDEX, stored, bytes))
+        return PARAPET_OK;
+    if ((status = pp_shard_read(context, shard, offset, bytes, stored)) == PARAPET_OK)
+        pp_cache_put(context->cache, &object, PP_CACHE_INDEX, stored, bytes);
+    return status;
+}
+
 static parapet_status read_index(const pp_transfer_context *context, pp_shard *shard)
 {
     const pp_index_format *format = &context->layout->index;
@@ -57,8 +91,7 @@ static parapet_status read_index(const pp_transfer_context *context, pp_shard *s
                        (unsigned long long)object_bytes, bytes);
     if ((status = reserve_entries(context, shard)) != PARAPET_OK ||
         (status = pp_buffer_init(&stored, context->budget, bytes, "shard indexes")) != PARAPET_OK ||
-        (status = pp_shard_read(context, shard, format->is_at_start ? 0 : object_bytes - bytes, bytes,
-                                stored.data)) != PARAPET_OK)
+        (status = read_stored_index(context, shard, bytes, stored.data)) != PARAPET_OK)
         goto done;
     /* Without its own checksum: the CRC-32C of bytes and their CRC-32C is the same number for all of them. */
     shard->index_crc32c = pp_crc32c(0, stored.data, bytes - (format->has_crc32c ? 4 : 0));

@@ -58,6 +58,12 @@ parapet_status pp_shard_verify_crc32c(const pp_shard *shard, int64_t chunk, uint
 /* Reads all of a shard and compares it with the seal, for a caller that will read no whole chunks. */
 parapet_status pp_shard_verify_all(const pp_transfer_context *context, const pp_shard *shard);
 
+/* The object of an open shard, for the cache. */
+pp_cache_object pp_shard_cache_object(const pp_transfer_context *context, const pp_shard *shard);
+
+/* Takes the encoded bytes of a chunk out of the cache, and counts; false: they are not there. */
+bool pp_shard_get_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk, void *target);
+
 /* Reads bytes of a shard and counts them. */
 parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
                              void *target);

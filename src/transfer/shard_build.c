@@ -158,6 +158,13 @@ void pp_shard_build_describe(pp_shard_build *build)
     build->is_described = true;
 }
 
+static void keep(const pp_shard_build *build, const pp_transfer_context *context, int64_t chunk, pp_bytes encoded)
+{
+    pp_cache_object draft = {
+        .array = context->cache_array, .shard = build->number, .version = build->draft, .is_draft = true};
+    pp_cache_put(context->cache, &draft, chunk, encoded.data, encoded.bytes);
+}
+
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded)
 {
@@ -166,6 +173,7 @@ parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_co
     if (status != PARAPET_OK)
         return status;
     build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
+    keep(build, context, chunk, encoded);
     return build->is_described ? pp_shard_tally_add(&build->tally, context->layout->chain, encoded) : PARAPET_OK;
 }
 
@@ -179,7 +187,8 @@ static parapet_status append_index(pp_shard_build *build, const pp_transfer_cont
         return status;
     pp_index_encode(format, build->entries, stored.data);
     build->index_crc32c = pp_crc32c(0, stored.data, bytes - (format->has_crc32c ? 4 : 0));
-    status = append(build, context, stored.data, bytes);
+    if ((status = append(build, context, stored.data, bytes)) == PARAPET_OK)
+        keep(build, context, PP_CACHE_INDEX, (pp_bytes){stored.data, bytes});
     pp_buffer_free(&stored);
     return status;
 }
@@ -202,6 +211,7 @@ static pp_staged_note note_of(pp_shard_build *build)
     pp_staged_note note = {.target = build->target,
                            .shard = build->number,
                            .record = {.bytes = PP_SHARD_ABSENT},
+                           .draft = build->draft,
                            .keeps_old = build->is_old_open,
                            .old_version = build->old.reader != NULL ? build->old.reader->version : 0};
     if (!build->is_described || build->tally.is_incomplete)
@@ -260,6 +270,19 @@ parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *
         context->counters->objects_written += 1;
     }
     return pp_store_settle(context->store);
+}
+
+void pp_staged_keep(const pp_transfer_context *contexts, const pp_staged *staged)
+{
+    size_t i;
+    for (i = 0; i < staged->count; i++) {
+        const pp_staged_note *note = &staged->notes[i];
+        const pp_transfer_context *context = &contexts[note->target];
+        pp_cache_object draft = {
+            .array = context->cache_array, .shard = note->shard, .version = note->draft, .is_draft = true};
+        pp_cache_publish(context->cache, &draft, staged->writers[i]->version,
+                         context->layout->tiling.chunks.cell_count);
+    }
 }
 
 void pp_staged_clear(pp_staged *staged)

@@ -17,6 +17,7 @@ typedef struct pp_shard_build {
     bool is_described; /* the chunks come in ascending order, and the tally has them all */
     pp_shard_tally tally;
     uint32_t index_crc32c;
+    uint64_t draft;      /* its number in the cache; 0: there is none */
     const char *staging; /* where the unfinished shard is kept under a name that can be found again; NULL: anywhere */
 } pp_shard_build;
 

@@ -52,6 +52,7 @@ typedef struct pp_staged_note {
     pp_shard_record record; /* bytes PP_SHARD_ABSENT: it was not computed; freed with the staged shards */
     bool keeps_old;         /* some of it was taken from the shard that it replaces */
     uint64_t old_version;   /* of that shard; 0: there was none */
+    uint64_t draft;         /* its number in the cache; 0: there is none */
 } pp_staged_note;
 
 /* New shards, written and durable but not visible. */
@@ -78,6 +79,9 @@ parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_sta
 
 /* [local] Makes all staged shards visible and durable. */
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged);
+
+/* [local] All ranks have agreed that it is published: the cache has it. */
+void pp_staged_keep(const pp_transfer_context *contexts, const pp_staged *staged);
 
 /* Frees everything; what was not published never existed. */
 void pp_staged_clear(pp_staged *staged);

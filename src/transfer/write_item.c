@@ -57,7 +57,9 @@ static parapet_status read_old(const pp_transfer *transfer, pp_write_item *item,
     if (status != PARAPET_OK)
         return status;
     item->input.budget = context->budget;
-    if ((status = pp_buffer_ensure(&item->input, (size_t)entry->bytes, "buffers for old chunks")) != PARAPET_OK ||
+    if ((status = pp_buffer_ensure(&item->input, (size_t)entry->bytes, "buffers for old chunks")) != PARAPET_OK)
+        return status;
+    if (!pp_shard_get_cached(context, old, chunk, item->input.data) &&
         (status = pp_shard_read(context, old, entry->offset, (size_t)entry->bytes, item->input.data)) != PARAPET_OK)
         return status;
     *encoded = (pp_bytes){item->input.data, (size_t)entry->bytes};

@@ -25,6 +25,7 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
     if (status != PARAPET_OK)
         return status;
     shard->build->target = head->target;
+    shard->build->draft = pp_cache_draft(context->cache);
     shard->build->buffer_bytes = transfer->memory.writer_bytes;
     if (transfer->session->arrays[head->target].notes != NULL)
         pp_shard_build_describe(shard->build);

@@ -31,6 +31,9 @@ class Statistics:
     local_peak_bytes: int
     description_messages: int
     descriptions_reused: int
+    cache_hits: int
+    cache_misses: int
+    cache_bytes: int
 
 
 def read_statistics(store: Any) -> Statistics:

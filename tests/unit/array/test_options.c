@@ -10,7 +10,7 @@ static const char *const names[] = {"memory_bytes", "threads",         "io_threa
                                     "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
                                     "ignore_seal",  "ignore_launcher", "expected_servers", "servers",
                                     "ownership",    "transport",       "deadline_seconds", "locks",
-                                    "takeover",     "weights",         "local_bytes"};
+                                    "takeover",     "weights",         "local_bytes",      "cache_bytes"};
 enum { NAME_COUNT = sizeof names / sizeof names[0] };
 
 enum { WORDS_MOST = 6 };
@@ -152,6 +152,7 @@ static void test_options__every_field_can_be_set_by_its_name(void **state)
                                                      .transport = PARAPET_TRANSPORT_MESSAGES,
                                                      .deadline_seconds = 2,
                                                      .locks = PARAPET_LOCKS_RECORD,
+                                                     .cache_bytes = 2,
                                                      .takeover = 1,
                                                      .weights = "2",
                                                      .local_bytes = 2 << 20};
@@ -217,6 +218,7 @@ static void test_options__environment_fills_what_is_not_given(void **state)
         variable_of(names[i], variable);
         (void)setenv(variable, is_size(names[i]) ? "8MiB" : (i >= 5 && i < 10) || i == 16 ? "1" : "2", 1);
     }
+    (void)setenv("PARAPET_OWNERSHIP", "lasting", 1); /* which cache_bytes needs */
     assert_ok(pp_options_resolve(&resolved, &given));
     assert_int_equal(resolved.memory_bytes, 8 << 20);
     assert_int_equal(resolved.local_bytes, 8 << 20);
@@ -231,12 +233,13 @@ static void test_options__environment_fills_what_is_not_given(void **state)
     assert_int_equal(resolved.ignore_launcher, 1);
     assert_int_equal(resolved.expected_servers, 2);
     assert_int_equal(resolved.servers, 2);
-    assert_int_equal(resolved.ownership, 2);
+    assert_int_equal(resolved.ownership, PARAPET_OWNERSHIP_LASTING);
     assert_int_equal(resolved.transport, 2);
     assert_int_equal(resolved.deadline_seconds, 2);
     assert_int_equal(resolved.locks, PARAPET_LOCKS_RECORD);
     assert_int_equal(resolved.takeover, 1);
     assert_string_equal(resolved.weights, "2");
+    assert_int_equal(resolved.cache_bytes, 2);
 }
 
 static void test_options__an_empty_variable_counts_as_none(void **state)

@@ -1,0 +1,253 @@
+#include "transfer/cache.h"
+
+#include <string.h>
+
+/* One bucket for so many bytes. */
+#define BYTES_PER_BUCKET ((size_t)64 << 10)
+#define BUCKETS_LEAST ((size_t)64)
+#define BUCKETS_MOST ((size_t)1 << 20)
+
+typedef struct cached_chunk {
+    pp_loan loan; /* first, so that a loan is its chunk */
+    pp_cache *cache;
+    pp_cache_object object;
+    int64_t chunk;
+    struct cached_chunk *next;          /* of the same bucket */
+    struct cached_chunk *older, *newer; /* by use */
+    size_t bytes;
+    unsigned char data[];
+} cached_chunk;
+
+/* The lock of the budget guards all of it. */
+struct pp_cache {
+    pp_budget *budget;
+    size_t limit_bytes, bytes;
+    cached_chunk **buckets;
+    size_t bucket_count;
+    cached_chunk *oldest, *newest;
+    uint64_t drafts;
+};
+
+parapet_status pp_cache_build(pp_cache **cache, pp_budget *budget, size_t limit_bytes)
+{
+    parapet_status status = pp_allocate(cache, sizeof **cache);
+    size_t count = BUCKETS_LEAST;
+    if (status != PARAPET_OK)
+        return status;
+    while (count < BUCKETS_MOST && count < limit_bytes / BYTES_PER_BUCKET)
+        count *= 2;
+    (*cache)->budget = budget;
+    (*cache)->limit_bytes = limit_bytes;
+    (*cache)->bucket_count = count;
+    return pp_allocate_array(&(*cache)->buckets, count, sizeof(*cache)->buckets[0]);
+}
+
+/* ---- The lock is held ---- */
+
+static cached_chunk **bucket_of(const pp_cache *cache, int64_t array, int64_t shard, int64_t chunk)
+{
+    uint64_t mixed = (uint64_t)array * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)shard * UINT64_C(0xbf58476d1ce4e5b9) ^
+                     (uint64_t)chunk * UINT64_C(0x94d049bb133111eb);
+    return &cache->buckets[(mixed ^ (mixed >> 29)) & (cache->bucket_count - 1)];
+}
+
+/* Whatever is known of a chunk, of any version. */
+static cached_chunk *find_any(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
+{
+    cached_chunk *one = *bucket_of(cache, object->array, object->shard, chunk);
+    while (one != NULL &&
+           (one->chunk != chunk || one->object.shard != object->shard || one->object.array != object->array))
+        one = one->next;
+    return one;
+}
+
+static cached_chunk *find(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
+{
+    cached_chunk *one = find_any(cache, object, chunk);
+    bool is_same = one != NULL && object->version != 0 && one->object.version == object->version &&
+                   one->object.is_draft == object->is_draft;
+    return is_same ? one : NULL;
+}
+
+static void unlink_use(pp_cache *cache, cached_chunk *one)
+{
+    *(one->older != NULL ? &one->older->newer : &cache->oldest) = one->newer;
+    *(one->newer != NULL ? &one->newer->older : &cache->newest) = one->older;
+}
+
+static void link_use(pp_cache *cache, cached_chunk *one)
+{
+    one->older = cache->newest;
+    one->newer = NULL;
+    *(cache->newest != NULL ? &cache->newest->newer : &cache->oldest) = one;
+    cache->newest = one;
+}
+
+static void remove_chunk(cached_chunk *one)
+{
+    pp_cache *cache = one->cache;
+    cached_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
+    while (*place != one)
+        place = &(*place)->next;
+    *place = one->next;
+    unlink_use(cache, one);
+    cache->bytes -= one->loan.bytes;
+    pp_free(one);
+}
+
+static void give_back(pp_loan *loan)
+{
+    remove_chunk((cached_chunk *)(void *)loan);
+}
+
+static void drop(cached_chunk *one)
+{
+    pp_budget_withdraw(one->cache->budget, &one->loan);
+    remove_chunk(one);
+}
+
+/* It was used: whatever has to give way does so before it. */
+static void renew(cached_chunk *one)
+{
+    pp_cache *cache = one->cache;
+    pp_budget_withdraw(cache->budget, &one->loan);
+    (void)pp_budget_offer(cache->budget, &one->loan); /* there is room for what was there */
+    unlink_use(cache, one);
+    link_use(cache, one);
+}
+
+/* false: even without all others there is no room. */
+static bool lend(pp_cache *cache, cached_chunk *one)
+{
+    while (cache->bytes + one->loan.bytes > cache->limit_bytes || !pp_budget_offer(cache->budget, &one->loan)) {
+        if (cache->oldest == NULL)
+            return false;
+        drop(cache->oldest);
+    }
+    return true;
+}
+
+static void enter(pp_cache *cache, cached_chunk *one)
+{
+    cached_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
+    one->next = *place;
+    *place = one;
+    link_use(cache, one);
+    cache->bytes += one->loan.bytes;
+}
+
+/* ---- The calls ---- */
+
+void pp_cache_free(pp_cache *cache)
+{
+    if (cache == NULL)
+        return;
+    pp_budget_lock(cache->budget);
+    while (cache->oldest != NULL)
+        drop(cache->oldest);
+    pp_budget_unlock(cache->budget);
+    pp_free(cache->buckets);
+    pp_free(cache);
+}
+
+bool pp_cache_has(pp_cache *cache, const pp_cache_object *object, int64_t chunk)
+{
+    bool is_there;
+    if (cache == NULL)
+        return false;
+    pp_budget_lock(cache->budget);
+    is_there = find(cache, object, chunk) != NULL;
+    pp_budget_unlock(cache->budget);
+    return is_there;
+}
+
+bool pp_cache_has_room(pp_cache *cache, size_t bytes)
+{
+    bool has_room;
+    if (cache == NULL)
+        return false;
+    pp_budget_lock(cache->budget);
+    has_room = bytes <= cache->limit_bytes - cache->bytes;
+    pp_budget_unlock(cache->budget);
+    return has_room;
+}
+
+bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk, void *target, size_t bytes)
+{
+    cached_chunk *one;
+    bool is_there;
+    if (cache == NULL)
+        return false;
+    pp_budget_lock(cache->budget);
+    one = find(cache, object, chunk);
+    is_there = one != NULL && one->bytes == bytes;
+    if (is_there) {
+        memcpy(target, one->data, bytes);
+        renew(one);
+    }
+    pp_budget_unlock(cache->budget);
+    return is_there;
+}
+
+void pp_cache_put(pp_cache *cache, const pp_cache_object *object, int64_t chunk, const void *data, size_t bytes)
+{
+    size_t all_bytes = sizeof(cached_chunk) + bytes;
+    cached_chunk *one = NULL, *known;
+    if (cache == NULL || object->version == 0 || all_bytes > cache->limit_bytes ||
+        pp_allocate(&one, all_bytes) != PARAPET_OK)
+        return;
+    one->loan = (pp_loan){.bytes = all_bytes, .give_back = give_back};
+    one->cache = cache;
+    one->object = *object;
+    one->chunk = chunk;
+    one->bytes = bytes;
+    memcpy(one->data, data, bytes);
+    pp_budget_lock(cache->budget);
+    if ((known = find_any(cache, object, chunk)) != NULL)
+        drop(known);
+    if (lend(cache, one))
+        enter(cache, one);
+    else
+        pp_free(one);
+    pp_budget_unlock(cache->budget);
+}
+
+uint64_t pp_cache_draft(pp_cache *cache)
+{
+    uint64_t number = 0;
+    if (cache == NULL)
+        return 0;
+    pp_budget_lock(cache->budget);
+    number = ++cache->drafts;
+    pp_budget_unlock(cache->budget);
+    return number;
+}
+
+void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t version, int64_t chunk_count)
+{
+    cached_chunk *one;
+    int64_t chunk;
+    if (cache == NULL)
+        return;
+    pp_budget_lock(cache->budget);
+    for (chunk = PP_CACHE_INDEX; chunk < chunk_count; chunk++)
+        if ((one = find(cache, draft, chunk)) != NULL) {
+            one->object.version = version;
+            one->object.is_draft = false;
+        }
+    pp_budget_unlock(cache->budget);
+}
+
+void pp_cache_forget(pp_cache *cache, int64_t array)
+{
+    cached_chunk *one, *newer;
+    if (cache == NULL)
+        return;
+    pp_budget_lock(cache->budget);
+    for (one = cache->oldest; one != NULL; one = newer) {
+        newer = one->newer;
+        if (one->object.array == array)
+            drop(one);
+    }
+    pp_budget_unlock(cache->budget);
+}
