@@ -1,5 +1,6 @@
 #include "base/budget.h"
 
+#include <assert.h>
 #include <stdint.h>
 
 #include "base/checked.h"
@@ -192,13 +193,16 @@ void pp_budget_unlock(pp_budget *budget)
     (void)pthread_mutex_unlock(&budget->mutex);
 }
 
-bool pp_budget_offer(pp_budget *budget, pp_loan *loan)
+bool pp_budget_has_room(const pp_budget *budget, size_t bytes, size_t withdrawn_bytes)
 {
-    size_t taken = atomic_load(&budget->used_bytes) + budget->spare_bytes + budget->lent_bytes;
-    if (loan->bytes > budget->limit_bytes - taken)
-        return false;
+    size_t taken = atomic_load(&budget->used_bytes) + budget->spare_bytes + budget->lent_bytes - withdrawn_bytes;
+    return bytes <= budget->limit_bytes - taken;
+}
+
+void pp_budget_offer(pp_budget *budget, pp_loan *loan)
+{
+    assert(pp_budget_has_room(budget, loan->bytes, 0));
     link_loan(budget, loan);
-    return true;
 }
 
 void pp_budget_withdraw(pp_budget *budget, pp_loan *loan)

@@ -73,9 +73,13 @@ void pp_budget_reclaim(pp_budget *budget, pp_loan *loan);
 void pp_budget_lock(pp_budget *budget);
 void pp_budget_unlock(pp_budget *budget);
 
-/* While it is locked: lends what was not reserved before, if there is room beside all that is in use, spare or lent;
- * false: there is none. And the other way round: the bytes are nobody's. */
-bool pp_budget_offer(pp_budget *budget, pp_loan *loan);
+/* While it is locked: whether there is room for this much beside all that is in use, spare or lent, once so much of
+ * what is lent is withdrawn. */
+bool pp_budget_has_room(const pp_budget *budget, size_t bytes, size_t withdrawn_bytes);
+
+/* While it is locked: lends what was not reserved before, and there is room for; and the other way round: the bytes
+ * are nobody's. */
+void pp_budget_offer(pp_budget *budget, pp_loan *loan);
 void pp_budget_withdraw(pp_budget *budget, pp_loan *loan);
 
 size_t pp_budget_available(const pp_budget *budget);

@@ -111,22 +111,36 @@ static void renew(cached_chunk *one)
 {
     pp_cache *cache = one->cache;
     pp_budget_withdraw(cache->budget, &one->loan);
-    (void)pp_budget_offer(cache->budget, &one->loan); /* there is room for what was there */
+    pp_budget_offer(cache->budget, &one->loan);
     unlink_use(cache, one);
     link_use(cache, one);
 }
 
-/* false: even without all others there is no room. */
-static bool lend(pp_cache *cache, cached_chunk *one)
+/* Room for this much more; false: even without all others there is none, and they stay. */
+static bool make_room(pp_cache *cache, size_t bytes)
 {
-    while (cache->bytes + one->loan.bytes > cache->limit_bytes || !pp_budget_offer(cache->budget, &one->loan)) {
-        if (cache->oldest == NULL)
-            return false;
+    if (bytes > cache->limit_bytes || !pp_budget_has_room(cache->budget, bytes, cache->bytes))
+        return false;
+    while (bytes > cache->limit_bytes - cache->bytes || !pp_budget_has_room(cache->budget, bytes, 0))
         drop(cache->oldest);
-    }
     return true;
 }
 
+static parapet_status build_chunk(cached_chunk **made, pp_cache *cache, const pp_cache_object *object, int64_t chunk,
+                                  size_t bytes)
+{
+    parapet_status status = pp_allocate(made, sizeof **made + bytes);
+    if (status != PARAPET_OK)
+        return status;
+    **made = (cached_chunk){.loan = {.bytes = sizeof **made + bytes, .give_back = give_back},
+                            .cache = cache,
+                            .object = *object,
+                            .chunk = chunk,
+                            .bytes = bytes};
+    return PARAPET_OK;
+}
+
+/* There is room. */
 static void enter(pp_cache *cache, cached_chunk *one)
 {
     cached_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
@@ -134,6 +148,15 @@ static void enter(pp_cache *cache, cached_chunk *one)
     *place = one;
     link_use(cache, one);
     cache->bytes += one->loan.bytes;
+    pp_budget_offer(cache->budget, &one->loan);
+}
+
+static void publish_chunk(cached_chunk *one, uint64_t version)
+{
+    one->object.version = version;
+    one->object.is_draft = false;
+    if (version == 0)
+        drop(one);
 }
 
 /* ---- The calls ---- */
@@ -163,11 +186,12 @@ bool pp_cache_has(pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 
 bool pp_cache_has_room(pp_cache *cache, size_t bytes)
 {
+    size_t all_bytes = sizeof(cached_chunk) + bytes;
     bool has_room;
     if (cache == NULL)
         return false;
     pp_budget_lock(cache->budget);
-    has_room = bytes <= cache->limit_bytes - cache->bytes;
+    has_room = all_bytes <= cache->limit_bytes - cache->bytes && pp_budget_has_room(cache->budget, all_bytes, 0);
     pp_budget_unlock(cache->budget);
     return has_room;
 }
@@ -191,24 +215,17 @@ bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk,
 
 void pp_cache_put(pp_cache *cache, const pp_cache_object *object, int64_t chunk, const void *data, size_t bytes)
 {
-    size_t all_bytes = sizeof(cached_chunk) + bytes;
-    cached_chunk *one = NULL, *known;
-    if (cache == NULL || object->version == 0 || all_bytes > cache->limit_bytes ||
-        pp_allocate(&one, all_bytes) != PARAPET_OK)
+    cached_chunk *one = NULL;
+    if (cache == NULL)
         return;
-    one->loan = (pp_loan){.bytes = all_bytes, .give_back = give_back};
-    one->cache = cache;
-    one->object = *object;
-    one->chunk = chunk;
-    one->bytes = bytes;
-    memcpy(one->data, data, bytes);
     pp_budget_lock(cache->budget);
-    if ((known = find_any(cache, object, chunk)) != NULL)
-        drop(known);
-    if (lend(cache, one))
+    if ((one = find_any(cache, object, chunk)) != NULL)
+        drop(one);
+    if (object->version != 0 && make_room(cache, sizeof *one + bytes) &&
+        build_chunk(&one, cache, object, chunk, bytes) == PARAPET_OK) {
+        memcpy(one->data, data, bytes);
         enter(cache, one);
-    else
-        pp_free(one);
+    }
     pp_budget_unlock(cache->budget);
 }
 
@@ -231,10 +248,8 @@ void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t ve
         return;
     pp_budget_lock(cache->budget);
     for (chunk = PP_CACHE_INDEX; chunk < chunk_count; chunk++)
-        if ((one = find(cache, draft, chunk)) != NULL) {
-            one->object.version = version;
-            one->object.is_draft = false;
-        }
+        if ((one = find(cache, draft, chunk)) != NULL)
+            publish_chunk(one, version);
     pp_budget_unlock(cache->budget);
 }
 
