@@ -322,8 +322,6 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
     if (status != PARAPET_OK)
         return status;
     context->budget = &store->budget;
-    context->cache = store->cache;
-    context->cache_array = array->cache_number;
     context->threads = may_start ? (int)store->options.threads : 1;
     context->has_storage_thread = may_start;
     context->progress = store->options.progress;

@@ -79,6 +79,20 @@ static parapet_status take_parts(batch *all, int i)
     return pp_parts_init_step(&all->parts[i], entry->parts, entry->part_count, layout, type, *all->step);
 }
 
+/* Only what is read and written here goes through the cache: who verifies or seals wants to know what is stored, and
+ * the arrays of series and checkpoints are written once. */
+static parapet_status find_context(batch *all, int i)
+{
+    parapet_array *array = all->list[i].array;
+    pp_transfer_context *context = &all->contexts[i];
+    parapet_status status = pp_array_transfer_context(array, context);
+    if (status != PARAPET_OK)
+        return status;
+    context->cache = array->is_apart ? NULL : all->store->cache;
+    context->cache_array = array->cache_number;
+    return pp_epochs_place(array, all->direction, context);
+}
+
 static void list_array(batch *all, int i)
 {
     all->arrays[i] = (pp_transfer_array){
@@ -95,8 +109,7 @@ static parapet_status check_batch(batch *all)
         if ((status = check_listed(all, i)) == PARAPET_OK &&
             (status = all->direction == PP_WRITING ? pp_array_check_writable(array) : pp_array_check_usable(array)) ==
                 PARAPET_OK &&
-            (status = pp_array_transfer_context(array, &all->contexts[i])) == PARAPET_OK &&
-            (status = pp_epochs_place(array, all->direction, &all->contexts[i])) == PARAPET_OK)
+            (status = find_context(all, i)) == PARAPET_OK)
             status = take_parts(all, i);
         if (status == PARAPET_OK)
             list_array(all, i);
@@ -121,8 +134,7 @@ static parapet_status list_arrays(batch *all)
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++) {
-        if ((status = pp_array_transfer_context(all->list[i].array, &all->contexts[i])) == PARAPET_OK)
-            status = pp_epochs_place(all->list[i].array, all->direction, &all->contexts[i]);
+        status = find_context(all, i);
         list_array(all, i);
     }
     return status;

@@ -3,9 +3,12 @@
  * within the plan.
  *
  *     test_cache */
+#include <fcntl.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "array/open.h"
 #include "draw.h"
@@ -149,6 +152,56 @@ static void see_other_jobs(void)
     read_right(others, &all);
 }
 
+/* ---- What checks find ---- */
+
+static void swap_byte(int file, off_t at)
+{
+    unsigned char byte = 0;
+    launch_expect(&run, pread(file, &byte, 1, at) == 1, "a byte");
+    byte ^= 0xff;
+    launch_expect(&run, pwrite(file, &byte, 1, at) == 1, "a byte");
+}
+
+/* Behind the back of everybody who looks at inode, length and time of change: the first chunk, and the index. */
+static void damage_shard(const char *name)
+{
+    struct timespec times[2] = {{.tv_nsec = UTIME_OMIT}};
+    struct stat before;
+    char path[700];
+    int file;
+    (void)snprintf(path, sizeof path, "%s/%s/a/c/0/0", run.folder, name);
+    file = open(path, O_RDWR);
+    launch_expect(&run, file >= 0 && fstat(file, &before) == 0, "a shard");
+    swap_byte(file, 1);
+    swap_byte(file, before.st_size - 8);
+    times[1] = before.st_mtim;
+    launch_expect(&run, futimens(file, times) == 0, "its time");
+    (void)close(file);
+}
+
+static int64_t count_torn(parapet_check_depth depth)
+{
+    parapet_check_summary summary = {0};
+    (void)LAUNCH_OK(&run, parapet_array_check(array, depth, NULL, NULL, &summary));
+    return summary.torn;
+}
+
+/* A check is about what is stored. */
+static void check_storage(const char *name)
+{
+    static const tile all = {{0, 0}, {ROWS, COLUMNS}};
+    write_right(array, &all);
+    read_right(array, &all);
+    if (run.rank == 0)
+        damage_shard(name);
+    launch_barrier();
+    launch_expect(&run, count_torn(PARAPET_CHECK_INDEX) > 0, "a damaged index is found beside the cache");
+    if (run.rank == 0)
+        damage_shard(name);
+    launch_barrier();
+    launch_expect(&run, count_torn(PARAPET_CHECK_DATA) == 0, "and is well again");
+}
+
 /* ---- At random ---- */
 
 static void resize(void)
@@ -264,6 +317,7 @@ static void run_case(uint64_t seed, const cache_case *by)
         if (by->cache_bytes >= 1 << 20) { /* it holds all */
             read_once();
             merge_without_reading();
+            check_storage(name);
         }
         see_other_jobs();
         run_rounds();
