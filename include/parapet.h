@@ -506,7 +506,8 @@ typedef struct parapet_part {
 
 /* [collective] Writes any number of parts, including none. The parts of all ranks together must not overlap. All
  * shards are staged, that is, written completely but not visible, before the first becomes visible; so a failure
- * before that point leaves the array unchanged. A sealed array is unsealed. */
+ * before that point leaves the array unchanged. A sealed array is unsealed at that point; what is kept of its shards
+ * must be what was sealed. */
 PARAPET_API parapet_status parapet_array_write(parapet_array *array, const parapet_part *parts, int part_count);
 
 /* [collective] Reads any number of parts, including none. Parts may overlap. */

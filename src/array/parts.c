@@ -7,6 +7,7 @@
 #include "array/hold.h"
 #include "array/refresh.h"
 #include "array/resize.h"
+#include "array/seal.h"
 #include "array/state.h"
 #include "array/store.h"
 #include "base/reserved.h"
@@ -156,11 +157,11 @@ static void list_paths(batch *all)
             all->paths[all->path_count++] = all->list[i].array->path;
 }
 
-/* Takes off seals and completes what a crash left undone, first of all. */
+/* Completes what a crash left undone, first of all. A seal that is in force stays until the new shards are staged. */
 static bool must_change_first(const parapet_array *array)
 {
-    return array->is_sealed || array->has_head || array->is_mark_ignored ||
-           pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE);
+    return !array->is_sealed && (array->has_head || array->is_mark_ignored ||
+                                 pp_json_has(array->document.attributes, PP_RESERVED_ATTRIBUTE));
 }
 
 /* Rank 0: shares the arrays with others that write, and looks whether they can be written as they are. */
@@ -277,6 +278,74 @@ static parapet_status hold_batch(batch *all)
     status = hold_guarded(all);
     open_guards(all);
     return status;
+}
+
+/* ---- Sealed arrays: what is kept of old shards is what was sealed ---- */
+
+/* The same on all ranks. */
+static int count_sealed(const batch *all)
+{
+    int i, count = 0;
+    for (i = 0; i < all->count; i++)
+        count += all->list[i].array->is_sealed;
+    return count;
+}
+
+/* [collective] Rank 0 changes the handles, which no local read uses meanwhile, and tells the others. */
+static parapet_status change_handles(batch *all, const char *phase, pp_rank0_work work)
+{
+    pp_rank0_task task = {
+        .subject = all, .work = work, .print = print_states, .adopt = adopt_states, .mark_broken = mark_broken};
+    parapet_status status;
+    close_guards(all);
+    if ((status = pp_comm_agree(all->store->comm, phase, PARAPET_OK)) == PARAPET_OK)
+        status = pp_rank0_do(all->store->comm, phase, &task);
+    open_guards(all);
+    return status;
+}
+
+static parapet_status break_seals(void *subject, const void *argument)
+{
+    batch *all = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    (void)argument;
+    for (i = 0; i < all->path_count && status == PARAPET_OK; i++)
+        status = pp_hold_prove(&all->holds[i]);
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        if (all->list[i].array->is_sealed && (status = pp_seal_break_shared(all->list[i].array)) != PARAPET_OK &&
+            i > 0)
+            status = pp_fail_within(status, "array \"%s\"", all->list[i].array->path);
+    return status;
+}
+
+static parapet_status refresh_sealed(void *subject, const void *argument)
+{
+    const batch *all = subject;
+    parapet_status status = PARAPET_OK;
+    int i;
+    (void)argument;
+    for (i = 0; i < all->count && status == PARAPET_OK; i++)
+        if (all->list[i].array->is_sealed && !all->list[i].array->is_apart)
+            status = pp_array_refresh(all->list[i].array);
+    return status;
+}
+
+/* [collective] Staging has failed. Where another job that writes has taken a seal off meanwhile, its pages are gone
+ * and its shards are not those that were sealed: that is no damage, and staging begins again without the seal. */
+static parapet_status look_for_broken_seals(batch *all, parapet_status failed, bool *is_again)
+{
+    pp_failure failure = {0};
+    int sealed = count_sealed(all);
+    parapet_status status;
+    *is_again = false;
+    if (sealed == 0 || failed == PARAPET_OK || pp_comm_is_lost(all->store->comm) ||
+        !pp_array_is_worth_looking(failed))
+        return failed;
+    pp_failure_take(&failure, failed);
+    status = change_handles(all, "looking again", refresh_sealed);
+    *is_again = status == PARAPET_OK && count_sealed(all) < sealed;
+    return *is_again || status == PARAPET_ERR_STALE ? status : pp_failure_put(&failure);
 }
 
 /* Rank 0: as a rule nobody else has the arrays and they are as the handles know them; then all ranks learn of it
@@ -421,6 +490,22 @@ static void forget_batch(const batch *all)
             pp_cache_forget(all->store->cache, all->list[i].array->cache_number);
 }
 
+/* [collective] Seals are still in force. */
+static parapet_status stage_batch(batch *all, pp_staged *staged)
+{
+    parapet_status status;
+    bool is_again;
+    do {
+        pp_staged_clear(staged);
+        if ((status = list_arrays(all)) == PARAPET_OK)
+            status = pp_transfer_stage(&all->team, all->arrays, all->count, staged);
+        status = look_for_broken_seals(all, status, &is_again);
+        if (is_again && all->team.kept != NULL)
+            pp_kept_choose(all->team.kept, 0); /* the first attempt has used up what was chosen */
+    } while (is_again);
+    return status == PARAPET_OK && count_sealed(all) > 0 ? change_handles(all, "unsealing", break_seals) : status;
+}
+
 static parapet_status write_batch(batch *all)
 {
     pp_epochs_mark began;
@@ -430,8 +515,7 @@ static parapet_status write_batch(batch *all)
     if (status == PARAPET_OK && !is_held)
         status = hold_batch(all);
     began = pp_epochs_mark_now(all->store);
-    if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK &&
-        (status = pp_transfer_stage(&all->team, all->arrays, all->count, &staged)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = stage_batch(all, &staged)) == PARAPET_OK)
         status = publish_staged(all, &staged);
     if (status == PARAPET_OK)
         pp_epochs_note(all->store, PP_WRITING, &began);

@@ -19,6 +19,17 @@ parapet_status pp_array_make_changeable(parapet_array *array)
     return status == PARAPET_OK ? pp_trim_finish(array) : status;
 }
 
+parapet_status pp_array_make_continuable(parapet_array *array, int64_t extent)
+{
+    bool is_cut[PARAPET_MAX_NDIM] = {true};
+    int64_t shape[PARAPET_MAX_NDIM];
+    parapet_status status;
+    memcpy(shape, array->document.shape, sizeof shape);
+    shape[0] = extent;
+    status = pp_seal_verify_edge(array, shape, is_cut);
+    return status == PARAPET_OK ? pp_array_make_changeable(array) : status;
+}
+
 /* What a document is to say of the shape. */
 typedef struct new_shape {
     const int64_t *shape;
@@ -158,8 +169,13 @@ static parapet_status check_arguments(parapet_array *array, const int64_t *shape
 
 static parapet_status resize(parapet_array *array, const void *shape)
 {
+    bool is_shrunk[PARAPET_MAX_NDIM] = {false};
     parapet_status status;
-    if ((status = pp_array_make_changeable(array)) != PARAPET_OK)
+    int d;
+    for (d = 0; d < array->document.ndim; d++)
+        is_shrunk[d] = ((const int64_t *)shape)[d] < array->document.shape[d];
+    if ((status = pp_seal_verify_edge(array, shape, is_shrunk)) != PARAPET_OK ||
+        (status = pp_array_make_changeable(array)) != PARAPET_OK)
         return status;
     return array->document.ndim > 0 ? apply(array, shape, false) : PARAPET_OK;
 }

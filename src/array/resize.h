@@ -10,6 +10,10 @@
 /* Removes a seal, and completes an interrupted shrinking: the first step of every change of shards. */
 parapet_status pp_array_make_changeable(parapet_array *array);
 
+/* The same for an array that will end, or go on, at this extent of its first dimension. What is kept of the shards
+ * there must be what was sealed. */
+parapet_status pp_array_make_continuable(parapet_array *array, int64_t extent);
+
 /* The following functions need an array that was made changeable and that has dimensions. */
 
 /* Gives the first dimension this extent; if it shrinks, everything beyond is removed and trimmed. */

@@ -5,6 +5,7 @@
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/change.h"
+#include "array/refresh.h"
 #include "array/seal_objects.h"
 #include "array/stored_document.h"
 #include "array/trim.h"
@@ -80,6 +81,24 @@ parapet_status pp_seal_break(parapet_array *array)
     if ((status = switch_document(array, PP_SEAL_OFF)) != PARAPET_OK)
         return status;
     return pp_seal_remove_objects(array);
+}
+
+parapet_status pp_seal_break_shared(parapet_array *array)
+{
+    bool is_sealed = false;
+    pp_edit edit;
+    parapet_status status;
+    if (array->is_apart)
+        return pp_seal_break(array);
+    if ((status = pp_edit_begin(&edit, array->store, array->path)) != PARAPET_OK)
+        return status;
+    if ((status = pp_array_refresh(array)) == PARAPET_OK && (status = pp_edit_prove(&edit)) == PARAPET_OK &&
+        array->is_sealed)
+        status = pp_array_edit_held(array, mark_document, &is_sealed, PP_SEAL_OFF);
+    if (status == PARAPET_OK && array->has_head)
+        status = pp_seal_remove_objects(array);
+    pp_edit_end(&edit);
+    return status;
 }
 
 static parapet_status unseal(parapet_array *array, const void *argument)

@@ -4,8 +4,12 @@
 
 #include "base/status.h"
 
-/* Unseals if sealed, on rank 0: the first step of every write. */
+/* Unseals if sealed, on rank 0. */
 parapet_status pp_seal_break(parapet_array *array);
+
+/* The same for who shares the array with others that write, of whom one may be faster: the last step of a write
+ * before its shards become visible. Until then old shards are read as what the seal says. */
+parapet_status pp_seal_break_shared(parapet_array *array);
 
 /* The steps of sealing, on rank 0. First, what an earlier seal or a shrinking has left is removed; then the pages are
  * written, whose digests go into the head; last the head and the document, which seals the array. */
@@ -21,6 +25,12 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count);
  * index), and shares the work among the ranks; part of a call that has begun, same status on every rank
  * (seal_verify.c). */
 parapet_status pp_arrays_verify(parapet_array *const *arrays, int count);
+
+/* [local] If the array is sealed, compares the shards that are kept in part when it is cut to this shape in the
+ * marked dimensions with the seal, contents included: before the seal is broken, since then nobody can tell
+ * (seal_verify.c).
+ */
+parapet_status pp_seal_verify_edge(parapet_array *array, const int64_t *shape, const bool *is_cut);
 
 /* Shards of many arrays are dealt to the servers in turn. Returns the first shard of an array that belongs to this
  * rank, if the arrays before it have this many shards; INT64_MAX: none, this rank is not a server. */

@@ -3,6 +3,7 @@
 #include "array/seal.h"
 #include "array/seal_objects.h"
 #include "base/checked.h"
+#include "plan/worklist.h"
 
 int64_t pp_seal_first_own(const parapet_store *store, int64_t before)
 {
@@ -39,6 +40,53 @@ static parapet_status verify_share(parapet_array *array, int64_t share)
         status = verify_shard(array, &context, number);
     pp_seal_forget_pages(array);
     return status == PARAPET_OK ? status : pp_fail_within(status, "array \"%s\"", array->path);
+}
+
+/* ---- What is kept of shards that are cut ---- */
+
+static parapet_status verify_contents(const pp_transfer_context *context, int64_t number)
+{
+    pp_shard shard = {0};
+    parapet_status status = pp_shard_open(context, number, &shard);
+    if (status == PARAPET_OK && shard.reader != NULL)
+        status = pp_shard_verify_all(context, &shard);
+    pp_shard_close(&shard);
+    return status;
+}
+
+/* The number that a shard has in the present grid; -1: it is not in it. */
+static int64_t number_before(const pp_grid *before, const pp_grid *after, int64_t number)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    int d;
+    pp_grid_cell_position(after, number, cell);
+    for (d = 0; d < before->ndim; d++)
+        if (cell[d] >= before->cells[d])
+            return -1;
+    return pp_grid_cell_number(before, cell);
+}
+
+parapet_status pp_seal_verify_edge(parapet_array *array, const int64_t *shape, const bool *is_cut)
+{
+    const pp_grid *before = &array->layout.tiling.shards;
+    pp_worklist list = {0};
+    pp_transfer_context context;
+    pp_grid after;
+    parapet_status status;
+    size_t i;
+    if (!array->is_sealed)
+        return PARAPET_OK;
+    if ((status = pp_array_transfer_context(array, &context)) != PARAPET_OK ||
+        (status = pp_grid_init(&after, before->ndim, shape, array->document.grid_shape)) != PARAPET_OK)
+        return status;
+    status = pp_worklist_build_edge(&list, &after, is_cut, context.budget);
+    for (i = 0; i < list.count && status == PARAPET_OK; i++) {
+        int64_t number = number_before(before, &after, list.work[i].shard);
+        if (number >= 0)
+            status = verify_contents(&context, number);
+    }
+    pp_worklist_clear(&list);
+    return status;
 }
 
 parapet_status pp_arrays_verify(parapet_array *const *arrays, int count)

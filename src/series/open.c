@@ -110,7 +110,7 @@ static parapet_status take_arrays(parapet_series *series, bool changes)
 static parapet_status repair_array(const parapet_series *series, parapet_array *array, bool cuts)
 {
     int64_t steps = series->steps_committed, row_steps = pp_array_document_of(array)->grid_shape[0];
-    parapet_status status = pp_array_make_changeable(array);
+    parapet_status status = pp_array_make_continuable(array, steps);
     if (status == PARAPET_OK)
         status = series->is_uncertain ? pp_array_trim_beyond(array, steps) : pp_array_resize_first(array, steps);
     if (status != PARAPET_OK || !cuts)

@@ -123,6 +123,14 @@ static size_t write_staging(const pp_layout *layout, const pp_memory_case *memor
     return pp_align_up(bytes, PP_PAGE_BYTES) + deliveries_bytes(memory, bytes);
 }
 
+/* Of a new shard and, if some of it is kept, of the old one, which has checksums if it was sealed. */
+static size_t list_bytes_of(const pp_layout *layout, const pp_memory_case *memory)
+{
+    size_t checksums = (size_t)layout->tiling.chunks.cell_count * sizeof(uint32_t);
+    return pp_shard_build_list_bytes(layout, memory->keeps_old) +
+           (memory->keeps_old && memory->is_sealed ? checksums : 0);
+}
+
 /* What a slot consists of. Its buffers stay when its next window is of another array, so each is as large as the
  * largest that it is needed for. */
 typedef struct write_slot {
@@ -139,7 +147,7 @@ static void grow_slot(write_slot *slot, const pp_layout *layout, const pp_memory
     if (window > 1)
         slot->output_bytes = pp_max_size(slot->output_bytes, pp_align_up((size_t)window * bound, PP_PAGE_BYTES));
     if (memory->shard_count > 1) /* what it is about may be another shard */
-        slot->list_bytes = pp_max_size(slot->list_bytes, pp_shard_build_list_bytes(layout, memory->keeps_old));
+        slot->list_bytes = pp_max_size(slot->list_bytes, list_bytes_of(layout, memory));
     if (memory->has_remote)
         slot->staging_bytes = pp_max_size(slot->staging_bytes, write_staging(layout, memory, window_most));
 }
@@ -172,7 +180,7 @@ static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, con
 /* Beside slots. */
 static size_t write_fixed(const pp_layout *layout, const pp_memory_case *memory)
 {
-    return pp_shard_build_list_bytes(layout, memory->keeps_old) + pp_shard_build_write_bytes(layout);
+    return list_bytes_of(layout, memory) + pp_shard_build_write_bytes(layout);
 }
 
 static parapet_status plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,

@@ -16,7 +16,7 @@ typedef struct pp_memory_case {
     int threads;
     bool has_threads;      /* storage runs beside encoding: more than one window is under way */
     bool keeps_old;        /* writing: some shard is only partly covered */
-    bool is_sealed;        /* reading: some array is, and has checksums of chunks beside the indexes of shards */
+    bool is_sealed;        /* some array is: shards that are read have checksums of chunks beside their indexes */
     bool has_remote;       /* some claim belongs to another rank: pieces may arrive as messages */
     bool uses_direct;      /* some of those ranks can be reached without messages */
     size_t fragment_bytes; /* of a message */

@@ -443,6 +443,40 @@ static void verify_anew(bed *used, const damage *done)
     close_all(used);
 }
 
+/* Every third row, so that something of every shard is kept. */
+static parapet_status write_thinly(bed *used)
+{
+    parapet_array_parts list[WRITTEN];
+    rows dealt;
+    int i, k, count = 0;
+    deal_rows(&dealt, used, &whole, 1);
+    for (i = 0; i < dealt.part_count; i++)
+        if (dealt.starts[i][0] % 3 == 1)
+            dealt.parts[count++] = dealt.parts[i];
+    for (k = 0; k < WRITTEN; k++)
+        list[k] = (parapet_array_parts){.array = used->arrays[k], .parts = dealt.parts, .part_count = count};
+    return parapet_arrays_write(list, WRITTEN);
+}
+
+/* Ranks that keep something of a damaged shard would have to invent it: nobody writes, and the seals stay. */
+static void write_anew(bed *used, const damage *done)
+{
+    parapet_status status;
+    int k, sealed = 0;
+    if (done->harm == harm_add || strncmp(done->key, "long", 4) == 0) /* nothing of those is kept */
+        return;
+    if (open_all(used, PARAPET_UPDATE)) {
+        status = LAUNCH_AGREED(used->run, write_thinly(used));
+        launch_expect(used->run, status == done->status, "a write that keeps some of what is damaged");
+        launch_expect(used->run, done->harm == harm_swap || strstr(parapet_error_message(), done->key) != NULL,
+                      "the key in the sentence of a write");
+        for (k = 0; k < ARRAYS; k++)
+            sealed += used->arrays[k]->is_sealed;
+        launch_expect(used->run, sealed == ARRAYS, "seals that stay");
+    }
+    close_all(used);
+}
+
 static void check_damage(bed *used, const damage *done)
 {
     static kept_file file, neighbour;
@@ -453,6 +487,7 @@ static void check_damage(bed *used, const damage *done)
     }
     launch_barrier();
     verify_anew(used, done);
+    write_anew(used, done);
     if (used->rank == 0) {
         put_back(&file);
         put_back(&neighbour);
@@ -460,7 +495,7 @@ static void check_damage(bed *used, const damage *done)
     launch_barrier();
 }
 
-static void test_seal_many__verifying_finds_damage(launch *run)
+static void test_seal_many__verifying_and_writing_find_damage(launch *run)
 {
     bed used;
     size_t i;
@@ -470,6 +505,12 @@ static void test_seal_many__verifying_finds_damage(launch *run)
     close_all(&used);
     for (i = 0; i < sizeof damages / sizeof damages[0]; i++)
         check_damage(&used, &damages[i]);
+    if (open_all(&used, PARAPET_UPDATE)) {
+        (void)LAUNCH_OK(run, write_thinly(&used));
+        launch_expect(run, !used.arrays[0]->is_sealed && used.arrays[3]->is_sealed, "a seal that a write takes off");
+        read_back(&used);
+    }
+    close_all(&used);
 }
 
 /* Of sharded arrays the index of every shard; of others nothing. Their pages came with the heads. */
@@ -497,7 +538,7 @@ int main(int argc, char **argv)
     test_seal_many__bytes_are_those_of_one_process_that_reads(&run, "shrunk", shrink);
     test_seal_many__what_was_just_written_is_not_read(&run);
     test_seal_many__lost_notes_are_read_instead(&run);
-    test_seal_many__verifying_finds_damage(&run);
+    test_seal_many__verifying_and_writing_find_damage(&run);
     test_seal_many__verifying_reads_indexes_only(&run);
     (void)launch_case_end(&run, "sealing and verifying many arrays");
     return launch_finish(&run);

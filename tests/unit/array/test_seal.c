@@ -290,6 +290,150 @@ static void test_seal__finds_a_missing_a_new_a_swapped_and_a_stale_shard(void **
     tear_down(&b);
 }
 
+/* Writes the first element. */
+static parapet_status write_one(bed *b, int32_t value)
+{
+    parapet_part part = {.ndim = 2, .start = (int64_t[]){0, 0}, .count = (int64_t[]){1, 1}, .data = &value};
+    return parapet_array_write(b->array, &part, 1);
+}
+
+static void assert_write_fails(bed *b, parapet_status expected, const char *word)
+{
+    assert_fails(write_one(b, -1), expected, word);
+    assert_true(is_sealed(b->array));
+    assert_true(stored_has(b->store, "a/__parapet/seal"));
+    assert_true(stored_contains(b->store, "a/zarr.json", "sealed"));
+}
+
+static void test_seal__what_a_write_keeps_of_a_shard_is_what_was_sealed(void **state)
+{
+    bed b;
+    (void)state;
+    set_up(&b);
+    move_object(b.store, "a/c/0/0", "kept/stale");
+    b.values[1][0] = 77;
+    write_rows(b.array, &b.values[1][0], 1, 1);
+    move_object(b.store, "a/c/0/0", "kept/good");
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(pp_store_remove(b.store->backend, "a/c/0/0"));
+    assert_write_fails(&b, PARAPET_ERR_MISSING, "a/c/0/0 is missing: the array was sealed with it");
+    move_object(b.store, "kept/stale", "a/c/0/0");
+    assert_write_fails(&b, PARAPET_ERR_CORRUPT, "a/c/0/0 is not the shard that was sealed");
+    move_object(b.store, "a/c/0/1", "a/c/0/0");
+    assert_write_fails(&b, PARAPET_ERR_CORRUPT, "a/c/0/0 is not the shard that was sealed");
+    move_object(b.store, "kept/good", "a/c/0/0");
+    assert_ok(write_one(&b, -1));
+    assert_false(is_sealed(b.array));
+    b.values[0][0] = -1;
+    assert_ok(reopen(&b, NULL));
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+static void test_seal__a_write_of_whole_shards_asks_for_no_old_ones(void **state)
+{
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(pp_store_remove(b.store->backend, "a/c/0/0"));
+    write_rows(b.array, &b.values[0][0], 0, 4);
+    assert_false(is_sealed(b.array));
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+static void test_seal__nothing_is_kept_of_a_shard_that_was_not_there(void **state)
+{
+    int32_t row[SIDE] = {0};
+    parapet_part part = {.ndim = 2, .start = (int64_t[]){8, 0}, .count = (int64_t[]){1, SIDE}, .data = row};
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    move_object(b.store, "a/c/0/1", "a/c/2/1");
+    assert_fails(parapet_array_write(b.array, &part, 1), PARAPET_ERR_CORRUPT, "a/c/2/1 was not there");
+    assert_true(is_sealed(b.array));
+    assert_ok(pp_store_remove(b.store->backend, "a/c/2/1"));
+    assert_ok(parapet_array_write(b.array, &part, 1));
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+static void test_seal__what_shrinking_keeps_of_a_shard_is_what_was_sealed(void **state)
+{
+    int64_t shape[] = {3, SIDE};
+    bed b;
+    (void)state;
+    set_up(&b);
+    move_object(b.store, "a/c/0/1", "kept/good");
+    assert_ok(parapet_array_seal(b.array));
+    move_object(b.store, "a/c/0/0", "a/c/0/1");
+    assert_fails(parapet_array_resize(b.array, shape), PARAPET_ERR_CORRUPT,
+                 "a/c/0/1 is not the shard that was sealed");
+    assert_ok(pp_store_remove(b.store->backend, "a/c/0/1"));
+    assert_fails(parapet_array_resize(b.array, shape), PARAPET_ERR_MISSING, "a/c/0/1 is missing");
+    assert_true(is_sealed(b.array));
+    assert_ok(parapet_array_resize(b.array, (int64_t[]){4, SIDE})); /* keeps no shard in part */
+    move_object(b.store, "kept/good", "a/c/0/1");
+    assert_ok(parapet_array_resize(b.array, (int64_t[]){SIDE, SIDE}));
+    (void)memset(b.values[4], 0, sizeof b.values - 4 * sizeof b.values[0]);
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+/* Another job, which writes when the first one has planned and has not yet looked at a shard. */
+typedef struct other_job {
+    parapet_store *store;
+    parapet_array *array;
+    int32_t value;
+    int64_t row;
+    int left;
+} other_job;
+
+static int write_beside(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    other_job *job = context;
+    parapet_part part = {
+        .ndim = 2, .start = (int64_t[]){job->row, 0}, .count = (int64_t[]){1, 1}, .data = &job->value};
+    (void)done_bytes;
+    (void)total_bytes;
+    if (job->left-- == 1)
+        assert_ok(parapet_array_write(job->array, &part, 1));
+    return 0;
+}
+
+static void check_write_beside(int64_t row)
+{
+    other_job job = {.value = -2, .row = row, .left = 1};
+    parapet_store_options options = {.progress = write_beside, .progress_context = &job, .threads = 1};
+    bed b;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(reopen(&b, &options));
+    assert_ok(parapet_store_open(&job.store, MPI_COMM_NULL, "memory:test", PARAPET_UPDATE, NULL));
+    assert_ok(parapet_array_open(&job.array, job.store, "a"));
+    assert_ok(write_one(&b, -1));
+    assert_true(job.left < 1);
+    assert_false(is_sealed(b.array));
+    assert_ok(parapet_array_close(&job.array));
+    assert_ok(parapet_store_close(&job.store));
+    b.values[0][0] = -1;
+    b.values[row][0] = -2;
+    assert_ok(reopen(&b, NULL));
+    assert_false(is_sealed(b.array));
+    assert_false(stored_has(b.store, "a/__parapet/seal"));
+    assert_reads(&b);
+    tear_down(&b);
+}
+
+static void test_seal__taken_off_beside_a_write_is_no_damage(void **state)
+{
+    (void)state;
+    check_write_beside(1); /* the same shard */
+    check_write_beside(5); /* another one */
+}
+
 static void flip(parapet_store *store, const char *key, size_t at)
 {
     size_t bytes;
@@ -662,6 +806,11 @@ int main(void)
         cmocka_unit_test(test_seal__of_equal_arrays_is_equal_whatever_their_history),
         cmocka_unit_test(test_seal__lists_shards_never_written_as_absent),
         cmocka_unit_test(test_seal__finds_a_missing_a_new_a_swapped_and_a_stale_shard),
+        cmocka_unit_test(test_seal__what_a_write_keeps_of_a_shard_is_what_was_sealed),
+        cmocka_unit_test(test_seal__a_write_of_whole_shards_asks_for_no_old_ones),
+        cmocka_unit_test(test_seal__nothing_is_kept_of_a_shard_that_was_not_there),
+        cmocka_unit_test(test_seal__what_shrinking_keeps_of_a_shard_is_what_was_sealed),
+        cmocka_unit_test(test_seal__taken_off_beside_a_write_is_no_damage),
         cmocka_unit_test(test_seal__that_is_damaged_or_missing_is_found_when_opening),
         cmocka_unit_test(test_seal__missing_of_an_array_that_goes_is_no_damage),
         cmocka_unit_test(test_seal__pages_damaged_or_missing_are_found_when_reading),

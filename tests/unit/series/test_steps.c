@@ -530,6 +530,36 @@ static void test_series__refuses_what_is_no_series(void **state)
     stored_close(&store);
 }
 
+/* Steps of a row that is not full are kept when the row is written again. */
+static void test_series__goes_on_from_what_was_sealed(void **state)
+{
+    const subject of = {.steps_per_row = 4, .steps_per_chunk = 2};
+    parapet_store *store = NULL;
+    parapet_series *series = NULL;
+    parapet_array *array = NULL;
+    size_t bytes;
+    char *row;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(create(&series, store, "s", &of));
+    assert_ok(append(series, 0));
+    assert_ok(append(series, 1));
+    assert_ok(parapet_series_close(&series));
+    assert_ok(parapet_array_open(&array, store, "s/u"));
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+    row = stored_get(store, "s/u/c/0/1/0", &bytes);
+    assert_ok(pp_store_remove(store->backend, "s/u/c/0/1/0"));
+    assert_fails(parapet_series_open(&series, store, "s"), PARAPET_ERR_MISSING, "s/u/c/0/1/0 is missing");
+    stored_put(store, "s/u/c/0/1/0", row, bytes);
+    pp_free(row);
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_ok(append(series, 2));
+    assert_ok(parapet_series_close(&series));
+    check_values(store, "s", 3);
+    stored_close(&store);
+}
+
 static void test_series__refuses_a_step_that_is_wrong_and_goes_on(void **state)
 {
     subject of = {2, 2, false};
@@ -777,6 +807,7 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_series__a_first_step_that_is_refused_again_and_again_takes_no_more_memory),
         cmocka_unit_test(test_series__the_limit_named_for_a_row_without_end_does_not_wrap),
         cmocka_unit_test(test_series__refuses_what_is_no_series),
+        cmocka_unit_test(test_series__goes_on_from_what_was_sealed),
         cmocka_unit_test(test_series__refuses_a_step_that_is_wrong_and_goes_on),
         cmocka_unit_test(test_series__refuses_a_step_with_the_dimension_of_the_steps),
         cmocka_unit_test(test_series__a_crash_at_any_operation_loses_only_what_was_not_committed),
