@@ -41,7 +41,9 @@ void pp_copy_source_close(pp_copy_source *source)
 {
     close_slab(source);
     pp_free(source->shards);
+    pp_free(source->objects);
     source->shards = NULL;
+    source->objects = NULL;
     source->shard_count = 0;
 }
 
@@ -58,9 +60,11 @@ parapet_status pp_copy_source_begin(pp_copy_source *source, const pp_box *templa
         source->slab.count[slowest(source)] = 1;
     count = pp_box_element_count(&source->slab);
     source->keeps_readers = count <= READERS_MOST;
-    if ((status = pp_allocate_array(&source->shards, (size_t)count, sizeof source->shards[0])) == PARAPET_OK)
-        source->shard_count = count;
-    return status;
+    if ((status = pp_allocate_array(&source->shards, (size_t)count, sizeof source->shards[0])) != PARAPET_OK)
+        return status;
+    source->shard_count = count;
+    return source->keeps_readers ? PARAPET_OK
+                                 : pp_allocate_array(&source->objects, (size_t)count, sizeof source->objects[0]);
 }
 
 static int64_t chunks_per_shard(const pp_copy_source *source, int d)
@@ -107,6 +111,25 @@ static pp_shard *find_in_slab(pp_copy_source *source, const int64_t *cell)
     return &source->shards[index];
 }
 
+static pp_copy_identity identity_of(const pp_reader *reader)
+{
+    return reader != NULL ? (pp_copy_identity){reader->bytes, reader->version} : (pp_copy_identity){0};
+}
+
+/* Opens the object again that a kept index is of: no other one goes with it. */
+static parapet_status reopen(pp_copy_source *source, const pp_shard *kept, pp_reader **reader)
+{
+    pp_copy_identity before = source->objects[kept - source->shards], now;
+    parapet_status status = pp_store_open_object(source->job->source->store, kept->key, reader);
+    if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND)
+        return status;
+    now = identity_of(*reader);
+    if (now.bytes == before.bytes && now.version == before.version)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_STALE, "another job has replaced or removed %s while it was being copied; copy again",
+                   kept->key);
+}
+
 /* A shard whose index is kept and whose object is not: it is opened again for this visit. */
 static parapet_status borrow_index(pp_copy_source *source, pp_copy_visit *visit)
 {
@@ -117,7 +140,7 @@ static parapet_status borrow_index(pp_copy_source *source, pp_copy_visit *visit)
     visit->shard = &visit->own;
     if (kept->entries == NULL)
         return PARAPET_OK;
-    return pp_store_open_object(source->job->source->store, kept->key, &visit->own.reader);
+    return reopen(source, kept, &visit->own.reader);
 }
 
 static parapet_status open_shard(pp_copy_source *source, const int64_t *cell, int64_t number, pp_copy_visit *visit)
@@ -138,6 +161,7 @@ static parapet_status open_shard(pp_copy_source *source, const int64_t *cell, in
     source->job->done.index_reads += 1;
     if ((status = pp_shard_open(source->job->source, number, visit->shard)) != PARAPET_OK || source->keeps_readers)
         return status;
+    source->objects[visit->shard - source->shards] = identity_of(visit->shard->reader);
     pp_reader_free(visit->shard->reader);
     visit->shard->reader = NULL;
     return borrow_index(source, visit);

@@ -7,6 +7,11 @@
 
 #include "copy/pass.h"
 
+/* Tells an object from another one that is later at its key. */
+typedef struct pp_copy_identity {
+    uint64_t bytes, version;
+} pp_copy_identity;
+
 typedef struct pp_copy_source {
     pp_copy_job *job;
     pp_rechunk_side side; /* the source's grid in the target's index space */
@@ -14,7 +19,8 @@ typedef struct pp_copy_source {
     pp_box slab;          /* shards of the template at one place in the slowest dimension */
     pp_shard *shards;     /* of the slab; a key of NULL: not opened yet */
     int64_t shard_count;
-    bool keeps_readers; /* false: there are too many to keep their objects open beside their indexes */
+    bool keeps_readers;        /* false: there are too many to keep their objects open beside their indexes */
+    pp_copy_identity *objects; /* then: which ones the indexes are of, one of each shard */
 } pp_copy_source;
 
 /* One source chunk that is being visited. */

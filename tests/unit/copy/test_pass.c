@@ -69,9 +69,81 @@ static void test_pass__takes_the_buffers_that_are_planned_for_overlap(void **sta
     stored_close(&store);
 }
 
+/* ---- More shards side by side than are kept open ---- */
+
+enum { EDGE = 34 };
+
+/* 289 shards at each place in any dimension, of two layers of chunks. */
+static void create_cube(parapet_store *store)
+{
+    static int32_t values[EDGE * EDGE * EDGE];
+    int64_t shape[] = {EDGE, EDGE, EDGE}, start[] = {0, 0, 0};
+    parapet_array_spec spec = {.type = PARAPET_INT32,
+                               .ndim = 3,
+                               .shape = shape,
+                               .chunks = (int64_t[]){1, 1, 1},
+                               .shards = (int64_t[]){2, 2, 2},
+                               .codec = "none"};
+    parapet_part part = {.ndim = 3, .start = start, .count = shape, .data = values};
+    parapet_array *array;
+    int i;
+    for (i = 0; i < EDGE * EDGE * EDGE; i++)
+        values[i] = 1 + i;
+    assert_ok(parapet_array_create(&array, store, "source", &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+}
+
+/* Whoever changes the shard in the middle when half of it is copied. */
+typedef struct intruder {
+    parapet_store *store;
+    const char *puts; /* NULL: removes it */
+    bool is_done;
+} intruder;
+
+static int intrude(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    intruder *self = context;
+    if (self->is_done || total_bytes == 0 || done_bytes < total_bytes / 2)
+        return 0;
+    self->is_done = true;
+    if (self->puts != NULL)
+        stored_put_text(self->store, "source/c/8/8/8", self->puts);
+    else
+        assert_ok(pp_store_remove(self->store->backend, "source/c/8/8/8"));
+    return 0;
+}
+
+static void check_intruder(const char *puts)
+{
+    intruder self = {.puts = puts, .is_done = true}; /* while the source is written */
+    parapet_store_options options = {
+        .io_thread = PARAPET_IO_THREAD_NONE, .progress = intrude, .progress_context = &self};
+    parapet_copy_request request = {.source_path = "source",
+                                    .target_path = "copy",
+                                    .changes = {.chunks = "34,34,34", .shards = "none"},
+                                    .no_probe = true,
+                                    .passes = 1};
+    stored_open(&self.store, &options);
+    create_cube(self.store);
+    self.is_done = false;
+    request.source = request.target = self.store;
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_STALE, "replaced or removed source/c/8/8/8");
+    assert_true(self.is_done);
+    stored_close(&self.store);
+}
+
+static void test_pass__an_index_is_not_used_for_another_shard(void **state)
+{
+    (void)state;
+    check_intruder("short");
+    check_intruder(NULL);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_pass__an_index_is_not_used_for_another_shard),
         cmocka_unit_test(test_pass__takes_the_buffers_that_are_planned_for_overlap),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
