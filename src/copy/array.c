@@ -269,18 +269,28 @@ static parapet_status verify(pp_copy_task *task, pp_copy_progress *progress, pp_
                : status;
 }
 
+/* [collective] What there is to do is told from the first report on: at first as if there were one pass, as the
+ * survey of a hierarchy takes it. */
+static parapet_status prepare(pp_copy_task *task, pp_copy_progress *progress)
+{
+    parapet_status status;
+    if ((status = pp_copy_task_look(task)) != PARAPET_OK || (status = pp_copy_task_plan(task)) != PARAPET_OK)
+        return status;
+    if (task->tree == NULL)
+        progress->total_bytes += pp_copy_task_bytes(task, 1);
+    if ((status = pp_copy_task_version(task)) != PARAPET_OK || (status = pp_copy_decide(task, true)) != PARAPET_OK)
+        return status;
+    progress->total_bytes += pp_copy_task_bytes(task, task->plan->pass_count) - pp_copy_task_bytes(task, 1);
+    return PARAPET_OK;
+}
+
 parapet_status pp_copy_array(const parapet_copy_request *request, const char *source_path, const char *target_path,
                              pp_copy_finished *tree, pp_copy_progress *progress, pp_copy_totals *totals)
 {
     pp_copy_task task = {.request = request, .tree = tree, .progress = progress};
     double start;
     parapet_status status = pp_copy_task_open(&task, source_path, target_path, tree != NULL);
-    if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
-        (status = pp_copy_task_version(&task)) == PARAPET_OK &&
-        (status = pp_copy_decide(&task, true)) == PARAPET_OK) {
-        /* The survey of a hierarchy took it for one pass. */
-        progress->total_bytes +=
-            pp_copy_task_bytes(&task, task.plan->pass_count) - (tree != NULL ? pp_copy_task_bytes(&task, 1) : 0);
+    if (status == PARAPET_OK && (status = prepare(&task, progress)) == PARAPET_OK) {
         start = pp_clock_seconds();
         status = run_passes(&task, progress, totals);
         totals->seconds += pp_clock_seconds() - start;
@@ -304,6 +314,7 @@ parapet_status pp_copy_array_explain(const parapet_copy_request *request, const 
     if (status == PARAPET_OK && task.is_opaque) {
         status = pp_copy_objects_explain(&task, as_json != 0, text);
     } else if (status == PARAPET_OK && (status = pp_copy_task_look(&task)) == PARAPET_OK &&
+               (status = pp_copy_task_plan(&task)) == PARAPET_OK &&
                (status = pp_copy_decide(&task, false)) == PARAPET_OK) {
         const pp_copy_planned planned = {pp_array_document_of(task.source), pp_array_document_of(task.target),
                                          &task.view, task.plan};

@@ -268,7 +268,8 @@ parapet_status pp_copy_switch_run(pp_copy_task *task);
 /* [collective] Plans without measuring: a copy that is impossible is refused before anything is changed. */
 parapet_status pp_copy_task_plan(pp_copy_task *task);
 
-/* [collective] Makes the plan, and finds out how far an earlier run has come. begins: makes room for the target. */
+/* [collective] After that: measures, and finds out how far an earlier run has come. begins: makes room for the
+ * target. */
 parapet_status pp_copy_decide(pp_copy_task *task, bool begins);
 
 /* pass_ends.c */

@@ -225,9 +225,7 @@ static parapet_status hold_target(pp_copy_task *task)
 parapet_status pp_copy_decide(pp_copy_task *task, bool begins)
 {
     int64_t is_taken_up = 1;
-    parapet_status status = pp_copy_task_plan(task);
-    if (status != PARAPET_OK)
-        return status;
+    parapet_status status;
     if (!begins)
         return plan_measured(task);
     if ((status = hold_target(task)) != PARAPET_OK)

@@ -21,6 +21,7 @@ static const progress_case cases[] = {
     {"together", "tree/a", 1, 0, PARAPET_COOPERATION_TOGETHER},
     {"verified", "tree/a", 1, 1, PARAPET_COOPERATION_ALONE},
     {"two passes", "tree/a", 2, 0, PARAPET_COOPERATION_ALONE},
+    {"many shards", "many", 1, 0, PARAPET_COOPERATION_ALONE},
     {"two passes of each array of a group", "tree", 2, 1, PARAPET_COOPERATION_ALONE},
 };
 
@@ -56,6 +57,23 @@ static void write_source(parapet_store *store, const char *path)
     for (i = 0; i < shape; i++)
         field[i] = (int32_t)i * 31 + 7;
     if (!LAUNCH_OK(&run, parapet_array_create(&array, store, path, &spec)))
+        return;
+    (void)LAUNCH_OK(&run, parapet_array_write(array, &part, 1));
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+}
+
+/* More objects than a rank looks at between two reports. */
+static void write_many(parapet_store *store)
+{
+    static int32_t field[300 * 8];
+    int64_t shape = 300 * (int64_t)run.ranks, chunks = 1, start = 0, count = run.rank == 0 ? shape : 0;
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = &shape, .chunks = &chunks, .unsharded = 1};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = field};
+    parapet_array *array = NULL;
+    int64_t i;
+    for (i = 0; i < shape; i++)
+        field[i] = (int32_t)i + 1;
+    if (!LAUNCH_OK(&run, parapet_array_create(&array, store, "many", &spec)))
         return;
     (void)LAUNCH_OK(&run, parapet_array_write(array, &part, 1));
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
@@ -106,6 +124,7 @@ int main(int argc, char **argv)
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options))) {
         write_source(store, "tree/a");
         write_source(store, "tree/b");
+        write_many(store);
         for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
             run_case(store, &cases[i], (int)i);
         (void)LAUNCH_OK(&run, parapet_store_close(&store));
