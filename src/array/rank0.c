@@ -17,11 +17,12 @@ static parapet_status do_and_tell(pp_comm *comm, const char *phase, const pp_ran
             status = pp_failure_put(&failure);
     }
     data = outcome.data;
-    status = pp_comm_share(comm, phase, status, &data, &outcome.bytes);
-    if (status != PARAPET_OK)
+    if ((status = pp_comm_share_size(comm, phase, status, &outcome.bytes)) != PARAPET_OK) {
         worked = PARAPET_OK; /* nobody knows of it */
-    else
+    } else {
+        pp_failure_take(&failure, pp_comm_share_bytes(comm, &data, outcome.bytes));
         status = pp_comm_agree(comm, phase, pp_failure_put(&failure));
+    }
     if (status != PARAPET_OK && worked == PARAPET_OK && task->mark_broken != NULL)
         task->mark_broken(task->subject);
     pp_text_free(&outcome);
@@ -33,12 +34,14 @@ static parapet_status follow(pp_comm *comm, const char *phase, const pp_rank0_ta
     void *data = NULL;
     size_t bytes = 0;
     bool has_worked = true;
-    parapet_status adopted = PARAPET_OK, status = pp_comm_share(comm, phase, PARAPET_OK, &data, &bytes);
+    parapet_status adopted = PARAPET_OK, status = pp_comm_share_size(comm, phase, PARAPET_OK, &bytes);
     if (status == PARAPET_OK) {
-        pp_cursor cursor = {.data = data, .left = bytes};
-        has_worked = pp_cursor_u64(&cursor) != 0;
-        if (task->adopt != NULL)
-            adopted = task->adopt(task->subject, &cursor);
+        if ((adopted = pp_comm_share_bytes(comm, &data, bytes)) == PARAPET_OK) {
+            pp_cursor cursor = {.data = data, .left = bytes};
+            has_worked = pp_cursor_u64(&cursor) != 0;
+            if (task->adopt != NULL)
+                adopted = task->adopt(task->subject, &cursor);
+        }
         status = pp_comm_agree(comm, phase, adopted);
     }
     if (status != PARAPET_OK && (has_worked || adopted != PARAPET_OK) && task->mark_broken != NULL)
@@ -49,7 +52,10 @@ static parapet_status follow(pp_comm *comm, const char *phase, const pp_rank0_ta
 
 parapet_status pp_rank0_do(pp_comm *comm, const char *phase, const pp_rank0_task *task)
 {
+    bool leads = pp_comm_rank(comm) == 0;
     if (pp_comm_size(comm) == 1)
         return task->work(task->subject, task->argument);
-    return pp_comm_rank(comm) == 0 ? do_and_tell(comm, phase, task) : follow(comm, phase, task);
+    if (task->print == NULL && task->mark_broken == NULL) /* there is nothing to tell but the status */
+        return pp_comm_agree(comm, phase, leads ? task->work(task->subject, task->argument) : PARAPET_OK);
+    return leads ? do_and_tell(comm, phase, task) : follow(comm, phase, task);
 }

@@ -378,30 +378,45 @@ static bool spread(pp_comm *comm, unsigned char *data, size_t bytes)
     return true;
 }
 
-parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mine, void **data, size_t *bytes)
+parapet_status pp_comm_share_size(pp_comm *comm, const char *phase, parapet_status mine, size_t *bytes)
 {
     int64_t shared = comm->rank == 0 && mine == PARAPET_OK ? (int64_t)*bytes : INT64_MAX;
+    parapet_status status = pp_comm_agree_least(comm, phase, mine, &shared);
+    if (comm->rank != 0)
+        *bytes = status == PARAPET_OK ? (size_t)shared : 0;
+    return status;
+}
+
+/* What has arrived is not looked at if MPI has failed; the next agreement says that it has. */
+parapet_status pp_comm_share_bytes(pp_comm *comm, void **data, size_t bytes)
+{
+    parapet_status status = PARAPET_OK;
+    if (comm->size == 1)
+        return status;
+    if (comm->rank != 0)
+        status = pp_allocate(data, bytes);
+    if (!spread(comm, *data, bytes))
+        status = refuse_lost();
+    else if (status == PARAPET_OK && comm->wire->has_failed)
+        status = pp_fail(PARAPET_ERR_MPI, "MPI reported an error while it brought what rank 0 has");
+    if (status != PARAPET_OK && comm->rank != 0) {
+        pp_free(*data);
+        *data = NULL;
+    }
+    return status;
+}
+
+parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mine, void **data, size_t *bytes)
+{
     parapet_status status;
     if (comm->size == 1)
         return mine;
-    if (comm->rank != 0) {
+    if (comm->rank != 0)
         *data = NULL;
-        *bytes = 0;
-    }
-    if ((status = pp_comm_agree_least(comm, phase, mine, &shared)) != PARAPET_OK)
+    if ((status = pp_comm_share_size(comm, phase, mine, bytes)) != PARAPET_OK)
         return status;
-    if (comm->rank != 0) {
-        *bytes = (size_t)shared;
-        status = pp_allocate(data, *bytes);
-    }
-    if (!spread(comm, *data, *bytes)) {
-        if (comm->rank != 0) {
-            pp_free(*data);
-            *data = NULL;
-        }
-        return refuse_lost();
-    }
-    if ((status = pp_comm_agree(comm, phase, status)) != PARAPET_OK && comm->rank != 0) {
+    if ((status = pp_comm_agree(comm, phase, pp_comm_share_bytes(comm, data, *bytes))) != PARAPET_OK &&
+        comm->rank != 0) {
         pp_free(*data);
         *data = NULL;
     }

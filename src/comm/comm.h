@@ -107,6 +107,12 @@ bool pp_comm_is_aborted(pp_comm *comm);
  * and *bytes are what is given, and stay as they are. Same status on every rank. */
 parapet_status pp_comm_share(pp_comm *comm, const char *phase, parapet_status mine, void **data, size_t *bytes);
 
+/* [collective] The same in two halves, where the agreement that follows settles more than that the bytes arrived: all
+ * agree, and learn how many bytes rank 0 has; then each gets them. The status of the second half is that of this rank
+ * alone, and after a failure *data is NULL on ranks other than 0. */
+parapet_status pp_comm_share_size(pp_comm *comm, const char *phase, parapet_status mine, size_t *bytes);
+parapet_status pp_comm_share_bytes(pp_comm *comm, void **data, size_t bytes);
+
 /* [collective] Agrees, and sets *value to the smallest of all ranks. */
 parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_status mine, int64_t *value);
 
