@@ -196,10 +196,17 @@ parapet_status pp_holds_join_publishing(pp_hold *holds, const pp_hold_wish *wish
 static bool lends(const pp_hold_wish *wish)
 {
     int i, rank = pp_comm_rank(wish->store->comm);
+    if (rank == 0)
+        return false;
     for (i = 0; i < wish->store->server_count && !wish->is_for_all; i++)
         if (wish->store->servers[i] == rank)
             return true;
     return wish->is_for_all;
+}
+
+parapet_status pp_holds_lend_if_due(pp_hold *holds, const pp_hold_wish *wish)
+{
+    return lends(wish) ? pp_holds_lend(holds, wish) : PARAPET_OK;
 }
 
 parapet_status pp_holds_take_together(pp_hold *holds, const pp_hold_wish *wish)
@@ -208,7 +215,7 @@ parapet_status pp_holds_take_together(pp_hold *holds, const pp_hold_wish *wish)
     bool leads = pp_comm_rank(comm) == 0;
     parapet_status status = pp_comm_agree(comm, "locking", leads ? pp_holds_take(holds, wish) : PARAPET_OK);
     if (status == PARAPET_OK && pp_comm_size(comm) > 1)
-        status = pp_comm_agree(comm, "locking", leads || !lends(wish) ? PARAPET_OK : pp_holds_lend(holds, wish));
+        status = pp_comm_agree(comm, "locking", pp_holds_lend_if_due(holds, wish));
     if (status != PARAPET_OK)
         pp_holds_release(holds, wish->count);
     return status;

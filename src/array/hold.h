@@ -52,6 +52,9 @@ parapet_status pp_holds_try(pp_hold *holds, const pp_hold_wish *wish);
 /* Other ranks: lend a hand to rank 0, which holds LONG alone. */
 parapet_status pp_holds_lend(pp_hold *holds, const pp_hold_wish *wish);
 
+/* The same on ranks that have to: servers, or all; on others, and on rank 0, it does nothing. */
+parapet_status pp_holds_lend_if_due(pp_hold *holds, const pp_hold_wish *wish);
+
 /* [collective] Rank 0 holds LONG alone, and the others lend a hand. Same status on every rank. */
 parapet_status pp_holds_take_together(pp_hold *holds, const pp_hold_wish *wish);
 

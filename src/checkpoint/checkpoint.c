@@ -9,7 +9,6 @@
 #include "array/create.h"
 #include "array/node.h"
 #include "array/path.h"
-#include "array/rank0.h"
 #include "array/seal.h"
 #include "array/store.h"
 #include "base/reserved.h"
@@ -32,6 +31,14 @@ static void free_checkpoint(parapet_checkpoint *checkpoint)
     pp_free(checkpoint);
 }
 
+/* Where any generation can be named later, when nothing may fail any more. */
+static parapet_status make_room_for_name(parapet_checkpoint *checkpoint)
+{
+    size_t bytes = strlen(checkpoint->path) + 1 + PP_GENERATION_NAME_BYTES;
+    parapet_status status = pp_allocate(&checkpoint->commit.group, PP_GENERATION_NAME_BYTES);
+    return status == PARAPET_OK ? pp_allocate(&checkpoint->group_path, bytes) : status;
+}
+
 /* An empty handle, not counted as open yet; free it also after a failure. */
 static parapet_status build_checkpoint(parapet_checkpoint **checkpoint, parapet_store *store, const char *path)
 {
@@ -46,7 +53,9 @@ static parapet_status build_checkpoint(parapet_checkpoint **checkpoint, parapet_
     (*checkpoint)->store = store;
     if ((status = pp_json_object_build(&(*checkpoint)->attributes)) != PARAPET_OK)
         return status;
-    return pp_path_normalize(path, &(*checkpoint)->path);
+    if ((status = pp_path_normalize(path, &(*checkpoint)->path)) != PARAPET_OK)
+        return status;
+    return make_room_for_name(*checkpoint);
 }
 
 void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint)
@@ -62,6 +71,18 @@ void pp_checkpoint_drop(parapet_checkpoint **checkpoint)
 }
 
 /* ---- Begin ---- */
+
+/* Of an attempt at the generation whose number is known. */
+static void name_generation(parapet_checkpoint *checkpoint, int attempt)
+{
+    size_t bytes = strlen(checkpoint->path);
+    char *name = checkpoint->group_path + bytes;
+    memcpy(checkpoint->group_path, checkpoint->path, bytes);
+    if (bytes > 0)
+        *name++ = '/';
+    pp_generation_print(checkpoint->commit.generation, attempt, checkpoint->commit.group);
+    memcpy(name, checkpoint->commit.group, PP_GENERATION_NAME_BYTES);
+}
 
 static parapet_status choose_number(parapet_checkpoint *checkpoint, int64_t wanted)
 {
@@ -112,10 +133,8 @@ static parapet_status reserve_directory(parapet_checkpoint *checkpoint, int atte
     parapet_store *store = checkpoint->store;
     char *key = NULL, *staging = NULL;
     parapet_status status;
-    if ((status = pp_generation_name(checkpoint->commit.generation, attempt, &checkpoint->commit.group)) !=
-            PARAPET_OK ||
-        (status = pp_path_join(checkpoint->path, checkpoint->commit.group, &checkpoint->group_path)) != PARAPET_OK ||
-        (status = pp_generation_check_free(store, checkpoint->group_path)) != PARAPET_OK ||
+    name_generation(checkpoint, attempt);
+    if ((status = pp_generation_check_free(store, checkpoint->group_path)) != PARAPET_OK ||
         (status = pp_path_join(checkpoint->group_path, PP_GENERATION_RESERVATION, &key)) != PARAPET_OK ||
         (status = pp_path_join(checkpoint->path, "__parapet/tmp", &staging)) != PARAPET_OK)
         goto done;
@@ -130,22 +149,16 @@ static parapet_status reserve_directory(parapet_checkpoint *checkpoint, int atte
 done:
     pp_free(staging);
     pp_free(key);
-    if (status != PARAPET_OK) {
-        pp_free(checkpoint->commit.group);
-        pp_free(checkpoint->group_path);
-        checkpoint->commit.group = checkpoint->group_path = NULL;
-    }
     return status;
 }
 
-static parapet_status reserve_any_directory(parapet_checkpoint *checkpoint, bool *is_gone)
+static parapet_status reserve_any_directory(parapet_checkpoint *checkpoint, int64_t *attempt, bool *is_gone)
 {
-    parapet_status status;
-    int attempt = 0;
+    parapet_status status = PARAPET_OK;
     *is_gone = false;
-    do
-        status = reserve_directory(checkpoint, attempt++, is_gone);
-    while (status == PARAPET_ERR_EXISTS && attempt < ATTEMPTS_MOST);
+    for (*attempt = 0; *attempt < ATTEMPTS_MOST; ++*attempt)
+        if ((status = reserve_directory(checkpoint, (int)*attempt, is_gone)) != PARAPET_ERR_EXISTS)
+            break;
     return status;
 }
 
@@ -161,53 +174,57 @@ static parapet_status make_group(const parapet_checkpoint *checkpoint)
     return status;
 }
 
-static parapet_status begin_generation(void *subject, const void *wanted)
+static parapet_status begin_generation(parapet_checkpoint *checkpoint, int64_t wanted, int64_t *attempt)
 {
-    parapet_checkpoint *checkpoint = subject;
     parapet_status status;
     bool is_gone = true;
     int tries;
     if ((status = make_group(checkpoint)) != PARAPET_OK)
         return status;
     for (tries = 0; is_gone && tries < TRIES_MOST; tries++) {
-        if ((status = choose_number(checkpoint, *(const int64_t *)wanted)) != PARAPET_OK)
+        if ((status = choose_number(checkpoint, wanted)) != PARAPET_OK)
             return status;
-        status = reserve_any_directory(checkpoint, &is_gone);
+        status = reserve_any_directory(checkpoint, attempt, &is_gone);
     }
     return status;
 }
 
-/* [collective] From here on nobody else makes a generation in the group, or collects what lies in it. */
-static parapet_status hold_group(parapet_checkpoint *checkpoint)
+static pp_hold_wish wish_of(const parapet_checkpoint *checkpoint)
 {
-    pp_hold_wish wish = {.store = checkpoint->store,
-                         .paths = (const char *const *)&checkpoint->path,
-                         .count = 1,
-                         .mode = PP_LOCK_EXCLUSIVE,
-                         .purpose = "a checkpoint"};
-    return pp_holds_take_together(&checkpoint->hold, &wish);
+    return (pp_hold_wish){.store = checkpoint->store,
+                          .paths = (const char *const *)&checkpoint->path,
+                          .count = 1,
+                          .mode = PP_LOCK_EXCLUSIVE,
+                          .purpose = "a checkpoint"};
 }
 
-static parapet_status print_generation(void *subject, pp_text *bytes)
+/* [collective] From here on nobody else makes a generation in the group, or collects what lies in it. The other ranks
+ * lend a hand when they have something to publish. */
+static parapet_status begin_held(parapet_checkpoint *checkpoint, int64_t wanted)
 {
-    const parapet_checkpoint *checkpoint = subject;
-    pp_bytes_add_u64(bytes, (uint64_t)checkpoint->commit.generation);
-    pp_bytes_add_block(bytes, checkpoint->commit.group, strlen(checkpoint->commit.group) + 1);
+    pp_comm *comm = pp_store_comm(checkpoint->store);
+    pp_hold_wish wish = wish_of(checkpoint);
+    int64_t chosen[2] = {0}; /* number and attempt */
+    parapet_status status = PARAPET_OK;
+    if (pp_comm_rank(comm) == 0) {
+        if ((status = pp_holds_take(&checkpoint->hold, &wish)) == PARAPET_OK)
+            status = begin_generation(checkpoint, wanted, &chosen[1]);
+        chosen[0] = checkpoint->commit.generation;
+    }
+    if ((status = pp_comm_agree_told(comm, "beginning a checkpoint", status, chosen)) != PARAPET_OK)
+        return status;
+    checkpoint->commit.generation = chosen[0];
+    name_generation(checkpoint, (int)chosen[1]);
     return PARAPET_OK;
 }
 
-static parapet_status adopt_generation(void *subject, pp_cursor *bytes)
+/* Before this rank publishes anything: if rank 0 dies meanwhile, nobody takes the group over. */
+static parapet_status lend_a_hand(parapet_checkpoint *checkpoint)
 {
-    parapet_checkpoint *checkpoint = subject;
-    const char *group;
-    size_t length;
-    parapet_status status;
-    checkpoint->commit.generation = (int64_t)pp_cursor_u64(bytes);
-    group = pp_cursor_block(bytes, &length);
-    if ((status = pp_cursor_finish(bytes)) != PARAPET_OK ||
-        (status = pp_text_duplicate(&checkpoint->commit.group, group)) != PARAPET_OK)
-        return status;
-    return pp_path_join(checkpoint->path, group, &checkpoint->group_path);
+    pp_hold_wish wish = wish_of(checkpoint);
+    parapet_status status = checkpoint->is_lent ? PARAPET_OK : pp_holds_lend_if_due(&checkpoint->hold, &wish);
+    checkpoint->is_lent = status == PARAPET_OK;
+    return status;
 }
 
 static parapet_status check_options(const parapet_checkpoint_options *options)
@@ -239,15 +256,9 @@ parapet_status parapet_checkpoint_begin(parapet_checkpoint **checkpoint, parapet
     if (status == PARAPET_OK && (status = check_options(&given)) == PARAPET_OK)
         status = pp_store_check_writable(store);
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK) {
-        pp_rank0_task task = {.subject = *checkpoint,
-                              .argument = &given.generation,
-                              .work = begin_generation,
-                              .print = print_generation,
-                              .adopt = adopt_generation};
         (*checkpoint)->keep = given.keep == 0 ? KEEP_DEFAULT : given.keep;
         (*checkpoint)->commit.is_durable = pp_store_options(store)->durability != PARAPET_DURABILITY_LEAVE;
-        if ((status = hold_group(*checkpoint)) == PARAPET_OK)
-            status = pp_rank0_do(pp_store_comm(store), "beginning a checkpoint", &task);
+        status = begin_held(*checkpoint, given.generation);
     }
     if (status == PARAPET_OK) {
         pp_store_add_handles(store, 1);
@@ -330,6 +341,8 @@ parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parape
     if ((status = check_sound(checkpoint)) == PARAPET_OK && (status = check_items(items, count)) == PARAPET_OK &&
         (status = gather_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
         status = gather_specs(items, count, &specs);
+    if (status == PARAPET_OK)
+        status = lend_a_hand(checkpoint);
     if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK)
         status = pp_arrays_create(arrays, checkpoint->store, (const char *const *)paths, specs, count, true);
     pp_paths_free(paths, (size_t)count);
@@ -483,25 +496,29 @@ static int64_t find_unknown(const int64_t *list, size_t count, const parapet_che
     return 0;
 }
 
-/* [collective] Once for every process, as a rule: what it commits itself it knows. What cannot be looked at stays
- * unknown, and nothing goes on its account. */
-static void verify_those_kept(parapet_checkpoint *checkpoint)
+/* Rank 0. What cannot be looked at stays unknown, and nothing goes on its account. */
+static int64_t next_to_verify(const parapet_checkpoint *checkpoint)
+{
+    int64_t *list = NULL, next = 0;
+    size_t count = 0;
+    if (checkpoint->keep >= 0 && list_up_to_own(checkpoint, &list, &count) == PARAPET_OK)
+        next = find_unknown(list, count, checkpoint);
+    pp_free(list);
+    return next;
+}
+
+/* [collective] Once for every process, as a rule: what it commits itself it knows. */
+static void verify_those_kept(parapet_checkpoint *checkpoint, int64_t first)
 {
     pp_comm *comm = pp_store_comm(checkpoint->store);
-    int64_t *list = NULL, next, before = 0;
-    size_t count = 0;
-    for (;;) {
-        next = INT64_MAX;
-        if (pp_comm_rank(comm) == 0) {
-            next =
-                list_up_to_own(checkpoint, &list, &count) == PARAPET_OK ? find_unknown(list, count, checkpoint) : 0;
-            pp_free(list);
-        }
-        if (pp_comm_agree_least(comm, "verifying checkpoints", PARAPET_OK, &next) != PARAPET_OK || next == 0 ||
-            next == before)
+    int64_t told[2] = {first, 0}, before = 0;
+    while (told[0] != 0 && told[0] != before) {
+        before = told[0];
+        pp_generation_verify(checkpoint->store, checkpoint->path, before);
+        if (pp_comm_rank(comm) == 0)
+            told[0] = next_to_verify(checkpoint);
+        if (pp_comm_agree_told(comm, "verifying checkpoints", PARAPET_OK, told) != PARAPET_OK)
             return;
-        pp_generation_verify(checkpoint->store, checkpoint->path, next);
-        before = next;
     }
 }
 
@@ -523,13 +540,11 @@ static void tidy_up(parapet_checkpoint *checkpoint)
 }
 
 /* [collective] Nobody waits for the removal itself. */
-static void keep_the_newest(parapet_checkpoint *checkpoint)
+static void keep_the_newest(parapet_checkpoint *checkpoint, int64_t first_to_verify)
 {
     if (checkpoint->keep < 0)
         return;
-    pp_generation_set_health(checkpoint->store, checkpoint->path, checkpoint->commit.generation,
-                             PP_GENERATION_VERIFIES);
-    verify_those_kept(checkpoint);
+    verify_those_kept(checkpoint, first_to_verify);
     if (pp_comm_rank(pp_store_comm(checkpoint->store)) == 0)
         tidy_up(checkpoint);
 }
@@ -559,13 +574,11 @@ static parapet_status publish_record(parapet_checkpoint *checkpoint, bool *is_ce
     return status;
 }
 
-static parapet_status commit_generation(void *subject, const void *argument)
+static parapet_status commit_generation(parapet_checkpoint *checkpoint)
 {
-    parapet_checkpoint *checkpoint = subject;
     pp_failure failure = {0};
     bool is_certain = true;
     parapet_status status = write_group(checkpoint);
-    (void)argument;
     if (status == PARAPET_OK)
         status = publish_record(checkpoint, &is_certain);
     if (status == PARAPET_OK)
@@ -578,31 +591,37 @@ static parapet_status commit_generation(void *subject, const void *argument)
     return pp_failure_put(&failure);
 }
 
-static parapet_status erase_own(void *subject, const void *argument)
+static parapet_status erase_own(const parapet_checkpoint *checkpoint)
 {
-    parapet_checkpoint *checkpoint = subject;
-    (void)argument;
     return pp_generation_erase(checkpoint->store, checkpoint->path, checkpoint->commit.group);
 }
 
-/* [collective] */
-static parapet_status rank0_do(parapet_checkpoint *checkpoint, const char *phase, pp_rank0_work work)
+/* Rank 0. What it commits itself it knows. */
+static parapet_status commit_and_look(parapet_checkpoint *checkpoint, int64_t *to_verify)
 {
-    pp_rank0_task task = {.subject = checkpoint, .work = work};
-    return pp_rank0_do(pp_store_comm(checkpoint->store), phase, &task);
+    parapet_status status = commit_generation(checkpoint);
+    if (status != PARAPET_OK)
+        return status;
+    pp_generation_set_health(checkpoint->store, checkpoint->path, checkpoint->commit.generation,
+                             PP_GENERATION_VERIFIES);
+    *to_verify = next_to_verify(checkpoint);
+    return PARAPET_OK;
 }
 
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint)
 {
-    parapet_status status;
+    pp_comm *comm = pp_store_comm(checkpoint->store);
+    int64_t told[2] = {0};
+    parapet_status status = PARAPET_OK;
     if (checkpoint->is_failed) {
-        if (pp_comm_rank(pp_store_comm(checkpoint->store)) == 0)
-            (void)erase_own(checkpoint, NULL);
+        if (pp_comm_rank(comm) == 0)
+            (void)erase_own(checkpoint);
         return check_sound(checkpoint);
     }
-    status = rank0_do(checkpoint, "committing a checkpoint", commit_generation);
-    if (status == PARAPET_OK)
-        keep_the_newest(checkpoint);
+    if (pp_comm_rank(comm) == 0)
+        status = commit_and_look(checkpoint, &told[0]);
+    if ((status = pp_comm_agree_told(comm, "committing a checkpoint", status, told)) == PARAPET_OK)
+        keep_the_newest(checkpoint, told[0]);
     return status;
 }
 
@@ -632,17 +651,20 @@ parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
 {
     parapet_status status;
     pp_sentence before;
+    pp_comm *comm;
     bool is_lost;
     if (checkpoint == NULL || *checkpoint == NULL)
         return PARAPET_OK;
     pp_sentence_take(&before);
     if ((status = pp_checkpoint_check_idle(*checkpoint, "abort")) != PARAPET_OK)
         return status;
-    is_lost = pp_comm_is_lost(pp_store_comm((*checkpoint)->store));
+    comm = pp_store_comm((*checkpoint)->store);
+    is_lost = pp_comm_is_lost(comm);
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
         return status;
     if (!is_lost && status == PARAPET_OK)
-        status = rank0_do(*checkpoint, "giving up a checkpoint", erase_own);
+        status = pp_comm_agree(comm, "giving up a checkpoint",
+                               pp_comm_rank(comm) == 0 ? erase_own(*checkpoint) : PARAPET_OK);
     pp_checkpoint_drop(checkpoint);
     return pp_sentence_put(&before, status);
 }

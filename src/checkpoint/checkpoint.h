@@ -22,13 +22,14 @@ typedef struct pp_checkpoint_job pp_checkpoint_job;
 struct parapet_checkpoint {
     parapet_store *store;
     char *path;       /* of the group that holds the generations */
-    char *group_path; /* of this one */
+    char *group_path; /* of this one; there is room for any before it is chosen, and so for the name in the record */
     pp_commit commit;
     pp_json *attributes;    /* of its group */
     int64_t keep;           /* how many generations to keep; -1: all */
     bool is_failed;         /* a put failed */
     pp_checkpoint_job *job; /* of one that was started */
     pp_hold hold;           /* of the group, so that nobody else makes a generation in it */
+    bool is_lent;           /* this rank has lent a hand, where it has to */
 };
 
 /* ---- commits.c: on rank 0 alone ---- */
@@ -62,8 +63,9 @@ parapet_status pp_generation_check_free(parapet_store *store, const char *group_
 /* Whether a name is that of a generation's directory, and its number. */
 bool pp_generation_parse(const char *group, int64_t *number);
 
-/* The name of the directory for an attempt, counted from 0, at a generation; free with pp_free. */
-parapet_status pp_generation_name(int64_t number, int attempt, char **group);
+/* The name of the directory for an attempt, counted from 0, at a generation: 18 digits and 10 at most. */
+#define PP_GENERATION_NAME_BYTES 32
+void pp_generation_print(int64_t number, int attempt, char group[PP_GENERATION_NAME_BYTES]);
 
 /* Called with every directory that a job has reserved and that no record names. */
 typedef parapet_status (*pp_stray_visitor)(void *context, const char *group, int64_t number);

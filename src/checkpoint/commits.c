@@ -1,3 +1,4 @@
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -234,13 +235,11 @@ bool pp_generation_parse(const char *group, int64_t *number)
     return *group == '\0';
 }
 
-parapet_status pp_generation_name(int64_t number, int attempt, char **group)
+void pp_generation_print(int64_t number, int attempt, char group[PP_GENERATION_NAME_BYTES])
 {
-    pp_text text = {0};
-    pp_text_add(&text, "g%08lld", (long long)number);
+    int bytes = snprintf(group, PP_GENERATION_NAME_BYTES, "g%08lld", (long long)number);
     if (attempt > 0)
-        pp_text_add(&text, "-%d", attempt);
-    return pp_text_finish(&text, group);
+        (void)snprintf(group + bytes, PP_GENERATION_NAME_BYTES - (size_t)bytes, "-%d", attempt);
 }
 
 /* A job may have died before an array of its generation had a document. What has one that cannot be read is not ours

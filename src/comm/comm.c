@@ -64,6 +64,7 @@ parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase)
 typedef struct news {
     int64_t least;
     uint64_t common;
+    int64_t told[2]; /* of this rank, then of rank 0 */
 } news;
 
 /* What this rank says in an agreement. */
@@ -75,6 +76,7 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
                               : mine;
     pp_verdict verdict = {.least = told->least,
                           .common = told->common,
+                          .told = {told->told[0], told->told[1]},
                           .failed_rank = -1,
                           .differing_rank = -1,
                           .call_rank = comm->rank};
@@ -240,6 +242,7 @@ static parapet_status agree(pp_comm *comm, const char *phase, parapet_status min
         pp_wait_briefly(&wait);
     told->least = comm->endpoint.verdict.least;
     told->common = comm->endpoint.verdict.common;
+    memcpy(told->told, comm->endpoint.verdict.told, sizeof told->told);
     return status;
 }
 
@@ -274,6 +277,15 @@ parapet_status pp_comm_agree_least(pp_comm *comm, const char *phase, parapet_sta
     news told = {.least = *value};
     parapet_status status = agree(comm, phase, mine, &told);
     *value = told.least;
+    return status;
+}
+
+parapet_status pp_comm_agree_told(pp_comm *comm, const char *phase, parapet_status mine, int64_t told[2])
+{
+    news all = {.told = {told[0], told[1]}};
+    parapet_status status = agree(comm, phase, mine, &all);
+    if (status == PARAPET_OK)
+        memcpy(told, all.told, sizeof all.told);
     return status;
 }
 

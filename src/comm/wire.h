@@ -32,6 +32,7 @@ typedef enum pp_control_kind {
 typedef struct pp_verdict {
     int64_t least;       /* the smallest value that a rank gave */
     uint64_t common;     /* the bits that every rank gave */
+    int64_t told[2];     /* of this rank, then of rank 0 */
     uint64_t digest;     /* of the call, of the lowest rank seen */
     int32_t failed_rank; /* -1: none */
     int32_t status;

@@ -347,6 +347,8 @@ static void join(person *who, parapet_status status)
     pp_verdict *mine = &who->verdicts[who->endpoint.round % 2];
     mine->least = draw(-5, 5);
     mine->common = (uint64_t)draw(0, 255) | (uint64_t)draw(0, 255);
+    mine->told[0] = draw(-5, 5);
+    mine->told[1] = who->rank;
     mine->digest = draw_one_in(20) ? 2 : 1;
     mine->failed_rank = status != PARAPET_OK ? who->rank : -1;
     mine->status = status;
@@ -373,6 +375,8 @@ static void check_verdict(const pp_endpoint *endpoint)
     }
     demand(all->least == least, "an agreement has another smallest value");
     demand(all->common == common, "an agreement has other common bits");
+    demand(all->told[0] == world.persons[0].verdicts[round].told[0] && all->told[1] == 0,
+           "an agreement tells something else than rank 0 said");
     demand(all->failed_rank == failed, "an agreement names another rank as the lowest that failed");
     demand(failed < 0 ||
                (all->status == world.persons[failed].verdicts[round].status && all->sentence[0] == 'A' + failed),
