@@ -116,7 +116,7 @@ static void check(const bench_case *c, const char *method)
         bench_die(method, "what was read is not what was written");
 }
 
-static void empty_page_cache(const bench_case *c)
+void bench_empty_page_cache(const bench_case *c)
 {
     int file;
     if (c->rank != 0)
@@ -153,7 +153,7 @@ static void place_block(bench_case *c, const char *edge, const char *mesh_text)
     }
 }
 
-static const bench_method *find_method(const bench_method *methods, const char *name)
+const bench_method *bench_find_method(const bench_method *methods, const char *name)
 {
     for (; methods->name != NULL; methods++)
         if (strcmp(methods->name, name) == 0)
@@ -161,8 +161,7 @@ static const bench_method *find_method(const bench_method *methods, const char *
     bench_die(name, "no such method in this program");
 }
 
-/* Of all ranks; -1 where the method does not know. */
-static long long crossed_bytes(const bench_method *method)
+long long bench_crossed_bytes(const bench_method *method)
 {
     long long own = method->crossed != NULL ? (long long)method->crossed() : -1, all = 0;
     MPI_Allreduce(&own, &all, 1, MPI_LONG_LONG, MPI_SUM, MPI_COMM_WORLD);
@@ -177,11 +176,11 @@ static void run(bench_case *c, const bench_method *method)
     fill(c);
     write_seconds = bench_time_of(method->write, c);
     memset(c->data, 0xff, c->bytes);
-    empty_page_cache(c);
+    bench_empty_page_cache(c);
     read_seconds = bench_time_of(method->read, c);
     check(c, method->name);
     bench_wait_for_all();
-    crossed = crossed_bytes(method);
+    crossed = bench_crossed_bytes(method);
     if (c->rank == 0)
         printf("%.6f %.6f %lld\n", write_seconds, read_seconds, crossed);
     if (method->finish != NULL)
@@ -203,7 +202,7 @@ int bench_main(int argc, char **argv, const bench_method *methods)
     c.words = argv + 5;
     c.word_count = argc - 5;
     place_block(&c, argv[3], argv[4]);
-    run(&c, find_method(methods, argv[1]));
+    run(&c, bench_find_method(methods, argv[1]));
     MPI_Finalize();
     return 0;
 }

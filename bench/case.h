@@ -38,6 +38,15 @@ typedef struct bench_method {
 /* The table ends with a method without a name. Initializes MPI, unless the program has: with threads, for one. */
 int bench_main(int argc, char **argv, const bench_method *methods);
 
+/* The method of that name; ends the program if there is none. */
+const bench_method *bench_find_method(const bench_method *methods, const char *name);
+
+/* [all ranks] What its writing moved from rank to rank, all ranks together; -1 where the method does not know. */
+long long bench_crossed_bytes(const bench_method *method);
+
+/* Rank 0 makes the system forget what it has cached, which needs root; the others return. */
+void bench_empty_page_cache(const bench_case *c);
+
 /* The value of the word name=value, or otherwise. */
 const char *bench_option(const bench_case *c, const char *name, const char *otherwise);
 
