@@ -279,7 +279,7 @@ static void conclude_reading(const probe *self, pp_rechunk_machine *machine)
     if (self->runs > 0)
         machine->run_seconds = beside_bytes(machine, self->run_seconds / (double)self->runs);
     pp_request_cost_note(self->source.cost, self->runs > 0 ? machine->run_seconds : machine->request_seconds,
-                         machine->read_rate);
+                         machine->request_seconds, machine->read_rate);
 }
 
 static void conclude(const probe *self, pp_rechunk_problem *problem)

@@ -12,17 +12,23 @@
 #define PP_COST_PIECE_BYTES ((size_t)8 << 10)
 #define PP_COST_STRETCH_BYTES ((size_t)512 << 10)
 
+/* Of so many requests storage is told before they are read, where that pays: enough to keep a disk busy. */
+#define PP_REQUESTS_AHEAD 32
+
 /* All zero: not measured yet. Threads may use it at the same time. */
 typedef struct pp_request_cost {
     parapet_holes holes;               /* the option: whether there is a choice at all */
-    _Atomic(int64_t) request_ns;       /* of a request, beside its bytes */
+    _Atomic(int64_t) request_ns;       /* of a request, beside its bytes, as reads make them */
+    _Atomic(int64_t) alone_ns;         /* of one that storage is not told of ahead */
     _Atomic(int64_t) bytes_per_second; /* 0: not measured yet */
 } pp_request_cost;
 
 bool pp_request_cost_is_known(const pp_request_cost *cost);
 
-/* Notes what was measured; the first measurement stays. */
-void pp_request_cost_note(pp_request_cost *cost, double request_seconds, double bytes_per_second);
+/* Notes what was measured; the first measurement stays. alone_seconds: of a request that storage is not told of
+ * ahead; request_seconds: of one that it is told of, where that pays. */
+void pp_request_cost_note(pp_request_cost *cost, double request_seconds, double alone_seconds,
+                          double bytes_per_second);
 
 /* A stretch of an object to measure with. */
 typedef struct pp_cost_stretch {

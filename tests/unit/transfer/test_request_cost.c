@@ -1,6 +1,8 @@
 /* What a request costs: noted once, forced by the option, measured with any object, and told in words. */
 #include "support.h"
 
+#include <unistd.h>
+
 #include "plan/stretch.h"
 #include "scratch.h"
 #include "transfer/request_cost.h"
@@ -19,11 +21,12 @@ static void test_request_cost__the_first_measurement_stays(void **state)
 {
     pp_request_cost cost = {0};
     (void)state;
-    pp_request_cost_note(&cost, 0.0 - 1, 1e9);
-    pp_request_cost_note(&cost, 1e-3, 0);
+    pp_request_cost_note(&cost, 0.0 - 1, 1e-3, 1e9);
+    pp_request_cost_note(&cost, 1e-3, 0.0 - 1, 1e9);
+    pp_request_cost_note(&cost, 1e-3, 1e-3, 0);
     assert_false(pp_request_cost_is_known(&cost));
-    pp_request_cost_note(&cost, 2e-6, 4e9);
-    pp_request_cost_note(&cost, 1, 1e9);
+    pp_request_cost_note(&cost, 2e-6, 2e-6, 4e9);
+    pp_request_cost_note(&cost, 1, 1, 1e9);
     assert_true(pp_request_cost_is_known(&cost));
     assert_int_equal(pp_request_cost_gap(&cost), 8000);
     assert_false(pp_request_cost_pays_ahead(&cost));
@@ -97,13 +100,68 @@ static void test_request_cost__stays_unknown_if_what_is_read_to_measure_it_canno
     scratch_remove(&made);
 }
 
+/* Storage that begins to look for what it is told of, and lets everybody else wait. */
+#define WAIT_US 20000
+#define TOLD_MOST 64
+
+typedef struct distant_reader {
+    pp_reader head;
+    uint64_t told[TOLD_MOST];
+    int told_count;
+} distant_reader;
+
+static parapet_status distant_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
+{
+    const distant_reader *self = (const distant_reader *)reader;
+    int i;
+    (void)bytes;
+    (void)target;
+    for (i = 0; i < self->told_count; i++)
+        if (self->told[i] == offset)
+            return PARAPET_OK;
+    usleep(WAIT_US);
+    return PARAPET_OK;
+}
+
+static void distant_expect(pp_reader *reader, uint64_t offset, size_t bytes)
+{
+    distant_reader *self = (distant_reader *)reader;
+    (void)bytes;
+    assert_true(self->told_count < TOLD_MOST);
+    self->told[self->told_count++] = offset;
+}
+
+static void test_request_cost__is_that_of_requests_that_storage_is_told_of_ahead(void **state)
+{
+    static const pp_store_ops ops = {.read = distant_read, .expect = distant_expect};
+    pp_store store = {.ops = &ops};
+    distant_reader reader = {.head = {.store = &store, .bytes = sizeof data}};
+    pp_request_cost cost = {0};
+    (void)state;
+    (void)pp_request_cost_measure(&cost,
+                                  &(pp_cost_stretch){.reader = &reader.head, .bytes = sizeof data, .buffer = buffer});
+    assert_true(pp_request_cost_is_known(&cost));
+    assert_true(atomic_load(&cost.alone_ns) >= INT64_C(1000) * WAIT_US / 2);
+    assert_true(atomic_load(&cost.request_ns) < atomic_load(&cost.alone_ns) / 2);
+    assert_true(pp_request_cost_pays_ahead(&cost));
+}
+
+static void test_request_cost__telling_ahead_pays_where_a_request_alone_takes_long(void **state)
+{
+    pp_request_cost cost = {0};
+    (void)state;
+    pp_request_cost_note(&cost, 3e-6, 90e-6, 1e9);
+    assert_int_equal(pp_request_cost_gap(&cost), 3000);
+    assert_true(pp_request_cost_pays_ahead(&cost));
+}
+
 static void test_request_cost__is_told_in_words(void **state)
 {
     pp_request_cost cost = {0};
     pp_text text = {0};
     char *told = NULL;
     (void)state;
-    pp_request_cost_note(&cost, 85e-6, 1e9);
+    pp_request_cost_note(&cost, 85e-6, 85e-6, 1e9);
     pp_request_cost_print(&cost, &text);
     assert_ok(pp_text_finish(&text, &told));
     assert_string_equal(told,
@@ -119,6 +177,8 @@ int main(void)
         cmocka_unit_test(test_request_cost__the_option_leaves_no_choice),
         cmocka_unit_test(test_request_cost__is_measured_if_there_is_a_choice_and_enough_to_measure_with),
         cmocka_unit_test(test_request_cost__stays_unknown_if_what_is_read_to_measure_it_cannot_be_read),
+        cmocka_unit_test(test_request_cost__is_that_of_requests_that_storage_is_told_of_ahead),
+        cmocka_unit_test(test_request_cost__telling_ahead_pays_where_a_request_alone_takes_long),
         cmocka_unit_test(test_request_cost__is_told_in_words),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
