@@ -224,6 +224,7 @@ static const pp_transfer_operations reading = {
     .item_bytes = sizeof(pp_read_item),
     .prepare = prepare,
     .plan_memory = plan_memory,
+    .is_storage_only = pp_read_part_is_sparse,
     .open_shard = pp_read_shard_open,
     .close_shard = pp_read_shard_close,
     .take = pp_read_shard_take,

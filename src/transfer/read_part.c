@@ -9,6 +9,8 @@
 #define CRC_BYTES 4
 /* A chunk of which fewer rows are wanted is read in bands if it is at least this long: a small buffer is enough. */
 #define LEAST_CHUNK_BYTES ((size_t)256 << 10)
+/* Of chunks of so many times the bytes that are wanted, handing these out is nothing beside the requests for them. */
+#define SPARSE_TIMES 16
 /* Requests of this length and more are for whole pages. */
 #define PAGES_BYTES ((size_t)64 << 10)
 
@@ -22,6 +24,42 @@ static bool allows_parts(const pp_transfer_context *context)
 {
     const pp_chain *chain = context->layout->chain;
     return pp_chain_begins_plain(chain) && !pp_chain_verifies_crc32c(chain) && context->seal == NULL;
+}
+
+/* ---- How much is wanted ---- */
+
+static int64_t count_chunks(const pp_transfer *transfer, const pp_tiling *tiling, size_t work)
+{
+    const pp_view *view = transfer->view;
+    pp_box claimed, chunks;
+    pp_claim_box(pp_view_claim(view, work), view->claims.ndim_most, tiling->shards.ndim, &claimed);
+    (void)pp_tiling_chunks_touched(tiling, view->list.work[work].shard, &claimed, &chunks);
+    return pp_box_element_count(&chunks);
+}
+
+/* Bytes of the chunks of a shard that its claims touch, at most. */
+static double spanned_bytes(const pp_transfer *transfer, const pp_layout *layout, size_t first, size_t end)
+{
+    int64_t count = 0;
+    for (; first < end && count < layout->tiling.chunks.cell_count; first++)
+        count += count_chunks(transfer, &layout->tiling, first);
+    return (double)pp_min_i64(count, layout->tiling.chunks.cell_count) *
+           (double)pp_chain_decoded_bytes(layout->chain);
+}
+
+bool pp_read_part_is_sparse(const pp_transfer *transfer)
+{
+    const pp_worklist *list = &transfer->view->list;
+    double spanned = 0;
+    size_t first, end;
+    for (first = 0; first < list->count; first = end) {
+        const pp_transfer_context *context = pp_session_context(transfer->session, list->work[first].target);
+        end = pp_worklist_group_end(list, first);
+        if (!allows_parts(context))
+            return false;
+        spanned += spanned_bytes(transfer, context->layout, first, end);
+    }
+    return spanned >= (double)SPARSE_TIMES * (double)transfer->total_bytes;
 }
 
 /* The smallest box that holds all claimed elements of a chunk; ndim stays as it is. */

@@ -9,6 +9,10 @@
 
 #include "transfer/read_item.h"
 
+/* Whether so little of the chunks is wanted that reading it is all there is to do: handing it out takes next to no
+ * time. */
+bool pp_read_part_is_sparse(const pp_transfer *transfer);
+
 /* Takes the next band of the next wanted chunk, if that chunk is taken in bands: then item->is_band is set. */
 parapet_status pp_read_part_take(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item);
 

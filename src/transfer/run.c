@@ -240,11 +240,19 @@ static bool is_one_item(const pp_transfer *transfer)
     return bytes <= (chunks == 1 ? MOST_ITEM_BYTES : LITTLE_BYTES / chunks);
 }
 
+/* Whether there is one thread to compute and it would only wait for another one that reads. */
+static bool would_wait(const pp_transfer *transfer)
+{
+    const pp_transfer_operations *operations = transfer->operations;
+    return transfer->session->is_alone && first_context(transfer)->threads == 1 &&
+           operations->is_storage_only != NULL && operations->is_storage_only(transfer);
+}
+
 static pp_pipeline_job pipeline_of(pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
     bool writes = transfer->operations->direction == PP_WRITING;
-    bool is_small = is_one_item(transfer);
+    bool is_small = is_one_item(transfer) || would_wait(transfer);
     return (pp_pipeline_job){
         .context = transfer,
         .next = next_item,

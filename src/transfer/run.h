@@ -26,6 +26,9 @@ typedef struct pp_transfer_operations {
     parapet_status (*plan_memory)(const pp_transfer *transfer, const pp_layout *const *layouts,
                                   const pp_memory_case *memory, pp_memory_plan *plan);
 
+    /* Whether storage has everything to do, and a thread for it brings nothing. NULL: it never has. */
+    bool (*is_storage_only)(const pp_transfer *transfer);
+
     /* As pp_pipeline_job.next: never called by two threads at once. The shard is zero except for its head, and is
      * closed even after a failure. take: *is_taken false: nothing is left of the shard. */
     parapet_status (*open_shard)(pp_transfer *transfer, pp_transfer_shard *shard);

@@ -8,7 +8,7 @@
 #include "store/wrapper.h"
 #include "stored.h"
 
-enum { ELEMENTS = 1 << 21, CHUNK_ELEMENTS = 1 << 19 };
+enum { ELEMENTS = 1 << 21, CHUNK_ELEMENTS = 1 << 19, ROWS = 1 << 11, COLUMNS = 1 << 10 };
 
 static double values[ELEMENTS];
 
@@ -91,11 +91,67 @@ static void test_threads__are_started_to_write_one_chunk_of_a_large_shard(void *
     check(&shards, false);
 }
 
+/* How many operations were made in other threads to read this many columns from the first on. */
+static int count_elsewhere_of_columns(parapet_array *array, int64_t columns)
+{
+    int64_t start[2] = {0, 0}, count[2] = {ROWS, columns};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = values};
+    atomic_store(&elsewhere, 0);
+    assert_ok(parapet_array_read(array, &part, 1));
+    return atomic_load(&elsewhere);
+}
+
+static void check_columns(int no_checksum, int64_t threads, bool is_column_alone)
+{
+    int64_t shape[2] = {ROWS, COLUMNS}, chunks[2] = {ROWS / 8, COLUMNS}, shards[2] = {ROWS / 2, COLUMNS};
+    parapet_array_spec spec = {.type = PARAPET_FLOAT64,
+                               .ndim = 2,
+                               .shape = shape,
+                               .chunks = chunks,
+                               .shards = shards,
+                               .codec = "none",
+                               .no_checksum = no_checksum};
+    parapet_store_options options = {.threads = threads};
+    static pp_wrapper wrapper;
+    parapet_store *store;
+    parapet_array *array;
+    pp_store *memory;
+    caller = pthread_self();
+    assert_ok(pp_store_memory_build(&memory, NULL));
+    pp_wrapper_init(&wrapper, memory, &hooks);
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, &wrapper.store, PARAPET_CREATE, &options));
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    assert_ok(parapet_array_write(
+        array, &(parapet_part){.ndim = 2, .start = (int64_t[]){0, 0}, .count = shape, .data = values}, 1));
+    assert_true(count_elsewhere_of_columns(array, COLUMNS) > 0);
+    assert_true(count_elsewhere_of_columns(array, COLUMNS / 8) > 0);
+    assert_int_equal(count_elsewhere_of_columns(array, COLUMNS / 16) == 0, is_column_alone);
+    assert_int_equal(count_elsewhere_of_columns(array, 1) == 0, is_column_alone);
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_store_close(&store));
+    pp_store_free(memory);
+}
+
+static void test_threads__are_not_started_for_a_few_columns_that_are_read_alone(void **state)
+{
+    (void)state;
+    check_columns(1, 1, true);
+}
+
+static void test_threads__are_started_where_columns_take_whole_chunks_or_more_threads_hand_them_out(void **state)
+{
+    (void)state;
+    check_columns(0, 1, false);
+    check_columns(1, 2, false);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_threads__are_not_started_for_one_chunk),
         cmocka_unit_test(test_threads__are_started_to_write_one_chunk_of_a_large_shard),
+        cmocka_unit_test(test_threads__are_not_started_for_a_few_columns_that_are_read_alone),
+        cmocka_unit_test(test_threads__are_started_where_columns_take_whole_chunks_or_more_threads_hand_them_out),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
