@@ -66,6 +66,9 @@ uint64_t pp_posix_version_at(pp_store *store, const char *key);
  * it has other names (hard links), under which it would change, too. */
 parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, bool *was_cut);
 
+/* Gives an open file its length, and takes the space for it if the file system can. */
+parapet_status pp_posix_reserve(int descriptor, const char *key, uint64_t bytes);
+
 /* Whether to repeat a failed system call: always after an interruption; a few times, after a pause, if it is refused
  * only temporarily. refusals starts at 0. */
 bool pp_posix_may_repeat(int error_number, int *refusals);

@@ -19,6 +19,12 @@ bool pp_posix_is_directory(const char *path)
     return stat(path, &found) == 0 && S_ISDIR(found.st_mode);
 }
 
+bool pp_posix_is_link(const char *path)
+{
+    struct stat found;
+    return lstat(path, &found) == 0 && S_ISLNK(found.st_mode);
+}
+
 /* The file may be reached through links, as the root of a store may: that is the user's choice. */
 parapet_status pp_store_posix_build_around(pp_store **store, const char *path, const pp_posix_options *options,
                                            char **key)

@@ -4,6 +4,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/text.h"
 #include "store/internal.h"
 
 /* A staged writer is only names: a collective write may hold very many of them. */
@@ -255,6 +256,19 @@ done:
     pp_free(parent);
     pp_free(staging);
     return status;
+}
+
+parapet_status pp_store_posix_share(pp_writer *writer, uint64_t bytes, char **key)
+{
+    posix_writer *self = (posix_writer *)writer;
+    pp_text text = {0};
+    parapet_status status = check_sound(self);
+    if (status != PARAPET_OK || (status = pp_posix_reserve(self->stream->descriptor, self->key, bytes)) != PARAPET_OK)
+        return status;
+    self->stream->written = writer->bytes = bytes;
+    pp_text_add(&text, "%s%s%s", self->temporary.staging, self->temporary.staging[0] != '\0' ? "/" : "",
+                self->temporary.name);
+    return pp_text_finish(&text, key);
 }
 
 void pp_posix_suspend(pp_writer *writer)

@@ -287,13 +287,28 @@ typedef struct pp_posix_options {
 /* A directory of a file system. */
 parapet_status pp_store_posix_build(pp_store **store, const char *root, const pp_posix_options *options);
 
-/* Whether there is a file or a directory at a path, perhaps through links. */
+/* Whether there is a file or a directory at a path, perhaps through links; or a link itself. */
 bool pp_posix_is_file(const char *path);
 bool pp_posix_is_directory(const char *path);
+bool pp_posix_is_link(const char *path);
 
 /* The directory that a file is in, and the file's key there; free the key with pp_free. */
 parapet_status pp_store_posix_build_around(pp_store **store, const char *path, const pp_posix_options *options,
                                            char **key);
+
+/* For an object of a directory that several processes write at once. Its writer has appended nothing, nor does it
+ * from now on: the object has this many bytes, zero until somebody writes them, and space for them is taken at once.
+ * The others find the temporary object at key, which is to be freed with pp_free; they must have closed it before it
+ * is staged. */
+parapet_status pp_store_posix_share(pp_writer *writer, uint64_t bytes, char **key);
+
+/* One of those who write it, at any offset inside it; they do not keep out of each other's way. */
+typedef struct pp_shared pp_shared;
+parapet_status pp_shared_open(pp_store *store, const char *key, pp_shared **shared);
+parapet_status pp_shared_write(pp_shared *shared, uint64_t offset, const void *data, size_t bytes);
+parapet_status pp_shared_read(pp_shared *shared, uint64_t offset, void *data, size_t bytes);
+parapet_status pp_shared_sync(pp_shared *shared); /* makes durable what this process has written */
+void pp_shared_close(pp_shared *shared);          /* takes NULL */
 
 /* What its mount says about locks. */
 void pp_store_posix_trust(const pp_store *store, pp_lock_trust *trust);

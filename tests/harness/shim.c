@@ -262,6 +262,14 @@ EXPORT int ftruncate(int descriptor, off_t bytes)
     return strikes(SHIM_CUT, &is_short) ? -1 : next(descriptor, bytes);
 }
 
+EXPORT int fallocate(int descriptor, int mode, off_t offset, off_t bytes)
+{
+    static int (*next)(int, int, off_t, off_t);
+    bool is_short = false;
+    find(&next, "fallocate");
+    return strikes(SHIM_CUT, &is_short) ? -1 : next(descriptor, mode, offset, bytes);
+}
+
 EXPORT int fchmod(int descriptor, mode_t mode)
 {
     static int (*next)(int, mode_t);

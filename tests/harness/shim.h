@@ -2,7 +2,7 @@
  *
  * The test program is linked with the shim before the C library, so that these calls come here first: open, openat,
  * openat2, pread, read, pwrite, write, fsync, fdatasync, fstat, fstatat, fdopendir, readdir, renameat, renameat2,
- * linkat, unlinkat, mkdirat, close, fcntl, ftruncate and fchmod. */
+ * linkat, unlinkat, mkdirat, close, fcntl, ftruncate, fallocate and fchmod. */
 #ifndef PARAPET_TESTS_SHIM_H
 #define PARAPET_TESTS_SHIM_H
 
@@ -20,7 +20,7 @@ typedef enum shim_call {
     SHIM_MAKE_DIRECTORY,
     SHIM_CLOSE,
     SHIM_CONTROL, /* fcntl: locks, and flags of a descriptor */
-    SHIM_CUT,     /* ftruncate */
+    SHIM_CUT,     /* ftruncate, fallocate */
     SHIM_PERMIT,  /* fchmod */
     SHIM_CALLS
 } shim_call;
