@@ -672,6 +672,31 @@ typedef struct parapet_copy_result {
  * failure removes the array that was being copied; complete arrays of a group stay. result may be NULL. */
 PARAPET_API parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result);
 
+/* ---- Files of other formats ------------------------------------------------------------------------------ */
+
+/* A file that is made from an array, or from the arrays of a group. */
+typedef struct parapet_file_request {
+    parapet_store *source;
+    const char *source_path;
+    const char *file; /* "out.nc" or "out.npy"; with any name "netcdf:PATH", "npy:PATH", or "raw:PATH": no header */
+    const char *include; /* of a group: which arrays, as in parapet_copy_request; NULL: all */
+    const char *exclude;
+    int overwrite; /* 1: replace a file that exists */
+    int verify;    /* 1: read source and file again and compare them, before the file gets its name */
+    int dry_run;   /* 1: only tell what the file cannot say */
+    int64_t reserved[12];
+} parapet_file_request;
+
+/* [collective] Writes an array, or the arrays of a group, to one file: netCDF in the classic format (CDF-5), NumPy's
+ * .npy, or the bare elements. All ranks write, each at its offsets, to a temporary file beside it, for which space is
+ * taken first, and which gets its name when it is complete. After a failure, or when the progress callback of the
+ * source store ends it (PARAPET_ERR_CANCELLED), there is no new file, and one that was to be replaced is still there.
+ * Links, directories and what is in a Zarr store are never replaced. The bytes do not depend on the number of ranks.
+ * Buffers stay within memory_bytes of the source store. Everything of attributes and names that the format cannot say
+ * is left out, and listed in left_out, a line each; an array that it cannot hold is refused
+ * (PARAPET_ERR_UNSUPPORTED). left_out may be NULL; free the text with parapet_free. */
+PARAPET_API parapet_status parapet_file_write(const parapet_file_request *request, char **left_out);
+
 /* ---- Checkpoints -------------------------------------------------------------------------------------- */
 
 /* A checkpoint keeps the state of a program as numbered generations in one group of a store. Each generation is a

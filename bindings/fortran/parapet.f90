@@ -21,7 +21,7 @@ module parapet
                             parapet_arrays_close, parapet_arrays_write, parapet_arrays_read
   use parapet_checkpoints, only: parapet_checkpoint, parapet_restore, parapet_checkpoint_list
   use parapet_constants
-  use parapet_copies, only: parapet_copy, parapet_copy_plan, parapet_copy_result
+  use parapet_copies, only: parapet_copy, parapet_copy_plan, parapet_copy_result, parapet_file_write
   use parapet_definition_lists, only: parapet_definitions
   use parapet_distributions, only: parapet_distribution_box, parapet_distribution_count
   use parapet_groups, only: parapet_group

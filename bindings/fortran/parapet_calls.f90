@@ -1149,6 +1149,18 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_file_write(source, texts, flags, left_out) &
+        bind(c, name="parapet_fortran_file_write") result(answer)
+      import
+      type(c_ptr), value :: source
+      character(kind=c_char), intent(in) :: texts(*)
+      integer(c_int), intent(in) :: flags(*)
+      type(c_ptr), intent(inout) :: left_out
+      integer(c_int) :: answer
+    end function parapet_fortran_file_write
+  end interface
+
+  interface
     function parapet_fortran_distribution_count(ndim, shape, mesh, block, rank, count) &
         bind(c, name="parapet_fortran_distribution_count") result(answer)
       import

@@ -12,7 +12,7 @@ module parapet_copies
   use parapet_text
   implicit none
   private
-  public :: parapet_copy, parapet_copy_plan
+  public :: parapet_copy, parapet_copy_plan, parapet_file_write
 
   ! What a copy has done; parapet.h explains each figure.
   type, public :: parapet_copy_result
@@ -74,6 +74,32 @@ contains
     plan = take_text(printed)
     call report(code, status, message)
   end subroutine parapet_copy_plan
+
+  ! [collective] Writes an array, or the arrays of a group, to one file of another format: "out.nc", "out.npy",
+  ! "raw:out.dat". left_out tells what the format cannot say, a line each.
+  subroutine parapet_file_write(source, source_path, file, include, exclude, overwrite, verify, dry_run, left_out, &
+                                status, message)
+    class(parapet_store), intent(in) :: source
+    character(*), intent(in) :: source_path, file
+    character(*), intent(in), optional :: include, exclude
+    logical, intent(in), optional :: overwrite, verify, dry_run
+    character(:), allocatable, intent(out), optional :: left_out
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int) :: code, flags(3)
+    type(c_ptr) :: lines
+    character(:), allocatable :: told
+    flags = 0
+    lines = c_null_ptr
+    if (present(overwrite)) flags(1) = merge(1, 0, overwrite)
+    if (present(verify)) flags(2) = merge(1, 0, verify)
+    if (present(dry_run)) flags(3) = merge(1, 0, dry_run)
+    code = parapet_fortran_file_write(source%handle, to_c(source_path) // to_c(file) // to_c(include) // &
+                                      to_c(exclude), flags, lines)
+    told = take_text(lines)
+    if (present(left_out)) left_out = told
+    call report(code, status, message)
+  end subroutine parapet_file_write
 
   ! The texts of a copy one after the other, each with a NUL, in the order in which the shim takes them apart.
   function changes(source_path, target_path, chunks, shards, order, region, codec, include, exclude) result(texts)

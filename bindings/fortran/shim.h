@@ -542,6 +542,11 @@ parapet_status parapet_fortran_copy(const shim_stores *stores, const char *texts
 parapet_status parapet_fortran_copy_plan(const shim_stores *stores, const char *texts, const char *lines,
                                          char **plan);
 
+/* [collective] Writes an array, or the arrays of a group, to a file. texts are four: the path in the source, the
+ * file, include and exclude. flags: overwrite, verify and dry_run. Returns what the file cannot say, a line each. */
+parapet_status parapet_fortran_file_write(parapet_store *source, const char *texts, const int *flags,
+                                          char **left_out);
+
 /* ---- Distributions (shim_distribution.c) ---- */
 
 /* [local] Counts the boxes of a rank. A block of 0 elements means equal blocks, one for each rank. */

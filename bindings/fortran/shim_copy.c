@@ -65,3 +65,15 @@ parapet_status parapet_fortran_copy_plan(const shim_stores *stores, const char *
     request = describe(stores, texts, lines);
     return parapet_copy_request_plan_print(&request, 0, plan, NULL);
 }
+
+parapet_status parapet_fortran_file_write(parapet_store *source, const char *texts, const int *flags, char **left_out)
+{
+    parapet_file_request request = {.source = source, .overwrite = flags[0], .verify = flags[1], .dry_run = flags[2]};
+    const char **fields[] = {&request.source_path, &request.file, &request.include, &request.exclude};
+    for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
+        *fields[i] = texts;
+        texts += strlen(texts) + 1;
+    }
+    shim_begin();
+    return parapet_file_write(&request, left_out);
+}

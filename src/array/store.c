@@ -494,6 +494,11 @@ const parapet_store_options *pp_store_options(const parapet_store *store)
     return &store->options;
 }
 
+int64_t pp_store_least_memory_bytes(const parapet_store *store)
+{
+    return store->least_memory_bytes;
+}
+
 pp_budget *pp_store_budget(parapet_store *store)
 {
     return &store->budget;
@@ -512,6 +517,16 @@ void pp_store_suspend_deadline(const parapet_store *store)
 void pp_store_resume_deadline(const parapet_store *store)
 {
     pp_comm_set_deadline(store->comm, (double)store->options.deadline_seconds);
+}
+
+void pp_store_suspend_progress(parapet_store *store)
+{
+    store->options.progress = NULL;
+}
+
+void pp_store_resume_progress(parapet_store *store)
+{
+    store->options.progress = store->given.progress;
 }
 
 int pp_store_handle_count(const parapet_store *store)

@@ -20,6 +20,9 @@ pp_store *pp_store_backend(const parapet_store *store);
 /* Every field is resolved. */
 const parapet_store_options *pp_store_options(const parapet_store *store);
 
+/* The smallest memory_bytes of all ranks, for what they must cut alike. */
+int64_t pp_store_least_memory_bytes(const parapet_store *store);
+
 pp_budget *pp_store_budget(parapet_store *store);
 pp_counters *pp_store_counters(parapet_store *store);
 
@@ -29,6 +32,10 @@ pp_team pp_store_team(const parapet_store *store, pp_direction direction);
 /* For a call in which ranks may wait for each other without limit. */
 void pp_store_suspend_deadline(const parapet_store *store);
 void pp_store_resume_deadline(const parapet_store *store);
+
+/* For a call that reports its own progress, of which the reads that it makes are a part. */
+void pp_store_suspend_progress(parapet_store *store);
+void pp_store_resume_progress(parapet_store *store);
 
 /* The number of open arrays, groups, checkpoints and series: a store cannot be closed while there are any. */
 int pp_store_handle_count(const parapet_store *store);

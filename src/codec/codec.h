@@ -177,4 +177,7 @@ parapet_status pp_chain_decode(const pp_chain *chain, pp_chain_scratch *scratch,
 /* A chunk spec in words: "transpose zstd:3 crc32c". */
 void pp_chain_spec_print(const pp_chain_spec *spec, pp_text *text);
 
+/* Copies bytes from source to target, which may be the same, reversing each unit. */
+void pp_swap_units(unsigned char *target, const unsigned char *source, size_t bytes, size_t unit);
+
 #endif

@@ -94,9 +94,6 @@ parapet_status pp_checksum_decode_start(pp_stage_run *run, pp_checksum_function 
 parapet_status pp_chain_build_inside(pp_chain **chain, const pp_chain_spec *spec, const pp_chunk_format *format,
                                      int depth);
 
-/* Copies bytes from source to target, which may be the same, reversing each unit. */
-void pp_swap_units(unsigned char *target, const unsigned char *source, size_t bytes, size_t unit);
-
 bool pp_crc32c_sse42_is_available(void);
 uint32_t pp_crc32c_sse42(uint32_t before, const void *data, size_t bytes);
 

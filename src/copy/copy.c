@@ -47,16 +47,15 @@ static void describe_call(const parapet_copy_request *request, const char *verb,
     pp_call_add_text(call, "temporary", request->temporary != NULL ? "given" : NULL);
 }
 
-/* [collective] What lies at the source's path. */
-static parapet_status find_kind(const parapet_copy_request *request, parapet_node_kind *kind)
+parapet_status pp_copy_find_kind(parapet_store *store, const char *source_path, pp_comm *comm,
+                                 parapet_node_kind *kind)
 {
-    pp_comm *comm = pp_store_comm(request->target);
     pp_node node = {0};
     char *path = NULL;
     int64_t number = INT64_MAX;
     parapet_status status = PARAPET_OK;
-    if (pp_comm_rank(comm) == 0 && (status = pp_path_normalize(request->source_path, &path)) == PARAPET_OK &&
-        (status = pp_node_load_finished(request->source, path, &node)) == PARAPET_OK)
+    if (pp_comm_rank(comm) == 0 && (status = pp_path_normalize(source_path, &path)) == PARAPET_OK &&
+        (status = pp_node_load_finished(store, path, &node)) == PARAPET_OK)
         number = (int64_t)node.kind;
     pp_node_clear(&node);
     pp_free(path);
@@ -86,7 +85,7 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
         mine = check_request(request);
     if ((status = pp_comm_begin(pp_store_comm(request->target), &call, mine)) != PARAPET_OK)
         return status;
-    status = find_kind(request, kind);
+    status = pp_copy_find_kind(request->source, request->source_path, pp_store_comm(request->target), kind);
     return status == PARAPET_OK ? check_names(request, *kind) : status;
 }
 

@@ -63,6 +63,10 @@ typedef struct pp_copy_means {
     pp_rechunk_machine machine;
 } pp_copy_means;
 
+/* [collective] What lies at a path of the source; comm: of those who ask. */
+parapet_status pp_copy_find_kind(parapet_store *store, const char *source_path, pp_comm *comm,
+                                 parapet_node_kind *kind);
+
 /* request.c */
 
 /* Refuses invalid values of fields, in a sentence that says what is accepted; does not check paths and stores. */

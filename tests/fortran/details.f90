@@ -237,7 +237,34 @@ contains
     call expect(result%arrays == 1 .and. result%verified_bytes > 0, "a copy was not resumed")
     call parapet_copy(store, "many", store, "some", include="a,b", exclude="b", no_probe=.true., result=result)
     call expect(result%arrays == 1, "a copy of one array by its name had another number of them")
+    call check_file()
   end subroutine check_progress
+
+  ! An array as a file of another format, beside the store.
+  subroutine check_file()
+    character(:), allocatable :: left_out
+    integer(int64) :: bytes
+    integer :: status, unit
+    call parapet_file_write(store, "source", trim(path) // ".npy", dry_run=.true., left_out=left_out)
+    inquire (file=trim(path) // ".npy", size=bytes)
+    call expect(left_out == "" .and. bytes == -1, "a file was written although it was only to be described")
+    is_to_cancel = .true.
+    call parapet_file_write(store, "source", trim(path) // ".npy", status=status)
+    is_to_cancel = .false.
+    inquire (file=trim(path) // ".npy", size=bytes)
+    call expect(status == PARAPET_ERR_CANCELLED .and. bytes == -1, "the writing of a file was not cancelled")
+    call parapet_file_write(store, "source", trim(path) // ".npy", verify=.true.)
+    inquire (file=trim(path) // ".npy", size=bytes)
+    call expect(bytes == 128 + 8 * 64 * 64 * 8, "a file has another size")
+    call parapet_file_write(store, "source", trim(path) // ".npy", status=status)
+    call expect(status == PARAPET_ERR_EXISTS, "a file was replaced")
+    call parapet_file_write(store, "source", trim(path) // ".npy", overwrite=.true.)
+    open (newunit=unit, file=trim(path) // ".npy")
+    close (unit, status="delete")
+    call parapet_file_write(store, "many", trim(path) // ".nc", include="a,b", exclude="b")
+    open (newunit=unit, file=trim(path) // ".nc", status="old")
+    close (unit, status="delete")
+  end subroutine check_file
 
   subroutine check_findings()
     type(parapet_array) :: array

@@ -1,5 +1,6 @@
 #include "calls.h"
 
+#include <dirent.h>
 #include <sys/stat.h>
 
 #include "support.h"
@@ -110,6 +111,48 @@ static void prepare_absent(bed *used)
     parapet_array_spec spec = {
         .type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .fill_value = &fill};
     assert_ok(parapet_array_create(&used->array, used->store, "a", &spec));
+}
+
+/* ---- a file of another format, beside the directory of the bed ---- */
+
+enum { FILE_BYTES_LEAST = ROWS * COLUMNS * (int)sizeof(int32_t) };
+
+static bool has_temporary(const char *folder)
+{
+    DIR *listing = opendir(folder);
+    const struct dirent *entry;
+    bool is_found = false;
+    assert_non_null(listing);
+    while ((entry = readdir(listing)) != NULL)
+        is_found = is_found || strncmp(entry->d_name, ".parapet-", 9) == 0;
+    (void)closedir(listing);
+    return is_found;
+}
+
+/* There is a whole file or none, and nothing else. */
+static void check_file(const char *path, parapet_status status)
+{
+    char folder[700];
+    struct stat found;
+    bool is_there = stat(path, &found) == 0;
+    (void)snprintf(folder, sizeof folder, "%s", path);
+    *strrchr(folder, '/') = '\0';
+    if (has_temporary(folder) || (is_there && found.st_size < FILE_BYTES_LEAST) ||
+        (status == PARAPET_OK && !is_there))
+        parallel_has_wrong_values = true;
+}
+
+static parapet_status write_netcdf(bed *used)
+{
+    char path[700];
+    parapet_file_request request = {
+        .source = used->store, .source_path = "", .file = path, .exclude = "g", .overwrite = 1};
+    parapet_status status;
+    (void)snprintf(path, sizeof path, "%s.nc", ((shared_bed *)used)->folder);
+    status = parapet_file_write(&request, NULL);
+    if (rank == 0)
+        check_file(path, status);
+    return status;
 }
 
 /* ---- stores ---- */
@@ -470,6 +513,7 @@ static const struct row {
     {.like = "array_read, sealed", .run = read_rows},
     {.like = "array_read, two parts", .name = "array_read, the same on all ranks"},
     {.like = "array_read", .name = "array_read, absent chunks", .run = read_absent, .prepare = prepare_absent},
+    {.like = "array_read", .name = "file_write", .run = write_netcdf},
     {.like = "array_resize, growing"},
     {.like = "array_resize, shrinking sealed"},
     {.like = "array_seal"},

@@ -429,6 +429,13 @@ static parapet_status remove_at_different_paths(handles *of, bool is_odd)
     return parapet_store_remove(of->store, is_odd ? "b" : "a", 0, 1, NULL, NULL);
 }
 
+static parapet_status write_different_files(handles *of, bool is_odd)
+{
+    parapet_file_request request = {
+        .source = of->store, .source_path = "a", .file = is_odd ? "b.npy" : "a.npy", .dry_run = 1};
+    return parapet_file_write(&request, NULL);
+}
+
 static parapet_status remove_or_only_tell(handles *of, bool is_odd)
 {
     return parapet_store_remove(of->store, "a", 0, is_odd ? 1 : 0, NULL, NULL);
@@ -638,6 +645,7 @@ static const struct deviating {
     {"remove at different paths", remove_at_different_paths, "remove(a)", "remove(b)", NEEDS_ARRAYS},
     {"remove recursively or not", remove_recursively_or_not, "recursive of remove(a) is ", "1 on rank ",
      NEEDS_ARRAYS},
+    {"write different files", write_different_files, "file of file_write(a) is ", "\"b.npy\" on rank ", NEEDS_ARRAYS},
     {"remove or only tell", remove_or_only_tell, "dry_run of remove(a) is ", "1 on rank ", NEEDS_ARRAYS},
     {"collect or only tell", collect_or_only_tell, "dry_run of collect(a) is ", "1 on rank ", NEEDS_ARRAYS},
 

@@ -73,6 +73,15 @@ static parapet_status remove_or_tell(const void *given)
     return parapet_store_remove(store, "a", 0, *(const int *)given, NULL, NULL);
 }
 
+static parapet_status file_write(const void *given)
+{
+    parapet_file_request request = *(const parapet_file_request *)given;
+    request.source = store;
+    request.source_path = "a";
+    request.file = "a.npy";
+    return parapet_file_write(&request, NULL);
+}
+
 static parapet_status plan_copy_request(const void *given)
 {
     parapet_copy_request request = {.source = store, .source_path = "a", .target = store, .target_path = "b"};
@@ -148,6 +157,9 @@ static const choice_case cases[] = {
     FIELD(parapet_copy_request, no_probe, copy),
     FIELD(parapet_copy_request, reading, copy),
     FIELD(parapet_copy_request, cooperation, copy),
+    FIELD(parapet_file_request, overwrite, file_write),
+    FIELD(parapet_file_request, verify, file_write),
+    FIELD(parapet_file_request, dry_run, file_write),
     FIELD(parapet_transfer_plan_request, is_read, plan_transfer),
     FIELD(parapet_transfer_plan_request, ownership, plan_transfer),
     FIELD(parapet_transfer_plan_request, as_json, plan_transfer),
@@ -168,6 +180,7 @@ typedef union any_struct {
     parapet_store_options options;
     parapet_array_spec spec;
     parapet_copy_request copy;
+    parapet_file_request file;
     parapet_transfer_plan_request transfer_plan;
     parapet_copy_plan_request copy_plan;
 } any_struct;

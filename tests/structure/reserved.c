@@ -114,6 +114,13 @@ static parapet_status use_copy_request(int word)
     return copy(&request);
 }
 
+static parapet_status use_file_request(int word)
+{
+    parapet_file_request request = {.source = store, .source_path = "a", .file = "a.npy", .dry_run = 1};
+    request.reserved[word] = 1;
+    return note(parapet_file_write(&request, NULL));
+}
+
 static parapet_status use_transfer_plan_request(int word)
 {
     parapet_transfer_plan_request request = {.spec = make_spec(), .server = -1};
@@ -245,6 +252,7 @@ static const reserved_case cases[] = {
     CASE(parapet_distribution, use_distribution),
     CASE(parapet_copy_changes, use_copy_changes),
     CASE(parapet_copy_request, use_copy_request),
+    CASE(parapet_file_request, use_file_request),
     CASE(parapet_transfer_plan_request, use_transfer_plan_request),
     CASE(parapet_copy_plan_request, use_copy_plan_request),
     CASE(parapet_checkpoint_options, use_checkpoint_options),

@@ -29,6 +29,7 @@ bool are_all_zero()
     static const parapet_copy_changes copy_changes = {0};
     static const parapet_copy_request copy_request = {0};
     static const parapet_copy_result copy_result = {0};
+    static const parapet_file_request file_request = {0};
     static const parapet_checkpoint_options checkpoint_options = {0};
     static const parapet_checkpoint_item checkpoint_item = {0};
     static const parapet_restore_info restore_info = {0};
@@ -41,8 +42,8 @@ bool are_all_zero()
     static const parapet_copy_plan_request copy_plan_request = {0};
     return is_zero(store_options) && is_zero(statistics) && is_zero(launch) && is_zero(array_spec) &&
            is_zero(array_info) && is_zero(part) && is_zero(array_parts) && is_zero(distribution) &&
-           is_zero(copy_changes) && is_zero(copy_request) && is_zero(copy_result) && is_zero(checkpoint_options) &&
-           is_zero(checkpoint_item) && is_zero(restore_info) && is_zero(series_spec) && is_zero(step) &&
-           is_zero(series_info) && is_zero(finding) && is_zero(check_summary) && is_zero(transfer_plan_request) &&
-           is_zero(copy_plan_request);
+           is_zero(copy_changes) && is_zero(copy_request) && is_zero(copy_result) && is_zero(file_request) &&
+           is_zero(checkpoint_options) && is_zero(checkpoint_item) && is_zero(restore_info) && is_zero(series_spec) &&
+           is_zero(step) && is_zero(series_info) && is_zero(finding) && is_zero(check_summary) &&
+           is_zero(transfer_plan_request) && is_zero(copy_plan_request);
 }

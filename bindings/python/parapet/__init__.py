@@ -15,7 +15,7 @@ from .array import Array
 from .attributes import Attributes
 from .checking import CheckReport, Finding
 from .checkpoint import Checkpoint, CheckpointItem, Restore, list_generations
-from .copying import CopyResult, copy, plan_copy
+from .copying import CopyResult, copy, plan_copy, write_file
 from .distribution import Distribution
 from .errors import (
     ArgumentError,
@@ -51,5 +51,5 @@ __all__ = [
     "Finding", "FormatError", "Group", "InternalError", "Launch", "MPIError", "MemoryLimitError", "MissingError",
     "NoSpaceError", "NotFoundError", "ParapetError", "Part", "Plan", "Removal", "Restore", "Series", "SeriesInfo",
     "StaleError", "Statistics", "StorageError", "Store", "UnsupportedError", "copy", "launch", "list_generations",
-    "open", "plan_copy", "plan_transfer", "read_arrays", "version", "write_arrays",
+    "open", "plan_copy", "plan_transfer", "read_arrays", "version", "write_arrays", "write_file",
 ]

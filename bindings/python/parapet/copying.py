@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from typing import TYPE_CHECKING, Any
 
-from . import _callbacks
+from . import _callbacks, _collective
 from . import _library as c
 from .array import Array
 from .errors import ArgumentError, check
@@ -93,6 +93,74 @@ def plan_copy(source: Any, target: Any, **arguments: Any) -> CopyPlan:
             request.finish(status)
             texts.append((_take(text), _take(svg)))
     return CopyPlan(texts[0][0], texts[1][0], texts[0][1], lambda: copy(source, target, **arguments))
+
+
+def write_file(source: Any, file: str | os.PathLike[str], *, include: str | Sequence[str] | None = None,
+               exclude: str | Sequence[str] | None = None, overwrite: bool = False, verify: bool = False,
+               dry_run: bool = False, progress: Any = None, comm: Comm | None = None) -> list[str]:
+    """[collective] Writes an array, or the arrays of a group, to one file of another format.
+
+    source: an array or group, a path, or a store and a path in it: `(store, "t2m")`.
+    file: "out.nc" or "out.npy"; "raw:out.dat" has the elements alone.
+    include, exclude, progress, comm: as in `copy`. overwrite, verify: replace a file, read it again and compare.
+    Returns what the format cannot say, and the file therefore does not have; with `dry_run`, does only that.
+
+    >>> import numpy, parapet, tempfile
+    >>> store = parapet.open("memory:files", "a")
+    >>> heat = store.create_array("heat", shape=(2, 3), dtype="f4", attributes={"units": "K"})
+    >>> heat[...] = numpy.arange(6).reshape(2, 3)
+    >>> with tempfile.TemporaryDirectory() as folder:
+    ...     left_out = parapet.write_file(heat, f"{folder}/heat.npy")
+    ...     print(left_out, numpy.load(f"{folder}/heat.npy").sum())
+    ['the attribute "units"'] 15.0
+    >>> store.close()
+    """
+    if isinstance(source, (str, os.PathLike)):
+        root, path = split_path(os.fspath(source))
+        with open_store(root, "r", comm) as store:
+            return write_file((store, path), file, include=include, exclude=exclude, overwrite=overwrite,
+                              verify=verify, dry_run=dry_run, progress=progress)
+    place, path = source if isinstance(source, tuple) else (source, source.path)
+    session = place._session
+    preparation = _collective.Preparation(session.is_shared)
+    request, left_out = c.ffi.new("parapet_file_request *"), c.ffi.new("char **")
+    request.source = session.handle.get()
+    request.overwrite, request.verify, request.dry_run = bool(overwrite), bool(verify), bool(dry_run)
+    kept = preparation.do(_fill_file_request, request, path, file, include, exclude)
+    with _Reporting(session, progress):
+        status = c.lib.parapet_file_write(request, left_out)
+    preparation.raise_own()
+    session.check(status)
+    del kept
+    return _take(left_out).splitlines()
+
+
+def _fill_file_request(request: Any, path: str, file: Any, include: Any, exclude: Any) -> list[Any]:
+    """The texts, which must live as long as the request."""
+    words = [os.fsencode(path), os.fsencode(os.fspath(file))]
+    words += [os.fsencode(names if isinstance(names, str) else ",".join(names or ())) for names in (include, exclude)]
+    texts = [c.ffi.new("char[]", one) for one in words]
+    request.source_path, request.file, request.include, request.exclude = texts
+    return texts
+
+
+class _Reporting:
+    """For one call, the store of a session tells its progress to somebody else: a bar, or a function."""
+
+    def __init__(self, session: Any, progress: Any) -> None:
+        self._session = session
+        self._bar = Bar() if progress is True else None
+        self._progress = self._bar if self._bar is not None else progress or None
+
+    def __enter__(self) -> None:
+        if self._progress is not None:
+            self._before = self._session.progress.replace(self._progress)
+
+    def __exit__(self, *_: object) -> None:
+        if self._progress is not None:
+            self._session.progress.replace(self._before)
+        if self._bar is not None:
+            self._bar.end()
 
 
 def _take(place: Any) -> str:

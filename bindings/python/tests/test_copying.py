@@ -1,4 +1,6 @@
 """Copies and plans on one process."""
+import os
+
 import numpy
 import pytest
 
@@ -50,6 +52,31 @@ def test_a_copy_of_a_group_within_a_store(maps):
         with pytest.raises(parapet.ExistsError):
             parapet.copy(store["g/t"], (store, "h/t"))
         parapet.copy(store["g/t"], (store, "h/t"), overwrite=True)
+
+
+def test_files_of_other_formats(maps):
+    seen = []
+    left_out = parapet.write_file(f"{maps}/in.zarr/g/t", f"{maps}/t.npy", verify=True,
+                                  progress=lambda done, total: seen.append((done, total)))
+    assert left_out == ["the names of the dimensions"] and seen[-1] == (2 * FIELD.nbytes, 2 * FIELD.nbytes)
+    assert numpy.array_equal(numpy.load(f"{maps}/t.npy"), FIELD)
+    with parapet.open(f"{maps}/in.zarr") as store:
+        with pytest.raises(parapet.ExistsError, match="overwrite"):
+            parapet.write_file(store["g/t"], f"{maps}/t.npy")
+        assert parapet.write_file((store, "g"), f"{maps}/g.nc", include="t", overwrite=True) == []
+        assert parapet.write_file(store["g"], f"{maps}/none.nc", dry_run=True) == []
+    with parapet.open(f"{maps}/g.nc") as store:
+        assert numpy.array_equal(store["t"][...], FIELD) and store["t"].dimension_names == ("time", "x")
+    assert sorted(os.listdir(maps)) == ["g.nc", "in.zarr", "t.npy"]
+
+
+def test_a_file_that_is_given_up_is_not_there(maps):
+    def give_up(done, total):
+        raise KeyboardInterrupt
+
+    with parapet.open(f"{maps}/in.zarr") as store, pytest.raises(KeyboardInterrupt):
+        parapet.write_file(store["g/t"], f"{maps}/t.npy", progress=give_up)
+    assert os.listdir(maps) == ["in.zarr"]
 
 
 def test_a_plan_shows_itself_and_runs(maps):
