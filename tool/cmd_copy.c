@@ -28,6 +28,7 @@ static const tool_value values[] = {
     {0, "temp", "--temp DIR", "for intermediate arrays; default: beside DST"},
     {0, "passes", "--passes N", "make exactly N passes; default: chosen"},
     {0, "reading", "--reading HOW", "what to read"},
+    {0, "to", "--to FORMAT", "write a file: netcdf, npy, raw; default: as DST ends"},
     {0, "memory-target", NULL, "a size: the same as --max-mem"},
     {0, NULL, NULL, NULL},
 };
@@ -206,6 +207,8 @@ static int run(const tool_request *request)
     tool_copying copying = {.request = request, .options = request->options};
     tool_progress progress;
     int exit_code = TOOL_USAGE;
+    if (file_target_is(request))
+        return file_target_write(request);
     if (!parse(&copying) || !memory_limit_choose(request, &copying.options, &copying.memory_origin) ||
         !place_init_source(&copying.source, request, request->operands[0]) ||
         !place_init(&copying.target, request, request->operands[0], request->operands[1]))
@@ -229,7 +232,8 @@ const tool_verb verb_copy = {
     .summary = "Copies an array or a group; can change chunks, codec and order.",
     .details = "Can also change shards and copy a region. The array may be far larger than\n"
                "memory. DST is a store or a path in one, such as run.zarr or run.zarr/density,\n"
-               "and is created if it does not exist. Example:\n"
+               "and is created if it does not exist. If DST ends in .nc or .npy, or with --to,\n"
+               "it is a file of that format; what that cannot say is listed first. Example:\n"
                "  mpiexec -n 8 parapet copy -c time/8760,lat/72,lon/144 --max-mem 1GiB \\\n"
                "      era5.zarr/t2m out.zarr/t2m\n"
                "--max-mem applies to each rank; by default, the ranks of a node share a quarter\n"

@@ -58,7 +58,7 @@ static bool is_within(const char *inner, const char *outer)
     return strncmp(inner, outer, length) == 0 && (inner[length] == '\0' || inner[length] == '/');
 }
 
-static bool refuse_overlap(const char *source, const char *target)
+bool place_refuse_overlap(const char *source, const char *target)
 {
     char *from = resolve(source), *to = resolve(target);
     const char *problem = strcmp(from, to) == 0 ? "it is the source itself"
@@ -203,7 +203,7 @@ bool place_init(tool_place *place, const tool_request *request, const char *sour
     bool is_fine = true;
     *place = (tool_place){.exists = false};
     if (request->rank == 0)
-        is_fine = !refuse_overlap(source, target) && find_place(place, target) && look_at_place(place, target);
+        is_fine = !place_refuse_overlap(source, target) && find_place(place, target) && look_at_place(place, target);
     return share_place(place, request, is_fine);
 }
 

@@ -610,8 +610,15 @@ bool place_has_metadata(const char *directory);
 /* Whether it, or a directory around it, is a group or an array. */
 bool place_is_in_hierarchy(const char *path);
 
+/* Complains if a target is the source, inside it, or around it. */
+bool place_refuse_overlap(const char *source, const char *target);
+
 /* Removes what this run has made, if nothing is in it. */
 void place_remove_bare(const tool_place *place, const tool_request *request);
+
+/* [collective] Whether a copy goes to a file of another format, and writes it; answers with the exit code. */
+bool file_target_is(const tool_request *request);
+int file_target_write(const tool_request *request);
 
 /* How the target is to differ: from the flags that copy and plan copy have in common. */
 void changes_init(parapet_copy_changes *changes, const tool_request *request);

@@ -2,6 +2,7 @@
  * alone, apart from those that have no record. Everything that netcdf.c turns into Zarr is turned back. */
 #include <inttypes.h>
 #include <math.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "base/bytes.h"
@@ -396,23 +397,48 @@ static parapet_status add_attributes(writing *work, const pp_outline_array *arra
 
 /* ---- Dimensions ---- */
 
-/* Where a dimension without a name gets one; free with pp_free. */
-static parapet_status name_dimension(const pp_outline_array *array, int d, char **name)
-{
-    pp_text text = {0};
-    const char *given = array->document->has_dimension_names ? array->document->dimension_names[d] : NULL;
-    if (given != NULL)
-        return pp_text_duplicate(name, given);
-    pp_text_add(&text, "%s_dim_%d", array->name, d);
-    return pp_text_finish(&text, name);
-}
-
 static size_t find_dimension(const writing *work, const char *name)
 {
     size_t i = 0;
     while (i < work->dimension_count && strcmp(work->dimensions[i].name, name) != 0)
         i++;
     return i;
+}
+
+/* Whether a name is one that the library has given, and another array has it with another length. */
+static bool is_name_in_the_way(const writing *work, const pp_outline_array *array, int d)
+{
+    const char *given = array->document->dimension_names[d];
+    size_t at = find_dimension(work, given);
+    char usual[24];
+    (void)snprintf(usual, sizeof usual, "dim_%d", d);
+    return strcmp(given, usual) == 0 && at < work->dimension_count &&
+           work->dimensions[at].length != array->document->shape[d];
+}
+
+static bool has_own_name(const writing *work, const pp_outline_array *array, int d)
+{
+    return array->document->has_dimension_names && array->document->dimension_names[d] != NULL &&
+           !is_name_in_the_way(work, array, d);
+}
+
+/* The name that a dimension has, or gets from its array; free with pp_free. */
+static parapet_status name_dimension(const writing *work, const pp_outline_array *array, int d, char **name)
+{
+    pp_text text = {0};
+    if (has_own_name(work, array, d))
+        return pp_text_duplicate(name, array->document->dimension_names[d]);
+    pp_text_add(&text, "%s_dim_%d", array->name, d);
+    return pp_text_finish(&text, name);
+}
+
+/* A name that was given up is told. */
+static void note_renaming(const writing *work, const pp_outline_array *array, int d)
+{
+    if (!has_own_name(work, array, d) && array->document->has_dimension_names &&
+        array->document->dimension_names[d] != NULL)
+        pp_text_add(&work->outline->left_out, "the name \"%s\" of a dimension of \"%s\"\n",
+                    array->document->dimension_names[d], array->name);
 }
 
 /* A length of 0 makes a dimension the record dimension, of which there is one, and which comes first: then there are
@@ -432,9 +458,10 @@ static parapet_status take_dimension(writing *work, const pp_outline_array *arra
     int64_t length = array->document->shape[d];
     char *name = NULL;
     size_t at;
-    parapet_status status = name_dimension(array, d, &name);
+    parapet_status status = name_dimension(work, array, d, &name);
     if (status != PARAPET_OK)
         return status;
+    note_renaming(work, array, d);
     at = find_dimension(work, name);
     if (length == 0 && !may_be_empty(work, name, d))
         *problem = "a dimension other than the first, or more than one, has no indices";
@@ -501,7 +528,7 @@ static parapet_status add_dimension_numbers(const writing *work, const pp_outlin
     add_u64(&work->outline->header, (uint64_t)array->document->ndim);
     for (d = 0; d < array->document->ndim && status == PARAPET_OK; d++) {
         char *name = NULL;
-        if ((status = name_dimension(array, d, &name)) == PARAPET_OK)
+        if ((status = name_dimension(work, array, d, &name)) == PARAPET_OK)
             add_u64(&work->outline->header, find_dimension(work, name));
         pp_free(name);
     }

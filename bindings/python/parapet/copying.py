@@ -112,7 +112,7 @@ def write_file(source: Any, file: str | os.PathLike[str], *, include: str | Sequ
     >>> with tempfile.TemporaryDirectory() as folder:
     ...     left_out = parapet.write_file(heat, f"{folder}/heat.npy")
     ...     print(left_out, numpy.load(f"{folder}/heat.npy").sum())
-    ['the attribute "units"'] 15.0
+    ['the names of the dimensions', 'the attribute "units"'] 15.0
     >>> store.close()
     """
     if isinstance(source, (str, os.PathLike)):

@@ -194,6 +194,25 @@ static void test_outline__a_first_dimension_without_indices_is_the_record_dimens
     clear(&of);
 }
 
+/* Names that the library has given, and nobody chose, do not tie arrays together. */
+static void test_outline__usual_names_of_dimensions_give_way(void **state)
+{
+    outlined of = {0};
+    opened_file opened;
+    (void)state;
+    add_array(&of, "a", "\"int8\"", "[2]", ", \"dimension_names\": [\"dim_0\"]");
+    add_array(&of, "b", "\"int8\"", "[3]", ", \"dimension_names\": [\"dim_0\"]");
+    add_array(&of, "c", "\"int8\"", "[2]", ", \"dimension_names\": [\"dim_0\"]");
+    assert_ok(lay_out(&of, &pp_outline_netcdf));
+    assert_left_out(&of, "the name \"dim_0\" of a dimension of \"b\"\n");
+    opened = open_outlined(&of);
+    assert_ok(opened.status);
+    assert_says(&opened, "b/zarr.json", "\"b_dim_0\"");
+    assert_says(&opened, "c/zarr.json", "\"dim_0\"");
+    close_file(&opened);
+    clear(&of);
+}
+
 static void test_outline__npy_has_the_header_that_numpy_writes(void **state)
 {
     static const char expected[] =
@@ -263,6 +282,7 @@ int main(void)
         cmocka_unit_test(test_outline__what_netcdf_cannot_say_is_listed),
         cmocka_unit_test(test_outline__netcdf_refuses_arrays_that_it_cannot_hold),
         cmocka_unit_test(test_outline__a_first_dimension_without_indices_is_the_record_dimension),
+        cmocka_unit_test(test_outline__usual_names_of_dimensions_give_way),
         cmocka_unit_test(test_outline__npy_has_the_header_that_numpy_writes),
         cmocka_unit_test(test_outline__the_format_is_found_by_word_and_by_the_end_of_the_name),
         cmocka_unit_test(test_outline__zarr_v2_keeps_its_fill_value_and_names),
