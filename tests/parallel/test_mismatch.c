@@ -87,6 +87,27 @@ static parapet_status open_with_different_owners(handles *of, bool is_odd)
     return open_store(store_name, PARAPET_UPDATE, &options);
 }
 
+static parapet_status open_with_different_weights(handles *of, bool is_odd)
+{
+    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = is_odd ? "fast" : "slow"};
+    (void)of;
+    return open_store(store_name, PARAPET_UPDATE, &options);
+}
+
+static parapet_status open_with_some_weights(handles *of, bool is_odd)
+{
+    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = is_odd ? "fast" : NULL};
+    (void)of;
+    return open_store(store_name, PARAPET_UPDATE, &options);
+}
+
+static parapet_status open_without_some_helpers(handles *of, bool is_odd)
+{
+    parapet_store_options options = {.no_helper = is_odd};
+    (void)of;
+    return open_store(store_name, PARAPET_UPDATE, &options);
+}
+
 static parapet_status set_different_attributes(handles *of, bool is_odd)
 {
     return parapet_array_attribute_set(of->first, "x", is_odd ? "1" : "2");
@@ -588,6 +609,12 @@ static const struct deviating {
     {"open in different modes", open_in_different_modes, "mode of store_open(", " is ", NEEDS_ARRAYS},
     {"open with different owners", open_with_different_owners, "ownership of store_open(", "round_robin",
      NEEDS_ARRAYS},
+    {"open with different weights", open_with_different_weights, "weights of store_open(", "\"fast\" on rank ",
+     NEEDS_ARRAYS},
+    {"open with weights on one rank", open_with_some_weights, "weights of store_open(", "\"fast\" on rank ",
+     NEEDS_ARRAYS},
+    {"open without the helper of one rank", open_without_some_helpers, "no_helper of store_open(", "1 on rank ",
+     NEEDS_ARRAYS},
     {"different attributes", set_different_attributes, "json of attribute_set(a) is \"", "\"1\" on rank ",
      NEEDS_ARRAYS},
     {"resize to different shapes", resize_differently, "shape[0] of resize(a) is ", " and ", NEEDS_ARRAYS},
@@ -851,9 +878,33 @@ static void run_deviations(int odd)
         run_deviation(&deviations[i], odd);
 }
 
+/* What a rank reads by itself, and in how much memory, is its own affair. */
+static void test_mismatch__local_bytes_may_differ(void)
+{
+    parapet_store_options options = {.local_bytes = run.rank == 0 ? 1 << 20 : 0};
+    const int64_t start[1] = {0}, count[1] = {1};
+    int32_t value = -1;
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = &value};
+    char path[600];
+    handles of;
+    launch_case_begin(&run, 0);
+    if (open_handles(&of)) {
+        close_handles(&of);
+        (void)snprintf(path, sizeof path, "%s/%s", run.folder, store_name);
+        if (LAUNCH_OK(&run, parapet_store_open(&of.store, MPI_COMM_WORLD, path, PARAPET_READ, &options)) &&
+            LAUNCH_OK(&run, parapet_array_open(&of.first, of.store, "a"))) {
+            launch_expect(&run, parapet_array_read_local(of.first, &part, 1) == PARAPET_OK, "a local read");
+            (void)LAUNCH_OK(&run, parapet_array_close(&of.first));
+        }
+        (void)LAUNCH_OK(&run, parapet_store_close(&of.store));
+    }
+    (void)launch_case_end(&run, "local_bytes that differ");
+}
+
 int main(int argc, char **argv)
 {
     launch_start(&run, &argc, &argv, MPI_THREAD_SINGLE);
+    test_mismatch__local_bytes_may_differ();
     run_deviations(run.ranks - 1);
     run_deviations(0);
     run_deviations(run.ranks / 2);
