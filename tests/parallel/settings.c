@@ -23,6 +23,8 @@ parapet_store_options settings_draw(draw *from, int ranks)
         .transport = (parapet_transport)draw_between(from, 1, 2),
     };
     draw_nodes(from);
+    if (options.ownership == PARAPET_OWNERSHIP_LASTING)
+        options.cache_bytes = (int64_t)1 << draw_between(from, 12, 20);
     if (options.io_thread == PARAPET_IO_THREAD_NONE)
         options.threads = 1;
     return options;
@@ -33,8 +35,8 @@ void settings_print(const parapet_store_options *options, char *text, size_t byt
     (void)snprintf(
         text, bytes,
         "servers %lld ownership %d transport %d PARAPET_RANKS_PER_NODE %s memory %lld threads %lld io_thread %d "
-        "elide_fill %d",
+        "elide_fill %d cache %lld",
         (long long)options->servers, (int)options->ownership, (int)options->transport,
         getenv("PARAPET_RANKS_PER_NODE"), (long long)options->memory_bytes, (long long)options->threads,
-        (int)options->io_thread, options->elide_fill);
+        (int)options->io_thread, options->elide_fill, (long long)options->cache_bytes);
 }

@@ -85,6 +85,7 @@ static void run_case(parapet_transport transport, parapet_ownership ownership)
     bool is_stopped = false;
     parapet_store_options options = {.transport = transport,
                                      .ownership = ownership,
+                                     .cache_bytes = ownership == PARAPET_OWNERSHIP_LASTING ? 1 << 20 : 0,
                                      .servers = run.ranks,
                                      .progress = stop,
                                      .progress_context = &is_stopped};

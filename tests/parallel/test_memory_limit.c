@@ -120,6 +120,8 @@ static void run_case(const limit_case *by)
     parapet_store_options options = {.memory_bytes = by->memory_bytes,
                                      .transport = by->transport,
                                      .ownership = by->ownership,
+                                     .cache_bytes =
+                                         by->ownership == PARAPET_OWNERSHIP_LASTING ? by->memory_bytes / 2 : 0,
                                      .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
     char path[600], description[96];

@@ -322,6 +322,7 @@ static bool run_site(const site *at, const image *before, const shared_state bou
     const struct settings *with = &settings_list[at->settings];
     parapet_store_options options = {.transport = with->transport,
                                      .ownership = with->ownership,
+                                     .cache_bytes = with->ownership == PARAPET_OWNERSHIP_LASTING ? 1 << 20 : 0,
                                      .io_thread = with->io_thread,
                                      .threads = with->threads};
     outcome result = {0};
