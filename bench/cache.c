@@ -1,6 +1,7 @@
 /* What owners that last gain: a window that slides over an array, and the same write again and again.
  *
  *   mpiexec -n RANKS bench_cache window DIRECTORY TILES EDGE RATE default|tiles [name=value ...]
+ *   mpiexec -n RANKS bench_cache alternate DIRECTORY STEPS EDGE RATE [name=value ...]
  *   mpiexec -n RANKS bench_cache repeat DIRECTORY ARRAYS CALLS BUFFERS [name=value ...]
  *
  * window: TILES x TILES tiles of EDGE x EDGE doubles. The array is written once; then all ranks together read each
@@ -8,6 +9,9 @@
  * the defaults, or one for each tile. Nothing is compressed. Prints
  *
  *   SECONDS READ-BYTES WRITTEN-BYTES HITS MISSES      of the steps; bytes from and to storage, of all ranks
+ *
+ * alternate: in each of STEPS steps, all ranks write EDGE^3 doubles of their own, in columns of a square of ranks,
+ * and read them again, as BTIO does. A step has 4 shards. Prints the same.
  *
  * repeat: ARRAYS arrays of 8 KiB for each rank, which has a part of all 16 shards of each, are written CALLS times,
  * from one buffer or from 2 in turn. Prints
@@ -36,6 +40,14 @@ static void check(parapet_status status, const char *what)
 {
     if (status != PARAPET_OK)
         bench_die(what, parapet_error_message());
+}
+
+static void *need(size_t bytes)
+{
+    void *memory = calloc(1, bytes > 0 ? bytes : 1);
+    if (memory == NULL)
+        bench_die("memory", "there is none");
+    return memory;
 }
 
 static int64_t sum(int64_t number)
@@ -94,9 +106,9 @@ static void close_store(void)
 
 typedef struct window {
     parapet_array *array;
-    int64_t tiles, edge;
+    int64_t tiles, edge; /* tiles: or steps */
     double *data;
-    int64_t start[2], count[2];
+    int64_t start[4], count[4];
     parapet_part part;
 } window;
 
@@ -128,10 +140,8 @@ static void fill(const window *on)
 {
     int64_t whole = on->tiles * on->edge, first = whole * rank / rank_count;
     int64_t start[2] = {first, 0}, count[2] = {whole * (rank + 1) / rank_count - first, whole}, i;
-    double *data = malloc(sizeof(double) * (size_t)(count[0] * whole));
+    double *data = need(sizeof(double) * (size_t)(count[0] * whole));
     parapet_part part = {.ndim = 2, .start = start, .count = count, .data = data};
-    if (data == NULL)
-        bench_die("fill", "no memory");
     for (i = 0; i < count[0] * whole; i++)
         data[i] = (double)((first * whole + i) % 1000);
     check(parapet_array_write(on->array, &part, 1), "write");
@@ -150,19 +160,14 @@ static void slide(window *on)
     }
 }
 
-static void run_window(char **words, int count)
+/* Prints what these steps took. */
+static void report(void (*steps)(window *on), window *on)
 {
-    window on = {.tiles = strtoll(words[1], NULL, 10), .edge = strtoll(words[2], NULL, 10)};
-    parapet_statistics before, after;
+    parapet_statistics before = statistics_now(), after;
     double began;
-    on.data = malloc(sizeof(double) * (size_t)(on.edge * on.edge));
-    open_store(words[0], strtod(words[3], NULL), words + 5, count - 5);
-    create_array(&on, strcmp(words[4], "tiles") == 0);
-    fill(&on);
-    before = statistics_now();
     bench_wait_for_all();
     began = bench_now();
-    slide(&on);
+    steps(on);
     bench_wait_for_all();
     began = bench_now() - began;
     after = statistics_now();
@@ -173,6 +178,74 @@ static void run_window(char **words, int count)
     if (rank == 0)
         printf("%.6f %" PRId64 " %" PRId64 " %" PRId64 " %" PRId64 "\n", began, after.read_bytes, after.written_bytes,
                after.cache_hits, after.cache_misses);
+}
+
+static void run_window(char **words, int count)
+{
+    window on = {.tiles = strtoll(words[1], NULL, 10), .edge = strtoll(words[2], NULL, 10)};
+    on.data = need(sizeof(double) * (size_t)(on.edge * on.edge));
+    open_store(words[0], strtod(words[3], NULL), words + 5, count - 5);
+    create_array(&on, strcmp(words[4], "tiles") == 0);
+    fill(&on);
+    report(slide, &on);
+    check(parapet_array_close(&on.array), "close");
+    close_store();
+    free(on.data);
+}
+
+/* ---- Writing and reading in turn ---- */
+
+static int mesh_edge(void)
+{
+    int edge = 1;
+    while (edge * edge < rank_count)
+        edge++;
+    if (edge * edge != rank_count)
+        bench_die("alternate", "the ranks form no square");
+    return edge;
+}
+
+/* The column of this rank in one step. */
+static void place_column(window *on, int64_t step)
+{
+    int64_t edge = mesh_edge(), at[2] = {rank / edge, rank % edge};
+    int d;
+    on->start[0] = step;
+    on->count[0] = 1;
+    on->start[3] = 0;
+    on->count[3] = on->edge;
+    for (d = 0; d < 2; d++) {
+        on->start[1 + d] = on->edge * at[d] / edge;
+        on->count[1 + d] = on->edge * (at[d] + 1) / edge - on->start[1 + d];
+    }
+    on->part = (parapet_part){.ndim = 4, .start = on->start, .count = on->count, .data = on->data};
+}
+
+static void alternate(window *on)
+{
+    int64_t step;
+    for (step = 0; step < on->tiles; step++) {
+        place_column(on, step);
+        on->data[0] = (double)step;
+        check(parapet_array_write(on->array, &on->part, 1), "write");
+        on->data[0] = -1;
+        check(parapet_array_read(on->array, &on->part, 1), "read");
+        if (on->data[0] != (double)step)
+            bench_die("alternate", "another value than was written");
+    }
+}
+
+static void run_alternate(char **words, int count)
+{
+    window on = {.tiles = strtoll(words[1], NULL, 10), .edge = strtoll(words[2], NULL, 10)};
+    int64_t shape[4] = {on.tiles, on.edge, on.edge, on.edge};
+    int64_t shards[4] = {1, (on.edge + 1) / 2, (on.edge + 1) / 2, on.edge};
+    parapet_array_spec spec = {
+        .type = PARAPET_FLOAT64, .ndim = 4, .shape = shape, .chunks = shards, .shards = shards, .codec = "none"};
+    on.data = need(sizeof(double) * (size_t)(on.edge * on.edge * on.edge));
+    open_store(words[0], strtod(words[3], NULL), words + 4, count - 4);
+    check(parapet_array_create(&on.array, store, "a", &spec), "create");
+    report(alternate, &on);
     check(parapet_array_close(&on.array), "close");
     close_store();
     free(on.data);
@@ -238,7 +311,7 @@ static void run_repeat(char **words, int count)
     on.buffers = atoi(words[3]);
     if (on.arrays < 1 || on.arrays > MOST_ARRAYS || on.calls < 2 || on.buffers < 1 || on.buffers > 2)
         bench_die("repeat", "1 to 64 arrays, 2 calls or more, 1 or 2 buffers");
-    seconds = calloc((size_t)on.calls, sizeof seconds[0]);
+    seconds = need((size_t)on.calls * sizeof seconds[0]);
     open_store(words[0], 0, words + 4, count - 4);
     create_arrays(&on);
     for (i = 0; i < on.calls; i++) {
@@ -263,10 +336,12 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &rank_count);
     if (argc >= 7 && strcmp(argv[1], "window") == 0)
         run_window(argv + 2, argc - 2);
+    else if (argc >= 6 && strcmp(argv[1], "alternate") == 0)
+        run_alternate(argv + 2, argc - 2);
     else if (argc >= 6 && strcmp(argv[1], "repeat") == 0)
         run_repeat(argv + 2, argc - 2);
     else
-        bench_die("usage", "bench_cache window|repeat DIRECTORY ...; see bench/cache.c");
+        bench_die("usage", "bench_cache window|alternate|repeat DIRECTORY ...; see bench/cache.c");
     MPI_Finalize();
     return 0;
 }
