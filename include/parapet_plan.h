@@ -15,7 +15,8 @@ extern "C" {
 
 /* ---- Transfers ---------------------------------------------------------------------------------------- */
 
-/* A transfer to be planned. Needs neither MPI nor storage. */
+/* A transfer to be planned. Needs neither MPI nor storage. Of an array that is sealed, each open shard takes four
+ * bytes more for each of its chunks. */
 typedef struct parapet_transfer_plan_request {
     int is_read; /* 1: reading, 0: writing */
     parapet_array_spec spec;
@@ -39,7 +40,8 @@ PARAPET_API parapet_status parapet_transfer_plan_print(const parapet_transfer_pl
 
 /* ---- Copies ------------------------------------------------------------------------------------------- */
 
-/* A copy to be planned. Needs neither MPI nor storage. */
+/* A copy to be planned. Needs neither MPI nor storage. The source is taken for one that is not sealed;
+ * parapet_copy_request_plan_print knows whether it is. */
 typedef struct parapet_copy_plan_request {
     parapet_array_spec source; /* what is copied; parapet_array_get_info describes an existing array likewise */
     parapet_copy_changes changes;

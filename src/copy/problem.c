@@ -67,6 +67,7 @@ void pp_copy_problem_init(pp_rechunk_problem *problem, const pp_layout *source, 
     memcpy(problem->shape, view->shape, sizeof problem->shape);
     describe(source, view, &problem->source);
     problem->source.is_sealed = means->is_source_sealed;
+    problem->source.is_held_by_seal = problem->source.allows_runs && means->is_source_sealed;
     problem->source.allows_runs = problem->source.allows_runs && !means->is_source_sealed;
     problem->source.scratch_bytes = (int64_t)pp_chain_decoder_bytes(source->chain);
     pp_copy_view_init(&whole, view->ndim, view->shape);

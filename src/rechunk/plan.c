@@ -129,14 +129,31 @@ static void finish(pp_rechunk_plan *plan, int chosen)
     plan->temporary_files = sum.shards_written;
 }
 
+static parapet_status refuse_runs(const pp_rechunk_problem *problem)
+{
+    return pp_fail(PARAPET_ERR_ARGUMENT, "runs of the source cannot be read, because %s; set reading to choose",
+                   problem->source.is_held_by_seal
+                       ? "it is sealed, and only whole chunks can be compared with the seal"
+                       : "its chunks are compressed or have checksums");
+}
+
+static parapet_status refuse_memory(const pp_rechunk_problem *problem, int64_t least_bytes)
+{
+    return pp_fail(PARAPET_ERR_MEMORY,
+                   "copying needs at least %lld bytes (%.1f MiB) of memory per rank, but the limit is %lld%s",
+                   (long long)least_bytes, (double)least_bytes / 1048576.0, (long long)problem->memory_bytes,
+                   problem->source.is_held_by_seal
+                       ? "; the source is sealed, and only whole chunks can be compared with the seal"
+                       : "");
+}
+
 static parapet_status check(const pp_rechunk_problem *problem)
 {
     if (problem->force_passes < 0 || problem->force_passes > PP_RECHUNK_PASSES_MOST)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a copy takes 1 to %d passes, not %d; 0 chooses the number",
                        PP_RECHUNK_PASSES_MOST, problem->force_passes);
     if (problem->force_reading == PARAPET_READING_RUNS && !problem->source.allows_runs)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "runs of the source cannot be read, because its chunks are compressed "
-                                             "or have checksums; set reading to choose");
+        return refuse_runs(problem);
     if (problem->force_reading == PARAPET_READING_RUNS && problem->force_cooperation == PARAPET_COOPERATION_TOGETHER)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "ranks that read together read whole chunks, not runs; set reading or cooperation to choose");
@@ -200,9 +217,6 @@ parapet_status pp_rechunk_plan_build(const pp_rechunk_problem *problem, pp_rechu
         return status;
     plan->memory_least_bytes = find_least(&given, &least);
     if (given.memory_bytes < plan->memory_least_bytes)
-        return pp_fail(PARAPET_ERR_MEMORY,
-                       "copying needs at least %lld bytes (%.1f MiB) of memory per rank, but the limit is %lld",
-                       (long long)plan->memory_least_bytes, (double)plan->memory_least_bytes / 1048576.0,
-                       (long long)given.memory_bytes);
+        return refuse_memory(&given, plan->memory_least_bytes);
     return choose(&given, &least, plan);
 }

@@ -36,6 +36,7 @@ typedef struct pp_rechunk_side {
     bool is_sharded;            /* a shard has an index, which is read when it is opened */
     bool is_sealed;             /* each open shard of a source also has the checksums of its chunks */
     bool allows_runs;           /* stored as in memory and without checksum, so that parts of a chunk can be read */
+    bool is_held_by_seal;       /* that would be so, but chunks of a sealed source are compared with the seal */
     double codec_rate;          /* bytes of elements per second that one worker decodes or encodes; 0: not known */
     double stored_ratio;        /* stored bytes per byte of elements; 0: 1 */
 } pp_rechunk_side;

@@ -2,6 +2,7 @@
  * verify a checksum, in far less memory than the chunk takes. */
 #include "support.h"
 
+#include "base/bytes.h"
 #include "codec/crc32c.h"
 #include "scratch.h"
 #include "stored.h"
@@ -202,6 +203,44 @@ static void test_chunk_parts__a_flipped_bit_anywhere_in_a_streamed_chunk_fails_t
     }
 }
 
+/* Without a checksum of its own, and with one that was made to fit: the seal knows another one. */
+static void check_sealed(bool has_checksum)
+{
+    uint32_t found;
+    int64_t start[2] = {350, 2}, count[2] = {1, 1};
+    parapet_part part = {.ndim = 2, .start = start, .count = count, .data = &found};
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    size_t bytes = 0;
+    char *data;
+    create(&store, has_checksum, SIDE, true);
+    assert_ok(parapet_array_open(&array, store, "a"));
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+    open_small(&store, &array, PARAPET_HOLES_CHOOSE, PARAPET_IO_THREAD_CHOOSE);
+    assert_ok(parapet_array_read(array, &part, 1));
+    assert_int_equal(found, values[350][2]);
+    assert_ok(parapet_array_close(&array));
+    flip_bit(store, 4 * SIDE * SIDE - 1);
+    data = stored_get(store, "a/c/0/0", &bytes);
+    if (has_checksum)
+        pp_store_u32le((unsigned char *)data + bytes - 4, pp_crc32c(0, data, bytes - 4));
+    stored_put(store, "a/c/0/0", data, bytes);
+    pp_free(data);
+    open_small(&store, &array, PARAPET_HOLES_CHOOSE, PARAPET_IO_THREAD_CHOOSE);
+    assert_fails(parapet_array_read(array, &part, 1), PARAPET_ERR_CORRUPT,
+                 "a/c/0/0 is not the shard that was sealed: the contents of chunk 0 differ");
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+static void test_chunk_parts__a_streamed_chunk_is_the_one_that_was_sealed(void **state)
+{
+    (void)state;
+    check_sealed(false);
+    check_sealed(true);
+}
+
 static void test_chunk_parts__a_chunk_of_another_length_is_refused(void **state)
 {
     uint32_t found;
@@ -310,6 +349,7 @@ int main(void)
         cmocka_unit_test(test_chunk_parts__one_element_takes_one_small_request),
         cmocka_unit_test(test_chunk_parts__what_is_read_to_measure_requests_is_counted),
         cmocka_unit_test(test_chunk_parts__a_flipped_bit_anywhere_in_a_streamed_chunk_fails_the_read),
+        cmocka_unit_test(test_chunk_parts__a_streamed_chunk_is_the_one_that_was_sealed),
         cmocka_unit_test(test_chunk_parts__a_chunk_of_another_length_is_refused),
         cmocka_unit_test(test_chunk_parts__eight_elements_of_256_mib_are_read_within_16_mib),
     };
