@@ -171,6 +171,21 @@ void pp_removal_view_clear(pp_removal_view *view)
     pp_node_clear(&view->node);
 }
 
+parapet_status pp_removal_is_gone(parapet_store *store, const char *path, bool *is_gone)
+{
+    parapet_array array = {.store = store, .path = (char *)(uintptr_t)path};
+    pp_node node = {0};
+    bool is_marked = false;
+    parapet_status status = pp_node_load(store, path, &node);
+    pp_node_clear(&node);
+    *is_gone = status == PARAPET_ERR_NOT_FOUND;
+    if (!*is_gone) /* what cannot be read is there */
+        return is_unreadable(status) ? PARAPET_OK : status;
+    status = pp_array_is_marked(&array, &is_marked);
+    *is_gone = !is_marked;
+    return status;
+}
+
 parapet_status pp_removal_hold(parapet_store *store, const char *path, pp_hold *hold)
 {
     return pp_holds_take(

@@ -56,6 +56,9 @@ typedef struct pp_removal_view {
 parapet_status pp_removal_look(parapet_store *store, const char *path, pp_removal_view *view);
 void pp_removal_view_clear(pp_removal_view *view);
 
+/* Whether nothing is left of a node, but for what its lock takes. */
+parapet_status pp_removal_is_gone(parapet_store *store, const char *path, bool *is_gone);
+
 /* Rank 0: holds a node alone. */
 parapet_status pp_removal_hold(parapet_store *store, const char *path, pp_hold *hold);
 

@@ -179,6 +179,24 @@ static parapet_status check_free(removing *self)
     return status;
 }
 
+/* Another job may have removed all of it while this one waited. Then the lock that this one has made goes, too. */
+static parapet_status check_there(removing *self)
+{
+    const pp_removal *found = &self->found;
+    bool is_gone = false;
+    parapet_status status = PARAPET_OK;
+    if (pp_removal_kind_of(found, pp_removal_count(found) - 1) != PP_REMOVAL_REMAINS)
+        status = pp_removal_is_gone(found->store, found->path, &is_gone);
+    if (status != PARAPET_OK || !is_gone)
+        return status;
+    self->hold.is_kept = false;
+    unlock(self);
+    if (found->path[0] != '\0' &&
+        (status = pp_store_remove_empty(pp_store_backend(found->store), found->path)) != PARAPET_OK)
+        return status;
+    return pp_fail(PARAPET_ERR_NOT_FOUND, "another job has removed \"%s\" meanwhile", found->path);
+}
+
 /* A checkpoint may have been committed since it was looked at. */
 static parapet_status lock(void *subject, const void *argument)
 {
@@ -189,6 +207,7 @@ static parapet_status lock(void *subject, const void *argument)
     if ((status = pp_edit_share_above(&self->above, found->store, NULL, found->path, "removing")) != PARAPET_OK)
         return status;
     if ((status = pp_removal_hold(found->store, found->path, &self->hold)) != PARAPET_OK ||
+        (status = check_there(self)) != PARAPET_OK ||
         (status = pp_belonging_check(found->store, found->path)) != PARAPET_OK ||
         (status = check_free(self)) != PARAPET_OK)
         unlock(self);

@@ -143,6 +143,13 @@ parapet_status operation_copy(parapet_store *store, const part_of_race *part, bo
     return parapet_copy(&request, NULL);
 }
 
+static int note_removed(void *told, const char *path, const char *reason)
+{
+    (void)path;
+    ((outcome *)told)->has_removed = strcmp(reason, "array") == 0;
+    return 0;
+}
+
 /* ---- Series and checkpoints ---- */
 
 parapet_status operation_append(const actor *own, int64_t mark)
@@ -311,6 +318,8 @@ static parapet_status run_operation(const actor *own, const part_of_race *part, 
         return parapet_store_collect(own->store, "", 0, NULL, NULL);
     case OP_CHECK:
         return operation_check_all(own->store, told);
+    case OP_REMOVE:
+        return parapet_store_remove(own->store, "a", 0, 0, note_removed, told);
     default:
         return open_and_use(own, part, told);
     }

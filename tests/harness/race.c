@@ -23,6 +23,7 @@ static const char *const names[OPERATIONS] = {
     [OP_COLLECT] = "gc",
     [OP_CHECK] = "check",
     [OP_READ] = "read",
+    [OP_REMOVE] = "rm",
 };
 
 const char *operation_name(operation of)

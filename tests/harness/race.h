@@ -26,6 +26,7 @@ typedef enum operation {
     OP_COLLECT,
     OP_CHECK,
     OP_READ,
+    OP_REMOVE,
     OPERATIONS
 } operation;
 
@@ -70,6 +71,7 @@ typedef struct outcome {
     parapet_status status;
     int64_t length, values[LENGTH_GROWN]; /* read */
     int64_t generation, mark;             /* committed or restored */
+    bool has_removed;                     /* an array, not what is left of one */
     int64_t alarms, strays;               /* of a check */
     char sentence[512];
 } outcome;

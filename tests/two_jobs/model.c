@@ -14,10 +14,11 @@ static bool is_reader(operation does)
     return does == OP_RESTORE || does == OP_CHECK || does == OP_READ;
 }
 
-/* In between there is no array. */
+/* In between, or afterwards, there is no array. */
 static bool replaces(const part_of_race *part)
 {
-    return part->does == OP_OVERWRITE || (part->does == OP_COPY && part->is_wide && !part->is_source);
+    return part->does == OP_OVERWRITE || part->does == OP_REMOVE ||
+           (part->does == OP_COPY && part->is_wide && !part->is_source);
 }
 
 /* ---- What a call makes of a world; false: it could not have been done there
@@ -85,6 +86,14 @@ static bool apply_create(world *in, int64_t mark, bool overwrites)
     return true;
 }
 
+/* What is left by an interrupted copy, or by one who is just taking the array away, can be removed, too. */
+static bool apply_remove(world *in, const race *run, int job, bool has_removed)
+{
+    bool could = has_removed ? in->array.exists : run->is_begun || replaces(&run->jobs[!job]);
+    in->array = (world_array){0};
+    return could;
+}
+
 static bool apply_copy(world *in, const part_of_race *part)
 {
     world_array *target = part->is_source ? &in->target : &in->array;
@@ -147,6 +156,8 @@ static bool apply(world *in, const race *run, int job, const outcome *told)
         return apply_commit(in, part, told->generation);
     case OP_READ:
         return in->array.exists;
+    case OP_REMOVE:
+        return apply_remove(in, run, job, told->has_removed);
     default:
         return true;
     }
@@ -301,7 +312,7 @@ static bool is_old_or_new(const world *one, const world *other, const world *fou
  * may be some shards. */
 const char *model_judge_killed(const race *run, const outcome *told, const world *before, const world *after)
 {
-    const outcome killed = {.generation = before->generations[0] + 1};
+    const outcome killed = {.generation = before->generations[0] + 1, .has_removed = before->array.exists};
     world without = *before, with = *before, none;
     if (told->alarms > 0)
         return "a reader was told of damage that is none";

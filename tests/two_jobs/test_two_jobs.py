@@ -16,7 +16,7 @@ import tempfile
 
 RANKS = 2
 NAMES = ["create", "write shards", "write chunks", "resize", "attribute", "consolidate", "seal", "overwrite", "copy", "resume copy",
-         "append", "open series", "commit", "restore", "gc", "check", "read"]
+         "append", "open series", "commit", "restore", "gc", "check", "read", "rm"]
 DANGEROUS = [("create", "create"), ("create", "overwrite"), ("write shards", "write shards"), ("write chunks", "write chunks"),
              ("write chunks", "resize"), ("write chunks", "seal"), ("write chunks", "overwrite"), ("write chunks", "gc"),
              ("resize", "read"), ("attribute", "attribute"), ("attribute", "consolidate"), ("consolidate", "append"),

@@ -109,11 +109,44 @@ static void test_remove__needs_recursive_for_a_group_and_for_the_store(void **co
     assert_ok(parapet_store_close(&store));
 }
 
+/* Groups in groups, all of the same name. */
+static void nest_groups(parapet_store *store, int depth, char *path, size_t room)
+{
+    static const char document[] = "{\"zarr_format\": 3, \"node_type\": \"group\"}";
+    char key[512];
+    int i;
+    path[0] = '\0';
+    for (i = 0; i < depth; i++) {
+        (void)snprintf(path + strlen(path), room - strlen(path), "%sd", i > 0 ? "/" : "");
+        (void)snprintf(key, sizeof key, "%s/zarr.json", path);
+        stored_put_text(store, key, document);
+    }
+}
+
+static void test_remove__goes_as_deep_as_it_says_and_else_removes_nothing(void **context)
+{
+    parapet_store *store = NULL;
+    char path[300], key[512];
+    (void)context;
+    stored_open(&store, NULL);
+    nest_groups(store, PP_JSON_MAX_DEPTH + 2, path, sizeof path);
+    assert_fails(parapet_store_remove(store, "d", 1, 0, NULL, NULL), PARAPET_ERR_UNSUPPORTED,
+                 "groups are nested more than 64 deep");
+    (void)snprintf(key, sizeof key, "%s/zarr.json", path);
+    assert_true(stored_has(store, key));
+    assert_true(stored_has(store, "d/zarr.json"));
+    assert_ok(parapet_store_remove(store, "d/d", 1, 0, NULL, NULL));
+    assert_false(stored_has(store, key));
+    assert_ok(parapet_store_remove(store, "d", 1, 0, NULL, NULL));
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_remove__what_is_told_is_gone_wherever_it_fails),
         cmocka_unit_test(test_remove__needs_recursive_for_a_group_and_for_the_store),
+        cmocka_unit_test(test_remove__goes_as_deep_as_it_says_and_else_removes_nothing),
     };
     return cmocka_run_group_tests_name("checkpoint_store_remove", tests, NULL, NULL);
 }
