@@ -55,6 +55,7 @@ void pp_array_forget(parapet_array *array);
 
 /* Handles that were built and never counted as open; takes NULL. */
 void pp_array_free(parapet_array *array);
+void pp_arrays_free(parapet_array **arrays, int count);
 
 /* Everything a transfer of this array needs; fails when the array cannot be read. */
 parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_context *context);

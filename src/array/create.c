@@ -8,6 +8,7 @@
 #include "array/path.h"
 #include "array/remove.h"
 #include "array/spec.h"
+#include "array/state.h"
 #include "array/store.h"
 #include "array/stored_document.h"
 #include "array/walk.h"
@@ -386,4 +387,54 @@ parapet_status parapet_array_create(parapet_array **array, parapet_store *store,
                                     const parapet_array_spec *spec)
 {
     return parapet_arrays_create(array, store, &path, spec, 1);
+}
+
+/* ---- Arrays that nobody else knows of ---- */
+
+static parapet_status define(parapet_array *array, const parapet_array_spec *spec, pp_homes *homes)
+{
+    parapet_store *store = array->store;
+    pp_array_document document = {0};
+    parapet_status status = pp_document_from_spec(&document, spec, store->options.expected_servers);
+    array->is_apart = true;
+    if (status == PARAPET_OK && (status = pp_array_take_document(array, &document)) == PARAPET_OK &&
+        (status = pp_homes_choose(homes, &array->layout.tiling.shards, store->server_count, &array->lattice)) ==
+            PARAPET_OK)
+        pp_array_keep_cells(array);
+    pp_array_document_clear(&document);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot create array \"%s\"", array->path);
+}
+
+parapet_status pp_arrays_define(parapet_array **arrays, const pp_definitions *given, pp_call *call)
+{
+    parapet_status status;
+    int i;
+    for (i = 0; i < given->count; i++)
+        pp_call_add_element(call, "paths", i, given->paths[i]);
+    if ((status = describe_specs(given->paths, given->specs, given->count, call)) == PARAPET_OK)
+        status = pp_arrays_build(arrays, given->store, given->paths, given->count);
+    for (i = 0; i < given->count && status == PARAPET_OK; i++)
+        status = define(arrays[i], &given->specs[i], given->homes);
+    return status == PARAPET_OK ? pp_store_check_writable(given->store) : status;
+}
+
+static parapet_status store_apart(parapet_array *array)
+{
+    parapet_status status = pp_array_make_room(array, &array->document, false);
+    if (status == PARAPET_OK)
+        status = pp_array_write_document(array, PP_PUBLISH_EXCLUSIVE);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot create array \"%s\"", array->path);
+}
+
+/* What a crash leaves of a shard is known for ours by the document, which is therefore durable before. */
+parapet_status pp_arrays_store_documents(parapet_array *const *arrays, int count)
+{
+    parapet_store *store = arrays[0]->store;
+    parapet_status status = PARAPET_OK;
+    int i;
+    if (pp_comm_rank(store->comm) != 0)
+        return PARAPET_OK;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = store_apart(arrays[i]);
+    return status == PARAPET_OK ? pp_store_settle(store->backend) : status;
 }

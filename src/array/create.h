@@ -4,11 +4,29 @@
 
 #include <stdbool.h>
 
+#include "comm/comm.h"
+#include "plan/homes.h"
 #include "zarr/document.h"
 
 /* As parapet_arrays_create. is_apart: the groups above are not changed; the caller takes care of them. */
 parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
                                 const parapet_array_spec *specs, int count, bool is_apart);
+
+/* New arrays, of which nobody else knows before the caller has seen to the groups above them. */
+typedef struct pp_definitions {
+    parapet_store *store;
+    const char *const *paths;
+    const parapet_array_spec *specs;
+    int count;
+    pp_homes *homes; /* the same on all ranks, before and after */
+} pp_definitions;
+
+/* [local] Handles with documents, in memory only; call gets what must be equal on all ranks. Free the handles
+ * (pp_arrays_free) even after a failure: they are never counted as open. */
+parapet_status pp_arrays_define(parapet_array **arrays, const pp_definitions *given, pp_call *call);
+
+/* [local] Rank 0 stores the documents, durably; other ranks do nothing. */
+parapet_status pp_arrays_store_documents(parapet_array *const *arrays, int count);
 
 /* Makes sure that nothing is at the path of a new array, or refuses. */
 parapet_status pp_array_make_room(parapet_array *array, const pp_array_document *document, bool overwrites);

@@ -33,6 +33,15 @@ void pp_array_free(parapet_array *array)
     pp_free(array);
 }
 
+void pp_arrays_free(parapet_array **arrays, int count)
+{
+    int i;
+    for (i = 0; arrays != NULL && i < count; i++) {
+        pp_array_free(arrays[i]);
+        arrays[i] = NULL;
+    }
+}
+
 static parapet_status build_handle(parapet_array **array, parapet_store *store, const char *path)
 {
     parapet_status status = pp_allocate(array, sizeof **array);

@@ -360,6 +360,12 @@ static parapet_status hold_at_once(batch *all, int64_t *is_held)
     return status == PARAPET_ERR_BUSY ? PARAPET_OK : status;
 }
 
+static void choose_team(batch *all)
+{
+    all->team = pp_store_team(all->store, all->direction);
+    all->team.kept = all->store->kept;
+}
+
 /* Which of the descriptions that this rank keeps fit its parts. */
 static uint64_t find_kept(const batch *all, parapet_status status)
 {
@@ -370,6 +376,16 @@ static uint64_t find_kept(const batch *all, parapet_status status)
 
 /* What ranks say where a call begins; the least counts. */
 enum { BEGINS_UNHELD, BEGINS_WITH_SPEEDS, BEGINS_AT_ONCE };
+
+/* [collective] What all ranks have found out where the call began. */
+static parapet_status begin_with_others(const batch *all, int64_t least, uint64_t common)
+{
+    if (all->team.kept != NULL)
+        pp_kept_choose(all->team.kept, least == BEGINS_AT_ONCE ? common : 0);
+    if (least != BEGINS_WITH_SPEEDS)
+        return PARAPET_OK;
+    return pp_epochs_renew(all->store, all->direction, all->list, all->count);
+}
 
 /* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. Where arrays have
  * to be held first, speeds wait for the next call. */
@@ -392,9 +408,7 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
     if ((status = pp_comm_begin_with(all->store->comm, &call, status, &least, &common)) != PARAPET_OK)
         return status;
     *is_held = least != BEGINS_UNHELD;
-    if (all->team.kept != NULL)
-        pp_kept_choose(all->team.kept, least == BEGINS_AT_ONCE ? common : 0);
-    return least == BEGINS_WITH_SPEEDS ? pp_epochs_renew(all->store, all->direction, all->list, all->count) : status;
+    return begin_with_others(all, least, common);
 }
 
 /* What was published, for the seal. */
@@ -527,6 +541,66 @@ static parapet_status write_batch(batch *all)
                                 : pp_fail_within(status, "cannot write array \"%s\"", all->list[0].array->path);
 }
 
+/* ---- New arrays ---- */
+
+/* [collective] As begin_batch, where nobody else knows of the arrays. */
+static parapet_status begin_new(batch *all, const pp_call *call, parapet_status mine)
+{
+    parapet_status status = mine;
+    int64_t least = BEGINS_AT_ONCE;
+    uint64_t common;
+    if (status == PARAPET_OK && (status = check_batch(all)) != PARAPET_OK)
+        status = pp_fail_within(status, "cannot write array \"%s\"", all->list[0].array->path);
+    if (pp_epochs_has_left(all->store, PP_WRITING))
+        least = BEGINS_WITH_SPEEDS;
+    common = find_kept(all, status);
+    status = pp_comm_begin_with(all->store->comm, call, status, &least, &common);
+    return status == PARAPET_OK ? begin_with_others(all, least, common) : status;
+}
+
+static parapet_status stage_new(batch *all, const pp_making *making, pp_staged *staged)
+{
+    pp_failure failure = {0};
+    pp_failure_take(&failure, making->begin(making->context));
+    pp_failure_take(&failure, list_arrays(all));
+    return pp_transfer_stage_after(&failure, &all->team, all->arrays, all->count, staged);
+}
+
+/* [collective] Until all agree that this went well, nobody takes notice of what is there: nothing has to be agreed on
+ * before it. */
+static parapet_status finish_new(const batch *all, const pp_making *making, pp_staged *staged)
+{
+    pp_failure failure = {0};
+    pp_failure_take(&failure, pp_staged_show(&all->contexts[0], staged));
+    if (failure.status == PARAPET_OK)
+        note_batch(all, staged);
+    making->end(making->context, &failure);
+    return pp_comm_agree(all->store->comm, "finishing", pp_failure_put(&failure));
+}
+
+parapet_status pp_arrays_make(const pp_making *making, const pp_call *call, parapet_status mine, bool *has_begun)
+{
+    batch all = {.direction = PP_WRITING, .list = making->list, .count = making->count, .store = making->store};
+    pp_epochs_mark began;
+    pp_staged staged = {0};
+    parapet_status status;
+    choose_team(&all);
+    status = begin_new(&all, call, mine);
+    *has_begun = status == PARAPET_OK;
+    began = pp_epochs_mark_now(all.store);
+    if (*has_begun && (status = stage_new(&all, making, &staged)) == PARAPET_OK)
+        status = finish_new(&all, making, &staged);
+    if (status == PARAPET_OK)
+        pp_epochs_note(all.store, PP_WRITING, &began);
+    else if (*has_begun)
+        status = pp_fail_within(status, "cannot write array \"%s\"", all.list[0].array->path);
+    pp_staged_clear(&staged);
+    clear_batch(&all);
+    return status;
+}
+
+/* ---- The public functions ---- */
+
 /* [collective] What others have changed meanwhile may be what was read. */
 static parapet_status check_batch_fresh(const batch *all, bool has_failed)
 {
@@ -567,10 +641,8 @@ static parapet_status open_batch(batch *all, pp_direction direction, const parap
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array", function);
     *all = (batch){
         .direction = direction, .list = list, .count = count, .store = count > 0 ? list[0].array->store : NULL};
-    if (count > 0) {
-        all->team = pp_store_team(all->store, direction);
-        all->team.kept = all->store->kept;
-    }
+    if (count > 0)
+        choose_team(all);
     return PARAPET_OK;
 }
 

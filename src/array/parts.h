@@ -4,6 +4,24 @@
 
 #include "comm/comm.h"
 
+/* New arrays that nobody else knows of, which one call stores, writes and seals. */
+typedef struct pp_making {
+    parapet_store *store;
+    const parapet_array_parts *list; /* at least one, unless this rank has failed */
+    int count;
+    /* [local] What is stored of the arrays before they are written. */
+    parapet_status (*begin)(void *context);
+    /* [collective] When shards have their names, or failure says why not: what is left to do. Nobody leaves it out.
+     */
+    void (*end)(void *context, pp_failure *failure);
+    void *context;
+} pp_making;
+
+/* [collective] Begins the call, with the status of this rank so far, and makes the arrays, with four agreements: that
+ * all make the same call and can make it; that all is planned; that all is staged; and, in the end, that all is done.
+ * *has_begun: the first of these was no failure. */
+parapet_status pp_arrays_make(const pp_making *making, const pp_call *call, parapet_status mine, bool *has_begun);
+
 /* [collective] As parapet_arrays_write, for a caller that keeps the data until it is written, and writes it again
  * after a failure: the arrays stay usable, unless the ranks are out of step. No notes are kept for a seal. step, if
  * not NULL: the parts leave out the first dimension, and are at this index in it. *shards_written grows by the shards

@@ -51,6 +51,17 @@ parapet_status pp_seal_mark(parapet_array *array)
     return switch_document(array, PP_SEAL_SET);
 }
 
+parapet_status pp_seal_mark_apart(parapet_array *array)
+{
+    bool is_sealed = true;
+    parapet_status status;
+    pp_seal_forget_pages(array);
+    if ((status = mark_document(array, &array->document, &is_sealed)) != PARAPET_OK ||
+        (status = pp_array_write_document(array, PP_PUBLISH_REPLACE)) != PARAPET_OK)
+        return status;
+    return pp_seal_publish_head(array, array->document_digest);
+}
+
 /* The handle's document has no mark: as it is, it takes the mark off. */
 static parapet_status leave_unmarked(parapet_array *array, pp_array_document *changed, const void *argument)
 {

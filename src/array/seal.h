@@ -16,10 +16,19 @@ parapet_status pp_seal_break_shared(parapet_array *array);
 parapet_status pp_seal_remove_stale(parapet_array *array);
 parapet_status pp_seal_mark(parapet_array *array);
 
+/* The last step where nobody else knows of the array yet, so that a crash between head and document harms nobody:
+ * both are durable after the next settle. */
+parapet_status pp_seal_mark_apart(parapet_array *array);
+
 /* [collective] Seals arrays of one store that are not sealed; part of a call that has begun, same status on every
  * rank. The number of agreements does not depend on the number of arrays; shards are described and pages written by
  * all ranks (seal_many.c). */
 parapet_status pp_arrays_seal(parapet_array *const *arrays, int count);
+
+/* [collective] The same for new arrays that nobody else knows of, between two agreements: failure is that of this
+ * rank so far, and with one it only takes part. What was published is durable afterwards, if nothing failed, and the
+ * handle on rank 0 has the digest of the document. */
+void pp_arrays_seal_apart(parapet_array *const *arrays, int count, pp_failure *failure);
 
 /* [collective] Compares every shard of sealed arrays with the manifest (existence, length and the checksum of its
  * index), and shares the work among the ranks; part of a call that has begun, same status on every rank

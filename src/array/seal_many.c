@@ -449,8 +449,8 @@ static parapet_status init_heads(sealing *job)
     return status;
 }
 
-/* All pages, durable; rank 0 has their digests. */
-static parapet_status write_pages(sealing *job)
+/* All pages; rank 0 has their digests. */
+static void write_pages(sealing *job)
 {
     pp_seal_place end = {0};
     pp_seal_page page;
@@ -464,8 +464,18 @@ static parapet_status write_pages(sealing *job)
     job->sender = (pp_seal_place){0};
     exchange(job, &(pp_exchange){.context = job, .next = next_digests, .receive = receive_digests});
     pp_free(job->own);
+}
+
+static void settle(sealing *job)
+{
     if (!has_failed(job))
         pp_failure_take(&job->failure, pp_store_settle(job->store->backend));
+}
+
+static parapet_status write_durable_pages(sealing *job)
+{
+    write_pages(job);
+    settle(job);
     return pp_failure_put(&job->failure);
 }
 
@@ -573,13 +583,27 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
     if ((status = pp_seal_line_init(&job.line, arrays, count)) != PARAPET_OK ||
         (!has_no_stale_seal(&job) && (status = rank0_do(&job, remove_stale)) != PARAPET_OK))
         return status;
-    if ((status = pp_comm_agree(job.store->comm, "sealing", write_pages(&job))) == PARAPET_OK)
+    if ((status = pp_comm_agree(job.store->comm, "sealing", write_durable_pages(&job))) == PARAPET_OK)
         status = rank0_do(&job, mark);
     else
         forget_heads(&job);
     for (i = 0; i < count; i++) /* used once: what happens to shards later is not known here */
         pp_shard_notes_clear(&arrays[i]->notes);
     return status;
+}
+
+void pp_arrays_seal_apart(parapet_array *const *arrays, int count, pp_failure *failure)
+{
+    sealing job = {.line = {.arrays = arrays, .count = count}, .store = arrays[0]->store, .failure = *failure};
+    parapet_status status = pp_seal_line_init(&job.line, arrays, count);
+    if (status == PARAPET_OK) {
+        write_pages(&job);
+        if (pp_comm_rank(job.store->comm) == 0 && !has_failed(&job))
+            pp_failure_take(&job.failure, do_to_unsealed(&job, pp_seal_mark_apart));
+        settle(&job);
+    }
+    *failure = job.failure;
+    pp_failure_take(failure, status);
 }
 
 parapet_status parapet_array_seal(parapet_array *array)

@@ -311,26 +311,39 @@ parapet_status pp_seal_lookup_record(parapet_array *array, int64_t shard, pp_sha
     return pp_seal_lookup_visit(array, shard, copy_record, record);
 }
 
-parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],
-                                  const unsigned char after[PP_SHA256_BYTES])
+static parapet_status publish_head(parapet_array *array)
 {
     size_t bytes = pp_manifest_head_bytes(&array->head);
     unsigned char *data = NULL;
     char *key = NULL;
     parapet_status status;
-    memcpy(array->head.document[0], before, PP_SHA256_BYTES);
-    memcpy(array->head.document[1], after, PP_SHA256_BYTES);
     if ((status = pp_allocate(&data, bytes)) != PARAPET_OK ||
         (status = seal_key(array, "__parapet/seal", &key)) != PARAPET_OK)
         goto done;
     pp_manifest_head_encode(&array->head, data);
     array->has_head = true; /* also after a failure: it may be there */
-    if ((status = write_object(array, key, data, bytes)) == PARAPET_OK)
-        status = pp_store_settle(array->store->backend);
+    status = write_object(array, key, data, bytes);
 done:
     pp_free(key);
     pp_free(data);
     return status;
+}
+
+parapet_status pp_seal_publish_head(parapet_array *array, const unsigned char document[PP_SHA256_BYTES])
+{
+    memcpy(array->head.document[0], document, PP_SHA256_BYTES);
+    memcpy(array->head.document[1], document, PP_SHA256_BYTES);
+    return publish_head(array);
+}
+
+parapet_status pp_seal_write_head(parapet_array *array, const unsigned char before[PP_SHA256_BYTES],
+                                  const unsigned char after[PP_SHA256_BYTES])
+{
+    parapet_status status;
+    memcpy(array->head.document[0], before, PP_SHA256_BYTES);
+    memcpy(array->head.document[1], after, PP_SHA256_BYTES);
+    status = publish_head(array);
+    return status == PARAPET_OK ? pp_store_settle(array->store->backend) : status;
 }
 
 parapet_status pp_seal_remove_head(parapet_array *array)

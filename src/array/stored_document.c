@@ -97,7 +97,7 @@ parapet_status pp_array_edit(parapet_array *array, pp_document_change change, co
     return status;
 }
 
-parapet_status pp_array_write_document(parapet_array *array)
+parapet_status pp_array_write_document(parapet_array *array, pp_publish_mode mode)
 {
     parapet_store *store = array->store;
     char *key = NULL, *staging = NULL;
@@ -110,7 +110,7 @@ parapet_status pp_array_write_document(parapet_array *array)
         status = pp_store_write_all(
             store->backend,
             &(pp_write_request){.key = key, .staging = staging, .budget = &store->budget, .is_small = true},
-            text.data, text.bytes, PP_PUBLISH_REPLACE);
+            text.data, text.bytes, mode);
     if (status == PARAPET_OK) {
         pp_sha256_of(text.data, text.bytes, array->document_digest);
         store->counters.written_bytes += (int64_t)text.bytes;

@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_STORED_DOCUMENT_H
 #define PARAPET_ARRAY_STORED_DOCUMENT_H
 
+#include "store/store.h"
 #include "zarr/document.h"
 
 /* What happens to an array's seal with its next document. If the array is sealed before or after, a head that belongs
@@ -28,7 +29,7 @@ parapet_status pp_array_edit(parapet_array *array, pp_document_change change, co
 parapet_status pp_array_edit_held(parapet_array *array, pp_document_change change, const void *argument,
                                   pp_seal_change seal);
 
-/* Writes the document that the handle has. It is not durable before the store settles. */
-parapet_status pp_array_write_document(parapet_array *array);
+/* Writes the document that the handle has, and notes its digest. It is not durable before the store settles. */
+parapet_status pp_array_write_document(parapet_array *array, pp_publish_mode mode);
 
 #endif

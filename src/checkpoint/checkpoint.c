@@ -8,6 +8,7 @@
 #include "array/consolidate.h"
 #include "array/create.h"
 #include "array/node.h"
+#include "array/parts.h"
 #include "array/path.h"
 #include "array/seal.h"
 #include "array/store.h"
@@ -214,6 +215,8 @@ static parapet_status begin_held(parapet_checkpoint *checkpoint, int64_t wanted)
     if ((status = pp_comm_agree_told(comm, "beginning a checkpoint", status, chosen)) != PARAPET_OK)
         return status;
     checkpoint->commit.generation = chosen[0];
+    if (pp_store_options(checkpoint->store)->ownership != PARAPET_OWNERSHIP_LASTING)
+        checkpoint->homes.phase = chosen[0]; /* not always the same server for a small array */
     name_generation(checkpoint, (int)chosen[1]);
     return PARAPET_OK;
 }
@@ -330,87 +333,111 @@ static parapet_status gather_specs(const parapet_checkpoint_item *items, int cou
     return status;
 }
 
-parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
-                                    parapet_array **arrays)
+/* [local] */
+static parapet_status define_arrays(pp_filling *filling, const parapet_checkpoint_item *items, pp_call *call)
 {
+    parapet_checkpoint *checkpoint = filling->checkpoint;
+    pp_definitions given = {.store = checkpoint->store, .count = filling->count, .homes = &filling->homes};
     parapet_array_spec *specs = NULL;
     char **paths = NULL;
-    pp_call call;
     parapet_status status;
-    pp_checkpoint_call(&call, "put", checkpoint);
-    if ((status = check_sound(checkpoint)) == PARAPET_OK && (status = check_items(items, count)) == PARAPET_OK &&
-        (status = gather_paths(checkpoint, items, count, &paths)) == PARAPET_OK)
-        status = gather_specs(items, count, &specs);
-    if (status == PARAPET_OK)
-        status = lend_a_hand(checkpoint);
-    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK)
-        status = pp_arrays_create(arrays, checkpoint->store, (const char *const *)paths, specs, count, true);
-    pp_paths_free(paths, (size_t)count);
+    if ((status = gather_paths(checkpoint, items, filling->count, &paths)) == PARAPET_OK &&
+        (status = gather_specs(items, filling->count, &specs)) == PARAPET_OK) {
+        given.paths = (const char *const *)paths;
+        given.specs = specs;
+        status = pp_arrays_define(filling->arrays, &given, call);
+    }
+    pp_paths_free(paths, (size_t)filling->count);
     pp_free(specs);
     return status;
 }
 
-/* What every rank knows of the arrays now. */
-static parapet_status add_to_record(parapet_checkpoint *checkpoint, parapet_array *const *arrays, int count)
+parapet_status pp_filling_init(pp_filling *filling, parapet_checkpoint *checkpoint,
+                               const parapet_checkpoint_item *items, int count, pp_call *call)
+{
+    size_t room = count > 0 ? (size_t)count : 1;
+    parapet_status status;
+    int i;
+    *filling = (pp_filling){.checkpoint = checkpoint, .homes = checkpoint->homes};
+    pp_call_add_integer(call, "count", count);
+    if ((status = check_sound(checkpoint)) != PARAPET_OK || (status = check_items(items, count)) != PARAPET_OK ||
+        (status = pp_allocate_array(&filling->arrays, room, sizeof filling->arrays[0])) != PARAPET_OK ||
+        (status = pp_allocate_array(&filling->list, room, sizeof filling->list[0])) != PARAPET_OK)
+        return status;
+    filling->count = count;
+    if ((status = define_arrays(filling, items, call)) != PARAPET_OK)
+        return status;
+    for (i = 0; i < count; i++)
+        filling->list[i] = (parapet_array_parts){
+            .array = filling->arrays[i], .parts = items[i].parts, .part_count = items[i].part_count};
+    return lend_a_hand(checkpoint);
+}
+
+void pp_filling_clear(pp_filling *filling)
+{
+    pp_arrays_free(filling->arrays, filling->count);
+    pp_free(filling->arrays);
+    pp_free(filling->list);
+    *filling = (pp_filling){0};
+}
+
+static parapet_status store_arrays(void *context)
+{
+    const pp_filling *filling = context;
+    return filling->is_stored ? PARAPET_OK : pp_arrays_store_documents(filling->arrays, filling->count);
+}
+
+static parapet_status add_to_record(const pp_filling *filling)
 {
     parapet_status status = PARAPET_OK;
     int i;
-    for (i = 0; i < count && status == PARAPET_OK; i++)
-        status = pp_commit_add(&checkpoint->commit, strrchr(pp_array_path(arrays[i]), '/') + 1,
-                               pp_array_document_digest(arrays[i]));
+    for (i = 0; i < filling->count && status == PARAPET_OK; i++)
+        status = pp_commit_add(&filling->checkpoint->commit, strrchr(pp_array_path(filling->arrays[i]), '/') + 1,
+                               pp_array_document_digest(filling->arrays[i]));
     return status;
 }
 
-parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array **arrays,
-                                  const parapet_array_parts *list, int count)
+/* [collective] The record is that of rank 0, which knows the digests. */
+static void seal_arrays(void *context, pp_failure *failure)
 {
-    pp_comm *comm = pp_store_comm(checkpoint->store);
-    pp_call call;
-    parapet_status status = count > 0 ? parapet_arrays_write(list, count) : PARAPET_OK;
-    if (status != PARAPET_OK)
-        return status;
-    pp_checkpoint_call(&call, "seal", checkpoint);
-    if ((status = pp_comm_begin(comm, &call, PARAPET_OK)) != PARAPET_OK ||
-        (status = pp_arrays_seal(arrays, count)) != PARAPET_OK)
-        return status;
-    return pp_comm_agree(comm, "recording", add_to_record(checkpoint, arrays, count));
+    const pp_filling *filling = context;
+    pp_arrays_seal_apart(filling->arrays, filling->count, failure);
+    if (pp_comm_rank(pp_store_comm(filling->checkpoint->store)) == 0 && failure->status == PARAPET_OK)
+        pp_failure_take(failure, add_to_record(filling));
 }
 
-static parapet_status put_into(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
-                               parapet_array **arrays, parapet_array_parts *list)
+parapet_status pp_checkpoint_fill(pp_filling *filling, const pp_call *call, parapet_status mine)
 {
-    pp_failure failure = {0};
-    parapet_status status, closed;
-    int i;
-    if ((status = pp_checkpoint_create(checkpoint, items, count, arrays)) != PARAPET_OK)
-        return status;
-    for (i = 0; i < count; i++)
-        list[i] =
-            (parapet_array_parts){.array = arrays[i], .parts = items[i].parts, .part_count = items[i].part_count};
-    pp_failure_take(&failure, pp_checkpoint_fill(checkpoint, arrays, list, count));
-    closed = parapet_arrays_close(arrays, count);
-    return failure.status != PARAPET_OK ? pp_failure_put(&failure) : closed;
+    parapet_checkpoint *checkpoint = filling->checkpoint;
+    pp_comm *comm = pp_store_comm(checkpoint->store);
+    pp_making making = {.store = checkpoint->store,
+                        .list = filling->list,
+                        .count = filling->count,
+                        .begin = store_arrays,
+                        .end = seal_arrays,
+                        .context = filling};
+    bool has_begun = false;
+    parapet_status status = mine == PARAPET_OK && filling->count == 0
+                                ? pp_comm_begin(comm, call, mine)
+                                : pp_arrays_make(&making, call, mine, &has_begun);
+    if (has_begun)
+        checkpoint->homes = filling->homes;
+    if (status != PARAPET_OK && (has_begun || pp_comm_is_same_call(comm)))
+        checkpoint->is_failed = true;
+    return status;
 }
 
 parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count)
 {
-    size_t room = count > 0 ? (size_t)count : 1;
-    parapet_array **arrays = NULL;
-    parapet_array_parts *list = NULL;
-    parapet_status status;
+    pp_filling filling;
     pp_call call;
-    if ((status = pp_checkpoint_check_idle(checkpoint, "put")) != PARAPET_OK)
+    parapet_status status = pp_checkpoint_check_idle(checkpoint, "put");
+    if (status != PARAPET_OK)
         return pp_outcome(status);
     pp_checkpoint_call(&call, "put", checkpoint);
-    pp_call_add_integer(&call, "count", count);
-    if ((status = pp_allocate_array(&arrays, room, sizeof arrays[0])) == PARAPET_OK)
-        status = pp_allocate_array(&list, room, sizeof list[0]);
-    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK) {
-        status = put_into(checkpoint, items, count, arrays, list);
-        checkpoint->is_failed = checkpoint->is_failed || status != PARAPET_OK;
-    }
-    pp_free(list);
-    pp_free(arrays);
+    status = pp_filling_init(&filling, checkpoint, items, count, &call);
+    status = pp_checkpoint_fill(&filling, &call, status);
+    pp_filling_clear(&filling);
     return pp_outcome(status);
 }
 

@@ -13,6 +13,7 @@
 
 #include "array/hold.h"
 #include "comm/comm.h"
+#include "plan/homes.h"
 #include "zarr/commit.h"
 #include "zarr/json.h"
 
@@ -28,6 +29,7 @@ struct parapet_checkpoint {
     int64_t keep;           /* how many generations to keep; -1: all */
     bool is_failed;         /* a put failed */
     pp_checkpoint_job *job; /* of one that was started */
+    pp_homes homes;         /* of the arrays that were put so far; the same on all ranks */
     pp_hold hold;           /* of the group, so that nobody else makes a generation in it */
     bool is_lent;           /* this rank has lent a hand, where it has to */
 };
@@ -106,13 +108,26 @@ void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoin
  * other ranks: all of them know this, and a thread is using the communicator. */
 parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, const char *verb);
 
-/* [collective] Creates the arrays of items, apart from their group; the caller closes the handles. */
-parapet_status pp_checkpoint_create(parapet_checkpoint *checkpoint, const parapet_checkpoint_item *items, int count,
-                                    parapet_array **arrays);
+/* The arrays of one put. */
+typedef struct pp_filling {
+    parapet_checkpoint *checkpoint;
+    int count;
+    parapet_array **arrays;
+    parapet_array_parts *list;
+    pp_homes homes; /* with these arrays: those of the checkpoint once all ranks have begun */
+    bool is_stored; /* they have documents already */
+} pp_filling;
 
-/* [collective] Writes and seals them and adds them to the commit record. */
-parapet_status pp_checkpoint_fill(parapet_checkpoint *checkpoint, parapet_array **arrays,
-                                  const parapet_array_parts *list, int count);
+/* [local] Defines the arrays of items, and lists their parts; call gets what must be equal on all ranks. Clear it
+ * even after a failure. */
+parapet_status pp_filling_init(pp_filling *filling, parapet_checkpoint *checkpoint,
+                               const parapet_checkpoint_item *items, int count, pp_call *call);
+void pp_filling_clear(pp_filling *filling);
+
+/* [collective] Begins the call, with the status of this rank so far; then stores, writes and seals the arrays and
+ * adds them to the commit record. After a failure the checkpoint can only be given up, unless some ranks made another
+ * call. */
+parapet_status pp_checkpoint_fill(pp_filling *filling, const pp_call *call, parapet_status mine);
 
 /* [collective] The commit itself, within a call that has begun; the handle stays. */
 parapet_status pp_checkpoint_conclude(parapet_checkpoint *checkpoint);

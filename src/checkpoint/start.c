@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "array/array.h"
+#include "array/create.h"
 #include "array/parts.h"
 #include "array/store.h"
 #include "base/checked.h"
@@ -21,10 +22,7 @@ typedef struct kept_item {
 } kept_item;
 
 struct pp_checkpoint_job {
-    parapet_checkpoint *checkpoint;
-    int count;
-    parapet_array **arrays;
-    parapet_array_parts *list;
+    pp_filling filling;
     kept_item *kept; /* one of each array */
     pp_failure outcome;
     pthread_t thread;
@@ -37,32 +35,24 @@ static void free_job(pp_checkpoint_job *job)
     int i;
     if (job == NULL)
         return;
-    for (i = 0; i < job->count; i++) {
+    for (i = 0; job->kept != NULL && i < job->filling.count; i++) {
         pp_list_clear(&job->kept[i].parts);
         pp_list_clear(&job->kept[i].numbers);
         pp_buffer_free(&job->kept[i].copy);
     }
     pp_free(job->kept);
-    pp_free(job->list);
-    pp_free(job->arrays);
+    pp_filling_clear(&job->filling);
     pp_free(job);
 }
 
-static parapet_status build_job(pp_checkpoint_job **made, parapet_checkpoint *checkpoint, int count)
+static parapet_status build_job(pp_checkpoint_job **made, parapet_checkpoint *checkpoint,
+                                const parapet_checkpoint_item *items, int count, pp_call *call)
 {
-    size_t room = count > 0 ? (size_t)count : 1;
-    pp_checkpoint_job *job;
     parapet_status status = pp_allocate(made, sizeof **made);
-    if (status != PARAPET_OK)
+    if (status != PARAPET_OK ||
+        (status = pp_filling_init(&(*made)->filling, checkpoint, items, count, call)) != PARAPET_OK)
         return status;
-    job = *made;
-    job->checkpoint = checkpoint;
-    if ((status = pp_allocate_array(&job->arrays, room, sizeof job->arrays[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&job->list, room, sizeof job->list[0])) != PARAPET_OK ||
-        (status = pp_allocate_array(&job->kept, room, sizeof job->kept[0])) != PARAPET_OK)
-        return status;
-    job->count = count > 0 ? count : 0;
-    return PARAPET_OK;
+    return pp_allocate_array(&(*made)->kept, count > 0 ? (size_t)count : 1, sizeof(*made)->kept[0]);
 }
 
 /* The elements go behind those that are copied already, densely packed; numbers has their strides from then on. */
@@ -142,13 +132,13 @@ static size_t kept_bytes(const parapet_array *array, const pp_parts *parts, para
 static parapet_status check_room(const pp_checkpoint_job *job, const parapet_checkpoint_item *items,
                                  parapet_buffering buffering)
 {
-    pp_budget *budget = pp_store_budget(job->checkpoint->store);
+    pp_budget *budget = pp_store_budget(job->filling.checkpoint->store);
     parapet_status status = PARAPET_OK;
     size_t kept = 0, written = 0;
     pp_parts parts;
     int i;
-    for (i = 0; i < job->count && status == PARAPET_OK; i++) {
-        const parapet_array *array = job->arrays[i];
+    for (i = 0; i < job->filling.count && status == PARAPET_OK; i++) {
+        const parapet_array *array = job->filling.arrays[i];
         status = pp_parts_init(&parts, items[i].parts, items[i].part_count, pp_array_layout(array),
                                pp_array_document_of(array)->type.id);
         if (status != PARAPET_OK)
@@ -166,7 +156,7 @@ static parapet_status check_room(const pp_checkpoint_job *job, const parapet_che
 static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_checkpoint_item *item,
                                 parapet_buffering buffering)
 {
-    parapet_array *array = job->arrays[i];
+    parapet_array *array = job->filling.arrays[i];
     kept_item *kept = &job->kept[i];
     pp_parts parts;
     pp_part part;
@@ -179,7 +169,7 @@ static parapet_status keep_item(pp_checkpoint_job *job, int i, const parapet_che
         pp_parts_at(&parts, number, &part);
         status = keep_part(kept, &part, parts.element_bytes);
     }
-    job->list[i] = (parapet_array_parts){
+    job->filling.list[i] = (parapet_array_parts){
         .array = array, .parts = pp_list_at(&kept->parts, 0), .part_count = (int)kept->parts.count};
     return status;
 }
@@ -197,51 +187,43 @@ static parapet_status commit(parapet_checkpoint *checkpoint)
 static void *run_job(void *argument)
 {
     pp_checkpoint_job *job = argument;
-    parapet_checkpoint *checkpoint = job->checkpoint;
-    parapet_status status = pp_checkpoint_fill(checkpoint, job->arrays, job->list, job->count);
-    pp_failure_take(&job->outcome, status);
-    checkpoint->is_failed = status != PARAPET_OK;
-    pp_failure_take(&job->outcome, parapet_arrays_close(job->arrays, job->count));
+    parapet_checkpoint *checkpoint = job->filling.checkpoint;
+    pp_call call;
+    pp_checkpoint_call(&call, "write", checkpoint);
+    pp_failure_take(&job->outcome, pp_checkpoint_fill(&job->filling, &call, PARAPET_OK));
     pp_failure_take(&job->outcome, commit(checkpoint));
     atomic_store(&job->is_done, true);
     return NULL;
 }
 
-/* [collective] All or none: a rank without a thread would keep the others waiting only until it comes to wait. */
+/* [collective] All or none: a rank without a thread would keep the others waiting only until it comes to wait. What
+ * is there already is refused before anything happens in the background. */
 static parapet_status run_beside(pp_checkpoint_job *job)
 {
+    pp_filling *filling = &job->filling;
     int64_t allows = pp_comm_allows_any_thread();
     parapet_status status =
-        pp_comm_agree_least(pp_store_comm(job->checkpoint->store), "starting a checkpoint", PARAPET_OK, &allows);
+        filling->count > 0 ? pp_arrays_store_documents(filling->arrays, filling->count) : PARAPET_OK;
+    status = pp_comm_agree_least(pp_store_comm(filling->checkpoint->store), "starting a checkpoint", status, &allows);
     if (status != PARAPET_OK)
         return status;
+    filling->is_stored = true;
+    filling->checkpoint->job = job;
     job->has_thread = allows != 0 && pthread_create(&job->thread, NULL, run_job, job) == 0;
     if (!job->has_thread)
         (void)run_job(job);
     return PARAPET_OK;
 }
 
-static parapet_status start(pp_checkpoint_job *job, const parapet_checkpoint_item *items, parapet_buffering buffering)
+/* Everything of the caller's that the thread will need. */
+static parapet_status keep_items(pp_checkpoint_job *job, const parapet_checkpoint_item *items,
+                                 parapet_buffering buffering)
 {
-    parapet_checkpoint *checkpoint = job->checkpoint;
-    pp_failure failure = {0};
-    pp_call call;
-    parapet_status status = pp_checkpoint_create(checkpoint, items, job->count, job->arrays);
+    parapet_status status = check_room(job, items, buffering);
     int i;
-    if (status != PARAPET_OK)
-        return status;
-    status = check_room(job, items, buffering);
-    for (i = 0; i < job->count && status == PARAPET_OK; i++)
+    for (i = 0; i < job->filling.count && status == PARAPET_OK; i++)
         status = keep_item(job, i, &items[i], buffering);
-    pp_checkpoint_call(&call, "start", checkpoint);
-    checkpoint->job = job;
-    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK &&
-        (status = run_beside(job)) == PARAPET_OK)
-        return PARAPET_OK;
-    checkpoint->job = NULL;
-    pp_failure_take(&failure, status);
-    (void)parapet_arrays_close(job->arrays, job->count);
-    return pp_failure_put(&failure);
+    return status;
 }
 
 static parapet_status check_buffering(parapet_buffering buffering)
@@ -257,18 +239,19 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
 {
     pp_checkpoint_job *job = NULL;
     pp_call call;
+    pp_comm *comm;
     parapet_status status;
     if ((status = pp_checkpoint_check_idle(checkpoint, "start")) != PARAPET_OK)
         return pp_outcome(status);
+    comm = pp_store_comm(checkpoint->store);
     pp_checkpoint_call(&call, "start", checkpoint);
-    pp_call_add_integer(&call, "count", count);
-    if ((status = check_buffering(buffering)) == PARAPET_OK)
-        status = build_job(&job, checkpoint, count);
-    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) == PARAPET_OK &&
-        (status = start(job, items, buffering)) != PARAPET_OK)
-        checkpoint->is_failed = true;
-    if (status != PARAPET_OK)
-        free_job(job);
+    if ((status = check_buffering(buffering)) == PARAPET_OK &&
+        (status = build_job(&job, checkpoint, items, count, &call)) == PARAPET_OK)
+        status = keep_items(job, items, buffering);
+    if ((status = pp_comm_begin(comm, &call, status)) == PARAPET_OK && (status = run_beside(job)) == PARAPET_OK)
+        return pp_outcome(PARAPET_OK);
+    checkpoint->is_failed = checkpoint->is_failed || pp_comm_is_same_call(comm);
+    free_job(job);
     return pp_outcome(status);
 }
 

@@ -266,6 +266,12 @@ parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status 
     return pp_comm_begin_with(comm, call, mine, &least, &common);
 }
 
+bool pp_comm_is_same_call(const pp_comm *comm)
+{
+    const pp_verdict *verdict = &comm->endpoint.verdict;
+    return comm->size == 1 || verdict->differing_rank < 0 || strcmp(verdict->call, verdict->differing_call) == 0;
+}
+
 parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mine)
 {
     news told = {0};

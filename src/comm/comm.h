@@ -88,6 +88,9 @@ parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status 
 parapet_status pp_comm_begin_with(pp_comm *comm, const pp_call *call, parapet_status mine, int64_t *least,
                                   uint64_t *common);
 
+/* [local] After a call that could not begin: whether all ranks made it, if perhaps with other arguments. */
+bool pp_comm_is_same_call(const pp_comm *comm);
+
 /* [collective] Spreads a failure within the call that began last. phase says what was being done ("staging"), for the
  * sentence when a deadline passes. After a failure the call is over: return without another agreement. */
 parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mine);

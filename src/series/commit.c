@@ -21,7 +21,7 @@ static parapet_status commit(void *subject, const void *argument)
     (void)argument;
     /* Not durable yet: if a crash undoes it while the group's document stays, opening the series does it again. */
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
-        status = pp_array_write_document(series->arrays[i]);
+        status = pp_array_write_document(series->arrays[i], PP_PUBLISH_REPLACE);
     if (status != PARAPET_OK)
         return status;
     series->is_uncertain = false;

@@ -260,16 +260,20 @@ parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_sta
     return status;
 }
 
+parapet_status pp_staged_show(const pp_transfer_context *context, pp_staged *staged)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i;
+    for (i = 0; i < staged->count && status == PARAPET_OK; i++)
+        if ((status = pp_writer_publish(staged->writers[i], PP_PUBLISH_REPLACE)) == PARAPET_OK)
+            context->counters->objects_written += 1;
+    return status;
+}
+
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged)
 {
-    parapet_status status;
-    size_t i;
-    for (i = 0; i < staged->count; i++) {
-        if ((status = pp_writer_publish(staged->writers[i], PP_PUBLISH_REPLACE)) != PARAPET_OK)
-            return status;
-        context->counters->objects_written += 1;
-    }
-    return pp_store_settle(context->store);
+    parapet_status status = pp_staged_show(context, staged);
+    return status == PARAPET_OK ? pp_store_settle(context->store) : status;
 }
 
 void pp_staged_keep(const pp_transfer_context *contexts, const pp_staged *staged)

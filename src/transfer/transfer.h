@@ -68,6 +68,11 @@ typedef struct pp_staged {
 parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *arrays, int array_count,
                                  pp_staged *staged);
 
+/* [collective] The same after something that may have failed on this rank: then nothing is written, and all ranks are
+ * told. */
+parapet_status pp_transfer_stage_after(const pp_failure *before, const pp_team *team, const pp_transfer_array *arrays,
+                                       int array_count, pp_staged *staged);
+
 /* [local] After the array shrank in the marked dimensions: builds new versions of the shards at its new edge in which
  * everything outside the array is fill value, or absent. */
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk,
@@ -76,6 +81,9 @@ parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, con
 /* [local] PARAPET_ERR_STALE if a staged shard that was built from an older one would replace a different one.
  * contexts are those of the arrays of the transfer. */
 parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_staged *staged);
+
+/* [local] Makes all staged shards visible. They are durable only after the next settle. */
+parapet_status pp_staged_show(const pp_transfer_context *context, pp_staged *staged);
 
 /* [local] Makes all staged shards visible and durable. */
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged);

@@ -114,13 +114,21 @@ static const pp_transfer_operations writing = {
     .clear_item = pp_write_item_clear,
 };
 
-parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *arrays, int array_count,
-                                 pp_staged *staged)
+parapet_status pp_transfer_stage_after(const pp_failure *before, const pp_team *team, const pp_transfer_array *arrays,
+                                       int array_count, pp_staged *staged)
 {
+    pp_failure failure = *before;
     pp_session session;
     write_transfer self = {.head = {.operations = &writing, .session = &session, .reported_bytes = -1},
                            .staged = staged};
-    return pp_transfer_run(&self.head, pp_session_build(&session, team, arrays, array_count));
+    pp_failure_take(&failure, pp_session_build(&session, team, arrays, array_count));
+    return pp_transfer_run(&self.head, pp_failure_put(&failure));
+}
+
+parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *arrays, int array_count,
+                                 pp_staged *staged)
+{
+    return pp_transfer_stage_after(&(pp_failure){0}, team, arrays, array_count, staged);
 }
 
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk, pp_staged *staged)

@@ -40,9 +40,9 @@ static const limit limits[] = {
     {"read one chunk, ten times, sealed", {0, 0, 0, 40}, {22, 0, 0, 0}, 0},
     {"read all, sealed", {4, 0, 0, 4}, {4, 0, 0, 0}, 1.0 / 64},
     {"rewrite, sealed", {0, 8, 0, 9}, {2, 10, 4, 0}, 0},
-    {"first checkpoint", {4, 20, 6, 19}, {1, 16, 7, 0}, 0},
-    {"second checkpoint", {5, 20, 6, 19}, {1, 16, 7, 0}, 0},
-    {"third checkpoint", {8, 20, 6, 19}, {2, 16, 7, 0}, 0},
+    {"first checkpoint", {4, 20, 6, 8}, {1, 14, 6, 0}, 0},
+    {"second checkpoint", {5, 20, 6, 8}, {1, 14, 6, 0}, 0},
+    {"third checkpoint", {8, 20, 6, 8}, {2, 14, 6, 0}, 0},
     {"restore", {8, 0, 0, 16}, {8, 0, 0, 0}, 1.0 / 64 + 1.0 / 4096},
 };
 
