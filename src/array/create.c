@@ -432,9 +432,8 @@ parapet_status pp_arrays_store_documents(parapet_array *const *arrays, int count
     parapet_store *store = arrays[0]->store;
     parapet_status status = PARAPET_OK;
     int i;
-    if (pp_comm_rank(store->comm) != 0)
-        return PARAPET_OK;
     for (i = 0; i < count && status == PARAPET_OK; i++)
-        status = store_apart(arrays[i]);
+        if (pp_store_keeper(store, i, count) == pp_comm_rank(store->comm))
+            status = store_apart(arrays[i]);
     return status == PARAPET_OK ? pp_store_settle(store->backend) : status;
 }

@@ -25,7 +25,7 @@ typedef struct pp_definitions {
  * (pp_arrays_free) even after a failure: they are never counted as open. */
 parapet_status pp_arrays_define(parapet_array **arrays, const pp_definitions *given, pp_call *call);
 
-/* [local] Rank 0 stores the documents, durably; other ranks do nothing. */
+/* [local] Stores those of the documents that are dealt to this rank, durably. */
 parapet_status pp_arrays_store_documents(parapet_array *const *arrays, int count);
 
 /* Makes sure that nothing is at the path of a new array, or refuses. */

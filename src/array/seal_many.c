@@ -12,6 +12,7 @@
 #include "array/seal_line.h"
 #include "array/seal_objects.h"
 #include "array/state.h"
+#include "array/store.h"
 #include "base/checked.h"
 #include "comm/exchange.h"
 
@@ -40,8 +41,15 @@ typedef struct told_digest {
     unsigned char digest[PP_SHA256_BYTES];
 } told_digest;
 
+/* And of a document that it has sealed. */
+typedef struct told_document {
+    int64_t array;
+    unsigned char digest[PP_SHA256_BYTES];
+} told_document;
+
 typedef struct sealing {
     pp_seal_line line;
+    bool is_apart; /* the documents are dealt to the servers */
     parapet_store *store;
     pp_failure failure; /* the first on this rank, until the next agreement */
     bool is_parted;     /* the ranks do not hear each other any more */
@@ -370,7 +378,17 @@ static void run_round(sealing *job)
     job->round_start = job->round_end;
 }
 
-/* ---- Digests of pages, to rank 0 ---- */
+/* ---- Digests of pages, to whoever seals the document ---- */
+
+static int keeper_of(const sealing *job, int array)
+{
+    return job->is_apart ? pp_store_keeper(job->store, array, job->line.count) : 0;
+}
+
+static bool is_kept_here(const sealing *job, int array)
+{
+    return keeper_of(job, array) == pp_comm_rank(job->store->comm);
+}
 
 /* The next page that this rank has made; false: none. */
 static bool next_own(const sealing *job, pp_seal_place *place, pp_seal_page *page)
@@ -396,14 +414,19 @@ static size_t tell_digest(const sealing *job, const pp_seal_page *page, unsigned
 static bool next_digests(void *context, int *rank, void *parcel, size_t *bytes)
 {
     sealing *job = context;
+    pp_seal_place ahead = job->sender;
     pp_seal_page page;
-    *rank = 0;
     *bytes = 0;
-    if (pp_comm_rank(job->store->comm) == 0 || has_failed(job))
-        return false;
-    while (*bytes + sizeof(told_digest) + PP_MANIFEST_INLINE_BYTES <= PP_PARCEL_BYTES &&
-           next_own(job, &job->sender, &page))
+    for (; !has_failed(job) && *bytes + sizeof(told_digest) + PP_MANIFEST_INLINE_BYTES <= PP_PARCEL_BYTES &&
+           next_own(job, &ahead, &page);
+         job->sender = ahead) {
+        if (is_kept_here(job, page.array))
+            continue;
+        if (*bytes > 0 && *rank != keeper_of(job, page.array))
+            break;
+        *rank = keeper_of(job, page.array);
         *bytes += tell_digest(job, &page, (unsigned char *)parcel + *bytes);
+    }
     return *bytes > 0;
 }
 
@@ -449,7 +472,7 @@ static parapet_status init_heads(sealing *job)
     return status;
 }
 
-/* All pages; rank 0 has their digests. */
+/* All pages; whoever seals the documents has their digests. */
 static void write_pages(sealing *job)
 {
     pp_seal_place end = {0};
@@ -592,15 +615,57 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
     return status;
 }
 
+/* ---- Arrays that nobody else knows of ---- */
+
+static void mark_own(sealing *job)
+{
+    int i;
+    for (i = 0; i < job->line.count && !has_failed(job); i++)
+        if (is_kept_here(job, i))
+            pp_failure_take(&job->failure, pp_seal_mark_apart(job->line.arrays[i]));
+}
+
+static bool next_documents(void *context, int *rank, void *parcel, size_t *bytes)
+{
+    sealing *job = context;
+    int *next = &job->sender.array;
+    *rank = 0;
+    *bytes = 0;
+    if (pp_comm_rank(job->store->comm) == 0 || has_failed(job))
+        return false;
+    for (; *next < job->line.count && *bytes + sizeof(told_document) <= PP_PARCEL_BYTES; ++*next) {
+        told_document told = {.array = *next};
+        if (!is_kept_here(job, *next))
+            continue;
+        memcpy(told.digest, job->line.arrays[*next]->document_digest, sizeof told.digest);
+        memcpy((unsigned char *)parcel + *bytes, &told, sizeof told);
+        *bytes += sizeof told;
+    }
+    return *bytes > 0;
+}
+
+static void receive_documents(void *context, int source, const void *parcel, size_t bytes)
+{
+    const unsigned char *next = parcel, *end = next + bytes;
+    const sealing *job = context;
+    told_document told;
+    (void)source;
+    for (; next < end; next += sizeof told) {
+        memcpy(&told, next, sizeof told);
+        memcpy(job->line.arrays[told.array]->document_digest, told.digest, sizeof told.digest);
+    }
+}
+
 void pp_arrays_seal_apart(parapet_array *const *arrays, int count, pp_failure *failure)
 {
-    sealing job = {.line = {.arrays = arrays, .count = count}, .store = arrays[0]->store, .failure = *failure};
+    sealing job = {.is_apart = true, .store = arrays[0]->store, .failure = *failure};
     parapet_status status = pp_seal_line_init(&job.line, arrays, count);
     if (status == PARAPET_OK) {
         write_pages(&job);
-        if (pp_comm_rank(job.store->comm) == 0 && !has_failed(&job))
-            pp_failure_take(&job.failure, do_to_unsealed(&job, pp_seal_mark_apart));
+        mark_own(&job);
         settle(&job);
+        job.sender = (pp_seal_place){0};
+        exchange(&job, &(pp_exchange){.context = &job, .next = next_documents, .receive = receive_documents});
     }
     *failure = job.failure;
     pp_failure_take(failure, status);

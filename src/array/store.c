@@ -545,6 +545,11 @@ void pp_store_drop_handles(parapet_store *store, int count)
 }
 
 /* With a deadline, ranks may return while others still work: then nobody may write to their memory any more. */
+int pp_store_keeper(const parapet_store *store, int array, int count)
+{
+    return store->servers[(int64_t)array * store->server_count / count];
+}
+
 pp_team pp_store_team(const parapet_store *store, pp_direction direction)
 {
     return (pp_team){

@@ -29,6 +29,10 @@ pp_counters *pp_store_counters(parapet_store *store);
 /* How the ranks of a store work together in a transfer. */
 pp_team pp_store_team(const parapet_store *store, pp_direction direction);
 
+/* The server that stores what is kept beside the shards of one of so many new arrays. Neighbours in the list are
+ * dealt to the same one. */
+int pp_store_keeper(const parapet_store *store, int array, int count);
+
 /* For a call in which ranks may wait for each other without limit. */
 void pp_store_suspend_deadline(const parapet_store *store);
 void pp_store_resume_deadline(const parapet_store *store);

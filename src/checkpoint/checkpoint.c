@@ -1,6 +1,7 @@
 /* checkpoint.c - a generation in the making: begin, put, commit or abort. */
 #include "checkpoint/checkpoint.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -306,6 +307,29 @@ parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, co
     return PARAPET_OK;
 }
 
+static int compare_names(const void *one, const void *other)
+{
+    return strcmp(*(const char *const *)one, *(const char *const *)other);
+}
+
+/* Two servers would store it. */
+static parapet_status check_names_differ(const parapet_checkpoint_item *items, int count)
+{
+    const char **names = NULL;
+    parapet_status status = pp_allocate_array(&names, (size_t)count, sizeof names[0]);
+    int i;
+    if (status != PARAPET_OK)
+        return status;
+    for (i = 0; i < count; i++)
+        names[i] = items[i].name;
+    qsort(names, (size_t)count, sizeof names[0], compare_names);
+    for (i = 1; i < count && status == PARAPET_OK; i++)
+        if (strcmp(names[i - 1], names[i]) == 0)
+            status = pp_fail(PARAPET_ERR_EXISTS, "\"%s\" is in the list of items twice", names[i]);
+    pp_free((void *)names);
+    return status;
+}
+
 static parapet_status check_items(const parapet_checkpoint_item *items, int count)
 {
     parapet_status status = pp_checkpoint_check_list(items, count);
@@ -319,7 +343,7 @@ static parapet_status check_items(const parapet_checkpoint_item *items, int coun
             return pp_fail(PARAPET_ERR_ARGUMENT, "item %d: \"%s\" is not a single name without slashes", i,
                            items[i].name);
     }
-    return PARAPET_OK;
+    return count > 1 ? check_names_differ(items, count) : PARAPET_OK;
 }
 
 static parapet_status gather_specs(const parapet_checkpoint_item *items, int count, parapet_array_spec **specs)
@@ -397,7 +421,7 @@ static parapet_status add_to_record(const pp_filling *filling)
     return status;
 }
 
-/* [collective] The record is that of rank 0, which knows the digests. */
+/* [collective] The record is that of rank 0, which is told the digests. */
 static void seal_arrays(void *context, pp_failure *failure)
 {
     const pp_filling *filling = context;
