@@ -19,6 +19,9 @@
 /* The document of an array that a copy replaces (copy/switch.c). */
 #define COPY_REPLACES "__parapet/copy/replaces"
 
+/* That of the array that a copy makes, where its shards are not named as usual (copy/state.c). */
+#define COPY_MAKES "__parapet/copy/makes"
+
 /* Keys of shards begin with "c": a node of that name would lose its own objects. */
 static parapet_status check_no_node(parapet_array *array, const char *name)
 {
@@ -70,14 +73,20 @@ static parapet_status read_own(parapet_array *array, const char *name, char **te
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
+/* The document that a copy has kept; *text NULL: none. */
+static parapet_status read_copied(parapet_array *array, char **text, size_t *bytes)
+{
+    parapet_status status = read_own(array, COPY_REPLACES, text, bytes);
+    return status == PARAPET_OK && *text == NULL ? read_own(array, COPY_MAKES, text, bytes) : status;
+}
+
 /* Of an array that the copy was replacing, the document is known; a mark that is there knows more. */
 static parapet_status mark_remains(parapet_array *array)
 {
     char *text = NULL;
     size_t bytes = 0;
     parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
-    if (status == PARAPET_OK && text == NULL &&
-        (status = read_own(array, COPY_REPLACES, &text, &bytes)) == PARAPET_OK)
+    if (status == PARAPET_OK && text == NULL && (status = read_copied(array, &text, &bytes)) == PARAPET_OK)
         status = write_mark(array, text != NULL ? text : "", bytes);
     pp_free(text);
     return status;
@@ -225,7 +234,7 @@ parapet_status pp_array_marked_document(parapet_array *array, pp_array_document 
     parapet_status status = read_own(array, REMAINS_MARK, &text, &bytes);
     *is_known = false;
     if (status == PARAPET_OK && text == NULL)
-        status = read_own(array, COPY_REPLACES, &text, &bytes);
+        status = read_copied(array, &text, &bytes);
     if (status == PARAPET_OK && bytes > 0 && (status = pp_json_parse(&json, text, bytes)) == PARAPET_OK &&
         (status = pp_array_document_parse(document, json)) == PARAPET_OK)
         *is_known = true;

@@ -2,6 +2,8 @@
  *
  *     <array>/__parapet/copy/job            what is copied and how: lines for people, what the plan was made from,
  *                                           the plan's digest, and a CRC-32C of all this
+ *     <array>/__parapet/copy/makes          the document of the target, where shards are not named as usual: without
+ *                                           it, nobody could tell them from something else
  *     <array>/__parapet/copy/finished-<k>   pass k is done on all ranks
  *     <array>/__parapet/copy/pass-<k>/      journals and unfinished shards of pass k (copy/journal.h)
  *     <array>/__parapet/copy/between-<k>/   the array between pass k and the next */
@@ -111,6 +113,27 @@ static void print_sum(const char *data, size_t bytes, char line[SUM_BYTES + 1])
     (void)snprintf(line, SUM_BYTES + 1, "crc32c: %08x\n", (unsigned)pp_crc32c(0, data, bytes));
 }
 
+static bool has_usual_keys(const pp_array_document *document)
+{
+    return !document->keys.is_v2 && document->keys.separator == '/';
+}
+
+/* Shards of an array that replaces another are beside it until that one is gone. */
+static parapet_status keep_document(const pp_copy_task *task)
+{
+    pp_text text = {0};
+    char *key = NULL;
+    parapet_status status;
+    if (task->replaces || has_usual_keys(pp_array_document_of(task->target)))
+        return PARAPET_OK;
+    if ((status = pp_copy_task_document(task, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK &&
+        (status = pp_path_join(task->state, "makes", &key)) == PARAPET_OK)
+        status = pp_copy_state_put(task, pp_store_backend(task->target_store), key, text.data, text.bytes);
+    pp_free(key);
+    pp_text_free(&text);
+    return status;
+}
+
 parapet_status pp_copy_state_write(const pp_copy_task *task)
 {
     char sum[SUM_BYTES + 1];
@@ -122,7 +145,8 @@ parapet_status pp_copy_state_write(const pp_copy_task *task)
         print_sum(text.data, text.bytes, sum);
         pp_text_add(&text, "%s", sum);
     }
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
+        (status = keep_document(task)) == PARAPET_OK && (status = job_key(task, &key)) == PARAPET_OK)
         status = write_job(task, key, text.data, text.bytes);
     pp_free(key);
     pp_text_free(&text);
