@@ -17,12 +17,16 @@ static const char *const own_words[] = {"level", "chunks", "shards", "plain", NU
 
 static void fpp_write(const bench_case *c)
 {
+    bench_clock_start();
     bench_own_file_write(c, ".", 0);
+    bench_clock_stop();
 }
 
 static void fpp_read(const bench_case *c)
 {
+    bench_clock_start();
     bench_own_file_read(c, ".", 0);
+    bench_clock_stop();
 }
 
 static void must(parapet_status status, const char *what)
@@ -130,7 +134,9 @@ static void parapet_bench_write(const bench_case *c)
                                .codec = "none",
                                .no_checksum = atoi(bench_option(c, "plain", "0"))};
     must(parapet_array_create(&array, store, "a", &spec), "making the array");
+    bench_clock_start();
     must(parapet_array_write(array, parts, pattern->box_count), "writing");
+    bench_clock_stop();
     count_crossed(store);
     close_all(store, array);
     free(parts);
@@ -150,12 +156,14 @@ static void parapet_bench_read(const bench_case *c)
     parapet_array *array = NULL;
     int level = atoi(bench_option(c, "level", "3"));
     must(parapet_array_open(&array, store, "a"), "opening the array");
+    bench_clock_start();
     if (level == 0)
         bench_pattern_runs(pattern, read_run, array);
     else if (level == 2)
         must(parapet_array_read_local(array, parts, pattern->box_count), "reading alone");
     else
         must(parapet_array_read(array, parts, pattern->box_count), "reading together");
+    bench_clock_stop();
     close_all(store, array);
     free(parts);
 }

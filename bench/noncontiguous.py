@@ -8,8 +8,8 @@
     unstruc   8 million points of 64 bytes through a random map: waits for calls that take lists of indices, and is
               reported as not available
 
-What is timed, from opening to closing, all under Open MPI: writing up to durable data, and reading with a cold page
-cache. Level 3 is one collective call for all boxes; level 2 one call of each rank for its boxes, without the others;
+What is timed, all under Open MPI: writing up to durable data, and reading with a cold page cache, without opening and
+closing, which programs do once. Level 3 is one collective call for all boxes; level 2 one call of each rank for its boxes, without the others;
 level 0 one such call for each contiguous run. Parapet has no independent writes, so its levels 0 and 2 only read;
 those of MPI-IO, whose names are romio321 and ompio, also write, for information.
 

@@ -37,6 +37,11 @@ static inline const bench_pattern *bench_pattern_of(const bench_case *c)
 
 int bench_pattern_main(int argc, char **argv, const bench_method *methods);
 
+/* [all ranks] Every method starts the clock when everything is open, and stops it when data is durable or read:
+ * programs open once and access often. What is printed is from the first rank's start to the last one's stop. */
+void bench_clock_start(void);
+void bench_clock_stop(void);
+
 /* Every contiguous run of a box: those with the same first two indices, since neither pattern has whole rows. Calls
  * visit with a box of one run, data pointing to its place. */
 typedef void (*bench_visit)(const bench_pattern *pattern, const bench_box *run, void *context);

@@ -97,6 +97,13 @@ static MPI_File open_to_write(const bench_case *c)
 static void flush_and_close(MPI_File file)
 {
     must(MPI_File_sync(file), "flushing");
+    bench_clock_stop();
+    must(MPI_File_close(&file), "closing");
+}
+
+static void stop_and_close(MPI_File file)
+{
+    bench_clock_stop();
     must(MPI_File_close(&file), "closing");
 }
 
@@ -117,6 +124,7 @@ static void read_run(const bench_pattern *pattern, const bench_box *run, void *f
 static void write_level0(const bench_case *c)
 {
     MPI_File file = open_to_write(c);
+    bench_clock_start();
     bench_pattern_runs(bench_pattern_of(c), write_run, &file);
     flush_and_close(file);
 }
@@ -124,14 +132,16 @@ static void write_level0(const bench_case *c)
 static void read_level0(const bench_case *c)
 {
     MPI_File file = open_file(c, MPI_MODE_RDONLY);
+    bench_clock_start();
     bench_pattern_runs(bench_pattern_of(c), read_run, &file);
-    must(MPI_File_close(&file), "closing");
+    stop_and_close(file);
 }
 
 static void write_level2(const bench_case *c)
 {
     MPI_File file = open_to_write(c);
     set_view(bench_pattern_of(c), file);
+    bench_clock_start();
     must(MPI_File_write(file, c->data, elements(c), MPI_DOUBLE, MPI_STATUS_IGNORE), "writing");
     flush_and_close(file);
 }
@@ -140,14 +150,16 @@ static void read_level2(const bench_case *c)
 {
     MPI_File file = open_file(c, MPI_MODE_RDONLY);
     set_view(bench_pattern_of(c), file);
+    bench_clock_start();
     must(MPI_File_read(file, c->data, elements(c), MPI_DOUBLE, MPI_STATUS_IGNORE), "reading");
-    must(MPI_File_close(&file), "closing");
+    stop_and_close(file);
 }
 
 static void write_level3(const bench_case *c)
 {
     MPI_File file = open_to_write(c);
     set_view(bench_pattern_of(c), file);
+    bench_clock_start();
     must(MPI_File_write_all(file, c->data, elements(c), MPI_DOUBLE, MPI_STATUS_IGNORE), "writing");
     flush_and_close(file);
 }
@@ -156,8 +168,9 @@ static void read_level3(const bench_case *c)
 {
     MPI_File file = open_file(c, MPI_MODE_RDONLY);
     set_view(bench_pattern_of(c), file);
+    bench_clock_start();
     must(MPI_File_read_all(file, c->data, elements(c), MPI_DOUBLE, MPI_STATUS_IGNORE), "reading");
-    must(MPI_File_close(&file), "closing");
+    stop_and_close(file);
 }
 
 int main(int argc, char **argv)
