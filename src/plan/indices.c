@@ -1,0 +1,220 @@
+#include "plan/indices.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+
+/* Parts of a range of shards whose picks are counted at a time. */
+#define BUCKETS 1024
+
+/* ---- Checking ---- */
+
+static parapet_status check_point(const pp_indices *indices, int64_t number)
+{
+    const pp_grid *array = &indices->tiling->shards;
+    const int64_t *point = indices->points + number * array->ndim;
+    int d;
+    for (d = 0; d < array->ndim; d++)
+        if (point[d] < 0 || point[d] >= array->shape[d])
+            return pp_fail(PARAPET_ERR_ARGUMENT,
+                           "point %lld is at %lld in dimension %d, but the array only reaches from 0 to %lld",
+                           (long long)number, (long long)point[d], d, (long long)array->shape[d]);
+    return PARAPET_OK;
+}
+
+static int64_t length_of(const pp_indices *indices, int64_t run)
+{
+    return indices->lengths != NULL ? indices->lengths[run] : 1;
+}
+
+static int64_t count_elements(const pp_grid *array)
+{
+    int64_t count = 1;
+    int d;
+    for (d = 0; d < array->ndim; d++)
+        count *= array->shape[d];
+    return count;
+}
+
+static parapet_status check_run(const pp_indices *indices, int64_t number, int64_t array_elements)
+{
+    int64_t start = indices->starts[number], length = length_of(indices, number);
+    if (length < 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "run %lld has a length of %lld", (long long)number, (long long)length);
+    if (start < 0 || start > array_elements || length > array_elements - start)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "run %lld begins at element %lld and has %lld, but the array only has %lld", (long long)number,
+                       (long long)start, (long long)length, (long long)array_elements);
+    return PARAPET_OK;
+}
+
+static parapet_status check_runs(const pp_indices *indices, int64_t *elements)
+{
+    int64_t i, array_elements = count_elements(&indices->tiling->shards);
+    parapet_status status = PARAPET_OK;
+    *elements = 0;
+    for (i = 0; i < indices->count && status == PARAPET_OK; i++)
+        if ((status = check_run(indices, i, array_elements)) == PARAPET_OK &&
+            !pp_add_fits(*elements, length_of(indices, i), elements))
+            *elements = INT64_MAX;
+    return status;
+}
+
+static parapet_status check_points(const pp_indices *indices, int64_t *elements)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t i;
+    for (i = 0; i < indices->count && status == PARAPET_OK; i++)
+        status = check_point(indices, i);
+    *elements = indices->count;
+    return status;
+}
+
+parapet_status pp_indices_check(const pp_indices *indices, int64_t *elements)
+{
+    parapet_status status = (indices->are_points ? check_points : check_runs)(indices, elements);
+    if (status == PARAPET_OK && *elements > PP_PICK_MOST_PLACES)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "a rank lists more than %lld elements", (long long)PP_PICK_MOST_PLACES);
+    return status;
+}
+
+/* ---- Walking ---- */
+
+void pp_index_walk_init(pp_index_walk *walk, const pp_indices *indices, const pp_shard_range *range)
+{
+    int64_t elements = pp_tiling_shard_elements(indices->tiling);
+    *walk = (pp_index_walk){.indices = indices, .first = range->from * elements, .end = range->end * elements};
+}
+
+static pp_pick take_point(pp_index_walk *walk)
+{
+    const pp_indices *indices = walk->indices;
+    const int64_t *point = indices->points + walk->next++ * indices->tiling->shards.ndim;
+    return pp_pick_of(pp_stored_index(indices->tiling, point), walk->place++, 1);
+}
+
+/* Elements from this one to the end of its row in its chunk. */
+static int64_t row_left(const pp_tiling *tiling, const int64_t *element)
+{
+    int last = tiling->shards.ndim - 1;
+    int64_t in_shard, in_chunk, left;
+    if (last < 0)
+        return 1;
+    in_shard = element[last] % tiling->shards.cell_shape[last];
+    in_chunk = in_shard % tiling->chunks.cell_shape[last];
+    left = pp_min_i64(tiling->shards.cell_shape[last] - in_shard, tiling->chunks.cell_shape[last] - in_chunk);
+    return pp_min_i64(left, tiling->shards.shape[last] - element[last]);
+}
+
+static pp_pick take_row(pp_index_walk *walk)
+{
+    const pp_tiling *tiling = walk->indices->tiling;
+    int64_t element[PARAPET_MAX_NDIM], flat = walk->indices->starts[walk->next] + walk->done;
+    int64_t left = length_of(walk->indices, walk->next) - walk->done, count;
+    pp_pick pick;
+    int d;
+    for (d = tiling->shards.ndim - 1; d >= 0; d--) {
+        element[d] = flat % tiling->shards.shape[d];
+        flat /= tiling->shards.shape[d];
+    }
+    count = pp_min_i64(pp_min_i64(row_left(tiling, element), left), PP_PICK_MOST_ELEMENTS);
+    pick = pp_pick_of(pp_stored_index(tiling, element), walk->place, count);
+    walk->place += count;
+    walk->done += count;
+    if (count == left) {
+        walk->next++;
+        walk->done = 0;
+    }
+    return pick;
+}
+
+static bool take_any(pp_index_walk *walk, pp_pick *pick)
+{
+    const pp_indices *indices = walk->indices;
+    while (!indices->are_points && walk->next < indices->count && length_of(indices, walk->next) == 0)
+        walk->next++;
+    if (walk->next >= indices->count)
+        return false;
+    *pick = indices->are_points ? take_point(walk) : take_row(walk);
+    return true;
+}
+
+static bool take_inside(pp_index_walk *walk, pp_pick *pick)
+{
+    while (take_any(walk, pick))
+        if (pick->index >= walk->first && pick->index < walk->end)
+            return true;
+    return false;
+}
+
+/* Whether a pick goes on where another ends, in the same chunk. */
+static bool goes_on(const pp_tiling *tiling, const pp_pick *before, const pp_pick *pick)
+{
+    int64_t count = pp_pick_count(before);
+    return pick->index == before->index + count && pp_pick_place(pick) == pp_pick_place(before) + count &&
+           count + pp_pick_count(pick) <= PP_PICK_MOST_ELEMENTS &&
+           pick->index % pp_tiling_chunk_elements(tiling) != 0;
+}
+
+bool pp_index_walk_next(pp_index_walk *walk, pp_pick *pick)
+{
+    pp_pick more;
+    *pick = walk->ahead;
+    walk->ahead = (pp_pick){0};
+    if (pp_pick_count(pick) == 0 && !take_inside(walk, pick))
+        return false;
+    while (take_inside(walk, &more)) {
+        if (!goes_on(walk->indices->tiling, pick, &more)) {
+            walk->ahead = more;
+            break;
+        }
+        *pick = pp_pick_of(pick->index, pp_pick_place(pick), pp_pick_count(pick) + pp_pick_count(&more));
+    }
+    return true;
+}
+
+int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *range)
+{
+    pp_index_walk walk;
+    pp_pick pick;
+    int64_t count = 0;
+    pp_index_walk_init(&walk, indices, range);
+    while (pp_index_walk_next(&walk, &pick))
+        count++;
+    return count;
+}
+
+/* ---- Passes ---- */
+
+static void count_buckets(const pp_indices *indices, const pp_shard_range *range, int64_t width, int64_t *counts)
+{
+    int64_t elements = pp_tiling_shard_elements(indices->tiling);
+    pp_index_walk walk;
+    pp_pick pick;
+    memset(counts, 0, BUCKETS * sizeof counts[0]);
+    pp_index_walk_init(&walk, indices, range);
+    while (pp_index_walk_next(&walk, &pick))
+        counts[(pick.index / elements - range->from) / width]++;
+}
+
+void pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range)
+{
+    pp_shard_range searched = *range;
+    while (searched.from < searched.end) {
+        int64_t counts[BUCKETS], sum = 0, width = pp_divide_up(searched.end - searched.from, BUCKETS);
+        int i;
+        count_buckets(indices, &searched, width, counts);
+        for (i = 0; i < BUCKETS && sum + counts[i] <= most_picks; i++)
+            sum += counts[i];
+        if (i == BUCKETS)
+            return;
+        searched.from += i * width;
+        range->end = searched.from;
+        if (sum > 0)
+            return;
+        searched.end = pp_min_i64(searched.from + width, searched.end);
+        range->end = searched.end;
+        if (width == 1)
+            return;
+    }
+}

@@ -1,0 +1,53 @@
+/* indices.h - the elements that a caller lists one by one, in any order: points by their coordinates, or runs of the
+ * array's flat index, which counts its elements in C order. Their memory holds one after the other, as they are
+ * listed.
+ *
+ * Pure. Depends on base and geometry. The caller's list is never copied as a whole: it is walked, and what belongs to
+ * some shards becomes picks. If there are more than the memory is meant for, it is walked once for each pass. */
+#ifndef PARAPET_PLAN_INDICES_H
+#define PARAPET_PLAN_INDICES_H
+
+#include "plan/picks.h"
+
+typedef struct pp_indices {
+    const pp_tiling *tiling;
+    bool are_points;
+    int64_t count;          /* of points or runs */
+    const int64_t *points;  /* the coordinates of one after the other */
+    const int64_t *starts;  /* of runs */
+    const int64_t *lengths; /* NULL: 1 each */
+    unsigned char *data;
+} pp_indices;
+
+/* PARAPET_ERR_ARGUMENT names the first point or run that is not inside the array. *elements: how many they are. */
+parapet_status pp_indices_check(const pp_indices *indices, int64_t *elements);
+
+/* Shards from one number to before another. */
+typedef struct pp_shard_range {
+    int64_t from, end;
+} pp_shard_range;
+
+/* Goes through the picks of a list in its order. */
+typedef struct pp_index_walk {
+    const pp_indices *indices;
+    int64_t first, end; /* stored indices of the range */
+    int64_t next;       /* point or run */
+    int64_t place;      /* of the next element in memory */
+    int64_t done;       /* elements of the run that have passed */
+    pp_pick ahead;      /* the pick that comes next, which may still grow; has count 0 if there is none */
+} pp_index_walk;
+
+void pp_index_walk_init(pp_index_walk *walk, const pp_indices *indices, const pp_shard_range *range);
+
+/* The next pick inside the range; false: there is none. Elements that follow each other in their chunk and in the
+ * list are one pick. */
+bool pp_index_walk_next(pp_index_walk *walk, pp_pick *pick);
+
+/* How many picks the list has in the range. */
+int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *range);
+
+/* Moves the end of the range back until it has at most so many picks, if one shard does not have more: then that
+ * shard is the last. */
+void pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range);
+
+#endif

@@ -1,0 +1,184 @@
+/* Lists of points and runs become picks, in passes of shards. */
+#include "support.h"
+
+#include <string.h>
+
+#include "plan/indices.h"
+
+enum { ELEMENTS = 5 * 7 * 9, MOST = 64 };
+
+static const int64_t shape[3] = {5, 7, 9}, shard_shape[3] = {4, 2, 6}, chunk_shape[3] = {2, 1, 3};
+
+static pp_tiling make_tiling(const int64_t *shard, const int64_t *chunk)
+{
+    pp_tiling tiling;
+    pp_grid shards;
+    assert_int_equal(pp_grid_init(&shards, 3, shape, shard), PARAPET_OK);
+    assert_int_equal(pp_tiling_init(&tiling, &shards, chunk, 8), PARAPET_OK);
+    return tiling;
+}
+
+static void element_of(int64_t flat, int64_t *element)
+{
+    element[0] = flat / 63;
+    element[1] = flat / 9 % 7;
+    element[2] = flat % 9;
+}
+
+/* Whose turn it is in memory: the flat index of each place. */
+typedef struct listed {
+    int64_t flat[ELEMENTS * 4];
+    int64_t count;
+} listed;
+
+static listed list_of(const pp_indices *indices)
+{
+    listed all = {.count = 0};
+    int64_t i, k;
+    for (i = 0; i < indices->count; i++) {
+        const int64_t *point = indices->points + 3 * i;
+        int64_t start = indices->are_points ? (point[0] * 7 + point[1]) * 9 + point[2] : indices->starts[i];
+        for (k = 0; k < (indices->are_points || indices->lengths == NULL ? 1 : indices->lengths[i]); k++)
+            all.flat[all.count++] = start + k;
+    }
+    return all;
+}
+
+/* Walks the whole list in passes: every place is met once, at the stored index of its element. */
+static void check_passes(const pp_indices *indices, int64_t most)
+{
+    int64_t elements = pp_tiling_shard_elements(indices->tiling), shards = indices->tiling->shards.cell_count;
+    listed all = list_of(indices);
+    char met[ELEMENTS * 4] = {0};
+    pp_shard_range range = {0};
+    int64_t sum = 0, element[3];
+    while (range.end < shards) {
+        pp_index_walk walk;
+        pp_pick pick;
+        int64_t count = 0, k;
+        range = (pp_shard_range){range.end, shards};
+        pp_indices_limit(indices, most, &range);
+        assert_true(range.end > range.from && range.end <= shards);
+        pp_index_walk_init(&walk, indices, &range);
+        for (; pp_index_walk_next(&walk, &pick); count++) {
+            assert_true(pick.index / elements >= range.from && pick.index / elements < range.end);
+            assert_int_equal(pick.index / pp_tiling_chunk_elements(indices->tiling),
+                             (pp_pick_end(&pick) - 1) / pp_tiling_chunk_elements(indices->tiling));
+            for (k = 0; k < pp_pick_count(&pick); k++, sum++) {
+                element_of(all.flat[pp_pick_place(&pick) + k], element);
+                assert_int_equal(pp_stored_index(indices->tiling, element), pick.index + k);
+                assert_int_equal(met[pp_pick_place(&pick) + k]++, 0);
+            }
+        }
+        assert_int_equal(count, pp_indices_count_picks(indices, &range));
+        assert_true(count <= most ||
+                    pp_indices_count_picks(indices, &(pp_shard_range){range.end - 1, range.end}) == count);
+    }
+    assert_int_equal(sum, all.count);
+}
+
+static void check_list(const pp_indices *indices)
+{
+    static const int64_t most[] = {1, 2, 5, 20, 1000};
+    int64_t elements;
+    size_t i;
+    assert_int_equal(pp_indices_check(indices, &elements), PARAPET_OK);
+    assert_int_equal(elements, list_of(indices).count);
+    for (i = 0; i < sizeof most / sizeof most[0]; i++)
+        check_passes(indices, most[i]);
+}
+
+static void test_indices__every_run_becomes_its_elements(void **state)
+{
+    pp_tiling tilings[] = {make_tiling(shard_shape, chunk_shape), make_tiling(shape, shape),
+                           make_tiling(chunk_shape, chunk_shape)};
+    int64_t start, length;
+    size_t t;
+    (void)state;
+    for (t = 0; t < 3; t++)
+        for (start = 0; start < ELEMENTS; start += 7)
+            for (length = 0; start + length <= ELEMENTS; length += 13) {
+                pp_indices one = {.tiling = &tilings[t], .count = 1, .starts = &start, .lengths = &length};
+                check_passes(&one, 3);
+            }
+}
+
+static void test_indices__any_lists_become_their_elements(void **state)
+{
+    pp_tiling tilings[] = {make_tiling(shard_shape, chunk_shape), make_tiling(shape, shape),
+                           make_tiling(chunk_shape, chunk_shape)};
+    int64_t starts[MOST], lengths[MOST], points[3 * MOST];
+    uint64_t seed = 1;
+    int round, i;
+    (void)state;
+    for (round = 0; round < 60; round++) {
+        pp_indices list = {.tiling = &tilings[round % 3], .count = round, .starts = starts, .lengths = lengths};
+        for (i = 0; i < round; i++) {
+            seed = seed * 6364136223846793005u + 1442695040888963407u;
+            starts[i] = (int64_t)(seed >> 33) % ELEMENTS;
+            lengths[i] = (int64_t)(seed >> 50) % (round % 2 ? 3 : 20);
+            lengths[i] = lengths[i] > ELEMENTS - starts[i] ? ELEMENTS - starts[i] : lengths[i];
+            element_of(starts[i], points + 3 * (ptrdiff_t)i);
+        }
+        check_list(&list);
+        list.lengths = NULL;
+        check_list(&list);
+        list.are_points = true;
+        list.points = points;
+        check_list(&list);
+    }
+}
+
+static void test_indices__what_follows_each_other_is_one_pick(void **state)
+{
+    pp_tiling tiling = make_tiling(shape, shape);
+    int64_t start = 0, length = ELEMENTS, points[6 * 3], i;
+    const pp_shard_range all = {0, 1};
+    pp_indices runs = {.tiling = &tiling, .count = 1, .starts = &start, .lengths = &length};
+    pp_indices list = {.tiling = &tiling, .are_points = true, .count = 6, .points = points};
+    (void)state;
+    assert_int_equal(pp_indices_count_picks(&runs, &all), 1);
+    for (i = 0; i < 6; i++)
+        element_of(i < 4 ? 7 + i : 30 - i, points + 3 * i);
+    assert_int_equal(pp_indices_count_picks(&list, &all), 3);
+}
+
+static void check_refused(const pp_indices *list, const char *sentence)
+{
+    int64_t elements;
+    assert_int_equal(pp_indices_check(list, &elements), PARAPET_ERR_ARGUMENT);
+    assert_string_equal(pp_failure_message(), sentence);
+}
+
+static void test_indices__outside_the_array_are_refused_by_name(void **state)
+{
+    pp_tiling tiling = make_tiling(shard_shape, chunk_shape);
+    int64_t points[6] = {4, 6, 8, 4, 7, 8}, starts[2] = {0, 310}, lengths[2] = {315, 5}, elements;
+    pp_indices list = {.tiling = &tiling, .are_points = true, .count = 2, .points = points};
+    (void)state;
+    check_refused(&list, "point 1 is at 7 in dimension 1, but the array only reaches from 0 to 7");
+    points[4] = -1;
+    check_refused(&list, "point 1 is at -1 in dimension 1, but the array only reaches from 0 to 7");
+    list = (pp_indices){.tiling = &tiling, .count = 2, .starts = starts, .lengths = lengths};
+    assert_int_equal(pp_indices_check(&list, &elements), PARAPET_OK);
+    lengths[1] = 6;
+    check_refused(&list, "run 1 begins at element 310 and has 6, but the array only has 315");
+    lengths[1] = -1;
+    check_refused(&list, "run 1 has a length of -1");
+    lengths[1] = INT64_MAX;
+    check_refused(&list, "run 1 begins at element 310 and has 9223372036854775807, but the array only has 315");
+    starts[1] = INT64_MIN;
+    check_refused(&list, "run 1 begins at element -9223372036854775808 and has 9223372036854775807, but the array "
+                         "only has 315");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_indices__every_run_becomes_its_elements),
+        cmocka_unit_test(test_indices__any_lists_become_their_elements),
+        cmocka_unit_test(test_indices__what_follows_each_other_is_one_pick),
+        cmocka_unit_test(test_indices__outside_the_array_are_refused_by_name),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
