@@ -525,6 +525,49 @@ PARAPET_API parapet_status parapet_array_read(parapet_array *array, const parape
  * There is no local write: a shard has one owner, who collects what all ranks have of it. */
 PARAPET_API parapet_status parapet_array_read_local(parapet_array *array, const parapet_part *parts, int part_count);
 
+/* Elements of an array, listed one by one in any order, and the memory that holds them: the cells of an unstructured
+ * grid, for example. Millions of them are meant. A rank needs 16 bytes of memory_bytes for each of its own, and in
+ * addition what it holds for others; if that is too much at once, they are worked off in several passes. */
+typedef struct parapet_points {
+    int ndim;                   /* required: that of the array */
+    int64_t count;              /* of points */
+    const int64_t *coordinates; /* ndim for each point, one point after the other */
+    void *data;                 /* one element for each point, in the same order; writing only reads from it */
+    parapet_type type;          /* 0: the array's; any type that differs from the array's is refused */
+    int64_t reserved[4];
+} parapet_points;
+
+/* The same for runs of elements that follow each other in the array's flat index, which counts its elements in C
+ * order. A run may reach from one row into the next. */
+typedef struct parapet_runs {
+    int64_t count;          /* of runs */
+    const int64_t *starts;  /* flat index of the first element of each */
+    const int64_t *lengths; /* elements of each; NULL: 1 */
+    void *data;             /* the elements of one run after the other; writing only reads from it */
+    parapet_type type;      /* 0: the array's; any type that differs from the array's is refused */
+    int64_t reserved[4];
+} parapet_runs;
+
+/* [collective] Writes the points of all ranks, as parapet_array_write writes parts; NULL: this rank has none. An
+ * element that is listed twice, by one rank or by two, is PARAPET_ERR_ARGUMENT, and nothing is written. */
+PARAPET_API parapet_status parapet_array_write_points(parapet_array *array, const parapet_points *points);
+
+/* [collective] Reads the points of all ranks; NULL: this rank has none. An element may be listed any number of times.
+ */
+PARAPET_API parapet_status parapet_array_read_points(parapet_array *array, const parapet_points *points);
+
+/* [local] Reads points on this rank alone, as parapet_array_read_local reads parts. */
+PARAPET_API parapet_status parapet_array_read_points_local(parapet_array *array, const parapet_points *points);
+
+/* [collective] Writes the runs of all ranks, as parapet_array_write_points writes points. */
+PARAPET_API parapet_status parapet_array_write_runs(parapet_array *array, const parapet_runs *runs);
+
+/* [collective] Reads the runs of all ranks; NULL: this rank has none. Runs may overlap. */
+PARAPET_API parapet_status parapet_array_read_runs(parapet_array *array, const parapet_runs *runs);
+
+/* [local] Reads runs on this rank alone, as parapet_array_read_local reads parts. */
+PARAPET_API parapet_status parapet_array_read_runs_local(parapet_array *array, const parapet_runs *runs);
+
 /* The parts of one array in a transfer of many arrays. */
 typedef struct parapet_array_parts {
     parapet_array *array; /* all arrays belong to one store, and each is listed once */

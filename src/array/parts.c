@@ -11,6 +11,7 @@
 #include "array/state.h"
 #include "array/store.h"
 #include "base/reserved.h"
+#include "transfer/indices.h"
 #include "transfer/kept.h"
 #include "transfer/memory.h"
 
@@ -20,6 +21,8 @@ typedef struct batch {
     const parapet_array_parts *list;
     int count;
     const int64_t *step; /* NULL: the parts have all dimensions; else their index in the first, which they lack */
+    const pp_index_list *listed; /* NULL: parts; else what the one array has instead */
+    pp_indices indices;          /* the same, when it has been checked */
     pp_parts *parts;
     pp_transfer_context *contexts;
     pp_transfer_array *arrays;
@@ -75,6 +78,8 @@ static parapet_status take_parts(batch *all, int i)
     const parapet_array_parts *entry = &all->list[i];
     const pp_layout *layout = &entry->array->layout;
     parapet_type type = entry->array->document.type.id;
+    if (all->listed != NULL)
+        return pp_index_list_check(all->listed, entry->array, &all->indices);
     if (all->step == NULL)
         return pp_parts_init(&all->parts[i], entry->parts, entry->part_count, layout, type);
     return pp_parts_init_step(&all->parts[i], entry->parts, entry->part_count, layout, type, *all->step);
@@ -122,7 +127,9 @@ static void name_call(const batch *all, pp_call *call)
 {
     const char *verb = all->direction == PP_WRITING ? "write" : "read";
     int i;
-    if (all->count == 1)
+    if (all->listed != NULL)
+        pp_call_init(call, "%s_%s(%s)", verb, pp_index_list_words(all->listed), all->list[0].array->path);
+    else if (all->count == 1)
         pp_call_init(call, "%s(%s)", verb, all->list[0].array->path);
     else
         pp_call_init(call, "%s(%s and %d more)", verb, all->list[0].array->path, all->count - 1);
@@ -504,6 +511,13 @@ static void forget_batch(const batch *all)
             pp_cache_forget(all->store->cache, all->list[i].array->cache_number);
 }
 
+static parapet_status stage_listed(batch *all, pp_staged *staged)
+{
+    if (all->listed != NULL)
+        return pp_transfer_stage_indices(&all->team, all->arrays, &all->indices, staged);
+    return pp_transfer_stage(&all->team, all->arrays, all->count, staged);
+}
+
 /* [collective] Seals are still in force. */
 static parapet_status stage_batch(batch *all, pp_staged *staged)
 {
@@ -512,7 +526,7 @@ static parapet_status stage_batch(batch *all, pp_staged *staged)
     do {
         pp_staged_clear(staged);
         if ((status = list_arrays(all)) == PARAPET_OK)
-            status = pp_transfer_stage(&all->team, all->arrays, all->count, staged);
+            status = stage_listed(all, staged);
         status = look_for_broken_seals(all, status, &is_again);
         if (is_again && all->team.kept != NULL)
             pp_kept_choose(all->team.kept, 0); /* the first attempt has used up what was chosen */
@@ -620,7 +634,8 @@ static parapet_status read_batch(batch *all)
     parapet_status status = begin_batch(all, &is_held);
     pp_epochs_mark began = pp_epochs_mark_now(all->store);
     if (status == PARAPET_OK && (status = list_arrays(all)) == PARAPET_OK)
-        status = pp_transfer_read(&all->team, all->arrays, all->count);
+        status = all->listed != NULL ? pp_transfer_read_indices(&all->team, all->arrays, &all->indices)
+                                     : pp_transfer_read(&all->team, all->arrays, all->count);
     if (status == PARAPET_OK)
         pp_epochs_note(all->store, PP_READING, &began);
     pp_failure_take(&failure, status);
@@ -674,6 +689,19 @@ parapet_status parapet_array_read(parapet_array *array, const parapet_part *part
     batch all;
     parapet_status status = open_batch(&all, PP_READING, &one, 1, "parapet_array_read");
     return pp_outcome(status == PARAPET_OK ? read_batch(&all) : status);
+}
+
+parapet_status pp_array_move_listed(parapet_array *array, pp_direction direction, const pp_index_list *listed,
+                                    const char *function)
+{
+    parapet_array_parts one = {.array = array};
+    batch all;
+    parapet_status status = open_batch(&all, direction, &one, 1, function);
+    if (status != PARAPET_OK)
+        return status;
+    all.listed = listed;
+    all.team.kept = NULL; /* descriptions are of parts */
+    return direction == PP_WRITING ? write_batch(&all) : read_batch(&all);
 }
 
 parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, const int64_t *step,

@@ -2,7 +2,9 @@
 #ifndef PARAPET_ARRAY_PARTS_H
 #define PARAPET_ARRAY_PARTS_H
 
+#include "array/index_list.h"
 #include "comm/comm.h"
+#include "transfer/direction.h"
 
 /* New arrays that nobody else knows of, which one call stores, writes and seals. */
 typedef struct pp_making {
@@ -28,6 +30,10 @@ parapet_status pp_arrays_make(const pp_making *making, const pp_call *call, para
  * that this rank wrote. */
 parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int count, const int64_t *step,
                                           int64_t *shards_written);
+
+/* [collective] As parapet_array_write or parapet_array_read, for listed elements instead of parts. */
+parapet_status pp_array_move_listed(parapet_array *array, pp_direction direction, const pp_index_list *listed,
+                                    const char *function);
 
 /* The memory for writing this many parts into this many shards of an array, so that the limit that a refusal names is
  * enough; each part meets one shard. */

@@ -2,6 +2,7 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/guards.h"
+#include "array/index_list.h"
 #include "array/refresh.h"
 
 /* The ranks need not be together for this, but then nobody knows what the others have changed. */
@@ -12,17 +13,33 @@ static parapet_status check_together(const parapet_array *array)
                : PARAPET_OK;
 }
 
-static parapet_status read_parts(parapet_array *array, const parapet_part *given, int count)
+/* What a local read is to read. */
+typedef struct local_wish {
+    const parapet_part *parts;
+    int part_count;
+    const pp_index_list *listed; /* instead of parts; NULL: parts */
+} local_wish;
+
+static parapet_status read_listed(parapet_array *array, const pp_transfer_array *only, const pp_index_list *listed)
+{
+    pp_indices indices;
+    parapet_status status = pp_index_list_check(listed, array, &indices);
+    return status == PARAPET_OK ? pp_transfer_read_indices_alone(&array->store->alone, only, &indices) : status;
+}
+
+static parapet_status read_wish(parapet_array *array, const local_wish *wish)
 {
     pp_transfer_context context;
     pp_parts parts;
     pp_transfer_array only = {.context = &context, .parts = &parts};
     parapet_status status;
     if ((status = pp_array_check_usable(array)) != PARAPET_OK || (status = check_together(array)) != PARAPET_OK ||
-        (status = pp_array_local_context(array, &context)) != PARAPET_OK ||
-        (status = pp_parts_init(&parts, given, count, &array->layout, array->document.type.id)) != PARAPET_OK)
+        (status = pp_array_local_context(array, &context)) != PARAPET_OK)
         return status;
-    return pp_transfer_read_alone(&array->store->alone, &only);
+    if (wish->listed != NULL)
+        return read_listed(array, &only, wish->listed);
+    status = pp_parts_init(&parts, wish->parts, wish->part_count, &array->layout, array->document.type.id);
+    return status == PARAPET_OK ? pp_transfer_read_alone(&array->store->alone, &only) : status;
 }
 
 /* What others have changed meanwhile may be what was read. */
@@ -37,19 +54,38 @@ static parapet_status look_again(parapet_array *array, parapet_status status)
     return looked == PARAPET_ERR_STALE || status == PARAPET_OK ? looked : pp_failure_put(&failure);
 }
 
-static parapet_status read_local(parapet_array *array, const parapet_part *parts, int part_count)
+static parapet_status read_local(parapet_array *array, const local_wish *wish)
 {
-    parapet_status status = look_again(array, read_parts(array, parts, part_count));
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot read array \"%s\"", array->path);
+    parapet_status status;
+    pp_gate_enter(&array->guard->gate);
+    if ((status = look_again(array, read_wish(array, wish))) != PARAPET_OK)
+        status = pp_fail_within(status, "cannot read array \"%s\"", array->path);
+    pp_gate_leave(&array->guard->gate);
+    return pp_outcome(status);
 }
 
 parapet_status parapet_array_read_local(parapet_array *array, const parapet_part *parts, int part_count)
 {
-    parapet_status status;
+    local_wish wish = {.parts = parts, .part_count = part_count};
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_read_local needs an array");
-    pp_gate_enter(&array->guard->gate);
-    status = read_local(array, parts, part_count);
-    pp_gate_leave(&array->guard->gate);
-    return pp_outcome(status);
+    return read_local(array, &wish);
+}
+
+parapet_status parapet_array_read_points_local(parapet_array *array, const parapet_points *points)
+{
+    pp_index_list listed = {.are_points = true, .points = points};
+    local_wish wish = {.listed = &listed};
+    if (array == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_read_points_local needs an array");
+    return read_local(array, &wish);
+}
+
+parapet_status parapet_array_read_runs_local(parapet_array *array, const parapet_runs *runs)
+{
+    pp_index_list listed = {.runs = runs};
+    local_wish wish = {.listed = &listed};
+    if (array == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_read_runs_local needs an array");
+    return read_local(array, &wish);
 }

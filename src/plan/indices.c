@@ -11,14 +11,13 @@
 
 static parapet_status check_point(const pp_indices *indices, int64_t number)
 {
-    const pp_grid *array = &indices->tiling->shards;
-    const int64_t *point = indices->points + number * array->ndim;
-    int d;
-    for (d = 0; d < array->ndim; d++)
-        if (point[d] < 0 || point[d] >= array->shape[d])
+    int d, ndim = indices->tiling->shards.ndim;
+    const int64_t *point = indices->points + number * ndim;
+    for (d = 0; d < ndim; d++)
+        if (point[d] < 0 || point[d] >= indices->shape[d])
             return pp_fail(PARAPET_ERR_ARGUMENT,
                            "point %lld is at %lld in dimension %d, but the array only reaches from 0 to %lld",
-                           (long long)number, (long long)point[d], d, (long long)array->shape[d]);
+                           (long long)number, (long long)point[d], d, (long long)indices->shape[d]);
     return PARAPET_OK;
 }
 
@@ -27,12 +26,12 @@ static int64_t length_of(const pp_indices *indices, int64_t run)
     return indices->lengths != NULL ? indices->lengths[run] : 1;
 }
 
-static int64_t count_elements(const pp_grid *array)
+static int64_t count_elements(const pp_indices *indices)
 {
     int64_t count = 1;
     int d;
-    for (d = 0; d < array->ndim; d++)
-        count *= array->shape[d];
+    for (d = 0; d < indices->tiling->shards.ndim; d++)
+        count *= indices->shape[d];
     return count;
 }
 
@@ -50,7 +49,7 @@ static parapet_status check_run(const pp_indices *indices, int64_t number, int64
 
 static parapet_status check_runs(const pp_indices *indices, int64_t *elements)
 {
-    int64_t i, array_elements = count_elements(&indices->tiling->shards);
+    int64_t i, array_elements = count_elements(indices);
     parapet_status status = PARAPET_OK;
     *elements = 0;
     for (i = 0; i < indices->count && status == PARAPET_OK; i++)
@@ -94,8 +93,9 @@ static pp_pick take_point(pp_index_walk *walk)
 }
 
 /* Elements from this one to the end of its row in its chunk. */
-static int64_t row_left(const pp_tiling *tiling, const int64_t *element)
+static int64_t row_left(const pp_indices *indices, const int64_t *element)
 {
+    const pp_tiling *tiling = indices->tiling;
     int last = tiling->shards.ndim - 1;
     int64_t in_shard, in_chunk, left;
     if (last < 0)
@@ -103,7 +103,7 @@ static int64_t row_left(const pp_tiling *tiling, const int64_t *element)
     in_shard = element[last] % tiling->shards.cell_shape[last];
     in_chunk = in_shard % tiling->chunks.cell_shape[last];
     left = pp_min_i64(tiling->shards.cell_shape[last] - in_shard, tiling->chunks.cell_shape[last] - in_chunk);
-    return pp_min_i64(left, tiling->shards.shape[last] - element[last]);
+    return pp_min_i64(left, indices->shape[last] - element[last]);
 }
 
 static pp_pick take_row(pp_index_walk *walk)
@@ -114,10 +114,10 @@ static pp_pick take_row(pp_index_walk *walk)
     pp_pick pick;
     int d;
     for (d = tiling->shards.ndim - 1; d >= 0; d--) {
-        element[d] = flat % tiling->shards.shape[d];
-        flat /= tiling->shards.shape[d];
+        element[d] = flat % walk->indices->shape[d];
+        flat /= walk->indices->shape[d];
     }
-    count = pp_min_i64(pp_min_i64(row_left(tiling, element), left), PP_PICK_MOST_ELEMENTS);
+    count = pp_min_i64(pp_min_i64(row_left(walk->indices, element), left), PP_PICK_MOST_ELEMENTS);
     pick = pp_pick_of(pp_stored_index(tiling, element), walk->place, count);
     walk->place += count;
     walk->done += count;
@@ -182,6 +182,17 @@ int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *
     while (pp_index_walk_next(&walk, &pick))
         count++;
     return count;
+}
+
+parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, pp_list *picks)
+{
+    parapet_status status = pp_list_reserve(picks, (size_t)pp_indices_count_picks(indices, range));
+    pp_index_walk walk;
+    pp_pick pick;
+    pp_index_walk_init(&walk, indices, range);
+    while (status == PARAPET_OK && pp_index_walk_next(&walk, &pick))
+        status = pp_list_add(picks, &pick);
+    return status;
 }
 
 /* ---- Passes ---- */

@@ -7,10 +7,13 @@
 #ifndef PARAPET_PLAN_INDICES_H
 #define PARAPET_PLAN_INDICES_H
 
+#include "base/list.h"
 #include "plan/picks.h"
 
 typedef struct pp_indices {
     const pp_tiling *tiling;
+    int64_t
+        shape[PARAPET_MAX_NDIM]; /* of the array as the caller knows it, for flat indices: it may grow meanwhile */
     bool are_points;
     int64_t count;          /* of points or runs */
     const int64_t *points;  /* the coordinates of one after the other */
@@ -45,6 +48,9 @@ bool pp_index_walk_next(pp_index_walk *walk, pp_pick *pick);
 
 /* How many picks the list has in the range. */
 int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *range);
+
+/* Appends the picks of the range to a list of pp_pick, which takes memory for exactly these. */
+parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, pp_list *picks);
 
 /* Moves the end of the range back until it has at most so many picks, if one shard does not have more: then that
  * shard is the last. */

@@ -217,6 +217,32 @@ parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, 
     return sort_work(list);
 }
 
+/* Counts the shards that picks touch, and lists them when work is not NULL. */
+static size_t list_picked(const pp_picked *picked, pp_work *work)
+{
+    int64_t elements = pp_tiling_chunk_elements(picked->tiling), chunks = picked->tiling->chunks.cell_count;
+    int64_t last = -1;
+    size_t i, count = 0;
+    for (i = 0; i < picked->count; i++) {
+        int64_t chunk = picked->picks[i].index / elements, shard = chunk / chunks;
+        if (shard != last && work != NULL)
+            work[count] = (pp_work){.shard = shard, .first_chunk = chunk % chunks};
+        count += shard != last;
+        if (work != NULL)
+            work[count - 1].last_chunk = chunk % chunks;
+        last = shard;
+    }
+    return count;
+}
+
+parapet_status pp_worklist_build_picked(pp_worklist *list, const pp_picked *picked, pp_budget *budget)
+{
+    parapet_status status = reserve_work(list, list_picked(picked, NULL), budget);
+    if (status == PARAPET_OK)
+        (void)list_picked(picked, list->work);
+    return status;
+}
+
 void pp_worklist_clear(pp_worklist *list)
 {
     if (list->budget != NULL)

@@ -6,6 +6,7 @@
 #define PARAPET_PLAN_WORKLIST_H
 
 #include "plan/claims.h"
+#include "plan/picked.h"
 
 /* One claim meets one shard. */
 typedef struct pp_work {
@@ -43,6 +44,9 @@ parapet_status pp_worklist_build(pp_worklist *list, const pp_claim_set *plan, pp
 /* The shards of one grid that reach beyond the array in one of the marked dimensions; their claim is PP_NO_CLAIM. */
 parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, const bool *is_marked,
                                       pp_budget *budget);
+
+/* The shards that picks touch, with one record each, whose claim is all the picks of the shard. */
+parapet_status pp_worklist_build_picked(pp_worklist *list, const pp_picked *picked, pp_budget *budget);
 void pp_worklist_clear(pp_worklist *list);
 
 /* The end of the group of the same target and shard that starts at first; the start of the one before end; the end of

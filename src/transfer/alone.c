@@ -1,7 +1,7 @@
 #include "transfer/alone.h"
 
 #include "base/checked.h"
-#include "transfer/memory.h"
+#include "transfer/picked.h"
 #include "transfer/read_planned.h"
 #include "transfer/session.h"
 
@@ -21,42 +21,144 @@ void pp_alone_clear(pp_alone *alone)
     pp_portions_destroy(&alone->portions);
 }
 
-static parapet_status plan_read(const pp_layout *layout, pp_memory_case *memory, size_t bytes, pp_memory_plan *plan)
+/* One read, or one pass of a read of listed elements. */
+typedef struct alone_read {
+    pp_alone *alone;
+    const pp_transfer_array *array;
+    const pp_indices *indices; /* NULL: the parts of the array */
+    pp_shard_range range;      /* of this pass */
+    pp_memory_case memory;
+    size_t beside; /* bytes of the lists */
+    size_t least;  /* bytes with which it can be done */
+} alone_read;
+
+static parapet_status plan_read(alone_read *read, size_t bytes, pp_memory_plan *plan)
 {
-    memory->available_bytes = bytes;
-    return pp_memory_plan_read(&layout, 1, memory, plan);
+    read->memory.available_bytes = bytes;
+    return pp_memory_plan_read(&read->array->context->layout, 1, &read->memory, plan);
 }
 
-static parapet_status read_portion(pp_alone *alone, const pp_transfer_array *array, pp_memory_case *memory,
-                                   size_t beside, size_t least_bytes)
+static parapet_status read_picks(const alone_read *read, const pp_memory_plan *plan)
 {
-    const pp_layout *layout = array->context->layout;
+    pp_picked picked = {.tiling = read->indices->tiling, .data = read->indices->data};
+    parapet_status status;
+    pp_list picks;
+    pp_list_init(&picks, sizeof(pp_pick), &read->alone->budget, "the list of elements");
+    if ((status = pp_indices_collect(read->indices, &read->range, &picks)) == PARAPET_OK) {
+        picked.picks = pp_list_at(&picks, 0);
+        picked.count = picks.count;
+        pp_picks_sort_stored(pp_list_at(&picks, 0), picks.count, picked.tiling);
+        status = pp_transfer_read_picked(read->array, &picked, plan);
+    }
+    pp_list_clear(&picks);
+    return status;
+}
+
+static parapet_status read_portion(alone_read *read)
+{
+    pp_alone *alone = read->alone;
     size_t wanted, taken;
     pp_memory_plan plan;
-    parapet_status status = plan_read(layout, memory, alone->budget.limit_bytes - beside, &plan);
+    parapet_status status = plan_read(read, alone->budget.limit_bytes - read->beside, &plan);
     if (status != PARAPET_OK)
         return status;
-    wanted = beside + plan.planned_bytes;
-    taken = pp_portions_take(&alone->portions, least_bytes, wanted);
+    wanted = read->beside + plan.planned_bytes;
+    taken = pp_portions_take(&alone->portions, read->least, wanted);
     if (taken < wanted)
-        status = plan_read(layout, memory, taken - beside, &plan);
+        status = plan_read(read, taken - read->beside, &plan);
     if (status == PARAPET_OK)
-        status = pp_transfer_read_planned(array, &plan);
+        status = read->indices != NULL ? read_picks(read, &plan) : pp_transfer_read_planned(read->array, &plan);
     pp_portions_give_back(&alone->portions, taken);
     return status;
 }
 
+/* What the read takes at least; more than any machine has if that cannot be counted. */
+static size_t find_least(const alone_read *read)
+{
+    size_t least = pp_memory_least_read_bytes(read->array->context->layout, &read->memory);
+    return pp_add_size_fits(least, read->beside, &least) ? least : PP_MEMORY_ENDLESS;
+}
+
+static parapet_status refuse_little(const pp_alone *alone, size_t least, size_t enough)
+{
+    return pp_fail(PARAPET_ERR_MEMORY,
+                   "reading this on one rank takes %zu bytes, but local_bytes is only %zu; set it to at least %zu",
+                   least, alone->budget.limit_bytes, enough);
+}
+
+static alone_read read_of(pp_alone *alone, const pp_transfer_array *array)
+{
+    return (alone_read){
+        .alone = alone, .array = array, .memory = {.threads = 1, .is_sealed = array->context->seal != NULL}};
+}
+
 parapet_status pp_transfer_read_alone(pp_alone *alone, const pp_transfer_array *array)
 {
-    pp_memory_case memory = {.threads = 1, .is_sealed = array->context->seal != NULL};
-    size_t beside = pp_session_list_bytes(array, &memory.shard_count), least; /* of the lists */
-    if (memory.shard_count == 0)
+    alone_read read = read_of(alone, array);
+    read.beside = pp_session_list_bytes(array, &read.memory.shard_count); /* of the lists */
+    if (read.memory.shard_count == 0)
         return PARAPET_OK;
-    least = pp_memory_least_read_bytes(array->context->layout, &memory);
-    if (!pp_add_size_fits(least, beside, &least) || least > alone->budget.limit_bytes)
-        return pp_fail(
-            PARAPET_ERR_MEMORY,
-            "reading this on one rank takes %zu bytes, but local_bytes is only %zu; set it to at least %zu", least,
-            alone->budget.limit_bytes, least);
-    return read_portion(alone, array, &memory, beside, least);
+    read.least = find_least(&read);
+    return read.least > alone->budget.limit_bytes ? refuse_little(alone, read.least, read.least)
+                                                  : read_portion(&read);
+}
+
+/* ---- Listed elements ---- */
+
+/* The part of the memory that a list may take; the rest is for chunks. */
+#define LIST_PART 4
+
+static void measure_range(alone_read *read)
+{
+    int64_t picks = pp_indices_count_picks(read->indices, &read->range);
+    read->memory.shard_count = pp_min_i64(picks, read->range.end - read->range.from);
+    read->beside = (size_t)picks * sizeof(pp_pick) + pp_picked_list_bytes(read->memory.shard_count);
+    read->least = find_least(read);
+}
+
+/* With this much, the list is worked off at once. */
+static size_t find_enough(const alone_read *read)
+{
+    alone_read all = *read;
+    all.range = (pp_shard_range){0, read->indices->tiling->shards.cell_count};
+    measure_range(&all);
+    return pp_max_size(all.least, LIST_PART * all.beside);
+}
+
+/* Ends the pass where its picks are enough; and earlier if they are in so many shards that a list of these takes more
+ * than the picks. */
+static void limit_range(alone_read *read)
+{
+    size_t most = read->alone->budget.limit_bytes / LIST_PART;
+    pp_shard_range all = read->range;
+    pp_indices_limit(read->indices, (int64_t)(most / sizeof(pp_pick)), &read->range);
+    measure_range(read);
+    if (read->beside <= 2 * most)
+        return;
+    read->range = all;
+    pp_indices_limit(read->indices, (int64_t)(most / (sizeof(pp_pick) + pp_picked_list_bytes(1))), &read->range);
+    measure_range(read);
+}
+
+static parapet_status read_range(alone_read *read)
+{
+    size_t limit = read->alone->budget.limit_bytes;
+    limit_range(read);
+    if (read->memory.shard_count == 0)
+        return PARAPET_OK;
+    return read->least > limit ? refuse_little(read->alone, read->least, find_enough(read)) : read_portion(read);
+}
+
+parapet_status pp_transfer_read_indices_alone(pp_alone *alone, const pp_transfer_array *array,
+                                              const pp_indices *indices)
+{
+    int64_t from, shards = indices->tiling->shards.cell_count;
+    alone_read read = read_of(alone, array);
+    parapet_status status = PARAPET_OK;
+    read.indices = indices;
+    for (from = 0; from < shards && status == PARAPET_OK; from = read.range.end) {
+        read.range = (pp_shard_range){from, shards};
+        status = read_range(&read);
+    }
+    return status;
 }

@@ -8,6 +8,7 @@
 #define PARAPET_TRANSFER_ALONE_H
 
 #include "base/portions.h"
+#include "plan/indices.h"
 #include "transfer/transfer.h"
 
 /* The memory of all who read alone. */
@@ -22,5 +23,10 @@ void pp_alone_clear(pp_alone *alone);
 /* [local] Fills the parts, as pp_transfer_read does. The context has the budget of alone. Several threads may do this
  * at once. */
 parapet_status pp_transfer_read_alone(pp_alone *alone, const pp_transfer_array *array);
+
+/* [local] Fills the memory of listed elements in the same way. If the list would take more than a quarter of the
+ * memory, it is worked off in passes of shards. */
+parapet_status pp_transfer_read_indices_alone(pp_alone *alone, const pp_transfer_array *array,
+                                              const pp_indices *indices);
 
 #endif

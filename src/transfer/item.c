@@ -49,7 +49,16 @@ static bool move_piece(const pp_transfer *transfer, pp_chunk_move *move, size_t 
     return pp_deliveries_has(&move->item->deliveries, rank) || move_direct(transfer, move, record, piece);
 }
 
-bool pp_chunk_move_pieces(const pp_transfer *transfer, pp_chunk_move *move)
+static void move_picks(const pp_transfer *transfer, pp_chunk_move *move)
+{
+    const pp_picked *picked = transfer->view->picked;
+    pp_picked_range range = pp_picked_band(picked, move->item->shard->number, move->chunk, &move->whole);
+    move->moved_bytes = transfer->operations->direction == PP_WRITING
+                            ? pp_picked_gather(picked, &range, move->elements)
+                            : pp_picked_scatter(picked, &range, move->elements);
+}
+
+static bool move_boxes(const pp_transfer *transfer, pp_chunk_move *move)
 {
     const pp_view *view = transfer->view;
     const pp_transfer_shard *shard = move->item->shard;
@@ -75,5 +84,13 @@ bool pp_chunk_move_pieces(const pp_transfer *transfer, pp_chunk_move *move)
     }
     if (move->item->deliveries.count > 0)
         pp_deliveries_move(&move->item->deliveries, &of, move->index, &move->whole, move->elements);
+    return true;
+}
+
+bool pp_chunk_move_pieces(const pp_transfer *transfer, pp_chunk_move *move)
+{
+    if (transfer->view->picked == NULL)
+        return move_boxes(transfer, move);
+    move_picks(transfer, move);
     return true;
 }

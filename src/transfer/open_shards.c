@@ -50,14 +50,11 @@ int64_t pp_open_shards_claimed_bytes(const pp_transfer *transfer, size_t first, 
     const pp_view *view = transfer->view;
     int64_t sum = 0;
     size_t end;
-    pp_box box;
     for (; first < last_end; first = end) {
         const pp_work *work = &view->list.work[first];
         const pp_layout *layout = pp_session_context(transfer->session, work->target)->layout;
         end = pp_worklist_group_end(&view->list, first);
-        pp_tiling_shard_box(&layout->tiling, work->shard, &box);
-        sum += pp_worklist_covered_shard(&view->list, &view->plan, first, end, &box) *
-               (int64_t)layout->tiling.element_bytes;
+        sum += pp_view_covered_shard(view, first, end) * (int64_t)layout->tiling.element_bytes;
     }
     return sum;
 }

@@ -3,6 +3,7 @@
 #include "transfer/read_shard.h"
 
 #include "base/checked.h"
+#include "transfer/picked.h"
 #include "transfer/read_part.h"
 #include "transfer/read_planned.h"
 
@@ -68,20 +69,50 @@ static void fill_box(pp_transfer *transfer, const pp_transfer_item *item, const 
     }
 }
 
+/* The same for picks. */
+static void fill_picks(pp_transfer *transfer, const pp_transfer_item *item, const pp_picked_range *range)
+{
+    const void *value = context_of(transfer, item)->layout->fill_value;
+    transfer->done_bytes += pp_picked_fill(transfer->view->picked, range, value);
+}
+
+static void fill_shard(pp_transfer *transfer, const pp_transfer_item *item)
+{
+    pp_picked_range range;
+    pp_box box;
+    if (transfer->view->picked != NULL) {
+        range = pp_picked_shard(transfer->view->picked, item->shard->number);
+        fill_picks(transfer, item, &range);
+        return;
+    }
+    pp_tiling_shard_box(&context_of(transfer, item)->layout->tiling, item->shard->number, &box);
+    fill_box(transfer, item, &box);
+}
+
+static void fill_chunk(pp_transfer *transfer, const pp_transfer_item *item, int64_t chunk)
+{
+    pp_picked_range range;
+    pp_box box;
+    if (transfer->view->picked != NULL) {
+        range = pp_picked_chunk(transfer->view->picked, item->shard->number, chunk);
+        fill_picks(transfer, item, &range);
+        return;
+    }
+    pp_tiling_chunk_box(&context_of(transfer, item)->layout->tiling, item->shard->number, chunk, &box);
+    fill_box(transfer, item, &box);
+}
+
 static void fill_absent(pp_transfer *transfer, const pp_transfer_item *item)
 {
     const pp_transfer_context *context = context_of(transfer, item);
-    pp_box box;
     int i;
     if (item->news == PP_WINDOW_FILL_SHARD) {
         context->counters->chunks_missing += pp_read_shard_count_touched(transfer, item->shard);
-        pp_tiling_shard_box(&context->layout->tiling, item->shard->number, &box);
-        fill_box(transfer, item, &box);
+        fill_shard(transfer, item);
     }
     for (i = 0; i < item->window.chunk_count; i++) {
         context->counters->chunks_missing += 1;
-        pp_tiling_chunk_box(&context->layout->tiling, item->shard->number, item->window.chunks[i], &box);
-        fill_box(transfer, item, &box);
+        fill_chunk(transfer, item, item->window.chunks[i]);
     }
 }
 
@@ -248,4 +279,16 @@ parapet_status pp_transfer_read_planned(const pp_transfer_array *array, const pp
         .head = {
             .operations = &reading, .session = &session, .memory = *plan, .is_planned = true, .reported_bytes = -1}};
     return pp_transfer_run(&self.head, pp_session_build_alone(&session, array));
+}
+
+parapet_status pp_transfer_read_picked(const pp_transfer_array *array, const pp_picked *picked,
+                                       const pp_memory_plan *plan)
+{
+    pp_session session;
+    read_transfer self = {.head = {.operations = &reading, .session = &session, .reported_bytes = -1}};
+    if (plan != NULL) {
+        self.head.memory = *plan;
+        self.head.is_planned = true;
+    }
+    return pp_transfer_run(&self.head, pp_session_build_picked(&session, array, picked));
 }

@@ -52,6 +52,8 @@ bool pp_read_part_is_sparse(const pp_transfer *transfer)
     const pp_worklist *list = &transfer->view->list;
     double spanned = 0;
     size_t first, end;
+    if (transfer->view->picked != NULL)
+        return false; /* it has no claims to count chunks of */
     for (first = 0; first < list->count; first = end) {
         const pp_transfer_context *context = pp_session_context(transfer->session, list->work[first].target);
         end = pp_worklist_group_end(list, first);
@@ -69,6 +71,10 @@ static void bound_claims(const pp_transfer *transfer, const pp_read_shard *shard
     pp_box inside, common;
     size_t i;
     int d;
+    if (transfer->view->picked != NULL) {
+        pp_picked_bound(transfer->view->picked, shard->head.number, chunk, bounds);
+        return;
+    }
     pp_tiling_chunk_box(&layout->tiling, shard->head.number, chunk, &inside);
     *bounds = (pp_box){.ndim = inside.ndim};
     for (i = shard->head.first; i < shard->head.end; i++) {
@@ -143,10 +149,22 @@ static parapet_status begin_chunk(const pp_transfer *transfer, pp_read_shard *sh
     return check_length(layout, shard, chunk);
 }
 
+/* What picks have to do with a band of the shard, or with a chunk in full. */
+static pp_picked_range picked_range(const pp_transfer *transfer, const pp_transfer_shard *shard, int64_t chunk,
+                                    const pp_box *band)
+{
+    return pp_picked_band(transfer->view->picked, shard->number, chunk, band);
+}
+
 static bool is_claimed(const pp_transfer *transfer, const pp_read_shard *shard, const pp_box *band)
 {
+    pp_picked_range range;
     pp_box common;
     size_t i;
+    if (transfer->view->picked != NULL) {
+        range = picked_range(transfer, &shard->head, shard->wanted[shard->next_wanted], band);
+        return pp_picked_has_any(transfer->view->picked, &range);
+    }
     for (i = shard->head.first; i < shard->head.end; i++)
         if (pp_view_intersect(transfer->view, i, band, &common))
             return true;
@@ -223,6 +241,14 @@ static void want_claims(const pp_transfer *transfer, const pp_transfer_shard *sh
             pp_stretch_want_box(stretch, place, &common);
 }
 
+/* The same for picks; the place has a chunk, or a band of it. */
+static void want_picks(const pp_transfer *transfer, const pp_transfer_shard *shard, const pp_stretch_place *place,
+                       int64_t chunk, pp_stretch *stretch)
+{
+    pp_picked_range range = picked_range(transfer, shard, chunk, place->box);
+    pp_picked_want(transfer->view->picked, &range, place->offset, stretch);
+}
+
 static void want_chunk(const pp_transfer *transfer, const pp_read_item *item, int64_t chunk, pp_stretch *stretch)
 {
     const pp_read_shard *shard = (const pp_read_shard *)item->head.shard;
@@ -238,7 +264,10 @@ static void want_chunk(const pp_transfer *transfer, const pp_read_item *item, in
     pp_tiling_chunk_whole_box(&layout->tiling, shard->head.number, chunk, &whole);
     pp_tiling_chunk_box(&layout->tiling, shard->head.number, chunk, &inside);
     place.box = &whole;
-    want_claims(transfer, &shard->head, &place, &inside, stretch);
+    if (transfer->view->picked != NULL)
+        want_picks(transfer, &shard->head, &place, chunk, stretch);
+    else
+        want_claims(transfer, &shard->head, &place, &inside, stretch);
 }
 
 static void want_item(const pp_transfer *transfer, const pp_read_item *item, pp_stretch *stretch)
@@ -248,7 +277,10 @@ static void want_item(const pp_transfer *transfer, const pp_read_item *item, pp_
     pp_stretch_init(stretch, item->bytes);
     if (item->is_band) {
         place.element_bytes = context_of(transfer, item->head.shard)->layout->tiling.element_bytes;
-        want_claims(transfer, item->head.shard, &place, &item->band, stretch);
+        if (transfer->view->picked != NULL)
+            want_picks(transfer, item->head.shard, &place, item->wanted[0], stretch);
+        else
+            want_claims(transfer, item->head.shard, &place, &item->band, stretch);
         return;
     }
     for (i = 0; i < item->wanted_count; i++)

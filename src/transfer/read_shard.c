@@ -37,6 +37,10 @@ static void mark_chunks(const pp_transfer *transfer, pp_read_shard *shard)
     pp_box chunks;
     bool more;
     size_t i;
+    if (transfer->view->picked != NULL) {
+        (void)pp_picked_mark_chunks(transfer->view->picked, shard->head.number, shard->is_touched);
+        return;
+    }
     for (i = shard->head.first; i < shard->head.end; i++) {
         chunks_of_claim(transfer, &shard->head, i, &chunks);
         for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
@@ -51,6 +55,8 @@ int64_t pp_read_shard_count_touched(const pp_transfer *transfer, const pp_transf
     pp_box chunks, box, common;
     size_t i;
     bool more;
+    if (transfer->view->picked != NULL)
+        return pp_picked_mark_chunks(transfer->view->picked, shard->number, NULL);
     if (shard->end - shard->first == 1) {
         chunks_of_claim(transfer, shard, shard->first, &chunks);
         return pp_box_element_count(&chunks);

@@ -9,6 +9,38 @@
 #include "transfer/assign.h"
 #include "transfer/kept.h"
 #include "transfer/memory.h"
+#include "transfer/picked.h"
+
+static const pp_tiling *tiling_of(const pp_view *view, size_t work)
+{
+    return view->plan.targets[view->list.work[work].target].tiling;
+}
+
+int64_t pp_view_covered_shard(const pp_view *view, size_t first, size_t end)
+{
+    int64_t shard = view->list.work[first].shard;
+    pp_picked_range range;
+    pp_box box;
+    if (view->picked != NULL) {
+        range = pp_picked_shard(view->picked, shard);
+        return pp_picked_count(view->picked, &range);
+    }
+    pp_tiling_shard_box(tiling_of(view, first), shard, &box);
+    return pp_worklist_covered_shard(&view->list, &view->plan, first, end, &box);
+}
+
+int64_t pp_view_covered_chunk(const pp_view *view, size_t first, size_t end, int64_t chunk)
+{
+    int64_t shard = view->list.work[first].shard;
+    pp_picked_range range;
+    pp_box box;
+    if (view->picked != NULL) {
+        range = pp_picked_chunk(view->picked, shard, chunk);
+        return pp_picked_count(view->picked, &range);
+    }
+    pp_tiling_chunk_box(tiling_of(view, first), shard, chunk, &box);
+    return pp_worklist_covered(&view->list, &view->plan, first, end, chunk, &box);
+}
 
 static int ndim_most(const pp_transfer_array *arrays, int count)
 {
@@ -634,6 +666,24 @@ parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_arr
         return status;
     init_view(session, &session->own, context->layout->tiling.shards.ndim);
     return claim_parts(session);
+}
+
+size_t pp_picked_list_bytes(int64_t shards)
+{
+    return (size_t)shards * sizeof(pp_work);
+}
+
+parapet_status pp_session_build_picked(pp_session *session, const pp_transfer_array *array, const pp_picked *picked)
+{
+    const pp_transfer_context *context = array->context;
+    parapet_status status;
+    *session =
+        (pp_session){.arrays = array, .array_count = 1, .budget = context->budget, .rank_count = 1, .is_alone = true};
+    if ((status = list_targets(session)) != PARAPET_OK)
+        return status;
+    init_view(session, &session->own, context->layout->tiling.shards.ndim);
+    session->own.picked = picked;
+    return pp_worklist_build_picked(&session->own.list, picked, context->budget);
 }
 
 size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_count)

@@ -2,10 +2,15 @@
 #ifndef PARAPET_TRANSFER_SESSION_H
 #define PARAPET_TRANSFER_SESSION_H
 
+#include "plan/picked.h"
 #include "plan/pieces.h"
 #include "transfer/peers.h"
 #include "transfer/transfer.h"
 #include "transfer/view.h"
+
+/* Elements of a shard, and of one of its chunks, that records first to end claim, if they share none. */
+int64_t pp_view_covered_shard(const pp_view *view, size_t first, size_t end);
+int64_t pp_view_covered_chunk(const pp_view *view, size_t first, size_t end, int64_t chunk);
 
 typedef struct pp_session {
     const pp_team *team; /* NULL: this rank reads for itself, or trims on behalf of all of them */
@@ -30,6 +35,9 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
 
 /* [local] As pp_session_build, for this rank alone, however many there are. Clear it even after a failure. */
 parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_array *array);
+
+/* [local] The same for picks of one array, in as many shards as they touch. */
+parapet_status pp_session_build_picked(pp_session *session, const pp_transfer_array *array, const pp_picked *picked);
 
 /* What the lists of such a session take at most, and how many shards the parts meet, each counted for each part. */
 size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_count);

@@ -2,12 +2,14 @@
 #ifndef PARAPET_TRANSFER_VIEW_H
 #define PARAPET_TRANSFER_VIEW_H
 
+#include "plan/picked.h"
 #include "plan/worklist.h"
 
 typedef struct pp_view {
     pp_claims claims;
     pp_worklist list;
-    pp_claim_set plan; /* of the claims */
+    pp_claim_set plan;       /* of the claims */
+    const pp_picked *picked; /* what is claimed instead, one record for each shard; NULL: it is boxes */
 } pp_view;
 
 void pp_view_clear(pp_view *view);

@@ -2,6 +2,8 @@
  * of shards that nobody claims anything of. */
 #include "transfer/write_item.h"
 
+#include "transfer/picked.h"
+
 typedef struct write_transfer {
     pp_transfer head;
     pp_staged *staged;
@@ -64,6 +66,14 @@ static parapet_status reserve_notes(pp_transfer *transfer)
     return status;
 }
 
+/* Picks share none: whoever collected them has seen to it. */
+static parapet_status check_disjoint(const pp_transfer *transfer)
+{
+    const pp_view *view = transfer->view;
+    return view->picked != NULL ? PARAPET_OK
+                                : pp_worklist_check_disjoint(&view->list, &view->plan, transfer->session->rank_count);
+}
+
 static parapet_status prepare(pp_transfer *transfer)
 {
     const pp_session *session = transfer->session;
@@ -71,8 +81,7 @@ static parapet_status prepare(pp_transfer *transfer)
     int i;
     for (i = 0; i < session->array_count && status == PARAPET_OK; i++)
         status = check_writable(pp_session_context(session, i)->layout);
-    if (status != PARAPET_OK || (status = pp_worklist_check_disjoint(&transfer->view->list, &transfer->view->plan,
-                                                                     session->rank_count)) != PARAPET_OK)
+    if (status != PARAPET_OK || (status = check_disjoint(transfer)) != PARAPET_OK)
         return status;
     return reserve_notes(transfer);
 }
@@ -129,6 +138,14 @@ parapet_status pp_transfer_stage(const pp_team *team, const pp_transfer_array *a
                                  pp_staged *staged)
 {
     return pp_transfer_stage_after(&(pp_failure){0}, team, arrays, array_count, staged);
+}
+
+parapet_status pp_transfer_stage_picked(const pp_transfer_array *array, const pp_picked *picked, pp_staged *staged)
+{
+    pp_session session;
+    write_transfer self = {.head = {.operations = &writing, .session = &session, .reported_bytes = -1},
+                           .staged = staged};
+    return pp_transfer_run(&self.head, pp_session_build_picked(&session, array, picked));
 }
 
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk, pp_staged *staged)

@@ -13,7 +13,7 @@ bool pp_write_shard_is_covered(const pp_transfer *transfer, size_t first, size_t
     const pp_work *work = &view->list.work[first];
     pp_box box;
     pp_tiling_shard_box(&pp_session_context(transfer->session, work->target)->layout->tiling, work->shard, &box);
-    return pp_worklist_covered_shard(&view->list, &view->plan, first, end, &box) == pp_box_element_count(&box);
+    return pp_view_covered_shard(view, first, end) == pp_box_element_count(&box);
 }
 
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
@@ -60,7 +60,7 @@ static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard
     pp_box inside;
     int64_t covered;
     pp_tiling_chunk_box(&layout->tiling, shard->head.number, number, &inside);
-    covered = pp_worklist_covered(&view->list, &view->plan, shard->head.first, shard->head.end, number, &inside);
+    covered = pp_view_covered_chunk(view, shard->head.first, shard->head.end, number);
     chunk->is_covered = covered == pp_box_element_count(&inside);
     if (covered == 0 && !has_old)
         return false;

@@ -100,6 +100,55 @@ static parapet_status read_rows(bed *used)
     return read_expecting(used, 1);
 }
 
+/* The same as runs, one for each row. */
+typedef struct listed_rows {
+    int64_t starts[ROWS], lengths[ROWS];
+    int32_t values[ROWS * COLUMNS];
+    parapet_runs runs;
+} listed_rows;
+
+static void rows_list(listed_rows *listed, const rows *dealt)
+{
+    int32_t *values = listed->values;
+    int64_t j;
+    int i;
+    for (i = 0; i < dealt->part_count; i++) {
+        listed->starts[i] = dealt->starts[i][0] * COLUMNS + dealt->starts[i][1];
+        listed->lengths[i] = dealt->count[1];
+        for (j = 0; j < dealt->count[1]; j++)
+            *values++ = dealt->values[i][j];
+    }
+    listed->runs = (parapet_runs){
+        .count = dealt->part_count, .starts = listed->starts, .lengths = listed->lengths, .data = listed->values};
+}
+
+static parapet_status write_runs_inside(bed *used)
+{
+    static const int64_t start[2] = {1, 4}, count[2] = {7, 6};
+    listed_rows listed;
+    rows dealt;
+    rows_deal(&dealt, start, count, 1);
+    rows_list(&listed, &dealt);
+    return parapet_array_write_runs(used->array, &listed.runs);
+}
+
+static parapet_status read_listed_rows(bed *used)
+{
+    static const int64_t start[2] = {0, 0}, count[2] = {ROWS, COLUMNS};
+    listed_rows listed;
+    rows dealt;
+    parapet_status status;
+    int64_t i, j;
+    rows_deal(&dealt, start, count, 0);
+    rows_list(&listed, &dealt);
+    if ((status = parapet_array_read_runs(used->array, &listed.runs)) == PARAPET_OK)
+        for (i = 0; i < dealt.part_count; i++)
+            for (j = 0; j < COLUMNS; j++)
+                if (listed.values[i * COLUMNS + j] != value_of(dealt.starts[i][0], j, 1))
+                    parallel_has_wrong_values = true;
+    return status;
+}
+
 static parapet_status read_absent(bed *used)
 {
     return read_expecting(used, 0);
@@ -514,6 +563,8 @@ static const struct row {
     {.like = "array_read, two parts", .name = "array_read, the same on all ranks"},
     {.like = "array_read", .name = "array_read, absent chunks", .run = read_absent, .prepare = prepare_absent},
     {.like = "array_read", .name = "file_write", .run = write_netcdf},
+    {.like = "array_write, merging", .name = "array_write_runs, merging", .run = write_runs_inside},
+    {.like = "array_read", .name = "array_read_runs", .run = read_listed_rows},
     {.like = "array_resize, growing"},
     {.like = "array_resize, shrinking sealed"},
     {.like = "array_seal"},

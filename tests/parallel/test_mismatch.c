@@ -41,6 +41,11 @@ static parapet_status write_or_read(handles *of, bool is_odd)
     return is_odd ? strip_read(of->first, &run, &generation) : strip_write(of->first, &run, 2);
 }
 
+static parapet_status read_points_or_runs(handles *of, bool is_odd)
+{
+    return is_odd ? parapet_array_read_runs(of->first, NULL) : parapet_array_read_points(of->first, NULL);
+}
+
 static parapet_status create_different_shapes(handles *of, bool is_odd)
 {
     parapet_array *made = NULL;
@@ -603,6 +608,7 @@ static const struct deviating {
     {"write or close", write_or_close, "write(a)", "close(a)", NEEDS_ARRAYS},
     {"write of different arrays", write_different_arrays, "write(a)", "write(b)", NEEDS_ARRAYS},
     {"write or read", write_or_read, "write(a)", "read(a)", NEEDS_ARRAYS},
+    {"points or runs", read_points_or_runs, "read_points(a)", "read_runs(a)", NEEDS_ARRAYS},
     {"create with different shapes", create_different_shapes, "shape[0] of create(c) is ", " and ", NEEDS_ARRAYS},
     {"open of different arrays", open_different_arrays, "open(a)", "open(b)", NEEDS_ARRAYS},
     {"open of different stores", open_different_stores, "/store", "/other", NEEDS_ARRAYS},

@@ -63,6 +63,32 @@ static parapet_status use_part(int word)
     return status == PARAPET_ERR_ARGUMENT ? note(parapet_array_read(array, &part, 1)) : status;
 }
 
+static parapet_status use_points(int word)
+{
+    static const int64_t origin[PARAPET_MAX_NDIM] = {0};
+    double value = 0;
+    parapet_points points = {.ndim = make_part().ndim, .count = 1, .coordinates = origin, .data = &value};
+    parapet_status status;
+    points.reserved[word] = 1;
+    status = note(parapet_array_write_points(array, &points));
+    if (status == PARAPET_ERR_ARGUMENT)
+        status = note(parapet_array_read_points_local(array, &points));
+    return status == PARAPET_ERR_ARGUMENT ? note(parapet_array_read_points(array, &points)) : status;
+}
+
+static parapet_status use_runs(int word)
+{
+    static const int64_t start = 0;
+    double value = 0;
+    parapet_runs runs = {.count = 1, .starts = &start, .data = &value};
+    parapet_status status;
+    runs.reserved[word] = 1;
+    status = note(parapet_array_write_runs(array, &runs));
+    if (status == PARAPET_ERR_ARGUMENT)
+        status = note(parapet_array_read_runs_local(array, &runs));
+    return status == PARAPET_ERR_ARGUMENT ? note(parapet_array_read_runs(array, &runs)) : status;
+}
+
 static parapet_status use_array_parts(int word)
 {
     parapet_part part = make_part();
@@ -249,6 +275,8 @@ static const reserved_case cases[] = {
     CASE(parapet_array_spec, use_array_spec),
     CASE(parapet_part, use_part),
     CASE(parapet_array_parts, use_array_parts),
+    CASE(parapet_points, use_points),
+    CASE(parapet_runs, use_runs),
     CASE(parapet_distribution, use_distribution),
     CASE(parapet_copy_changes, use_copy_changes),
     CASE(parapet_copy_request, use_copy_request),

@@ -24,6 +24,8 @@ bool are_all_zero()
     static const parapet_array_spec array_spec = {0};
     static const parapet_array_info array_info = {0};
     static const parapet_part part = {0};
+    static const parapet_points points = {0};
+    static const parapet_runs runs = {0};
     static const parapet_array_parts array_parts = {0};
     static const parapet_distribution distribution = {0};
     static const parapet_copy_changes copy_changes = {0};
@@ -41,9 +43,9 @@ bool are_all_zero()
     static const parapet_transfer_plan_request transfer_plan_request = {0};
     static const parapet_copy_plan_request copy_plan_request = {0};
     return is_zero(store_options) && is_zero(statistics) && is_zero(launch) && is_zero(array_spec) &&
-           is_zero(array_info) && is_zero(part) && is_zero(array_parts) && is_zero(distribution) &&
-           is_zero(copy_changes) && is_zero(copy_request) && is_zero(copy_result) && is_zero(file_request) &&
-           is_zero(checkpoint_options) && is_zero(checkpoint_item) && is_zero(restore_info) && is_zero(series_spec) &&
-           is_zero(step) && is_zero(series_info) && is_zero(finding) && is_zero(check_summary) &&
-           is_zero(transfer_plan_request) && is_zero(copy_plan_request);
+           is_zero(array_info) && is_zero(part) && is_zero(points) && is_zero(runs) && is_zero(array_parts) &&
+           is_zero(distribution) && is_zero(copy_changes) && is_zero(copy_request) && is_zero(copy_result) &&
+           is_zero(file_request) && is_zero(checkpoint_options) && is_zero(checkpoint_item) &&
+           is_zero(restore_info) && is_zero(series_spec) && is_zero(step) && is_zero(series_info) &&
+           is_zero(finding) && is_zero(check_summary) && is_zero(transfer_plan_request) && is_zero(copy_plan_request);
 }

@@ -98,7 +98,8 @@ static void test_indices__every_run_becomes_its_elements(void **state)
     for (t = 0; t < 3; t++)
         for (start = 0; start < ELEMENTS; start += 7)
             for (length = 0; start + length <= ELEMENTS; length += 13) {
-                pp_indices one = {.tiling = &tilings[t], .count = 1, .starts = &start, .lengths = &length};
+                pp_indices one = {
+                    .shape = {5, 7, 9}, .tiling = &tilings[t], .count = 1, .starts = &start, .lengths = &length};
                 check_passes(&one, 3);
             }
 }
@@ -112,7 +113,8 @@ static void test_indices__any_lists_become_their_elements(void **state)
     int round, i;
     (void)state;
     for (round = 0; round < 60; round++) {
-        pp_indices list = {.tiling = &tilings[round % 3], .count = round, .starts = starts, .lengths = lengths};
+        pp_indices list = {
+            .shape = {5, 7, 9}, .tiling = &tilings[round % 3], .count = round, .starts = starts, .lengths = lengths};
         for (i = 0; i < round; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             starts[i] = (int64_t)(seed >> 33) % ELEMENTS;
@@ -134,8 +136,8 @@ static void test_indices__what_follows_each_other_is_one_pick(void **state)
     pp_tiling tiling = make_tiling(shape, shape);
     int64_t start = 0, length = ELEMENTS, points[6 * 3], i;
     const pp_shard_range all = {0, 1};
-    pp_indices runs = {.tiling = &tiling, .count = 1, .starts = &start, .lengths = &length};
-    pp_indices list = {.tiling = &tiling, .are_points = true, .count = 6, .points = points};
+    pp_indices runs = {.shape = {5, 7, 9}, .tiling = &tiling, .count = 1, .starts = &start, .lengths = &length};
+    pp_indices list = {.shape = {5, 7, 9}, .tiling = &tiling, .are_points = true, .count = 6, .points = points};
     (void)state;
     assert_int_equal(pp_indices_count_picks(&runs, &all), 1);
     for (i = 0; i < 6; i++)
@@ -154,12 +156,12 @@ static void test_indices__outside_the_array_are_refused_by_name(void **state)
 {
     pp_tiling tiling = make_tiling(shard_shape, chunk_shape);
     int64_t points[6] = {4, 6, 8, 4, 7, 8}, starts[2] = {0, 310}, lengths[2] = {315, 5}, elements;
-    pp_indices list = {.tiling = &tiling, .are_points = true, .count = 2, .points = points};
+    pp_indices list = {.shape = {5, 7, 9}, .tiling = &tiling, .are_points = true, .count = 2, .points = points};
     (void)state;
     check_refused(&list, "point 1 is at 7 in dimension 1, but the array only reaches from 0 to 7");
     points[4] = -1;
     check_refused(&list, "point 1 is at -1 in dimension 1, but the array only reaches from 0 to 7");
-    list = (pp_indices){.tiling = &tiling, .count = 2, .starts = starts, .lengths = lengths};
+    list = (pp_indices){.shape = {5, 7, 9}, .tiling = &tiling, .count = 2, .starts = starts, .lengths = lengths};
     assert_int_equal(pp_indices_check(&list, &elements), PARAPET_OK);
     lengths[1] = 6;
     check_refused(&list, "run 1 begins at element 310 and has 6, but the array only has 315");

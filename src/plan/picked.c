@@ -1,0 +1,170 @@
+#include "plan/picked.h"
+
+#include <string.h>
+
+#include "base/checked.h"
+#include "geometry/bands.h"
+#include "geometry/strided.h"
+
+pp_picked_range pp_picked_shard(const pp_picked *picked, int64_t shard)
+{
+    int64_t elements = pp_tiling_shard_elements(picked->tiling);
+    return (pp_picked_range){.from = shard * elements, .end = (shard + 1) * elements, .begin = shard * elements};
+}
+
+pp_picked_range pp_picked_chunk(const pp_picked *picked, int64_t shard, int64_t chunk)
+{
+    int64_t elements = pp_tiling_chunk_elements(picked->tiling);
+    int64_t from = (shard * picked->tiling->chunks.cell_count + chunk) * elements;
+    return (pp_picked_range){.from = from, .end = from + elements, .begin = from};
+}
+
+pp_picked_range pp_picked_band(const pp_picked *picked, int64_t shard, int64_t chunk, const pp_box *band)
+{
+    pp_picked_range range = pp_picked_chunk(picked, shard, chunk);
+    int64_t first, count;
+    pp_box whole;
+    pp_tiling_chunk_whole_box(picked->tiling, shard, chunk, &whole);
+    pp_band_to_run(&whole, band, &first, &count);
+    range.from += first;
+    range.end = range.from + count;
+    return range;
+}
+
+bool pp_picked_next(pp_picked_walk *walk, pp_pick *common)
+{
+    const pp_picked *picked = walk->picked;
+    if (!walk->has_begun)
+        walk->next = pp_picks_find(picked->picks, picked->count, walk->range.begin);
+    walk->has_begun = true;
+    for (; walk->next < picked->count && picked->picks[walk->next].index < walk->range.end; walk->next++) {
+        const pp_pick *pick = &picked->picks[walk->next];
+        int64_t from = pp_max_i64(pick->index, walk->range.from);
+        int64_t end = pp_min_i64(pp_pick_end(pick), walk->range.end);
+        if (from >= end)
+            continue;
+        *common = pp_pick_of(from, pp_pick_place(pick) + from - pick->index, end - from);
+        walk->next++;
+        return true;
+    }
+    return false;
+}
+
+int64_t pp_picked_count(const pp_picked *picked, const pp_picked_range *range)
+{
+    pp_picked_walk walk = {.picked = picked, .range = *range};
+    int64_t count = 0;
+    pp_pick common;
+    while (pp_picked_next(&walk, &common))
+        count += pp_pick_count(&common);
+    return count;
+}
+
+bool pp_picked_has_any(const pp_picked *picked, const pp_picked_range *range)
+{
+    pp_picked_walk walk = {.picked = picked, .range = *range};
+    pp_pick common;
+    return pp_picked_next(&walk, &common);
+}
+
+int64_t pp_picked_mark_chunks(const pp_picked *picked, int64_t shard, unsigned char *is_touched)
+{
+    pp_picked_walk walk = {.picked = picked, .range = pp_picked_shard(picked, shard)};
+    int64_t elements = pp_tiling_chunk_elements(picked->tiling), last = -1, count = 0;
+    pp_pick common;
+    while (pp_picked_next(&walk, &common)) {
+        int64_t chunk = (common.index - walk.range.from) / elements;
+        if (is_touched != NULL)
+            is_touched[chunk] = 1;
+        count += chunk != last;
+        last = chunk;
+    }
+    return count;
+}
+
+void pp_picked_bound(const pp_picked *picked, int64_t shard, int64_t chunk, pp_box *bounds)
+{
+    pp_picked_walk walk = {.picked = picked, .range = pp_picked_chunk(picked, shard, chunk)};
+    int64_t first = INT64_MAX, last = -1, row;
+    pp_pick common;
+    pp_tiling_chunk_whole_box(picked->tiling, shard, chunk, bounds);
+    while (pp_picked_next(&walk, &common)) {
+        first = pp_min_i64(first, common.index - walk.range.from);
+        last = pp_max_i64(last, pp_pick_end(&common) - 1 - walk.range.from);
+    }
+    if (bounds->ndim == 0)
+        return;
+    row = pp_tiling_chunk_elements(picked->tiling) / bounds->count[0];
+    bounds->start[0] += last < 0 ? 0 : first / row;
+    bounds->count[0] = last < 0 ? 0 : last / row - first / row + 1;
+}
+
+void pp_picked_want(const pp_picked *picked, const pp_picked_range *range, size_t offset, pp_stretch *stretch)
+{
+    pp_picked_walk walk = {.picked = picked, .range = *range};
+    size_t element_bytes = picked->tiling->element_bytes;
+    pp_pick common;
+    while (pp_picked_next(&walk, &common)) {
+        size_t from = offset + (size_t)(common.index - range->from) * element_bytes;
+        pp_stretch_want(stretch, from, from + (size_t)pp_pick_count(&common) * element_bytes);
+    }
+}
+
+/* ---- Moving ---- */
+
+/* Elements of the commonest sizes are moved one by one without a call. */
+static void copy_elements(unsigned char *target, const unsigned char *source, size_t bytes)
+{
+    switch (bytes) {
+    case 4:
+        memcpy(target, source, 4);
+        break;
+    case 8:
+        memcpy(target, source, 8);
+        break;
+    default:
+        memcpy(target, source, bytes);
+    }
+}
+
+int64_t pp_picked_gather(const pp_picked *picked, const pp_picked_range *range, unsigned char *elements)
+{
+    pp_picked_walk walk = {.picked = picked, .range = *range};
+    size_t element_bytes = picked->tiling->element_bytes, bytes;
+    int64_t moved = 0;
+    pp_pick common;
+    for (; pp_picked_next(&walk, &common); moved += (int64_t)bytes) {
+        bytes = (size_t)pp_pick_count(&common) * element_bytes;
+        copy_elements(elements + (size_t)(common.index - range->from) * element_bytes,
+                      picked->data + (size_t)pp_pick_place(&common) * element_bytes, bytes);
+    }
+    return moved;
+}
+
+int64_t pp_picked_scatter(const pp_picked *picked, const pp_picked_range *range, const unsigned char *elements)
+{
+    pp_picked_walk walk = {.picked = picked, .range = *range};
+    size_t element_bytes = picked->tiling->element_bytes, bytes;
+    int64_t moved = 0;
+    pp_pick common;
+    for (; pp_picked_next(&walk, &common); moved += (int64_t)bytes) {
+        bytes = (size_t)pp_pick_count(&common) * element_bytes;
+        copy_elements(picked->data + (size_t)pp_pick_place(&common) * element_bytes,
+                      elements + (size_t)(common.index - range->from) * element_bytes, bytes);
+    }
+    return moved;
+}
+
+int64_t pp_picked_fill(const pp_picked *picked, const pp_picked_range *range, const void *value)
+{
+    pp_picked_walk walk = {.picked = picked, .range = *range};
+    size_t element_bytes = picked->tiling->element_bytes;
+    int64_t moved = 0;
+    pp_pick common;
+    while (pp_picked_next(&walk, &common)) {
+        pp_fill_elements(picked->data + (size_t)pp_pick_place(&common) * element_bytes, pp_pick_count(&common),
+                         element_bytes, value);
+        moved += pp_pick_count(&common) * (int64_t)element_bytes;
+    }
+    return moved;
+}

@@ -1,0 +1,59 @@
+/* picked.h - a transfer of picks: what a shard, a chunk or a part of one has to do with them.
+ *
+ * Pure. Depends on base and geometry. Picks are sorted by stored index, and none is in two chunks; those of a
+ * transfer that reads may share elements. */
+#ifndef PARAPET_PLAN_PICKED_H
+#define PARAPET_PLAN_PICKED_H
+
+#include "plan/picks.h"
+#include "plan/stretch.h"
+
+typedef struct pp_picked {
+    const pp_tiling *tiling;
+    const pp_pick *picks;
+    size_t count;
+    unsigned char *data;
+} pp_picked;
+
+/* Stored indices from one to before another, in one shard. */
+typedef struct pp_picked_range {
+    int64_t from, end;
+    int64_t begin; /* no pick with an element of the range begins before it */
+} pp_picked_range;
+
+pp_picked_range pp_picked_shard(const pp_picked *picked, int64_t shard);
+pp_picked_range pp_picked_chunk(const pp_picked *picked, int64_t shard, int64_t chunk);
+
+/* Of the part of a chunk that is one run of its elements; band may be the whole chunk. */
+pp_picked_range pp_picked_band(const pp_picked *picked, int64_t shard, int64_t chunk, const pp_box *band);
+
+/* Walks through what picks have of a range; {.range = ..., .picked = ...} at first. */
+typedef struct pp_picked_walk {
+    const pp_picked *picked;
+    pp_picked_range range;
+    size_t next;
+    bool has_begun;
+} pp_picked_walk;
+
+bool pp_picked_next(pp_picked_walk *walk, pp_pick *common);
+
+/* How many elements picks have of a range, each counted for each pick. */
+int64_t pp_picked_count(const pp_picked *picked, const pp_picked_range *range);
+bool pp_picked_has_any(const pp_picked *picked, const pp_picked_range *range);
+
+/* Marks the chunks of a shard that picks touch; is_touched, if not NULL, has one byte for each. Returns how many. */
+int64_t pp_picked_mark_chunks(const pp_picked *picked, int64_t shard, unsigned char *is_touched);
+
+/* The rows of a chunk, along its first dimension, from the first to the last that a pick touches; empty: none. */
+void pp_picked_bound(const pp_picked *picked, int64_t shard, int64_t chunk, pp_box *bounds);
+
+/* Wants what picks have of a range, which lies in the stretch from an offset on. */
+void pp_picked_want(const pp_picked *picked, const pp_picked_range *range, size_t offset, pp_stretch *stretch);
+
+/* Copies what picks have of a range between their memory and elements, which holds the range, in C order; or sets
+ * their memory to one value. Each returns the bytes that it moved. */
+int64_t pp_picked_gather(const pp_picked *picked, const pp_picked_range *range, unsigned char *elements);
+int64_t pp_picked_scatter(const pp_picked *picked, const pp_picked_range *range, const unsigned char *elements);
+int64_t pp_picked_fill(const pp_picked *picked, const pp_picked_range *range, const void *value);
+
+#endif

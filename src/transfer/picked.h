@@ -1,0 +1,23 @@
+/* picked.h - transfers of picks by one rank, for itself or as the home of their shards.
+ *
+ * The engine is that of a rank that has only its own claims; what it claims of each shard is picks instead of boxes.
+ */
+#ifndef PARAPET_TRANSFER_PICKED_H
+#define PARAPET_TRANSFER_PICKED_H
+
+#include "plan/picked.h"
+#include "transfer/memory.h"
+#include "transfer/transfer.h"
+
+/* What a transfer needs beside the picks themselves, for a list of the shards that they touch: at most this many. */
+size_t pp_picked_list_bytes(int64_t shards);
+
+/* [local] Fills the memory of the picks. plan: memory that the caller has planned; NULL: the budget of the array, as
+ * in a transfer that is counted. */
+parapet_status pp_transfer_read_picked(const pp_transfer_array *array, const pp_picked *picked,
+                                       const pp_memory_plan *plan);
+
+/* [local] Stages new shards with the picks, which share no element, in them. */
+parapet_status pp_transfer_stage_picked(const pp_transfer_array *array, const pp_picked *picked, pp_staged *staged);
+
+#endif

@@ -1,0 +1,404 @@
+/* Listed elements: random lists of points and runs, in any order, are written by all ranks and read by all ranks or
+ * by one alone; every rank knows what the array must hold. Runs under the launcher on any number of ranks:
+ *
+ *     parallel_points FIRST CASES
+ *
+ * runs the seeds from FIRST; CASES 1 repeats one. Memory is small: lists are worked off in passes, or refused with a
+ * limit that is then enough. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch.h"
+#include "settings.h"
+#include "subject.h"
+
+enum { STREAM_SETTINGS = 300, STREAM_LISTS, WRITES = 3, READS = 3 };
+
+typedef struct trial {
+    launch *run;
+    subject of;
+    parapet_store_options options;
+    char url[700];
+    parapet_store *store;
+    parapet_array *array;
+    unsigned char *model; /* what the array must hold */
+    int64_t refusals;
+} trial;
+
+/* A list of one rank, as points or as runs. */
+typedef struct list {
+    bool are_points;
+    int64_t count, elements;
+    int64_t *starts, *lengths, *points; /* of each: a run; points has the coordinates of its first element */
+    unsigned char *data;
+} list;
+
+static void list_build(list *made, int64_t most, int64_t most_elements, size_t element_bytes)
+{
+    *made = (list){.starts = calloc((size_t)most + 1, sizeof(int64_t)),
+                   .lengths = calloc((size_t)most + 1, sizeof(int64_t)),
+                   .points = calloc((size_t)most * MOST_NDIM + 1, sizeof(int64_t)),
+                   .data = malloc((size_t)most_elements * element_bytes + 1)};
+    memset(made->data, 0xA5, (size_t)most_elements * element_bytes + 1);
+}
+
+static void list_clear(list *made)
+{
+    free(made->starts);
+    free(made->lengths);
+    free(made->points);
+    free(made->data);
+}
+
+static void list_add(const trial *test, list *made, int64_t start, int64_t length)
+{
+    int64_t *point = made->points + made->count * test->of.spec.ndim, rest = start;
+    int d;
+    for (d = test->of.spec.ndim - 1; d >= 0; d--) {
+        point[d] = rest % test->of.shape[d];
+        rest /= test->of.shape[d];
+    }
+    made->starts[made->count] = start;
+    made->lengths[made->count++] = length;
+    made->elements += length;
+}
+
+static void shuffle(const trial *test, list *made, draw *from)
+{
+    int64_t i, j, k, ndim = test->of.spec.ndim;
+    for (i = made->count - 1; i > 0; i--) {
+        int64_t swapped = made->starts[i];
+        j = draw_between(from, 0, i);
+        made->starts[i] = made->starts[j];
+        made->starts[j] = swapped;
+        swapped = made->lengths[i];
+        made->lengths[i] = made->lengths[j];
+        made->lengths[j] = swapped;
+        for (k = 0; k < ndim; k++) {
+            swapped = made->points[i * ndim + k];
+            made->points[i * ndim + k] = made->points[j * ndim + k];
+            made->points[j * ndim + k] = swapped;
+        }
+    }
+}
+
+/* ---- Calls ---- */
+
+typedef enum call { WRITE, READ, READ_LOCAL } call;
+
+static parapet_status make_call(const trial *test, const list *given, call which)
+{
+    parapet_points points = {
+        .ndim = test->of.spec.ndim, .count = given->count, .coordinates = given->points, .data = given->data};
+    parapet_runs runs = {
+        .count = given->count, .starts = given->starts, .lengths = given->lengths, .data = given->data};
+    bool is_none = given->count == 0;
+    if (which == WRITE)
+        return given->are_points ? parapet_array_write_points(test->array, is_none ? NULL : &points)
+                                 : parapet_array_write_runs(test->array, is_none ? NULL : &runs);
+    if (which == READ)
+        return given->are_points ? parapet_array_read_points(test->array, is_none ? NULL : &points)
+                                 : parapet_array_read_runs(test->array, is_none ? NULL : &runs);
+    return given->are_points ? parapet_array_read_points_local(test->array, &points)
+                             : parapet_array_read_runs_local(test->array, &runs);
+}
+
+static void check_memory(const trial *test)
+{
+    parapet_statistics seen = {0};
+    int64_t limit = test->options.memory_bytes;
+    if (parapet_store_get_statistics(test->store, &seen) != PARAPET_OK)
+        return;
+    launch_expect(test->run, limit == 0 || seen.memory_planned_bytes <= limit, "a plan within memory_bytes");
+    launch_expect(test->run, seen.memory_peak_bytes <= seen.memory_planned_bytes, "buffers within the plan");
+}
+
+static bool open_handles(trial *test, parapet_mode mode)
+{
+    return LAUNCH_OK(test->run, parapet_store_open(&test->store, MPI_COMM_WORLD, test->url, mode, &test->options)) &&
+           LAUNCH_OK(test->run, parapet_array_open(&test->array, test->store, "a"));
+}
+
+static void close_handles(trial *test)
+{
+    if (test->store != NULL)
+        check_memory(test);
+    (void)LAUNCH_OK(test->run, parapet_array_close(&test->array));
+    (void)LAUNCH_OK(test->run, parapet_store_close(&test->store));
+}
+
+/* Collectively; a refusal for want of memory names a limit that is enough. */
+static bool call_together(trial *test, const list *given, call which, const char *words)
+{
+    parapet_status status = launch_agreed(test->run, make_call(test, given, which), words);
+    const char *limit;
+    if (status == PARAPET_ERR_MEMORY && test->options.memory_bytes > 0) {
+        limit = strstr(parapet_error_message(), "memory_bytes to at least ");
+        launch_expect(test->run, limit != NULL, "a limit that is enough");
+        test->options.memory_bytes = limit != NULL ? strtoll(limit + 25, NULL, 10) : 0;
+        test->refusals++;
+        close_handles(test);
+        if (!open_handles(test, PARAPET_UPDATE))
+            return false;
+        status = launch_agreed(test->run, make_call(test, given, which), words);
+    }
+    return launch_ok(test->run, status, words);
+}
+
+/* ---- Lists ---- */
+
+static void put_value(const trial *test, int write, int64_t element, unsigned char *value)
+{
+    size_t b;
+    for (b = 0; b < test->of.element_bytes; b++)
+        value[b] = (unsigned char)mix(mix((uint64_t)element * 64 + b) + test->of.seed * 8 + (uint64_t)write);
+    if (test->of.spec.type == PARAPET_BOOL)
+        value[0] &= 1;
+}
+
+/* Cuts the array into runs, and gives each to one rank or to none: the same on every rank, which keeps its own. */
+static void draw_write(trial *test, int write, list *own, draw *from)
+{
+    int64_t start, length, most = draw_chance(from, 40) ? 1 : draw_scale(from, test->of.element_count);
+    int nobody = draw_chance(from, 30) ? 0 : (int)draw_between(from, 1, 4 * test->run->ranks);
+    size_t bytes = test->of.element_bytes;
+    bool are_points = most == 1 && draw_chance(from, 70);
+    list_build(own, test->of.element_count, test->of.element_count, bytes);
+    own->are_points = are_points;
+    for (start = 0; start < test->of.element_count; start += length) {
+        int64_t rank = draw_between(from, 0, test->run->ranks - 1 + nobody), i;
+        length = draw_between(from, 1, most);
+        length = length < test->of.element_count - start ? length : test->of.element_count - start;
+        for (i = start; rank < test->run->ranks && i < start + length; i++)
+            put_value(test, write, i, test->model + (size_t)i * bytes);
+        if (rank == test->run->rank)
+            list_add(test, own, start, length);
+    }
+}
+
+static void fill_data(const trial *test, const list *own)
+{
+    size_t bytes = test->of.element_bytes;
+    unsigned char *data = own->data;
+    int64_t i;
+    for (i = 0; i < own->count; i++) {
+        memcpy(data, test->model + (size_t)own->starts[i] * bytes, (size_t)own->lengths[i] * bytes);
+        data += (size_t)own->lengths[i] * bytes;
+    }
+}
+
+static bool holds_model(const trial *test, const list *own)
+{
+    size_t bytes = test->of.element_bytes;
+    const unsigned char *data = own->data;
+    int64_t i;
+    for (i = 0; i < own->count; i++) {
+        if (memcmp(data, test->model + (size_t)own->starts[i] * bytes, (size_t)own->lengths[i] * bytes) != 0)
+            return false;
+        data += (size_t)own->lengths[i] * bytes;
+    }
+    return *data == 0xA5;
+}
+
+/* Any elements, some of them several times. */
+static void draw_read(const trial *test, list *own, draw *from)
+{
+    int64_t most_elements = 2 * test->of.element_count + 1;
+    int64_t count = draw_between(from, 0, draw_scale(from, most_elements)), i;
+    int64_t most = draw_chance(from, 50) ? 1 : draw_scale(from, test->of.element_count + 1);
+    bool are_points = most == 1 && draw_chance(from, 70);
+    list_build(own, most_elements, most_elements, test->of.element_bytes);
+    own->are_points = are_points;
+    for (i = 0; i < count && test->of.element_count > 0; i++) {
+        int64_t start = draw_between(from, 0, test->of.element_count - 1);
+        int64_t left = test->of.element_count - start, length = draw_between(from, are_points ? 1 : 0, most);
+        length = length < left ? length : left;
+        if (own->elements + length <= most_elements)
+            list_add(test, own, start, length);
+    }
+}
+
+static bool write_list(trial *test, int write, draw *from)
+{
+    draw order = draw_start(test->of.seed, STREAM_LISTS + 100 * (uint64_t)(test->run->rank + 1));
+    list own;
+    bool is_written;
+    draw_write(test, write, &own, from);
+    shuffle(test, &own, &order);
+    fill_data(test, &own);
+    is_written = call_together(test, &own, WRITE, own.are_points ? "write_points" : "write_runs");
+    launch_expect(test->run, !is_written || holds_model(test, &own), "a write changes no memory");
+    list_clear(&own);
+    return is_written;
+}
+
+/* A chunk may be too large for local_bytes. */
+static void read_alone(trial *test, const list *own)
+{
+    parapet_status status = make_call(test, own, READ_LOCAL);
+    if (status == PARAPET_ERR_MEMORY && test->options.local_bytes > 0)
+        launch_expect(test->run, strstr(parapet_error_message(), "; set it to at least ") != NULL, "a limit");
+    else
+        launch_expect(test->run, status == PARAPET_OK && holds_model(test, own), "what was written, read alone");
+}
+
+static void read_list(trial *test, draw *from, bool is_local)
+{
+    draw mine = draw_start(draw_number(from), (uint64_t)test->run->rank);
+    bool are_points;
+    list own;
+    draw_read(test, &own, &mine);
+    are_points = draw_chance(from, 50);
+    if (!is_local && are_points != own.are_points) { /* all ranks make the same call */
+        int64_t i;
+        own.are_points = are_points;
+        for (i = 0, own.elements = 0; i < own.count; i++)
+            own.elements += own.lengths[i] = are_points ? 1 : own.lengths[i];
+    }
+    if (is_local) {
+        read_alone(test, &own);
+    } else if (call_together(test, &own, READ, "a read of listed elements")) {
+        launch_expect(test->run, holds_model(test, &own), "what was written");
+    }
+    list_clear(&own);
+}
+
+/* ---- Refusals ---- */
+
+static void expect_refused(trial *test, list *own, call which, const char *words)
+{
+    parapet_status status = launch_agreed(test->run, make_call(test, own, which), words);
+    launch_expect(test->run, status == PARAPET_ERR_ARGUMENT, "PARAPET_ERR_ARGUMENT");
+    if (strstr(parapet_error_message(), words) == NULL) {
+        (void)fprintf(stderr, "sentence: %s\n", parapet_error_message());
+        launch_expect(test->run, false, words);
+    }
+}
+
+/* Nothing of these is done, whatever else the ranks list. */
+static void refuse_wrong_lists(trial *test)
+{
+    int last = test->run->ranks - 1;
+    char words[100];
+    list own;
+    list_build(&own, 4, 4, test->of.element_bytes);
+    own.are_points = true;
+    if (test->run->rank == 0 || test->run->rank == last)
+        list_add(test, &own, test->of.element_count - 1, 1);
+    if (last == 0)
+        list_add(test, &own, test->of.element_count - 1, 1);
+    (void)snprintf(words, sizeof words,
+                   last == 0 ? "is listed twice by rank 0" : "is listed by rank 0 and by rank %d", last);
+    expect_refused(test, &own, WRITE, words);
+    if (test->of.spec.ndim > 0 && test->run->rank == last)
+        own.points[0] = test->of.shape[0];
+    (void)snprintf(words, sizeof words, "point 0 is at %lld in dimension 0", (long long)test->of.shape[0]);
+    if (test->of.spec.ndim > 0)
+        expect_refused(test, &own, READ, words);
+    own.are_points = false;
+    own.lengths[0] = test->run->rank == last ? 2 : 1;
+    expect_refused(test, &own, WRITE, "run 0 begins at element");
+    list_clear(&own);
+}
+
+/* ---- Cases ---- */
+
+static bool create_array(trial *test)
+{
+    return LAUNCH_OK(test->run, parapet_store_open(&test->store, MPI_COMM_WORLD, test->url, PARAPET_CREATE, NULL)) &&
+           LAUNCH_OK(test->run, parapet_array_create(&test->array, test->store, "a", &test->of.spec));
+}
+
+static void fill_model(trial *test)
+{
+    parapet_array_info info = {0};
+    int64_t i;
+    launch_expect(test->run, parapet_array_get_info(test->array, &info) == PARAPET_OK, "the fill value");
+    for (i = 0; i < test->of.element_count; i++)
+        memcpy(test->model + (size_t)i * test->of.element_bytes, info.fill_value, test->of.element_bytes);
+}
+
+static void run_trial(trial *test)
+{
+    draw from = draw_start(test->of.seed, STREAM_LISTS);
+    int i, k;
+    if (!create_array(test))
+        return;
+    fill_model(test);
+    close_handles(test);
+    if (!open_handles(test, PARAPET_UPDATE))
+        return;
+    read_list(test, &from, false);
+    for (i = 0; i < WRITES && test->of.element_count > 0; i++) {
+        if (!write_list(test, i, &from))
+            break;
+        if (draw_chance(&from, 20))
+            (void)LAUNCH_OK(test->run, parapet_array_seal(test->array));
+        for (k = 0; k < READS; k++)
+            read_list(test, &from, k == 2);
+        refuse_wrong_lists(test);
+    }
+    read_list(test, &from, false);
+    close_handles(test);
+}
+
+static void run_case(launch *run, uint64_t seed, int64_t *refusals)
+{
+    static const subject_limits limits = {.elements = 40000, .objects = 300, .writes = 1};
+    draw from = draw_start(seed, STREAM_SETTINGS);
+    char text[1500];
+    trial test = {.run = run};
+    launch_case_begin(run, seed);
+    subject_build(&test.of, seed, run->ranks, &limits);
+    test.options = settings_draw(&from, run->ranks);
+    if (test.options.memory_bytes > 0 && draw_chance(&from, 50))
+        test.options.memory_bytes = (int64_t)1 << 20;
+    test.options.local_bytes = draw_chance(&from, 50) ? (int64_t)1 << 20 : 0;
+    (void)snprintf(test.url, sizeof test.url, "%s/%llu", run->folder, (unsigned long long)seed);
+    test.model = malloc((size_t)test.of.element_count * test.of.element_bytes + 1);
+    run_trial(&test);
+    subject_print(&test.of, text, 800);
+    settings_print(&test.options, text + strlen(text), 600);
+    (void)launch_case_end(run, text);
+    *refusals += test.refusals;
+    free(test.model);
+    subject_clear(&test.of);
+}
+
+/* Lists that take several times the memory: they are worked off in passes, and nothing is refused. */
+static void run_passes(launch *run)
+{
+    static const int64_t shape[2] = {150, 1000}, chunks[2] = {10, 50}, shards[2] = {20, 100};
+    trial test = {.run = run,
+                  .options = {.memory_bytes = 1 << 20, .local_bytes = 1 << 20, .threads = 1},
+                  .of = {.ranks = run->ranks, .element_bytes = 4, .element_count = 150 * 1000}};
+    test.of.spec = (parapet_array_spec){
+        .type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
+    memcpy(test.of.shape, shape, sizeof shape);
+    launch_case_begin(run, 0);
+    (void)snprintf(test.url, sizeof test.url, "%s/passes", run->folder);
+    test.model = malloc((size_t)test.of.element_count * test.of.element_bytes + 1);
+    run_trial(&test);
+    launch_expect(run, test.refusals == 0, "no refusal where shards are small");
+    (void)launch_case_end(run, "passes");
+    free(test.model);
+}
+
+int main(int argc, char **argv)
+{
+    int64_t refusals = 0;
+    long cases, i;
+    uint64_t first;
+    launch run;
+    launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
+    first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
+    cases = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
+    run_passes(&run);
+    for (i = 0; i < cases; i++)
+        run_case(&run, first + (uint64_t)i, &refusals);
+    if (run.rank == 0)
+        (void)printf("%ld cases on %d ranks, %lld refused for want of memory and repeated\n", cases, run.ranks,
+                     (long long)refusals);
+    return launch_finish(&run);
+}
