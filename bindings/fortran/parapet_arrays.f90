@@ -64,6 +64,24 @@ module parapet_arrays
     generic :: read_local => read_local_whole
     generic :: read_local => read_local_int32
     generic :: read_local => read_local_int64
+    ! [collective] call array%write_points(points, data), call array%read_points(points, data): elements in any order, by
+    ! their coordinates points(:, i), from 1
+    procedure, private :: write_points_any
+    generic :: write_points => write_points_any
+    procedure, private :: read_points_any
+    generic :: read_points => read_points_any
+    ! [local] call array%read_points_local(points, data): the same on this rank alone
+    procedure, private :: read_points_local_any
+    generic :: read_points_local => read_points_local_any
+    ! [collective] call array%write_runs(starts, lengths, data), call array%read_runs(starts, lengths, data): runs of the
+    ! flat index, which counts the elements as Fortran stores them, from 1
+    procedure, private :: write_runs_any
+    generic :: write_runs => write_runs_any
+    procedure, private :: read_runs_any
+    generic :: read_runs => read_runs_any
+    ! [local] call array%read_runs_local(starts, lengths, data): the same on this rank alone
+    procedure, private :: read_runs_local_any
+    generic :: read_runs_local => read_runs_local_any
     ! [collective] call array%write_parts(parts), call array%read_parts(parts): several boxes, or none
     procedure :: write_parts
     procedure :: read_parts
@@ -256,6 +274,63 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_array_read_local(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_local_int64
+
+  subroutine write_points_any(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(..), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any
+
+  subroutine read_points_any(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(..), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any
+
+  subroutine read_points_local_any(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(..), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any
+
+  subroutine write_runs_any(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(..), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any
+
+  subroutine read_runs_any(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(..), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any
+
+  subroutine read_runs_local_any(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(..), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any
 
   subroutine write_parts(self, parts, status, message)
     class(parapet_array), intent(in) :: self

@@ -535,6 +535,81 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_array_write_points(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points
+  end interface
+
+  interface
+    function parapet_fortran_array_write_runs(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs
+  end interface
+
+  interface
+    function parapet_fortran_array_read_points(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points
+  end interface
+
+  interface
+    function parapet_fortran_array_read_runs(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs
+  end interface
+
+  interface
+    function parapet_fortran_array_read_points_local(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local
+  end interface
+
+  interface
+    function parapet_fortran_array_read_runs_local(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local
+  end interface
+
+  interface
     function parapet_fortran_array_resize(array, shape, ndim) &
         bind(c, name="parapet_fortran_array_resize") result(answer)
       import

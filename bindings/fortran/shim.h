@@ -314,6 +314,33 @@ parapet_status parapet_fortran_array_read(parapet_array *array, const CFI_cdesc_
 parapet_status parapet_fortran_array_read_local(parapet_array *array, const CFI_cdesc_t *data, const int64_t *start,
                                                 int start_count);
 
+/* Elements that are listed one by one (shim_listed.c): extents are those of points, or of starts and of lengths. */
+
+/* [collective] Writes points. */
+parapet_status parapet_fortran_array_write_points(parapet_array *array, const CFI_cdesc_t *data,
+                                                  const int64_t *points, const int64_t *extents);
+
+/* [collective] Writes runs of the flat index. */
+parapet_status parapet_fortran_array_write_runs(parapet_array *array, const CFI_cdesc_t *data, const int64_t *starts,
+                                                const int64_t *lengths, const int64_t *extents);
+
+/* [collective] Reads points. */
+parapet_status parapet_fortran_array_read_points(parapet_array *array, const CFI_cdesc_t *data, const int64_t *points,
+                                                 const int64_t *extents);
+
+/* [collective] Reads runs of the flat index. */
+parapet_status parapet_fortran_array_read_runs(parapet_array *array, const CFI_cdesc_t *data, const int64_t *starts,
+                                               const int64_t *lengths, const int64_t *extents);
+
+/* [local] Reads points, on this rank alone. */
+parapet_status parapet_fortran_array_read_points_local(parapet_array *array, const CFI_cdesc_t *data,
+                                                       const int64_t *points, const int64_t *extents);
+
+/* [local] Reads runs of the flat index, on this rank alone. */
+parapet_status parapet_fortran_array_read_runs_local(parapet_array *array, const CFI_cdesc_t *data,
+                                                     const int64_t *starts, const int64_t *lengths,
+                                                     const int64_t *extents);
+
 /* [collective] Changes the shape. */
 parapet_status parapet_fortran_array_resize(parapet_array *array, const int64_t *shape, int ndim);
 

@@ -98,8 +98,43 @@ contains
     call array%read_parts_local(parts)
     call expect(all(counts == [1, -1, 2]), "a rank alone reads other parts")
     call array%close()
+    call check_listed()
     call check_series_of_one()
   end subroutine check_series
+
+  subroutine check_listed()
+    type(parapet_array) :: array
+    integer(int32) :: whole(3, 4), found(4), i
+    integer(int64) :: points(2, 4), starts(2), lengths(2)
+    character(200) :: message
+    integer :: status
+    call array%create(store, "series/listed", PARAPET_INT32, shape=[3, 4])
+    points = reshape([3_int64, 4_int64, 1_int64, 1_int64, 2_int64, 1_int64, 1_int64, 3_int64], [2, 4])
+    call array%write_points(points, [34_int32, 11_int32, 21_int32, 13_int32])
+    call array%read(whole)
+    call expect(whole(3, 4) == 34 .and. whole(1, 1) == 11 .and. whole(2, 1) == 21 .and. whole(1, 3) == 13, &
+                "points are written elsewhere")
+    call expect(sum(whole) == 79, "points change other elements")
+    call array%read_points(points(:, 4:1:-1), found)
+    call expect(all(found == [13, 21, 11, 34]), "points are read from elsewhere")
+    found = 0
+    call array%read_points_local(points, found)
+    call expect(all(found == [34, 11, 21, 13]), "a rank alone reads other points")
+    starts = [10_int64, 2_int64]
+    lengths = [1_int64, 3_int64]
+    call array%write_runs(starts, lengths, [(i, i=1, 4)])
+    call array%read_runs(starts, lengths, found)
+    call expect(all(found == [1, 2, 3, 4]), "runs are not what was written")
+    call array%read_runs_local([2_int64], [4_int64], found)
+    call expect(all(found == [2, 3, 4, 0]), "a rank alone reads another run")
+    call array%read_points(points(:, 1:3), found, status, message)
+    call expect(status == PARAPET_ERR_ARGUMENT .and. index(message, "3 elements are listed") > 0, &
+                "memory for another number of points was taken")
+    points(1, 2) = 4
+    call array%read_points(points, found, status, message)
+    call expect(status == PARAPET_ERR_ARGUMENT .and. index(message, "point 1 ") > 0, "a point outside was read")
+    call array%close()
+  end subroutine check_listed
 
   subroutine check_series_of_one()
     type(parapet_series) :: series

@@ -173,6 +173,96 @@ module parapet_arrays
     generic :: read_local => read_local_int64_5
     generic :: read_local => read_local_int64_6
     generic :: read_local => read_local_int64_7
+    ! [collective] call array%write_points(points, data), call array%read_points(points, data): elements in any order, by
+    ! their coordinates points(:, i), from 1
+    procedure, private :: write_points_any_1
+    procedure, private :: write_points_any_2
+    procedure, private :: write_points_any_3
+    procedure, private :: write_points_any_4
+    procedure, private :: write_points_any_5
+    procedure, private :: write_points_any_6
+    procedure, private :: write_points_any_7
+    generic :: write_points => write_points_any_1
+    generic :: write_points => write_points_any_2
+    generic :: write_points => write_points_any_3
+    generic :: write_points => write_points_any_4
+    generic :: write_points => write_points_any_5
+    generic :: write_points => write_points_any_6
+    generic :: write_points => write_points_any_7
+    procedure, private :: read_points_any_1
+    procedure, private :: read_points_any_2
+    procedure, private :: read_points_any_3
+    procedure, private :: read_points_any_4
+    procedure, private :: read_points_any_5
+    procedure, private :: read_points_any_6
+    procedure, private :: read_points_any_7
+    generic :: read_points => read_points_any_1
+    generic :: read_points => read_points_any_2
+    generic :: read_points => read_points_any_3
+    generic :: read_points => read_points_any_4
+    generic :: read_points => read_points_any_5
+    generic :: read_points => read_points_any_6
+    generic :: read_points => read_points_any_7
+    ! [local] call array%read_points_local(points, data): the same on this rank alone
+    procedure, private :: read_points_local_any_1
+    procedure, private :: read_points_local_any_2
+    procedure, private :: read_points_local_any_3
+    procedure, private :: read_points_local_any_4
+    procedure, private :: read_points_local_any_5
+    procedure, private :: read_points_local_any_6
+    procedure, private :: read_points_local_any_7
+    generic :: read_points_local => read_points_local_any_1
+    generic :: read_points_local => read_points_local_any_2
+    generic :: read_points_local => read_points_local_any_3
+    generic :: read_points_local => read_points_local_any_4
+    generic :: read_points_local => read_points_local_any_5
+    generic :: read_points_local => read_points_local_any_6
+    generic :: read_points_local => read_points_local_any_7
+    ! [collective] call array%write_runs(starts, lengths, data), call array%read_runs(starts, lengths, data): runs of the
+    ! flat index, which counts the elements as Fortran stores them, from 1
+    procedure, private :: write_runs_any_1
+    procedure, private :: write_runs_any_2
+    procedure, private :: write_runs_any_3
+    procedure, private :: write_runs_any_4
+    procedure, private :: write_runs_any_5
+    procedure, private :: write_runs_any_6
+    procedure, private :: write_runs_any_7
+    generic :: write_runs => write_runs_any_1
+    generic :: write_runs => write_runs_any_2
+    generic :: write_runs => write_runs_any_3
+    generic :: write_runs => write_runs_any_4
+    generic :: write_runs => write_runs_any_5
+    generic :: write_runs => write_runs_any_6
+    generic :: write_runs => write_runs_any_7
+    procedure, private :: read_runs_any_1
+    procedure, private :: read_runs_any_2
+    procedure, private :: read_runs_any_3
+    procedure, private :: read_runs_any_4
+    procedure, private :: read_runs_any_5
+    procedure, private :: read_runs_any_6
+    procedure, private :: read_runs_any_7
+    generic :: read_runs => read_runs_any_1
+    generic :: read_runs => read_runs_any_2
+    generic :: read_runs => read_runs_any_3
+    generic :: read_runs => read_runs_any_4
+    generic :: read_runs => read_runs_any_5
+    generic :: read_runs => read_runs_any_6
+    generic :: read_runs => read_runs_any_7
+    ! [local] call array%read_runs_local(starts, lengths, data): the same on this rank alone
+    procedure, private :: read_runs_local_any_1
+    procedure, private :: read_runs_local_any_2
+    procedure, private :: read_runs_local_any_3
+    procedure, private :: read_runs_local_any_4
+    procedure, private :: read_runs_local_any_5
+    procedure, private :: read_runs_local_any_6
+    procedure, private :: read_runs_local_any_7
+    generic :: read_runs_local => read_runs_local_any_1
+    generic :: read_runs_local => read_runs_local_any_2
+    generic :: read_runs_local => read_runs_local_any_3
+    generic :: read_runs_local => read_runs_local_any_4
+    generic :: read_runs_local => read_runs_local_any_5
+    generic :: read_runs_local => read_runs_local_any_6
+    generic :: read_runs_local => read_runs_local_any_7
     ! [collective] call array%write_parts(parts), call array%read_parts(parts): several boxes, or none
     procedure :: write_parts
     procedure :: read_parts
@@ -797,6 +887,369 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_array_read_local_7(self%handle, data, start, size(start, kind=c_int)), status, message)
   end subroutine read_local_int64_7
+
+  subroutine write_points_any_1(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points_1(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any_1
+  subroutine write_points_any_2(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points_2(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any_2
+  subroutine write_points_any_3(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points_3(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any_3
+  subroutine write_points_any_4(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points_4(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any_4
+  subroutine write_points_any_5(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points_5(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any_5
+  subroutine write_points_any_6(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points_6(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any_6
+  subroutine write_points_any_7(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_points_7(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine write_points_any_7
+
+  subroutine read_points_any_1(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_1(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any_1
+  subroutine read_points_any_2(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_2(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any_2
+  subroutine read_points_any_3(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_3(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any_3
+  subroutine read_points_any_4(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_4(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any_4
+  subroutine read_points_any_5(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_5(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any_5
+  subroutine read_points_any_6(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_6(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any_6
+  subroutine read_points_any_7(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_7(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_any_7
+
+  subroutine read_points_local_any_1(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local_1(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any_1
+  subroutine read_points_local_any_2(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local_2(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any_2
+  subroutine read_points_local_any_3(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local_3(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any_3
+  subroutine read_points_local_any_4(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local_4(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any_4
+  subroutine read_points_local_any_5(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local_5(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any_5
+  subroutine read_points_local_any_6(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local_6(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any_6
+  subroutine read_points_local_any_7(self, points, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: points(:, :)
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_points_local_7(self%handle, data, points, shape(points, kind=int64)), status, message)
+  end subroutine read_points_local_any_7
+
+  subroutine write_runs_any_1(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs_1(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any_1
+  subroutine write_runs_any_2(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs_2(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any_2
+  subroutine write_runs_any_3(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs_3(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any_3
+  subroutine write_runs_any_4(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs_4(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any_4
+  subroutine write_runs_any_5(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs_5(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any_5
+  subroutine write_runs_any_6(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs_6(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any_6
+  subroutine write_runs_any_7(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_write_runs_7(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine write_runs_any_7
+
+  subroutine read_runs_any_1(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_1(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any_1
+  subroutine read_runs_any_2(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_2(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any_2
+  subroutine read_runs_any_3(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_3(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any_3
+  subroutine read_runs_any_4(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_4(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any_4
+  subroutine read_runs_any_5(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_5(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any_5
+  subroutine read_runs_any_6(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_6(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any_6
+  subroutine read_runs_any_7(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_7(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_any_7
+
+  subroutine read_runs_local_any_1(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local_1(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any_1
+  subroutine read_runs_local_any_2(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local_2(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any_2
+  subroutine read_runs_local_any_3(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local_3(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any_3
+  subroutine read_runs_local_any_4(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local_4(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any_4
+  subroutine read_runs_local_any_5(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local_5(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any_5
+  subroutine read_runs_local_any_6(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local_6(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any_6
+  subroutine read_runs_local_any_7(self, starts, lengths, data, status, message)
+    class(parapet_array), intent(in) :: self
+    integer(int64), intent(in) :: starts(:), lengths(:)
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout) :: data
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_read_runs_local_7(self%handle, data, starts, lengths, &
+                                            [size(starts, kind=int64), size(lengths, kind=int64)]), status, message)
+  end subroutine read_runs_local_any_7
 
   subroutine write_parts(self, parts, status, message)
     class(parapet_array), intent(in) :: self

@@ -697,6 +697,423 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_array_write_points_1(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points_1
+    function parapet_fortran_array_write_points_2(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points_2
+    function parapet_fortran_array_write_points_3(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points_3
+    function parapet_fortran_array_write_points_4(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points_4
+    function parapet_fortran_array_write_points_5(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points_5
+    function parapet_fortran_array_write_points_6(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points_6
+    function parapet_fortran_array_write_points_7(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_write_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_points_7
+  end interface
+
+  interface
+    function parapet_fortran_array_write_runs_1(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs_1
+    function parapet_fortran_array_write_runs_2(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs_2
+    function parapet_fortran_array_write_runs_3(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs_3
+    function parapet_fortran_array_write_runs_4(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs_4
+    function parapet_fortran_array_write_runs_5(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs_5
+    function parapet_fortran_array_write_runs_6(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs_6
+    function parapet_fortran_array_write_runs_7(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_write_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_write_runs_7
+  end interface
+
+  interface
+    function parapet_fortran_array_read_points_1(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_1
+    function parapet_fortran_array_read_points_2(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_2
+    function parapet_fortran_array_read_points_3(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_3
+    function parapet_fortran_array_read_points_4(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_4
+    function parapet_fortran_array_read_points_5(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_5
+    function parapet_fortran_array_read_points_6(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_6
+    function parapet_fortran_array_read_points_7(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_7
+  end interface
+
+  interface
+    function parapet_fortran_array_read_runs_1(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_1
+    function parapet_fortran_array_read_runs_2(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_2
+    function parapet_fortran_array_read_runs_3(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_3
+    function parapet_fortran_array_read_runs_4(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_4
+    function parapet_fortran_array_read_runs_5(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_5
+    function parapet_fortran_array_read_runs_6(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_6
+    function parapet_fortran_array_read_runs_7(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_7
+  end interface
+
+  interface
+    function parapet_fortran_array_read_points_local_1(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local_1
+    function parapet_fortran_array_read_points_local_2(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local_2
+    function parapet_fortran_array_read_points_local_3(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local_3
+    function parapet_fortran_array_read_points_local_4(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local_4
+    function parapet_fortran_array_read_points_local_5(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local_5
+    function parapet_fortran_array_read_points_local_6(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local_6
+    function parapet_fortran_array_read_points_local_7(array, data, points, extents) &
+        bind(c, name="parapet_fortran_array_read_points_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: points(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_points_local_7
+  end interface
+
+  interface
+    function parapet_fortran_array_read_runs_local_1(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local_1
+    function parapet_fortran_array_read_runs_local_2(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local_2
+    function parapet_fortran_array_read_runs_local_3(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local_3
+    function parapet_fortran_array_read_runs_local_4(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local_4
+    function parapet_fortran_array_read_runs_local_5(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local_5
+    function parapet_fortran_array_read_runs_local_6(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local_6
+    function parapet_fortran_array_read_runs_local_7(array, data, starts, lengths, extents) &
+        bind(c, name="parapet_fortran_array_read_runs_local") result(answer)
+      import
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int64_t), intent(in) :: starts(*)
+      integer(c_int64_t), intent(in) :: lengths(*)
+      integer(c_int64_t), intent(in) :: extents(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_array_read_runs_local_7
+  end interface
+
+  interface
     function parapet_fortran_array_resize(array, shape, ndim) &
         bind(c, name="parapet_fortran_array_resize") result(answer)
       import

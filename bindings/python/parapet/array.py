@@ -11,6 +11,7 @@ from . import _callbacks, _collective, _types
 from . import _library as c
 from ._basic import Boxes
 from ._handles import Handle, Owner, Session
+from ._listed import CPoints, CRuns
 from ._parts import CParts, Part
 from .attributes import Attributes
 from .checking import CheckReport, check_array
@@ -162,6 +163,71 @@ class Array(Owner):
     def read_parts(self, parts: Iterable[Part]) -> None:
         """[collective] Reads any number of parts, including none, into their memory. They may overlap."""
         self._transfer(c.lib.parapet_array_read, lambda: parts, True)
+
+    # ---- Elements that are listed one by one ----
+
+    def write_points(self, points: numpy.typing.ArrayLike, data: numpy.typing.ArrayLike) -> None:
+        """[collective] Writes elements in any order: one row of `points` has the coordinates of one of them.
+
+        No element may be listed twice, by one rank or by two. A rank that has none gives `[]` twice.
+
+        >>> import numpy, parapet
+        >>> store = parapet.open("memory:points", "a")
+        >>> array = store.create_array("t", shape=(4, 6), dtype="f4")
+        >>> array.write_points([[3, 5], [0, 1]], numpy.array([7, 8], "f4"))
+        >>> array.read_points([[0, 1], [0, 2], [3, 5]])
+        array([8., 0., 7.], dtype=float32)
+        >>> store.close()
+        """
+        self._transfer_listed(c.lib.parapet_array_write_points, CPoints, points, data, False)
+
+    def read_points(self, points: numpy.typing.ArrayLike,
+                    out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
+        """[collective] Reads elements in any order: one row of `points` has the coordinates of one of them."""
+        return self._transfer_listed(c.lib.parapet_array_read_points, CPoints, points, out, True)
+
+    def read_points_local(self, points: numpy.typing.ArrayLike,
+                          out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
+        """[local] Reads points as `read_points` does, on this rank alone."""
+        prepared = CPoints(points, out, self, True)
+        check(c.lib.parapet_array_read_points_local(self._handle.get(), prepared.pointer))
+        return prepared.data
+
+    def write_runs(self, starts: numpy.typing.ArrayLike, data: numpy.typing.ArrayLike,
+                   lengths: numpy.typing.ArrayLike | None = None) -> None:
+        """[collective] Writes runs of the flat index, which counts elements in C order; without lengths, of one each.
+
+        >>> import numpy, parapet
+        >>> store = parapet.open("memory:runs", "a")
+        >>> array = store.create_array("t", shape=(4, 6), dtype="i4")
+        >>> array.write_runs([20, 5], numpy.arange(4, dtype="i4"), [1, 3])
+        >>> array.read_runs([5, 6, 7, 8, 20])
+        array([1, 2, 3, 0, 0], dtype=int32)
+        >>> store.close()
+        """
+        self._transfer_listed(c.lib.parapet_array_write_runs, CRuns, (starts, lengths), data, False)
+
+    def read_runs(self, starts: numpy.typing.ArrayLike, lengths: numpy.typing.ArrayLike | None = None,
+                  out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
+        """[collective] Reads runs of the flat index, one after the other."""
+        return self._transfer_listed(c.lib.parapet_array_read_runs, CRuns, (starts, lengths), out, True)
+
+    def read_runs_local(self, starts: numpy.typing.ArrayLike, lengths: numpy.typing.ArrayLike | None = None,
+                        out: numpy.ndarray[Any, Any] | None = None) -> numpy.ndarray[Any, Any]:
+        """[local] Reads runs as `read_runs` does, on this rank alone."""
+        prepared = CRuns((starts, lengths), out, self, True)
+        check(c.lib.parapet_array_read_runs_local(self._handle.get(), prepared.pointer))
+        return prepared.data
+
+    def _transfer_listed(self, call: Any, kind: Any, listed: Any, data: Any,
+                         is_read: bool) -> numpy.ndarray[Any, Any]:
+        preparation = _collective.Preparation(self._session.is_shared)
+        prepared = preparation.do(lambda: kind(listed, data, self, is_read))
+        status = call(self._handle.get(), kind.refused() if prepared is None else prepared.pointer)
+        preparation.raise_own()
+        self._session.check(status)
+        result: numpy.ndarray[Any, Any] = prepared.data  # type: ignore[union-attr]
+        return result
 
     # ---- One rank alone ----
 

@@ -88,6 +88,30 @@ def test_a_rank_reads_alone_on_several_threads():
         assert 0 < store.statistics().local_peak_bytes <= 8 << 20
 
 
+def test_listed_elements():
+    with folder() as where, parapet.open(f"{where}/s", "a", comm) as store:
+        array = create(store)
+        flat = numpy.random.default_rng(7).permutation(FIELD.size)
+        mine = flat[rank::size]
+        array.write_points(numpy.stack(numpy.unravel_index(mine, SHAPE), axis=1), FIELD.reshape(-1)[mine])
+        assert numpy.array_equal(array.read(), FIELD)
+        wanted = flat[: 100 * rank]
+        assert numpy.array_equal(array.read_runs(wanted), FIELD.reshape(-1)[wanted])
+        starts = numpy.arange(11 * rank, FIELD.size - 7, 11 * size)
+        array.write_runs(starts, numpy.full((starts.size, 5), -1.0), numpy.full(starts.size, 5))
+        assert array.read_runs([2]) == [-1] and array.read_runs([5]) == [5] and array.read_points([]).size == 0
+        points = [[0, 1], [59, 2], [0, 1]]
+        assert numpy.array_equal(array.read_points_local(points), array.read_points(points))
+        out = numpy.zeros(4)
+        assert array.read_runs_local([3], [4], out) is out and numpy.array_equal(out, [-1, -1, 5, 6])
+        try:
+            array.read_points(points if rank else [[0.5, 1]])
+        except parapet.ArgumentError:
+            pass
+        else:
+            raise AssertionError("a point between elements was read")
+
+
 def test_many_arrays_as_one_transfer():
     with folder() as where, parapet.open(f"{where}/s", "a", comm) as store:
         specs = {name: parapet.ArraySpec(SHAPE, "f8", chunks=CHUNKS) for name in ("u", "v")}
