@@ -64,10 +64,14 @@ static size_t count_windows(const pp_layout *layout, int64_t shards, int64_t win
                                                                                                     : SIZE_MAX;
 }
 
-/* Shards that may be open at a time. Where other servers may take some, those that are open are lost to them. */
-static int64_t shards_ahead(const pp_memory_case *memory)
+/* Where other servers may take shards, those that are open are lost to them, so no more than these are. Of 256 shards
+ * on 16 servers, of which one was half as fast, a second one that was open cost 8 % of the speed in writing; in
+ * reading it gained 3 %, because what is read has still to be handed out. */
+enum { WRITE_SHARDS_AHEAD = 1, READ_SHARDS_AHEAD = 2 };
+
+static int64_t shards_open(const pp_memory_case *memory, int64_t most)
 {
-    return memory->takes ? pp_min_i64(memory->shard_count, 2) : memory->shard_count;
+    return memory->takes ? pp_min_i64(memory->shard_count, most) : memory->shard_count;
 }
 
 /* But every worker has a window, and storage another one. */
@@ -206,8 +210,8 @@ static parapet_status plan_write(const pp_layout *const *layouts, int count, con
     available = memory->available_bytes;
     wanted = memory->has_threads ? WRITE_SLOTS_PER_THREAD * (size_t)memory->threads : 1;
     for (i = 0; i < count; i++)
-        windows = pp_max_size(
-            windows, count_windows(layouts[i], shards_ahead(memory), window_of(layouts[i], plan->window_chunks)));
+        windows = pp_max_size(windows, count_windows(layouts[i], shards_open(memory, WRITE_SHARDS_AHEAD),
+                                                     window_of(layouts[i], plan->window_chunks)));
     wanted = pp_min_size(pp_min_size(wanted, WRITE_SLOTS_MOST), leave_some(memory, windows));
     plan->slot_count = (int)pp_min_size(
         wanted, pp_max_size(1, pp_min_size(available - fixed, available / 4 * 3) / plan->slot_bytes));
@@ -321,7 +325,8 @@ static size_t read_windows(const pp_layout *const *layouts, int count, const pp_
         size_t bound = pp_chain_encoded_bound(layouts[i]->chain),
                room = plan->batch_bytes - (size_t)2 * PP_PAGE_BYTES;
         size_t fitting = pp_min_size(pp_max_size(room / bound, 1), PP_WINDOW_CHUNKS);
-        windows = pp_max_size(windows, count_windows(layouts[i], shards_ahead(memory), (int64_t)fitting));
+        windows =
+            pp_max_size(windows, count_windows(layouts[i], shards_open(memory, READ_SHARDS_AHEAD), (int64_t)fitting));
         if (bound > room && reads_bands(layouts[i]))
             windows = pp_max_size(windows, READ_SLOTS_MOST);
     }
