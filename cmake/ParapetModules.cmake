@@ -25,7 +25,7 @@ function(parapet_flags)
 endfunction()
 
 # What names a type of MPI, or stands in for it, is compiled once per flavour; all other sources once for all of them.
-set(PARAPET_FLAVOUR_SOURCES "/src/(comm/(mpi_[a-z]+|serial)|array/open)\\.c$")
+set(PARAPET_FLAVOUR_SOURCES "/src/(comm/(mpi_[a-z]+|serial)|array/(open|file_view))\\.c$")
 
 # parapet_objects(name sources...): objects that the tests of a module and the libraries share.
 function(parapet_objects name)

@@ -52,19 +52,23 @@
 #include <stdint.h>
 
 /* The flavour: which MPI the program is compiled with. There is one library per flavour: libparapet-mpich,
- * libparapet-openmpi, libparapet-mpiabi, and libparapet-serial for programs without MPI. The symbol behind
- * parapet_store_open contains the name of the flavour, so a program compiled with one MPI does not link with the
- * library of another. The CMake package and the .pc files also define PARAPET_<FLAVOUR>, so such a mixture does not
- * even compile. The flavour mpich covers every MPI that shares MPICH's ABI: Intel MPI, Cray MPICH, MVAPICH. The
- * flavour mpiabi is for the standard ABI of MPI 5, whichever MPI provides it: what mpicc_abi compiles. */
+ * libparapet-openmpi, libparapet-mpiabi, and libparapet-serial for programs without MPI. The symbols behind
+ * parapet_store_open and parapet_array_parts_build contain the name of the flavour, so a program compiled with one
+ * MPI does not link with the library of another. The CMake package and the .pc files also define PARAPET_<FLAVOUR>,
+ * so such a mixture does not even compile. The flavour mpich covers every MPI that shares MPICH's ABI: Intel MPI,
+ * Cray MPICH, MVAPICH. The flavour mpiabi is for the standard ABI of MPI 5, whichever MPI provides it: what mpicc_abi
+ * compiles. */
 #if defined(PARAPET_SERIAL)
 #if defined(MPI_VERSION)
 #error "PARAPET_SERIAL is for programs without MPI, but this one includes mpi.h: use parapet-mpich or parapet-openmpi"
 #endif
 typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alone */
+typedef struct parapet_no_datatype *MPI_Datatype;
 #define MPI_COMM_NULL ((MPI_Comm)0)
+#define MPI_DATATYPE_NULL ((MPI_Datatype)0)
 #define PARAPET_FLAVOUR "serial"
 #define parapet_store_open parapet_store_open_serial
+#define parapet_array_parts_build parapet_array_parts_build_serial
 #else
 #include <mpi.h>
 #if defined(MPI_ABI_VERSION) && !defined(OPEN_MPI) && !defined(MPICH_VERSION)
@@ -73,6 +77,7 @@ typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alo
 #endif
 #define PARAPET_FLAVOUR "mpiabi"
 #define parapet_store_open parapet_store_open_mpiabi
+#define parapet_array_parts_build parapet_array_parts_build_mpiabi
 #elif defined(PARAPET_MPIABI)
 #error "these are the flags of parapet-mpiabi, but mpi.h is not that of the ABI of MPI 5: use mpicc_abi"
 #elif defined(OPEN_MPI)
@@ -81,12 +86,14 @@ typedef struct parapet_no_mpi *MPI_Comm; /* only MPI_COMM_NULL: this process alo
 #endif
 #define PARAPET_FLAVOUR "openmpi"
 #define parapet_store_open parapet_store_open_openmpi
+#define parapet_array_parts_build parapet_array_parts_build_openmpi
 #elif defined(MPICH_VERSION) || defined(MPICH_NUMVERSION) || defined(I_MPI_VERSION) || defined(MVAPICH2_VERSION)
 #if defined(PARAPET_OPENMPI)
 #error "these are the flags of parapet-openmpi, but mpi.h belongs to MPICH: use parapet-mpich, or Open MPI's compiler"
 #endif
 #define PARAPET_FLAVOUR "mpich"
 #define parapet_store_open parapet_store_open_mpich
+#define parapet_array_parts_build parapet_array_parts_build_mpich
 #else
 #error "the ABI of mpi.h is none of Open MPI, MPICH and MPI 5; for programs without MPI, define PARAPET_SERIAL"
 #endif
@@ -575,6 +582,22 @@ typedef struct parapet_array_parts {
     int part_count;
     int64_t reserved[4];
 } parapet_array_parts;
+
+/* [local] Builds the parts of this rank from what a program that uses MPI-IO gives to MPI_File_set_view: the type of
+ * its file view, and the displacement in bytes from the first element of the array. The array takes the place of the
+ * file: its elements in C order. data is the first of the elements, packed in the order of the datatype, as
+ * MPI_File_write_all and MPI_File_read_all have them; each part refers to its elements there by strides.
+ *
+ * Every datatype is accepted that is made of predefined ones that fit the elements of the array; MPI_BYTE fits any. A
+ * subarray becomes one part, and an MPI_Type_create_darray as few as its distribution has boxes. As in MPI-IO, the
+ * datatype must select elements in ascending order and none twice. Sets list to the array and its parts, for
+ * parapet_array_write and all others that take parts; free them with parapet_array_parts_free. The list does not
+ * count towards memory_bytes, but if it would exceed it, this is PARAPET_ERR_MEMORY. Calls MPI, on this thread. */
+PARAPET_API parapet_status parapet_array_parts_build(parapet_array_parts *list, parapet_array *array,
+                                                     int64_t displacement_bytes, MPI_Datatype filetype, void *data);
+
+/* [local] Frees what parapet_array_parts_build made, and sets list to no parts. NULL is allowed. */
+PARAPET_API void parapet_array_parts_free(parapet_array_parts *list);
 
 /* [collective] Writes many arrays as one transfer, which shares buffers, threads and agreements. Every rank lists the
  * same arrays in the same order. All shards of all arrays are staged before the first becomes visible. */

@@ -855,6 +855,20 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_parts_add_view(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(..), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view
+  end interface
+
+  interface
     function parapet_fortran_array_write_parts(array, parts) &
         bind(c, name="parapet_fortran_array_write_parts") result(answer)
       import

@@ -435,6 +435,11 @@ void parapet_fortran_parts_free(shim_parts *self);
 parapet_status parapet_fortran_parts_add(shim_parts *self, const char *name, const CFI_cdesc_t *data,
                                          const int64_t *start, int start_count);
 
+/* [local] Adds what a file view of MPI-IO selects of the array, for the array of this name. The datatype is an
+ * integer, as Fortran has it; the data is contiguous and holds what is selected, packed. */
+parapet_status parapet_fortran_parts_add_view(shim_parts *parts, const char *name, parapet_array *array,
+                                              const CFI_cdesc_t *data, int filetype, int64_t displacement);
+
 /* [collective] Writes all parts of a list to an array. */
 parapet_status parapet_fortran_array_write_parts(parapet_array *array, const shim_parts *parts);
 

@@ -58,6 +58,92 @@ parapet_status parapet_fortran_parts_add(shim_parts *self, const char *name, con
     return entry->part.part.ndim < 0 ? PARAPET_ERR_ARGUMENT : PARAPET_OK;
 }
 
+/* Adds a copy of a part, whose memory has this type. */
+static int take_part(shim_parts *self, const char *name, const parapet_part *part, parapet_type type)
+{
+    struct shim_named_part *entry = make_room(self) ? calloc(1, sizeof *entry) : NULL;
+    size_t bytes = (size_t)part->ndim * sizeof(int64_t);
+    if (entry == NULL || (entry->name = shim_duplicate(name)) == NULL) {
+        free(entry);
+        return 0;
+    }
+    memcpy(entry->part.start, part->start, bytes);
+    memcpy(entry->part.count, part->count, bytes);
+    memcpy(entry->part.strides, part->strides_bytes, bytes);
+    entry->part.part = (parapet_part){.ndim = part->ndim, .start = entry->part.start, .count = entry->part.count};
+    entry->part.part.data = part->data;
+    entry->part.part.strides_bytes = entry->part.strides;
+    entry->part.part.type = type;
+    self->entries[self->count++] = entry;
+    return 1;
+}
+
+static int64_t part_elements(const parapet_part *part)
+{
+    int64_t elements = 1;
+    for (int d = 0; d < part->ndim; d++)
+        elements *= part->count[d];
+    return elements;
+}
+
+/* The data holds all that was selected, packed. */
+static int is_large_enough(const CFI_cdesc_t *data, const parapet_array_parts *list)
+{
+    int64_t wanted = 0, there = 1;
+    for (int i = 0; i < list->part_count; i++)
+        wanted += part_elements(&list->parts[i]);
+    for (int d = 0; d < data->rank; d++)
+        there *= data->dim[d].extent;
+    if (there < wanted)
+        shim_refuse("the datatype selects %lld elements, but the data has %lld", (long long)wanted, (long long)there);
+    return there >= wanted;
+}
+
+static int is_packed(const CFI_cdesc_t *data)
+{
+    if (shim_data_type(data) < 0)
+        shim_refuse("the elements of this data (%zu bytes each) have a type that no array has",
+                    (size_t)data->elem_len);
+    else if (!CFI_is_contiguous(data))
+        shim_refuse("the data of a file view must be contiguous, but this is a section with strides");
+    else
+        return 1;
+    return 0;
+}
+
+static parapet_status take_all(shim_parts *parts, const char *name, const CFI_cdesc_t *data,
+                               const parapet_array_parts *list)
+{
+    int i = 0;
+    if (!is_large_enough(data, list))
+        return PARAPET_ERR_ARGUMENT;
+    while (i < list->part_count && take_part(parts, name, &list->parts[i], (parapet_type)shim_data_type(data)))
+        i++;
+    return i == list->part_count ? PARAPET_OK : shim_lack_memory();
+}
+
+parapet_status parapet_fortran_parts_add_view(shim_parts *parts, const char *name, parapet_array *array,
+                                              const CFI_cdesc_t *data, int filetype, int64_t displacement)
+{
+    parapet_array_parts list = {0};
+    parapet_status status;
+    shim_begin();
+    if (parts == NULL)
+        return shim_lack_memory();
+    if (!is_packed(data))
+        return PARAPET_ERR_ARGUMENT;
+#if defined(PARAPET_SERIAL)
+    (void)filetype;
+    status = parapet_array_parts_build(&list, array, displacement, MPI_DATATYPE_NULL, data->base_addr);
+#else
+    status = parapet_array_parts_build(&list, array, displacement, MPI_Type_f2c((MPI_Fint)filetype), data->base_addr);
+#endif
+    if (status == PARAPET_OK)
+        status = take_all(parts, name, data, &list);
+    parapet_array_parts_free(&list);
+    return status;
+}
+
 parapet_part *shim_parts_select(const shim_parts *parts, shim_wish wish, int *count)
 {
     parapet_part *selected = calloc((size_t)parts->count + 1, sizeof *selected);

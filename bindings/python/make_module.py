@@ -10,12 +10,12 @@ import pathlib
 import re
 import sys
 
-# What a communicator is to the compiler of Python's declarations; the headers of MPI say what it really is.
-COMMUNICATORS = {
-    "serial": "typedef struct parapet_no_mpi *MPI_Comm;",
-    "mpich": "typedef int MPI_Comm;",
-    "openmpi": "typedef struct ompi_communicator_t *MPI_Comm;",
-    "mpiabi": "typedef struct MPI_ABI_Comm *MPI_Comm;",
+# What handles of MPI are to the compiler of Python's declarations; the headers of MPI say what they really are.
+HANDLES = {
+    "serial": "typedef struct parapet_no_mpi *MPI_Comm; typedef struct parapet_no_datatype *MPI_Datatype;",
+    "mpich": "typedef int MPI_Comm; typedef int MPI_Datatype;",
+    "openmpi": "typedef struct ompi_communicator_t *MPI_Comm; typedef struct ompi_datatype_t *MPI_Datatype;",
+    "mpiabi": "typedef struct MPI_ABI_Comm *MPI_Comm; typedef struct MPI_ABI_Datatype *MPI_Datatype;",
 }
 
 # Functions of Python that the library calls; see parapet/_callbacks.py.
@@ -30,13 +30,14 @@ extern "Python" {
 }
 """
 
-# What is better done in C. A communicator of mpi4py is an address where MPI's own handle is, whatever its type.
+# What is better done in C. A communicator or datatype of mpi4py is an address where MPI's own handle is, whatever its type.
 # parapet_python_read, _read_local and _write transfer one box, whose start and count follow each other in `numbers`; Python makes no
 # struct for it (parapet/_basic.py). parapet_python_watch is the progress of a store: if the program asked for none, it
 # calls Python as often as Ctrl-C needs it, not each time.
 HELPERS_DECLARED = """
 MPI_Comm parapet_python_comm_null(void);
 MPI_Comm parapet_python_comm_at(uintptr_t address);
+MPI_Datatype parapet_python_datatype_at(uintptr_t address);
 int parapet_python_read(parapet_array *array, int ndim, const int64_t *numbers, void *data);
 int parapet_python_read_local(parapet_array *array, int ndim, const int64_t *numbers, void *data);
 int parapet_python_write(parapet_array *array, int ndim, const int64_t *numbers, void *data);
@@ -51,6 +52,7 @@ HELPERS = """
 
 static MPI_Comm parapet_python_comm_null(void) { return MPI_COMM_NULL; }
 static MPI_Comm parapet_python_comm_at(uintptr_t address) { return *(MPI_Comm *)address; }
+static MPI_Datatype parapet_python_datatype_at(uintptr_t address) { return *(MPI_Datatype *)address; }
 
 static int parapet_python_read(parapet_array *array, int ndim, const int64_t *numbers, void *data)
 {
@@ -119,7 +121,7 @@ def make(flavour, output, paths):
     import cffi
 
     builder = cffi.FFI()
-    builder.cdef("\n".join((COMMUNICATORS[flavour], read_declarations(paths), CALLBACKS, HELPERS_DECLARED)))
+    builder.cdef("\n".join((HANDLES[flavour], read_declarations(paths), CALLBACKS, HELPERS_DECLARED)))
     includes = "".join(f"#include <{pathlib.Path(path).name}>\n" for path in paths)
     builder.set_source(f"parapet._{flavour}", f"#define PARAPET_{flavour.upper()}\n{includes}{HELPERS}",
                        py_limited_api=True)
@@ -127,6 +129,6 @@ def make(flavour, output, paths):
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 4 or sys.argv[1] not in COMMUNICATORS:
+    if len(sys.argv) < 4 or sys.argv[1] not in HANDLES:
         raise SystemExit(__doc__)
     make(sys.argv[1], sys.argv[2], sys.argv[3:])

@@ -6,7 +6,7 @@
 #include "comm/flavour.h"
 #include "comm/mpi_internal.h"
 
-static bool is_mpi_running(void)
+bool pp_mpi_is_running(void)
 {
     int is_initialized = 0, is_finalized = 0;
     MPI_Initialized(&is_initialized);
@@ -107,7 +107,7 @@ static void keep_lost(pp_comm *comm)
 
 static void free_over_mpi(pp_comm *comm)
 {
-    bool is_running = is_mpi_running();
+    bool is_running = pp_mpi_is_running();
     MPI_Comm duplicate = pp_mpi_comm_of(comm);
     if (!is_running) {
         pp_free(comm->wire); /* its receives went with MPI */
@@ -129,7 +129,7 @@ static const pp_comm_ops mpi_ops = {
     .add_up = add_up,
     .gather = gather,
     .exchange = pp_mpi_exchange,
-    .is_running = is_mpi_running,
+    .is_running = pp_mpi_is_running,
     .is_single = is_single,
     .free = free_over_mpi,
 };
@@ -275,7 +275,7 @@ static parapet_status build_over(making *place, pp_comm **comm, double deadline_
 static parapet_status check_communicator(MPI_Comm mpi_comm)
 {
     int is_inter = 0;
-    if (!is_mpi_running())
+    if (!pp_mpi_is_running())
         return pp_fail(PARAPET_ERR_MPI, "the communicator cannot be used: MPI is not initialised, or is finalised");
     MPI_Comm_test_inter(mpi_comm, &is_inter);
     if (is_inter)
@@ -315,7 +315,7 @@ const char *pp_comm_flavour(void)
 static bool has_thread_level(int least)
 {
     int provided = MPI_THREAD_SINGLE;
-    return !is_mpi_running() || (MPI_Query_thread(&provided) == MPI_SUCCESS && provided >= least);
+    return !pp_mpi_is_running() || (MPI_Query_thread(&provided) == MPI_SUCCESS && provided >= least);
 }
 
 bool pp_comm_allows_threads(void)

@@ -32,4 +32,10 @@ void pp_mpi_wire_free(pp_wire *wire); /* takes NULL; cancels the receives that a
 /* mpi_exchange.c */
 parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange);
 
+bool pp_mpi_is_running(void);
+
+/* Whether a predefined datatype, of so many bytes, has the elements of an array, or consists of their bytes
+ * (mpi_predefined.c). F90 types have no handles of their own: their combiner tells. */
+bool pp_mpi_is_element(MPI_Datatype datatype, int combiner, MPI_Count bytes, parapet_type type, size_t element_bytes);
+
 #endif

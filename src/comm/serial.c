@@ -12,6 +12,15 @@ parapet_status pp_comm_build(pp_comm **comm, MPI_Comm mpi_comm, double deadline_
     return pp_comm_build_alone(comm);
 }
 
+parapet_status pp_datatype_read(pp_patterns *set, const pp_element *element, MPI_Datatype datatype,
+                                const pp_pattern **pattern)
+{
+    (void)set, (void)element, (void)datatype, (void)pattern;
+    return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                   "this is the serial library, without MPI, which has no datatypes; link with "
+                   "parapet-mpich or parapet-openmpi");
+}
+
 const char *pp_comm_flavour(void)
 {
     return PARAPET_FLAVOUR;

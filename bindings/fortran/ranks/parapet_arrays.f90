@@ -268,6 +268,22 @@ module parapet_arrays
     procedure :: read_parts
     ! [local] call array%read_parts_local(parts): the same on this rank alone
     procedure :: read_parts_local
+    ! [local] call array%add_view(parts, data, filetype [, displacement] [, name]): adds what a file view of MPI-IO
+    ! selects of the array; data holds it packed. filetype is an integer; of a type(MPI_Datatype), it is %MPI_VAL.
+    procedure, private :: add_view_data_1
+    procedure, private :: add_view_data_2
+    procedure, private :: add_view_data_3
+    procedure, private :: add_view_data_4
+    procedure, private :: add_view_data_5
+    procedure, private :: add_view_data_6
+    procedure, private :: add_view_data_7
+    generic :: add_view => add_view_data_1
+    generic :: add_view => add_view_data_2
+    generic :: add_view => add_view_data_3
+    generic :: add_view => add_view_data_4
+    generic :: add_view => add_view_data_5
+    generic :: add_view => add_view_data_6
+    generic :: add_view => add_view_data_7
     ! [collective] call array%resize(shape)
     procedure, private :: resize_int32
     procedure, private :: resize_int64
@@ -1266,6 +1282,112 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_array_read_parts(self%handle, parts%begun()), status, message)
   end subroutine read_parts
+
+  subroutine add_view_data_1(self, parts, data, filetype, displacement, name, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(*), dimension(:), intent(inout), target :: data
+    integer, intent(in) :: filetype
+    integer(int64), intent(in), optional :: displacement ! in bytes, from the first element of the array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(displacement)) bytes = displacement
+    call report(parapet_fortran_parts_add_view_1(parts%begun(), to_c(name), self%handle, data, int(filetype, c_int), &
+                                               bytes), status, message)
+  end subroutine add_view_data_1
+  subroutine add_view_data_2(self, parts, data, filetype, displacement, name, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(*), dimension(:,:), intent(inout), target :: data
+    integer, intent(in) :: filetype
+    integer(int64), intent(in), optional :: displacement ! in bytes, from the first element of the array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(displacement)) bytes = displacement
+    call report(parapet_fortran_parts_add_view_2(parts%begun(), to_c(name), self%handle, data, int(filetype, c_int), &
+                                               bytes), status, message)
+  end subroutine add_view_data_2
+  subroutine add_view_data_3(self, parts, data, filetype, displacement, name, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(*), dimension(:,:,:), intent(inout), target :: data
+    integer, intent(in) :: filetype
+    integer(int64), intent(in), optional :: displacement ! in bytes, from the first element of the array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(displacement)) bytes = displacement
+    call report(parapet_fortran_parts_add_view_3(parts%begun(), to_c(name), self%handle, data, int(filetype, c_int), &
+                                               bytes), status, message)
+  end subroutine add_view_data_3
+  subroutine add_view_data_4(self, parts, data, filetype, displacement, name, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(*), dimension(:,:,:,:), intent(inout), target :: data
+    integer, intent(in) :: filetype
+    integer(int64), intent(in), optional :: displacement ! in bytes, from the first element of the array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(displacement)) bytes = displacement
+    call report(parapet_fortran_parts_add_view_4(parts%begun(), to_c(name), self%handle, data, int(filetype, c_int), &
+                                               bytes), status, message)
+  end subroutine add_view_data_4
+  subroutine add_view_data_5(self, parts, data, filetype, displacement, name, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(*), dimension(:,:,:,:,:), intent(inout), target :: data
+    integer, intent(in) :: filetype
+    integer(int64), intent(in), optional :: displacement ! in bytes, from the first element of the array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(displacement)) bytes = displacement
+    call report(parapet_fortran_parts_add_view_5(parts%begun(), to_c(name), self%handle, data, int(filetype, c_int), &
+                                               bytes), status, message)
+  end subroutine add_view_data_5
+  subroutine add_view_data_6(self, parts, data, filetype, displacement, name, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(*), dimension(:,:,:,:,:,:), intent(inout), target :: data
+    integer, intent(in) :: filetype
+    integer(int64), intent(in), optional :: displacement ! in bytes, from the first element of the array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(displacement)) bytes = displacement
+    call report(parapet_fortran_parts_add_view_6(parts%begun(), to_c(name), self%handle, data, int(filetype, c_int), &
+                                               bytes), status, message)
+  end subroutine add_view_data_6
+  subroutine add_view_data_7(self, parts, data, filetype, displacement, name, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(*), dimension(:,:,:,:,:,:,:), intent(inout), target :: data
+    integer, intent(in) :: filetype
+    integer(int64), intent(in), optional :: displacement ! in bytes, from the first element of the array
+    character(*), intent(in), optional :: name
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: bytes
+    bytes = 0
+    if (present(displacement)) bytes = displacement
+    call report(parapet_fortran_parts_add_view_7(parts%begun(), to_c(name), self%handle, data, int(filetype, c_int), &
+                                               bytes), status, message)
+  end subroutine add_view_data_7
 
   subroutine read_parts_local(self, parts, status, message)
     class(parapet_array), intent(in) :: self

@@ -1419,6 +1419,86 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_parts_add_view_1(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(:), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view_1
+    function parapet_fortran_parts_add_view_2(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(:,:), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view_2
+    function parapet_fortran_parts_add_view_3(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view_3
+    function parapet_fortran_parts_add_view_4(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view_4
+    function parapet_fortran_parts_add_view_5(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view_5
+    function parapet_fortran_parts_add_view_6(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view_6
+    function parapet_fortran_parts_add_view_7(parts, name, array, data, filetype, displacement) &
+        bind(c, name="parapet_fortran_parts_add_view") result(answer)
+      import
+      type(c_ptr), value :: parts
+      character(kind=c_char), intent(in) :: name(*)
+      type(c_ptr), value :: array
+      type(*), dimension(:,:,:,:,:,:,:), intent(in) :: data
+      integer(c_int), value :: filetype
+      integer(c_int64_t), value :: displacement
+      integer(c_int) :: answer
+    end function parapet_fortran_parts_add_view_7
+  end interface
+
+  interface
     function parapet_fortran_array_write_parts(array, parts) &
         bind(c, name="parapet_fortran_array_write_parts") result(answer)
       import

@@ -2,7 +2,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy
 import numpy.typing
@@ -16,8 +16,12 @@ from ._parts import CParts, Part
 from .attributes import Attributes
 from .checking import CheckReport, check_array
 from .errors import ArgumentError, check
+from .file_view import build_parts
 from .indexing import MANY_BOXES, Selection, select
 from .spec import Extents, extents
+
+if TYPE_CHECKING:
+    from mpi4py.MPI import Datatype
 
 
 class Array(Owner):
@@ -250,6 +254,16 @@ class Array(Owner):
         """[local] Reads any number of parts, as `read_local` reads one."""
         prepared = CParts(parts, True, self.dtype)
         check(c.lib.parapet_array_read_local(self._handle.get(), prepared.pointer, prepared.count))
+
+    # ---- From MPI-IO ----
+
+    def view_parts(self, data: numpy.ndarray[Any, Any], filetype: Datatype, displacement: int = 0) -> list[Part]:
+        """[local] The parts of `data` that a file view of MPI-IO selects of the array, for `write_parts` and the others.
+
+        filetype: a datatype of mpi4py, as for `MPI.File.Set_view`. displacement: bytes from the first element of the
+        array. `data` is contiguous and holds the selected elements packed, as for `MPI.File.Write_all`.
+        """
+        return build_parts(self._handle, data, self.dtype, filetype, displacement)
 
     def _part_to_read(self, start: Sequence[int] | int | None, count: Extents | None,
                       out: numpy.ndarray[Any, Any] | None) -> Part:

@@ -26,11 +26,27 @@ static void test_serial__a_communicator_is_refused(void **state)
     assert_null(comm);
 }
 
+static void test_serial__a_datatype_is_refused(void **state)
+{
+    pp_element element = {PARAPET_FLOAT64, 8, "float64"};
+    const pp_pattern *pattern = NULL;
+    pp_budget budget;
+    pp_patterns set;
+    (void)state;
+    pp_budget_init(&budget, 4096);
+    pp_patterns_init(&set, &budget);
+    assert_fails(pp_datatype_read(&set, &element, MPI_DATATYPE_NULL, &pattern), PARAPET_ERR_UNSUPPORTED,
+                 "no datatypes");
+    pp_patterns_clear(&set);
+    pp_budget_clear(&budget);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_serial__one_process_alone),
         cmocka_unit_test(test_serial__a_communicator_is_refused),
+        cmocka_unit_test(test_serial__a_datatype_is_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
