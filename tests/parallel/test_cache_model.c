@@ -321,6 +321,14 @@ static void replace(job *by, int which)
             (void)open_array(&jobs[i], which);
 }
 
+static void expect_memory(const job *by)
+{
+    parapet_statistics found = {0};
+    (void)parapet_store_get_statistics(by->store, &found);
+    launch_expect(&run, found.memory_peak_bytes <= found.memory_planned_bytes, "memory within the plan");
+    launch_expect(&run, found.memory_planned_bytes <= by->memory_bytes, "a plan within the limit");
+}
+
 static void take_step(void)
 {
     job *by = &jobs[draw_chance(&from, 30)];
@@ -345,6 +353,8 @@ static void take_step(void)
         (void)reopen(by, which);
     else
         replace(by, which);
+    if (what < 74)
+        expect_memory(by);
 }
 
 /* ---- A case ---- */
@@ -385,11 +395,8 @@ static bool open_case(uint64_t seed)
 
 static void close_job(job *by)
 {
-    parapet_statistics found = {0};
     int i;
-    (void)parapet_store_get_statistics(by->store, &found);
-    launch_expect(&run, found.memory_peak_bytes <= found.memory_planned_bytes, "memory within the plan");
-    launch_expect(&run, found.memory_planned_bytes <= by->memory_bytes, "a plan within the limit");
+    expect_memory(by);
     for (i = 0; i < ARRAYS; i++)
         (void)LAUNCH_OK(&run, parapet_array_close(&by->arrays[i]));
     (void)LAUNCH_OK(&run, parapet_store_close(&by->store));
