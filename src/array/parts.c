@@ -35,6 +35,8 @@ typedef struct batch {
 
 static void clear_batch(batch *all)
 {
+    if (all->team.kept != NULL)
+        pp_kept_choose(all->team.kept, 0);
     pp_holds_release(all->holds, all->path_count);
     pp_free(all->holds);
     pp_free(all->paths);
@@ -374,7 +376,7 @@ static void choose_team(batch *all)
 }
 
 /* Which of the descriptions that this rank keeps fit its parts. */
-static uint64_t find_kept(const batch *all, parapet_status status)
+static uint64_t find_kept(batch *all, parapet_status status)
 {
     if (all->team.kept == NULL || status != PARAPET_OK)
         return 0;

@@ -73,6 +73,7 @@ static void unlink_loan(pp_budget *budget, pp_loan *loan)
     *(loan->older != NULL ? &loan->older->newer : &budget->oldest) = loan->newer;
     *(loan->newer != NULL ? &loan->newer->older : &budget->newest) = loan->older;
     loan->older = loan->newer = NULL;
+    loan->is_lent = false;
     budget->lent_bytes -= loan->bytes;
 }
 
@@ -82,6 +83,7 @@ static void link_loan(pp_budget *budget, pp_loan *loan)
     loan->newer = NULL;
     *(budget->newest != NULL ? &budget->newest->newer : &budget->oldest) = loan;
     budget->newest = loan;
+    loan->is_lent = true;
     budget->lent_bytes += loan->bytes;
 }
 
@@ -174,13 +176,17 @@ void pp_budget_lend(pp_budget *budget, pp_loan *loan)
     (void)pthread_mutex_unlock(&budget->mutex);
 }
 
-void pp_budget_reclaim(pp_budget *budget, pp_loan *loan)
+bool pp_budget_reclaim(pp_budget *budget, pp_loan *loan)
 {
+    bool is_there;
     (void)pthread_mutex_lock(&budget->mutex);
-    unlink_loan(budget, loan);
-    atomic_fetch_add(&budget->used_bytes, loan->bytes);
-    note_peak(budget);
+    if ((is_there = loan->is_lent)) {
+        unlink_loan(budget, loan);
+        atomic_fetch_add(&budget->used_bytes, loan->bytes);
+        note_peak(budget);
+    }
     (void)pthread_mutex_unlock(&budget->mutex);
+    return is_there;
 }
 
 void pp_budget_lock(pp_budget *budget)

@@ -31,6 +31,7 @@ typedef struct pp_loan {
     /* Frees it. The budget is locked: this may use neither the budget nor what belongs to it. */
     void (*give_back)(struct pp_loan *loan);
     struct pp_loan *older, *newer;
+    bool is_lent; /* and not given back; only to be looked at while the budget is locked */
 } pp_loan;
 
 typedef struct pp_budget {
@@ -65,8 +66,8 @@ void pp_budget_expect(pp_budget *budget, size_t bytes);
 /* What was reserved is lent from now on; the loan stays where it is, until it is reclaimed or given back. */
 void pp_budget_lend(pp_budget *budget, pp_loan *loan);
 
-/* The other way round: it is in use, and will not be given back. */
-void pp_budget_reclaim(pp_budget *budget, pp_loan *loan);
+/* The other way round: it is in use, and will not be given back. false: it has been, or was never lent. */
+bool pp_budget_reclaim(pp_budget *budget, pp_loan *loan);
 
 /* For owners of many loans that several threads use: what they know of them changes only while the budget is locked.
  */

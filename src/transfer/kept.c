@@ -1,12 +1,13 @@
 #include "transfer/kept.h"
 
+#include <assert.h>
 #include <string.h>
 
 #include "base/sha256.h"
 
 typedef struct kept_slot {
-    pp_loan loan; /* first, so that a loan is its slot */
-    bool is_there;
+    pp_loan loan;    /* first, so that a loan is its slot */
+    bool is_pinned;  /* by the call that begins: in use, so that no other thread has it given back */
     int64_t used_at; /* the same on all ranks, as it decides which slot is used again */
     unsigned char digest[PP_SHA256_BYTES];
     pp_description description;
@@ -33,7 +34,6 @@ static void give_back(pp_loan *loan)
 {
     kept_slot *slot = (kept_slot *)(void *)loan;
     clear_description(&slot->description);
-    slot->is_there = false;
 }
 
 /* Peers are memory of the budget only while they are kept. */
@@ -42,10 +42,25 @@ static size_t peer_bytes(const pp_description *description)
     return description->peers.capacity * sizeof description->peers.peers[0];
 }
 
-static void take_out(pp_kept *kept, kept_slot *slot, pp_description *taken)
+/* false: there is no description in the slot. */
+static bool pin(const pp_kept *kept, kept_slot *slot)
 {
-    pp_budget_reclaim(kept->budget, &slot->loan);
-    slot->is_there = false;
+    slot->is_pinned = slot->is_pinned || pp_budget_reclaim(kept->budget, &slot->loan);
+    return slot->is_pinned;
+}
+
+static void unpin(const pp_kept *kept, kept_slot *slot)
+{
+    if (slot->is_pinned)
+        pp_budget_lend(kept->budget, &slot->loan);
+    slot->is_pinned = false;
+}
+
+/* The slot is pinned. */
+static void take_out(const pp_kept *kept, kept_slot *slot, pp_description *taken)
+{
+    assert(slot->is_pinned);
+    slot->is_pinned = false;
     *taken = slot->description;
     slot->description = (pp_description){0};
     pp_view_attach(&taken->own, kept->budget);
@@ -53,10 +68,10 @@ static void take_out(pp_kept *kept, kept_slot *slot, pp_description *taken)
     pp_budget_release(kept->budget, peer_bytes(taken));
 }
 
-static void drop(pp_kept *kept, kept_slot *slot)
+static void drop(const pp_kept *kept, kept_slot *slot)
 {
     pp_description dropped;
-    if (!slot->is_there)
+    if (!pin(kept, slot))
         return;
     take_out(kept, slot, &dropped);
     clear_description(&dropped);
@@ -150,15 +165,13 @@ static fit fit_of_parts(const pp_claims *claims, const pp_parts *parts, int targ
     return worst;
 }
 
-static fit fit_of_slot(const kept_slot *slot, const unsigned char digest[PP_SHA256_BYTES],
-                       const pp_transfer_array *arrays, int array_count)
+/* The slot is pinned. */
+static fit fit_of_slot(const kept_slot *slot, const pp_transfer_array *arrays, int array_count)
 {
     const pp_claims *claims = &slot->description.own.claims;
     fit worst = FITS, one;
     size_t next = 0;
     int i;
-    if (!slot->is_there || memcmp(slot->digest, digest, sizeof slot->digest) != 0)
-        return FITS_NOT;
     for (i = 0; i < array_count && worst != FITS_NOT; i++) {
         one = fit_of_parts(claims, arrays[i].parts, i, &next);
         worst = one < worst ? one : worst;
@@ -172,15 +185,20 @@ static uint64_t bit_of(int slot, bool is_in_place)
     return UINT64_C(1) << (slot + (is_in_place ? PP_KEPT_COUNT : 0));
 }
 
-uint64_t pp_kept_find(const pp_kept *kept, const pp_team *team, const pp_transfer_array *arrays, int array_count)
+uint64_t pp_kept_find(pp_kept *kept, const pp_team *team, const pp_transfer_array *arrays, int array_count)
 {
     unsigned char digest[PP_SHA256_BYTES];
     uint64_t bits = 0;
     int i;
     digest_call(team, arrays, array_count, digest);
     for (i = 0; i < PP_KEPT_COUNT; i++) {
-        fit found = fit_of_slot(&kept->slots[i], digest, arrays, array_count);
-        if (found != FITS_NOT)
+        kept_slot *slot = &kept->slots[i];
+        fit found = FITS_NOT;
+        if (memcmp(slot->digest, digest, sizeof digest) == 0 && pin(kept, slot))
+            found = fit_of_slot(slot, arrays, array_count);
+        if (found == FITS_NOT)
+            unpin(kept, slot);
+        else
             bits |= bit_of(i, false);
         if (found == FITS || (found == FITS_ELSEWHERE && !team->uses_direct))
             bits |= bit_of(i, true);
@@ -198,6 +216,9 @@ void pp_kept_choose(pp_kept *kept, uint64_t common)
             kept->chosen = i;
             kept->has_moved = (common & bit_of(i, true)) == 0;
         }
+    for (i = 0; i < PP_KEPT_COUNT; i++)
+        if (i != kept->chosen)
+            unpin(kept, &kept->slots[i]);
 }
 
 /* ---- Taking and keeping ---- */
@@ -238,7 +259,6 @@ void pp_kept_put(pp_kept *kept, const pp_team *team, const pp_transfer_array *ar
     }
     digest_call(team, arrays, array_count, slot->digest);
     slot->description = *description;
-    slot->is_there = true;
     bytes += pp_view_detach(&slot->description.own) + pp_view_detach(&slot->description.served);
     slot->loan = (pp_loan){.bytes = bytes, .give_back = give_back};
     pp_budget_lend(kept->budget, &slot->loan);

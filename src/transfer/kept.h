@@ -25,10 +25,12 @@ typedef struct pp_description {
 parapet_status pp_kept_build(pp_kept **kept, pp_budget *budget);
 void pp_kept_free(pp_kept *kept);
 
-/* Which slots describe the parts of this rank, as bits for an agreement; 0: none. arrays: of the call that begins. */
-uint64_t pp_kept_find(const pp_kept *kept, const pp_team *team, const pp_transfer_array *arrays, int array_count);
+/* Which slots describe the parts of this rank, as bits for an agreement; 0: none. arrays: of the call that begins.
+ * From here until the choice they are in use: what a rank has announced cannot be given back by its other threads. */
+uint64_t pp_kept_find(pp_kept *kept, const pp_team *team, const pp_transfer_array *arrays, int array_count);
 
-/* These bits all ranks have in common: the session that is built next uses one of their slots, or, for 0, none. */
+/* These bits all ranks have in common: the session that is built next uses one of their slots, or, for 0, none. A
+ * call that ends, however far it has come, chooses none. */
 void pp_kept_choose(pp_kept *kept, uint64_t common);
 
 /* The description for this session; false: all ranks have to describe their parts. *has_moved: some rank's parts are

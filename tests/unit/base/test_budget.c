@@ -316,10 +316,13 @@ static void test_budget__what_is_reclaimed_is_in_use(void **state)
     pp_budget_init(&budget, 1000);
     keep(&budget, &things[0], 300);
     keep(&budget, &things[1], 300);
-    pp_budget_reclaim(&budget, &things[0].loan);
+    assert_true(pp_budget_reclaim(&budget, &things[0].loan));
+    assert_false(pp_budget_reclaim(&budget, &things[0].loan));
     assert_int_equal(pp_budget_available(&budget), 700);
     assert_ok(pp_budget_reserve(&budget, 700, "the rest"));
     assert_true(things[0].is_there && !things[1].is_there);
+    assert_false(pp_budget_reclaim(&budget, &things[1].loan));
+    assert_int_equal(pp_budget_used(&budget), 1000);
     pp_budget_lend(&budget, &things[0].loan);
     assert_int_equal(pp_budget_used(&budget), 700);
     assert_int_equal(pp_budget_peak(&budget), 1000);
