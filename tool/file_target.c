@@ -81,12 +81,13 @@ static void print_left_out(const tool_request *request, const char *lines)
     free(target);
 }
 
-static void print_document(const tool_request *request, const char *lines, double seconds)
+static void print_document(const tool_request *request, const char *lines, const char *result, double seconds)
 {
     tool_document document = {.out = stdout};
     document_open_object(&document, NULL);
     document_text(&document, "source", request->operands[0]);
     document_text(&document, "target", request->operands[1]);
+    document_integer(&document, "ranks", request->rank_count);
     document_truth(&document, "dry_run", request->flags & TOOL_DRY_RUN);
     document_open_list(&document, "left_out");
     while (lines[0] != '\0') {
@@ -98,6 +99,7 @@ static void print_document(const tool_request *request, const char *lines, doubl
     }
     document_close(&document);
     document_number(&document, "seconds", seconds);
+    document_text(&document, "result", result);
     document_close(&document);
 }
 
@@ -147,12 +149,33 @@ static parapet_status write_interruptibly(writing *work)
     return status;
 }
 
+static bool is_interrupted(const writing *work, parapet_status status)
+{
+    return status == PARAPET_ERR_CANCELLED && work->signal != 0;
+}
+
+/* Of what has failed otherwise there is a document of its own. */
+static void print_end(const writing *work, parapet_status status, const char *left_out, double seconds)
+{
+    const tool_request *request = work->request;
+    bool is_dry = request->flags & TOOL_DRY_RUN;
+    if (request->rank != 0 || (status != PARAPET_OK && !is_interrupted(work, status)))
+        return;
+    if (request->flags & TOOL_JSON)
+        print_document(request, left_out,
+                       status != PARAPET_OK ? "interrupted"
+                       : is_dry             ? "planned"
+                                            : "copied",
+                       seconds);
+    else if (status == PARAPET_OK && !is_dry && !(request->flags & TOOL_QUIET))
+        print_result(request, seconds);
+}
+
 /* What the file cannot say is told before anything is written. */
 static parapet_status write_file(writing *work)
 {
     const tool_request *request = work->request;
     bool is_talkative = request->rank == 0 && !(request->flags & (TOOL_JSON | TOOL_QUIET));
-    bool is_dry = request->flags & TOOL_DRY_RUN;
     double begin = clock_seconds();
     char *left_out = NULL;
     parapet_status status;
@@ -160,12 +183,9 @@ static parapet_status write_file(writing *work)
     if ((status = parapet_file_write(&work->file, &left_out)) == PARAPET_OK && is_talkative)
         print_left_out(request, left_out);
     work->file.dry_run = 0;
-    if (status == PARAPET_OK && !is_dry)
+    if (status == PARAPET_OK && !(request->flags & TOOL_DRY_RUN))
         status = write_interruptibly(work);
-    if (status == PARAPET_OK && request->rank == 0 && request->flags & TOOL_JSON)
-        print_document(request, left_out, clock_seconds() - begin);
-    else if (status == PARAPET_OK && is_talkative && !is_dry)
-        print_result(request, clock_seconds() - begin);
+    print_end(work, status, left_out, clock_seconds() - begin);
     parapet_free(left_out);
     return status;
 }
@@ -190,17 +210,17 @@ static int exit_code_of(const writing *work, parapet_status status)
 {
     if (status == PARAPET_OK)
         return TOOL_OK;
-    if (status == PARAPET_ERR_CANCELLED && work->signal != 0)
+    if (is_interrupted(work, status))
         return TOOL_SIGNALLED + work->signal;
     return status == PARAPET_ERR_CORRUPT && work->file.verify ? TOOL_DIFFERS : TOOL_FAILED;
 }
 
 static void report(const writing *work, parapet_status status)
 {
-    if (status == PARAPET_ERR_CANCELLED && work->signal != 0 && work->request->rank == 0)
-        say_interrupted(work->request);
-    else if (status != PARAPET_OK && !(status == PARAPET_ERR_CANCELLED && work->signal != 0))
+    if (!is_interrupted(work, status) && status != PARAPET_OK)
         report_status(status, work->request->operands[1]);
+    else if (status != PARAPET_OK && work->request->rank == 0)
+        say_interrupted(work->request);
 }
 
 /* name: with the format before it, if that was given. */

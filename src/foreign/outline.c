@@ -61,7 +61,8 @@ parapet_status pp_outline_lay_out(pp_outline *outline, const pp_outline_format *
         (status = outline->left_out.status) == PARAPET_OK)
         status = outline->refused.status;
     if (status == PARAPET_OK && outline->refused.bytes > 0)
-        status = pp_fail(PARAPET_ERR_UNSUPPORTED, "%s cannot hold %s", format->article, outline->refused.data);
+        status = pp_fail(PARAPET_ERR_UNSUPPORTED, "%s cannot hold %s%s", format->article, outline->refused.data,
+                         outline->count > 1 ? "; leave out with exclude what it cannot hold" : "");
     return status;
 }
 
