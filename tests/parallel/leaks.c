@@ -223,6 +223,40 @@ int MPI_Type_create_hindexed(int count, const int lengths[], const MPI_Aint offs
     return PMPI_Type_create_hindexed(count, lengths, offsets, of, made);
 }
 
+/* Of the datatypes that another one is made of, all but the predefined ones are new handles. */
+static void count_contents(const MPI_Datatype types[], long count)
+{
+    int integers, addresses, datatypes, combiner;
+    long i;
+    for (i = 0; i < count; i++)
+        counts.datatypes_made +=
+            PMPI_Type_get_envelope(types[i], &integers, &addresses, &datatypes, &combiner) == MPI_SUCCESS &&
+            combiner != MPI_COMBINER_NAMED;
+}
+
+int MPI_Type_get_contents(MPI_Datatype type, int integer_count, int address_count, int datatype_count, int integers[],
+                          MPI_Aint addresses[], MPI_Datatype datatypes[])
+{
+    int code =
+        PMPI_Type_get_contents(type, integer_count, address_count, datatype_count, integers, addresses, datatypes);
+    if (code == MPI_SUCCESS)
+        count_contents(datatypes, datatype_count);
+    return code;
+}
+
+#if MPI_VERSION >= 4
+int MPI_Type_get_contents_c(MPI_Datatype type, MPI_Count integer_count, MPI_Count address_count,
+                            MPI_Count large_count, MPI_Count datatype_count, int integers[], MPI_Aint addresses[],
+                            MPI_Count large[], MPI_Datatype datatypes[])
+{
+    int code = PMPI_Type_get_contents_c(type, integer_count, address_count, large_count, datatype_count, integers,
+                                        addresses, large, datatypes);
+    if (code == MPI_SUCCESS)
+        count_contents(datatypes, (long)datatype_count);
+    return code;
+}
+#endif
+
 int MPI_Type_free(MPI_Datatype *type)
 {
     counts.datatypes_freed++;
