@@ -51,13 +51,13 @@ MUTANTS = [
              " PARAPET_OK)\n        status = check_not_overtaken",
      "to": "if (status == PARAPET_OK)\n        status = check_not_overtaken"},
     {"name": "the record is committed before the group's document", "file": CHECKPOINTS, "tests": [POINTS],
-     "from": "    parapet_status status = write_group(checkpoint);\n    (void)argument;\n    if (status == PARAPET_OK)\n"
+     "from": "    parapet_status status = write_group(checkpoint);\n    if (status == PARAPET_OK)\n"
              "        status = publish_record(checkpoint, &is_certain);\n",
-     "to": "    parapet_status status = publish_record(checkpoint, &is_certain);\n    (void)argument;\n"
+     "to": "    parapet_status status = publish_record(checkpoint, &is_certain);\n"
            "    if (status == PARAPET_OK)\n        status = write_group(checkpoint);\n"},
     {"name": "older generations go before the commit", "file": CHECKPOINTS, "tests": [POINTS],
-     "from": "    parapet_status status = write_group(checkpoint);\n    (void)argument;\n",
-     "to": "    parapet_status status;\n    (void)argument;\n    checkpoint->keep -= 1;\n    tidy_up(checkpoint);\n"
+     "from": "    parapet_status status = write_group(checkpoint);\n",
+     "to": "    parapet_status status;\n    checkpoint->keep -= 1;\n    tidy_up(checkpoint);\n"
            "    checkpoint->keep += 1;\n    status = write_group(checkpoint);\n"},
     {"name": "a generation's data goes before its record", "file": COMMITS, "tests": [POINTS],
      "from": "    if (status == PARAPET_OK && (status = pp_store_remove(pp_store_backend(store), key)) =="
