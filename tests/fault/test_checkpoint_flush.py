@@ -18,7 +18,7 @@ sys.path.insert(0, str(Path(__file__).resolve().parent.parent / "harness"))
 from checkpoint_ledger import Base, Ledger  # noqa: E402
 from kill_bed import RANKS, Bed, told  # noqa: E402
 
-KILLED_AT = 60  # call of rank 0: shards are on their way, the commit is not
+KILLED_AT = 40  # call of rank 0: shards are on their way, the commit is not
 
 
 def read_reports(bed):
