@@ -175,14 +175,15 @@ static parapet_status add_indexed(reader *self, const contents *made, pp_pattern
 
 static parapet_status add_struct(reader *self, const contents *made, pp_pattern *pattern)
 {
-    int64_t count = number(made, 0), i;
-    const pp_pattern *inner = NULL;
+    int64_t count = number(made, 0), last = -1, i;
+    const pp_pattern *inner = NULL; /* that of entry `last` */
     parapet_status status = PARAPET_OK;
     for (i = 0; i < count && status == PARAPET_OK; i++) {
         if (number(made, 1 + i) == 0)
             continue;
-        if (inner == NULL || i == 0 || made->datatypes[i] != made->datatypes[i - 1])
+        if (last < 0 || made->datatypes[i] != made->datatypes[last])
             status = read_datatype(self, made->datatypes[i], &inner);
+        last = i;
         if (status == PARAPET_OK)
             status =
                 add(self, pattern, (pp_pattern_block){number(made, 1 + count + i), number(made, 1 + i), 1, 0, inner});
@@ -379,11 +380,15 @@ static parapet_status add_blocks(reader *self, MPI_Datatype datatype, contents *
 
 static parapet_status read_derived(reader *self, MPI_Datatype datatype, contents *made, const pp_pattern **pattern)
 {
-    MPI_Count begin = 0, extent = 0;
+    MPI_Count begin = 0, extent = 0, bytes = 0;
     pp_pattern *built;
     parapet_status status = pp_pattern_build(self->set, &built);
     if (status != PARAPET_OK || (status = add_blocks(self, datatype, made, built)) != PARAPET_OK)
         return status;
+    MPI_Type_size_x(datatype, &bytes);
+    if (built->bytes != (int64_t)bytes)
+        return pp_fail(PARAPET_ERR_INTERNAL, "its datatype has %lld bytes for MPI, and %lld were found",
+                       (long long)bytes, (long long)built->bytes);
     MPI_Type_get_extent_x(datatype, &begin, &extent);
     pp_pattern_finish(built, (int64_t)extent);
     *pattern = built;

@@ -385,6 +385,28 @@ static void check_fits(launch *run, parapet_store *store)
     (void)launch_case_end(run, "types of elements");
 }
 
+/* A block of length 0 between two others, with the type of the second: that of the first is not meant. */
+static void check_empty_block(launch *run, parapet_store *store)
+{
+    int64_t shape[1] = {20};
+    parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 1, .shape = shape};
+    int lengths[3] = {8, 0, 8};
+    MPI_Aint places[3] = {0, 8, 8};
+    MPI_Datatype inner[3] = {MPI_BYTE, MPI_DOUBLE, MPI_DOUBLE}, datatype;
+    parapet_array_parts list = {0};
+    parapet_array *array = NULL;
+    double data[9];
+    launch_case_begin(run, 4);
+    LAUNCH_OK(run, parapet_array_create(&array, store, "numbers", &spec));
+    MPI_Type_create_struct(3, lengths, places, inner, &datatype);
+    LAUNCH_OK(run, parapet_array_parts_build(&list, array, 0, datatype, data));
+    launch_expect(run, list.part_count == 1 && list.parts[0].count[0] == 9, "all nine elements");
+    parapet_array_parts_free(&list);
+    MPI_Type_free(&datatype);
+    LAUNCH_OK(run, parapet_array_close(&array));
+    (void)launch_case_end(run, "an empty block");
+}
+
 /* Elements of several fields, of bytes, and pairs of real numbers for complex ones. */
 static void check_compound(launch *run, parapet_store *store)
 {
@@ -602,6 +624,7 @@ int main(int argc, char **argv)
     check_refusals(&run, store);
     check_fits(&run, store);
     check_compound(&run, store);
+    check_empty_block(&run, store);
 #if MPI_VERSION >= 4
     check_large(&run, store);
 #endif
