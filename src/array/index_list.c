@@ -3,6 +3,7 @@
 #include <string.h>
 
 #include "array/array_handle.h"
+#include "base/checked.h"
 #include "base/reserved.h"
 
 const char *pp_index_list_words(const pp_index_list *listed)
@@ -66,6 +67,16 @@ static parapet_type type_given(const pp_index_list *listed)
     return listed->runs != NULL ? listed->runs->type : PARAPET_TYPE_OF_ARRAY;
 }
 
+/* Whether all stored elements, those beyond the edges included, can be numbered. */
+static parapet_status check_numbers(const pp_tiling *tiling)
+{
+    int64_t stored;
+    if (pp_multiply_fits(tiling->shards.cell_count, pp_tiling_shard_elements(tiling), &stored))
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_UNSUPPORTED,
+                   "its shards have more than 2^63 elements, which cannot be listed one by one; use parts");
+}
+
 parapet_status pp_index_list_check(const pp_index_list *listed, parapet_array *array, pp_indices *indices)
 {
     const pp_tiling *tiling = &array->layout.tiling;
@@ -73,6 +84,8 @@ parapet_status pp_index_list_check(const pp_index_list *listed, parapet_array *a
     parapet_status status;
     *indices = (pp_indices){.tiling = tiling, .are_points = listed->are_points};
     memcpy(indices->shape, tiling->shards.shape, sizeof indices->shape);
+    if ((status = check_numbers(tiling)) != PARAPET_OK)
+        return status;
     status = listed->are_points ? take_points(listed, tiling->shards.ndim, indices) : take_runs(listed, indices);
     if (status != PARAPET_OK ||
         (status = check_type(listed, type_given(listed), array->document.type.id)) != PARAPET_OK ||

@@ -385,6 +385,28 @@ static void run_passes(launch *run)
     free(test.model);
 }
 
+/* With what lies beyond its edges, this array has more elements than can be numbered. */
+static void refuse_endless(launch *run)
+{
+    const int64_t shape[2] = {INT64_C(1) << 61, 3}, chunks[2] = {1, 4}, point[2] = {5, 1};
+    parapet_array_spec spec = {.type = PARAPET_UINT8, .ndim = 2, .shape = shape, .chunks = chunks, .shards = chunks};
+    unsigned char value = 1;
+    parapet_points points = {.ndim = 2, .count = 1, .coordinates = point, .data = &value};
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    char url[600];
+    launch_case_begin(run, 0);
+    (void)snprintf(url, sizeof url, "%s/endless.zarr", run->folder);
+    if (LAUNCH_OK(run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_CREATE, NULL)) &&
+        LAUNCH_OK(run, parapet_array_create(&array, store, "a", &spec))) {
+        launch_expect(run, LAUNCH_AGREED(run, parapet_array_write_points(array, &points)) == PARAPET_ERR_UNSUPPORTED,
+                      "they cannot be numbered");
+        (void)LAUNCH_OK(run, parapet_array_close(&array));
+    }
+    (void)LAUNCH_OK(run, parapet_store_close(&store));
+    (void)launch_case_end(run, "more elements than numbers");
+}
+
 int main(int argc, char **argv)
 {
     int64_t refusals = 0;
@@ -395,6 +417,7 @@ int main(int argc, char **argv)
     first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     cases = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
     run_passes(&run);
+    refuse_endless(&run);
     for (i = 0; i < cases; i++)
         run_case(&run, first + (uint64_t)i, &refusals);
     if (run.rank == 0)
