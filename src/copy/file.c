@@ -147,6 +147,15 @@ static parapet_status tell(const file_writing *work, char **left_out)
 
 /* ---- The file ---- */
 
+static parapet_status name_directory(const char *path, char **directory)
+{
+    const char *slash = strrchr(path, '/');
+    parapet_status status = pp_text_duplicate(directory, slash != NULL ? path : ".");
+    if (status == PARAPET_OK && slash != NULL)
+        (*directory)[slash == path ? 1 : slash - path] = '\0';
+    return status;
+}
+
 static parapet_status open_directory(file_writing *work)
 {
     pp_posix_options options = {.not_durable =
@@ -154,9 +163,7 @@ static parapet_status open_directory(file_writing *work)
                                 .direct_io = PARAPET_DIRECT_IO_NEVER};
     const char *slash = strrchr(work->path, '/');
     char *directory = NULL;
-    parapet_status status = pp_text_duplicate(&directory, slash != NULL ? work->path : ".");
-    if (status == PARAPET_OK && slash != NULL)
-        directory[slash == work->path ? 1 : slash - work->path] = '\0';
+    parapet_status status = name_directory(work->path, &directory);
     if (status == PARAPET_OK &&
         (status = pp_text_duplicate(&work->key, slash != NULL ? slash + 1 : work->path)) == PARAPET_OK)
         status = pp_key_check(work->key);
@@ -180,16 +187,16 @@ static parapet_status look_up(const file_writing *work, const char *key, bool *i
 static parapet_status refuse_store(const file_writing *work)
 {
     static const char *const documents[] = {"zarr.json", ".zarray", ".zgroup"};
-    parapet_status status = PARAPET_OK;
-    size_t i;
-    for (i = 0; i < sizeof documents / sizeof documents[0] && status == PARAPET_OK; i++) {
-        bool is_there;
-        if ((status = look_up(work, documents[i], &is_there)) == PARAPET_OK && is_there)
-            status =
-                pp_fail(PARAPET_ERR_ARGUMENT,
-                        "the file %s would lie inside a Zarr store, which has %s there; choose another directory",
-                        work->path, documents[i]);
-    }
+    char *directory = NULL, *found = NULL;
+    parapet_status status = name_directory(work->path, &directory);
+    if (status == PARAPET_OK)
+        status = pp_posix_find_above(directory, documents, sizeof documents / sizeof documents[0], &found);
+    if (status == PARAPET_OK && found != NULL)
+        status = pp_fail(PARAPET_ERR_ARGUMENT,
+                         "the file %s would lie inside a Zarr store, which has %s; choose another directory",
+                         work->path, found);
+    pp_free(found);
+    pp_free(directory);
     return status;
 }
 
@@ -275,14 +282,14 @@ static parapet_status fill_file(file_writing *work)
         (status = pass_on_arrays(work, false)) != PARAPET_OK ||
         (work->request->verify && (status = pass_on_arrays(work, true)) != PARAPET_OK))
         return status;
-    return pp_comm_agree(work->comm, "writing a file", pp_shared_sync(work->file));
+    return pp_comm_agree(work->comm, "writing a file", pp_shared_finish(work->file));
 }
 
 /* Rank 0. Something may have come there meanwhile. */
 static parapet_status publish(const file_writing *work)
 {
-    parapet_status status = pp_writer_stage(work->writer);
-    if (status == PARAPET_OK)
+    parapet_status status = check_target(work);
+    if (status == PARAPET_OK && (status = pp_writer_stage(work->writer)) == PARAPET_OK)
         status =
             pp_writer_publish(work->writer, work->request->overwrite ? PP_PUBLISH_REPLACE : PP_PUBLISH_EXCLUSIVE);
     if (status == PARAPET_ERR_EXISTS)
@@ -297,7 +304,7 @@ static parapet_status write_file(file_writing *work)
     begin_progress(work);
     if (status != PARAPET_OK || (status = fill_file(work)) != PARAPET_OK)
         return status;
-    pp_shared_close(work->file);
+    pp_shared_free(work->file);
     work->file = NULL;
     return pp_comm_agree(work->comm, "naming a file", pp_comm_rank(work->comm) == 0 ? publish(work) : PARAPET_OK);
 }
@@ -339,7 +346,7 @@ static void describe(const parapet_file_request *request, pp_call *call)
 static void clear(file_writing *work)
 {
     size_t i;
-    pp_shared_close(work->file);
+    pp_shared_free(work->file);
     pp_writer_free(work->writer);
     pp_store_free(work->directory);
     for (i = 0; i < work->count && work->arrays != NULL; i++)

@@ -68,7 +68,7 @@ parapet_status pp_shared_open(pp_store *store, const char *key, pp_shared **shar
     if (status == PARAPET_OK)
         *shared = self;
     else
-        pp_shared_close(self);
+        pp_shared_free(self);
     return status;
 }
 
@@ -109,14 +109,19 @@ parapet_status pp_shared_read(pp_shared *shared, uint64_t offset, void *data, si
     return status;
 }
 
-parapet_status pp_shared_sync(pp_shared *shared)
+parapet_status pp_shared_finish(pp_shared *shared)
 {
-    if (shared->is_durable && fdatasync(shared->descriptor) != 0)
-        return pp_posix_fail_write(errno, "flush", shared->key);
-    return PARAPET_OK;
+    int descriptor = shared->descriptor;
+    parapet_status status = PARAPET_OK;
+    if (shared->is_durable && fdatasync(descriptor) != 0)
+        status = pp_posix_fail_write(errno, "flush", shared->key);
+    shared->descriptor = -1;
+    if (close(descriptor) != 0 && status == PARAPET_OK)
+        status = pp_posix_fail_write(errno, "close", shared->key);
+    return status;
 }
 
-void pp_shared_close(pp_shared *shared)
+void pp_shared_free(pp_shared *shared)
 {
     if (shared == NULL)
         return;

@@ -292,6 +292,9 @@ bool pp_posix_is_file(const char *path);
 bool pp_posix_is_directory(const char *path);
 bool pp_posix_is_link(const char *path);
 
+/* Looks for one of these names in a directory and in all those above it; *found is its path, or NULL. */
+parapet_status pp_posix_find_above(const char *directory, const char *const *names, size_t count, char **found);
+
 /* The directory that a file is in, and the file's key there; free the key with pp_free. */
 parapet_status pp_store_posix_build_around(pp_store **store, const char *path, const pp_posix_options *options,
                                            char **key);
@@ -307,8 +310,10 @@ typedef struct pp_shared pp_shared;
 parapet_status pp_shared_open(pp_store *store, const char *key, pp_shared **shared);
 parapet_status pp_shared_write(pp_shared *shared, uint64_t offset, const void *data, size_t bytes);
 parapet_status pp_shared_read(pp_shared *shared, uint64_t offset, void *data, size_t bytes);
-parapet_status pp_shared_sync(pp_shared *shared); /* makes durable what this process has written */
-void pp_shared_close(pp_shared *shared);          /* takes NULL */
+/* This process has written all it has to: makes it durable, and closes the object. What storage has put off until
+ * then may fail here. */
+parapet_status pp_shared_finish(pp_shared *shared);
+void pp_shared_free(pp_shared *shared); /* takes NULL */
 
 /* What its mount says about locks. */
 void pp_store_posix_trust(const pp_store *store, pp_lock_trust *trust);

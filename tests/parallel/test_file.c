@@ -95,6 +95,16 @@ static void check_given_up(parapet_store *store, const char *path)
     launch_expect(&run, entries() == 2, "nothing is left of what was given up");
 }
 
+/* A shard has no document beside it; the one of its array is above. */
+static void check_inside_store(parapet_store *store, const char *url)
+{
+    char path[700];
+    parapet_file_request request = {.source = store, .source_path = "a", .file = path, .overwrite = 1};
+    (void)snprintf(path, sizeof path, "raw:%s/a/c/0", url);
+    launch_expect(&run, LAUNCH_AGREED(&run, parapet_file_write(&request, NULL)) == PARAPET_ERR_ARGUMENT,
+                  "a shard is not replaced");
+}
+
 int main(int argc, char **argv)
 {
     parapet_store_options options = {.progress = note};
@@ -110,6 +120,7 @@ int main(int argc, char **argv)
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_READ, &options))) {
         check_whole(store, path);
         check_given_up(store, other);
+        check_inside_store(store, url);
         (void)LAUNCH_OK(&run, parapet_store_close(&store));
     }
     (void)launch_case_end(&run, "a file that all ranks write");

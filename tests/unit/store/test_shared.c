@@ -41,8 +41,8 @@ static void close_shared(sharing *used)
 {
     int i;
     for (i = 0; i < WRITERS; i++) {
-        assert_ok(pp_shared_sync(used->shared[i]));
-        pp_shared_close(used->shared[i]);
+        assert_ok(pp_shared_finish(used->shared[i]));
+        pp_shared_free(used->shared[i]);
     }
 }
 
