@@ -756,7 +756,8 @@ typedef struct parapet_file_request {
 /* [collective] Writes an array, or the arrays of a group, to one file: netCDF in the classic format (CDF-5), NumPy's
  * .npy, or the bare elements. All ranks write, each at its offsets, to a temporary file beside it, for which space is
  * taken first, and which gets its name when it is complete. After a failure, or when the progress callback of the
- * source store ends it (PARAPET_ERR_CANCELLED), there is no new file, and one that was to be replaced is still there.
+ * source store ends it (PARAPET_ERR_CANCELLED), there is no new file, and one that was to be replaced is still there;
+ * only if making the new name durable is what failed, it is the new one.
  * Links, directories and what is in a Zarr store are never replaced. The bytes do not depend on the number of ranks.
  * Buffers stay within memory_bytes of the source store. Everything of attributes and names that the format cannot say
  * is left out, and listed in left_out, a line each; an array that it cannot hold is refused

@@ -7,6 +7,7 @@
 static parapet_status build_parts(parapet_array_parts *list, parapet_array *array, int64_t displacement,
                                   MPI_Datatype filetype, void *data)
 {
+    parapet_store *store = pp_array_store(array);
     const pp_type *type = &pp_array_document_of(array)->type;
     pp_element element = {type->id, type->element_bytes, type->name};
     const pp_pattern *pattern = NULL;
@@ -14,10 +15,11 @@ static parapet_status build_parts(parapet_array_parts *list, parapet_array *arra
     parapet_status status = pp_array_check_usable(array);
     if (status != PARAPET_OK || (status = pp_array_check_readable(array)) != PARAPET_OK)
         return status;
-    pp_patterns_init(&set, pp_store_budget(pp_array_store(array)));
+    pp_patterns_init(&set, pp_store_budget(store));
     if ((status = pp_datatype_read(&set, &element, filetype, &pattern)) == PARAPET_OK)
         status = pp_part_list_build(list, array, pattern, displacement, data);
     pp_patterns_clear(&set);
+    pp_counters_plan(pp_store_counters(store), pp_budget_peak(pp_store_budget(store)));
     return status;
 }
 

@@ -29,8 +29,11 @@ static int64_t length_of(const pp_indices *indices, int64_t run)
 static int64_t count_elements(const pp_indices *indices)
 {
     int64_t count = 1;
-    int d;
-    for (d = 0; d < indices->tiling->shards.ndim; d++)
+    int d, ndim = indices->tiling->shards.ndim;
+    for (d = 0; d < ndim; d++)
+        if (indices->shape[d] == 0)
+            return 0; /* the others may have any product */
+    for (d = 0; d < ndim; d++)
         count *= indices->shape[d];
     return count;
 }

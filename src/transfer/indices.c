@@ -56,6 +56,8 @@ static size_t served_bytes(const listing *self, const pp_shard_range *range)
 static bool fits(const listing *self, size_t room)
 {
     size_t own = own_bytes(self), served = served_bytes(self, &self->range), sum;
+    if (self->post.served_sums.elements > PP_PICK_MOST_PLACES)
+        return false; /* their places would not fit picks */
     if (self->range.end - self->range.from > 1)
         return own <= room / OWN_PART && served <= room / SERVED_PART;
     return pp_add_size_fits(own, served, &sum) && sum <= room;
