@@ -62,40 +62,35 @@ static void free_numbers(const int64_t *numbers)
     free((void *)(uintptr_t)numbers);
 }
 
-parapet_status parapet_fortran_array_write_points(parapet_array *array, const CFI_cdesc_t *data,
-                                                  const int64_t *points, const int64_t *extents)
+static parapet_status move_points(parapet_status (*move)(parapet_array *, const parapet_points *),
+                                  parapet_array *array, const CFI_cdesc_t *data, const int64_t *points,
+                                  const int64_t *extents)
 {
     parapet_points made;
     parapet_status status;
     shim_begin();
     made = describe_points(array, data, points, extents);
-    status = parapet_array_write_points(array, &made);
+    status = move(array, &made);
     free_numbers(made.coordinates);
     return status;
+}
+
+parapet_status parapet_fortran_array_write_points(parapet_array *array, const CFI_cdesc_t *data,
+                                                  const int64_t *points, const int64_t *extents)
+{
+    return move_points(parapet_array_write_points, array, data, points, extents);
 }
 
 parapet_status parapet_fortran_array_read_points(parapet_array *array, const CFI_cdesc_t *data, const int64_t *points,
                                                  const int64_t *extents)
 {
-    parapet_points made;
-    parapet_status status;
-    shim_begin();
-    made = describe_points(array, data, points, extents);
-    status = parapet_array_read_points(array, &made);
-    free_numbers(made.coordinates);
-    return status;
+    return move_points(parapet_array_read_points, array, data, points, extents);
 }
 
 parapet_status parapet_fortran_array_read_points_local(parapet_array *array, const CFI_cdesc_t *data,
                                                        const int64_t *points, const int64_t *extents)
 {
-    parapet_points made;
-    parapet_status status;
-    shim_begin();
-    made = describe_points(array, data, points, extents);
-    status = parapet_array_read_points_local(array, &made);
-    free_numbers(made.coordinates);
-    return status;
+    return move_points(parapet_array_read_points_local, array, data, points, extents);
 }
 
 static int64_t sum_of(const int64_t *lengths, int64_t count)
@@ -128,39 +123,34 @@ static parapet_runs describe_runs(parapet_array *array, const CFI_cdesc_t *data,
     return made;
 }
 
-parapet_status parapet_fortran_array_write_runs(parapet_array *array, const CFI_cdesc_t *data, const int64_t *starts,
-                                                const int64_t *lengths, const int64_t *extents)
+static parapet_status move_runs(parapet_status (*move)(parapet_array *, const parapet_runs *), parapet_array *array,
+                                const CFI_cdesc_t *data, const int64_t *starts, const int64_t *lengths,
+                                const int64_t *extents)
 {
     parapet_runs made;
     parapet_status status;
     shim_begin();
     made = describe_runs(array, data, starts, lengths, extents);
-    status = parapet_array_write_runs(array, &made);
+    status = move(array, &made);
     free_numbers(made.starts);
     return status;
+}
+
+parapet_status parapet_fortran_array_write_runs(parapet_array *array, const CFI_cdesc_t *data, const int64_t *starts,
+                                                const int64_t *lengths, const int64_t *extents)
+{
+    return move_runs(parapet_array_write_runs, array, data, starts, lengths, extents);
 }
 
 parapet_status parapet_fortran_array_read_runs(parapet_array *array, const CFI_cdesc_t *data, const int64_t *starts,
                                                const int64_t *lengths, const int64_t *extents)
 {
-    parapet_runs made;
-    parapet_status status;
-    shim_begin();
-    made = describe_runs(array, data, starts, lengths, extents);
-    status = parapet_array_read_runs(array, &made);
-    free_numbers(made.starts);
-    return status;
+    return move_runs(parapet_array_read_runs, array, data, starts, lengths, extents);
 }
 
 parapet_status parapet_fortran_array_read_runs_local(parapet_array *array, const CFI_cdesc_t *data,
                                                      const int64_t *starts, const int64_t *lengths,
                                                      const int64_t *extents)
 {
-    parapet_runs made;
-    parapet_status status;
-    shim_begin();
-    made = describe_runs(array, data, starts, lengths, extents);
-    status = parapet_array_read_runs_local(array, &made);
-    free_numbers(made.starts);
-    return status;
+    return move_runs(parapet_array_read_runs_local, array, data, starts, lengths, extents);
 }

@@ -156,15 +156,6 @@ size_t pp_picks_find_shared(const pp_pick *picks, size_t count)
     return count;
 }
 
-int64_t pp_picks_element_count(const pp_pick *picks, size_t count)
-{
-    int64_t sum = 0;
-    size_t i;
-    for (i = 0; i < count; i++)
-        sum += pp_pick_count(&picks[i]);
-    return sum;
-}
-
 /* ---- Travelling ---- */
 
 /* The next bytes that lie together, at most so many; NULL: there are no more. */

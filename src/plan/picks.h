@@ -69,9 +69,6 @@ size_t pp_picks_find(const pp_pick *picks, size_t count, int64_t index);
  * none. */
 size_t pp_picks_find_shared(const pp_pick *picks, size_t count);
 
-/* Elements of all of them. */
-int64_t pp_picks_element_count(const pp_pick *picks, size_t count);
-
 /* The memory of picks as a stream of bytes, one pick after the other: how it travels. */
 typedef struct pp_pick_stream {
     const pp_pick *picks;

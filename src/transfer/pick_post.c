@@ -7,14 +7,14 @@
 
 /* A home that this rank has picks for: those from first on. */
 typedef struct pick_home {
-    int rank;
+    int rank; /* first, for find_rank */
     size_t first, count;
     pp_pick_stream stream;
 } pick_home;
 
 /* A rank that has picks for this home. */
 typedef struct pick_sender {
-    int rank;
+    int rank; /* first, for find_rank */
     pp_pick_sums sums;
     int64_t first_place;   /* of its elements */
     int64_t arrived_picks; /* in served, from first_pick on */
@@ -22,6 +22,20 @@ typedef struct pick_sender {
     int64_t first_pick;
     size_t moved_bytes; /* of its elements */
 } pick_sender;
+
+/* The entry of a rank in homes or senders, which are sorted by rank and have it. */
+static void *find_rank(const pp_list *list, int rank)
+{
+    size_t low = 0, high = list->count;
+    while (low < high) {
+        size_t middle = low + (high - low) / 2;
+        if (*(const int *)pp_list_at(list, middle) < rank)
+            low = middle + 1;
+        else
+            high = middle;
+    }
+    return pp_list_at(list, low);
+}
 
 static size_t element_bytes(const pp_pick_post *post)
 {
@@ -77,7 +91,7 @@ size_t pp_pick_post_fixed_bytes(const pp_team *team, int64_t shards)
 static void exchange(pp_pick_post *post, bool (*next)(void *, int *, void *, size_t *),
                      void (*receive)(void *, int, const void *, size_t))
 {
-    post->next_home = post->next_pick = post->next_byte = 0;
+    post->next_home = post->next_pick = 0;
     note(post, pp_comm_exchange(post->team->comm, &(pp_exchange){.context = post, .next = next, .receive = receive}));
 }
 
@@ -224,19 +238,6 @@ static parapet_status make_room(pp_pick_post *post)
                           "listed elements");
 }
 
-static pick_sender *find_sender(const pp_pick_post *post, int rank)
-{
-    size_t low = 0, high = post->senders.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (((const pick_sender *)pp_list_at(&post->senders, middle))->rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return pp_list_at(&post->senders, low);
-}
-
 static bool next_picks(void *context, int *rank, void *parcel, size_t *bytes)
 {
     pp_pick_post *post = context;
@@ -265,7 +266,7 @@ static void receive_picks(void *context, int source, const void *parcel, size_t 
     pp_pick *served;
     if (!is_well(post))
         return;
-    sender = find_sender(post, source);
+    sender = find_rank(&post->senders, source);
     served = pp_list_at(&post->served, (size_t)(sender->first_pick + sender->arrived_picks));
     memcpy(served, parcel, bytes);
     for (i = 0; i < count; i++) {
@@ -303,7 +304,7 @@ static void receive_elements(void *context, int source, const void *parcel, size
     pick_sender *sender;
     if (!is_well(post))
         return;
-    sender = find_sender(post, source);
+    sender = find_rank(&post->senders, source);
     memcpy(post->data.data + (size_t)sender->first_place * element_bytes(post) + sender->moved_bytes, parcel, bytes);
     sender->moved_bytes += bytes;
 }
@@ -330,24 +331,14 @@ static bool next_returned(void *context, int *rank, void *parcel, size_t *bytes)
     return false;
 }
 
-static pick_home *find_home(const pp_pick_post *post, int rank)
-{
-    size_t low = 0, high = post->homes.count;
-    while (low < high) {
-        size_t middle = low + (high - low) / 2;
-        if (((const pick_home *)pp_list_at(&post->homes, middle))->rank < rank)
-            low = middle + 1;
-        else
-            high = middle;
-    }
-    return pp_list_at(&post->homes, low);
-}
-
 static void receive_returned(void *context, int source, const void *parcel, size_t bytes)
 {
     pp_pick_post *post = context;
-    if (is_well(post))
-        (void)pp_picks_scatter(&find_home(post, source)->stream, parcel, bytes);
+    pick_home *home;
+    if (!is_well(post))
+        return;
+    home = find_rank(&post->homes, source);
+    (void)pp_picks_scatter(&home->stream, parcel, bytes);
 }
 
 void pp_pick_post_return_elements(pp_pick_post *post)

@@ -26,8 +26,8 @@ typedef struct pp_pick_post {
     pp_list homes;                      /* of these, by rank */
     pp_list served;                     /* picks of all senders, whose places are in: */
     pp_buffer data;
-    size_t next_home, next_pick, next_byte; /* what is sent next */
-    pp_failure failure;                     /* the first one on this rank */
+    size_t next_home, next_pick; /* what is sent next */
+    pp_failure failure;          /* the first one on this rank */
 } pp_pick_post;
 
 void pp_pick_post_init(pp_pick_post *post, const pp_team *team, const pp_target *target, const pp_indices *indices,
