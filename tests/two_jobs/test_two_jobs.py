@@ -13,6 +13,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import threading
 
 RANKS = 2
 NAMES = ["create", "write shards", "write chunks", "resize", "attribute", "consolidate", "seal", "overwrite", "copy", "resume copy",
@@ -35,36 +36,38 @@ class Bed:
         return subprocess.Popen(self.command + [str(folder), str(job), *map(str, words)], stdout=subprocess.PIPE,
                                 stdin=subprocess.DEVNULL, text=True)
 
-    def end(self, process):
-        """What it printed; a launcher that does not end is one failure more."""
-        try:
-            out, _ = process.communicate(timeout=PATIENCE)
-        except subprocess.TimeoutExpired:
-            process.terminate()
-            print("a job does not end")
+    def end(self, process, is_shown=True):
+        """Shows what it prints as it comes: long forms run for hours. A launcher that does not end is one failure more."""
+        def give_up():
+            print("a job does not end", flush=True)
             self.failed = True
-            return ""
-        return out
+            process.terminate()
+
+        timer = threading.Timer(PATIENCE, give_up)
+        timer.start()
+        for line in process.stdout:
+            print(line if is_shown else "", end="", flush=True)
+        process.wait()
+        timer.cancel()
 
     def race(self, *words):
-        """Both jobs to their end; the lines of the table."""
+        """Both jobs to their end; the first prints the lines of the table."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="parapet-two-jobs-"))
         second = self.start(folder, 1, *words)
         first = self.start(folder, 0, *words)
-        out = self.end(first)
+        self.end(first)
         if first.returncode != 0:
             second.terminate()
         self.end(second)
         self.failed = self.failed or first.returncode != 0 or second.returncode != 0
         shutil.rmtree(folder)
-        return out
 
     def kill(self, number, pair):
         """One race in which the second job is killed. The first one judges when nothing of it is left."""
         folder = pathlib.Path(tempfile.mkdtemp(prefix="parapet-two-jobs-"))
         words = [number, self.seed, *pair, "kill"]
         first, second = self.start(folder, 0, *words), self.start(folder, 1, *words)
-        self.end(second)
+        self.end(second, is_shown=False)
         (folder / "gone").touch()
         self.end(first)
         self.failed = self.failed or first.returncode != 0
@@ -74,14 +77,15 @@ class Bed:
 def main():
     bed = Bed(sys.argv[1], sys.argv[2])
     races, dangerous, kills, stride = map(int, sys.argv[3:7])
-    print(f"seed {bed.seed}\n\n| one job | the other | told |\n|---|---|---|")
-    print(bed.race(races, bed.seed), end="")
+    print(f"seed {bed.seed}\n\n| one job | the other | told |\n|---|---|---|", flush=True)
+    bed.race(races, bed.seed)
     for pair in DANGEROUS if dangerous else []:
-        print(bed.race(dangerous, bed.seed, *map(NAMES.index, pair)), end="", flush=True)
+        bed.race(dangerous, bed.seed, *map(NAMES.index, pair))
     pairs = [(first, second) for first in range(len(NAMES)) for second in range(len(NAMES))][::stride]
     for pair in pairs:
         for number in range(kills):
             bed.kill(number, pair)
+        print(f"\n{kills} kills of {NAMES[pair[1]]} beside {NAMES[pair[0]]}" if kills > 1 else "", end="", flush=True)
     print(f"\n{kills} kills of each of {len(pairs)} pairs")
     return 1 if bed.failed else 0
 

@@ -238,6 +238,7 @@ static void print_pair(const course *of, int first, int second)
                 printf(" %s/%s %lld", short_name(one), short_name(other),
                        (long long)of->counts[first][second][one][other]);
     printf(" |\n");
+    (void)fflush(stdout);
 }
 
 static void run_pair(course *of, int first, int second)
