@@ -14,7 +14,8 @@ typedef struct consolidation {
     size_t base_bytes; /* of the path of the group, with its slash */
     pp_documents *documents;
     int64_t document_count;
-    bool is_flat; /* only the arrays of the group itself; what is not Zarr is not looked at */
+    const pp_gathered *gathered; /* or NULL */
+    bool is_flat;                /* only the arrays of the group itself; what is not Zarr is not looked at */
 } consolidation;
 
 /* A group below the one that is consolidated, or that one. */
@@ -54,6 +55,8 @@ static parapet_status add_document(consolidation *job, const char *path, int dep
     }
     if (status == PARAPET_OK && is_group)
         pp_json_remove(node.json, "consolidated_metadata");
+    if (status == PARAPET_OK && job->gathered != NULL)
+        status = job->gathered->visit(job->gathered->context, path + job->base_bytes, node.digest);
     if (status == PARAPET_OK)
         status = pp_documents_add(job->documents, path + job->base_bytes, node.json);
     job->document_count += status == PARAPET_OK;
@@ -92,10 +95,10 @@ static parapet_status gather(void *context, pp_documents *documents)
 }
 
 parapet_status pp_metadata_print(parapet_store *store, const char *path, bool is_flat,
-                                 const pp_group_document *document, pp_text *text)
+                                 const pp_group_document *document, const pp_gathered *gathered, pp_text *text)
 {
     size_t base = path[0] != '\0' ? strlen(path) + 1 : 0;
-    consolidation job = {.store = store, .path = path, .base_bytes = base, .is_flat = is_flat};
+    consolidation job = {.store = store, .path = path, .base_bytes = base, .gathered = gathered, .is_flat = is_flat};
     parapet_status status;
     pp_text_init_within(text, &store->budget, "consolidated metadata");
     status = pp_group_document_print_with(document, gather, &job, text);
@@ -107,7 +110,7 @@ static parapet_status print_with_metadata(parapet_group *group, pp_group_documen
                                           pp_text *text)
 {
     (void)argument;
-    return pp_metadata_print(group->store, group->path, false, changed, text);
+    return pp_metadata_print(group->store, group->path, false, changed, NULL, text);
 }
 
 /* While the group is held, nobody below it can change a document that was gathered. */

@@ -488,14 +488,49 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
 
 /* ---- Commit ---- */
 
+/* Documents of a generation as they are stored when it is committed, against its record. */
+typedef struct comparison {
+    const pp_commit *commit;
+    size_t same;
+} comparison;
+
+/* What the record does not name is somebody else's. */
+static parapet_status compare_with_record(void *context, const char *name,
+                                          const unsigned char digest[PP_SHA256_BYTES])
+{
+    comparison *self = context;
+    const pp_commit_array *array = pp_commit_find(self->commit, name);
+    if (array == NULL)
+        return PARAPET_OK;
+    if (memcmp(array->document, digest, PP_SHA256_BYTES) != 0)
+        return pp_fail(PARAPET_ERR_STALE,
+                       "%s/%s/zarr.json is not what this checkpoint has put there: something else has changed it",
+                       self->commit->group, name);
+    self->same++;
+    return PARAPET_OK;
+}
+
+static parapet_status check_complete(const comparison *compared)
+{
+    if (compared->same == compared->commit->array_count)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_STALE,
+                   "%s has %zu of the %zu arrays that were put into it: something else has removed "
+                   "the others",
+                   compared->commit->group, compared->same, compared->commit->array_count);
+}
+
 /* The generation's own document, and its digest for the record. */
 static parapet_status write_group(parapet_checkpoint *checkpoint)
 {
     pp_group_document document = {.zarr_format = 3, .attributes = pp_json_share(checkpoint->attributes)};
+    comparison compared = {.commit = &checkpoint->commit};
+    pp_gathered gathered = {.visit = compare_with_record, .context = &compared};
     pp_text text = {0};
     parapet_status status;
-    if ((status = pp_metadata_print(checkpoint->store, checkpoint->group_path, true, &document, &text)) ==
-        PARAPET_OK) {
+    pp_commit_sort(&checkpoint->commit);
+    status = pp_metadata_print(checkpoint->store, checkpoint->group_path, true, &document, &gathered, &text);
+    if (status == PARAPET_OK && (status = check_complete(&compared)) == PARAPET_OK) {
         pp_sha256_of(text.data, text.bytes, checkpoint->commit.document);
         status = pp_node_write(checkpoint->store, checkpoint->group_path, PARAPET_NODE_GROUP, text.data, text.bytes,
                                PP_PUBLISH_EXCLUSIVE);

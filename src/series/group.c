@@ -85,7 +85,7 @@ static parapet_status write_held(parapet_series *series, int64_t steps, pp_json 
     if (status == PARAPET_OK && (status = renew_attributes(series, steps, attributes, &document)) == PARAPET_OK) {
         pp_json_free(document.consolidated_metadata);
         document.consolidated_metadata = NULL;
-        status = steps >= 0 ? pp_metadata_print(series->store, series->path, true, &document, &text)
+        status = steps >= 0 ? pp_metadata_print(series->store, series->path, true, &document, NULL, &text)
                             : pp_group_document_print(&document, &text);
     }
     if (status == PARAPET_OK)

@@ -41,12 +41,29 @@ static int compare_names(const void *a, const void *b)
     return strcmp(((const pp_commit_array *)a)->name, ((const pp_commit_array *)b)->name);
 }
 
+void pp_commit_sort(pp_commit *commit)
+{
+    if (commit->array_count > 0)
+        qsort(commit->arrays, commit->array_count, sizeof commit->arrays[0], compare_names);
+}
+
+static int compare_with_name(const void *name, const void *array)
+{
+    return strcmp(name, ((const pp_commit_array *)array)->name);
+}
+
+const pp_commit_array *pp_commit_find(const pp_commit *commit, const char *name)
+{
+    return commit->array_count == 0
+               ? NULL
+               : bsearch(name, commit->arrays, commit->array_count, sizeof commit->arrays[0], compare_with_name);
+}
+
 void pp_commit_print(pp_commit *commit, pp_text *text)
 {
     char digest[PP_SHA256_HEX_BYTES];
     size_t i;
-    if (commit->array_count > 0)
-        qsort(commit->arrays, commit->array_count, sizeof commit->arrays[0], compare_names);
+    pp_commit_sort(commit);
     pp_sha256_print(commit->document, digest);
     pp_text_add(text, FIRST_LINE "\ngeneration %lld\ngroup %s\ndurable %s\ndocument %s\n",
                 (long long)commit->generation, commit->group, commit->is_durable ? "yes" : "no", digest);

@@ -45,6 +45,10 @@ void pp_commit_clear(pp_commit *commit);
 /* Takes a copy of the name. */
 parapet_status pp_commit_add(pp_commit *commit, const char *name, const unsigned char document[PP_SHA256_BYTES]);
 
+void pp_commit_sort(pp_commit *commit); /* the arrays, by name */
+/* One of its arrays, which are sorted; NULL: it has none of that name. */
+const pp_commit_array *pp_commit_find(const pp_commit *commit, const char *name);
+
 /* Sorts the arrays by name. */
 void pp_commit_print(pp_commit *commit, pp_text *text);
 
