@@ -5,7 +5,7 @@
  *             level=3 (the default: one collective call), and any option of a store, such as holes=skip
  *
  * level=2 reads by one local call, level=0 by one local call for each run. Writing is always collective: there are no
- * local writes. */
+ * local writes. Boxes are parts, and points are runs of the flat index. */
 #include "own_file.h"
 #include "pattern.h"
 
@@ -13,7 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-static const char *const own_words[] = {"level", "chunks", "shards", "plain", NULL};
+static const char *const own_words[] = {"level", "chunks", "shards", "plain", "few", NULL};
 
 static void fpp_write(const bench_case *c)
 {
@@ -105,6 +105,65 @@ static parapet_part *make_parts(const bench_pattern *pattern)
     return parts;
 }
 
+/* What a rank has, as it is handed over. */
+typedef struct holdings {
+    int part_count;
+    parapet_part *parts;
+    parapet_runs runs; /* of points: has a count if there are any */
+} holdings;
+
+static parapet_runs make_runs(const bench_pattern *pattern)
+{
+    int64_t *starts = calloc((size_t)pattern->point_count, sizeof *starts);
+    int64_t *lengths = calloc((size_t)pattern->point_count, sizeof *lengths);
+    if (starts == NULL || lengths == NULL)
+        bench_die("runs", "no memory");
+    for (int64_t i = 0; i < pattern->point_count; i++) {
+        starts[i] = pattern->points[i] * BENCH_POINT_DOUBLES;
+        lengths[i] = BENCH_POINT_DOUBLES;
+    }
+    return (parapet_runs){
+        .count = pattern->point_count, .starts = starts, .lengths = lengths, .data = pattern->head.data};
+}
+
+static holdings make_holdings(const bench_pattern *pattern)
+{
+    holdings own = {.part_count = pattern->box_count};
+    if (pattern->points != NULL)
+        own.runs = make_runs(pattern);
+    else
+        own.parts = make_parts(pattern);
+    return own;
+}
+
+static void free_holdings(holdings *own)
+{
+    free((void *)(uintptr_t)own->runs.starts);
+    free((void *)(uintptr_t)own->runs.lengths);
+    free(own->parts);
+}
+
+static void write_holdings(parapet_array *array, const holdings *own)
+{
+    must(own->runs.count > 0 ? parapet_array_write_runs(array, &own->runs)
+                             : parapet_array_write(array, own->parts, own->part_count),
+         "writing");
+}
+
+static void read_together(parapet_array *array, const holdings *own)
+{
+    must(own->runs.count > 0 ? parapet_array_read_runs(array, &own->runs)
+                             : parapet_array_read(array, own->parts, own->part_count),
+         "reading together");
+}
+
+static void read_alone(parapet_array *array, const holdings *own)
+{
+    must(own->runs.count > 0 ? parapet_array_read_runs_local(array, &own->runs)
+                             : parapet_array_read_local(array, own->parts, own->part_count),
+         "reading alone");
+}
+
 static int64_t crossed_bytes;
 
 static int64_t parapet_bench_crossed(void)
@@ -123,7 +182,7 @@ static void parapet_bench_write(const bench_case *c)
 {
     const bench_pattern *pattern = bench_pattern_of(c);
     int64_t chunks[BENCH_MOST_NDIM], shards[BENCH_MOST_NDIM];
-    parapet_part *parts = make_parts(pattern);
+    holdings own = make_holdings(pattern);
     parapet_store *store = open_store(c, PARAPET_CREATE);
     parapet_array *array = NULL;
     parapet_array_spec spec = {.type = PARAPET_FLOAT64,
@@ -135,11 +194,11 @@ static void parapet_bench_write(const bench_case *c)
                                .no_checksum = atoi(bench_option(c, "plain", "0"))};
     must(parapet_array_create(&array, store, "a", &spec), "making the array");
     bench_clock_start();
-    must(parapet_array_write(array, parts, pattern->box_count), "writing");
+    write_holdings(array, &own);
     bench_clock_stop();
     count_crossed(store);
     close_all(store, array);
-    free(parts);
+    free_holdings(&own);
 }
 
 static void read_run(const bench_pattern *pattern, const bench_box *run, void *array)
@@ -151,21 +210,21 @@ static void read_run(const bench_pattern *pattern, const bench_box *run, void *a
 static void parapet_bench_read(const bench_case *c)
 {
     const bench_pattern *pattern = bench_pattern_of(c);
-    parapet_part *parts = make_parts(pattern);
+    holdings own = make_holdings(pattern);
     parapet_store *store = open_store(c, PARAPET_READ);
     parapet_array *array = NULL;
     int level = atoi(bench_option(c, "level", "3"));
     must(parapet_array_open(&array, store, "a"), "opening the array");
     bench_clock_start();
     if (level == 0)
-        bench_pattern_runs(pattern, read_run, array);
+        bench_pattern_few_runs(pattern, read_run, array);
     else if (level == 2)
-        must(parapet_array_read_local(array, parts, pattern->box_count), "reading alone");
+        read_alone(array, &own);
     else
-        must(parapet_array_read(array, parts, pattern->box_count), "reading together");
+        read_together(array, &own);
     bench_clock_stop();
     close_all(store, array);
-    free(parts);
+    free_holdings(&own);
 }
 
 int main(int argc, char **argv)

@@ -5,15 +5,15 @@
 
     dist3d    512^3 doubles, a block for each rank of a mesh
     btio      162^3 cells of 5 doubles, diagonal multipartitioning: on q^2 ranks q boxes each
-    unstruc   8 million points of 64 bytes through a random map: waits for calls that take lists of indices, and is
-              reported as not available
+    unstruc   8 million points of 8 doubles, which a random map deals out to the ranks
 
 What is timed, all under Open MPI: writing up to durable data, and reading with a cold page cache, without opening and
 closing, which programs do once. Level 3 is one collective call for all boxes; level 2 one call of each rank for its boxes, without the others;
-level 0 one such call for each contiguous run. Parapet has no independent writes, so its levels 0 and 2 only read;
+level 0 one such call for each contiguous run (of unstruc, for 100,000 points in all). Parapet has no independent writes, so its levels 0 and 2 only read;
 those of MPI-IO, whose names are romio321 and ompio, also write, for information.
 
-    natural   checksummed chunks of 64^3 (btio: of a third, a half or all of a cell), a shard for each box
+    natural   checksummed chunks of 64^3 (btio: of a third, a half or all of a cell; unstruc: of 8192 points), a shard
+              for each box (unstruc: as many shards as ranks)
     default   checksummed, chunks and shards as the library chooses them
     rows      not checksummed, chunks of one plane: the same order of bytes as in the file of MPI-IO, so that there are
               runs with holes. holes=read and holes=skip are forced: "always sieve" and "never sieve"
@@ -21,10 +21,10 @@ those of MPI-IO, whose names are romio321 and ompio, also write, for information
 A file per process (fpp) is timed several times in a round, everything else once, in an order that is rotated each
 round. Wanted is, as the median of the ratios within a round:
 
-    level 3              2 times the better of the two MPI-IOs, or 0.85 of fpp if that is less
+    level 3              2 times the better of the two MPI-IOs, or, but for unstruc, 0.85 of fpp if that is less
     level 2, holes=...   reading: 0.9 of the better of "always" and "never", and the better of the two MPI-IOs
 
-With --quick (256^3, 102^3, and two rounds) the exit status is 0 if at least half of each of these is reached.
+With --quick (256^3, 102^3, 512 K points, and two rounds) the exit status is 0 if at least half of each of these is reached.
 
     --case pattern=btio,ranks=4+9,fs=ext4,level=2+3,rounds=5,edge=162      only these; 4+9 means both
     --case ...,peers=none      without MPI-IO; peers=romio321 only that one
@@ -47,7 +47,9 @@ QUICK_PART = 0.5 # of a goal: small arrays on a shared machine vary by that much
 LEVELS = ("3", "2", "0")
 PEERS = ("romio321", "ompio")
 ROWS_SHARD_BYTES = 64 << 20
-NOT_AVAILABLE = "UNSTRUC, 8 million points of 64 bytes: waits for calls that take lists of indices"
+POINT_DOUBLES, POINT_BYTES = 8, 64
+FEW_POINTS = 100000 # at level 0
+PATTERNS = ("dist3d", "btio", "unstruc")
 
 
 class Level(Method):
@@ -71,7 +73,7 @@ class PatternSelection(Selection):
 
     def __init__(self, options):
         self.level = list(LEVELS)
-        self.pattern = ["dist3d", "btio"]
+        self.pattern = list(PATTERNS)
         super().__init__(options)
 
     def set_defaults(self):
@@ -80,7 +82,7 @@ class PatternSelection(Selection):
         self.set_size()
 
     def narrow(self, name, value):
-        known = {"level": LEVELS, "pattern": ("dist3d", "btio"), "fs": ("tmpfs", "ext4")}.get(name)
+        known = {"level": LEVELS, "pattern": PATTERNS, "fs": ("tmpfs", "ext4")}.get(name)
         if known is not None:
             if not set(value.split("+")) <= set(known):
                 sys.exit(f"bench: {name} may be {' or '.join(known)}, not {value}")
@@ -130,6 +132,14 @@ class PatternSelection(Selection):
     def limits(self, fs):
         return [Level("limit", "fpp", "bench_noncontiguous", ["fpp"])]
 
+    def moved(self, name):
+        """Bytes that a method of that name moves."""
+        return self.bytes
+
+    def least(self, peers, fpp):
+        """Bytes per second that are wanted at level 3."""
+        return min(LEAST_OF_PEERS * peers, LEAST_OF_FPP * fpp)
+
 
 class Dist3dSelection(PatternSelection):
     name = "dist3d"
@@ -177,6 +187,50 @@ class BtioSelection(PatternSelection):
         return next((extent // parts for parts in (3, 2) if extent % parts == 0 and extent // parts >= 17), extent)
 
 
+class UnstrucSelection(PatternSelection):
+    name = "unstruc"
+    chunk_points = 8192
+
+    def set_size(self):
+        self.edge = 1 << (19 if self.quick else 23)
+        self.ranks = [4] if self.quick else [4, 16]
+
+    @property
+    def shape(self):
+        return (self.edge, POINT_DOUBLES)
+
+    @property
+    def bytes(self):
+        return self.edge * POINT_BYTES
+
+    def layout_words(self, name, ranks):
+        if name == "default":
+            return []
+        if name == "natural":
+            return [f"chunks={self.chunk_points}x{POINT_DOUBLES}", f"shards={self.edge // ranks}x{POINT_DOUBLES}"]
+        points = min(self.edge, ROWS_SHARD_BYTES // POINT_BYTES)
+        return ["plain=1", f"chunks={points // 32}x{POINT_DOUBLES}", f"shards={points}x{POINT_DOUBLES}"]
+
+    def one(self, ranks, level, layout, holes=None):
+        method = super().one(ranks, level, layout, holes)
+        return self.only_few(method)
+
+    def wanted_peers(self):
+        return [self.only_few(peer) for peer in super().wanted_peers()]
+
+    @staticmethod
+    def only_few(method):
+        if method.level == "0":
+            method.arguments.append(f"few={FEW_POINTS}")
+        return method
+
+    def moved(self, name):
+        return FEW_POINTS * POINT_BYTES if name.startswith("level 0") else self.bytes
+
+    def least(self, peers, fpp):
+        return LEAST_OF_PEERS * peers
+
+
 class Pattern(Collective):
     """One pattern: run as the collective benchmark is, and judged level by level."""
 
@@ -197,7 +251,8 @@ class Pattern(Collective):
 
     def rates(self, key, name):
         """Round -> bytes per second."""
-        return {number: self.bytes / seconds for number, seconds in self.in_round(key, name).items()}
+        moved = self.selection.moved(name)
+        return {number: moved / seconds for number, seconds in self.in_round(key, name).items()}
 
     def best_rates(self, key, names):
         """The same of the fastest in each round, where all are there."""
@@ -218,9 +273,8 @@ class Pattern(Collective):
         peers = self.best_rates(key, self.peers_of(method.level))
         if method.level == "3":
             fpp = self.rates(key, "fpp")
-            wanted = {number: min(LEAST_OF_PEERS * peers[number], LEAST_OF_FPP * fpp[number])
-                      for number in peers if number in fpp}
-            yield f"of min({LEAST_OF_PEERS:.0f} x MPI-IO, {LEAST_OF_FPP} fpp)", self.of(own, wanted), 1.0
+            wanted = {number: self.selection.least(peers[number], fpp[number]) for number in peers if number in fpp}
+            yield "of what is wanted", self.of(own, wanted), 1.0
         elif method.holes == "choose":
             forced = [f"level 2, parapet rows, holes={holes}" for holes in ("read", "skip")]
             yield "of always or never", self.of(own, self.best_rates(key, forced)), LEAST_OF_FORCED
@@ -230,19 +284,21 @@ class Pattern(Collective):
         return method.kind == "parapet" and (method.level == "3" or action == "read")
 
     def is_wanted(self, method, action):
-        """Parapet's levels 0 and 2 write as level 3 does."""
-        return method.kind != "parapet" or self.is_judged(method, action)
+        """Parapet's levels 0 and 2 write as level 3 does, and so does MPI-IO where level 0 has too many points."""
+        if method.kind != "parapet":
+            return action == "read" or not (self.selection.name == "unstruc" and method.level == "0")
+        return self.is_judged(method, action)
 
     def row(self, method, key):
         fs, ranks, action = key
         samples = sorted(itertools.chain(*self.seconds[key].get(method.name, {}).values()))
         if not samples or not self.is_wanted(method, action):
             return
-        rates = [self.bytes / 1e6 / seconds for seconds in samples]
+        rates = [self.selection.moved(method.name) / 1e6 / seconds for seconds in samples]
         row = {"pattern": self.selection.name, "fs": fs, "ranks": ranks, "action": action, "kind": method.kind,
                "method": method.name, "level": method.level, "layout": method.layout, "seconds": samples,
                "median": statistics.median(rates), "low": min(rates), "high": max(rates),
-               "of_fpp": self.ratio(key, method.name, "fpp"),
+               "of_fpp": self.of(self.rates(key, method.name), self.rates(key, "fpp")),
                "of_peers": self.of(self.rates(key, method.name), self.best_rates(key, self.peers_of(method.level))),
                "crossed": self.crossed.get((fs, ranks, method.name)) if action == "write" else None}
         found = self.goals(method, key, row) if self.is_judged(method, action) else ()
@@ -272,10 +328,10 @@ class Noncontiguous:
 
     def __init__(self, options):
         self.options = options
-        patterns = [Pattern(options, choose) for choose in (Dist3dSelection, BtioSelection)]
+        patterns = [Pattern(options, choose) for choose in (Dist3dSelection, BtioSelection, UnstrucSelection)]
         self.patterns = [one for one in patterns if one.selection.name in one.selection.pattern and one.selection.ranks]
         if not self.patterns:
-            sys.exit("bench: dist3d runs on 4, 8 and 16 ranks, btio on 4, 9, 16 and 25")
+            sys.exit("bench: dist3d and unstruc run on 4, 8 and 16 ranks, btio on 4, 9, 16 and 25")
 
     def all_of(self, what):
         return [one for pattern in self.patterns for one in getattr(pattern, what)]
@@ -294,7 +350,7 @@ class Noncontiguous:
         print_table(lines)
         print(f"others had {100 * taken:.0f} % of the cores (median over the runs)"
               + ("" if taken <= MOST_TAKEN else "; NOT A QUIET MACHINE: peers lose more by it than Parapet does"))
-        for name in sorted(set().union(*(pattern.absent for pattern in self.patterns))) + [NOT_AVAILABLE]:
+        for name in sorted(set().union(*(pattern.absent for pattern in self.patterns))):
             print(f"not available: {name}")
         if self.options.markdown:
             self.patterns[0].write_markdown(lines)
@@ -304,7 +360,7 @@ class Noncontiguous:
             return
         with open(self.options.json, "w") as out:
             json.dump({"cores": os.cpu_count(), "system": platform.platform(), "taken_by_others": self.all_of("taken"),
-                       "rows": self.all_of("rows"), "not_available": [NOT_AVAILABLE],
+                       "rows": self.all_of("rows"),
                        "failures": [text for _, text in self.all_of("failures")],
                        "thresholds": [{"holds": holds, "text": text} for holds, text in self.all_of("checks")]},
                       out, indent=1)

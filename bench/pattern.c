@@ -24,7 +24,17 @@ int64_t bench_box_offset(const bench_pattern *pattern, const bench_box *box)
     return offset;
 }
 
-void bench_pattern_runs(const bench_pattern *pattern, bench_visit visit, void *context)
+static void visit_points(const bench_pattern *pattern, int64_t step, bench_visit visit, void *context)
+{
+    for (int64_t i = 0; i < pattern->point_count; i += step) {
+        bench_box run = {.start = {pattern->points[i], 0},
+                         .count = {1, BENCH_POINT_DOUBLES},
+                         .data = pattern->head.data + i * BENCH_POINT_DOUBLES};
+        visit(pattern, &run, context);
+    }
+}
+
+static void visit_boxes(const bench_pattern *pattern, bench_visit visit, void *context)
 {
     for (int b = 0; b < pattern->box_count; b++) {
         const bench_box *box = &pattern->boxes[b];
@@ -38,6 +48,18 @@ void bench_pattern_runs(const bench_pattern *pattern, bench_visit visit, void *c
                 run.data += bench_box_elements(pattern, &run);
             }
     }
+}
+
+void bench_pattern_runs(const bench_pattern *pattern, bench_visit visit, void *context)
+{
+    visit_points(pattern, 1, visit, context);
+    visit_boxes(pattern, visit, context);
+}
+
+void bench_pattern_few_runs(const bench_pattern *pattern, bench_visit visit, void *context)
+{
+    visit_points(pattern, pattern->step, visit, context);
+    visit_boxes(pattern, visit, context);
 }
 
 /* ---- The patterns ---- */
@@ -94,6 +116,44 @@ static void build_btio(bench_pattern *pattern, int64_t edge)
     }
 }
 
+/* Each number below a power of two once, in an order that looks random: every step can be undone. */
+static int64_t map(int64_t number, int bits)
+{
+    uint64_t mask = (UINT64_C(1) << bits) - 1, mixed = (uint64_t)number;
+    for (int round = 0; round < 3; round++) {
+        mixed = (mixed * UINT64_C(0x9e3779b97f4a7c15) + 0x632be5ab) & mask;
+        mixed ^= mixed >> (bits / 2 + 1);
+    }
+    return (int64_t)mixed;
+}
+
+static int compare_numbers(const void *a, const void *b)
+{
+    int64_t one = *(const int64_t *)a, other = *(const int64_t *)b;
+    return (one > other) - (one < other);
+}
+
+static void build_unstruc(bench_pattern *pattern, int64_t count)
+{
+    int64_t first, few = strtoll(bench_option(&pattern->head, "few", "0"), NULL, 10) / pattern->head.rank_count;
+    int bits = 0;
+    while (INT64_C(1) << bits < count)
+        bits++;
+    if (INT64_C(1) << bits != count)
+        bench_die("unstruc", "the number of points must be a power of two");
+    pattern->ndim = 2;
+    pattern->shape[0] = count;
+    pattern->shape[1] = BENCH_POINT_DOUBLES;
+    cut(count, pattern->head.rank_count, pattern->head.rank, &first, &pattern->point_count);
+    pattern->step = few > 0 && few < pattern->point_count ? pattern->point_count / few : 1;
+    pattern->points = calloc((size_t)pattern->point_count, sizeof pattern->points[0]);
+    if (pattern->points == NULL)
+        bench_die("the points of a rank", "no memory");
+    for (int64_t i = 0; i < pattern->point_count; i++)
+        pattern->points[i] = map(first + i, bits);
+    qsort(pattern->points, (size_t)pattern->point_count, sizeof pattern->points[0], compare_numbers);
+}
+
 static void build(bench_pattern *pattern, const char *name, const char *edge_text)
 {
     int64_t edge = strtoll(edge_text, NULL, 10);
@@ -104,7 +164,7 @@ static void build(bench_pattern *pattern, const char *name, const char *edge_tex
     else if (strcmp(name, "btio") == 0)
         build_btio(pattern, edge);
     else if (strcmp(name, "unstruc") == 0)
-        bench_die(name, "waits for calls that take lists of indices");
+        build_unstruc(pattern, edge);
     else
         bench_die(name, "no such pattern");
 }
@@ -112,12 +172,12 @@ static void build(bench_pattern *pattern, const char *name, const char *edge_tex
 static void allocate(bench_pattern *pattern)
 {
     double *next;
-    pattern->head.bytes = 0;
+    pattern->head.bytes = (size_t)pattern->point_count * BENCH_POINT_DOUBLES * sizeof(double);
     for (int b = 0; b < pattern->box_count; b++)
         pattern->head.bytes += (size_t)bench_box_elements(pattern, &pattern->boxes[b]) * sizeof(double);
     next = pattern->head.data = bench_pages(pattern->head.bytes);
     if (next == NULL)
-        bench_die("the boxes of a rank", "no memory");
+        bench_die("what a rank has", "no memory");
     for (int b = 0; b < pattern->box_count; b++) {
         pattern->boxes[b].data = next;
         next += bench_box_elements(pattern, &pattern->boxes[b]);
@@ -180,7 +240,7 @@ static void run_method(bench_pattern *pattern, const bench_method *method)
     memset(c->data, 0xff, c->bytes);
     bench_empty_page_cache(c);
     read_seconds = seconds_of(method->read, c);
-    bench_pattern_runs(pattern, check_run, &wrong);
+    bench_pattern_few_runs(pattern, check_run, &wrong);
     if (wrong != 0)
         bench_die(method->name, "what was read is not what was written");
     bench_wait_for_all();
