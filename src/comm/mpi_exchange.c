@@ -3,7 +3,9 @@
 #include "base/memory.h"
 #include "comm/mpi_internal.h"
 
-#define OUTGOING_COUNT 8
+/* Either way. With one at a time, a rank that shares its core with others would take one each time it has its turn.
+ */
+#define PARCEL_COUNT 8
 
 /* For a rank that has no memory: the others wait for its parcels, so it goes on with one at a time and fails then. */
 static unsigned char spare_parcels[2][PP_PARCEL_BYTES];
@@ -19,10 +21,9 @@ typedef struct state {
     MPI_Comm mpi_comm;
     const pp_exchange *exchange;
     bool is_filling; /* next may have more */
-    shipment outgoing[OUTGOING_COUNT];
-    int outgoing_count;
-    shipment incoming; /* one at a time, so that parcels of one sender stay in order */
-    MPI_Status incoming_status;
+    shipment outgoing[PARCEL_COUNT], incoming[PARCEL_COUNT];
+    int parcel_count;                 /* of each that have memory */
+    int first_incoming, taking_count; /* those that are being taken, around; handed over in the order of arrival */
     MPI_Request barrier;
     bool has_entered; /* the barrier */
     bool is_over;
@@ -68,7 +69,7 @@ static bool move_outgoing(state *now, bool *is_empty)
     bool has_moved = false;
     int i;
     *is_empty = true;
-    for (i = 0; i < now->outgoing_count; i++) {
+    for (i = 0; i < now->parcel_count; i++) {
         shipment *each = &now->outgoing[i];
         bool was_free = each->request == MPI_REQUEST_NULL;
         if (!is_free(now, &each->request, MPI_STATUS_IGNORE)) {
@@ -85,30 +86,41 @@ static bool move_outgoing(state *now, bool *is_empty)
     return has_moved;
 }
 
-static bool finish_receiving(state *now)
+static bool finish_first(state *now)
 {
+    shipment *first = &now->incoming[now->first_incoming];
+    MPI_Status status;
     int bytes = 0;
-    if (now->incoming.request == MPI_REQUEST_NULL || !is_free(now, &now->incoming.request, &now->incoming_status) ||
-        now->error != MPI_SUCCESS)
+    if (now->taking_count == 0 || !is_free(now, &first->request, &status) || now->error != MPI_SUCCESS)
         return false;
-    note_error(now, MPI_Get_count(&now->incoming_status, MPI_BYTE, &bytes));
-    now->exchange->receive(now->exchange->context, now->incoming_status.MPI_SOURCE, now->incoming.parcel,
-                           (size_t)bytes);
+    note_error(now, MPI_Get_count(&status, MPI_BYTE, &bytes));
+    now->first_incoming = (now->first_incoming + 1) % now->parcel_count;
+    now->taking_count--;
+    now->exchange->receive(now->exchange->context, status.MPI_SOURCE, first->parcel, (size_t)bytes);
     return true;
 }
 
-static bool begin_receiving(state *now)
+static bool begin_next(state *now)
 {
+    shipment *next = &now->incoming[(now->first_incoming + now->taking_count) % now->parcel_count];
     MPI_Message message = MPI_MESSAGE_NULL;
     int is_there = 0;
-    if (now->incoming.request != MPI_REQUEST_NULL)
+    if (now->taking_count == now->parcel_count)
         return false;
     note_error(now, MPI_Improbe(MPI_ANY_SOURCE, now->tag, now->mpi_comm, &is_there, &message, MPI_STATUS_IGNORE));
     if (!is_there || now->error != MPI_SUCCESS)
         return false;
-    note_error(now,
-               MPI_Imrecv(now->incoming.parcel, (int)PP_PARCEL_BYTES, MPI_BYTE, &message, &now->incoming.request));
+    note_error(now, MPI_Imrecv(next->parcel, (int)PP_PARCEL_BYTES, MPI_BYTE, &message, &next->request));
+    now->taking_count++;
     return true;
+}
+
+static bool repeat(bool (*step)(state *), state *now)
+{
+    bool has_moved = false;
+    while (step(now))
+        has_moved = true;
+    return has_moved;
 }
 
 /* Once the barrier is over every parcel of every rank has been taken by its receiver; what this rank has begun to
@@ -121,17 +133,17 @@ static bool move_barrier(state *now, bool has_sent_all)
         return true;
     }
     if (now->has_entered && is_free(now, &now->barrier, MPI_STATUS_IGNORE))
-        now->is_over = now->incoming.request == MPI_REQUEST_NULL;
+        now->is_over = now->taking_count == 0;
     return now->is_over;
 }
 
 static bool move(state *now)
 {
     bool is_empty, has_moved = move_outgoing(now, &is_empty);
-    has_moved |= finish_receiving(now);
+    has_moved |= repeat(finish_first, now);
     /* Not after the end: the next parcel would belong to what another rank does next. */
     if (!now->has_entered || now->barrier != MPI_REQUEST_NULL)
-        has_moved |= begin_receiving(now);
+        has_moved |= repeat(begin_next, now);
     return move_barrier(now, is_empty && !now->is_filling) || has_moved;
 }
 
@@ -167,11 +179,13 @@ static parapet_status run(state *now)
 static void set_buffers(state *now, unsigned char *memory)
 {
     int i;
-    now->outgoing_count = memory != NULL ? OUTGOING_COUNT : 1;
-    now->incoming = (shipment){memory != NULL ? memory : spare_parcels[0], MPI_REQUEST_NULL};
+    now->parcel_count = memory != NULL ? PARCEL_COUNT : 1;
+    now->incoming[0] = (shipment){spare_parcels[0], MPI_REQUEST_NULL};
     now->outgoing[0] = (shipment){spare_parcels[1], MPI_REQUEST_NULL};
-    for (i = 0; memory != NULL && i < OUTGOING_COUNT; i++)
-        now->outgoing[i] = (shipment){memory + (size_t)(i + 1) * PP_PARCEL_BYTES, MPI_REQUEST_NULL};
+    for (i = 0; memory != NULL && i < PARCEL_COUNT; i++) {
+        now->incoming[i] = (shipment){memory + (size_t)(2 * i) * PP_PARCEL_BYTES, MPI_REQUEST_NULL};
+        now->outgoing[i] = (shipment){memory + (size_t)(2 * i + 1) * PP_PARCEL_BYTES, MPI_REQUEST_NULL};
+    }
 }
 
 parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange)
@@ -187,7 +201,7 @@ parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange)
     now.tag = PP_TAG_EXCHANGE + (int)(((pp_mpi_comm *)comm)->exchanges++ % 2);
     if (comm->is_late) /* whoever is missing would be waited for once more */
         return refuse_late(comm);
-    status = pp_allocate_pages(&memory, (OUTGOING_COUNT + 1) * PP_PARCEL_BYTES);
+    status = pp_allocate_pages(&memory, (size_t)2 * PARCEL_COUNT * PP_PARCEL_BYTES);
     set_buffers(&now, memory);
     moved = run(&now);
     /* After a failure MPI may still read and write the parcels. */
