@@ -92,36 +92,35 @@ static pp_pick take_point(pp_index_walk *walk)
 {
     const pp_indices *indices = walk->indices;
     const int64_t *point = indices->points + walk->next++ * indices->tiling->shards.ndim;
-    return pp_pick_of(pp_stored_index(indices->tiling, point), walk->place++, 1);
+    return pp_pick_of(pp_stored_index_near(indices->tiling, &walk->chunk, point), walk->place++, 1);
 }
 
-/* Elements from this one to the end of its row in its chunk. */
-static int64_t row_left(const pp_indices *indices, const int64_t *element)
+/* Elements from this one to the end of its row in the chunk, which is its own. */
+static int64_t row_left(const pp_index_walk *walk, const int64_t *element)
 {
-    const pp_tiling *tiling = indices->tiling;
-    int last = tiling->shards.ndim - 1;
-    int64_t in_shard, in_chunk, left;
-    if (last < 0)
-        return 1;
-    in_shard = element[last] % tiling->shards.cell_shape[last];
-    in_chunk = in_shard % tiling->chunks.cell_shape[last];
-    left = pp_min_i64(tiling->shards.cell_shape[last] - in_shard, tiling->chunks.cell_shape[last] - in_chunk);
-    return pp_min_i64(left, indices->shape[last] - element[last]);
+    int last = walk->indices->tiling->shards.ndim - 1;
+    return last < 0 ? 1 : pp_min_i64(walk->chunk.end[last], walk->indices->shape[last]) - element[last];
+}
+
+/* The first dimension needs no division: the flat index is inside the array. */
+static void find_element(const pp_indices *indices, int64_t flat, int64_t *element)
+{
+    int d;
+    for (d = indices->tiling->shards.ndim - 1; d > 0; d--) {
+        element[d] = flat % indices->shape[d];
+        flat /= indices->shape[d];
+    }
+    element[0] = flat;
 }
 
 static pp_pick take_row(pp_index_walk *walk)
 {
-    const pp_tiling *tiling = walk->indices->tiling;
-    int64_t element[PARAPET_MAX_NDIM], flat = walk->indices->starts[walk->next] + walk->done;
-    int64_t left = length_of(walk->indices, walk->next) - walk->done, count;
+    int64_t element[PARAPET_MAX_NDIM], left = length_of(walk->indices, walk->next) - walk->done, index, count;
     pp_pick pick;
-    int d;
-    for (d = tiling->shards.ndim - 1; d >= 0; d--) {
-        element[d] = flat % walk->indices->shape[d];
-        flat /= walk->indices->shape[d];
-    }
-    count = pp_min_i64(pp_min_i64(row_left(walk->indices, element), left), PP_PICK_MOST_ELEMENTS);
-    pick = pp_pick_of(pp_stored_index(tiling, element), walk->place, count);
+    find_element(walk->indices, walk->indices->starts[walk->next] + walk->done, element);
+    index = pp_stored_index_near(walk->indices->tiling, &walk->chunk, element);
+    count = pp_min_i64(pp_min_i64(row_left(walk, element), left), PP_PICK_MOST_ELEMENTS);
+    pick = pp_pick_of(index, walk->place, count);
     walk->place += count;
     walk->done += count;
     if (count == left) {
@@ -187,9 +186,10 @@ int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *
     return count;
 }
 
-parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, pp_list *picks)
+parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, int64_t count,
+                                  pp_list *picks)
 {
-    parapet_status status = pp_list_reserve(picks, (size_t)pp_indices_count_picks(indices, range));
+    parapet_status status = pp_list_reserve(picks, (size_t)count);
     pp_index_walk walk;
     pp_pick pick;
     pp_index_walk_init(&walk, indices, range);
@@ -211,7 +211,7 @@ static void count_buckets(const pp_indices *indices, const pp_shard_range *range
         counts[(pick.index / elements - range->from) / width]++;
 }
 
-void pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range)
+int64_t pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range)
 {
     pp_shard_range searched = *range;
     while (searched.from < searched.end) {
@@ -221,14 +221,15 @@ void pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_ra
         for (i = 0; i < BUCKETS && sum + counts[i] <= most_picks; i++)
             sum += counts[i];
         if (i == BUCKETS)
-            return;
+            return sum;
         searched.from += i * width;
         range->end = searched.from;
         if (sum > 0)
-            return;
+            return sum;
         searched.end = pp_min_i64(searched.from + width, searched.end);
         range->end = searched.end;
         if (width == 1)
-            return;
+            return counts[i];
     }
+    return 0;
 }

@@ -37,7 +37,8 @@ typedef struct pp_index_walk {
     int64_t next;       /* point or run */
     int64_t place;      /* of the next element in memory */
     int64_t done;       /* elements of the run that have passed */
-    pp_pick ahead;      /* the pick that comes next, which may still grow; has count 0 if there is none */
+    pp_stored_chunk chunk;
+    pp_pick ahead; /* the pick that comes next, which may still grow; has count 0 if there is none */
 } pp_index_walk;
 
 void pp_index_walk_init(pp_index_walk *walk, const pp_indices *indices, const pp_shard_range *range);
@@ -49,11 +50,14 @@ bool pp_index_walk_next(pp_index_walk *walk, pp_pick *pick);
 /* How many picks the list has in the range. */
 int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *range);
 
-/* Appends the picks of the range to a list of pp_pick, which takes memory for exactly these. */
-parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, pp_list *picks);
+/* Appends the picks of the range to a list of pp_pick, which takes memory for exactly these; count: how many they
+ * are.
+ */
+parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, int64_t count,
+                                  pp_list *picks);
 
 /* Moves the end of the range back until it has at most so many picks, if one shard does not have more: then that
- * shard is the last. */
-void pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range);
+ * shard is the last. Returns how many it has then. */
+int64_t pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range);
 
 #endif

@@ -18,19 +18,48 @@ int64_t pp_tiling_chunk_elements(const pp_tiling *tiling)
     return pp_grid_cell_elements(&tiling->chunks);
 }
 
-int64_t pp_stored_index(const pp_tiling *tiling, const int64_t *element)
+static bool has_element(const pp_stored_chunk *chunk, const int64_t *element, int ndim)
+{
+    int d;
+    if (!chunk->is_known)
+        return false;
+    for (d = 0; d < ndim; d++)
+        if (element[d] < chunk->start[d] || element[d] >= chunk->end[d])
+            return false;
+    return true;
+}
+
+static void seek_chunk(const pp_tiling *tiling, pp_stored_chunk *found, const int64_t *element)
 {
     const pp_grid *shards = &tiling->shards, *chunks = &tiling->chunks;
-    int64_t shard = 0, chunk = 0, inside = 0;
+    int64_t shard = 0, chunk = 0;
     int d;
     for (d = 0; d < shards->ndim; d++) {
-        int64_t cell = element[d] / shards->cell_shape[d], rest = element[d] - cell * shards->cell_shape[d];
-        int64_t chunk_cell = rest / chunks->cell_shape[d];
+        int64_t cell = element[d] / shards->cell_shape[d], start = cell * shards->cell_shape[d];
+        int64_t chunk_cell = (element[d] - start) / chunks->cell_shape[d];
         shard = shard * shards->cells[d] + cell;
         chunk = chunk * chunks->cells[d] + chunk_cell;
-        inside = inside * chunks->cell_shape[d] + rest - chunk_cell * chunks->cell_shape[d];
+        found->start[d] = start + chunk_cell * chunks->cell_shape[d];
+        found->end[d] = pp_min_i64(found->start[d] + chunks->cell_shape[d], start + shards->cell_shape[d]);
     }
-    return (shard * chunks->cell_count + chunk) * pp_tiling_chunk_elements(tiling) + inside;
+    found->first = (shard * chunks->cell_count + chunk) * pp_tiling_chunk_elements(tiling);
+    found->is_known = true;
+}
+
+int64_t pp_stored_index_near(const pp_tiling *tiling, pp_stored_chunk *chunk, const int64_t *element)
+{
+    int64_t inside = 0;
+    int d;
+    if (!has_element(chunk, element, tiling->shards.ndim))
+        seek_chunk(tiling, chunk, element);
+    for (d = 0; d < tiling->shards.ndim; d++)
+        inside = inside * tiling->chunks.cell_shape[d] + element[d] - chunk->start[d];
+    return chunk->first + inside;
+}
+
+int64_t pp_stored_index(const pp_tiling *tiling, const int64_t *element)
+{
+    return pp_stored_index_near(tiling, &(pp_stored_chunk){.is_known = false}, element);
 }
 
 void pp_stored_index_element(const pp_tiling *tiling, int64_t index, int64_t *element)
@@ -109,15 +138,28 @@ static void sort_byte(pp_pick *picks, size_t count, const pp_pick_order *order, 
         sort_byte(picks + begins[bucket], begins[bucket + 1] - begins[bucket], order, shift - 8);
 }
 
+/* As lists often are that programs make once. */
+static bool is_sorted(const pp_pick *picks, size_t count, const pp_pick_order *order)
+{
+    uint64_t before = 0, number;
+    size_t i;
+    for (i = 0; i < count; i++, before = number)
+        if ((number = order->number_of(order->context, &picks[i])) < before)
+            return false;
+    return true;
+}
+
 void pp_picks_sort(pp_pick *picks, size_t count, const pp_pick_order *order)
 {
     int shift = 0;
+    if (is_sorted(picks, count, order))
+        return;
     while (shift < 56 && order->most >> shift >> 8 != 0)
         shift += 8;
     sort_byte(picks, count, order, shift);
 }
 
-static uint64_t stored_index_of(const void *context, const pp_pick *pick)
+static uint64_t stored_index_of(void *context, const pp_pick *pick)
 {
     (void)context;
     return (uint64_t)pick->index;

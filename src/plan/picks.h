@@ -49,10 +49,20 @@ int64_t pp_tiling_chunk_elements(const pp_tiling *tiling);
 int64_t pp_stored_index(const pp_tiling *tiling, const int64_t *element);
 void pp_stored_index_element(const pp_tiling *tiling, int64_t index, int64_t *element);
 
+/* A chunk that is remembered from one element to the next, because divisions take most of the time; zeros: none. */
+typedef struct pp_stored_chunk {
+    int64_t start[PARAPET_MAX_NDIM], end[PARAPET_MAX_NDIM]; /* its elements, also beyond the array */
+    int64_t first;                                          /* the stored index of the first */
+    bool is_known;
+} pp_stored_chunk;
+
+/* The same as pp_stored_index. The chunk becomes that of the element. */
+int64_t pp_stored_index_near(const pp_tiling *tiling, pp_stored_chunk *chunk, const int64_t *element);
+
 /* What picks are sorted by: a number from 0 to `most`. */
 typedef struct pp_pick_order {
-    uint64_t (*number_of)(const void *context, const pp_pick *pick);
-    const void *context;
+    uint64_t (*number_of)(void *context, const pp_pick *pick);
+    void *context;
     uint64_t most;
 } pp_pick_order;
 

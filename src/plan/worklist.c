@@ -220,17 +220,16 @@ parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, 
 /* Counts the shards that picks touch, and lists them when work is not NULL. */
 static size_t list_picked(const pp_picked *picked, pp_work *work)
 {
-    int64_t elements = pp_tiling_chunk_elements(picked->tiling), chunks = picked->tiling->chunks.cell_count;
-    int64_t last = -1;
-    size_t i, count = 0;
-    for (i = 0; i < picked->count; i++) {
-        int64_t chunk = picked->picks[i].index / elements, shard = chunk / chunks;
-        if (shard != last && work != NULL)
-            work[count] = (pp_work){.shard = shard, .first_chunk = chunk % chunks};
-        count += shard != last;
+    int64_t elements = pp_tiling_shard_elements(picked->tiling), chunk = pp_tiling_chunk_elements(picked->tiling);
+    size_t i, end, count = 0;
+    for (i = 0; i < picked->count; i = end, count++) {
+        const pp_pick *first = &picked->picks[i];
+        int64_t shard = first->index / elements, begin = shard * elements;
+        end = i + pp_picks_find(first, picked->count - i, begin + elements);
         if (work != NULL)
-            work[count - 1].last_chunk = chunk % chunks;
-        last = shard;
+            work[count] = (pp_work){.shard = shard,
+                                    .first_chunk = (first->index - begin) / chunk,
+                                    .last_chunk = (picked->picks[end - 1].index - begin) / chunk};
     }
     return count;
 }

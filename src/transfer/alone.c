@@ -27,6 +27,7 @@ typedef struct alone_read {
     const pp_transfer_array *array;
     const pp_indices *indices; /* NULL: the parts of the array */
     pp_shard_range range;      /* of this pass */
+    int64_t pick_count;        /* in it */
     pp_memory_case memory;
     size_t beside; /* bytes of the lists */
     size_t least;  /* bytes with which it can be done */
@@ -44,7 +45,7 @@ static parapet_status read_picks(const alone_read *read, const pp_memory_plan *p
     parapet_status status;
     pp_list picks;
     pp_list_init(&picks, sizeof(pp_pick), &read->alone->budget, "the list of elements");
-    if ((status = pp_indices_collect(read->indices, &read->range, &picks)) == PARAPET_OK) {
+    if ((status = pp_indices_collect(read->indices, &read->range, read->pick_count, &picks)) == PARAPET_OK) {
         picked.picks = pp_list_at(&picks, 0);
         picked.count = picks.count;
         pp_picks_sort_stored(pp_list_at(&picks, 0), picks.count, picked.tiling);
@@ -108,11 +109,11 @@ parapet_status pp_transfer_read_alone(pp_alone *alone, const pp_transfer_array *
 /* The part of the memory that a list may take; the rest is for chunks. */
 #define LIST_PART 4
 
-static void measure_range(alone_read *read)
+static void take_range(alone_read *read, int64_t pick_count)
 {
-    int64_t picks = pp_indices_count_picks(read->indices, &read->range);
-    read->memory.shard_count = pp_min_i64(picks, read->range.end - read->range.from);
-    read->beside = (size_t)picks * sizeof(pp_pick) + pp_picked_list_bytes(read->memory.shard_count);
+    read->pick_count = pick_count;
+    read->memory.shard_count = pp_min_i64(pick_count, read->range.end - read->range.from);
+    read->beside = (size_t)pick_count * sizeof(pp_pick) + pp_picked_list_bytes(read->memory.shard_count);
     read->least = find_least(read);
 }
 
@@ -121,7 +122,7 @@ static size_t find_enough(const alone_read *read)
 {
     alone_read all = *read;
     all.range = (pp_shard_range){0, read->indices->tiling->shards.cell_count};
-    measure_range(&all);
+    take_range(&all, pp_indices_count_picks(all.indices, &all.range));
     return pp_max_size(all.least, LIST_PART * all.beside);
 }
 
@@ -131,13 +132,12 @@ static void limit_range(alone_read *read)
 {
     size_t most = read->alone->budget.limit_bytes / LIST_PART;
     pp_shard_range all = read->range;
-    pp_indices_limit(read->indices, (int64_t)(most / sizeof(pp_pick)), &read->range);
-    measure_range(read);
+    take_range(read, pp_indices_limit(read->indices, (int64_t)(most / sizeof(pp_pick)), &read->range));
     if (read->beside <= 2 * most)
         return;
     read->range = all;
-    pp_indices_limit(read->indices, (int64_t)(most / (sizeof(pp_pick) + pp_picked_list_bytes(1))), &read->range);
-    measure_range(read);
+    most /= sizeof(pp_pick) + pp_picked_list_bytes(1);
+    take_range(read, pp_indices_limit(read->indices, (int64_t)most, &read->range));
 }
 
 static parapet_status read_range(alone_read *read)

@@ -83,27 +83,40 @@ static parapet_status refuse_much(listing *self)
                    (long long)-most);
 }
 
-/* [collective] Ends the pass where its lists are long enough for one rank, then where they are for all of them. */
+/* [collective] Ends the pass where the lists are long enough for one rank. */
+static parapet_status divide(listing *self, size_t room)
+{
+    (void)pp_indices_limit(self->indices, (int64_t)(room / OWN_PART / sizeof(pp_pick)), &self->range);
+    return pp_comm_agree_least(self->team->comm, "dividing", PARAPET_OK, &self->range.end);
+}
+
+/* [collective] Finds out whether the lists of the pass have room on all ranks. */
+static parapet_status measure(listing *self, size_t room, int64_t *is_fitting)
+{
+    pp_pick_post_measure(&self->post, &self->range);
+    *is_fitting = fits(self, room);
+    return pp_comm_agree_least(self->team->comm, "measuring", pp_failure_put(&self->post.failure), is_fitting);
+}
+
+/* [collective] Ends the pass where its lists have room on all ranks. Mostly they have as they are, and going through
+ * them is what takes time. */
 static parapet_status choose_range(listing *self)
 {
-    pp_comm *comm = self->team->comm;
     size_t room = find_room(self);
     int64_t is_fitting;
     parapet_status status;
     if (self->width > 0)
         self->range.end = pp_min_i64(self->range.end, self->range.from + 2 * self->width);
-    pp_indices_limit(self->indices, (int64_t)(room / OWN_PART / sizeof(pp_pick)), &self->range);
-    if ((status = pp_comm_agree_least(comm, "dividing", PARAPET_OK, &self->range.end)) != PARAPET_OK)
-        return status;
-    for (;; self->range.end -= (self->range.end - self->range.from) / 2) {
-        pp_pick_post_measure(&self->post, &self->range);
-        is_fitting = fits(self, room);
-        status = pp_comm_agree_least(comm, "measuring", pp_failure_put(&self->post.failure), &is_fitting);
-        if (status != PARAPET_OK || is_fitting)
-            return status;
+    status = measure(self, room, &is_fitting);
+    if (status == PARAPET_OK && !is_fitting && (status = divide(self, room)) == PARAPET_OK)
+        status = measure(self, room, &is_fitting);
+    while (status == PARAPET_OK && !is_fitting) {
         if (self->range.end - self->range.from == 1)
             return refuse_much(self);
+        self->range.end -= (self->range.end - self->range.from) / 2;
+        status = measure(self, room, &is_fitting);
     }
+    return status;
 }
 
 /* ---- A pass ---- */

@@ -102,18 +102,38 @@ static int home_of(const pp_pick_post *post, int64_t shard)
     return pp_home_of(post->target, shard, post->team->server_count);
 }
 
+/* Finds the homes of picks. Those of one shard mostly come together. */
+typedef struct home_search {
+    const pp_pick_post *post;
+    int64_t elements;    /* of a shard */
+    int64_t first, home; /* stored index of the shard before, and its home; it has none at first */
+} home_search;
+
+static int64_t find_home(home_search *search, const pp_pick *pick)
+{
+    int64_t shard;
+    if (search->first >= 0 && pick->index >= search->first && pick->index - search->first < search->elements)
+        return search->home;
+    shard = pick->index / search->elements;
+    search->first = shard * search->elements;
+    search->home = home_of(search->post, shard);
+    return search->home;
+}
+
+static home_search search_homes(const pp_pick_post *post)
+{
+    return (home_search){.post = post, .elements = pp_tiling_shard_elements(post->target->tiling), .first = -1};
+}
+
 static void add_up(pp_pick_post *post, const pp_shard_range *range)
 {
-    int64_t elements = pp_tiling_shard_elements(post->target->tiling), shard = -1;
-    pp_pick_sums *sums = pp_list_at(&post->sums, 0), *sum = NULL;
+    pp_pick_sums *sums = pp_list_at(&post->sums, 0), *sum;
+    home_search search = search_homes(post);
     pp_index_walk walk;
     pp_pick pick;
     pp_index_walk_init(&walk, post->indices, range);
     while (pp_index_walk_next(&walk, &pick)) {
-        if (sum == NULL || pick.index / elements != shard) {
-            shard = pick.index / elements;
-            sum = &sums[home_of(post, shard)];
-        }
+        sum = &sums[find_home(&search, &pick)];
         sum->picks++;
         sum->elements += pp_pick_count(&pick);
         post->own_sums.picks++;
@@ -173,10 +193,9 @@ size_t pp_pick_post_served_bytes(const pp_pick_post *post)
 
 /* ---- Picks ---- */
 
-static uint64_t home_number(const void *context, const pp_pick *pick)
+static uint64_t home_number(void *context, const pp_pick *pick)
 {
-    const pp_pick_post *post = context;
-    return (uint64_t)home_of(post, pick->index / pp_tiling_shard_elements(post->target->tiling));
+    return (uint64_t)find_home(context, pick);
 }
 
 static parapet_status list_homes(pp_pick_post *post)
@@ -202,9 +221,10 @@ static parapet_status list_homes(pp_pick_post *post)
 
 static parapet_status collect_own(pp_pick_post *post, const pp_shard_range *range)
 {
+    home_search search = search_homes(post);
     const pp_pick_order by_home = {
-        .number_of = home_number, .context = post, .most = (uint64_t)post->team->server_count};
-    parapet_status status = pp_indices_collect(post->indices, range, &post->own);
+        .number_of = home_number, .context = &search, .most = (uint64_t)post->team->server_count};
+    parapet_status status = pp_indices_collect(post->indices, range, post->own_sums.picks, &post->own);
     if (status != PARAPET_OK)
         return status;
     pp_picks_sort(pp_list_at(&post->own, 0), post->own.count, &by_home);

@@ -57,7 +57,7 @@ static void test_stored_index__follows_shards_chunks_and_elements(void **state)
     check_stored_indices(&tiling);
 }
 
-static uint64_t high_number(const void *context, const pp_pick *pick)
+static uint64_t high_number(void *context, const pp_pick *pick)
 {
     return (uint64_t)pick->index * *(const uint64_t *)context;
 }
