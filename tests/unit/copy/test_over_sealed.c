@@ -1,0 +1,83 @@
+/* A copy over an array that is sealed: whoever opens it, and wherever the copy ends, it is the old one, the new one
+ * or none, and never one whose seal belongs to the other. */
+#include "support.h"
+
+#include "stored.h"
+
+static void create_sealed(parapet_store *store, const char *path, int32_t value, bool is_sealed)
+{
+    int64_t extent[] = {4}, start[] = {0};
+    int32_t values[] = {value, value, value, value};
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = extent, .chunks = extent};
+    parapet_part part = {.ndim = 1, .start = start, .count = extent, .data = values};
+    parapet_array *array = NULL;
+    assert_ok(parapet_array_create(&array, store, path, &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    if (is_sealed)
+        assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+}
+
+/* 0: there is no array. */
+static int32_t read_first(parapet_store *store, const char *path)
+{
+    int64_t start[] = {0}, count[] = {1};
+    int32_t value = 0;
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = &value};
+    parapet_array *array = NULL;
+    parapet_status status = parapet_array_open(&array, store, path);
+    if (status == PARAPET_ERR_NOT_FOUND)
+        return 0;
+    assert_ok(status);
+    assert_ok(parapet_array_read(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+    return value;
+}
+
+/* Storage is gone from an operation on. False: the copy needed fewer operations. */
+static bool copy_until(parapet_store *store, long at)
+{
+    pp_fault_plan plan = {.fail_at = -1, .status = PARAPET_ERR_IO};
+    parapet_store *over = NULL;
+    parapet_copy_request request = {.source_path = "new", .target_path = "old", .overwrite = 1, .no_probe = 1};
+    pp_store *faulty;
+    parapet_status status;
+    assert_ok(pp_store_faulty_build(&faulty, store->backend, &plan));
+    assert_ok(pp_store_open_over(&over, MPI_COMM_NULL, faulty, PARAPET_UPDATE, NULL));
+    plan = (pp_fault_plan){.fail_at = at, .fail_forever = true, .status = PARAPET_ERR_IO};
+    request.source = request.target = over;
+    status = parapet_copy(&request, NULL);
+    plan = (pp_fault_plan){.fail_at = -1, .status = PARAPET_ERR_IO};
+    (void)parapet_store_close(&over);
+    pp_store_free(faulty);
+    return status != PARAPET_OK;
+}
+
+static void test_copy__over_a_sealed_array_leaves_no_seal_with_another_document(void **state)
+{
+    bool has_failed = true;
+    int32_t value = 1;
+    long at, seen[3] = {0};
+    (void)state;
+    for (at = 0; has_failed; at++) {
+        parapet_store *store;
+        stored_open(&store, NULL);
+        create_sealed(store, "old", 1, true);
+        create_sealed(store, "new", 2, false);
+        has_failed = copy_until(store, at);
+        value = read_first(store, "old");
+        assert_in_range(value, 0, 2);
+        seen[value]++;
+        stored_close(&store);
+    }
+    assert_int_equal(value, 2);
+    assert_true(seen[0] > 0 && seen[1] > 0 && seen[2] > 1); /* also a copy that ends after the array is visible */
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copy__over_a_sealed_array_leaves_no_seal_with_another_document),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
