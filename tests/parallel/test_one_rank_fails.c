@@ -1,9 +1,10 @@
 /* One rank's storage or memory fails, at each place in turn: every rank returns the same status and the same sentence
  * within seconds, what is stored is old or new, the next call works, nothing is left behind.
  *
- * parallel_one_rank_fails quick|full [call [rank kind manner at settings]]: quick takes a sample of the places,
- * the same in every run (PARAPET_TEST_SEED gives another). With a call only that one is run; with all of the rest
- * only that one place, as a violation names it. */
+ * parallel_one_rank_fails quick|places|full [call [rank kind manner at settings]]: quick takes a sample of what can
+ * fail, the same in every run (PARAPET_TEST_SEED gives another); places lets it fail once at each place in the code
+ * that no earlier call has led to; full lets everything fail in every manner. With a call only that one is run; with
+ * all of the rest only that one failure, as a violation names it. */
 #include "support.h"
 
 #include <stdatomic.h>
@@ -11,6 +12,7 @@
 
 #include "calls.h"
 #include "draw.h"
+#include "places.h"
 #include "watch.h"
 
 enum { SAMPLES = 7, SHOWN_VIOLATIONS = 8 /* of a call, by each rank */ };
@@ -81,6 +83,7 @@ typedef struct refusal {
 } refusal;
 
 static launch run;
+static place_record passed[2]; /* by kind: where this rank was while a call was counted */
 static char site_name[400];
 static long violations; /* of this rank, in this run */
 static int shown;       /* of the call */
@@ -150,10 +153,33 @@ static int decide(void *context, size_t bytes)
     refusal *plan = context;
     long number = atomic_fetch_add(&plan->count, 1);
     (void)bytes;
+    place_record_add(&passed[FAULT_MEMORY]);
     if (plan->at < 0 || number < plan->at || (number > plan->at && !plan->forever))
         return 0;
     (void)atomic_fetch_add(&plan->refused, 1);
     return 1;
+}
+
+static void note_operation(void)
+{
+    place_record_add(&passed[FAULT_STORAGE]);
+}
+
+/* Until end, this rank notes where it is. */
+static void begin_record(void)
+{
+    int kind;
+    for (kind = 0; kind < 2; kind++) {
+        passed[kind].is_on = true;
+        atomic_store(&passed[kind].count, 0);
+    }
+    parallel_on_operation = note_operation;
+}
+
+static void end_record(void)
+{
+    passed[FAULT_STORAGE].is_on = passed[FAULT_MEMORY].is_on = false;
+    parallel_on_operation = NULL;
 }
 
 static void make_call(const parallel_call *call, shared_bed *work, const char *doing, outcome *result)
@@ -179,7 +205,10 @@ static void make_call_with_fault(const site *at, shared_bed *work, outcome *resu
                                      .fail_after = at->how->after,
                                      .status = at->how->status};
     pp_memory_hook_set(decide, &plan);
+    if (at->at < 0)
+        begin_record();
     make_call(at->call, work, "in the call", result);
+    end_record();
     pp_memory_hook_set(NULL, NULL);
     counts[0] = work->bed.plan.operations;
     counts[1] = atomic_load(&plan.count);
@@ -451,6 +480,35 @@ static void run_all(subject *of, int settings)
         }
 }
 
+/* Of what the counted call did on a rank: the next, from there on, at a place that was not known; -1: no more. */
+static long next_new_place(int rank, fault_kind kind, long from)
+{
+    static place_set known[2];
+    int64_t found = -1;
+    long number;
+    for (number = from;
+         rank == run.rank && found < 0 && number < atomic_load(&passed[kind].count) && number < PLACES_MOST; number++)
+        if (place_set_add(&known[kind], passed[kind].places[number]))
+            found = number;
+    reduce(&found, 1, MPI_MAX);
+    return (long)found;
+}
+
+/* With the settings that were counted last. */
+static void run_places(subject *of, int settings)
+{
+    site at = {.call = of->call, .settings = settings};
+    fault_kind kind;
+    long counts[2];
+    for (at.rank = 0; at.rank < run.ranks; at.rank++)
+        for (kind = FAULT_STORAGE; kind <= FAULT_MEMORY; kind++)
+            for (at.at = next_new_place(at.rank, kind, 0); at.at >= 0;
+                 at.at = next_new_place(at.rank, kind, at.at + 1))
+                for (at.how = manners; at.how < manners + MANNERS; at.how++)
+                    if (at.how->kind == kind && !at.how->forever)
+                        (void)run_site(&at, &of->before, of->bounds, NULL, &of->figures, counts);
+}
+
 static void print_row(const char *name, const figures *of)
 {
     if (run.rank == 0)
@@ -470,15 +528,24 @@ static void add_figures(figures *total, const figures *more)
     total->slowest = more->slowest > total->slowest ? more->slowest : total->slowest;
 }
 
-static void run_call(const parallel_call *call, bool is_full, draw *from, figures *total)
+typedef enum form { FORM_QUICK, FORM_PLACES, FORM_FULL } form;
+
+static form form_of(const char *word)
+{
+    return strcmp(word, "full") == 0 ? FORM_FULL : strcmp(word, "places") == 0 ? FORM_PLACES : FORM_QUICK;
+}
+
+static void run_call(const parallel_call *call, form wanted, draw *from, figures *total)
 {
     subject work;
     int i;
     subject_build(&work, call);
     for (i = 0; i < SETTINGS; i++) {
         count_sites(&work, i);
-        if (is_full)
+        if (wanted == FORM_FULL)
             run_all(&work, i);
+        else if (wanted == FORM_PLACES)
+            run_places(&work, i);
         else
             run_sample(&work, i, from);
     }
@@ -514,7 +581,7 @@ typedef struct wish {
 static void run_calls(void **context)
 {
     wish *asked = *context;
-    bool is_full = asked->argc > 1 && strcmp(asked->argv[1], "full") == 0;
+    form wanted = form_of(asked->argc > 1 ? asked->argv[1] : "");
     const char *seed = getenv("PARAPET_TEST_SEED");
     draw from = draw_start(seed != NULL ? strtoull(seed, NULL, 0) : 20261115, 0);
     const parallel_call *calls;
@@ -526,7 +593,7 @@ static void run_calls(void **context)
         if (asked->argc > 7)
             run_one(&calls[i], asked->argv + 3, &asked->total);
         else
-            run_call(&calls[i], is_full, &from, &asked->total);
+            run_call(&calls[i], wanted, &from, &asked->total);
         fflush(stdout);
     }
     print_row("total", &asked->total);
