@@ -62,29 +62,25 @@ static parapet_status load_once(parapet_array *array)
     return status;
 }
 
-static parapet_status read_digest(const parapet_array *array, unsigned char digest[PP_SHA256_BYTES],
-                                  uint64_t *version)
+/* Whether zarr.json has become another one since the handle took it in, or is gone; and its version. */
+static parapet_status compare_document(const parapet_array *array, bool *has_changed, uint64_t *version)
 {
+    unsigned char digest[PP_SHA256_BYTES];
     char *key = NULL, *text = NULL;
     size_t bytes;
     parapet_status status = pp_path_join(array->path, "zarr.json", &key);
+    *has_changed = false;
     if (status == PARAPET_OK && (status = pp_store_read_version(array->store->backend, key, PP_JSON_MAX_BYTES, &text,
-                                                                &bytes, version)) == PARAPET_OK)
+                                                                &bytes, version)) == PARAPET_OK) {
         pp_sha256_of(text, bytes, digest);
+        *has_changed = memcmp(digest, array->document_digest, sizeof digest) != 0;
+    }
     pp_free(text);
     pp_free(key);
-    return status;
-}
-
-/* Whether zarr.json has become another one since the handle took it in. */
-static parapet_status compare_digest(const parapet_array *array, bool *has_changed)
-{
-    unsigned char digest[PP_SHA256_BYTES];
-    uint64_t version;
-    parapet_status status = read_digest(array, digest, &version);
-    *has_changed = status == PARAPET_ERR_NOT_FOUND ||
-                   (status == PARAPET_OK && memcmp(digest, array->document_digest, sizeof digest) != 0);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    if (status != PARAPET_ERR_NOT_FOUND)
+        return status;
+    *has_changed = true;
+    return PARAPET_OK;
 }
 
 /* A generation of a checkpoint that goes loses its own document first, and those of its arrays last. */
@@ -114,6 +110,7 @@ parapet_status pp_array_load(parapet_array *array)
 {
     pp_failure failure = {0};
     bool has_changed;
+    uint64_t version;
     parapet_status status;
     int looks;
     for (looks = 0; looks < LOOKS_MOST; looks++) {
@@ -122,7 +119,7 @@ parapet_status pp_array_load(parapet_array *array)
             return status;
         failure = (pp_failure){0};
         pp_failure_take(&failure, status);
-        if (compare_digest(array, &has_changed) != PARAPET_OK || !has_changed)
+        if (compare_document(array, &has_changed, &version) != PARAPET_OK || !has_changed)
             break;
         pp_array_forget(array);
     }
@@ -187,14 +184,13 @@ static parapet_status load_stored(const parapet_array *array, parapet_array **st
     parapet_status status = pp_arrays_build(stored, array->store, &path, 1);
     if (status == PARAPET_OK)
         status = pp_array_load(*stored);
-    if (status == PARAPET_ERR_NOT_FOUND || (status == PARAPET_ERR_ARGUMENT))
+    if (status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_ARGUMENT)
         status = fail_removed(array);
     return status == PARAPET_OK ? check_same(array, *stored) : status;
 }
 
 parapet_status pp_array_look(parapet_array *array, bool *is_aged)
 {
-    unsigned char digest[PP_SHA256_BYTES];
     char *key = NULL, incarnation[PP_INCARNATION_BYTES];
     uint64_t version = 0;
     parapet_status status = PARAPET_OK;
@@ -208,15 +204,13 @@ parapet_status pp_array_look(parapet_array *array, bool *is_aged)
         if (status != PARAPET_OK || version == array->document_version)
             return status;
     }
-    status = read_digest(array, digest, &version);
-    *is_aged = status == PARAPET_ERR_NOT_FOUND ||
-               (status == PARAPET_OK && memcmp(digest, array->document_digest, sizeof digest) != 0);
-    if (status == PARAPET_OK && !*is_aged &&
-        (status = pp_incarnation_read(array->store, array->path, incarnation)) == PARAPET_OK)
-        *is_aged = is_another(array->incarnation, incarnation);
-    if (status == PARAPET_OK && !*is_aged)
+    if ((status = compare_document(array, is_aged, &version)) != PARAPET_OK || *is_aged ||
+        (status = pp_incarnation_read(array->store, array->path, incarnation)) != PARAPET_OK)
+        return status;
+    *is_aged = is_another(array->incarnation, incarnation);
+    if (!*is_aged)
         array->document_version = version;
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return PARAPET_OK;
 }
 
 /* ---- Taking up ---- */
@@ -246,7 +240,8 @@ parapet_status pp_array_refresh_document(parapet_array *array)
     pp_derived derived = {0};
     pp_array_document document;
     bool has_changed;
-    parapet_status status = compare_digest(array, &has_changed);
+    uint64_t version;
+    parapet_status status = compare_document(array, &has_changed, &version);
     if (status != PARAPET_OK || !has_changed)
         return status;
     if ((status = load_stored(array, &stored)) == PARAPET_OK &&
