@@ -1,5 +1,6 @@
-/* Functions of MPI that fail, on all ranks at once: whatever the ranks do together then fails on every one of them
- * with a sentence, within the deadline, and gives no values; another communicator works. */
+/* Functions of MPI that fail or do not end, on all ranks at once: whatever the ranks do together then fails on every
+ * one of them with a sentence, within the deadline, and gives no values; another communicator works. */
+#include <limits.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -7,12 +8,14 @@
 #include "comm/comm.h"
 #include "comm/exchange.h"
 #include "comm/flavour.h"
+#include "comm/launcher.h"
 #include "comm/topology.h"
 #include "watch.h"
 
 #include "launch.h"
 
 #define DEADLINE_SECONDS 1
+#define SHORT_DEADLINE_SECONDS 0.3 /* for what is sure to exceed it */
 
 static launch run;
 
@@ -33,11 +36,17 @@ typedef enum mpi_function {
     IMPROBE,
     IMRECV,
     TEST,
+    END_OF_COLLECTIVE, /* MPI_Test of what all ranks do together */
+    NO_END_OF_COLLECTIVE,
     QUERY_THREAD,
     LIBRARY_VERSION
 } mpi_function;
 
 static mpi_function failing;
+static const MPI_Request *collective; /* the last that all ranks have begun together */
+static void *kept[16];                /* where MPI may write while that does not end */
+static int kept_count;
+static int slow_tests;      /* so many tests of sends find that they are not over */
 static MPI_Request *victim; /* with RECEIVE_ONCE: the receive of words that will end in an error */
 
 static bool fails(mpi_function function)
@@ -52,25 +61,36 @@ static bool fails_once(mpi_function function)
     return is_it;
 }
 
+static void note_collective(const MPI_Request *request, void *result)
+{
+    collective = request;
+    if (fails(NO_END_OF_COLLECTIVE) && kept_count < (int)(sizeof kept / sizeof kept[0]))
+        kept[kept_count++] = result;
+}
+
 int MPI_Comm_idup(MPI_Comm comm, MPI_Comm *made, MPI_Request *request)
 {
+    note_collective(request, made);
     return fails(COMM_IDUP) ? MPI_ERR_OTHER : PMPI_Comm_idup(comm, made, request);
 }
 
 int MPI_Iallreduce(const void *data, void *result, int count, MPI_Datatype type, MPI_Op op, MPI_Comm comm,
                    MPI_Request *request)
 {
+    note_collective(request, result);
     return fails(IALLREDUCE) ? MPI_ERR_OTHER : PMPI_Iallreduce(data, result, count, type, op, comm, request);
 }
 
 int MPI_Ibcast(void *data, int count, MPI_Datatype type, int root, MPI_Comm comm, MPI_Request *request)
 {
+    note_collective(request, data);
     return fails(IBCAST) ? MPI_ERR_OTHER : PMPI_Ibcast(data, count, type, root, comm, request);
 }
 
 int MPI_Iallgather(const void *data, int count, MPI_Datatype type, void *result, int result_count,
                    MPI_Datatype result_type, MPI_Comm comm, MPI_Request *request)
 {
+    note_collective(request, result);
     return fails(IALLGATHER) ? MPI_ERR_OTHER
                              : PMPI_Iallgather(data, count, type, result, result_count, result_type, comm, request);
 }
@@ -82,6 +102,7 @@ int MPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
 
 int MPI_Isend(const void *data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
+    collective = NULL; /* nobody waits for it any more, and its place may be taken */
     return fails(ISEND) ? MPI_ERR_OTHER : PMPI_Isend(data, count, type, rank, tag, comm, request);
 }
 
@@ -90,8 +111,13 @@ int MPI_Issend(const void *data, int count, MPI_Datatype type, int rank, int tag
     return fails(ISSEND) ? MPI_ERR_OTHER : PMPI_Issend(data, count, type, rank, tag, comm, request);
 }
 
+static const MPI_Request *receives[4096]; /* of words, on all communicators */
+static size_t receive_count;
+
 int MPI_Irecv(void *data, int count, MPI_Datatype type, int rank, int tag, MPI_Comm comm, MPI_Request *request)
 {
+    if (rank == MPI_ANY_SOURCE && receive_count < sizeof receives / sizeof receives[0])
+        receives[receive_count++] = request;
     if (fails(IRECV) || (rank == MPI_ANY_SOURCE && fails_once(IRECV_ONCE)))
         return MPI_ERR_OTHER;
     if (fails(RECEIVE_ONCE) && rank == MPI_ANY_SOURCE && victim == NULL)
@@ -126,10 +152,37 @@ static int end_receive(MPI_Request *request, int *flag, MPI_Status *status)
     return MPI_ERR_OTHER;
 }
 
+/* Receives of words stay where they were posted; the request of a send is only passed on. */
+static bool is_receive(const MPI_Request *request)
+{
+    size_t i;
+    for (i = 0; i < receive_count; i++)
+        if (receives[i] == request)
+            return true;
+    return false;
+}
+
+/* It ends, as on the other ranks, and then in an error; or it does not end. */
+static int test_collective(MPI_Request *request, int *flag, MPI_Status *status)
+{
+    int error = PMPI_Test(request, flag, status);
+    if (error == MPI_SUCCESS && fails(END_OF_COLLECTIVE) && *flag)
+        return MPI_ERR_OTHER;
+    *flag = *flag && !fails(NO_END_OF_COLLECTIVE);
+    return error;
+}
+
 int MPI_Test(MPI_Request *request, int *flag, MPI_Status *status)
 {
     if (request == victim)
         return end_receive(request, flag, status);
+    if (request == collective)
+        return fails(TEST) ? MPI_ERR_OTHER : test_collective(request, flag, status);
+    if (slow_tests > 0 && !is_receive(request)) {
+        slow_tests--;
+        *flag = 0;
+        return MPI_SUCCESS;
+    }
     return fails(TEST) ? MPI_ERR_OTHER : PMPI_Test(request, flag, status);
 }
 
@@ -176,6 +229,27 @@ static parapet_status choose(pp_comm *comm)
     launch_expect(&run, (servers != NULL) == (status == PARAPET_OK), "a list only with a success");
     pp_free(servers);
     return status;
+}
+
+static parapet_status gather(pp_comm *comm)
+{
+    int64_t numbers[2] = {-1, -1};
+    parapet_status status = pp_comm_agree_numbers(comm, "gathering", PARAPET_OK, 10 + run.rank, numbers);
+    if (status == PARAPET_OK)
+        launch_expect(&run, numbers[0] == 10 && numbers[1] == 11, "the numbers of both ranks");
+    return status;
+}
+
+/* Whoever has waited in vain once does not wait again. */
+static parapet_status add_in_vain(pp_comm *comm)
+{
+    int64_t value = 1;
+    parapet_status status = pp_comm_add_up(comm, &value, 1);
+    double start = watch_clock();
+    launch_expect(&run, status == PARAPET_ERR_TIMEOUT && !pp_comm_is_lost(comm), "a sum that is late");
+    launch_expect(&run, pp_comm_add_up(comm, &value, 1) == PARAPET_ERR_TIMEOUT, "another that is not waited for");
+    launch_expect(&run, watch_clock() - start < DEADLINE_SECONDS, "no second wait");
+    return pp_comm_agree(comm, "adding", status);
 }
 
 typedef struct ring {
@@ -241,6 +315,14 @@ static const failure_case acts[] = {
     {"a sum that does not begin", IALLREDUCE, add, "MPI failed to add numbers"},
     {"bytes that are not spread", IBCAST, share, "MPI reported an error"},
     {"nodes that are not gathered", IALLGATHER, choose, "MPI cannot gather"},
+    {"numbers that are not gathered", IALLGATHER, gather, "MPI cannot gather"},
+    {"a sum that ends in an error", END_OF_COLLECTIVE, add, "MPI failed to add numbers"},
+    {"bytes that end in an error", END_OF_COLLECTIVE, share, "MPI reported an error"},
+    {"a sum that does not end", NO_END_OF_COLLECTIVE, add, "deadline"},
+    {"a sum that is given up", NO_END_OF_COLLECTIVE, add_in_vain, "deadline"},
+    {"bytes that do not end", NO_END_OF_COLLECTIVE, share, "deadline"},
+    {"nodes that do not end", NO_END_OF_COLLECTIVE, choose, "deadline"},
+    {"numbers that do not end", NO_END_OF_COLLECTIVE, gather, "deadline"},
     {"a barrier that does not begin", IBARRIER, exchange, "MPI failed with error"},
     {"parcels that do not leave", ISSEND, exchange, "MPI failed with error"},
     {"parcels that are not looked for", IMPROBE, exchange, "MPI failed with error"},
@@ -277,6 +359,8 @@ static void test_act(uint64_t number, const failure_case *each)
     launch_case_begin(&run, number);
     if (build(&comm)) {
         failing = each->function;
+        if (failing == NO_END_OF_COLLECTIVE)
+            pp_comm_set_deadline(comm, SHORT_DEADLINE_SECONDS);
         watch_begin(each->name, "something that fails");
         status = each->act(comm);
         /* A receive is posted anew only after one has ended: the agreement after that tells. */
@@ -294,16 +378,66 @@ static void test_act(uint64_t number, const failure_case *each)
     (void)launch_case_end(&run, each->name);
 }
 
-static void test_build(mpi_function function, const char *name)
+static void test_build(mpi_function function, const char *name, const char *sentence)
 {
     pp_comm *comm = NULL;
     launch_case_begin(&run, (uint64_t)function);
     failing = function;
-    expect_sentence(pp_comm_build(&comm, MPI_COMM_WORLD, DEADLINE_SECONDS), "while it duplicated the communicator");
+    expect_sentence(pp_comm_build(&comm, MPI_COMM_WORLD, DEADLINE_SECONDS), sentence);
     failing = NONE;
     launch_expect(&run, comm == NULL, "no communicator");
     watch_meet();
     (void)launch_case_end(&run, name);
+}
+
+/* What MPI may still write to is not used again, and there is not very much of it. */
+static void test_build_too_often(void)
+{
+    pp_comm *comm = NULL;
+    int i;
+    launch_case_begin(&run, COMM_IDUP);
+    failing = COMM_IDUP;
+    for (i = 0; i < 16; i++)
+        launch_expect(&run, pp_comm_build(&comm, MPI_COMM_WORLD, DEADLINE_SECONDS) != PARAPET_OK, "a failure");
+    failing = NONE;
+    expect_sentence(pp_comm_build(&comm, MPI_COMM_WORLD, DEADLINE_SECONDS), "restart it");
+    launch_expect(&run, comm == NULL, "no communicator");
+    (void)launch_case_end(&run, "failures without end");
+}
+
+/* Sends that take their time are waited for; in the end not for ever. */
+static void test_slow_sends(void)
+{
+    pp_comm *comm = NULL;
+    launch_case_begin(&run, ISEND);
+    if (build(&comm)) {
+        slow_tests = 50;
+        launch_expect(&run, agree(comm) == PARAPET_OK && agree(comm) == PARAPET_OK, "agreements");
+        slow_tests = 20;
+        pp_comm_free(comm);
+        slow_tests = 0;
+    }
+    if (build(&comm)) {
+        watch_meet(); /* they have left in fact */
+        slow_tests = INT_MAX;
+        pp_comm_free(comm);
+        slow_tests = 0;
+        watch_meet();
+    }
+    launch_expect(&run, build(&comm) && add(comm) == PARAPET_OK, "another communicator");
+    pp_comm_free(comm);
+    (void)launch_case_end(&run, "sends that take their time");
+}
+
+/* A rank of many may have a store for itself. */
+static void test_alone(void)
+{
+    pp_comm *comm = NULL;
+    launch_case_begin(&run, NONE);
+    LAUNCH_OK(&run, pp_comm_build(&comm, MPI_COMM_SELF, DEADLINE_SECONDS));
+    LAUNCH_OK(&run, pp_comm_check_launcher(comm));
+    pp_comm_free(comm);
+    (void)launch_case_end(&run, "a rank alone");
 }
 
 static int refuse_memory(void *context, size_t bytes)
@@ -349,11 +483,15 @@ int main(int argc, char **argv)
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     watch_start(run.rank);
     test_questions();
-    test_build(COMM_IDUP, "a duplicate that does not begin");
-    test_build(TEST, "a duplicate that does not end");
-    test_build(IALLREDUCE, "ranks that cannot compare");
+    test_alone();
+    test_slow_sends();
+    test_build(COMM_IDUP, "a duplicate that does not begin", "while it duplicated the communicator");
+    test_build(TEST, "a duplicate that ends in an error", "while it duplicated the communicator");
+    test_build(NO_END_OF_COLLECTIVE, "a duplicate that does not end", "not every rank of the communicator arrived");
+    test_build(IALLREDUCE, "ranks that cannot compare", "while it duplicated the communicator");
     test_build_untold();
     for (i = 0; i < sizeof acts / sizeof acts[0]; i++)
         test_act(i, &acts[i]);
+    test_build_too_often();
     return launch_finish(&run);
 }
