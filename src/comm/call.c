@@ -144,17 +144,17 @@ void pp_call_add_value(pp_call *call, const char *name, const void *data, size_t
     if (data != NULL) {
         pp_call_add(call, data, bytes);
         (void)snprintf(shown, sizeof shown, "0x");
+        for (i = 0; i < bytes && i < 16; i++)
+            (void)snprintf(shown + 2 + 2 * i, sizeof shown - 2 - 2 * i, "%02x", ((const unsigned char *)data)[i]);
     }
-    for (i = 0; data != NULL && i < bytes && i < 16; i++)
-        (void)snprintf(shown + 2 + 2 * i, sizeof shown - 2 - 2 * i, "%02x", ((const unsigned char *)data)[i]);
     show(call, name, shown);
 }
 
 /* The argument at the beginning of a list: its bytes, and where its value begins; 0: there is none. */
 static size_t length_of_first(const char *list, size_t *value_at)
 {
-    const char *end = strchr(list, END_MARK), *mark = strchr(list, VALUE_MARK);
-    if (end == NULL || mark == NULL || mark > end)
+    const char *mark = strchr(list, VALUE_MARK), *end = mark != NULL ? strchr(mark, END_MARK) : NULL;
+    if (end == NULL)
         return 0;
     *value_at = (size_t)(mark - list) + 1;
     return (size_t)(end - list) + 1;

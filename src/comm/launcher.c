@@ -45,16 +45,15 @@ static FILE *open_process(long process, const char *name)
 /* 0: it is not known. The name in the middle of the line may have spaces and parentheses in it. */
 static long parent_in(FILE *file)
 {
-    char line[512];
+    char line[512] = "";
     const char *behind;
     long parent = 0;
     if (file == NULL)
         return 0;
-    if (fgets(line, (int)sizeof line, file) != NULL && (behind = strrchr(line, ')')) != NULL &&
-        sscanf(behind + 1, " %*c %ld", &parent) != 1)
-        parent = 0;
+    (void)fread(line, 1, sizeof line - 1, file);
     (void)fclose(file);
-    return parent;
+    behind = strrchr(line, ')');
+    return behind != NULL && sscanf(behind + 1, " %*c %ld", &parent) == 1 ? parent : 0;
 }
 
 /* Whether a process was started with the value of the variable that this one has, or both without it. */

@@ -26,7 +26,7 @@ bool pp_mpi_wait(pp_comm *comm, MPI_Request *request)
         }
         pp_wait_briefly(&wait);
     }
-    if (error != MPI_SUCCESS && comm->wire != NULL)
+    if (error != MPI_SUCCESS)
         comm->wire->has_failed = true;
     return true;
 }

@@ -112,6 +112,42 @@ static void test_call__a_choice_is_told_by_its_word(void **state)
     assert_difference(&here, &there, "ownership", "locality", "7");
 }
 
+/* Only the beginning of a long value is shown, and all of it is compared. */
+static void test_call__long_values_that_end_differently_differ(void **state)
+{
+    unsigned char value[20] = {0xab};
+    pp_call here, there;
+    (void)state;
+    pp_call_init(&here, "create");
+    pp_call_add_value(&here, "fill_value", value, sizeof value);
+    value[19] = 1;
+    pp_call_init(&there, "create");
+    pp_call_add_value(&there, "fill_value", value, sizeof value);
+    assert_true(here.digest != there.digest);
+    assert_non_null(strstr(here.arguments, "0xab000000000000000000000000000000"));
+    assert_null(strstr(here.arguments, "0xab00000000000000000000000000000000"));
+    pp_call_init(&there, "create");
+    pp_call_add_value(&there, "fill_value", NULL, 0);
+    assert_difference(&here, &there, "fill_value", "0xab000000000000000000000000000000", "not given");
+}
+
+/* What another rank has sent may end anywhere. */
+static void test_call__a_list_that_was_cut_ends_before_the_cut(void **state)
+{
+    pp_call here, there;
+    pp_difference found;
+    size_t bytes;
+    (void)state;
+    pp_call_init(&here, "create");
+    pp_call_add_text(&here, "path", "a");
+    pp_call_init(&there, "create");
+    pp_call_add_text(&there, "path", "b");
+    for (bytes = strlen(here.arguments) - 1; bytes > 0; bytes--) {
+        here.arguments[bytes] = '\0';
+        assert_false(pp_call_find_difference(here.arguments, there.arguments, &found));
+    }
+}
+
 /* What has no room is compared all the same, and no byte is written outside. */
 static void test_call__thousands_of_arguments_are_compared(void **state)
 {
@@ -140,6 +176,8 @@ int main(void)
         cmocka_unit_test(test_call__a_list_of_another_length_is_noticed),
         cmocka_unit_test(test_call__prefixes_and_marks_in_values_stay_apart),
         cmocka_unit_test(test_call__a_choice_is_told_by_its_word),
+        cmocka_unit_test(test_call__long_values_that_end_differently_differ),
+        cmocka_unit_test(test_call__a_list_that_was_cut_ends_before_the_cut),
         cmocka_unit_test(test_call__thousands_of_arguments_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,7 +2,9 @@
 #include "support.h"
 
 #include <dlfcn.h>
+#include <fcntl.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
@@ -101,7 +103,12 @@ static void test_launcher__the_size_alone_tells_of_a_launcher(void **state)
 
 /* ---- processes that inherit the variables: this program once more, with other words on its command line ---- */
 
-enum { SAYS_INHERITED = 3, SAYS_STARTED, SAYS_NONE };
+enum { SAYS_INHERITED = 3, SAYS_STARTED, SAYS_NONE, REFUSES_INHERITED };
+
+static bool has_one_process(void)
+{
+    return true;
+}
 
 /* Four words, and variables with their values, or NULL: those that this process has; what it returned. */
 static int run_again(const char *const words[4], const char *const *variables_set)
@@ -125,20 +132,56 @@ static int run_again(const char *const words[4], const char *const *variables_se
 /* "ask FLAVOUR": what the launcher looks like from here. */
 static int answer(const char *flavour)
 {
+    static const pp_comm_ops single = {.is_single = has_one_process};
+    static pp_comm comm = {.ops = &single, .size = 1};
     pp_launch launch = pp_launch_find(flavour);
     if (launch.rank < 0)
         return SAYS_NONE;
+    if (strcmp(flavour, pp_comm_flavour()) == 0 && launch.is_inherited && pp_comm_check_launcher(&comm) != PARAPET_OK)
+        return REFUSES_INHERITED;
     return launch.is_inherited ? SAYS_INHERITED : SAYS_STARTED;
 }
 
+/* A file of that name is in the memory of this process, as a library that it has loaded. */
+static bool map_file(const char *folder, const char *name)
+{
+    char path[200];
+    int descriptor;
+    void *memory;
+    (void)snprintf(path, sizeof path, "%s/%s", folder, name);
+    descriptor = open(path, O_RDWR | O_CREAT, 0600);
+    memory = ftruncate(descriptor, 1) == 0 ? mmap(NULL, 1, PROT_READ, MAP_PRIVATE, descriptor, 0) : MAP_FAILED;
+    (void)close(descriptor);
+    return memory != MAP_FAILED;
+}
+
+/* A library of MPI by its name, or Open MPI as far as others can see in the folder of that name. */
+static bool load(const char *library)
+{
+    if (library[0] != '/')
+        return library[0] == '\0' || dlopen(library, RTLD_NOW) != NULL;
+    return map_file(library, "libmpi.so.40") && map_file(library, "libopen-pal.so.40");
+}
+
+static void change_environment(const char *change)
+{
+    if (strcmp(change, "rank") == 0)
+        (void)setenv("PMI_RANK", "1", 1);
+    if (strcmp(change, "no size") == 0)
+        (void)unsetenv("PMI_SIZE");
+    if (strcmp(change, "openmpi") == 0)
+        (void)setenv("OMPI_COMM_WORLD_SIZE", "2", 1);
+}
+
 /* "between FLAVOUR LIBRARY CHANGE": a process that the launcher has started loads a library, or none, and starts
- * another one with the variables that it has, or with another rank. */
+ * another one with the variables that it has, or with others; "twice": and that one does the same again. */
 static int stand_between(char **words)
 {
-    if (words[2][0] != '\0' && dlopen(words[2], RTLD_NOW) == NULL)
+    if (!load(words[2]))
         return SAYS_NONE;
-    if (words[3][0] != '\0')
-        (void)setenv("PMI_RANK", "1", 1);
+    if (strcmp(words[3], "twice") == 0)
+        return run_again((const char *const[]){"between", words[1], words[2], ""}, NULL);
+    change_environment(words[3]);
     return run_again((const char *const[]){"ask", words[1], "", ""}, NULL);
 }
 
@@ -162,7 +205,26 @@ static void test_launcher__a_rank_passes_its_variables_on(void **state)
     assert_int_equal(ask_behind("mpich", mpich, "", of_mpich_size), SAYS_INHERITED);
     assert_int_equal(ask_behind("serial", mpich, "", of_pmix), SAYS_INHERITED);
     assert_int_equal(ask_behind("mpich", mpich, "", of_openmpi), SAYS_STARTED); /* which MPICH is no rank of */
-    assert_int_equal(ask_behind("mpich", mpich, "changed", of_mpich), SAYS_STARTED);
+    assert_int_equal(ask_behind("mpich", mpich, "rank", of_mpich), SAYS_STARTED);
+    assert_int_equal(ask_behind("mpich", mpich, "no size", of_mpich), SAYS_STARTED);
+    assert_int_equal(ask_behind("mpich", mpich, "twice", of_mpich), SAYS_INHERITED);
+    /* Those of another launcher are its own. */
+    assert_int_equal(ask_behind("mpich", mpich, "openmpi", of_mpich), SAYS_STARTED);
+}
+
+static void test_launcher__ranks_of_open_mpi_are_known_by_its_libraries(void **state)
+{
+    char folder[] = "/tmp/parapet-launcher-XXXXXX", path[200];
+    (void)state;
+    assert_non_null(mkdtemp(folder));
+    if (strcmp(pp_comm_flavour(), "openmpi") != 0)
+        assert_int_equal(ask_behind("openmpi", folder, "", of_mpich), SAYS_STARTED);
+    assert_int_equal(ask_behind("openmpi", folder, "", of_openmpi), SAYS_INHERITED);
+    (void)snprintf(path, sizeof path, "%s/libmpi.so.40", folder);
+    assert_int_equal(unlink(path), 0);
+    (void)snprintf(path, sizeof path, "%s/libopen-pal.so.40", folder);
+    assert_int_equal(unlink(path), 0);
+    assert_int_equal(rmdir(folder), 0);
 }
 
 /* A shell or a script that the launcher was told to start is no rank. */
@@ -181,11 +243,6 @@ static void test_launcher__what_inherits_nothing_has_no_launcher(void **state)
 }
 
 /* ---- what is refused ---- */
-
-static bool has_one_process(void)
-{
-    return true;
-}
 
 static bool has_a_parent(void)
 {
@@ -223,6 +280,7 @@ int main(int count, char **words)
         cmocka_unit_test_setup(test_launcher__what_is_no_number_is_no_launcher, clear_environment),
         cmocka_unit_test_setup(test_launcher__the_size_alone_tells_of_a_launcher, clear_environment),
         cmocka_unit_test_setup(test_launcher__a_rank_passes_its_variables_on, clear_environment),
+        cmocka_unit_test_setup(test_launcher__ranks_of_open_mpi_are_known_by_its_libraries, clear_environment),
         cmocka_unit_test_setup(test_launcher__what_has_no_mpi_is_no_rank, clear_environment),
         cmocka_unit_test_setup(test_launcher__what_inherits_nothing_has_no_launcher, clear_environment),
         cmocka_unit_test_setup(test_launcher__refuses_a_rank_that_mpi_believes_alone, clear_environment),

@@ -4,6 +4,7 @@
 #include "base/memory.h"
 #include "comm/comm.h"
 #include "comm/flavour.h"
+#include "comm/launcher.h"
 
 static void test_single__needs_no_mpi_for_the_null_communicator(void **state)
 {
@@ -94,6 +95,52 @@ static void test_single__duplicates_the_communicator_and_gives_it_back(void **st
     MPI_Comm_free_keyval(&key);
 }
 
+static bool is_spawned;
+
+/* In place of that of MPI. */
+int MPI_Comm_get_parent(MPI_Comm *parent)
+{
+    *parent = is_spawned ? MPI_COMM_SELF : MPI_COMM_NULL;
+    return MPI_SUCCESS;
+}
+
+/* Whoever is alone although many were started would write as if it were; unless another program has spawned it. */
+static void test_single__is_refused_where_a_launcher_has_started_many(void **state)
+{
+    pp_comm *comm;
+    (void)state;
+    assert_ok(pp_comm_build(&comm, MPI_COMM_SELF, 0));
+    (void)setenv("PMI_RANK", "0", 1);
+    (void)setenv("PMI_SIZE", "3", 1);
+    assert_fails(pp_comm_check_launcher(comm), PARAPET_ERR_MPI, "started 3 processes");
+    is_spawned = true;
+    assert_ok(pp_comm_check_launcher(comm));
+    is_spawned = false;
+    (void)unsetenv("PMI_RANK");
+    (void)unsetenv("PMI_SIZE");
+    pp_comm_free(comm);
+}
+
+static void test_single__is_never_late_nor_aborted(void **state)
+{
+    pp_comm *comm;
+    parapet_status status;
+    int64_t value = 7;
+    void *data = &value;
+    (void)state;
+    assert_ok(pp_comm_build(&comm, MPI_COMM_SELF, 0));
+    assert_ok(pp_comm_add_up(comm, &value, 1));
+    assert_ok(pp_comm_agree_sums(comm, "adding", PARAPET_OK, &value, 1));
+    assert_ok(pp_comm_share_bytes(comm, &data, sizeof value));
+    assert_int_equal(value, 7);
+    pp_comm_abort(comm);
+    assert_false(pp_comm_is_aborted(comm));
+    pp_comm_join(comm, "joining", PARAPET_ERR_IO);
+    assert_true(pp_comm_is_agreed(comm, &status));
+    assert_int_equal(status, PARAPET_ERR_IO);
+    pp_comm_free(comm);
+}
+
 static int refuse_all(void *context, size_t bytes)
 {
     (void)context;
@@ -133,6 +180,8 @@ int main(void)
         cmocka_unit_test(test_single__agrees_with_itself),
         cmocka_unit_test(test_single__takes_a_communicator_of_one_rank),
         cmocka_unit_test(test_single__duplicates_the_communicator_and_gives_it_back),
+        cmocka_unit_test(test_single__is_refused_where_a_launcher_has_started_many),
+        cmocka_unit_test(test_single__is_never_late_nor_aborted),
         cmocka_unit_test(test_single__reports_missing_memory),
         cmocka_unit_test(test_single__outlives_mpi),
     };
