@@ -115,8 +115,8 @@ static parapet_status take_text(pp_json *json, char **text)
 {
     const char *found;
     size_t bytes;
-    if (!pp_json_get_text(json, &found, &bytes) || strlen(found) != bytes || strchr(found, '/') != NULL ||
-        pp_path_check(found) != PARAPET_OK)
+    if (!pp_json_get_text(json, &found, &bytes) || bytes == 0 || strlen(found) != bytes ||
+        strchr(found, '/') != NULL || pp_path_check(found) != PARAPET_OK)
         return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series has an invalid name");
     return pp_text_duplicate(text, found);
 }
