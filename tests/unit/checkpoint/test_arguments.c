@@ -14,6 +14,9 @@ static void test_arguments__of_a_checkpoint_are_checked(void **state)
     stored_open(&store, NULL);
     refused(parapet_checkpoint_begin(NULL, store, "c", NULL), "");
     refused(parapet_checkpoint_begin(&checkpoint, NULL, "c", NULL), "store");
+    refused(parapet_checkpoint_begin(&checkpoint, store, NULL, NULL), "path");
+    refused(parapet_checkpoint_begin(&checkpoint, store, "../c", NULL), "..");
+    assert_null(checkpoint);
     refused(parapet_checkpoint_put(NULL, NULL, 0), "checkpoint");
     refused(parapet_checkpoint_attribute_set(NULL, "name", "1"), "checkpoint");
     refused(parapet_checkpoint_start(NULL, NULL, 0, PARAPET_BUFFERING_COPY), "checkpoint");
@@ -38,10 +41,24 @@ static void test_arguments__of_a_checkpoint_that_was_begun_are_checked(void **st
     refused(parapet_checkpoint_test(checkpoint, &is_done), "started");
     refused(parapet_checkpoint_test(checkpoint, NULL), "started");
     refused(parapet_checkpoint_wait(&checkpoint, NULL), "started");
-    refused(parapet_checkpoint_put(checkpoint, NULL, 2), "");
+    refused(parapet_checkpoint_put(checkpoint, NULL, 2), "count is 2");
+    assert_ok(parapet_checkpoint_abort(&checkpoint));
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    refused(parapet_checkpoint_put(checkpoint, NULL, -1), "count is -1");
+    assert_ok(parapet_checkpoint_abort(&checkpoint));
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    refused(parapet_checkpoint_start(checkpoint, NULL, 0, (parapet_buffering)7), "buffering");
     assert_ok(parapet_checkpoint_abort(&checkpoint));
     assert_null(checkpoint);
     stored_close(&store);
+}
+
+static int visit_none(void *context, int64_t generation, const char *path)
+{
+    (void)context;
+    (void)path;
+    fail_msg("generation %lld was visited", (long long)generation);
+    return 0;
 }
 
 static void test_arguments__of_restores_and_lists_are_checked(void **state)
@@ -55,6 +72,9 @@ static void test_arguments__of_restores_and_lists_are_checked(void **state)
     stored_open(&store, NULL);
     refused(parapet_restore_open(NULL, store, "c", 0), "");
     refused(parapet_restore_open(&restore, NULL, "c", 0), "store");
+    refused(parapet_restore_open(&restore, store, NULL, 0), "path");
+    refused(parapet_restore_open(&restore, store, "c", -1), "generation is -1");
+    assert_null(restore);
     refused(parapet_restore_get(NULL, NULL, 0), "restore");
     refused(parapet_restore_attribute_get(NULL, "name", &json), "restore");
     refused(parapet_restore_get_info(NULL, &info), "restore");
@@ -63,7 +83,13 @@ static void test_arguments__of_restores_and_lists_are_checked(void **state)
     assert_ok(parapet_restore_close(&restore));
     refused(parapet_checkpoint_list(NULL, "c", NULL, NULL), "store");
     refused(parapet_checkpoint_list(store, "c", NULL, NULL), "visitor");
+    refused(parapet_checkpoint_list(store, NULL, visit_none, NULL), "NULL");
     refused(parapet_store_collect(NULL, "c", 1, NULL, NULL), "store");
+    refused(parapet_store_collect(store, NULL, 1, NULL, NULL), "NULL");
+    refused(parapet_store_collect(store, "c", 2, NULL, NULL), "dry_run");
+    refused(parapet_store_remove(NULL, "c", 0, 0, NULL, NULL), "store");
+    refused(parapet_store_remove(store, "c", 2, 0, NULL, NULL), "recursive");
+    refused(parapet_store_remove(store, "c", 0, 2, NULL, NULL), "dry_run");
     stored_close(&store);
 }
 
@@ -82,6 +108,7 @@ static void put_bytes(parapet_store *store)
 
 static void test_arguments__the_arrays_of_a_generation_are_numbered_from_0(void **state)
 {
+    parapet_checkpoint_item unnamed = {0}, reserved = {.name = "u", .reserved = {1}};
     parapet_array_info array = {0};
     parapet_restore *restore;
     parapet_store *store;
@@ -89,12 +116,37 @@ static void test_arguments__the_arrays_of_a_generation_are_numbered_from_0(void 
     stored_open(&store, NULL);
     put_bytes(store);
     assert_ok(parapet_restore_open(&restore, store, "c", 0));
+    refused(parapet_restore_get_info(restore, NULL), "result");
+    refused(parapet_restore_get(restore, NULL, -1), "count is -1");
+    refused(parapet_restore_get(restore, &reserved, 1), "item 0");
+    assert_fails(parapet_restore_get(restore, &unnamed, 1), PARAPET_ERR_NOT_FOUND, "no array \"\"");
+    assert_ok(parapet_restore_get(restore, NULL, 0));
     assert_ok(parapet_restore_get_array_info(restore, 0, &array));
     assert_true(array.type == PARAPET_UINT8 && array.shape[0] == 3);
     refused(parapet_restore_get_array_info(restore, 1, &array), "no array");
     refused(parapet_restore_get_array_info(restore, -1, &array), "no array");
     refused(parapet_restore_get_array_info(restore, 0, NULL), "result");
     assert_ok(parapet_restore_close(&restore));
+    stored_close(&store);
+}
+
+static int visit_once(void *context, int64_t generation, const char *path)
+{
+    (void)path;
+    *(int64_t *)context = 10 * *(int64_t *)context + generation;
+    return 1;
+}
+
+static void test_arguments__a_visitor_of_generations_may_stop(void **state)
+{
+    int64_t visited = 0;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    put_bytes(store);
+    put_bytes(store);
+    assert_ok(parapet_checkpoint_list(store, "c", visit_once, &visited));
+    assert_int_equal(visited, 2); /* the newest, and then no other */
     stored_close(&store);
 }
 
@@ -105,6 +157,7 @@ int main(void)
         cmocka_unit_test(test_arguments__of_a_checkpoint_that_was_begun_are_checked),
         cmocka_unit_test(test_arguments__of_restores_and_lists_are_checked),
         cmocka_unit_test(test_arguments__the_arrays_of_a_generation_are_numbered_from_0),
+        cmocka_unit_test(test_arguments__a_visitor_of_generations_may_stop),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -178,9 +178,136 @@ static void test_commits__only_reserved_directories_without_a_record_are_stray(v
     stored_close(&store);
 }
 
+/* ---- a publication whose answer is not what became of it ---- */
+
+/* The store over another one that fails as the plan says. */
+static void open_over(parapet_store **store, pp_store *inner, pp_store **faulty, pp_fault_plan *plan)
+{
+    *plan = (pp_fault_plan){.fail_at = -1};
+    assert_ok(pp_store_faulty_build(faulty, inner, plan));
+    assert_ok(pp_store_open_over(store, MPI_COMM_NULL, *faulty, PARAPET_UPDATE, NULL));
+}
+
+/* What one publication of generation 7 does when an operation of it fails in that manner. */
+typedef struct published {
+    parapet_status status;
+    bool is_certain, is_there, is_reached;
+    char sentence[200];
+} published;
+
+static published publish_with(pp_fault_plan manner)
+{
+    pp_commit record = {.generation = 7, .is_durable = true}, found;
+    pp_store *inner, *faulty;
+    pp_fault_plan plan;
+    parapet_store *store;
+    published result = {0};
+    assert_ok(pp_store_memory_build(&inner, NULL));
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, inner, PARAPET_CREATE, NULL));
+    assert_ok(parapet_store_close(&store));
+    open_over(&store, inner, &faulty, &plan);
+    assert_ok(pp_text_duplicate(&record.group, "g00000007"));
+    plan = manner;
+    result.status = pp_commit_publish(store, "c", &record, &result.is_certain);
+    (void)snprintf(result.sentence, sizeof result.sentence, "%s", pp_failure_message());
+    result.is_reached = plan.failures > 0;
+    plan = (pp_fault_plan){.fail_at = -1};
+    result.is_there = pp_commit_load(store, "c", 7, &found) == PARAPET_OK;
+    pp_commit_clear(&found);
+    pp_commit_clear(&record);
+    assert_ok(parapet_store_close(&store));
+    pp_store_free(faulty);
+    pp_store_free(inner);
+    return result;
+}
+
+/* OK: it is there. Anything else, and certain: it is not. Whatever fails, and whether or not it had its effect. */
+static void test_commits__a_publication_that_fails_is_undone_or_uncertain(void **state)
+{
+    static const pp_fault_plan manners[] = {{.status = PARAPET_ERR_IO},
+                                            {.status = PARAPET_ERR_IO, .fail_after = true},
+                                            {.status = PARAPET_ERR_NO_SPACE, .fail_forever = true},
+                                            {.status = PARAPET_ERR_IO, .fail_forever = true, .fail_after = true}};
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof manners / sizeof manners[0]; i++) {
+        pp_fault_plan plan = manners[i];
+        published result = {.is_reached = true};
+        for (plan.fail_at = 0; result.is_reached; plan.fail_at++) {
+            result = publish_with(plan);
+            if (result.status == PARAPET_OK ? !result.is_there : result.is_certain && result.is_there)
+                fail_msg("manner %zu, operation %ld: %s, %s, %s", i, plan.fail_at, parapet_status_name(result.status),
+                         result.is_certain ? "certain" : "uncertain", result.is_there ? "there" : "not there");
+            assert_true(result.is_reached || result.status == PARAPET_OK);
+        }
+        assert_true(plan.fail_at > 5);
+    }
+}
+
+/* Over a network a request may be sent twice, and the second finds what the first has made: that is no other job. */
+static void test_commits__a_publication_that_meets_itself_is_done(void **state)
+{
+    pp_fault_plan plan = {.status = PARAPET_ERR_EXISTS};
+    published result = {.is_reached = true};
+    int done = 0, refused = 0, after;
+    (void)state;
+    for (after = 0; after < 2; after++, result.is_reached = true)
+        for (plan.fail_after = after != 0, plan.fail_at = 0; result.is_reached; plan.fail_at++) {
+            result = publish_with(plan);
+            done += result.is_reached && result.status == PARAPET_OK && result.is_there;
+            refused += strstr(result.sentence, "another job has committed generation 7") != NULL && !result.is_there;
+        }
+    assert_true(done > 0);
+    assert_true(refused > 0);
+}
+
+static void test_commits__a_record_leads_only_to_its_own_directory(void **state)
+{
+    static const char *const groups[] = {"g00000008", "g7", "../c", "elsewhere"};
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof groups / sizeof groups[0]; i++) {
+        pp_commit record = {.generation = 7, .is_durable = true}, found;
+        pp_text text = {0};
+        stored_open(&store, NULL);
+        assert_ok(pp_text_duplicate(&record.group, groups[i]));
+        pp_commit_print(&record, &text);
+        assert_ok(text.status);
+        stored_put(store, "c/__parapet/commits/00000007", text.data, text.bytes);
+        assert_int_equal(pp_commit_load(store, "c", 7, &found), PARAPET_ERR_CORRUPT);
+        pp_commit_clear(&found);
+        pp_commit_clear(&record);
+        pp_text_free(&text);
+        stored_close(&store);
+    }
+}
+
+/* Of very many, all are listed. */
+static void test_commits__hundreds_are_listed(void **state)
+{
+    parapet_store *store;
+    int64_t *numbers, i;
+    size_t count;
+    (void)state;
+    stored_open(&store, NULL);
+    for (i = 1; i <= 100; i++)
+        assert_ok(commit(store, i, 0));
+    assert_ok(pp_commits_list(store, "c", &numbers, &count));
+    assert_int_equal(count, 100);
+    for (i = 0; i < 100; i++)
+        assert_int_equal(numbers[i], 100 - i);
+    pp_free(numbers);
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_commits__a_publication_that_fails_is_undone_or_uncertain),
+        cmocka_unit_test(test_commits__a_publication_that_meets_itself_is_done),
+        cmocka_unit_test(test_commits__a_record_leads_only_to_its_own_directory),
+        cmocka_unit_test(test_commits__hundreds_are_listed),
         cmocka_unit_test(test_generation__a_name_is_parsed_as_it_was_printed),
         cmocka_unit_test(test_generation__other_names_are_none),
         cmocka_unit_test(test_commits__are_listed_newest_first),

@@ -1,0 +1,171 @@
+/* Which generation is restored where the documents of the newest cannot be read. */
+#include "support.h"
+
+#include "base/sha256.h"
+#include "checkpoint/checkpoint.h"
+#include "stored.h"
+
+static void put_generation(parapet_store *store, unsigned char value)
+{
+    int64_t shape[1] = {1}, start[1] = {0};
+    parapet_array_spec spec = {.type = PARAPET_UINT8, .ndim = 1, .shape = shape};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = &value};
+    parapet_checkpoint_item items[2] = {{.name = "u", .spec = &spec, .parts = &part, .part_count = 1},
+                                        {.name = "v", .spec = &spec, .parts = &part, .part_count = 1}};
+    parapet_checkpoint *checkpoint;
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    assert_ok(parapet_checkpoint_put(checkpoint, items, 2));
+    assert_ok(parapet_checkpoint_commit(&checkpoint, NULL));
+}
+
+static void open_two_generations(parapet_store **store)
+{
+    stored_open(store, NULL);
+    put_generation(*store, 1);
+    put_generation(*store, 2);
+}
+
+/* Another word in a document in place of one of the same length. */
+static void change_word(parapet_store *store, const char *key, const char *word, const char *other)
+{
+    size_t bytes, at = 0;
+    char *text = stored_get(store, key, &bytes);
+    assert_non_null(strstr(text, word));
+    assert_int_equal(strlen(word), strlen(other));
+    while (strncmp(text + at, word, strlen(word)) != 0)
+        at++;
+    memcpy(text + at, other, strlen(other));
+    stored_put(store, key, text, bytes);
+    pp_free(text);
+}
+
+static void digest_of(parapet_store *store, const char *key, unsigned char digest[PP_SHA256_BYTES])
+{
+    size_t bytes;
+    char *text = stored_get(store, key, &bytes);
+    pp_sha256_of(text, bytes, digest);
+    pp_free(text);
+}
+
+/* As if generation 2 had been committed as it is stored now. */
+static void commit_again(parapet_store *store)
+{
+    pp_commit commit;
+    pp_text text = {0};
+    assert_ok(pp_commit_load(store, "c", 2, &commit));
+    digest_of(store, "c/g00000002/zarr.json", commit.document);
+    digest_of(store, "c/g00000002/u/zarr.json", commit.arrays[0].document);
+    digest_of(store, "c/g00000002/v/zarr.json", commit.arrays[1].document);
+    pp_commit_print(&commit, &text);
+    assert_ok(text.status);
+    stored_put(store, "c/__parapet/commits/00000002", text.data, text.bytes);
+    pp_text_free(&text);
+    pp_commit_clear(&commit);
+}
+
+static void assert_restores(parapet_store *store, int64_t generation, int64_t passed_over)
+{
+    parapet_restore_info info;
+    parapet_restore *restore;
+    assert_ok(parapet_restore_open(&restore, store, "c", 0));
+    assert_ok(parapet_restore_get_info(restore, &info));
+    assert_int_equal(info.generation, generation);
+    assert_int_equal(info.passed_over, passed_over);
+    assert_int_equal(info.problem[0] != '\0', passed_over > 0);
+    assert_ok(parapet_restore_close(&restore));
+}
+
+/* A document in which a word has become one that this version does not know. */
+static const char *const documents[] = {"c/g00000002/zarr.json", "c/g00000002/u/zarr.json",
+                                        "c/g00000002/v/zarr.json"};
+static const char *const words[][2] = {
+    {"\"group\"", "\"groop\""}, {"\"uint8\"", "\"uint9\""}, {"\"bytes\"", "\"bites\""}};
+
+static void test_restore__a_document_that_was_not_committed_is_damage(void **state)
+{
+    parapet_restore *restore;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        open_two_generations(&store);
+        assert_restores(store, 2, 0);
+        change_word(store, documents[i], words[i][0], words[i][1]);
+        assert_fails(parapet_restore_open(&restore, store, "c", 2), i == 0 ? PARAPET_ERR_FORMAT : PARAPET_ERR_CORRUPT,
+                     "zarr.json");
+        assert_null(restore);
+        assert_restores(store, 1, 1);
+        stored_close(&store);
+    }
+}
+
+/* It may be of a later version, and whole: an older one does not take its place. */
+static void test_restore__a_document_that_cannot_be_read_but_was_committed_is_an_error(void **state)
+{
+    parapet_restore *restore;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 1; i < 3; i++) {
+        open_two_generations(&store);
+        change_word(store, documents[i], words[i][0], words[i][1]);
+        commit_again(store);
+        assert_fails(parapet_restore_open(&restore, store, "c", 0), PARAPET_ERR_UNSUPPORTED, words[i][1] + 1);
+        assert_null(restore);
+        stored_close(&store);
+    }
+}
+
+static void test_restore__what_is_missing_is_damage(void **state)
+{
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < 3; i++) {
+        open_two_generations(&store);
+        assert_ok(pp_store_remove(store->backend, documents[i]));
+        assert_restores(store, 1, 1);
+        stored_close(&store);
+    }
+    open_two_generations(&store);
+    stored_put_text(store, "c/__parapet/commits/00000002", "no record");
+    assert_restores(store, 1, 1);
+    stored_close(&store);
+}
+
+/* Without seals only the documents are compared. */
+static void test_restore__seals_may_be_ignored(void **state)
+{
+    parapet_store *store;
+    (void)state;
+    open_two_generations(&store);
+    stored_reopen(&store, PARAPET_READ, &(parapet_store_options){.ignore_seal = 1});
+    assert_restores(store, 2, 0);
+    stored_close(&store);
+}
+
+static void test_restore__says_if_none_verifies(void **state)
+{
+    parapet_restore *restore;
+    parapet_store *store;
+    (void)state;
+    open_two_generations(&store);
+    stored_put_text(store, "c/__parapet/commits/00000001", "no record");
+    stored_put_text(store, "c/__parapet/commits/00000002", "no record");
+    assert_fails(parapet_restore_open(&restore, store, "c", 0), PARAPET_ERR_CORRUPT, "none of the 2 generations");
+    assert_fails(parapet_restore_open(&restore, store, "c", 3), PARAPET_ERR_NOT_FOUND, "no generation 3");
+    assert_fails(parapet_restore_open(&restore, store, "elsewhere", 0), PARAPET_ERR_NOT_FOUND, "no checkpoint");
+    stored_close(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_restore__a_document_that_was_not_committed_is_damage),
+        cmocka_unit_test(test_restore__a_document_that_cannot_be_read_but_was_committed_is_an_error),
+        cmocka_unit_test(test_restore__what_is_missing_is_damage),
+        cmocka_unit_test(test_restore__seals_may_be_ignored),
+        cmocka_unit_test(test_restore__says_if_none_verifies),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
