@@ -283,6 +283,35 @@ static void test_commits__a_record_leads_only_to_its_own_directory(void **state)
     }
 }
 
+/* What has a document that cannot be read is not ours to judge: it stays, and the rest goes. */
+static void test_commits__what_cannot_be_read_in_a_directory_stays(void **state)
+{
+    static const char *const documents[] = {
+        "{",
+        "{}",
+        "{\"zarr_format\":4,\"node_type\":\"array\"}",
+        "{\"zarr_format\":3,\"node_type\":\"table\"}",
+        "{\"zarr_format\":3,\"node_type\":\"array\"}",
+        "{\"zarr_format\":3,\"node_type\":\"group\",\"x\":{\"must_understand\":true}}"};
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof documents / sizeof documents[0]; i++) {
+        parapet_status status;
+        stored_open(&store, NULL);
+        stored_put_text(store, "c/g00000007/__parapet/claim", "");
+        stored_put_text(store, "c/g00000007/u/zarr.json", documents[i]);
+        stored_put_text(store, "c/g00000007/u/c/0", "a shard");
+        status = pp_generation_erase(store, "c", "g00000007");
+        if (status != PARAPET_OK)
+            fail_msg("%s: %s: %s", documents[i], parapet_status_name(status), pp_failure_message());
+        assert_true(stored_has(store, "c/g00000007/u/zarr.json"));
+        assert_true(stored_has(store, "c/g00000007/u/c/0"));
+        assert_false(stored_has(store, "c/g00000007/__parapet/claim"));
+        stored_close(&store);
+    }
+}
+
 /* Of very many, all are listed. */
 static void test_commits__hundreds_are_listed(void **state)
 {
@@ -307,6 +336,7 @@ int main(void)
         cmocka_unit_test(test_commits__a_publication_that_fails_is_undone_or_uncertain),
         cmocka_unit_test(test_commits__a_publication_that_meets_itself_is_done),
         cmocka_unit_test(test_commits__a_record_leads_only_to_its_own_directory),
+        cmocka_unit_test(test_commits__what_cannot_be_read_in_a_directory_stays),
         cmocka_unit_test(test_commits__hundreds_are_listed),
         cmocka_unit_test(test_generation__a_name_is_parsed_as_it_was_printed),
         cmocka_unit_test(test_generation__other_names_are_none),
