@@ -45,6 +45,9 @@ static void test_arguments__of_groups_are_checked(void **state)
     refused(parapet_group_create(&group, NULL, "a", NULL), "group");
     refused(parapet_group_open(NULL, store, "a"), "group");
     refused(parapet_group_open(&group, NULL, "a"), "group");
+    refused(parapet_group_create(&group, store, NULL, NULL), "path");
+    refused(parapet_group_open(&group, store, NULL), "path");
+    assert_null(group);
     refused(parapet_group_list(NULL, visit_child, NULL), "group");
     refused(parapet_group_consolidate(NULL), "group");
     refused(parapet_group_attribute_set(NULL, "name", "1"), "group");

@@ -113,6 +113,28 @@ static void test_plan__every_failed_allocation_is_reported_and_leaves_nothing(vo
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
+static void test_distribution__without_dimensions_has_one_box_of_one_element(void **state)
+{
+    parapet_distribution distribution = {0};
+    int64_t count = -1, start = -1;
+    (void)state;
+    assert_ok(parapet_distribution_count(&distribution, 0, &count));
+    assert_int_equal(count, 1);
+    assert_ok(parapet_distribution_box(&distribution, 0, 0, NULL, NULL));
+    assert_fails(parapet_distribution_box(&distribution, 1, 0, NULL, NULL), PARAPET_ERR_ARGUMENT, "rank 1");
+    assert_fails(parapet_distribution_count(&distribution, 0, NULL), PARAPET_ERR_ARGUMENT, "pointer");
+    assert_fails(parapet_distribution_box(NULL, 0, 0, &start, &count), PARAPET_ERR_ARGUMENT, "needs a distribution");
+    distribution = (parapet_distribution){.ndim = 1, .shape = (int64_t[]){8}, .mesh = (int64_t[]){2}};
+    assert_fails(parapet_distribution_box(&distribution, 0, 0, NULL, &count), PARAPET_ERR_ARGUMENT,
+                 "start and count");
+    assert_fails(parapet_distribution_box(&distribution, 0, 0, &start, NULL), PARAPET_ERR_ARGUMENT,
+                 "start and count");
+    assert_fails(parapet_distribution_box(&distribution, -1, 0, &start, &count), PARAPET_ERR_ARGUMENT, "rank -1");
+    assert_fails(parapet_distribution_box(&distribution, 0, -1, &start, &count), PARAPET_ERR_ARGUMENT, "no box -1");
+    assert_ok(parapet_distribution_box(&distribution, 1, 0, &start, &count));
+    assert_true(start == 4 && count == 4);
+}
+
 static void test_distribution__public_functions_give_boxes_and_refuse_the_rest(void **state)
 {
     parapet_spread spread[2] = {PARAPET_BLOCK, PARAPET_CYCLIC};
@@ -138,6 +160,7 @@ int main(void)
         cmocka_unit_test(test_plan__words_and_drawing_of_a_small_array),
         cmocka_unit_test(test_plan__what_makes_no_sense_is_refused),
         cmocka_unit_test(test_plan__every_failed_allocation_is_reported_and_leaves_nothing),
+        cmocka_unit_test(test_distribution__without_dimensions_has_one_box_of_one_element),
         cmocka_unit_test(test_distribution__public_functions_give_boxes_and_refuse_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
