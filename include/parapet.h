@@ -575,6 +575,14 @@ PARAPET_API parapet_status parapet_array_read_runs(parapet_array *array, const p
 /* [local] Reads runs on this rank alone, as parapet_array_read_local reads parts. */
 PARAPET_API parapet_status parapet_array_read_runs_local(parapet_array *array, const parapet_runs *runs);
 
+/* [local] Reads the texts of a box of an array of type "string" on this rank alone, as parapet_array_read_local reads
+ * parts. start and count have ndim entries each. *text has all texts of the box behind each other, in C order, and a
+ * NUL; free it with parapet_free. ends, which has room for as many numbers as the box has elements, tells where each
+ * ends. Texts are UTF-8, and may contain NULs. The codec must be vlen-utf8, alone or with others that turn bytes into
+ * bytes, and without shards: anything else is PARAPET_ERR_UNSUPPORTED. Takes up to local_bytes, beside *text. */
+PARAPET_API parapet_status parapet_array_read_texts_local(parapet_array *array, const int64_t *start,
+                                                          const int64_t *count, char **text, int64_t *ends);
+
 /* The parts of one array in a transfer of many arrays. */
 typedef struct parapet_array_parts {
     parapet_array *array; /* all arrays belong to one store, and each is listed once */

@@ -241,7 +241,10 @@ static size_t buffer_bytes_of(const tool_request *request)
 static bool is_comparable(tool_comparing *comparing)
 {
     char *label = tree_label(comparing->request->operands[0], comparing->path);
-    bool is_readable = node_is_readable(&comparing->nodes[0], label);
+    bool is_readable;
+    texts_take(&comparing->nodes[0]);
+    texts_take(&comparing->nodes[1]);
+    is_readable = node_is_readable(&comparing->nodes[0], label);
     free(label);
     comparing->counts.failures += is_readable ? 0 : 1;
     return is_readable;
@@ -437,6 +440,7 @@ static int run(const tool_request *request)
     int exit_code = TOOL_FAILED;
     if (!share_memory(&shared))
         return TOOL_USAGE;
+    texts_allow(&shared);
     comparing.stores[0] = store_open(&shared, request->operands[0], PARAPET_READ);
     if (comparing.stores[0] != NULL)
         comparing.stores[1] = store_open(&shared, request->operands[1], PARAPET_READ);

@@ -134,10 +134,24 @@ static void print_csv_head(const tool_dumping *dumping)
     }
 }
 
+/* One line for each, with quotes doubled as CSV wants it. */
+static void print_csv_text(const tool_dumping *dumping, const int64_t *at, const tool_text *text)
+{
+    char *plain = text_of_text(text);
+    for (int d = 0; d < dumping->region.ndim; d++)
+        printf("%" PRId64 ",", at[d]);
+    print_csv_name(text_visible(plain), "\n");
+    free(plain);
+}
+
 static void print_csv(tool_dumping *dumping, const int64_t *at, const void *element)
 {
     parapet_array_info field;
     int fields;
+    if (texts_are_in(&dumping->node)) {
+        print_csv_text(dumping, at, element);
+        return;
+    }
     init_field(&dumping->node.info, &field, &fields);
     for (int d = 0; d < dumping->region.ndim; d++)
         printf("%" PRId64 ",", at[d]);
@@ -266,8 +280,13 @@ static int run_opened(tool_dumping *dumping)
 {
     const char *path = dumping->request->operands[0];
     parapet_status status;
+    texts_take(&dumping->node);
     if (!node_is_readable(&dumping->node, path))
         return TOOL_FAILED;
+    if (texts_are_in(&dumping->node) && strcmp(format_of(dumping->request), "binary") == 0) {
+        report_error(path, "texts have no fixed length: print them as text, csv or json");
+        return TOOL_FAILED;
+    }
     if (!region_parse(dumping->request, &dumping->node.info, &dumping->region))
         return TOOL_USAGE;
     status = dump(dumping);
@@ -278,14 +297,17 @@ static int run_opened(tool_dumping *dumping)
     return status == PARAPET_OK && !dumping->has_failed ? TOOL_OK : TOOL_FAILED;
 }
 
-static int run(const tool_request *request)
+static int run(const tool_request *given)
 {
+    tool_request allowed = *given;
+    const tool_request *request = &allowed;
     tool_dumping dumping = {.request = request};
     parapet_store *store;
     parapet_status status;
     int exit_code = TOOL_FAILED;
     if (!check_format(request))
         return TOOL_USAGE;
+    texts_allow(&allowed);
     if ((store = store_open(request, request->operands[0], PARAPET_READ)) == NULL)
         return TOOL_FAILED;
     if ((status = node_open(&dumping.node, store, "")) == PARAPET_OK)

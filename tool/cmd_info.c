@@ -11,7 +11,8 @@ typedef struct tool_facts {
     const parapet_array_info *info;
     char *attributes; /* JSON */
     char *locks;      /* of the store; NULL: not told */
-    bool has_survey;  /* false: the array can be opened, but not read */
+    bool has_survey;  /* false: the array can be opened, but not looked through, */
+    char *reason;     /* and why */
     parapet_check_summary survey;
     int64_t logical_bytes;
 } tool_facts;
@@ -24,6 +25,7 @@ static parapet_status facts_init(tool_facts *facts, tool_node *node)
     if (status == PARAPET_OK)
         status = parapet_array_check(node->array, PARAPET_CHECK_SURVEY, NULL, NULL, &facts->survey);
     facts->has_survey = status == PARAPET_OK;
+    facts->reason = text_format("%s", parapet_error_message());
     return status == PARAPET_ERR_UNSUPPORTED ? PARAPET_OK : status;
 }
 
@@ -33,6 +35,8 @@ static void facts_free(tool_facts *facts)
     facts->attributes = NULL;
     free(facts->locks);
     facts->locks = NULL;
+    free(facts->reason);
+    facts->reason = NULL;
 }
 
 static double ratio_of(int64_t logical, int64_t stored)
@@ -87,7 +91,7 @@ static void add_survey(tool_table *table, const tool_facts *facts)
 {
     const parapet_check_summary *survey = &facts->survey;
     if (!facts->has_survey) {
-        add_fact(table, "stored", text_format("unknown: %s", parapet_error_message()));
+        add_fact(table, "stored", text_format("unknown: %s", facts->reason));
         return;
     }
     add_fact(table, "data files", text_format("%" PRId64, survey->shards_present));

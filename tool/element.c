@@ -191,6 +191,38 @@ static void print_opaque(FILE *out, const parapet_array_info *info, const void *
     fputs(is_json ? "\"" : is_long ? "..." : "", out);
 }
 
+static void print_variable_text(FILE *out, const tool_text *text)
+{
+    char *shown = text_of_text(text);
+    json_print_string(out, shown);
+    free(shown);
+}
+
+/* Text of a fixed length in bytes, padded with NULs, as netCDF and HDF5 have it. */
+static bool is_fixed_text(const parapet_array_info *info)
+{
+    return strncmp(info->type_name, "null_terminated_bytes", strlen("null_terminated_bytes")) == 0;
+}
+
+static void print_fixed_text(FILE *out, const char *element, size_t bytes)
+{
+    while (bytes > 0 && element[bytes - 1] == '\0')
+        bytes--;
+    print_variable_text(out, &(tool_text){element, bytes});
+}
+
+static void print_no_number(FILE *out, const parapet_array_info *info, const void *element, bool is_json)
+{
+    if (info->type == PARAPET_UTF32)
+        print_text(out, element, info->element_bytes);
+    else if (info->type == PARAPET_VARIABLE)
+        print_variable_text(out, element);
+    else if (is_fixed_text(info))
+        print_fixed_text(out, element, info->element_bytes);
+    else
+        print_opaque(out, info, element, is_json);
+}
+
 static void print_element(FILE *out, const parapet_array_info *info, const void *element, bool is_json)
 {
     switch (info->type) {
@@ -223,11 +255,8 @@ static void print_element(FILE *out, const parapet_array_info *info, const void 
     case PARAPET_TIMEDELTA64:
         print_time(out, element, is_json);
         break;
-    case PARAPET_UTF32:
-        print_text(out, element, info->element_bytes);
-        break;
     default:
-        print_opaque(out, info, element, is_json);
+        print_no_number(out, info, element, is_json);
     }
 }
 

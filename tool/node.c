@@ -64,7 +64,7 @@ bool node_is_readable(const tool_node *node, const char *label)
     if (node->array == NULL)
         report_error(label, "it is a group; name one array in it");
     else if (node->info.element_bytes == 0)
-        report_error(label, "elements of type %s have no fixed length and cannot be read", node->info.type_name);
+        report_error(label, "elements of type %s have no fixed length and cannot be used here", node->info.type_name);
     else
         return true;
     return false;
@@ -80,6 +80,8 @@ void node_close(tool_node *node)
     /* Nothing was changed through them: closing has nothing to report. */
     (void)parapet_array_close(&node->array);
     (void)parapet_group_close(&node->group);
+    parapet_free(node->text);
+    node->text = NULL;
 }
 
 parapet_status node_attributes(tool_node *node, char **json)

@@ -110,6 +110,8 @@ static bool advance(const tool_region *region, const tool_region *whole, tool_re
 parapet_status region_read(tool_node *node, const tool_region *region, void *data)
 {
     parapet_part part = {.ndim = region->ndim, .start = region->start, .count = region->count, .data = data};
+    if (texts_are_in(node))
+        return texts_read(node, region, data);
     return parapet_array_read(node->array, &part, 1);
 }
 

@@ -339,6 +339,7 @@ typedef struct tool_node {
     parapet_group *group; /* one of the two is not NULL */
     parapet_array *array;
     parapet_array_info info; /* of an array */
+    char *text;              /* of the texts that were read last */
 } tool_node;
 
 /* Opens the store that an operand names; NULL: it failed, or is not a store, and that is reported. */
@@ -480,6 +481,27 @@ const char *name_of_exit_code(int exit_code);
 
 /* [collective] check --restore-test: restores as a program would, and tells; the exit code. */
 int restore_test_run(const tool_request *request);
+
+/* ---- Texts: elements without a fixed length ------------------------------------------------------------- */
+
+typedef struct tool_text {
+    const char *data;
+    size_t bytes;
+} tool_text;
+
+/* Gives texts the memory that they need, unless there is a limit. */
+void texts_allow(tool_request *request);
+
+bool texts_are_in(const tool_node *node);
+
+/* From now on the elements of an array of texts are tool_text, as far as its info says. */
+void texts_take(tool_node *node);
+
+/* They are valid until the next are read. */
+parapet_status texts_read(tool_node *node, const tool_region *region, tool_text *texts);
+bool texts_are_same(const tool_text *a, const tool_text *b);
+tool_text *text_element_copy(const tool_text *text); /* with its characters; free it */
+char *text_of_text(const tool_text *text);
 
 /* ---- Values: comparing two arrays ---------------------------------------------------------------------- */
 

@@ -88,11 +88,12 @@ static void choose_block(tool_comparison *comparison, size_t buffer_bytes)
         grow_block(comparison, box_elements_of(comparison->block, comparison->ndim), limit);
 }
 
-static parapet_status read_box(const tool_comparison *comparison, parapet_array *array, void *data)
+static parapet_status read_box(const tool_comparison *comparison, tool_node *node, void *data)
 {
-    parapet_part part = {
-        .ndim = comparison->ndim, .start = comparison->start, .count = comparison->count, .data = data};
-    return parapet_array_read(array, &part, 1);
+    tool_region region = {.ndim = comparison->ndim};
+    memcpy(region.start, comparison->start, sizeof region.start);
+    memcpy(region.count, comparison->count, sizeof region.count);
+    return region_read(node, &region, data);
 }
 
 static void index_of(const tool_comparison *comparison, int64_t offset, int64_t *index)
@@ -111,6 +112,18 @@ static bool is_before(const int64_t *a, const int64_t *b, int ndim)
     return false;
 }
 
+static unsigned char *copy_element(const tool_comparison *comparison, const void *element)
+{
+    if (texts_are_in(comparison->a))
+        return (unsigned char *)text_element_copy(element);
+    return memcpy(memory_get(comparison->element_bytes), element, comparison->element_bytes);
+}
+
+static bool are_same(const tool_comparison *comparison, const void *a, const void *b)
+{
+    return texts_are_in(comparison->a) ? texts_are_same(a, b) : memcmp(a, b, comparison->element_bytes) == 0;
+}
+
 /* Boxes do not come in the order of the elements: a later one may hold an earlier difference. */
 static void keep_first(tool_comparison *comparison, int64_t offset)
 {
@@ -120,13 +133,11 @@ static void keep_first(tool_comparison *comparison, int64_t offset)
     index_of(comparison, offset, index);
     if (difference->first_a != NULL && !is_before(index, difference->first, comparison->ndim))
         return;
-    if (difference->first_a == NULL) {
-        difference->first_a = memory_get(bytes);
-        difference->first_b = memory_get(bytes);
-    }
+    free(difference->first_a);
+    free(difference->first_b);
     memcpy(difference->first, index, sizeof index);
-    memcpy(difference->first_a, comparison->data_a + (size_t)offset * bytes, bytes);
-    memcpy(difference->first_b, comparison->data_b + (size_t)offset * bytes, bytes);
+    difference->first_a = copy_element(comparison, comparison->data_a + (size_t)offset * bytes);
+    difference->first_b = copy_element(comparison, comparison->data_b + (size_t)offset * bytes);
 }
 
 static void compare_elements(tool_comparison *comparison, int64_t elements)
@@ -135,7 +146,7 @@ static void compare_elements(tool_comparison *comparison, int64_t elements)
     bool has_differed = false;
     for (int64_t offset = 0; offset < elements; offset++) {
         size_t at = (size_t)offset * bytes;
-        if (memcmp(comparison->data_a + at, comparison->data_b + at, bytes) == 0)
+        if (are_same(comparison, comparison->data_a + at, comparison->data_b + at))
             continue;
         comparison->difference->differing++;
         if (!has_differed)
@@ -151,11 +162,12 @@ static parapet_status compare_box(tool_comparison *comparison)
     for (int d = 0; d < comparison->ndim; d++)
         comparison->count[d] = smaller(comparison->block[d], comparison->shape[d] - comparison->start[d]);
     elements = box_elements_of(comparison->count, comparison->ndim);
-    if ((status = read_box(comparison, comparison->a->array, comparison->data_a)) != PARAPET_OK ||
-        (status = read_box(comparison, comparison->b->array, comparison->data_b)) != PARAPET_OK)
+    if ((status = read_box(comparison, comparison->a, comparison->data_a)) != PARAPET_OK ||
+        (status = read_box(comparison, comparison->b, comparison->data_b)) != PARAPET_OK)
         return status;
     comparison->difference->compared += elements;
-    if (memcmp(comparison->data_a, comparison->data_b, (size_t)elements * comparison->element_bytes) != 0)
+    if (texts_are_in(comparison->a) ||
+        memcmp(comparison->data_a, comparison->data_b, (size_t)elements * comparison->element_bytes) != 0)
         compare_elements(comparison, elements);
     return PARAPET_OK;
 }
@@ -291,7 +303,7 @@ parapet_status values_compare(tool_values_difference *difference, tool_node *a, 
     choose_block(&comparison, buffer_bytes);
     comparison.data_a = memory_get(block_bytes(&comparison));
     comparison.data_b = memory_get(block_bytes(&comparison));
-    status = is_vast(&comparison) ? compare_stored(&comparison) : compare_all(&comparison);
+    status = is_vast(&comparison) && !texts_are_in(a) ? compare_stored(&comparison) : compare_all(&comparison);
     free(comparison.data_a);
     free(comparison.data_b);
     return status;

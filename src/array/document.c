@@ -136,6 +136,15 @@ static parapet_status keep_failure(pp_derived *derived, parapet_status failed)
     return status;
 }
 
+static void print_codecs(const pp_array_document *document, pp_text *text)
+{
+    const pp_chain_spec *codecs = pp_document_chunk_codecs(document);
+    if (document->has_texts)
+        pp_text_add(text, "vlen-utf8%s", codecs->count > 1 ? " " : "");
+    if (!document->has_texts || codecs->count > 1)
+        pp_chain_spec_print(codecs, text);
+}
+
 /* Arrays of variable-length elements have no layout: they open and list, and say why they cannot be read. */
 parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, const pp_array_document *document)
 {
@@ -147,7 +156,7 @@ parapet_status pp_derived_init(pp_derived *derived, const parapet_store *store, 
         return status;
     if (status != PARAPET_OK && (status = keep_failure(derived, status)) != PARAPET_OK)
         return status;
-    pp_chain_spec_print(pp_document_chunk_codecs(document), &text);
+    print_codecs(document, &text);
     return pp_text_finish(&text, &derived->codec_words);
 }
 

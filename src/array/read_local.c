@@ -4,6 +4,7 @@
 #include "array/guards.h"
 #include "array/index_list.h"
 #include "array/refresh.h"
+#include "array/texts.h"
 
 /* The ranks need not be together for this, but then nobody knows what the others have changed. */
 static parapet_status check_together(const parapet_array *array)
@@ -18,6 +19,7 @@ typedef struct local_wish {
     const parapet_part *parts;
     int part_count;
     const pp_index_list *listed; /* instead of parts; NULL: parts */
+    const pp_text_wish *texts;   /* instead of both; NULL: those */
 } local_wish;
 
 static parapet_status read_listed(parapet_array *array, const pp_transfer_array *only, const pp_index_list *listed)
@@ -33,8 +35,11 @@ static parapet_status read_wish(parapet_array *array, const local_wish *wish)
     pp_parts parts;
     pp_transfer_array only = {.context = &context, .parts = &parts};
     parapet_status status;
-    if ((status = pp_array_check_usable(array)) != PARAPET_OK || (status = check_together(array)) != PARAPET_OK ||
-        (status = pp_array_local_context(array, &context)) != PARAPET_OK)
+    if ((status = pp_array_check_usable(array)) != PARAPET_OK || (status = check_together(array)) != PARAPET_OK)
+        return status;
+    if (wish->texts != NULL)
+        return pp_array_read_texts(array, wish->texts);
+    if ((status = pp_array_local_context(array, &context)) != PARAPET_OK)
         return status;
     if (wish->listed != NULL)
         return read_listed(array, &only, wish->listed);
@@ -87,5 +92,17 @@ parapet_status parapet_array_read_runs_local(parapet_array *array, const parapet
     local_wish wish = {.listed = &listed};
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_read_runs_local needs an array");
+    return read_local(array, &wish);
+}
+
+parapet_status parapet_array_read_texts_local(parapet_array *array, const int64_t *start, const int64_t *count,
+                                              char **text, int64_t *ends)
+{
+    const pp_text_wish texts = {start, count, text, ends};
+    local_wish wish = {.texts = &texts};
+    if (array == NULL || text == NULL ||
+        ((start == NULL || count == NULL || ends == NULL) && array->document.ndim > 0))
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "parapet_array_read_texts_local needs an array, a box and room for texts");
     return read_local(array, &wish);
 }

@@ -124,7 +124,7 @@ static parapet_status prepare_stage(pp_chain *chain, const pp_codec_spec *spec, 
 static parapet_status prepare_stages(pp_chain *chain, const pp_chain_spec *spec, const pp_chunk_format *format,
                                      int depth)
 {
-    pp_flow flow = {.format = *format, .is_exact = true};
+    pp_flow flow = {.format = *format, .is_exact = !format->is_at_most};
     parapet_status status = count_bytes(format, &flow.decode_bytes);
     int i;
     flow.encode_bytes = flow.decode_bytes;

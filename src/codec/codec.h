@@ -101,6 +101,7 @@ typedef struct pp_chunk_format {
     size_t swap_bytes;      /* unit that byte order applies to: 8 for complex128; 1 or 0: none */
     const void *fill_value; /* element_bytes long; outlives the chain */
     bool ignore_checksums;
+    bool is_at_most; /* it may be shorter than its shape says; such chunks are only decoded */
 } pp_chunk_format;
 
 typedef struct pp_chain pp_chain;

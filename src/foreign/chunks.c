@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "codec/traits.h"
+#include "zarr/texts.h"
 
 /* A chunk that is decoded here is not counted by anybody's budget. */
 #define MOST_DECODED_BYTES ((size_t)256 << 20)
@@ -111,6 +112,22 @@ parapet_status pp_foreign_chunks_finish(pp_foreign_chunks *chunks, pp_array_docu
     if (left_out >> (document->codecs.count - 1) != 0)
         return pp_fail(PARAPET_ERR_FORMAT, "a chunk lacks a filter that the array does not have");
     return left_out != 0 ? take_filters(chunks, document) : PARAPET_OK;
+}
+
+parapet_status pp_foreign_chunks_finish_texts(const pp_foreign_chunks *chunks, const pp_array_document *document)
+{
+    int64_t count = 1;
+    int d;
+    if (!document->has_texts || document->codecs.count != 1)
+        return pp_fail(PARAPET_ERR_FORMAT,
+                       "its elements have no fixed length, and are no texts that vlen-utf8 stores");
+    for (d = 0; d < document->ndim; d++)
+        if (document->grid_shape[d] != pp_max_i64(document->shape[d], 1) ||
+            !pp_multiply_fits(count, document->shape[d], &count))
+            return pp_fail(PARAPET_ERR_FORMAT, "its texts are not one chunk");
+    if (chunks->count == 0)
+        return PARAPET_OK;
+    return pp_texts_check((pp_bytes){chunks->data, chunks->list[0].bytes}, (uint64_t)count);
 }
 
 size_t pp_foreign_chunks_search(const pp_foreign_chunks *chunks, uint64_t index)

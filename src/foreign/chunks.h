@@ -32,6 +32,9 @@ parapet_status pp_foreign_chunks_add(pp_foreign_chunks *chunks, const pp_chunk_p
  * codecs move from the document to the chunks. */
 parapet_status pp_foreign_chunks_finish(pp_foreign_chunks *chunks, pp_array_document *document, uint64_t file_bytes);
 
+/* The same for the texts of an array, which are one chunk or none. */
+parapet_status pp_foreign_chunks_finish_texts(const pp_foreign_chunks *chunks, const pp_array_document *document);
+
 /* The first chunk whose index is not below this one; chunks->count: none. */
 size_t pp_foreign_chunks_search(const pp_foreign_chunks *chunks, uint64_t index);
 

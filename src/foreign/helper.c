@@ -57,12 +57,19 @@ static int close_others(posix_spawn_file_actions_t *actions)
 #endif
 }
 
+/* What it is told. */
+typedef struct program_words {
+    const char *file;
+    char most_text[24]; /* bytes of texts, of which the table has 4 for each 3, beside all else */
+} program_words;
+
 /* It gets nothing of ours: no descriptor but its output, no environment but the way to its libraries, no handler. */
-static int spawn(const char *program, const char *file, int output, pid_t *process)
+static int spawn(const char *program, const program_words *given, int output, pid_t *process)
 {
     char library_path[PATH_MAX + 32];
     const char *libraries = getenv("LD_LIBRARY_PATH");
-    char *const words[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)file, NULL};
+    char *const words[] = {(char *)(uintptr_t)program, (char *)(uintptr_t)given->file,
+                           (char *)(uintptr_t)given->most_text, NULL};
     char *const environment[] = {libraries != NULL ? library_path : NULL, NULL};
     posix_spawn_file_actions_t actions;
     posix_spawnattr_t attributes;
@@ -91,7 +98,7 @@ static int spawn(const char *program, const char *file, int output, pid_t *proce
 }
 
 /* Beside the library or the program that has it, as it is installed or built; else where it was to be installed. */
-static int spawn_found(const char *file, int output, pid_t *process)
+static int spawn_found(const program_words *words, int output, pid_t *process)
 {
     static const char *const ways[] = {PARAPET_PLACES_FROM_LIBRARY, PARAPET_PLACES_FROM_BIN,
                                        "libexec/parapet/parapet-places"};
@@ -101,21 +108,23 @@ static int spawn_found(const char *file, int output, pid_t *process)
     size_t i;
     int problem = ENOENT;
     if (given != NULL && given[0] != '\0')
-        return spawn(given, file, output, process);
+        return spawn(given, words, output, process);
     slash = dladdr(ways, &own) != 0 && own.dli_fname != NULL ? strrchr(own.dli_fname, '/') : NULL;
     for (i = 0; slash != NULL && problem != 0 && i < sizeof ways / sizeof ways[0]; i++)
         if ((size_t)snprintf(path, sizeof path, "%.*s/%s", (int)(slash - own.dli_fname), own.dli_fname, ways[i]) <
             sizeof path)
-            problem = spawn(path, file, output, process);
-    return problem == 0 ? 0 : spawn(PARAPET_PLACES_PATH, file, output, process);
+            problem = spawn(path, words, output, process);
+    return problem == 0 ? 0 : spawn(PARAPET_PLACES_PATH, words, output, process);
 }
 
-static parapet_status start(helper *run, const char *file)
+static parapet_status start(helper *run, const char *file, size_t most_bytes)
 {
+    program_words words = {.file = file};
     int ends[2], problem;
+    (void)snprintf(words.most_text, sizeof words.most_text, "%zu", most_bytes / 2);
     if (pipe2(ends, O_CLOEXEC) != 0)
         return pp_fail(PARAPET_ERR_IO, "no pipe to the program that reads HDF5: %s", strerror(errno));
-    problem = spawn_found(file, ends[1], &run->process);
+    problem = spawn_found(&words, ends[1], &run->process);
     (void)close(ends[1]);
     run->output = ends[0];
     if (problem == 0)
@@ -231,7 +240,8 @@ parapet_status pp_helper_run(const char *file, const pp_helper_limits *limits, c
     parapet_status status;
     *text = NULL;
     *bytes = 0;
-    if ((status = check_allowed(limits)) != PARAPET_OK || (status = start(&run, file)) != PARAPET_OK)
+    if ((status = check_allowed(limits)) != PARAPET_OK ||
+        (status = start(&run, file, limits->most_bytes)) != PARAPET_OK)
         return status;
     status = read_output(&run, limits->most_bytes);
     finish(&run, status == PARAPET_OK);

@@ -301,6 +301,12 @@ static parapet_status fill_chunked(pp_foreign_array *array, const char *name, co
     return PARAPET_OK;
 }
 
+static parapet_status finish_chunks(const pp_places *places, pp_foreign_chunks *chunks, pp_array_document *document)
+{
+    return document->type.element_bytes == 0 ? pp_foreign_chunks_finish_texts(chunks, document)
+                                             : pp_foreign_chunks_finish(chunks, document, places->file_bytes);
+}
+
 parapet_status pp_places_add_chunked(pp_places *places, const char *name, pp_array_document *document,
                                      pp_foreign_chunks *chunks)
 {
@@ -314,7 +320,7 @@ parapet_status pp_places_add_chunked(pp_places *places, const char *name, pp_arr
     *array = (pp_foreign_array){.kind = PP_FOREIGN_CHUNKED, .chunks = *chunks};
     *chunks = (pp_foreign_chunks){0};
     if ((status = fill_chunked(array, name, document)) != PARAPET_OK ||
-        (status = pp_foreign_chunks_finish(&array->chunks, document, places->file_bytes)) != PARAPET_OK ||
+        (status = finish_chunks(places, &array->chunks, document)) != PARAPET_OK ||
         (status = check_sum(places, array)) != PARAPET_OK ||
         (status = print_document(places, document, array)) != PARAPET_OK) {
         clear_array(array);

@@ -74,7 +74,8 @@ typedef struct pp_flat {
 parapet_status pp_places_add(pp_places *places, const char *name, pp_array_document *document, const pp_flat *flat);
 
 /* Adds an array that is stored chunk by chunk, with the grid and the codecs of its document. It takes over what
- * chunks holds, also if it fails. Refuses places outside the file, and what a flat array would be refused for. */
+ * chunks holds, also if it fails. Refuses places outside the file, and what a flat array would be refused for. Texts
+ * are one chunk, which chunks has in memory. */
 parapet_status pp_places_add_chunked(pp_places *places, const char *name, pp_array_document *document,
                                      pp_foreign_chunks *chunks);
 

@@ -8,8 +8,9 @@
 #include "codec/crc32c.h"
 #include "zarr/base64.h"
 
-/* What compact storage of HDF5 can hold. */
+/* What compact storage of HDF5 can hold, and what texts of an array may take. */
 #define MOST_DATA_BYTES ((size_t)64 << 10)
+#define MOST_TEXT_BYTES ((size_t)64 << 20)
 
 /* A text that is read line by line. */
 typedef struct lines {
@@ -181,14 +182,14 @@ static parapet_status read_chunks(lines *text, pp_foreign_chunks *chunks)
 }
 
 /* The only chunk, whose bytes are in the table. */
-static parapet_status read_data(lines *text, pp_foreign_chunks *chunks)
+static parapet_status read_data(lines *text, size_t most, pp_foreign_chunks *chunks)
 {
     pp_chunk_place place = {0};
-    size_t bytes = 0;
-    parapet_status status = pp_allocate(&chunks->data, MOST_DATA_BYTES);
+    size_t bytes = 0, room = pp_min_size(most, text->bytes / 4 * 3 + 3);
+    parapet_status status = pp_allocate(&chunks->data, room);
     if (status != PARAPET_OK)
         return status;
-    if (!pp_base64_parse(text->line, text->bytes, chunks->data, MOST_DATA_BYTES, &bytes))
+    if (!pp_base64_parse(text->line, text->bytes, chunks->data, room, &bytes))
         return refuse(text, "has data that are not base64, or too many");
     place.bytes = (uint32_t)bytes;
     return bytes > 0 ? pp_foreign_chunks_add(chunks, &place) : PARAPET_OK;
@@ -206,13 +207,20 @@ static parapet_status add_flat(lines *text, const char *path, pp_array_document 
 
 static parapet_status add_places(lines *text, const char *path, pp_array_document *document, pp_places *places)
 {
+    bool is_text = document->type.element_bytes == 0;
     pp_foreign_chunks chunks = {0};
+    uint64_t none = 0;
     parapet_status status = take_line(text);
     if (status != PARAPET_OK)
         return status;
-    if (take_word(text, "flat "))
+    if (!is_text && take_word(text, "flat "))
         return add_flat(text, path, document, places);
-    status = take_word(text, "data ") ? read_data(text, &chunks) : read_chunks(text, &chunks);
+    if (take_word(text, "data "))
+        status = read_data(text, is_text ? MOST_TEXT_BYTES : MOST_DATA_BYTES, &chunks);
+    else if (!is_text)
+        status = read_chunks(text, &chunks);
+    else if ((status = take_only_number(text, "chunks ", &none)) == PARAPET_OK && none != 0)
+        status = refuse(text, "has chunks of texts that are not in the table");
     if (status == PARAPET_OK)
         return pp_places_add_chunked(places, path, document, &chunks);
     pp_foreign_chunks_clear(&chunks);

@@ -293,6 +293,27 @@ parapet_status pp_codecs_parse(pp_chain_spec *spec, pp_json *json, const pp_code
     return status;
 }
 
+static bool is_named(pp_json *json, const char *name)
+{
+    pp_extension extension;
+    return pp_extension_parse(&extension, json, "codecs") == PARAPET_OK && strcmp(extension.name, name) == 0;
+}
+
+parapet_status pp_codecs_parse_texts(pp_chain_spec *spec, pp_json *json)
+{
+    const pp_codec_spec texts = {.id = PP_CODEC_BYTES};
+    codec_list list = {.spec = spec, .has_bytes = true};
+    size_t i;
+    parapet_status status;
+    if (pp_json_kind_of(json) != PP_JSON_ARRAY || pp_json_length(json) == 0 ||
+        !is_named(pp_json_element(json, 0), "vlen-utf8"))
+        return pp_fail(PARAPET_ERR_UNSUPPORTED, "codecs: the first is not vlen-utf8");
+    status = pp_codec_append(spec, &texts);
+    for (i = 1; i < pp_json_length(json) && status == PARAPET_OK; i++)
+        status = parse_codec(&list, pp_json_element(json, i));
+    return status;
+}
+
 /* ---- Back to JSON ---- */
 
 /* A codec that is told nothing has no configuration, as zarr-python writes it. */

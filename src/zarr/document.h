@@ -22,6 +22,8 @@ typedef struct pp_array_document {
     int64_t grid_shape[PARAPET_MAX_NDIM]; /* the stored object: a shard, or a chunk when not sharded */
     pp_type type;
     pp_chain_spec codecs; /* of the stored object; a sole sharding codec when sharded */
+    bool has_texts;  /* elements are texts, stored as zarr/texts.h says; codecs has bytes in place of vlen-utf8 */
+    char *fill_text; /* of texts; owned */
     pp_key_encoding keys;
     void *fill_value; /* element_bytes long; owned */
     bool is_fill_defined;

@@ -9,6 +9,7 @@ void pp_array_document_clear(pp_array_document *document)
     pp_type_clear(&document->type);
     pp_chain_spec_clear(&document->codecs);
     pp_free(document->fill_value);
+    pp_free(document->fill_text);
     for (i = 0; i < PARAPET_MAX_NDIM; i++)
         pp_free(document->dimension_names[i]);
     pp_json_free(document->attributes);
@@ -129,14 +130,31 @@ static parapet_status parse_fill(pp_array_document *document, pp_json *json)
                          &document->is_fill_defined);
 }
 
-/* Elements of variable length need codecs that Parapet lacks: the array opens and lists, with no codecs at all. */
+/* Texts that are stored in shards, or with codecs that nobody knows, cannot be read: then there are no codecs. */
+static parapet_status parse_texts(pp_array_document *document, pp_json *json, pp_json *codecs)
+{
+    const char *fill = "";
+    size_t bytes = 0;
+    if (strcmp(document->type.name, "string") != 0 ||
+        !pp_json_get_text(pp_json_member(json, "fill_value"), &fill, &bytes) || strlen(fill) != bytes ||
+        pp_codecs_parse_texts(&document->codecs, codecs) != PARAPET_OK) {
+        pp_chain_spec_clear(&document->codecs);
+        return PARAPET_OK;
+    }
+    document->has_texts = true;
+    return pp_text_duplicate(&document->fill_text, fill);
+}
+
+/* Elements of variable length that are no texts need codecs that Parapet lacks: the array opens and lists. */
 static parapet_status parse_codecs(pp_array_document *document, pp_json *json)
 {
     pp_codec_context context = {.type = &document->type, .ndim = document->ndim};
     pp_json *codecs;
     parapet_status status = pp_member_require(json, "codecs", &codecs);
-    if (status != PARAPET_OK || document->type.id == PARAPET_VARIABLE)
+    if (status != PARAPET_OK)
         return status;
+    if (document->type.id == PARAPET_VARIABLE)
+        return parse_texts(document, json, codecs);
     memcpy(context.shape, document->grid_shape, sizeof context.shape);
     return pp_codecs_parse(&document->codecs, codecs, &context);
 }
@@ -262,21 +280,37 @@ static void print_attributes(pp_json *attributes, pp_text *text)
         pp_text_add(text, "{}");
 }
 
+static bool is_plain_text(const pp_array_document *document)
+{
+    return document->has_texts && document->codecs.count == 1;
+}
+
+static parapet_status print_fill_and_codecs(const pp_array_document *document, pp_text *text)
+{
+    parapet_status status;
+    pp_text_add(text, "\"fill_value\":");
+    if (document->has_texts) {
+        pp_json_print_string(document->fill_text, text);
+        pp_text_add(text, ",\"codecs\":[{\"name\":\"vlen-utf8\"}]");
+        return text->status;
+    }
+    if ((status = pp_fill_print(&document->type, document->fill_value, text)) != PARAPET_OK)
+        return status;
+    pp_text_add(text, ",\"codecs\":");
+    return pp_codecs_print(&document->codecs, document->ndim, text);
+}
+
 parapet_status pp_array_document_print(const pp_array_document *document, pp_text *text)
 {
     pp_text compact = {0};
     parapet_status status;
     if (document->zarr_format != 3)
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "metadata of Zarr v2 can be read, but not written");
-    if (document->type.id == PARAPET_VARIABLE)
+    if (document->type.id == PARAPET_VARIABLE && !is_plain_text(document))
         return pp_fail(PARAPET_ERR_UNSUPPORTED, "metadata of an array of %s can be read, but not written",
                        document->type.name);
     print_layout(document, &compact);
-    pp_text_add(&compact, "\"fill_value\":");
-    if ((status = pp_fill_print(&document->type, document->fill_value, &compact)) != PARAPET_OK)
-        goto failed;
-    pp_text_add(&compact, ",\"codecs\":");
-    if ((status = pp_codecs_print(&document->codecs, document->ndim, &compact)) != PARAPET_OK)
+    if ((status = print_fill_and_codecs(document, &compact)) != PARAPET_OK)
         goto failed;
     print_attributes(document->attributes, &compact);
     print_dimension_names(document, &compact);

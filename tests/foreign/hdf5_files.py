@@ -1,5 +1,7 @@
 """Files of HDF5 and netCDF-4, made by h5py and netCDF4-python."""
 import random
+import shutil
+import subprocess
 
 import numpy
 
@@ -148,6 +150,37 @@ def many_chunks(folder, count):
     return folder / "many.h5", dense
 
 
+def texts(folder):
+    """A file with texts of variable length: every layout, with and without filters, and characters of all lengths."""
+    import h5py
+    words = numpy.array(["Kiel", "", "K\u00f6ln", "\u6771\u4eac", "\U0001f30d", "a \"b\" \\ \n"], object)
+    kinds = {"flat": {}, "chunked": {"chunks": (4,)}, "deflated": {"chunks": (2,), "compression": "gzip", "shuffle": True},
+             "growing": {"chunks": (4,), "maxshape": (None,)}}
+    expected = {name: words for name in kinds}
+    with h5py.File(folder / "texts.h5", "w") as file:
+        for name, options in kinds.items():
+            file.create_dataset(name, data=words, dtype=h5py.string_dtype(), **options)
+        file.create_dataset("ascii", data=numpy.array(["x", "yz"], object), dtype=h5py.string_dtype("ascii"))
+        file.create_dataset("scalar", data="alone", dtype=h5py.string_dtype())
+        file.create_dataset("bare", shape=(2, 2), dtype=h5py.string_dtype())
+        file.create_dataset("none", shape=(0, 3), dtype=h5py.string_dtype())
+        file.create_dataset("square", data=words.reshape(2, 3), dtype=h5py.string_dtype())
+    expected |= {"ascii": numpy.array(["x", "yz"], object), "scalar": numpy.array("alone", object),
+                 "bare": numpy.full((2, 2), "", object), "none": numpy.empty((0, 3), object),
+                 "square": words.reshape(2, 3)}
+    return folder / "texts.h5", expected
+
+
+def long_text(folder):
+    """Arrays of texts of little more than 64 MiB, of 2 MiB, and of a few bytes."""
+    import h5py
+    with h5py.File(folder / "long.h5", "w") as file:
+        file.create_dataset("few", data=["a", "b"], dtype=h5py.string_dtype())
+        file.create_dataset("much", data=["x" * (16 << 20)] * 4, dtype=h5py.string_dtype())
+        file.create_dataset("some", data=["x" * (1 << 20)] * 2, dtype=h5py.string_dtype())
+    return folder / "long.h5"
+
+
 # ---- netCDF-4 ----
 
 KINDS = [
@@ -168,13 +201,59 @@ def datasets(folder, is_large):
             files.make_odd(netCDF4, folder / "odd4c.nc", "NETCDF4_CLASSIC"),
             files.make_sole_record(netCDF4, folder / "sole4.nc", "NETCDF4"),
             make_texts(netCDF4, folder / "texts4.nc"), make_dimensions(netCDF4, folder / "dimensions4.nc"),
-            make_unsigned(netCDF4, folder / "unsigned4.nc"), make_attributes(netCDF4, folder / "attributes4.nc")]
+            make_unsigned(netCDF4, folder / "unsigned4.nc"), make_attributes(netCDF4, folder / "attributes4.nc"),
+            make_names(netCDF4, folder / "names4.nc")]
+    made += make_by_tools(folder, made[0])
     for number, kind in enumerate(KINDS):
         try:
             made.append(make_climate(netCDF4, folder / f"kind{number}.nc", kind, 1))
         except (RuntimeError, ValueError) as error:
             print(f"without {kind}: {error}")
     return made
+
+
+CDL = """netcdf made4 { types: byte enum sky { CLEAR = 0, CLOUDY = 1 } ; dimensions: t = UNLIMITED ; x = 5 ; variables:
+int64 a(t, x) ; a:_ChunkSizes = 2, 3 ; a:_DeflateLevel = 3 ; a:_Shuffle = "true" ; ushort b(t) ; string s(x) ; float c(x) ;
+c:_FillValue = -1.f ; string :who = "ncgen", "nccopy" ; data: a = 1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15 ;
+b = 7, 8, 65535 ; s = "one", "", "three", "four", "f\303\274nf" ; c = 1, _, 3, 4, 5 ; }"""
+
+# Other programs that write such files: chunks of another shape, a filter more, a user block.
+TOOLS = {"nccopy": ["nccopy", "-4", "-d", "5", "-s", "-c", "lat/7,lon/11", "IN", "OUT"],
+         "nccopy_endless": ["nccopy", "-k", "nc4", "-u", "-d", "1", "IN", "OUT"],
+         "h5repack": ["h5repack", "-f", "GZIP=2", "-f", "FLET", "-l", "CHUNK=5x7x13", "IN", "OUT"],
+         "h5repack_latest": ["h5repack", "-L", "IN", "OUT"],
+         "h5jam": ["h5jam", "-u", "BLOCK", "-i", "IN", "-o", "OUT"]}
+
+
+def make_by_tools(folder, source):
+    made = []
+    (folder / "made4.cdl").write_text(CDL)
+    (folder / "block").write_bytes(b"in front of the file" * 20)
+    commands = dict(TOOLS, ncgen=["ncgen", "-k", "nc4", "-o", "OUT", str(folder / "made4.cdl")])
+    for name, words in commands.items():
+        if not shutil.which(words[0]):
+            print(f"without {name}")
+            continue
+        path = folder / f"by_{name}.nc"
+        places = {"IN": str(source), "OUT": str(path), "BLOCK": str(folder / "block")}
+        subprocess.run([places.get(word, word) for word in words], check=True)
+        made.append(path)
+    return made
+
+
+def make_tree(netCDF4, folder):
+    """Groups with dimensions of their own, and of those above."""
+    path = folder / "tree4.nc"
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("x", 3)
+        file.createVariable("x", "i4", ("x",))[:] = [1, 2, 3]
+        for name in ("forecast", "forecast/surface", "observed"):
+            group = file.createGroup(name)
+            group.title = name
+            group.createDimension("time", None)
+            group.createVariable("time", "f8", ("time",))[:] = numpy.arange(4)
+            group.createVariable("t", "f4", ("time", "x"), zlib=True, fill_value=-1)[:] = numpy.arange(12).reshape(4, 3)
+    return path, ["", "forecast", "forecast/surface", "observed"]
 
 
 def make_climate(netCDF4, path, kind, size):
@@ -205,6 +284,19 @@ def make_texts(netCDF4, path):
         file["v"].setncattr_string("single", "one")
         file.setncattr("empty", "")
         file.history = "made\nin two lines \"quoted\" \\ tab\t."
+    return path
+
+
+def make_names(netCDF4, path):
+    """Stations whose names have no fixed length, as a coordinate and beside one."""
+    with netCDF4.Dataset(path, "w") as file:
+        file.createDimension("station", 4)
+        file.createDimension("time", None)
+        file.createVariable("station", str, ("station",))[:] = numpy.array(["Kiel", "K\u00f6ln", "", "Ulm"], object)
+        file["station"].long_name = "name of the station"
+        file.createVariable("note", str, ("time", "station"))[:] = numpy.array([["a", "", "b", "c"], ["", "d", "e", "f"]], object)
+        file.createVariable("title", str, ())[...] = "all of them"
+        file.createVariable("t", "f4", ("time", "station"), zlib=True)[:] = numpy.arange(8).reshape(2, 4)
     return path
 
 

@@ -249,6 +249,21 @@ static void prepare_half_sealed(bed *used)
     crash_until(used, run_seal, has_leftover_head);
 }
 
+/* Texts in chunks of two, of which one is not stored, beside the array a. */
+static void prepare_texts(bed *used)
+{
+    static const char document[] =
+        "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [5], \"data_type\": \"string\", \"fill_value\": "
+        "\"f\", \"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [2]}},"
+        " \"chunk_key_encoding\": {\"name\": \"default\", \"configuration\": {\"separator\": \"/\"}},"
+        " \"codecs\": [{\"name\": \"vlen-utf8\"}], \"attributes\": {}}";
+    static const char words[] = "\2\0\0\0\1\0\0\0a\2\0\0\0bc";
+    prepare_plain(used);
+    image_put_object(used->inner, "words/zarr.json", document, sizeof document - 1);
+    image_put_object(used->inner, "words/c/0", words, sizeof words - 1);
+    image_put_object(used->inner, "words/c/2", words, sizeof words - 1);
+}
+
 static void prepare_version_2(bed *used)
 {
     static const char document[] =
@@ -513,6 +528,23 @@ static parapet_status run_read_local(bed *used)
     return status;
 }
 
+static parapet_status run_read_texts(bed *used)
+{
+    const int64_t start = 1, count = 4;
+    int64_t ends[4];
+    char *text = NULL;
+    parapet_status status = parapet_array_open(&used->array, used->store, "words");
+    if (status == PARAPET_OK &&
+        (status = parapet_array_read_texts_local(used->array, &start, &count, &text, ends)) == PARAPET_OK) {
+        assert_string_equal(text, "bcffa");
+        assert_int_equal(ends[0], 2);
+        assert_int_equal(ends[3], 5);
+    } else
+        assert_null(text);
+    parapet_free(text);
+    return status;
+}
+
 static parapet_status run_grow(bed *used)
 {
     return parapet_array_resize(used->array, shape_larger);
@@ -614,6 +646,7 @@ const scenario scenarios[] = {
     {"array_read_local, sealed", prepare_sealed, run_read_local, OPENS_ARRAY, .kind = SCENARIO_READS},
     {"array_read_local, sealed, no checksums", prepare_sealed_without_checksums, run_read_local, OPENS_ARRAY,
      .kind = SCENARIO_READS},
+    {"array_read_texts_local", prepare_texts, run_read_texts, OPENS_STORE, .kind = SCENARIO_READS},
     {"array_resize, growing", prepare_plain, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
     {"array_resize, growing half shrunk", prepare_half_shrunk, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
     {"array_resize, shrinking", prepare_plain, run_shrink, OPENS_ARRAY, .kind = SCENARIO_CHANGES},

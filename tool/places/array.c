@@ -16,6 +16,7 @@ typedef struct array {
     type of;
     layout cut;
     H5D_layout_t stored;
+    text_list content; /* of KIND_TEXTS */
     char codecs[MOST_FILTERS][160];
     char refusal[MOST_SENTENCE_BYTES]; /* "": it can be read */
 } array;
@@ -170,11 +171,24 @@ static void read_chunk_shape(array *each)
     read_filters(each);
 }
 
+static void read_texts(array *each)
+{
+    size_t count = 1;
+    int d;
+    take_whole(each);
+    for (d = 0; d < each->cut.ndim; d++)
+        count = __builtin_mul_overflow(count, (size_t)each->cut.shape[d], &count) ? SIZE_MAX / 2 : count;
+    if (!texts_read(each->id, each->kind, count, &each->content))
+        refuse(each, each->content.reason);
+}
+
 static void read_layout(array *each)
 {
     each->stored = H5Pget_layout(each->plist);
     if (H5Pget_external_count(each->plist) > 0)
         refuse(each, "its elements are in other files (external storage)");
+    else if (each->of.kind == KIND_TEXTS && each->stored != H5D_VIRTUAL)
+        read_texts(each);
     else if (each->stored == H5D_CHUNKED)
         read_chunk_shape(each);
     else if (each->stored == H5D_CONTIGUOUS)
@@ -346,6 +360,11 @@ static void put_fill(const array *each)
     unsigned char *element = take_memory(1, each->of.bytes + 2 * sizeof(double));
     H5D_fill_value_t defined = H5D_FILL_VALUE_UNDEFINED;
     put(",\"fill_value\":");
+    if (each->of.kind == KIND_TEXTS) {
+        put("\"\""); /* it does not matter: every text is told */
+        free(element);
+        return;
+    }
     if (H5Pfill_value_defined(each->plist, &defined) >= 0 && defined == H5D_FILL_VALUE_USER_DEFINED &&
         H5Pget_fill_value(each->plist, each->kind, element) < 0)
         die("a fill value cannot be read: the file is damaged");
@@ -361,7 +380,7 @@ static void put_fill(const array *each)
 static void put_codecs(const array *each)
 {
     int i;
-    put(",\"codecs\":[{\"name\":\"bytes\"");
+    put(",\"codecs\":[{\"name\":\"%s\"", each->of.kind == KIND_TEXTS ? "vlen-utf8" : "bytes");
     if (each->of.has_order)
         put(",\"configuration\":{\"endian\":\"%s\"}", each->of.is_big ? "big" : "little");
     put("}");
@@ -433,7 +452,9 @@ void put_array(hid_t file, const node_list *list, const node *from)
         put("%s\n", each.refusal);
     else {
         put_document(&each, list, from);
-        if (each.stored == H5D_CHUNKED)
+        if (each.of.kind == KIND_TEXTS)
+            put_texts(&each.content);
+        else if (each.stored == H5D_CHUNKED)
             put_chunks(each.id, &each.cut);
         else if (each.stored == H5D_COMPACT)
             put_compact(&each);

@@ -1,8 +1,9 @@
-/* parapet-places FILE: prints the table of places of an HDF5 file. */
+/* parapet-places FILE [BYTES]: prints the table of places of an HDF5 file, with so many bytes of texts at most. */
 #include <errno.h>
 #include <fcntl.h>
 #include <inttypes.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
 
@@ -48,10 +49,12 @@ int main(int count, char **words)
     uint64_t file_bytes = 0;
     int descriptor;
     hid_t file;
-    if (count != 2) {
-        (void)fprintf(stderr, "usage: parapet-places FILE\n");
+    if (count != 2 && count != 3) {
+        (void)fprintf(stderr, "usage: parapet-places FILE [BYTES]\n");
         return 2;
     }
+    if (count == 3)
+        texts_limit((size_t)strtoull(words[2], NULL, 10));
     limits_set();
     descriptor = open_file(words[1], &file_bytes);
     if (H5open() < 0 || H5Eset_auto(H5E_DEFAULT, NULL, NULL) < 0)

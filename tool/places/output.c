@@ -59,7 +59,7 @@ static size_t character_bytes(const unsigned char *text, size_t left)
     return bytes;
 }
 
-static bool is_utf8(const unsigned char *text, size_t bytes)
+bool is_utf8(const unsigned char *text, size_t bytes)
 {
     size_t next = 0, step;
     for (; next < bytes; next += step)

@@ -25,6 +25,7 @@ void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
 void put_string(const char *text, size_t bytes); /* in JSON */
 void put_double(double value);                   /* in JSON, the shortest that reads back */
 void put_base64(const unsigned char *data, size_t bytes);
+bool is_utf8(const unsigned char *text, size_t bytes);
 void put_end(void);
 
 /* Ends the program with a sentence instead of a table. */
@@ -45,7 +46,15 @@ bool driver_find_chunk(hid_t dataset, const hsize_t *offset, seen_chunk *chunk);
 
 /* ---- type.c ---- */
 
-typedef enum type_kind { KIND_REFUSED, KIND_INTEGER, KIND_FLOAT, KIND_BOOL, KIND_COMPLEX, KIND_TEXT } type_kind;
+typedef enum type_kind {
+    KIND_REFUSED,
+    KIND_INTEGER,
+    KIND_FLOAT,
+    KIND_BOOL,
+    KIND_COMPLEX,
+    KIND_TEXT,
+    KIND_TEXTS
+} type_kind;
 
 typedef struct type {
     type_kind kind;
@@ -56,6 +65,19 @@ typedef struct type {
     const char *reason; /* why it is refused */
 } type;
 void type_of(hid_t id, type *found);
+
+/* ---- texts.c: elements of KIND_TEXTS, which have no fixed length ---- */
+
+typedef struct text_list {
+    unsigned char *data;
+    size_t bytes;
+    char reason[160]; /* why they are refused */
+} text_list;
+
+/* What the texts of all datasets together may take. */
+void texts_limit(size_t most_bytes);
+bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all);
+void put_texts(text_list *all); /* and frees them */
 
 /* ---- list.c: all groups and datasets, found before any is printed ---- */
 

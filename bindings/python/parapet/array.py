@@ -255,6 +255,25 @@ class Array(Owner):
         prepared = CParts(parts, True, self.dtype)
         check(c.lib.parapet_array_read_local(self._handle.get(), prepared.pointer, prepared.count))
 
+    def read_texts(self, start: Sequence[int] | int | None = None,
+                   count: Extents | None = None) -> numpy.ndarray[Any, Any]:
+        """[local] Reads a box of an array of type "string" on this rank alone: an array of `str` objects."""
+        first = extents(start) if start is not None else (0,) * self.ndim
+        shape = extents(count) if count is not None else tuple(n - i for n, i in zip(self.shape, first))
+        if len(first) != self.ndim or len(shape) != self.ndim or any(extent < 0 for extent in shape):
+            raise ArgumentError(f"the box at {first} of {shape} elements is not within {self!r}")
+        texts = numpy.empty(shape, object)
+        ends, place = c.ffi.new("int64_t[]", texts.size + 1), c.ffi.new("char **")
+        check(c.lib.parapet_array_read_texts_local(self._handle.get(), c.ffi.new("int64_t[]", first + (0,)),
+                                                   c.ffi.new("int64_t[]", shape + (0,)), place, ends))
+        try:
+            every = c.ffi.buffer(place[0], ends[texts.size - 1] if texts.size > 0 else 0)[:]
+        finally:
+            c.lib.parapet_free(place[0])
+        for number in range(texts.size):
+            texts.flat[number] = every[ends[number - 1] if number > 0 else 0 : ends[number]].decode()
+        return texts
+
     # ---- From MPI-IO ----
 
     def view_parts(self, data: numpy.ndarray[Any, Any], filetype: Datatype, displacement: int = 0) -> list[Part]:

@@ -1,5 +1,6 @@
 """Stores, groups, arrays and attributes on one process."""
 import gc
+import json
 import os
 import pathlib
 
@@ -198,3 +199,25 @@ def test_a_sentence_says_what_failed(store):
     with pytest.raises(parapet.ArgumentError) as caught:
         array.write(numpy.zeros(3, "i4"), 2)
     assert 'cannot write array "a"' in str(caught.value) and isinstance(caught.value, ValueError)
+
+
+def test_texts_are_read(folder):
+    words = b"".join(len(text).to_bytes(4, "little") + text for text in (b"a", "\u00fc\0".encode()))
+    document = {"zarr_format": 3, "node_type": "array", "shape": [2, 2], "data_type": "string", "fill_value": "none",
+                "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": [1, 2]}},
+                "chunk_key_encoding": {"name": "default", "configuration": {"separator": "/"}},
+                "codecs": [{"name": "vlen-utf8"}], "attributes": {}}
+    folder = pathlib.Path(folder)
+    (folder / "w.zarr/words/c/0").mkdir(parents=True)
+    (folder / "w.zarr/zarr.json").write_text('{"zarr_format": 3, "node_type": "group", "attributes": {}}')
+    (folder / "w.zarr/words/zarr.json").write_text(json.dumps(document))
+    (folder / "w.zarr/words/c/0/0").write_bytes(b"\2\0\0\0" + words)
+    with parapet.open(folder / "w.zarr") as store:
+        array = store["words"]
+        assert array.read_texts().tolist() == [["a", "\u00fc\0"], ["none", "none"]]
+        assert array.read_texts((0, 1), (2, 1)).tolist() == [["\u00fc\0"], ["none"]]
+        assert array.read_texts((2, 0)).shape == (0, 2)
+        with pytest.raises(parapet.ArgumentError):
+            array.read_texts((0, 0), (3, 2))
+        with pytest.raises(parapet.ArgumentError):
+            array.read_texts((0,), (1,))

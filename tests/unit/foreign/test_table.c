@@ -115,6 +115,47 @@ static void test_table__decodes_arrays_of_which_chunks_lack_filters(void **state
     close_file(&opened);
 }
 
+#define TEXTS(shape, chunks, codec)                                                                                  \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[" shape "],\"data_type\":\"string\",\"chunk_grid\":{"     \
+    "\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[" chunks "]}},\"chunk_key_encoding\":{\"name\":"       \
+    "\"default\"},\"fill_value\":\"\",\"codecs\":[{\"name\":\"" codec "\"}],\"attributes\":{}}\n"
+
+/* "a" and "bc", as vlen-utf8 has them. */
+static void test_table__has_texts(void **state)
+{
+    opened_file opened =
+        open_table(ROOT "array /t\n" TEXTS("2", "2", "vlen-utf8") "data AgAAAAEAAABhAgAAAGJj\narray /s\n" TEXTS(
+            "", "", "vlen-utf8") "data AQAAAAAAAAA=\narray /none\n" TEXTS("0,3", "1,3", "vlen-utf8") "chunks 0\n");
+    (void)state;
+    assert_ok(opened.status);
+    assert_says(&opened, "t/zarr.json", "vlen-utf8");
+    assert_chunk(&opened, "t/c/0", "\2\0\0\0\1\0\0\0a\2\0\0\0bc", 15);
+    assert_chunk(&opened, "s/c", "\1\0\0\0\0\0\0\0", 8);
+    assert_lists(&opened, "none", "zarr.json ");
+    close_file(&opened);
+}
+
+static void test_table__texts_are_untrusted(void **state)
+{
+    (void)state;
+    refuse(ROOT "array /t\n" TEXTS("3", "3", "vlen-utf8") "data AgAAAAEAAABhAgAAAGJj\n", PARAPET_ERR_CORRUPT,
+           "instead of 3");
+    refuse(ROOT "array /t\n" TEXTS("2", "1", "vlen-utf8") "data AgAAAAEAAABhAgAAAGJj\n", PARAPET_ERR_FORMAT,
+           "one chunk");
+    refuse(ROOT "array /t\n" TEXTS("2", "2", "bytes") "data AgAAAAEAAABhAgAAAGJj\n", PARAPET_ERR_FORMAT, "vlen-utf8");
+    refuse(ROOT "array /t\n" TEXTS("2", "2", "vlen-utf8") "data AgAAAAEAAABhAgAAAGL/\n", PARAPET_ERR_CORRUPT,
+           "UTF-8");
+    refuse(ROOT "array /t\n" TEXTS("2", "2", "vlen-utf8") "data AgAAAAEAAABhAwAAAGJj\n", PARAPET_ERR_CORRUPT,
+           "ends after");
+    refuse(ROOT "array /t\n" TEXTS("1", "1", "vlen-utf8") "data AQAAAAEAAABhAgAAAGJj\n", PARAPET_ERR_CORRUPT,
+           "follow the last");
+    refuse(ROOT "array /t\n" TEXTS("2", "2", "vlen-utf8") "flat 0\n", PARAPET_ERR_FORMAT, "what it should");
+    refuse(ROOT "array /t\n" TEXTS("2", "2", "vlen-utf8") "chunks 1\n0 0 4 0\n", PARAPET_ERR_FORMAT,
+           "not in the table");
+    refuse(ROOT "array /t\n" TEXTS("9223372036854775807,3", "9223372036854775807,3", "vlen-utf8") "chunks 0\n",
+           PARAPET_ERR_FORMAT, "one chunk");
+}
+
 static void test_table__says_why_an_array_cannot_be_read(void **state)
 {
     opened_file opened = open_table(ROOT "refused /a\nits elements are dreams\n");
@@ -190,6 +231,8 @@ int main(void)
         cmocka_unit_test(test_table__says_where_chunks_are),
         cmocka_unit_test(test_table__has_flat_arrays_and_data_of_its_own),
         cmocka_unit_test(test_table__decodes_arrays_of_which_chunks_lack_filters),
+        cmocka_unit_test(test_table__has_texts),
+        cmocka_unit_test(test_table__texts_are_untrusted),
         cmocka_unit_test(test_table__says_why_an_array_cannot_be_read),
         cmocka_unit_test(test_table__is_refused_where_it_cannot_be_true),
         cmocka_unit_test(test_table__is_whole_or_refused),

@@ -630,6 +630,41 @@ static void test_document__arrays_of_strings_open_but_are_not_written(void **sta
     pp_json_free(json);
 }
 
+static void assert_texts(const char *codecs, bool are_read, bool are_printed)
+{
+    pp_json *json = usual_with("codecs", codecs), *value;
+    pp_array_document document;
+    pp_text text = {0};
+    assert_ok(pp_json_parse(&value, "\"string\"", 8));
+    assert_ok(pp_json_set(json, "data_type", value));
+    assert_ok(pp_json_parse(&value, "\"none\"", 6));
+    assert_ok(pp_json_set(json, "fill_value", value));
+    assert_ok(pp_array_document_parse(&document, json));
+    assert_int_equal(document.has_texts, are_read);
+    if (are_read)
+        assert_string_equal(document.fill_text, "none");
+    assert_int_equal(pp_array_document_print(&document, &text), are_printed ? PARAPET_OK : PARAPET_ERR_UNSUPPORTED);
+    if (are_printed) {
+        assert_non_null(strstr(text.data, "\"vlen-utf8\""));
+        assert_non_null(strstr(text.data, "\"none\""));
+    }
+    pp_text_free(&text);
+    pp_array_document_clear(&document);
+    pp_json_free(json);
+}
+
+static void test_document__texts_are_read_with_codecs_that_are_known(void **state)
+{
+    (void)state;
+    assert_texts("[{\"name\":\"vlen-utf8\"}]", true, true);
+    assert_texts("[\"vlen-utf8\"]", true, true);
+    assert_texts("[{\"name\":\"vlen-utf8\"}," ZSTD "]", true, false);
+    assert_texts("[{\"name\":\"vlen-utf8\"},{\"name\":\"squeeze\"}]", false, false);
+    assert_texts("[{\"name\":\"bytes\"}]", false, false);
+    assert_texts("[{\"name\":\"vlen-utf8\"},{\"name\":\"bytes\"}]", false, false);
+    assert_texts("[]", false, false);
+}
+
 static void test_document__attributes_too_deep_to_read_back_are_not_written(void **state)
 {
     char deep[PP_JSON_MAX_DEPTH * 2 + 16] = "";
@@ -852,6 +887,7 @@ int main(void)
         cmocka_unit_test(test_codecs__words_give_chains),
         cmocka_unit_test(test_codecs__other_words_are_refused_with_what_is_accepted),
         cmocka_unit_test(test_document__arrays_of_strings_open_but_are_not_written),
+        cmocka_unit_test(test_document__texts_are_read_with_codecs_that_are_known),
         cmocka_unit_test(test_document__attributes_too_deep_to_read_back_are_not_written),
         cmocka_unit_test(test_group__is_read_and_written),
         cmocka_unit_test(test_group__prints_documents_as_they_are_gathered),

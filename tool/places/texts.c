@@ -1,0 +1,104 @@
+/* Texts of variable length. HDF5 keeps them apart from the dataset, with no place of their own: they are read here,
+ * and told as the codec vlen-utf8 of Zarr stores them, in one chunk. */
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "places.h"
+
+#define MOST_DATASET_BYTES ((size_t)64 << 20)
+#define NUMBER_BYTES 4
+
+/* What all datasets together may still take: the table has to fit into the memory of whoever wants it. */
+static size_t file_bytes_left = SIZE_MAX;
+
+void texts_limit(size_t most_bytes)
+{
+    file_bytes_left = most_bytes;
+}
+
+static size_t most_bytes(void)
+{
+    return file_bytes_left < MOST_DATASET_BYTES ? file_bytes_left : MOST_DATASET_BYTES;
+}
+
+static bool refuse_size(text_list *all)
+{
+    if (file_bytes_left < MOST_DATASET_BYTES)
+        (void)snprintf(
+            all->reason, sizeof all->reason,
+            "its texts take more than %zu KiB, which the memory limit leaves for them: give it more memory",
+            file_bytes_left >> 10);
+    else
+        (void)snprintf(all->reason, sizeof all->reason, "its texts take more than %zu MiB", MOST_DATASET_BYTES >> 20);
+    return false;
+}
+
+static void add_number(text_list *all, size_t number)
+{
+    int i;
+    for (i = 0; i < NUMBER_BYTES; i++)
+        all->data[all->bytes++] = (unsigned char)(number >> 8 * i);
+}
+
+/* What they take together; false: too much, or some are not UTF-8. */
+static bool measure(char *const *list, size_t count, text_list *all, size_t *bytes)
+{
+    size_t i, length;
+    *bytes = NUMBER_BYTES * (count + 1);
+    for (i = 0; i < count; i++) {
+        length = list[i] != NULL ? strlen(list[i]) : 0;
+        if (length > most_bytes() - *bytes)
+            return refuse_size(all);
+        if (!is_utf8((const unsigned char *)list[i], length)) {
+            (void)snprintf(all->reason, sizeof all->reason, "its text %zu, counted from 0, is not UTF-8", i);
+            return false;
+        }
+        *bytes += length;
+    }
+    return true;
+}
+
+static bool join(char *const *list, size_t count, text_list *all)
+{
+    size_t i, length, bytes;
+    if (!measure(list, count, all, &bytes))
+        return false;
+    all->data = take_memory(1, bytes);
+    add_number(all, count);
+    for (i = 0; i < count; i++) {
+        length = list[i] != NULL ? strlen(list[i]) : 0;
+        add_number(all, length);
+        if (length > 0)
+            memcpy(all->data + all->bytes, list[i], length);
+        all->bytes += length;
+    }
+    file_bytes_left -= bytes;
+    return true;
+}
+
+bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all)
+{
+    char **list;
+    bool is_read;
+    *all = (text_list){0};
+    if (most_bytes() < NUMBER_BYTES || count > (most_bytes() - NUMBER_BYTES) / NUMBER_BYTES)
+        return refuse_size(all);
+    list = take_memory(count, sizeof list[0]);
+    is_read = H5Dread(dataset, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, list) >= 0;
+    if (!is_read)
+        (void)snprintf(all->reason, sizeof all->reason,
+                       "HDF5 cannot read its texts: they are too many, damaged, or have a filter that HDF5 lacks");
+    is_read = is_read && join(list, count, all);
+    free(list); /* not the texts in it: the process ends soon */
+    return is_read;
+}
+
+void put_texts(text_list *all)
+{
+    put("data ");
+    put_base64(all->data, all->bytes);
+    put("\n");
+    free(all->data);
+}
