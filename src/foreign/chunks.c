@@ -117,6 +117,7 @@ parapet_status pp_foreign_chunks_finish(pp_foreign_chunks *chunks, pp_array_docu
 parapet_status pp_foreign_chunks_finish_texts(const pp_foreign_chunks *chunks, const pp_array_document *document)
 {
     int64_t count = 1;
+    parapet_status status;
     int d;
     if (!document->has_texts || document->codecs.count != 1)
         return pp_fail(PARAPET_ERR_FORMAT,
@@ -127,6 +128,8 @@ parapet_status pp_foreign_chunks_finish_texts(const pp_foreign_chunks *chunks, c
             return pp_fail(PARAPET_ERR_FORMAT, "its texts are not one chunk");
     if (chunks->count == 0)
         return PARAPET_OK;
+    if ((status = check_index(chunks, document)) != PARAPET_OK)
+        return status;
     return pp_texts_check((pp_bytes){chunks->data, chunks->list[0].bytes}, (uint64_t)count);
 }
 

@@ -296,7 +296,7 @@ static parapet_status list_listed(const pp_foreign_array *array, const int64_t *
     for (d = dimension + 1; d < array->ndim; d++)
         below *= (uint64_t)pp_foreign_array_slabs(array, d);
     first *= count * below;
-    while (status == PARAPET_OK && i < count) {
+    while (status == PARAPET_OK && below > 0 && i < count) {
         found = pp_foreign_chunks_search(chunks, first + i * below);
         if (found == chunks->count || (i = (chunks->list[found].index - first) / below) >= count)
             break;

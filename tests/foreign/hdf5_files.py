@@ -163,10 +163,12 @@ def texts(folder):
         file.create_dataset("ascii", data=numpy.array(["x", "yz"], object), dtype=h5py.string_dtype("ascii"))
         file.create_dataset("scalar", data="alone", dtype=h5py.string_dtype())
         file.create_dataset("bare", shape=(2, 2), dtype=h5py.string_dtype())
-        file.create_dataset("none", shape=(0, 3), dtype=h5py.string_dtype())
+        for name, shape in (("none", (0, 3)), ("empty_last", (3, 0)), ("empty_between", (2, 0, 4))):
+            file.create_dataset(name, shape=shape, dtype=h5py.string_dtype())
         file.create_dataset("square", data=words.reshape(2, 3), dtype=h5py.string_dtype())
     expected |= {"ascii": numpy.array(["x", "yz"], object), "scalar": numpy.array("alone", object),
                  "bare": numpy.full((2, 2), "", object), "none": numpy.empty((0, 3), object),
+                 "empty_last": numpy.empty((3, 0), object), "empty_between": numpy.empty((2, 0, 4), object),
                  "square": words.reshape(2, 3)}
     return folder / "texts.h5", expected
 

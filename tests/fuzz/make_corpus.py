@@ -255,6 +255,11 @@ def array_document(shape, chunks, *codecs):
         "dimension_names": ["x"] * len(shape)})
 
 
+def text_document(shape, chunks):
+    return json.dumps({**json.loads(array_document(shape, chunks)), "data_type": "string", "fill_value": "",
+                       "codecs": [{"name": "vlen-utf8"}]})
+
+
 def make_places_seeds():
     root = 'parapet places 1\nfile 4096\ngroup /\n{"zarr_format":3,"node_type":"group","attributes":{}}\n'
     group = 'group /a\n{"zarr_format":3,"node_type":"group","attributes":{"title":"made"}}\n'
@@ -266,6 +271,9 @@ def make_places_seeds():
         "flat": "array /f\n" + array_document([50], [50]) + "\nflat 100\n",
         "data": "array /d\n" + array_document([3], [3]) + "\ndata YWJjZGVm\nrefused /r\nbecause\n",
         "scalar": "array /s\n" + array_document([], []) + "\nflat 0\n",
+        "texts": "array /t\n" + text_document([2], [2]) + "\ndata AgAAAAEAAABhAgAAAGJj\narray /e\n"
+                 + text_document([3, 0], [3, 1]) + "\nchunks 0\n",
+        "no_texts": "array /t\n" + text_document([3, 0], [3, 1]) + "\ndata AAAAAA==\n",
     }
     for name, nodes in tables.items():
         save("places", name, (root + nodes).encode())

@@ -70,7 +70,7 @@ void type_of(hid_t id, type *found);
 
 typedef struct text_list {
     unsigned char *data;
-    size_t bytes;
+    size_t bytes, count;
     char reason[160]; /* why they are refused */
 } text_list;
 

@@ -82,7 +82,7 @@ bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all)
 {
     char **list;
     bool is_read;
-    *all = (text_list){0};
+    *all = (text_list){.count = count};
     if (most_bytes() < NUMBER_BYTES || count > (most_bytes() - NUMBER_BYTES) / NUMBER_BYTES)
         return refuse_size(all);
     list = take_memory(count, sizeof list[0]);
@@ -97,8 +97,12 @@ bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all)
 
 void put_texts(text_list *all)
 {
-    put("data ");
-    put_base64(all->data, all->bytes);
-    put("\n");
+    if (all->count == 0)
+        put("chunks 0\n");
+    else {
+        put("data ");
+        put_base64(all->data, all->bytes);
+        put("\n");
+    }
     free(all->data);
 }

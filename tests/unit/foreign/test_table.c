@@ -156,6 +156,19 @@ static void test_table__texts_are_untrusted(void **state)
            PARAPET_ERR_FORMAT, "one chunk");
 }
 
+static void test_table__has_no_chunk_of_no_texts(void **state)
+{
+    opened_file opened = open_table(ROOT "array /t\n" TEXTS("3,0", "3,1", "vlen-utf8") "chunks 0\n");
+    (void)state;
+    assert_ok(opened.status);
+    assert_lists(&opened, "t", "zarr.json ");
+    close_file(&opened);
+    refuse(ROOT "array /t\n" TEXTS("3,0", "3,1", "vlen-utf8") "data AAAAAA==\n", PARAPET_ERR_FORMAT, "a grid of 0");
+    refuse(ROOT "array /t\n" TEXTS("2,0,4", "2,1,4", "vlen-utf8") "data AAAAAA==\n", PARAPET_ERR_FORMAT,
+           "a grid of 0");
+    refuse(ROOT "array /t\n" TEXTS("0", "1", "vlen-utf8") "data AAAAAA==\n", PARAPET_ERR_FORMAT, "a grid of 0");
+}
+
 static void test_table__says_why_an_array_cannot_be_read(void **state)
 {
     opened_file opened = open_table(ROOT "refused /a\nits elements are dreams\n");
@@ -233,6 +246,7 @@ int main(void)
         cmocka_unit_test(test_table__decodes_arrays_of_which_chunks_lack_filters),
         cmocka_unit_test(test_table__has_texts),
         cmocka_unit_test(test_table__texts_are_untrusted),
+        cmocka_unit_test(test_table__has_no_chunk_of_no_texts),
         cmocka_unit_test(test_table__says_why_an_array_cannot_be_read),
         cmocka_unit_test(test_table__is_refused_where_it_cannot_be_true),
         cmocka_unit_test(test_table__is_whole_or_refused),
