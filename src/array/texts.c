@@ -89,30 +89,48 @@ static bool is_in_box(const pp_box *box, const int64_t *at)
 static parapet_status keep_text(text_search *search, const int64_t *at, pp_bytes text)
 {
     found_text *found = (found_text *)(void *)search->found.data;
-    if (!is_in_box(&search->box, at))
-        return PARAPET_OK;
     found[number_in_box(&search->box, at)] = (found_text){search->text.bytes, text.bytes};
     pp_text_add_bytes(&search->text, text.data, text.bytes);
-    return search->text.status;
+    return pp_text_check(&search->text);
 }
 
-/* Chunks at the edge are stored whole. */
-static parapet_status keep_chunk(text_search *search, const int64_t *cell)
+static parapet_status keep_fill(text_search *search, const pp_box *wanted)
 {
     const char *fill = search->array->document.fill_text;
-    pp_bytes chunk, text = {(const unsigned char *)fill, strlen(fill)};
     int64_t at[PARAPET_MAX_NDIM];
-    pp_texts texts = {0};
-    pp_box whole;
+    parapet_status status = PARAPET_OK;
     bool more;
+    for (more = pp_box_first(wanted, at); more && status == PARAPET_OK; more = pp_box_next(wanted, at))
+        status = keep_text(search, at, (pp_bytes){(const unsigned char *)fill, strlen(fill)});
+    return status;
+}
+
+/* Chunks at the edge are stored whole. What follows the last wanted text is not looked at. */
+static parapet_status keep_stored(text_search *search, const pp_box *whole, const pp_box *wanted, pp_bytes chunk)
+{
+    int64_t at[PARAPET_MAX_NDIM], left = pp_box_element_count(wanted);
+    pp_texts texts;
+    pp_bytes text;
+    bool more;
+    parapet_status status = pp_texts_begin(&texts, chunk, (uint64_t)pp_box_element_count(whole));
+    for (more = pp_box_first(whole, at); more && left > 0 && status == PARAPET_OK; more = pp_box_next(whole, at))
+        if ((status = pp_texts_next(&texts, &text)) == PARAPET_OK && is_in_box(wanted, at)) {
+            status = keep_text(search, at, text);
+            left--;
+        }
+    return status;
+}
+
+static parapet_status keep_chunk(text_search *search, const int64_t *cell)
+{
+    pp_box whole, wanted;
+    pp_bytes chunk;
     parapet_status status = read_chunk(search, cell, &chunk);
     pp_grid_cell_whole_box(&search->grid, cell, &whole);
-    if (status == PARAPET_OK && chunk.data != NULL)
-        status = pp_texts_begin(&texts, chunk, (uint64_t)pp_grid_cell_elements(&search->grid));
-    for (more = pp_box_first(&whole, at); more && status == PARAPET_OK; more = pp_box_next(&whole, at))
-        if (chunk.data == NULL || (status = pp_texts_next(&texts, &text)) == PARAPET_OK)
-            status = keep_text(search, at, text);
-    return status;
+    (void)pp_box_intersect(&whole, &search->box, &wanted);
+    if (status != PARAPET_OK)
+        return status;
+    return chunk.data == NULL ? keep_fill(search, &wanted) : keep_stored(search, &whole, &wanted, chunk);
 }
 
 /* ---- All of them ---- */

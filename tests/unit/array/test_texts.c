@@ -1,0 +1,129 @@
+/* Arrays of texts: what is read of them costs no more than what was asked for, whatever the metadata say. */
+#include "support.h"
+
+#include "array/open.h"
+#include "base/bytes.h"
+#include "base/text.h"
+
+enum { LOCAL_BYTES = 1 << 20 };
+
+typedef struct bed {
+    pp_store *inner;
+    parapet_store *store;
+    parapet_array *array;
+    char *text;
+} bed;
+
+static void put(pp_store *inner, const char *key, const char *data, size_t bytes)
+{
+    pp_budget budget;
+    pp_write_request request = {.key = key, .staging = "tmp", .budget = &budget, .is_small = true};
+    pp_budget_init(&budget, 1 << 20);
+    assert_ok(pp_store_write_all(inner, &request, data, bytes, PP_PUBLISH_REPLACE));
+    pp_budget_clear(&budget);
+}
+
+/* One chunk has the given bytes; NULL: none is stored. */
+static void set_up(bed *b, const char *shape, const char *chunks, const char *chunk, size_t bytes)
+{
+    const parapet_store_options options = {.local_bytes = LOCAL_BYTES};
+    pp_text document = {0};
+    pp_text_add(&document,
+                "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[%s],\"data_type\":\"string\",\"fill_value\":"
+                "\"f\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%s]}},"
+                "\"chunk_key_encoding\":{\"name\":\"default\"},\"codecs\":[{\"name\":\"vlen-utf8\"}],"
+                "\"attributes\":{}}",
+                shape, chunks);
+    assert_ok(document.status);
+    *b = (bed){0};
+    assert_ok(pp_store_memory_build(&b->inner, NULL));
+    put(b->inner, "zarr.json", document.data, document.bytes);
+    if (chunk != NULL)
+        put(b->inner, shape[0] != '\0' ? "c/0" : "c", chunk, bytes);
+    assert_ok(pp_store_open_over(&b->store, MPI_COMM_NULL, b->inner, PARAPET_READ, &options));
+    assert_ok(parapet_array_open(&b->array, b->store, ""));
+    pp_text_free(&document);
+}
+
+static void tear_down(bed *b)
+{
+    parapet_free(b->text);
+    assert_ok(parapet_array_close(&b->array));
+    assert_ok(parapet_store_close(&b->store));
+    pp_store_free(b->inner);
+}
+
+static void test_texts__of_a_vast_chunk_that_is_not_stored_are_found_at_once(void **state)
+{
+    const int64_t start[] = {5, 7}, count[] = {2, 2};
+    int64_t ends[4];
+    bed b;
+    (void)state;
+    set_up(&b, "4611686018427387904", "4611686018427387904", NULL, 0);
+    assert_ok(parapet_array_read_texts_local(b.array, start, count, &b.text, ends));
+    assert_string_equal(b.text, "ff");
+    assert_int_equal(ends[1], 2);
+    tear_down(&b);
+    set_up(&b, "2147483648,2147483648", "2147483648,2147483648", NULL, 0);
+    assert_ok(parapet_array_read_texts_local(b.array, start, count, &b.text, ends));
+    assert_string_equal(b.text, "ffff");
+    tear_down(&b);
+}
+
+static void test_texts__behind_the_last_wanted_are_not_looked_at(void **state)
+{
+    static const char damaged[] = "\3\0\0\0\1\0\0\0a\1\0\0\0b\1\0\0\0\xff";
+    const int64_t start = 0;
+    int64_t ends[3], count = 2;
+    bed b;
+    (void)state;
+    set_up(&b, "3", "3", damaged, sizeof damaged - 1);
+    assert_ok(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends));
+    assert_string_equal(b.text, "ab");
+    parapet_free(b.text);
+    count = 3;
+    assert_fails(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends), PARAPET_ERR_CORRUPT,
+                 "text 2 of the chunk is not UTF-8");
+    tear_down(&b);
+}
+
+static void test_texts__of_an_empty_object_are_not_fill_values(void **state)
+{
+    const int64_t start = 0, count = 2;
+    int64_t ends[2];
+    bed b;
+    (void)state;
+    set_up(&b, "2", "2", "", 0);
+    assert_fails(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends), PARAPET_ERR_CORRUPT,
+                 "do not say how many");
+    tear_down(&b);
+}
+
+static void test_texts__of_more_than_the_limit_are_refused(void **state)
+{
+    const int64_t start = 0, count = 1;
+    const uint32_t bytes = 600000;
+    unsigned char *chunk = calloc(1, 8 + bytes);
+    int64_t ends[1];
+    bed b;
+    (void)state;
+    chunk[0] = 1;
+    pp_store_u32le(chunk + 4, bytes);
+    set_up(&b, "1", "1", (const char *)chunk, 8 + bytes);
+    assert_fails(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends), PARAPET_ERR_MEMORY,
+                 "texts need");
+    assert_null(b.text);
+    tear_down(&b);
+    free(chunk);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_texts__of_a_vast_chunk_that_is_not_stored_are_found_at_once),
+        cmocka_unit_test(test_texts__behind_the_last_wanted_are_not_looked_at),
+        cmocka_unit_test(test_texts__of_an_empty_object_are_not_fill_values),
+        cmocka_unit_test(test_texts__of_more_than_the_limit_are_refused),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
