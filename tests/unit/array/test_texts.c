@@ -117,6 +117,26 @@ static void test_texts__of_more_than_the_limit_are_refused(void **state)
     free(chunk);
 }
 
+static void test_texts__need_room_for_their_ends(void **state)
+{
+    const int64_t start = 0, count = 2;
+    int64_t ends[2];
+    bed b;
+    (void)state;
+    set_up(&b, "", "", "\1\0\0\0\1\0\0\0a", 9);
+    assert_fails(parapet_array_read_texts_local(b.array, NULL, NULL, &b.text, NULL), PARAPET_ERR_ARGUMENT, "room");
+    assert_ok(parapet_array_read_texts_local(b.array, NULL, NULL, &b.text, ends));
+    assert_string_equal(b.text, "a");
+    assert_int_equal(ends[0], 1);
+    tear_down(&b);
+    set_up(&b, "2", "2", NULL, 0);
+    assert_fails(parapet_array_read_texts_local(b.array, &start, &count, &b.text, NULL), PARAPET_ERR_ARGUMENT,
+                 "room");
+    assert_fails(parapet_array_read_texts_local(b.array, NULL, &count, &b.text, ends), PARAPET_ERR_ARGUMENT, "a box");
+    assert_fails(parapet_array_read_texts_local(b.array, &start, &count, NULL, ends), PARAPET_ERR_ARGUMENT, "room");
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -124,6 +144,7 @@ int main(void)
         cmocka_unit_test(test_texts__behind_the_last_wanted_are_not_looked_at),
         cmocka_unit_test(test_texts__of_an_empty_object_are_not_fill_values),
         cmocka_unit_test(test_texts__of_more_than_the_limit_are_refused),
+        cmocka_unit_test(test_texts__need_room_for_their_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
