@@ -115,6 +115,34 @@ parapet_status region_read(tool_node *node, const tool_region *region, void *dat
     return parapet_array_read(node->array, &part, 1);
 }
 
+bool region_halve(const tool_region *region, tool_region *first, tool_region *second)
+{
+    int d = 0;
+    while (d < region->ndim && region->count[d] <= 1)
+        d++;
+    if (d == region->ndim)
+        return false;
+    *first = *second = *region;
+    first->count[d] = region->count[d] / 2;
+    second->start[d] += first->count[d];
+    second->count[d] -= first->count[d];
+    return true;
+}
+
+/* Nobody knows what texts take before they are read: where they are too many, they come in halves. */
+static parapet_status visit_piece(tool_node *node, const tool_region *piece, void *data, tool_region_visitor visit,
+                                  void *context)
+{
+    tool_region first, second;
+    parapet_status status = region_read(node, piece, data);
+    if (status == PARAPET_OK)
+        visit(context, piece, data);
+    if (status != PARAPET_ERR_MEMORY || !texts_are_in(node) || !region_halve(piece, &first, &second))
+        return status;
+    status = visit_piece(node, &first, data, visit, context);
+    return status == PARAPET_OK ? visit_piece(node, &second, data, visit, context) : status;
+}
+
 parapet_status region_visit(tool_node *node, const tool_region *region, size_t buffer_bytes,
                             tool_region_visitor visit, void *context)
 {
@@ -128,8 +156,7 @@ parapet_status region_visit(tool_node *node, const tool_region *region, size_t b
     piece = whole;
     data = memory_get((size_t)region_elements(&whole) * node->info.element_bytes);
     do {
-        if ((status = region_read(node, &piece, data)) == PARAPET_OK)
-            visit(context, &piece, data);
+        status = visit_piece(node, &piece, data, visit, context);
     } while (status == PARAPET_OK && advance(region, &whole, &piece));
     free(data);
     return status;

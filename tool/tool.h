@@ -419,6 +419,9 @@ typedef void (*tool_region_visitor)(void *context, const tool_region *piece, con
 
 /* Reads a region. visit: piece by piece, in the order of the elements, with one buffer of about that size. */
 parapet_status region_read(tool_node *node, const tool_region *region, void *data);
+
+/* The halves follow each other in the order of the elements; false: it has but one. */
+bool region_halve(const tool_region *region, tool_region *first, tool_region *second);
 parapet_status region_visit(tool_node *node, const tool_region *region, size_t buffer_bytes,
                             tool_region_visitor visit, void *context);
 

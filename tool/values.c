@@ -14,8 +14,8 @@ typedef struct tool_comparison {
     size_t element_bytes;
     const int64_t *shape;
     int64_t block[PARAPET_MAX_NDIM];
-    int64_t start[PARAPET_MAX_NDIM];
-    int64_t count[PARAPET_MAX_NDIM];
+    int64_t start[PARAPET_MAX_NDIM]; /* of the block */
+    tool_region box;                 /* of which the elements are read */
     unsigned char *data_a;
     unsigned char *data_b;
     int64_t *boxes; /* the numbers of those to be compared, where not all are */
@@ -88,19 +88,11 @@ static void choose_block(tool_comparison *comparison, size_t buffer_bytes)
         grow_block(comparison, box_elements_of(comparison->block, comparison->ndim), limit);
 }
 
-static parapet_status read_box(const tool_comparison *comparison, tool_node *node, void *data)
-{
-    tool_region region = {.ndim = comparison->ndim};
-    memcpy(region.start, comparison->start, sizeof region.start);
-    memcpy(region.count, comparison->count, sizeof region.count);
-    return region_read(node, &region, data);
-}
-
 static void index_of(const tool_comparison *comparison, int64_t offset, int64_t *index)
 {
     for (int d = comparison->ndim - 1; d >= 0; d--) {
-        index[d] = comparison->start[d] + offset % comparison->count[d];
-        offset /= comparison->count[d];
+        index[d] = comparison->box.start[d] + offset % comparison->box.count[d];
+        offset /= comparison->box.count[d];
     }
 }
 
@@ -155,21 +147,47 @@ static void compare_elements(tool_comparison *comparison, int64_t elements)
     }
 }
 
-static parapet_status compare_box(tool_comparison *comparison)
+static parapet_status read_box(tool_comparison *comparison)
 {
-    int64_t elements;
+    parapet_status status = region_read(comparison->a, &comparison->box, comparison->data_a);
+    return status == PARAPET_OK ? region_read(comparison->b, &comparison->box, comparison->data_b) : status;
+}
+
+/* Texts that take more memory than there is are compared in halves. */
+static parapet_status compare_region(tool_comparison *comparison, const tool_region *region)
+{
+    int64_t elements = region_elements(region);
+    tool_region first, second;
     parapet_status status;
-    for (int d = 0; d < comparison->ndim; d++)
-        comparison->count[d] = smaller(comparison->block[d], comparison->shape[d] - comparison->start[d]);
-    elements = box_elements_of(comparison->count, comparison->ndim);
-    if ((status = read_box(comparison, comparison->a, comparison->data_a)) != PARAPET_OK ||
-        (status = read_box(comparison, comparison->b, comparison->data_b)) != PARAPET_OK)
+    comparison->box = *region;
+    status = read_box(comparison);
+    if (status == PARAPET_ERR_MEMORY && texts_are_in(comparison->a) && region_halve(region, &first, &second)) {
+        status = compare_region(comparison, &first);
+        return status == PARAPET_OK ? compare_region(comparison, &second) : status;
+    }
+    if (status != PARAPET_OK)
         return status;
     comparison->difference->compared += elements;
     if (texts_are_in(comparison->a) ||
         memcmp(comparison->data_a, comparison->data_b, (size_t)elements * comparison->element_bytes) != 0)
         compare_elements(comparison, elements);
     return PARAPET_OK;
+}
+
+static tool_region region_of_block(const tool_comparison *comparison)
+{
+    tool_region region = {.ndim = comparison->ndim};
+    for (int d = 0; d < comparison->ndim; d++) {
+        region.start[d] = comparison->start[d];
+        region.count[d] = smaller(comparison->block[d], comparison->shape[d] - comparison->start[d]);
+    }
+    return region;
+}
+
+static parapet_status compare_block(tool_comparison *comparison)
+{
+    tool_region region = region_of_block(comparison);
+    return compare_region(comparison, &region);
 }
 
 /* Moves to the next box; false: that was the last. */
@@ -236,7 +254,7 @@ static parapet_status compare_listed(tool_comparison *comparison)
             continue;
         comparison->boxes[used++] = comparison->boxes[i];
         go_to_box(comparison, comparison->boxes[i]);
-        status = compare_box(comparison);
+        status = compare_block(comparison);
     }
     comparison->box_count = used;
     return status;
@@ -252,6 +270,7 @@ static void compare_fill(tool_comparison *comparison)
         while ((size_t)unlisted < comparison->box_count && comparison->boxes[unlisted] == unlisted)
             unlisted++;
         go_to_box(comparison, unlisted);
+        comparison->box = region_of_block(comparison);
         memcpy(comparison->data_a, a, comparison->element_bytes);
         memcpy(comparison->data_b, b, comparison->element_bytes);
         keep_first(comparison, 0);
@@ -278,7 +297,7 @@ static parapet_status compare_all(tool_comparison *comparison)
 {
     parapet_status status;
     do {
-        status = compare_box(comparison);
+        status = compare_block(comparison);
     } while (status == PARAPET_OK && advance(comparison));
     return status;
 }
