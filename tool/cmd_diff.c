@@ -260,7 +260,7 @@ static void compare_values(tool_comparing *comparing)
     if (status == PARAPET_OK) {
         report_values(comparing, &difference);
     } else {
-        report_error(path, "%s%s", parapet_error_message(),
+        report_error(path, "%s%s", difference.refusal != NULL ? difference.refusal : parapet_error_message(),
                      status == PARAPET_ERR_MEMORY ? " (diff gives each of its two stores 3/8 of --max-mem)" : "");
         comparing->counts.failures++;
     }

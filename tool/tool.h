@@ -514,6 +514,7 @@ typedef struct tool_values_difference {
     int64_t first[PARAPET_MAX_NDIM];
     unsigned char *first_a; /* one element each; NULL when none differs */
     unsigned char *first_b;
+    const char *refusal; /* why they are not compared; NULL: they are, or the library says why */
 } tool_values_difference;
 
 /* Compares two arrays of the same shape and type box by box, with two buffers of at most buffer_bytes each. */

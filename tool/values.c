@@ -320,9 +320,14 @@ parapet_status values_compare(tool_values_difference *difference, tool_node *a, 
     if (element_count(&a->info) == 0)
         return PARAPET_OK;
     choose_block(&comparison, buffer_bytes);
+    if (texts_are_in(a) && is_vast(&comparison)) {
+        difference->refusal =
+            "it has texts in more than a million chunks, or pieces of memory, which diff does not compare";
+        return PARAPET_ERR_UNSUPPORTED;
+    }
     comparison.data_a = memory_get(block_bytes(&comparison));
     comparison.data_b = memory_get(block_bytes(&comparison));
-    status = is_vast(&comparison) && !texts_are_in(a) ? compare_stored(&comparison) : compare_all(&comparison);
+    status = is_vast(&comparison) ? compare_stored(&comparison) : compare_all(&comparison);
     free(comparison.data_a);
     free(comparison.data_b);
     return status;
