@@ -134,31 +134,28 @@ static void print_csv_head(const tool_dumping *dumping)
     }
 }
 
-/* One line for each, with quotes doubled as CSV wants it. */
-static void print_csv_text(const tool_dumping *dumping, const int64_t *at, const tool_text *text)
+/* Text has its quotes doubled, as CSV wants it. */
+static void print_csv_field(const parapet_array_info *field, const void *element, const char *behind)
 {
-    char *plain = text_of_text(text);
-    for (int d = 0; d < dumping->region.ndim; d++)
-        printf("%" PRId64 ",", at[d]);
-    print_csv_name(text_visible(plain), "\n");
-    free(plain);
+    char *text = element_text(field, element);
+    if (text != NULL) {
+        print_csv_name(text_visible(text), behind);
+    } else {
+        element_print(stdout, field, element);
+        fputs(behind, stdout);
+    }
+    free(text);
 }
 
 static void print_csv(tool_dumping *dumping, const int64_t *at, const void *element)
 {
     parapet_array_info field;
     int fields;
-    if (texts_are_in(&dumping->node)) {
-        print_csv_text(dumping, at, element);
-        return;
-    }
     init_field(&dumping->node.info, &field, &fields);
     for (int d = 0; d < dumping->region.ndim; d++)
         printf("%" PRId64 ",", at[d]);
-    for (int i = 0; i < fields; i++) {
-        element_print(stdout, &field, (const char *)element + (size_t)i * field.element_bytes);
-        putchar(i + 1 < fields ? ',' : '\n');
-    }
+    for (int i = 0; i < fields; i++)
+        print_csv_field(&field, (const char *)element + (size_t)i * field.element_bytes, i + 1 < fields ? "," : "\n");
 }
 
 static void take_csv(void *context, const tool_region *piece, const void *data)

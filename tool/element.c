@@ -142,7 +142,7 @@ static size_t encode_utf8(uint32_t code, char text[5])
 }
 
 /* Text that is padded with NUL characters, as numpy does it. */
-static void print_text(FILE *out, const unsigned char *data, size_t bytes)
+static char *text_of_characters(const unsigned char *data, size_t bytes)
 {
     char *text = memory_get(bytes + 1);
     size_t characters = bytes / 4;
@@ -156,8 +156,8 @@ static void print_text(FILE *out, const unsigned char *data, size_t bytes)
         memcpy(text + used, encoded, length);
         used += length;
     }
-    json_print_string(out, text);
-    free(text);
+    text[used] = '\0';
+    return text;
 }
 
 static int64_t load_signed(const void *data, size_t bytes)
@@ -191,36 +191,36 @@ static void print_opaque(FILE *out, const parapet_array_info *info, const void *
     fputs(is_json ? "\"" : is_long ? "..." : "", out);
 }
 
-static void print_variable_text(FILE *out, const tool_text *text)
-{
-    char *shown = text_of_text(text);
-    json_print_string(out, shown);
-    free(shown);
-}
-
 /* Text of a fixed length in bytes, padded with NULs, as netCDF and HDF5 have it. */
 static bool is_fixed_text(const parapet_array_info *info)
 {
     return strncmp(info->type_name, "null_terminated_bytes", strlen("null_terminated_bytes")) == 0;
 }
 
-static void print_fixed_text(FILE *out, const char *element, size_t bytes)
+static char *text_of_fixed(const char *element, size_t bytes)
 {
     while (bytes > 0 && element[bytes - 1] == '\0')
         bytes--;
-    print_variable_text(out, &(tool_text){element, bytes});
+    return text_of_text(&(tool_text){element, bytes});
+}
+
+char *element_text(const parapet_array_info *info, const void *element)
+{
+    if (info->type == PARAPET_UTF32)
+        return text_of_characters(element, info->element_bytes);
+    if (info->type == PARAPET_VARIABLE)
+        return text_of_text(element);
+    return is_fixed_text(info) ? text_of_fixed(element, info->element_bytes) : NULL;
 }
 
 static void print_no_number(FILE *out, const parapet_array_info *info, const void *element, bool is_json)
 {
-    if (info->type == PARAPET_UTF32)
-        print_text(out, element, info->element_bytes);
-    else if (info->type == PARAPET_VARIABLE)
-        print_variable_text(out, element);
-    else if (is_fixed_text(info))
-        print_fixed_text(out, element, info->element_bytes);
+    char *text = element_text(info, element);
+    if (text != NULL)
+        json_print_string(out, text);
     else
         print_opaque(out, info, element, is_json);
+    free(text);
 }
 
 static void print_element(FILE *out, const parapet_array_info *info, const void *element, bool is_json)

@@ -324,6 +324,9 @@ void element_print(FILE *out, const parapet_array_info *info, const void *elemen
 void element_print_json(FILE *out, const parapet_array_info *info, const void *element);
 char *text_of_element(const parapet_array_info *info, const void *element);
 
+/* The characters of an element that is text, without quotes; NULL: elements of this type are none. */
+char *element_text(const parapet_array_info *info, const void *element);
+
 /* The value as a number; false: elements of this type are none. */
 bool element_number(const parapet_array_info *info, const void *element, double *number);
 
