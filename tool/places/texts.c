@@ -78,20 +78,89 @@ static bool join(char *const *list, size_t count, text_list *all)
     return true;
 }
 
+/* ---- What HDF5 reads ----
+ *
+ * Nobody knows what the texts of a dataset take before they are read, so HDF5 takes memory for them here, and gets no
+ * more than may be told. All of it is given back at once. */
+
+#define BLOCK_BYTES ((size_t)1 << 20)
+
+typedef struct block {
+    struct block *next;
+    size_t left;
+    char data[];
+} block;
+
+typedef struct text_memory {
+    block *blocks; /* the newest first */
+    size_t left;   /* bytes that may still be taken */
+    bool is_short; /* more were wanted */
+} text_memory;
+
+static void *take_text(size_t bytes, void *info)
+{
+    text_memory *memory = info;
+    block *newest = memory->blocks;
+    size_t room = bytes > BLOCK_BYTES ? bytes : BLOCK_BYTES;
+    if (bytes > memory->left) {
+        memory->is_short = true;
+        return NULL;
+    }
+    if (newest == NULL || newest->left < bytes) {
+        newest = take_memory(1, sizeof *newest + room);
+        *newest = (block){.next = memory->blocks, .left = room};
+        memory->blocks = newest;
+    }
+    memory->left -= bytes;
+    newest->left -= bytes;
+    return newest->data + newest->left;
+}
+
+/* They are given back together. */
+static void leave_text(void *text, void *info)
+{
+    (void)text;
+    (void)info;
+}
+
+static void give_back(text_memory *memory)
+{
+    while (memory->blocks != NULL) {
+        block *newest = memory->blocks;
+        memory->blocks = newest->next;
+        free(newest);
+    }
+}
+
+static bool read_within(hid_t dataset, hid_t kind, text_memory *memory, char **list)
+{
+    hid_t transfer = H5Pcreate(H5P_DATASET_XFER);
+    bool is_read = transfer >= 0 && H5Pset_vlen_mem_manager(transfer, take_text, memory, leave_text, NULL) >= 0 &&
+                   H5Dread(dataset, kind, H5S_ALL, H5S_ALL, transfer, list) >= 0;
+    if (transfer >= 0)
+        H5Pclose(transfer);
+    return is_read;
+}
+
 bool texts_read(hid_t dataset, hid_t kind, size_t count, text_list *all)
 {
+    text_memory memory = {0};
     char **list;
     bool is_read;
     *all = (text_list){.count = count};
     if (most_bytes() < NUMBER_BYTES || count > (most_bytes() - NUMBER_BYTES) / NUMBER_BYTES)
         return refuse_size(all);
+    memory.left = most_bytes() + count; /* each has a NUL */
     list = take_memory(count, sizeof list[0]);
-    is_read = H5Dread(dataset, kind, H5S_ALL, H5S_ALL, H5P_DEFAULT, list) >= 0;
-    if (!is_read)
+    is_read = read_within(dataset, kind, &memory, list);
+    if (!is_read && memory.is_short)
+        (void)refuse_size(all);
+    else if (!is_read)
         (void)snprintf(all->reason, sizeof all->reason,
                        "HDF5 cannot read its texts: they are too many, damaged, or have a filter that HDF5 lacks");
     is_read = is_read && join(list, count, all);
-    free(list); /* not the texts in it: the process ends soon */
+    give_back(&memory);
+    free(list);
     return is_read;
 }
 
