@@ -279,6 +279,13 @@ def make_places_seeds():
         save("places", name, (root + nodes).encode())
 
 
+def make_text_seeds():
+    """How many texts the array has, then a chunk of vlen-utf8."""
+    for name, texts in (("none", []), ("few", [b"a", b"", "K\u00f6ln \u6771\u4eac \U0001f30d".encode()]), ("wrong", [b"\xff"])):
+        chunk = b"".join(struct.pack("<I", len(text)) + text for text in texts)
+        save("texts", name, bytes([len(texts)]) + struct.pack("<I", len(texts)) + chunk)
+
+
 def make_foreign_seeds():
     """One file of each format: netCDF in three versions, with a record variable and attributes; NumPy; raw."""
     for version, wide in ((1, ">I"), (2, ">I"), (5, ">Q")):
@@ -310,6 +317,7 @@ def make_foreign_seeds():
 make_codec_seeds()
 make_foreign_seeds()
 make_places_seeds()
+make_text_seeds()
 make_index_seeds()
 make_commit_seeds()
 make_weights_file_seeds()
