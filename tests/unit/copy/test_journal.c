@@ -98,6 +98,27 @@ static void replace(pp_store *store, const char *key, const unsigned char *bytes
     pp_log_close(log);
 }
 
+/* What no copy of so many work units can have written: numbers beyond them, other objects, a log without end. */
+static void test_done_units__what_is_not_of_this_copy_does_not_count(void **state)
+{
+    static unsigned char records[2 * (8 + 129) * 16];
+    pp_store *store = open_store();
+    bool is_done[8] = {false};
+    pp_done_units found;
+    (void)state;
+    add_done(store, 0, (int64_t[]){-1, 8, INT64_MAX, INT64_MIN, 5}, 5);
+    replace(store, STATE "/done-1/of-others", records, 16);
+    replace(store, STATE "/gone-1", records, 16);
+    is_done[5] = true;
+    assert_done(store, is_done, 8);
+    replace(store, STATE "/done-2", records, sizeof records - 1);
+    assert_done(store, is_done, 8);
+    replace(store, STATE "/done-2", records, sizeof records);
+    assert_fails(pp_done_units_load(&found, store, STATE, 8), PARAPET_ERR_CORRUPT, "more than 8 work units can need");
+    pp_done_units_clear(&found);
+    pp_store_free(store);
+}
+
 static void test_done_units__torn_and_damaged_records_do_not_count(void **state)
 {
     pp_store *store = open_store();
@@ -361,6 +382,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_done_units__are_found_whoever_did_them),
+        cmocka_unit_test(test_done_units__what_is_not_of_this_copy_does_not_count),
         cmocka_unit_test(test_done_units__torn_and_damaged_records_do_not_count),
         cmocka_unit_test(test_journal__cut_anywhere_tells_its_whole_records_and_is_continued),
         cmocka_unit_test(test_journal__ends_before_a_damaged_record),
