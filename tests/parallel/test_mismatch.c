@@ -298,6 +298,21 @@ static parapet_status begin_or_open(handles *of, bool is_odd)
                   : parapet_checkpoint_begin(&begun, of->store, "r", NULL);
 }
 
+/* Of so many names the last is another one: there is no room to say which. */
+static parapet_status open_very_many_arrays(handles *of, bool is_odd)
+{
+    enum { MANY = 400 };
+    static parapet_array *arrays[MANY];
+    static char names[MANY][24];
+    const char *paths[MANY];
+    int i;
+    for (i = 0; i < MANY; i++) {
+        (void)snprintf(names[i], sizeof names[i], "array/number/%d", is_odd && i == MANY - 1 ? 7 : 1000 + i);
+        paths[i] = names[i];
+    }
+    return parapet_arrays_open(arrays, of->store, paths, MANY);
+}
+
 static parapet_status put_or_commit(handles *of, bool is_odd)
 {
     rows own;
@@ -611,6 +626,8 @@ static const struct deviating {
     {"points or runs", read_points_or_runs, "read_points(a)", "read_runs(a)", NEEDS_ARRAYS},
     {"create with different shapes", create_different_shapes, "shape[0] of create(c) is ", " and ", NEEDS_ARRAYS},
     {"open of different arrays", open_different_arrays, "open(a)", "open(b)", NEEDS_ARRAYS},
+    {"open of very many arrays", open_very_many_arrays, "an argument of open(", "too many arguments to name it",
+     NEEDS_ARRAYS},
     {"open of different stores", open_different_stores, "/store", "/other", NEEDS_ARRAYS},
     {"open in different modes", open_in_different_modes, "mode of store_open(", " is ", NEEDS_ARRAYS},
     {"open with different owners", open_with_different_owners, "ownership of store_open(", "round_robin",
