@@ -289,6 +289,18 @@ static int field_of(const parapet_store_options *options, const words_case *of)
     return *(const int *)(const void *)((const char *)options + of->offset);
 }
 
+/* A cache is of use only to a server that has the same shards again. */
+static void test_options__a_cache_needs_owners_that_last_and_memory(void **state)
+{
+    parapet_store_options given = {.cache_bytes = 1 << 20, .memory_bytes = 1 << 20}, resolved;
+    (void)state;
+    assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "needs ownership lasting");
+    given.ownership = PARAPET_OWNERSHIP_LASTING;
+    assert_ok(pp_options_resolve(&resolved, &given));
+    given.cache_bytes++;
+    assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "more than memory_bytes");
+}
+
 static void test_options__choices_take_their_words_and_their_numbers(void **state)
 {
     size_t i;
@@ -525,6 +537,7 @@ int main(void)
         cmocka_unit_test_setup(test_options__an_empty_variable_counts_as_none, clear_environment),
         cmocka_unit_test_setup(test_options__a_wrong_variable_is_an_error_that_names_it, clear_environment),
         cmocka_unit_test_setup(test_options__out_of_range_fields_are_refused_with_the_range, clear_environment),
+        cmocka_unit_test_setup(test_options__a_cache_needs_owners_that_last_and_memory, clear_environment),
         cmocka_unit_test_setup(test_options__choices_take_their_words_and_their_numbers, clear_environment),
         cmocka_unit_test_setup(test_options__an_unknown_word_lists_what_is_accepted, clear_environment),
         cmocka_unit_test_setup(test_options__booleans_take_yes_and_no, clear_environment),
