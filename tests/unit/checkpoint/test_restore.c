@@ -133,6 +133,38 @@ static void test_restore__what_is_missing_is_damage(void **state)
     stored_close(&store);
 }
 
+/* Whoever writes records can also write their checksums: what they name must be as a checkpoint makes it. */
+static void test_restore__an_array_that_is_not_sealed_is_damage_though_it_was_committed(void **state)
+{
+    parapet_store *store;
+    parapet_array *array;
+    (void)state;
+    open_two_generations(&store);
+    assert_ok(parapet_array_open(&array, store, "c/g00000002/u"));
+    assert_ok(parapet_array_unseal(array));
+    assert_ok(parapet_array_close(&array));
+    commit_again(store);
+    assert_restores(store, 1, 1);
+    stored_reopen(&store, PARAPET_READ, &(parapet_store_options){.ignore_seal = 1});
+    assert_restores(store, 2, 0);
+    stored_close(&store);
+}
+
+static void test_restore__an_array_in_place_of_the_group_is_damage(void **state)
+{
+    parapet_store *store;
+    size_t bytes;
+    char *text;
+    (void)state;
+    open_two_generations(&store);
+    text = stored_get(store, documents[1], &bytes);
+    stored_put(store, documents[0], text, bytes);
+    commit_again(store);
+    assert_restores(store, 1, 1);
+    pp_free(text);
+    stored_close(&store);
+}
+
 /* Without seals only the documents are compared. */
 static void test_restore__seals_may_be_ignored(void **state)
 {
@@ -164,6 +196,8 @@ int main(void)
         cmocka_unit_test(test_restore__a_document_that_was_not_committed_is_damage),
         cmocka_unit_test(test_restore__a_document_that_cannot_be_read_but_was_committed_is_an_error),
         cmocka_unit_test(test_restore__what_is_missing_is_damage),
+        cmocka_unit_test(test_restore__an_array_that_is_not_sealed_is_damage_though_it_was_committed),
+        cmocka_unit_test(test_restore__an_array_in_place_of_the_group_is_damage),
         cmocka_unit_test(test_restore__seals_may_be_ignored),
         cmocka_unit_test(test_restore__says_if_none_verifies),
     };
