@@ -352,6 +352,33 @@ static void expect_sentence(parapet_status status, const char *sentence)
     launch_expect(&run, strstr(parapet_error_message(), sentence) != NULL, text);
 }
 
+/* Where ranks are no longer in step, nobody waits for anybody. */
+static void expect_refusals(pp_comm *comm)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t value = 1;
+    pp_comm_join(comm, "joining", PARAPET_OK);
+    launch_expect(&run, pp_comm_is_agreed(comm, &status) && status == PARAPET_ERR_TIMEOUT, "no agreement");
+    launch_expect(&run, pp_comm_add_up(comm, &value, 1) == PARAPET_ERR_TIMEOUT, "no sum");
+}
+
+/* A rank that has failed before brings no number, and all are told so. */
+static void test_numbers_of_a_rank_that_failed(void)
+{
+    int64_t numbers[2];
+    pp_comm *comm = NULL;
+    launch_case_begin(&run, IALLGATHER);
+    if (build(&comm)) {
+        parapet_status mine = run.rank == 1 ? pp_fail(PARAPET_ERR_IO, "the disk is gone") : PARAPET_OK;
+        launch_expect(&run, pp_comm_agree_numbers(comm, "gathering", mine, 1, numbers) == PARAPET_ERR_IO,
+                      "a failure");
+        launch_expect(&run, strstr(parapet_error_message(), "the disk is gone") != NULL, "its sentence");
+        launch_expect(&run, gather(comm) == PARAPET_OK, "numbers");
+    }
+    pp_comm_free(comm);
+    (void)launch_case_end(&run, "a rank that has failed before");
+}
+
 static void test_act(uint64_t number, const failure_case *each)
 {
     pp_comm *comm = NULL;
@@ -370,6 +397,8 @@ static void test_act(uint64_t number, const failure_case *each)
         failing = NONE;
         victim = NULL;
         expect_sentence(status, each->sentence);
+        if (pp_comm_is_lost(comm))
+            expect_refusals(comm);
         watch_meet();
     }
     pp_comm_free(comm);
@@ -485,6 +514,7 @@ int main(int argc, char **argv)
     test_questions();
     test_alone();
     test_slow_sends();
+    test_numbers_of_a_rank_that_failed();
     test_build(COMM_IDUP, "a duplicate that does not begin", "while it duplicated the communicator");
     test_build(TEST, "a duplicate that ends in an error", "while it duplicated the communicator");
     test_build(NO_END_OF_COLLECTIVE, "a duplicate that does not end", "not every rank of the communicator arrived");

@@ -1,10 +1,12 @@
 /* Copies between processes: of very many runs, and where the other process is gone. */
 #include "support.h"
 
+#include <sys/mman.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 #include "comm/direct.h"
+#include "comm/internal.h"
 
 enum { RUNS = 3000 }; /* more than one call of the system takes */
 
@@ -45,6 +47,73 @@ static void test_direct__thousands_of_runs_arrive_and_nothing_else_changes(void 
     }
 }
 
+/* Runs that are neighbours on one side only; and none at all. */
+static void test_direct__runs_may_be_neighbours_on_one_side(void **state)
+{
+    static const int64_t none[] = {0}, dense[] = {sizeof(int32_t)};
+    static int32_t local[2 * RUNS], remote[3 * RUNS];
+    pp_direct_copy copy = copy_of(getpid(), local, remote);
+    int i;
+    (void)state;
+    copy.local_strides = dense;
+    for (i = 0; i < 3 * RUNS; i++)
+        remote[i] = i + 1;
+    if (!pp_direct_read(&copy))
+        skip();
+    for (i = 0; i < RUNS; i++)
+        assert_int_equal(local[i], 3 * i + 1);
+    assert_int_equal(local[RUNS], 0);
+    copy.count = none;
+    copy.process = -1;
+    assert_true(pp_direct_read(&copy));
+}
+
+/* The system copies as far as there is memory, and then says so. */
+static void test_direct__of_memory_that_ends_fails(void **state)
+{
+    enum { PAGE = 4096 };
+    static const int64_t count[] = {2 * PAGE}, dense[] = {1};
+    static char local[2 * PAGE];
+    char *remote = mmap(NULL, 2 * PAGE, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    pp_direct_copy copy = {.process = getpid(),
+                           .ndim = 1,
+                           .element_bytes = 1,
+                           .count = count,
+                           .local = local,
+                           .local_strides = dense,
+                           .remote = (uintptr_t)remote,
+                           .remote_strides = dense};
+    (void)state;
+    assert_true(remote != MAP_FAILED);
+    assert_int_equal(munmap(remote + PAGE, PAGE), 0);
+    assert_false(pp_direct_read(&copy));
+    assert_int_equal(munmap(remote, PAGE), 0);
+}
+
+/* The number of a process may mean another one in another container: only what it is known to have proves it. */
+static void test_direct__needs_a_proof_of_identity(void **state)
+{
+    static pp_comm comm = {.node = 5, .nonce = 77};
+    pp_identity_proof proof = pp_identity_proof_of(&comm);
+    (void)state;
+    if (!pp_direct_works(&comm, &proof))
+        skip();
+    proof.nonce++;
+    assert_false(pp_direct_works(&comm, &proof));
+    proof.nonce--;
+    proof.node++;
+    assert_false(pp_direct_works(&comm, &proof));
+    proof.node--;
+    pp_direct_fail_at(0, false);
+    assert_false(pp_direct_works(&comm, &proof));
+    assert_true(pp_direct_works(&comm, &proof));
+    pp_direct_fail_at(1, true);
+    assert_true(pp_direct_works(&comm, &proof));
+    assert_false(pp_direct_works(&comm, &proof));
+    assert_false(pp_direct_works(&comm, &proof));
+    pp_direct_fail_at(-1, false);
+}
+
 static void test_direct__of_a_process_that_is_gone_fails(void **state)
 {
     static const int64_t two[] = {2};
@@ -66,6 +135,9 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_direct__thousands_of_runs_arrive_and_nothing_else_changes),
+        cmocka_unit_test(test_direct__runs_may_be_neighbours_on_one_side),
+        cmocka_unit_test(test_direct__of_memory_that_ends_fails),
+        cmocka_unit_test(test_direct__needs_a_proof_of_identity),
         cmocka_unit_test(test_direct__of_a_process_that_is_gone_fails),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

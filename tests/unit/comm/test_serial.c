@@ -7,7 +7,11 @@
 static void test_serial__one_process_alone(void **state)
 {
     pp_comm *comm = NULL;
+    pp_text text = {0};
     (void)state;
+    pp_comm_print_library(&text);
+    assert_string_equal(text.data, "serial: without MPI");
+    pp_text_free(&text);
     assert_ok(pp_comm_build(&comm, MPI_COMM_NULL, 0));
     assert_int_equal(pp_comm_size(comm), 1);
     assert_int_equal(pp_comm_rank(comm), 0);

@@ -125,12 +125,15 @@ static void test_single__is_never_late_nor_aborted(void **state)
 {
     pp_comm *comm;
     parapet_status status;
-    int64_t value = 7;
+    int64_t value = 7, number = 0;
     void *data = &value;
     (void)state;
     assert_ok(pp_comm_build(&comm, MPI_COMM_SELF, 0));
     assert_ok(pp_comm_add_up(comm, &value, 1));
     assert_ok(pp_comm_agree_sums(comm, "adding", PARAPET_OK, &value, 1));
+    assert_int_equal(pp_comm_agree_sums(comm, "adding", PARAPET_ERR_IO, &value, 1), PARAPET_ERR_IO);
+    assert_ok(pp_comm_agree_numbers(comm, "gathering", PARAPET_OK, 9, &number));
+    assert_int_equal(number, 9);
     assert_ok(pp_comm_share_bytes(comm, &data, sizeof value));
     assert_int_equal(value, 7);
     pp_comm_abort(comm);
