@@ -1,8 +1,6 @@
 /* race.c - what a race is, from its seed: see race.h. */
 #include "race.h"
 
-#include <string.h>
-
 #include "draw.h"
 
 static const char *const names[OPERATIONS] = {
@@ -53,16 +51,15 @@ static bool may_be_absent(const race *run, draw *from)
     return !is_copied && (is_one(run, OP_CREATE) || is_one(run, OP_COPY)) && draw_chance(from, 50);
 }
 
-/* Any that the library has: each is told with its number in parentheses. */
-static parapet_ownership draw_ownership(draw *from)
+/* Any of those of this run. */
+static const strategy *draw_strategy(draw *from)
 {
-    const char *word = parapet_option_words("ownership");
-    int64_t count = 0;
-    while (word != NULL && (word = strchr(word, '(')) != NULL) {
-        word++;
-        count++;
-    }
-    return (parapet_ownership)draw_between(from, 0, count - 1);
+    const strategy *with, *drawn = NULL;
+    int64_t seen = 0;
+    for (with = strategy_next(NULL); with != NULL; with = strategy_next(with))
+        if (draw_between(from, 0, seen++) == 0)
+            drawn = with;
+    return drawn;
 }
 
 race race_draw(uint64_t seed, operation first, operation second, int64_t number)
@@ -75,7 +72,7 @@ race race_draw(uint64_t seed, operation first, operation second, int64_t number)
     run.has_array = !run.is_begun && !may_be_absent(&run, &from);
     run.is_sealed = run.has_array && draw_chance(&from, 30);
     run.is_consolidated = draw_chance(&from, 40);
-    run.jobs[0].ownership = draw_ownership(&from);
-    run.jobs[1].ownership = draw_ownership(&from);
+    run.jobs[0].with = draw_strategy(&from);
+    run.jobs[1].with = draw_strategy(&from);
     return run;
 }

@@ -7,6 +7,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "strategy.h"
+
 /* Everything that a job can do to a store. */
 typedef enum operation {
     OP_CREATE,
@@ -54,7 +56,7 @@ typedef struct part_of_race {
     bool is_wide;    /* writes overlap those of the other job; an array shrinks; a
                         copy overwrites; all of keep is 1 */
     bool is_source;  /* a copy is of "a" into "t", not of "source" into "a" */
-    parapet_ownership ownership;
+    const strategy *with;
 } part_of_race;
 
 typedef struct race {

@@ -5,15 +5,15 @@
 /* The last rank has a part at the end and one at the beginning. */
 typedef struct strip {
     int64_t starts[2][1], counts[2][1];
-    int32_t values[STRIP_SHARD];
+    int32_t values[STRIP_EXTENT];
     parapet_part parts[2];
     int part_count;
 } strip;
 
 static void strip_deal(strip *dealt, int rank, int ranks)
 {
-    const int64_t all = (int64_t)ranks * STRIP_SHARD, lead = STRIP_SHARD / 4 + 3; /* not at the edge of a chunk */
-    int64_t start = rank * STRIP_SHARD + lead, end = start + STRIP_SHARD;
+    const int64_t all = (int64_t)ranks * STRIP_EXTENT, lead = STRIP_CHUNK / 2 + 3; /* not at the edge of a chunk */
+    int64_t start = rank * STRIP_EXTENT + lead, end = start + STRIP_EXTENT;
     dealt->part_count = end > all ? 2 : 1;
     dealt->starts[0][0] = start;
     dealt->counts[0][0] = (end > all ? all : end) - start;
@@ -32,11 +32,12 @@ static int32_t value_at(const strip *dealt, int64_t i, int32_t generation)
     return generation * 1000000 + (int32_t)place;
 }
 
-parapet_status strip_create(parapet_array **array, parapet_store *store, const char *path, int ranks)
+parapet_status strip_create(parapet_array **array, parapet_store *store, const char *path, int ranks, int shards)
 {
-    const int64_t shape[1] = {(int64_t)ranks * STRIP_SHARD}, chunks[1] = {STRIP_CHUNK}, shards[1] = {STRIP_SHARD};
+    const int64_t shape[1] = {(int64_t)ranks * STRIP_EXTENT}, chunk[1] = {STRIP_CHUNK},
+                  shard[1] = {STRIP_EXTENT / shards};
     parapet_array_spec spec = {
-        .type = PARAPET_INT32, .ndim = 1, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
+        .type = PARAPET_INT32, .ndim = 1, .shape = shape, .chunks = chunk, .shards = shard, .codec = "none"};
     return parapet_array_create(array, store, path, &spec);
 }
 
@@ -45,7 +46,7 @@ parapet_status strip_write(parapet_array *array, const launch *run, int32_t gene
     strip dealt;
     int64_t i;
     strip_deal(&dealt, run->rank, run->ranks);
-    for (i = 0; i < STRIP_SHARD; i++)
+    for (i = 0; i < STRIP_EXTENT; i++)
         dealt.values[i] = value_at(&dealt, i, generation);
     return parapet_array_write(array, dealt.parts, dealt.part_count);
 }
@@ -61,7 +62,7 @@ parapet_status strip_read(parapet_array *array, const launch *run, int32_t *gene
     if ((status = parapet_array_read(array, dealt.parts, dealt.part_count)) != PARAPET_OK)
         return status;
     *generation = dealt.values[0] == 0 ? 0 : dealt.values[0] / 1000000;
-    for (i = 0; i < STRIP_SHARD; i++)
+    for (i = 0; i < STRIP_EXTENT; i++)
         if (dealt.values[i] != (*generation == 0 ? 0 : value_at(&dealt, i, *generation)))
             *generation = -1;
     return status;

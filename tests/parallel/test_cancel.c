@@ -1,16 +1,18 @@
 /* The progress callback of one rank asks to stop: all ranks return PARAPET_ERR_CANCELLED with the number of that
- * rank, nothing is published, and the next call works. Also where MPI allows no threads.
+ * rank, nothing is published, and the next call works. With every strategy; also where MPI allows no threads.
  *
  * parallel_cancel single|funneled */
 #include <stdatomic.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "strategy.h"
 #include "strip.h"
 
 static launch run;
 
 typedef struct callback {
+    strategy_pace pace;
     long stop_at; /* the call that asks to stop; negative: none */
     atomic_long calls;
     atomic_bool is_backward; /* bytes done went down, or beyond the total */
@@ -27,6 +29,7 @@ static int report(void *context, int64_t done_bytes, int64_t total_bytes)
         atomic_store(&own->is_backward, true);
     }
     own->last = done_bytes;
+    (void)strategy_progress(&own->pace, done_bytes, total_bytes);
     return own->stop_at >= 0 && number >= own->stop_at;
 }
 
@@ -102,41 +105,51 @@ static void test_stopper(parapet_array *array, callback *own, int stopper, bool 
     (void)launch_case_end(&run, description);
 }
 
-static void test_settings(parapet_transport transport, parapet_ownership ownership, int64_t servers)
+static void test_store(parapet_store *store, callback *own)
+{
+    parapet_array *array = NULL;
+    int i;
+    if (LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks, STRIP_SHARDS)))
+        for (i = 0; i < run.ranks; i++) {
+            test_stopper(array, own, i, false);
+            test_stopper(array, own, i, true);
+        }
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+}
+
+static void test_settings(const strategy *with, parapet_transport transport, int64_t servers)
 {
     static int number;
     callback own = {.stop_at = -1};
-    parapet_store_options options = {.transport = transport,
-                                     .ownership = ownership,
-                                     .servers = servers,
-                                     .progress = report,
-                                     .progress_context = &own};
+    parapet_store_options options = {.transport = transport, .servers = servers};
     parapet_store *store = NULL;
-    parapet_array *array = NULL;
-    char path[600];
-    int i;
+    char path[600], weights_path[600];
+    int64_t taken = 0;
     (void)snprintf(path, sizeof path, "%s/cancel-%d", run.folder, number++);
+    (void)snprintf(weights_path, sizeof weights_path, "%s/weights", run.folder);
+    strategy_set(with, &options, &own.pace, weights_path, run.rank, run.ranks);
+    options.progress = report;
+    options.progress_context = &own;
     launch_case_begin(&run, 0);
-    if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options)) &&
-        LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks)))
-        for (i = 0; i < run.ranks; i++) {
-            test_stopper(array, &own, i, false);
-            test_stopper(array, &own, i, true);
-        }
-    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options))) {
+        test_store(store, &own);
+        taken = strategy_taken(store);
+    }
+    launch_sum(&taken, 1);
+    if (run.rank == 0)
+        printf("%s: %lld shards taken\n", with->name, (long long)taken);
+    launch_expect(&run, (taken > 0) >= with->is_uneven, "shards that were taken");
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
-    (void)launch_case_end(&run, "opening and closing");
+    (void)launch_case_end(&run, with->name);
 }
 
 int main(int argc, char **argv)
 {
     bool is_single = argc > 1 && strcmp(argv[1], "single") == 0;
+    const strategy *with;
     launch_start(&run, &argc, &argv, is_single ? MPI_THREAD_SINGLE : MPI_THREAD_FUNNELED);
-    test_settings(1, 1, run.ranks);
-    test_settings(2, 2, run.ranks);
-    test_settings(PARAPET_TRANSPORT_MESSAGES, PARAPET_OWNERSHIP_DYNAMIC, run.ranks);
-    test_settings(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_STATIC, run.ranks);
-    test_settings(PARAPET_TRANSPORT_DIRECT, PARAPET_OWNERSHIP_LASTING, run.ranks);
-    test_settings(2, 1, 1); /* ranks that are not servers may ask to stop too */
+    for (with = strategy_next(NULL); with != NULL; with = strategy_next(with))
+        test_settings(with, (parapet_transport)(1 + (strategy_number(with) + run.ranks) % 2), run.ranks);
+    test_settings(strategy_of(0), PARAPET_TRANSPORT_MESSAGES, 1); /* ranks that are not servers may ask to stop too */
     return launch_finish(&run);
 }

@@ -1,7 +1,7 @@
 /* With deadline_seconds a rank that does not come is reported by the others, with its number and what they were
  * doing; that store then accepts nothing but close, and everything else goes on.
  *
- * parallel_deadline [full] */
+ * parallel_deadline [full]     each strategy in one of three situations; full: in all of them, and more */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -13,6 +13,7 @@
 #include "comm/exchange.h"
 #include "comm/flavour.h"
 #include "delay.h"
+#include "strategy.h"
 #include "strip.h"
 #include "watch.h"
 
@@ -31,12 +32,12 @@
 #define STALLED_SECONDS (STALLED_ANSWER_SECONDS + 0.5)
 /* Of the rank that is late, but not too late. */
 enum { LATE_SECONDS = 3, LATE_DEADLINE_SECONDS = 2 * LATE_SECONDS };
-
 static launch run;
 
 typedef struct opened {
     pp_store *inner, *delayed;
     delay_plan plan;
+    strategy_pace pace;
     parapet_store *store;
     parapet_array *array;
 } opened;
@@ -54,15 +55,18 @@ static void close_all(opened *of)
     pp_store_free(of->inner);
 }
 
-static bool open_all(opened *of, int64_t deadline_seconds, parapet_transport transport, parapet_ownership ownership)
+/* Both transports come in turn. */
+static bool open_all(opened *of, int64_t deadline_seconds, const strategy *with)
 {
     static int number;
     pp_posix_options posix = {.not_durable = true, .create = true};
     parapet_store_options options = {
-        .deadline_seconds = deadline_seconds, .transport = transport, .ownership = ownership, .servers = run.ranks};
-    char path[600];
+        .deadline_seconds = deadline_seconds, .transport = (parapet_transport)(1 + number % 2), .servers = run.ranks};
+    char path[600], weights_path[600];
     memset(of, 0, sizeof *of);
     (void)snprintf(path, sizeof path, "%s/deadline-%d", run.folder, number++);
+    (void)snprintf(weights_path, sizeof weights_path, "%s/weights", run.folder);
+    strategy_set(with, &options, &of->pace, weights_path, run.rank, run.ranks);
     if (run.rank == 0)
         launch_expect(&run, pp_store_posix_build(&of->inner, path, &posix) == PARAPET_OK, "a directory");
     watch_meet();
@@ -70,7 +74,7 @@ static bool open_all(opened *of, int64_t deadline_seconds, parapet_transport tra
         launch_expect(&run, pp_store_posix_build(&of->inner, path, &posix) == PARAPET_OK, "a directory");
     launch_expect(&run, delay_store_build(&of->delayed, of->inner, &of->plan) == PARAPET_OK, "a store");
     return LAUNCH_OK(&run, pp_store_open_over(&of->store, MPI_COMM_WORLD, of->delayed, PARAPET_CREATE, &options)) &&
-           LAUNCH_OK(&run, strip_create(&of->array, of->store, "a", run.ranks)) &&
+           LAUNCH_OK(&run, strip_create(&of->array, of->store, "a", run.ranks, STRIP_SHARDS)) &&
            LAUNCH_OK(&run, strip_write(of->array, &run, 1));
 }
 
@@ -106,7 +110,7 @@ static void check_afterwards(opened *lost)
     launch_expect(&run, watch_clock() - start < 0.9 * DEADLINE_SECONDS, "refusals without waiting");
     close_all(lost);
     launch_barrier();
-    if (open_all(&fresh, 0, 1, PARAPET_OWNERSHIP_CHOOSE)) {
+    if (open_all(&fresh, 0, strategy_of(0))) {
         (void)LAUNCH_OK(&run, strip_read(fresh.array, &run, &generation));
         launch_expect(&run, generation == 1, "another store works");
     }
@@ -121,15 +125,15 @@ static void stay_away(double seconds)
 }
 
 /* One rank does not make the call. */
-static void test_absent(int absent, parapet_transport transport, parapet_ownership ownership)
+static void test_absent(int absent, const strategy *with)
 {
     double start;
     parapet_status status;
     opened of;
     char description[64];
-    (void)snprintf(description, sizeof description, "rank %d is absent, transport %d", absent, (int)transport);
+    (void)snprintf(description, sizeof description, "%s: rank %d is absent", with->name, absent);
     launch_case_begin(&run, (uint64_t)absent);
-    if (open_all(&of, DEADLINE_SECONDS, transport, ownership)) {
+    if (open_all(&of, DEADLINE_SECONDS, with)) {
         launch_phase(&run, "writing without one rank");
         if (run.rank == absent)
             stay_away(ABSENT_SECONDS);
@@ -144,24 +148,25 @@ static void test_absent(int absent, parapet_transport transport, parapet_ownersh
 }
 
 /* One rank's storage does not come back from an operation in the middle of the call. */
-static void test_stuck_storage(int stuck, parapet_ownership ownership)
+static void test_stuck_storage(int stuck, const strategy *with)
 {
     double start;
     parapet_status status;
     opened of;
     launch_case_begin(&run, (uint64_t)stuck);
-    if (open_all(&of, DEADLINE_SECONDS, 2, ownership)) {
+    if (open_all(&of, DEADLINE_SECONDS, with)) {
         launch_phase(&run, "writing with the storage of one rank stuck");
         of.plan = (delay_plan){.seconds = run.rank == stuck ? ABSENT_SECONDS : 0, .operation = "stage"};
         start = watch_clock();
         status = strip_write(of.array, &run, 2);
         check_timeout(status, watch_clock() - start, stuck, "write(a) (writing)");
         if (run.rank == (stuck + 1) % run.ranks)
-            printf("rank %d's storage is stuck: %.1f s: %s\n", stuck, watch_clock() - start, parapet_error_message());
+            printf("%s: rank %d's storage is stuck: %.1f s: %s\n", with->name, stuck, watch_clock() - start,
+                   parapet_error_message());
         of.plan.seconds = 0;
         check_afterwards(&of);
     }
-    (void)launch_case_end(&run, "storage is stuck");
+    (void)launch_case_end(&run, with->name);
 }
 
 static void stall(int signal_number)
@@ -183,7 +188,7 @@ static void stall_after(double seconds)
 }
 
 /* One rank stands still in the middle of whatever it is doing. */
-static void test_stalled(int stalled, double after, parapet_ownership ownership)
+static void test_stalled(int stalled, double after, const strategy *with)
 {
     double start = 0;
     parapet_status status = PARAPET_OK;
@@ -191,7 +196,7 @@ static void test_stalled(int stalled, double after, parapet_ownership ownership)
     char who[32], text[PP_MESSAGE_BYTES + 64];
     (void)snprintf(who, sizeof who, "rank %d", stalled);
     launch_case_begin(&run, (uint64_t)(1e6 * after));
-    if (open_all(&of, DEADLINE_SECONDS, 2, ownership)) {
+    if (open_all(&of, DEADLINE_SECONDS, with)) {
         launch_phase(&run, "writing with one rank standing still");
         if (run.rank == stalled)
             stall_after(after);
@@ -207,10 +212,11 @@ static void test_stalled(int stalled, double after, parapet_ownership ownership)
             launch_expect(&run, watch_clock() - start < STALLED_ANSWER_SECONDS, text);
         }
         if (run.rank == (stalled + 1) % run.ranks)
-            printf("rank %d stands still: %.1f s: %s\n", stalled, watch_clock() - start, parapet_error_message());
+            printf("%s: rank %d stands still: %.1f s: %s\n", with->name, stalled, watch_clock() - start,
+                   parapet_error_message());
         check_afterwards(&of);
     }
-    (void)launch_case_end(&run, "one rank stands still");
+    (void)launch_case_end(&run, with->name);
 }
 
 static bool send_nothing(void *context, int *rank, void *parcel, size_t *bytes)
@@ -268,7 +274,7 @@ static void test_late(int late)
     int32_t generation = 0;
     opened of;
     launch_case_begin(&run, (uint64_t)late);
-    if (open_all(&of, LATE_DEADLINE_SECONDS, 1, PARAPET_OWNERSHIP_ROUND_ROBIN)) {
+    if (open_all(&of, LATE_DEADLINE_SECONDS, strategy_of(0))) {
         launch_phase(&run, "writing with one rank late");
         if (run.rank == late)
             stay_away(LATE_SECONDS);
@@ -280,31 +286,40 @@ static void test_late(int late)
     (void)launch_case_end(&run, "one rank is late");
 }
 
-/* One after the other. */
-static parapet_ownership ownership_of(int number)
+static void test_situation(int number, int rank, double after, const strategy *with)
 {
-    return (parapet_ownership)(PARAPET_OWNERSHIP_ROUND_ROBIN + number % PARAPET_OWNERSHIP_LASTING);
+    switch (number % 3) {
+    case 0:
+        test_absent(rank, with);
+        break;
+    case 1:
+        test_stuck_storage(rank, with);
+        break;
+    default:
+        test_stalled(rank, after, with);
+    }
+}
+
+/* Ranks come in turn, and so do the instants at which one stands still. */
+static void test_all_situations(const strategy *with)
+{
+    int i;
+    for (i = 0; i < 3 * run.ranks; i++)
+        test_situation(i, i % run.ranks, 0.01 + 0.0007 * i, with);
 }
 
 int main(int argc, char **argv)
 {
+    const strategy *with;
+    bool is_full;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
+    is_full = argc > 1 && strcmp(argv[1], "full") == 0;
     test_late(run.ranks - 1);
-    test_absent(run.ranks - 1, 1, PARAPET_OWNERSHIP_STATIC);
-    test_stuck_storage(run.ranks / 2, PARAPET_OWNERSHIP_LOCALITY);
-    test_stuck_storage(run.ranks / 2, PARAPET_OWNERSHIP_DYNAMIC);
-    test_stalled(1, 0.02, PARAPET_OWNERSHIP_LOCALITY);
-    test_stalled(1, 0.02, PARAPET_OWNERSHIP_LASTING);
     test_missed_exchange(run.ranks - 1);
-    if (argc > 1 && strcmp(argv[1], "full") == 0) {
-        int i;
-        test_late(0);
-        for (i = 0; i < run.ranks; i++)
-            test_absent(i, 2, ownership_of(i));
-        test_stuck_storage(0, PARAPET_OWNERSHIP_STATIC);
-        test_stuck_storage(run.ranks - 1, PARAPET_OWNERSHIP_ROUND_ROBIN);
-        for (i = 0; i < 12; i++)
-            test_stalled(i % run.ranks, 0.01 + 0.0007 * i, ownership_of(i));
-    }
+    for (with = strategy_next(NULL); with != NULL; with = strategy_next(with))
+        if (is_full)
+            test_all_situations(with);
+        else
+            test_situation(strategy_number(with), 1 + strategy_number(with) % (run.ranks - 1), 0.02, with);
     return launch_finish(&run);
 }

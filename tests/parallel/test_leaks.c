@@ -1,21 +1,27 @@
-/* All kinds of collective calls, those that fail included, under the shim that counts what MPI was asked for: at
- * MPI_Finalize nothing may be left. See leaks.h. */
+/* All kinds of collective calls, those that fail included, with every strategy, under the shim that counts what MPI
+ * was asked for: at MPI_Finalize nothing may be left (leaks.h); nor may memory of the library. */
 #include <stdio.h>
 #include <string.h>
 
 #include "array/array_handle.h"
 #include "array/open.h"
+#include "base/memory.h"
 #include "leaks.h"
+#include "strategy.h"
 #include "strip.h"
 #include "watch.h"
 
 static launch run;
 
-static int stop(void *context, int64_t done_bytes, int64_t total_bytes)
+typedef struct callback {
+    strategy_pace pace;
+    bool is_stopped;
+} callback;
+
+static int report(void *context, int64_t done_bytes, int64_t total_bytes)
 {
-    (void)done_bytes;
-    (void)total_bytes;
-    return *(bool *)context;
+    callback *own = context;
+    return strategy_progress(&own->pace, done_bytes, total_bytes) != 0 || own->is_stopped;
 }
 
 static void expect_failure(parapet_status status, parapet_status expected, const char *call)
@@ -31,7 +37,7 @@ static void use_file_view(parapet_array *array)
     parapet_array_parts list = {0};
     MPI_Type_contiguous(2, MPI_INT32_T, &pair);
     MPI_Type_vector(4, 1, 2, pair, &pairs);
-    MPI_Type_contiguous(STRIP_SHARD * (run.ranks + 1), pairs, &wide);
+    MPI_Type_contiguous(STRIP_EXTENT * (run.ranks + 1), pairs, &wide);
     MPI_Type_commit(&pairs);
     (void)LAUNCH_OK(&run, parapet_array_parts_build(&list, array, 0, pairs, data));
     (void)LAUNCH_OK(&run, parapet_array_read(array, list.parts, list.part_count));
@@ -45,8 +51,8 @@ static void use_file_view(parapet_array *array)
 /* Every call of an array, with success. */
 static void use_array(parapet_array *array)
 {
-    const int64_t larger[1] = {(int64_t)(run.ranks + 1) * STRIP_SHARD},
-                  as_before[1] = {(int64_t)run.ranks * STRIP_SHARD};
+    const int64_t larger[1] = {(int64_t)(run.ranks + 1) * STRIP_EXTENT},
+                  as_before[1] = {(int64_t)run.ranks * STRIP_EXTENT};
     parapet_check_summary summary;
     int32_t generation = -1;
     (void)LAUNCH_OK(&run, strip_write(array, &run, 1));
@@ -75,11 +81,11 @@ static void use_group(parapet_store *store)
 static void fail_with_array(parapet_store *store, parapet_array *array, bool *is_stopped, pp_fault_plan *plan)
 {
     parapet_array *other = NULL;
-    int64_t shape[1] = {STRIP_SHARD + run.rank};
+    int64_t shape[1] = {STRIP_EXTENT + run.rank};
     int32_t generation;
     long at;
     expect_failure(parapet_array_open(&other, store, "absent"), PARAPET_ERR_NOT_FOUND, "open");
-    expect_failure(strip_create(&other, store, "a", run.ranks), PARAPET_ERR_EXISTS, "create");
+    expect_failure(strip_create(&other, store, "a", run.ranks, STRIP_SHARDS), PARAPET_ERR_EXISTS, "create");
     if (run.ranks > 1) {
         expect_failure(parapet_array_resize(array, shape), PARAPET_ERR_ARGUMENT, "resize");
         expect_failure(run.rank == 1 ? parapet_array_unseal(array) : parapet_array_seal(array), PARAPET_ERR_ARGUMENT,
@@ -99,57 +105,72 @@ static void fail_with_array(parapet_store *store, parapet_array *array, bool *is
     *plan = (pp_fault_plan){.fail_at = -1};
 }
 
-static void run_case(parapet_transport transport, parapet_ownership ownership)
+static void use_store(pp_store *backend, pp_fault_plan *plan, callback *own, const parapet_store_options *options,
+                      int64_t *taken)
 {
-    static uint64_t number;
-    bool is_stopped = false;
-    parapet_store_options options = {.transport = transport,
-                                     .ownership = ownership,
-                                     .cache_bytes = ownership == PARAPET_OWNERSHIP_LASTING ? 1 << 20 : 0,
-                                     .servers = run.ranks,
-                                     .progress = stop,
-                                     .progress_context = &is_stopped};
-    pp_fault_plan plan = {.fail_at = -1};
-    pp_posix_options posix = {.not_durable = true, .create = true};
-    pp_store *inner = NULL, *faulty = NULL;
     parapet_store *store = NULL;
     parapet_array *array = NULL;
-    char path[600];
-    launch_case_begin(&run, number);
-    (void)snprintf(path, sizeof path, "%s/leaks-%d", run.folder, (int)number++);
-    expect_failure(parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_READ, NULL), PARAPET_ERR_NOT_FOUND,
-                   "open of a store that is not there");
-    if (run.rank == 0)
-        launch_expect(&run, pp_store_posix_build(&inner, path, &posix) == PARAPET_OK, "a directory");
-    watch_meet();
-    if (run.rank != 0)
-        launch_expect(&run, pp_store_posix_build(&inner, path, &posix) == PARAPET_OK, "a directory");
-    launch_expect(&run, pp_store_faulty_build(&faulty, inner, &plan) == PARAPET_OK, "a store");
-    if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, faulty, PARAPET_CREATE, &options)) &&
-        LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks))) {
+    if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, backend, PARAPET_CREATE, options)) &&
+        LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks, STRIP_SHARDS))) {
         use_array(array);
         use_group(store);
-        fail_with_array(store, array, &is_stopped, &plan);
+        *taken = strategy_taken(store);
+        fail_with_array(store, array, &own->is_stopped, plan);
         expect_failure(parapet_store_close(&store), PARAPET_ERR_ARGUMENT, "close with an array open");
     }
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
+}
+
+static void build_directory(pp_store **inner, const char *path)
+{
+    pp_posix_options posix = {.not_durable = true, .create = true};
+    parapet_store *store = NULL;
+    expect_failure(parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_READ, NULL), PARAPET_ERR_NOT_FOUND,
+                   "open of a store that is not there");
+    if (run.rank == 0)
+        launch_expect(&run, pp_store_posix_build(inner, path, &posix) == PARAPET_OK, "a directory");
+    watch_meet();
+    if (run.rank != 0)
+        launch_expect(&run, pp_store_posix_build(inner, path, &posix) == PARAPET_OK, "a directory");
+}
+
+static void run_case(const strategy *with, parapet_transport transport)
+{
+    static uint64_t number;
+    parapet_store_options options = {.transport = transport, .servers = run.ranks};
+    pp_fault_plan plan = {.fail_at = -1};
+    pp_store *inner = NULL, *faulty = NULL;
+    callback own = {.is_stopped = false};
+    char path[600], weights_path[600];
+    long live = pp_memory_live_count();
+    int64_t taken = 0;
+    launch_case_begin(&run, number);
+    (void)snprintf(path, sizeof path, "%s/leaks-%d", run.folder, (int)number++);
+    (void)snprintf(weights_path, sizeof weights_path, "%s/weights", run.folder);
+    strategy_set(with, &options, &own.pace, weights_path, run.rank, run.ranks);
+    options.progress = report;
+    options.progress_context = &own;
+    build_directory(&inner, path);
+    launch_expect(&run, pp_store_faulty_build(&faulty, inner, &plan) == PARAPET_OK, "a store");
+    use_store(faulty, &plan, &own, &options, &taken);
     pp_store_free(faulty);
     pp_store_free(inner);
-    (void)launch_case_end(&run, "calls of all kinds");
+    launch_expect(&run, pp_memory_live_count() == live, "memory that is given back");
+    launch_sum(&taken, 1);
+    if (run.rank == 0)
+        printf("%s: %lld shards taken\n", with->name, (long long)taken);
+    launch_expect(&run, (taken > 0) >= with->is_uneven, "shards that were taken");
+    (void)launch_case_end(&run, with->name);
 }
 
 int main(int argc, char **argv)
 {
+    const strategy *with;
     leaks_counts counted;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
-    run_case(1, 1);
-    run_case(2, 2);
-    run_case(2, 1);
-    run_case(2, 3);
-    run_case(1, 4);
-    run_case(1, 5);
-    run_case(2, 5);
+    for (with = strategy_next(NULL); with != NULL; with = strategy_next(with))
+        run_case(with, (parapet_transport)(1 + (strategy_number(with) + run.ranks) % 2));
     counted = leaks_now();
     launch_expect(&run, counted.communicators_made >= 3, "a shim that sees what the library does");
     return launch_finish(&run);

@@ -4,8 +4,10 @@
  * Four ranks hold a quarter of the rows of every plane each, so that every chunk lies half on one rank and half on
  * another. The caller's memory is small (ramp.h): written through the view of a table, read through the same view in
  * one call, then read again in slabs into a dense buffer and compared. Table and slab are there before the baseline.
+ * With every strategy.
  *
- *     test_memory_limit planes [MiB]     the array has so many planes of 256 KiB; only with this memory_bytes */
+ *     test_memory_limit planes [MiB]     the array has so many planes of 256 KiB; memory_bytes is as given, and
+ *                                        otherwise 16 or 64 MiB in turn, or both with one strategy alone */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +16,7 @@
 #include "launch.h"
 #include "ramp.h"
 #include "resident.h"
+#include "strategy.h"
 #include "tree.h"
 
 /* What a rank may grow beyond memory_bytes: MPI's buffers, stacks of threads, tables of codecs, lists, and buffers
@@ -30,13 +33,13 @@ typedef struct limit_case {
     int64_t memory_bytes;
     parapet_transport transport;
     const char *codec;
-    parapet_ownership ownership;
+    const strategy *with;
 } limit_case;
 
 static launch run;
 static ramp values;
 static double *slab;
-static int64_t baseline;
+static int64_t baseline, taken; /* shards, by all ranks so far */
 
 /* These calls take longer than the watch allows. */
 #define PATIENT_OK(call) (launch_phase(&run, #call), alarm(PATIENCE_SECONDS), launch_ok(&run, (call), #call))
@@ -106,9 +109,10 @@ static void check_memory(parapet_store *store, const limit_case *by, const char 
                   by->transport == PARAPET_TRANSPORT_MESSAGES ? direct == 0 && messages > 0 : direct + messages > 0,
                   "the transport");
     if (run.rank == 0)
-        printf("%3lld MiB, %-6s, %-8s %-5s peak %6.2f planned %6.2f resident %+7.2f (%+.2f of the limit; shared %.2f)"
+        printf("%-11s %3lld MiB, %-6s, %-8s %-5s peak %6.2f planned %6.2f resident %+7.2f (%+.2f of the limit; "
+               "shared %.2f)"
                " MiB\n",
-               (long long)(by->memory_bytes >> 20), by->codec,
+               by->with->name, (long long)(by->memory_bytes >> 20), by->codec,
                by->transport == PARAPET_TRANSPORT_MESSAGES ? "messages" : "direct", doing, (double)peak / 1048576,
                (double)planned / 1048576, (double)growth / 1048576, (double)(growth - by->memory_bytes) / 1048576,
                (double)shared / 1048576);
@@ -117,31 +121,34 @@ static void check_memory(parapet_store *store, const limit_case *by, const char 
 static void run_case(const limit_case *by)
 {
     static uint64_t number;
-    parapet_store_options options = {.memory_bytes = by->memory_bytes,
-                                     .transport = by->transport,
-                                     .ownership = by->ownership,
-                                     .cache_bytes =
-                                         by->ownership == PARAPET_OWNERSHIP_LASTING ? by->memory_bytes / 2 : 0,
-                                     .durability = PARAPET_DURABILITY_LEAVE};
+    parapet_store_options options = {
+        .memory_bytes = by->memory_bytes, .transport = by->transport, .durability = PARAPET_DURABILITY_LEAVE};
     parapet_store *store = NULL;
-    char path[600], description[96];
+    strategy_pace pace;
+    char path[600], weights_path[600], description[96];
+    int64_t sum = 0;
     launch_case_begin(&run, number);
     (void)snprintf(path, sizeof path, "%s/limit-%d", run.folder, (int)number++);
-    (void)snprintf(description, sizeof description, "%lld bytes, transport %lld, %s, ownership %d",
-                   (long long)by->memory_bytes, (long long)by->transport, by->codec, (int)by->ownership);
+    (void)snprintf(weights_path, sizeof weights_path, "%s/weights", run.folder);
+    (void)snprintf(description, sizeof description, "%lld bytes, transport %lld, %s, %s", (long long)by->memory_bytes,
+                   (long long)by->transport, by->codec, by->with->name);
+    strategy_set(by->with, &options, &pace, weights_path, run.rank, run.ranks);
     launch_expect(&run, resident_forget_most(), "the system forgets the peak of earlier cases");
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options))) {
         write_array(store, by->codec);
         check_memory(store, by, "write");
+        sum += strategy_taken(store);
     }
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
     launch_expect(&run, resident_forget_most(), "the system forgets the peak of earlier cases");
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_READ, &options))) {
         read_array(store);
         check_memory(store, by, "read");
+        sum += strategy_taken(store);
     }
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
-    launch_barrier();
+    launch_sum(&sum, 1);
+    taken += sum;
     if (run.rank == 0)
         tree_remove(path);
     (void)launch_case_end(&run, description);
@@ -162,22 +169,38 @@ static void prepare(int64_t planes)
                (double)baseline / 1048576);
 }
 
+/* Transports and codecs come in turn. A rank that rests answers no message: with direct transport, others need not
+ * wait for it, and take something. */
+static limit_case case_of(const strategy *with, int64_t limit, int turn)
+{
+    int number = strategy_number(with);
+    return (limit_case){.memory_bytes = limit << 20,
+                        .transport = (parapet_transport)(1 + (number / 4 + turn) % 2),
+                        .codec = number / 2 % 2 == 0 ? "none" : "zstd:1",
+                        .with = with};
+}
+
+/* With one limit; or with both, if nothing else is to be done. */
+static void run_strategy(const strategy *with, int64_t given)
+{
+    int64_t limits[2] = {16, 64}, before = taken;
+    int turn, first = strategy_number(with) % 2, count = given == 0 && strategy_is_alone() ? 2 : 1;
+    for (turn = 0; turn < count; turn++) {
+        limit_case by = case_of(with, given > 0 ? given : limits[(first + turn) % 2], turn);
+        run_case(&by);
+    }
+    launch_case_begin(&run, (uint64_t)strategy_number(with));
+    launch_expect(&run, (taken > before) >= with->is_uneven, "shards that were taken");
+    (void)launch_case_end(&run, with->name);
+}
+
 int main(int argc, char **argv)
 {
-    /* Every ownership with both limits. */
-    static const limit_case cases[] = {{(int64_t)16 << 20, 1, "none", 2},   {(int64_t)16 << 20, 2, "none", 3},
-                                       {(int64_t)16 << 20, 1, "zstd:1", 4}, {(int64_t)16 << 20, 2, "zstd:1", 1},
-                                       {(int64_t)64 << 20, 1, "none", 4},   {(int64_t)64 << 20, 2, "none", 1},
-                                       {(int64_t)64 << 20, 1, "zstd:1", 3}, {(int64_t)64 << 20, 2, "zstd:1", 2},
-                                       {(int64_t)16 << 20, 1, "none", 5},   {(int64_t)64 << 20, 2, "zstd:1", 5}};
-    int64_t only;
-    size_t i;
+    const strategy *with;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     prepare(argc > 1 ? strtoll(argv[1], NULL, 10) : 2048);
-    only = argc > 2 ? strtoll(argv[2], NULL, 10) : 0;
-    for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
-        if (only == 0 || cases[i].memory_bytes == only << 20)
-            run_case(&cases[i]);
+    for (with = strategy_next(NULL); with != NULL; with = strategy_next(with))
+        run_strategy(with, argc > 2 ? strtoll(argv[2], NULL, 10) : 0);
     free(slab);
     ramp_clear(&values);
     return launch_finish(&run);

@@ -49,7 +49,7 @@ static parapet_status read_points_or_runs(handles *of, bool is_odd)
 static parapet_status create_different_shapes(handles *of, bool is_odd)
 {
     parapet_array *made = NULL;
-    parapet_status status = strip_create(&made, of->store, "c", run.ranks + is_odd);
+    parapet_status status = strip_create(&made, of->store, "c", run.ranks + is_odd, 1);
     launch_expect(&run, made == NULL, "no handle of an array that was not made");
     return status;
 }
@@ -120,7 +120,7 @@ static parapet_status set_different_attributes(handles *of, bool is_odd)
 
 static parapet_status resize_differently(handles *of, bool is_odd)
 {
-    int64_t shape[1] = {STRIP_SHARD + is_odd};
+    int64_t shape[1] = {STRIP_EXTENT + is_odd};
     return parapet_array_resize(of->first, shape);
 }
 
@@ -207,7 +207,7 @@ static parapet_status set_an_attribute_to_bad_json(handles *of, bool is_odd)
 
 static parapet_status resize_without_a_shape(handles *of, bool is_odd)
 {
-    static const int64_t shape[1] = {STRIP_SHARD};
+    static const int64_t shape[1] = {STRIP_EXTENT};
     return parapet_array_resize(of->first, is_odd ? NULL : shape);
 }
 
@@ -848,8 +848,8 @@ static bool open_handles(handles *of)
     (void)snprintf(store_name, sizeof store_name, "store-%d", number++);
     (void)snprintf(path, sizeof path, "%s/%s", run.folder, store_name);
     return LAUNCH_OK(&run, parapet_store_open(&of->store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options)) &&
-           LAUNCH_OK(&run, strip_create(&of->first, of->store, "a", run.ranks)) &&
-           LAUNCH_OK(&run, strip_create(&of->second, of->store, "b", run.ranks)) &&
+           LAUNCH_OK(&run, strip_create(&of->first, of->store, "a", run.ranks, 1)) &&
+           LAUNCH_OK(&run, strip_create(&of->second, of->store, "b", run.ranks, 1)) &&
            LAUNCH_OK(&run, strip_write(of->first, &run, 1));
 }
 

@@ -1,5 +1,6 @@
 /* One rank's storage or memory fails, at each place in turn: every rank returns the same status and the same sentence
- * within seconds, what is stored is old or new, the next call works, nothing is left behind.
+ * within seconds, what is stored is old or new, the next call works, nothing is left behind. With every strategy; the
+ * other ways in which ranks work together come in turn, and all of them with one strategy alone.
  *
  * parallel_one_rank_fails quick|places|full [call [rank kind manner at settings]]: quick takes a sample of what can
  * fail, the same in every run (PARAPET_TEST_SEED gives another); places lets it fail once at each place in the code
@@ -13,6 +14,7 @@
 #include "calls.h"
 #include "draw.h"
 #include "places.h"
+#include "strategy.h"
 #include "watch.h"
 
 enum { SAMPLES = 7, SHOWN_VIOLATIONS = 8 /* of a call, by each rank */ };
@@ -39,26 +41,35 @@ enum { MANNERS = sizeof manners / sizeof manners[0] };
 
 typedef struct site {
     const parallel_call *call;
-    int settings; /* index */
+    int settings; /* number: a strategy, and how else the ranks work together */
     int rank;     /* that fails */
     const manner *how;
     long at; /* operation or allocation of the call on that rank, from 0; -1: none, count */
 } site;
 
-/* How the ranks work together. */
-static const struct settings {
+/* How else the ranks work together. */
+static const struct way {
     const char *name;
     parapet_transport transport;
-    parapet_ownership ownership;
     parapet_io_thread io_thread;
     int64_t threads;
-} settings_list[] = {
-    {"direct, round-robin, no threads", 1, 1, 2, 1},   {"messages, locality, storage thread", 2, 2, 1, 1},
-    {"messages, round-robin, no threads", 2, 1, 2, 1}, {"direct, locality, three threads", 1, 2, 1, 3},
-    {"messages, dynamic, storage thread", 2, 3, 1, 1}, {"direct, static, storage thread", 1, 4, 1, 1},
-    {"direct, lasting, storage thread", 1, 5, 1, 1},   {"messages, lasting, no threads", 2, 5, 2, 1},
+} ways[] = {
+    {"direct, no threads", PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_NONE, 1},
+    {"messages, storage thread", PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_OWN, 1},
+    {"messages, no threads", PARAPET_TRANSPORT_MESSAGES, PARAPET_IO_THREAD_NONE, 1},
+    {"direct, three threads", PARAPET_TRANSPORT_DIRECT, PARAPET_IO_THREAD_OWN, 3},
 };
-enum { SETTINGS = sizeof settings_list / sizeof settings_list[0] };
+enum { WAYS = sizeof ways / sizeof ways[0] };
+
+static const strategy *strategy_in(int settings)
+{
+    return strategy_of(settings / WAYS);
+}
+
+static const struct way *way_in(int settings)
+{
+    return &ways[settings % WAYS];
+}
 
 /* What a call was seen to do, over all ranks. */
 typedef struct outcome {
@@ -70,7 +81,7 @@ typedef struct outcome {
 } outcome;
 
 typedef struct figures {
-    long operations, allocations; /* of all ranks, with the first settings */
+    long operations, allocations; /* of all ranks, with the settings tried first */
     long runs, failures, absorbed, reopened, violations;
     double slowest;
 } figures;
@@ -87,14 +98,16 @@ static place_record passed[2]; /* by kind: where this rank was while a call was 
 static char site_name[400];
 static long violations; /* of this rank, in this run */
 static int shown;       /* of the call */
+static int64_t taken;   /* shards by this rank, in uneven runs */
+static bool is_uneven;  /* some run was */
 
 static void name_site(const site *at)
 {
     bool is_storage = at->how->kind == FAULT_STORAGE;
-    (void)snprintf(site_name, sizeof site_name, "\"%s\" %d %s %s %ld %d (%s %ld of rank %d fails; %s)",
+    (void)snprintf(site_name, sizeof site_name, "\"%s\" %d %s %s %ld %d (%s %ld of rank %d fails; %s, %s)",
                    at->call->of.name, at->rank, is_storage ? "storage" : "memory", at->how->name, at->at,
                    at->settings, is_storage ? "operation" : "allocation", at->at, at->rank,
-                   settings_list[at->settings].name);
+                   strategy_in(at->settings)->name, way_in(at->settings)->name);
 }
 
 static void violate(const char *format, ...) __attribute__((format(printf, 1, 2)));
@@ -344,29 +357,39 @@ static void run_on_bed(const site *at, shared_bed *work, const shared_state boun
     repeat_call(at, work, result, bounds, counted);
 }
 
+static void note_taken(const site *at, const shared_bed *work)
+{
+    if (!strategy_in(at->settings)->is_uneven)
+        return;
+    is_uneven = true;
+    if (work->bed.store != NULL)
+        taken += strategy_taken(work->bed.store);
+}
+
 /* bounds NULL: learn them, in seen. Returns whether the place was reached. */
 static bool run_site(const site *at, const image *before, const shared_state bounds[2], shared_state *seen,
                      figures *counted, long counts[2])
 {
-    const struct settings *with = &settings_list[at->settings];
-    parapet_store_options options = {.transport = with->transport,
-                                     .ownership = with->ownership,
-                                     .cache_bytes = with->ownership == PARAPET_OWNERSHIP_LASTING ? 1 << 20 : 0,
-                                     .io_thread = with->io_thread,
-                                     .threads = with->threads};
+    const struct way *by = way_in(at->settings);
+    parapet_store_options options = {.transport = by->transport, .io_thread = by->io_thread, .threads = by->threads};
     outcome result = {0};
+    strategy_pace pace;
+    char weights_path[600];
     bool has_leftover, has_handles;
     int64_t violated;
     shared_bed work;
     violations = 0;
     name_site(at);
     watch_begin(site_name, "preparing");
+    (void)snprintf(weights_path, sizeof weights_path, "%s/weights", run.folder);
+    strategy_set(strategy_in(at->settings), &options, &pace, weights_path, run.rank, run.ranks);
     shared_bed_build(&work, &run, before, &options);
     shared_bed_open_handles(&work, at->call);
     make_call_with_fault(at, &work, &result, counts);
     has_handles = check_handles(&work);
     if (has_handles)
         run_on_bed(at, &work, bounds, counted, &result);
+    note_taken(at, &work);
     if (seen != NULL && run.rank == 0)
         shared_state_take(seen, work.bed.inner);
     watch_begin(site_name, "closing");
@@ -392,6 +415,7 @@ typedef struct subject {
     image before;
     shared_state bounds[2];
     int64_t *counts; /* operations and allocations of each rank, with the settings counted last */
+    bool is_counted;
     figures figures;
 } subject;
 
@@ -441,10 +465,11 @@ static void count_sites(subject *of, int settings)
     of->counts[2 * run.rank] = counts[0];
     of->counts[2 * run.rank + 1] = counts[1];
     reduce(of->counts, 2 * run.ranks, MPI_SUM);
-    for (i = 0; settings == 0 && i < run.ranks; i++) {
+    for (i = 0; !of->is_counted && i < run.ranks; i++) {
         of->figures.operations += of->counts[2 * i];
         of->figures.allocations += of->counts[2 * i + 1];
     }
+    of->is_counted = true;
 }
 
 /* As many of storage as of memory, although there are many more allocations; and often the first of all, when the
@@ -535,20 +560,29 @@ static form form_of(const char *word)
     return strcmp(word, "full") == 0 ? FORM_FULL : strcmp(word, "places") == 0 ? FORM_PLACES : FORM_QUICK;
 }
 
-static void run_call(const parallel_call *call, form wanted, draw *from, figures *total)
+static void run_settings(subject *work, int settings, form wanted, draw *from)
 {
+    count_sites(work, settings);
+    if (wanted == FORM_FULL)
+        run_all(work, settings);
+    else if (wanted == FORM_PLACES)
+        run_places(work, settings);
+    else
+        run_sample(work, settings, from);
+}
+
+/* turn: of the way that a strategy meets here. */
+static void run_call(const parallel_call *call, int turn, form wanted, draw *from, figures *total)
+{
+    int way, way_count = strategy_is_alone() ? WAYS : 1;
+    const strategy *with;
     subject work;
-    int i;
     subject_build(&work, call);
-    for (i = 0; i < SETTINGS; i++) {
-        count_sites(&work, i);
-        if (wanted == FORM_FULL)
-            run_all(&work, i);
-        else if (wanted == FORM_PLACES)
-            run_places(&work, i);
-        else
-            run_sample(&work, i, from);
-    }
+    for (with = strategy_next(NULL); with != NULL; with = strategy_next(with))
+        for (way = 0; way < way_count; way++) {
+            int number = strategy_number(with);
+            run_settings(&work, number * WAYS + (turn + number + way) % WAYS, wanted, from);
+        }
     print_row(call->of.name, &work.figures);
     add_figures(total, &work.figures);
     subject_free(&work);
@@ -556,7 +590,10 @@ static void run_call(const parallel_call *call, form wanted, draw *from, figures
 
 static void run_one(const parallel_call *call, char **words, figures *total)
 {
-    site at = {.call = call, .rank = atoi(words[0]), .at = atol(words[3]), .settings = atoi(words[4]) % SETTINGS};
+    site at = {.call = call,
+               .rank = atoi(words[0]),
+               .at = atol(words[3]),
+               .settings = atoi(words[4]) % (strategy_count() * WAYS)};
     long counts[2];
     subject work;
     for (at.how = manners; at.how < manners + MANNERS - 1; at.how++)
@@ -593,10 +630,15 @@ static void run_calls(void **context)
         if (asked->argc > 7)
             run_one(&calls[i], asked->argv + 3, &asked->total);
         else
-            run_call(&calls[i], wanted, &from, &asked->total);
+            run_call(&calls[i], i + run.ranks, wanted, &from, &asked->total);
         fflush(stdout);
     }
     print_row("total", &asked->total);
+    launch_sum(&taken, 1);
+    if (run.rank == 0)
+        printf("%lld shards taken\n", (long long)taken);
+    if (asked->argc <= 2 && is_uneven && taken == 0)
+        fail_msg("no shard was ever taken");
 }
 
 int main(int argc, char **argv)

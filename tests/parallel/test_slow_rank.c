@@ -123,7 +123,7 @@ static void run_case(parapet_transport transport, parapet_ownership ownership, i
     inner = open_folder(name);
     launch_expect(&run, delay_store_build(&delayed, inner, &plan) == PARAPET_OK, "a store");
     if (LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, delayed, PARAPET_CREATE, &options)) &&
-        LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks)))
+        LAUNCH_OK(&run, strip_create(&array, store, "a", run.ranks, 1)))
         transfer(array, slow, &plan);
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
     (void)LAUNCH_OK(&run, parapet_store_close(&store));

@@ -1,5 +1,5 @@
 /* Whichever way owners are chosen, and however fast or slow the storage of each server is, the same bytes are stored,
- * and the same values are read: every ownership with every throttle, against the first.
+ * and the same values are read: every strategy with every throttle, against the first.
  *
  *     test_strategies */
 #include <stdio.h>
@@ -8,6 +8,7 @@
 
 #include "array/open.h"
 #include "launch.h"
+#include "strategy.h"
 #include "tree.h"
 
 enum { COLUMNS = 192, ROWS_PER_RANK = 48, SHARD = 32, CHUNK = 8, ARRAYS = 2, CALLS = 3 };
@@ -35,6 +36,7 @@ static pp_store *inner, *slow;
 static parapet_store *store;
 static parapet_array *arrays[ARRAYS];
 static char weights_path[600];
+static strategy_pace pace;
 
 static void fill(int call)
 {
@@ -54,14 +56,14 @@ static void open_backend(const char *path)
     launch_expect(&run, pp_store_throttled_build(&slow, inner, &(pp_throttle){0}, NULL) == PARAPET_OK, "a store");
 }
 
-static bool open_arrays(const char *path, parapet_ownership ownership, bool has_weights)
+static bool open_arrays(const char *path, const strategy *with)
 {
     static const int64_t chunks[2] = {CHUNK, CHUNK}, shards[2] = {SHARD, SHARD};
     int64_t shape[2] = {(int64_t)run.ranks * ROWS_PER_RANK, COLUMNS};
-    parapet_store_options options = {.servers = run.ranks, .ownership = ownership};
+    parapet_store_options options = {.servers = run.ranks};
     bool is_open;
     int i;
-    options.weights = has_weights ? weights_path : NULL;
+    strategy_set(with, &options, &pace, weights_path, run.rank, run.ranks);
     open_backend(path);
     is_open = LAUNCH_OK(&run, pp_store_open_over(&store, MPI_COMM_WORLD, slow, PARAPET_CREATE, &options));
     for (i = 0; i < ARRAYS && is_open; i++) {
@@ -136,49 +138,31 @@ static void compare(const char *path, const char *first_path)
     launch_barrier();
 }
 
-static void run_case(parapet_ownership ownership, const throttling *with, bool has_weights)
+static void run_case(const strategy *by, const throttling *with)
 {
     static uint64_t number;
     static char first_path[600];
     char path[600], description[128];
     (void)snprintf(path, sizeof path, "%s/strategy-%d", run.folder, (int)number);
-    (void)snprintf(description, sizeof description, "ownership %d%s, %s", (int)ownership,
-                   has_weights ? " with weights" : "", with->name);
+    (void)snprintf(description, sizeof description, "%s, %s", by->name, with->name);
     if (number == 0)
         (void)snprintf(first_path, sizeof first_path, "%s", path);
     launch_case_begin(&run, number++);
-    if (open_arrays(path, ownership, has_weights))
+    if (open_arrays(path, by))
         use_arrays(with);
     close_arrays();
     compare(path, first_path);
     (void)launch_case_end(&run, description);
 }
 
-/* Weights that are far from the truth, and so change as soon as something is measured. */
-static void write_weights(void)
-{
-    FILE *file;
-    int i;
-    (void)snprintf(weights_path, sizeof weights_path, "%s/disks.txt", run.folder);
-    if (run.rank == 0 && (file = fopen(weights_path, "w")) != NULL) {
-        (void)fprintf(file, "parapet weights 1\nservers %d\n", run.ranks);
-        for (i = 0; i < run.ranks; i++)
-            (void)fprintf(file, "server %d writing %d reading %d\n", i, 1000 << (i % 4), 8000 >> (i % 4));
-        (void)fputs("end\n", file);
-        (void)fclose(file);
-    }
-    launch_barrier();
-}
-
 int main(int argc, char **argv)
 {
-    int ownership, i;
+    const strategy *by;
+    int i;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
-    write_weights();
-    for (i = 0; i < THROTTLINGS; i++) {
-        for (ownership = PARAPET_OWNERSHIP_ROUND_ROBIN; ownership <= PARAPET_OWNERSHIP_LASTING; ownership++)
-            run_case((parapet_ownership)ownership, &throttlings[i], false);
-        run_case(PARAPET_OWNERSHIP_STATIC, &throttlings[i], true);
-    }
+    (void)snprintf(weights_path, sizeof weights_path, "%s/disks.txt", run.folder);
+    for (i = 0; i < THROTTLINGS; i++)
+        for (by = strategy_next(NULL); by != NULL; by = strategy_next(by))
+            run_case(by, &throttlings[i]);
     return launch_finish(&run);
 }

@@ -29,12 +29,14 @@ enum { RANKS_MOST = 4, STATUSES = PARAPET_ERR_STALE + 1 };
 typedef struct board {
     outcome told[2];
     parapet_status statuses[2][RANKS_MOST];
+    int64_t taken[2][RANKS_MOST]; /* shards, in all races so far */
 } board;
 
 typedef struct course {
     actor own;
     meeting *place;
     board *shared;
+    strategy_pace pace;
     char folder[512], url[600];
     uint64_t seed;
     int64_t races, violations, shown;
@@ -66,9 +68,12 @@ static bool uses_array(operation does)
 static bool enter(course *of, const race *run)
 {
     const part_of_race *part = &run->jobs[of->own.job];
-    parapet_store_options options = {
-        .durability = PARAPET_DURABILITY_LEAVE, .io_thread = PARAPET_IO_THREAD_NONE, .ownership = part->ownership};
-    parapet_status status = parapet_store_open(&of->own.store, MPI_COMM_WORLD, of->url, PARAPET_UPDATE, &options);
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE, .io_thread = PARAPET_IO_THREAD_NONE};
+    parapet_status status;
+    char weights_path[600];
+    (void)snprintf(weights_path, sizeof weights_path, "%s/weights-%d", of->folder, of->own.job);
+    strategy_set(part->with, &options, &of->pace, weights_path, of->own.rank, of->own.ranks);
+    status = parapet_store_open(&of->own.store, MPI_COMM_WORLD, of->url, PARAPET_UPDATE, &options);
     if (status == PARAPET_OK && part->is_aged && run->has_array && uses_array(part->does))
         status = parapet_array_open(&of->own.aged, of->own.store, "a");
     if (status != PARAPET_OK)
@@ -85,6 +90,7 @@ static void act(course *of, const race *run)
     if (of->own.rank == 0)
         of->shared->told[of->own.job] = told;
     of->shared->statuses[of->own.job][of->own.rank] = told.status;
+    of->shared->taken[of->own.job][of->own.rank] += strategy_taken(of->own.store);
     (void)parapet_array_close(&of->own.aged);
     (void)parapet_store_close(&of->own.store);
 }
@@ -108,8 +114,8 @@ static void show(const course *of, const race *run, int64_t number, const char *
             operation_name(run->jobs[1].does), (long long)number, (unsigned long long)run->seed, problem);
     for (job = 0; job < 2; job++) {
         const part_of_race *part = &run->jobs[job];
-        fprintf(stderr, "  job %d: mark %lld, %lld us late, ownership %d%s%s%s: %s: %s\n", job, (long long)part->mark,
-                (long long)part->late_us, (int)part->ownership, part->is_aged ? ", aged" : "",
+        fprintf(stderr, "  job %d: mark %lld, %lld us late, %s%s%s%s: %s: %s\n", job, (long long)part->mark,
+                (long long)part->late_us, part->with->name, part->is_aged ? ", aged" : "",
                 part->is_wide ? ", wide" : "", part->is_source ? ", from a to t" : "",
                 parapet_status_name(of->shared->told[job].status), of->shared->told[job].sentence);
     }
@@ -250,12 +256,27 @@ static void run_pair(course *of, int first, int second)
         print_pair(of, first, second);
 }
 
+/* Where the strategy is such that some has to be taken, some was. */
+static void judge_taken(course *of)
+{
+    const strategy *with = strategy_next(NULL);
+    int64_t taken = 0;
+    int job, rank;
+    for (job = 0; job < 2; job++)
+        for (rank = 0; rank < of->own.ranks; rank++)
+            taken += of->shared->taken[job][rank];
+    printf("\n%lld shards were taken\n", (long long)taken);
+    of->violations += strategy_is_alone() && with->is_uneven && taken == 0;
+}
+
 static void run_all(course *of)
 {
     int first, second;
     for (first = 0; first < OPERATIONS; first++)
         for (second = first; second < OPERATIONS; second++)
             run_pair(of, first, second);
+    if (is_judge(of))
+        judge_taken(of);
 }
 
 static void start(course *of, char **argv)
