@@ -30,6 +30,18 @@ TAKING = {"name": "unit_comm_taking", "links": ["tests/unit_comm_taking"], "run"
 TAKEN = {"name": "parallel_taking", "links": ["tests/parallel/parallel_taking"],
          "run": ["LAUNCHER", "-n", "4", "SCRATCH/parallel_taking"]}
 
+
+def taken(noun, *arguments):
+    """A suite in which one server is slow, and others take shards from it."""
+    return {"name": f"parallel_{noun}, taking", "links": [f"tests/parallel/parallel_{noun}"],
+            "run": ["env", "PARAPET_TEST_STRATEGY=taking", "LAUNCHER", "-n", "4", f"SCRATCH/parallel_{noun}", *arguments]}
+
+
+LOST = {"file": "src/transfer/taker.c",
+        "from": "    pp_supply_begin(&transfer->supply, &transfer->view->list);\n    return PARAPET_OK;",
+        "to": "    pp_supply_begin(&transfer->supply, &transfer->view->list);\n"
+              "    (void)pp_supply_next(&transfer->supply, &bytes, &end);\n    return PARAPET_OK;"}
+
 COMMITS, CHECKPOINTS = "src/checkpoint/commits.c", "src/checkpoint/checkpoint.c"
 
 MUTANTS = [
@@ -141,4 +153,16 @@ MUTANTS = [
      "to": "words[HEAD_CLAIMS] = (int64_t)(behind - first);\n        behind -= behind - first > 1;"},
     {"name": "taking: nobody ever gives", "file": "src/plan/surplus.c", "tests": [TAKEN],
      "from": "    return count;", "to": "    return 0;"},
+    {"name": "strategies: a shard that was taken is lost, cancel", "tests": [taken("cancel", "funneled")], **LOST},
+    {"name": "strategies: a shard that was taken is lost, leaks", "tests": [taken("leaks")], **LOST},
+    {"name": "strategies: a shard that was taken is lost, faults", "tests": [taken("one_rank_fails", "quick", "arrays_write")],
+     **LOST},
+    {"name": "strategies: a shard that was taken is lost, two jobs", **LOST,
+     "tests": [{"name": "two_jobs, taking", "links": ["tests/two_jobs/two_jobs"],
+                "run": ["env", "PARAPET_TEST_STRATEGY=taking", "python3", "ROOT/tests/two_jobs/test_two_jobs.py",
+                        "SCRATCH/two_jobs", "LAUNCHER", "1", "0", "0", "61"]}]},
+    {"name": "strategies: questions of others are not freed", "file": "src/comm/taking.c", "tests": [taken("leaks")],
+     "from": "    pp_free(taking->waiting);\n", "to": ""},
+    {"name": "strategies: who is asked may take for ever", "file": "src/transfer/drive.c", "tests": [taken("deadline", "full")],
+     "from": " || (drive->taking != NULL && !pp_taking_is_idle(drive->taking));", "to": ";"},
 ]
