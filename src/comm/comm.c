@@ -60,6 +60,12 @@ parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase)
                    phase, comm->call.words, comm->deadline_seconds);
 }
 
+void pp_comm_strand(pp_comm *comm, pp_stranded *memory)
+{
+    memory->before = comm->stranded;
+    comm->stranded = memory;
+}
+
 /* What all ranks learn in an agreement, beside how it went. */
 typedef struct news {
     int64_t least;

@@ -44,6 +44,14 @@ bool pp_comm_is_overdue(const pp_comm *comm, double since);
 /* A rank does not answer: from now on the communicator is lost. Returns PARAPET_ERR_TIMEOUT. */
 parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase);
 
+/* Memory of a transfer or an exchange that was given up. Messages that are under way may still read and write it, so
+ * it is not given back while the process lives; and by this it can be found. */
+typedef struct pp_stranded {
+    struct pp_stranded *before;
+} pp_stranded;
+
+void pp_comm_strand(pp_comm *comm, pp_stranded *memory);
+
 /* What a rank is about to do: words for messages, the arguments that must be equal on all ranks, and a digest of all
  * of it. If there are very many arguments, only the first ones can be named; all of them are compared. */
 typedef struct pp_call {

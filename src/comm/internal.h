@@ -49,6 +49,7 @@ struct pp_comm {
     pp_endpoint endpoint;
     unsigned char shared[PP_SHARE_BYTES]; /* in transit in pp_comm_share */
     int64_t sums[PP_SUMS_MOST];           /* in pp_comm_agree_sums */
+    pp_stranded *stranded;                /* the newest */
 };
 
 /* direct.c: identifies the node of this rank. */

@@ -188,6 +188,21 @@ static void set_buffers(state *now, unsigned char *memory)
     }
 }
 
+typedef struct stranded_parcels {
+    pp_stranded head;
+    unsigned char *memory;
+} stranded_parcels;
+
+/* MPI may still read and write them. */
+static void strand_parcels(pp_comm *comm, unsigned char *memory)
+{
+    stranded_parcels *parcels;
+    if (memory == NULL || pp_allocate(&parcels, sizeof *parcels) != PARAPET_OK)
+        return;
+    parcels->memory = memory;
+    pp_comm_strand(comm, &parcels->head);
+}
+
 parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange)
 {
     state now = {.comm = comm,
@@ -204,8 +219,9 @@ parapet_status pp_mpi_exchange(pp_comm *comm, const pp_exchange *exchange)
     status = pp_allocate_pages(&memory, (size_t)2 * PARCEL_COUNT * PP_PARCEL_BYTES);
     set_buffers(&now, memory);
     moved = run(&now);
-    /* After a failure MPI may still read and write the parcels. */
     if (moved == PARAPET_OK)
         pp_free(memory);
+    else
+        strand_parcels(comm, memory);
     return moved != PARAPET_OK ? moved : status;
 }

@@ -203,24 +203,53 @@ static parapet_status prepare(pp_transfer *transfer)
     return report_progress(transfer);
 }
 
-static void clear_transfer(pp_transfer *transfer)
+/* What no message uses. */
+static void clear_work(pp_transfer *transfer)
 {
     int i;
     pp_open_shards_clear(transfer);
-    if (transfer->taking != NULL)
-        first_context(transfer)->counters->messages_sent += pp_taking_message_count(transfer->taking);
-    pp_taking_free(transfer->taking);
     pp_supply_clear(&transfer->supply);
-    for (i = 0; transfer->items != NULL && i < transfer->memory.slot_count; i++) {
-        transfer->operations->clear_item(item_at(transfer, i));
-        pp_deliveries_free(&item_at(transfer, i)->deliveries);
-    }
     for (i = 0; transfer->sieves != NULL && i < first_context(transfer)->threads; i++)
         pp_sieve_free(&transfer->sieves[i]);
     if (transfer->operations->clear != NULL)
         transfer->operations->clear(transfer);
-    pp_free(transfer->items);
     pp_free(transfer->sieves);
+}
+
+static void clear_transfer(pp_transfer *transfer)
+{
+    int i;
+    clear_work(transfer);
+    if (transfer->taking != NULL)
+        first_context(transfer)->counters->messages_sent += pp_taking_message_count(transfer->taking);
+    pp_taking_free(transfer->taking);
+    for (i = 0; transfer->items != NULL && i < transfer->memory.slot_count; i++) {
+        transfer->operations->clear_item(item_at(transfer, i));
+        pp_deliveries_free(&item_at(transfer, i)->deliveries);
+    }
+    pp_free(transfer->items);
+}
+
+/* Of a transfer that was given up: what messages under way may use. */
+typedef struct stranded_transfer {
+    pp_stranded head;
+    void *items;
+    pp_taking *taking;
+    pp_messages messages;
+    pp_session session;
+} stranded_transfer;
+
+static void strand_transfer(pp_transfer *transfer, const pp_messages *messages)
+{
+    stranded_transfer *left;
+    clear_work(transfer);
+    if (pp_allocate(&left, sizeof *left) != PARAPET_OK)
+        return;
+    left->items = transfer->items;
+    left->taking = transfer->taking;
+    left->messages = *messages;
+    left->session = *transfer->session;
+    pp_comm_strand(transfer->session->team->comm, &left->head);
 }
 
 /* ---- The run ---- */
@@ -339,8 +368,10 @@ parapet_status pp_transfer_run(pp_transfer *transfer, parapet_status before)
             first_context(transfer)->counters->shards_owned += pp_session_shard_count(session);
         status = session->is_alone ? run_alone(transfer) : run_together(transfer, messages.pull, &is_abandoned);
     }
-    if (is_abandoned)
+    if (is_abandoned) {
+        strand_transfer(transfer, &messages);
         return status;
+    }
     clear_transfer(transfer);
     pp_messages_clear(&messages);
     if (is_planned)
