@@ -100,9 +100,15 @@ parapet_status parapet_array_read_texts_local(parapet_array *array, const int64_
 {
     const pp_text_wish texts = {start, count, text, ends};
     local_wish wish = {.texts = &texts};
+    parapet_status status;
     if (array == NULL || text == NULL || ends == NULL ||
         ((start == NULL || count == NULL) && array->document.ndim > 0))
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_array_read_texts_local needs an array, a box and room for texts");
-    return read_local(array, &wish);
+    *text = NULL;
+    if ((status = read_local(array, &wish)) != PARAPET_OK) {
+        pp_free(*text); /* they were read, but others have changed them meanwhile */
+        *text = NULL;
+    }
+    return status;
 }

@@ -533,15 +533,17 @@ static parapet_status run_read_texts(bed *used)
     const int64_t start = 1, count = 4;
     int64_t ends[4];
     char *text = NULL;
-    parapet_status status = parapet_array_open(&used->array, used->store, "words");
+    parapet_array *array = NULL;
+    parapet_status status = parapet_array_open(&array, used->store, "words");
     if (status == PARAPET_OK &&
-        (status = parapet_array_read_texts_local(used->array, &start, &count, &text, ends)) == PARAPET_OK) {
+        (status = parapet_array_read_texts_local(array, &start, &count, &text, ends)) == PARAPET_OK) {
         assert_string_equal(text, "bcffa");
         assert_int_equal(ends[0], 2);
         assert_int_equal(ends[3], 5);
     } else
         assert_null(text);
     parapet_free(text);
+    (void)parapet_array_close(&array);
     return status;
 }
 
