@@ -269,7 +269,14 @@ parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status 
 {
     int64_t least = 0;
     uint64_t common = 0;
-    return pp_comm_begin_with(comm, call, mine, &least, &common);
+    parapet_status status = pp_comm_begin_with(comm, call, mine, &least, &common);
+    return status == PARAPET_OK && comm->first != NULL ? comm->first(comm->first_context) : status;
+}
+
+void pp_comm_set_first(pp_comm *comm, pp_comm_first first, void *context)
+{
+    comm->first = first;
+    comm->first_context = context;
 }
 
 bool pp_comm_is_same_call(const pp_comm *comm)

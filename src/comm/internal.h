@@ -44,8 +44,10 @@ struct pp_comm {
     atomic_bool is_lost; /* threads that read locally ask for it */
     bool is_late;        /* an exchange of this call was given up; the next agreement finds out who is missing */
     pp_call call;        /* the one that began last */
-    double joined_at;    /* the agreement under way, by pp_clock_seconds */
-    pp_wire *wire;       /* NULL for one rank */
+    pp_comm_first first; /* what every call does first; NULL: nothing */
+    void *first_context;
+    double joined_at; /* the agreement under way, by pp_clock_seconds */
+    pp_wire *wire;    /* NULL for one rank */
     pp_endpoint endpoint;
     unsigned char shared[PP_SHARE_BYTES]; /* in transit in pp_comm_share */
     int64_t sums[PP_SUMS_MOST];           /* in pp_comm_agree_sums */
