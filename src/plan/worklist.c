@@ -217,6 +217,15 @@ parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, 
     return sort_work(list);
 }
 
+parapet_status pp_worklist_build_listed(pp_worklist *list, const int64_t *shards, size_t count, pp_budget *budget)
+{
+    parapet_status status = reserve_work(list, count, budget);
+    size_t i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        list->work[i] = (pp_work){.shard = shards[i], .claim = PP_NO_CLAIM};
+    return status == PARAPET_OK ? sort_work(list) : status;
+}
+
 /* Counts the shards that picks touch, and lists them when work is not NULL. */
 static size_t list_picked(const pp_picked *picked, pp_work *work)
 {

@@ -45,6 +45,9 @@ parapet_status pp_worklist_build(pp_worklist *list, const pp_claim_set *plan, pp
 parapet_status pp_worklist_build_edge(pp_worklist *list, const pp_grid *shards, const bool *is_marked,
                                       pp_budget *budget);
 
+/* These shards of one array, each once; their claim is PP_NO_CLAIM. */
+parapet_status pp_worklist_build_listed(pp_worklist *list, const int64_t *shards, size_t count, pp_budget *budget);
+
 /* The shards that picks touch, with one record each, whose claim is all the picks of the shard. */
 parapet_status pp_worklist_build_picked(pp_worklist *list, const pp_picked *picked, pp_budget *budget);
 void pp_worklist_clear(pp_worklist *list);

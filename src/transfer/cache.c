@@ -7,24 +7,24 @@
 #define BUCKETS_LEAST ((size_t)64)
 #define BUCKETS_MOST ((size_t)1 << 20)
 
-typedef struct cached_chunk {
-    pp_loan loan; /* first, so that a loan is its chunk */
-    pp_cache *cache;
+struct pp_kept_chunk {
+    pp_loan loan;    /* first, so that a loan is its chunk */
+    pp_cache *cache; /* NULL: it is in none */
     pp_cache_object object;
     int64_t chunk;
-    struct cached_chunk *next;          /* of the same bucket */
-    struct cached_chunk *older, *newer; /* by use */
+    struct pp_kept_chunk *next;          /* of the same bucket */
+    struct pp_kept_chunk *older, *newer; /* by use */
     size_t bytes;
     unsigned char data[];
-} cached_chunk;
+};
 
 /* The lock of the budget guards all of it. */
 struct pp_cache {
     pp_budget *budget;
     size_t limit_bytes, bytes;
-    cached_chunk **buckets;
+    pp_kept_chunk **buckets;
     size_t bucket_count;
-    cached_chunk *oldest, *newest;
+    pp_kept_chunk *oldest, *newest;
     uint64_t drafts;
 };
 
@@ -44,7 +44,7 @@ parapet_status pp_cache_build(pp_cache **cache, pp_budget *budget, size_t limit_
 
 /* ---- The lock is held ---- */
 
-static cached_chunk **bucket_of(const pp_cache *cache, int64_t array, int64_t shard, int64_t chunk)
+static pp_kept_chunk **bucket_of(const pp_cache *cache, int64_t array, int64_t shard, int64_t chunk)
 {
     uint64_t mixed = (uint64_t)array * UINT64_C(0x9e3779b97f4a7c15) ^ (uint64_t)shard * UINT64_C(0xbf58476d1ce4e5b9) ^
                      (uint64_t)chunk * UINT64_C(0x94d049bb133111eb);
@@ -52,30 +52,30 @@ static cached_chunk **bucket_of(const pp_cache *cache, int64_t array, int64_t sh
 }
 
 /* Whatever is known of a chunk, of any version. */
-static cached_chunk *find_any(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
+static pp_kept_chunk *find_any(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 {
-    cached_chunk *one = *bucket_of(cache, object->array, object->shard, chunk);
+    pp_kept_chunk *one = *bucket_of(cache, object->array, object->shard, chunk);
     while (one != NULL &&
            (one->chunk != chunk || one->object.shard != object->shard || one->object.array != object->array))
         one = one->next;
     return one;
 }
 
-static cached_chunk *find(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
+static pp_kept_chunk *find(const pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 {
-    cached_chunk *one = find_any(cache, object, chunk);
+    pp_kept_chunk *one = find_any(cache, object, chunk);
     bool is_same = one != NULL && object->version != 0 && one->object.version == object->version &&
                    one->object.is_draft == object->is_draft;
     return is_same ? one : NULL;
 }
 
-static void unlink_use(pp_cache *cache, cached_chunk *one)
+static void unlink_use(pp_cache *cache, pp_kept_chunk *one)
 {
     *(one->older != NULL ? &one->older->newer : &cache->oldest) = one->newer;
     *(one->newer != NULL ? &one->newer->older : &cache->newest) = one->older;
 }
 
-static void link_use(pp_cache *cache, cached_chunk *one)
+static void link_use(pp_cache *cache, pp_kept_chunk *one)
 {
     one->older = cache->newest;
     one->newer = NULL;
@@ -83,10 +83,10 @@ static void link_use(pp_cache *cache, cached_chunk *one)
     cache->newest = one;
 }
 
-static void remove_chunk(cached_chunk *one)
+static void remove_chunk(pp_kept_chunk *one)
 {
     pp_cache *cache = one->cache;
-    cached_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
+    pp_kept_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
     while (*place != one)
         place = &(*place)->next;
     *place = one->next;
@@ -97,17 +97,17 @@ static void remove_chunk(cached_chunk *one)
 
 static void give_back(pp_loan *loan)
 {
-    remove_chunk((cached_chunk *)(void *)loan);
+    remove_chunk((pp_kept_chunk *)(void *)loan);
 }
 
-static void drop(cached_chunk *one)
+static void drop(pp_kept_chunk *one)
 {
     pp_budget_withdraw(one->cache->budget, &one->loan);
     remove_chunk(one);
 }
 
 /* It was used: whatever has to give way does so before it. */
-static void renew(cached_chunk *one)
+static void renew(pp_kept_chunk *one)
 {
     pp_cache *cache = one->cache;
     pp_budget_withdraw(cache->budget, &one->loan);
@@ -126,24 +126,13 @@ static bool make_room(pp_cache *cache, size_t bytes)
     return true;
 }
 
-static parapet_status build_chunk(cached_chunk **made, pp_cache *cache, const pp_cache_object *object, int64_t chunk,
-                                  size_t bytes)
-{
-    parapet_status status = pp_allocate(made, sizeof **made + bytes);
-    if (status != PARAPET_OK)
-        return status;
-    **made = (cached_chunk){.loan = {.bytes = sizeof **made + bytes, .give_back = give_back},
-                            .cache = cache,
-                            .object = *object,
-                            .chunk = chunk,
-                            .bytes = bytes};
-    return PARAPET_OK;
-}
-
 /* There is room. */
-static void enter(pp_cache *cache, cached_chunk *one)
+static void enter(pp_cache *cache, const pp_cache_object *object, int64_t chunk, pp_kept_chunk *one)
 {
-    cached_chunk **place = bucket_of(cache, one->object.array, one->object.shard, one->chunk);
+    pp_kept_chunk **place = bucket_of(cache, object->array, object->shard, chunk);
+    one->cache = cache;
+    one->object = *object;
+    one->chunk = chunk;
     one->next = *place;
     *place = one;
     link_use(cache, one);
@@ -151,12 +140,51 @@ static void enter(pp_cache *cache, cached_chunk *one)
     pp_budget_offer(cache->budget, &one->loan);
 }
 
-static void publish_chunk(cached_chunk *one, uint64_t version)
+static void publish_chunk(pp_kept_chunk *one, uint64_t version)
 {
     one->object.version = version;
     one->object.is_draft = false;
     if (version == 0)
         drop(one);
+}
+
+/* In place of what was known of this chunk; false: there is no room, and it is still the caller's. */
+static bool take(pp_cache *cache, const pp_cache_object *object, int64_t chunk, size_t bytes)
+{
+    pp_kept_chunk *known = find_any(cache, object, chunk);
+    if (known != NULL)
+        drop(known);
+    return object->version != 0 && make_room(cache, pp_kept_chunk_reserved_bytes(bytes));
+}
+
+/* ---- Chunks ---- */
+
+size_t pp_kept_chunk_reserved_bytes(size_t bytes)
+{
+    return sizeof(pp_kept_chunk) + bytes;
+}
+
+parapet_status pp_kept_chunk_build(pp_kept_chunk **chunk, pp_bytes encoded)
+{
+    size_t all_bytes = pp_kept_chunk_reserved_bytes(encoded.bytes);
+    parapet_status status = pp_allocate(chunk, all_bytes);
+    if (status != PARAPET_OK)
+        return status;
+    (*chunk)->loan = (pp_loan){.bytes = all_bytes, .give_back = give_back};
+    (*chunk)->bytes = encoded.bytes;
+    if (encoded.bytes > 0)
+        memcpy((*chunk)->data, encoded.data, encoded.bytes);
+    return PARAPET_OK;
+}
+
+pp_bytes pp_kept_chunk_bytes(const pp_kept_chunk *chunk)
+{
+    return (pp_bytes){chunk->data, chunk->bytes};
+}
+
+void pp_kept_chunk_free(pp_kept_chunk *chunk)
+{
+    pp_free(chunk);
 }
 
 /* ---- The calls ---- */
@@ -186,7 +214,7 @@ bool pp_cache_has(pp_cache *cache, const pp_cache_object *object, int64_t chunk)
 
 bool pp_cache_has_room(pp_cache *cache, size_t bytes)
 {
-    size_t all_bytes = sizeof(cached_chunk) + bytes;
+    size_t all_bytes = pp_kept_chunk_reserved_bytes(bytes);
     bool has_room;
     if (cache == NULL)
         return false;
@@ -198,7 +226,7 @@ bool pp_cache_has_room(pp_cache *cache, size_t bytes)
 
 bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk, void *target, size_t bytes)
 {
-    cached_chunk *one;
+    pp_kept_chunk *one;
     bool is_there;
     if (cache == NULL)
         return false;
@@ -215,18 +243,25 @@ bool pp_cache_get(pp_cache *cache, const pp_cache_object *object, int64_t chunk,
 
 void pp_cache_put(pp_cache *cache, const pp_cache_object *object, int64_t chunk, const void *data, size_t bytes)
 {
-    cached_chunk *one = NULL;
+    pp_kept_chunk *one = NULL;
     if (cache == NULL)
         return;
     pp_budget_lock(cache->budget);
-    if ((one = find_any(cache, object, chunk)) != NULL)
-        drop(one);
-    if (object->version != 0 && make_room(cache, sizeof *one + bytes) &&
-        build_chunk(&one, cache, object, chunk, bytes) == PARAPET_OK) {
-        memcpy(one->data, data, bytes);
-        enter(cache, one);
-    }
+    if (take(cache, object, chunk, bytes) && pp_kept_chunk_build(&one, (pp_bytes){data, bytes}) == PARAPET_OK)
+        enter(cache, object, chunk, one);
     pp_budget_unlock(cache->budget);
+}
+
+void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t number, pp_kept_chunk *chunk)
+{
+    bool is_taken;
+    pp_budget_lock(cache->budget);
+    is_taken = take(cache, object, number, chunk->bytes);
+    if (is_taken)
+        enter(cache, object, number, chunk);
+    pp_budget_unlock(cache->budget);
+    if (!is_taken)
+        pp_kept_chunk_free(chunk);
 }
 
 uint64_t pp_cache_draft(pp_cache *cache)
@@ -242,7 +277,7 @@ uint64_t pp_cache_draft(pp_cache *cache)
 
 void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t version, int64_t chunk_count)
 {
-    cached_chunk *one;
+    pp_kept_chunk *one;
     int64_t chunk;
     if (cache == NULL)
         return;
@@ -253,9 +288,22 @@ void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t ve
     pp_budget_unlock(cache->budget);
 }
 
+void pp_cache_rename(pp_cache *cache, const pp_cache_object *object, uint64_t version, int64_t chunk_count)
+{
+    pp_kept_chunk *one;
+    int64_t chunk;
+    if (cache == NULL)
+        return;
+    pp_budget_lock(cache->budget);
+    for (chunk = PP_CACHE_INDEX; chunk < chunk_count; chunk++)
+        if ((one = find(cache, object, chunk)) != NULL)
+            publish_chunk(one, chunk == PP_CACHE_INDEX ? 0 : version);
+    pp_budget_unlock(cache->budget);
+}
+
 void pp_cache_forget(pp_cache *cache, int64_t array)
 {
-    cached_chunk *one, *newer;
+    pp_kept_chunk *one, *newer;
     if (cache == NULL)
         return;
     pp_budget_lock(cache->budget);

@@ -7,14 +7,20 @@
  *
  * Chunks are kept as they are stored: untouched chunks of a shard that is written again are needed in that form, more
  * of them fit, and every use verifies them. They are lent to the budget, and never more than cache_bytes: the one
- * that was used longest ago gives way. Safe to use from several threads. All functions but build take NULL. */
+ * that was used longest ago gives way. Safe to use from several threads. All functions but build take NULL.
+ *
+ * What is written and not yet in storage is kept beside it, in chunks of the same kind, which do not give way:
+ * delayed.h. Once it is in storage, the cache takes these chunks over. */
 #ifndef PARAPET_TRANSFER_CACHE_H
 #define PARAPET_TRANSFER_CACHE_H
 
 #include "base/budget.h"
-#include "base/bytes.h"
+#include "codec/codec.h"
 
 typedef struct pp_cache pp_cache;
+
+/* The stored bytes of one chunk. */
+typedef struct pp_kept_chunk pp_kept_chunk;
 
 /* In place of the number of a chunk: the stored index of a shard. */
 #define PP_CACHE_INDEX INT64_C(-1)
@@ -45,6 +51,18 @@ uint64_t pp_cache_draft(pp_cache *cache);
 
 /* The draft has become an object of this version, of which this many chunks may be kept. */
 void pp_cache_publish(pp_cache *cache, const pp_cache_object *draft, uint64_t version, int64_t chunk_count);
+
+/* A chunk outside of the cache, which whoever builds it has reserved so many bytes for. */
+size_t pp_kept_chunk_reserved_bytes(size_t bytes);
+parapet_status pp_kept_chunk_build(pp_kept_chunk **chunk, pp_bytes encoded);
+pp_bytes pp_kept_chunk_bytes(const pp_kept_chunk *chunk);
+void pp_kept_chunk_free(pp_kept_chunk *chunk); /* takes NULL */
+
+/* Takes over a chunk for which nothing is reserved any more, and keeps it as pp_cache_put does. */
+void pp_cache_take_over(pp_cache *cache, const pp_cache_object *object, int64_t number, pp_kept_chunk *chunk);
+
+/* What is known of an object holds for the one that has taken its place, but for its index. */
+void pp_cache_rename(pp_cache *cache, const pp_cache_object *object, uint64_t version, int64_t chunk_count);
 
 /* Drops all of an array. */
 void pp_cache_forget(pp_cache *cache, int64_t array);

@@ -7,6 +7,7 @@
 #include "plan/lattice.h"
 #include "store/store.h"
 #include "transfer/cache.h"
+#include "transfer/delayed.h"
 #include "transfer/layout.h"
 #include "transfer/request_cost.h"
 #include "zarr/manifest.h"
@@ -39,7 +40,8 @@ typedef struct pp_transfer_context {
     pp_counters *counters;
     pp_request_cost *cost; /* of requests to the store; NULL: an ordinary disk */
     pp_cache *cache;       /* of chunks; NULL: there is none */
-    int64_t cache_array;   /* the number of this array in it */
+    pp_delayed *delayed;   /* shards that are written later; NULL: all are written at once */
+    int64_t cache_array;   /* the number of this array in both */
     int threads;
     bool has_storage_thread;
     bool elides_fill;
@@ -48,6 +50,9 @@ typedef struct pp_transfer_context {
     pp_seal_lookup seal; /* NULL: the array is not sealed */
     void *seal_context;
 } pp_transfer_context;
+
+/* Where a shard of the array may be delayed. */
+pp_delayed_place pp_transfer_delayed_place(const pp_transfer_context *context, int64_t shard);
 
 /* Reports the progress of a transfer to the caller's callback, which may cancel it. doing ends in "ing". */
 parapet_status pp_transfer_report(const pp_transfer_context *context, const char *doing, int64_t done_bytes,

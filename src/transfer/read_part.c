@@ -118,8 +118,7 @@ static bool is_sparse(const pp_layout *layout, const pp_box *whole, const pp_box
 static bool wants_whole(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk)
 {
     const pp_transfer_context *context = context_of(transfer, &shard->head);
-    pp_cache_object object = pp_shard_cache_object(context, &shard->stored);
-    return pp_cache_has(context->cache, &object, chunk) ||
+    return pp_shard_is_cached(context, &shard->stored, chunk) ||
            pp_cache_has_room(context->cache, (size_t)shard->stored.entries[chunk].bytes);
 }
 
@@ -222,7 +221,7 @@ parapet_status pp_read_part_take(const pp_transfer *transfer, pp_read_shard *sha
 
 void pp_read_part_round(const pp_read_shard *shard, pp_read_item *item, uint64_t end)
 {
-    uint64_t object_end = shard->stored.reader->bytes;
+    uint64_t object_end = pp_shard_end(&shard->stored, item->offset);
     item->offset -= item->offset % PP_PAGE_BYTES;
     end += (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES;
     item->bytes = (size_t)(pp_min_u64(end, object_end) - item->offset);
@@ -402,10 +401,9 @@ static parapet_status fetch_whole(const pp_transfer_context *context, const pp_s
 /* Where parts of chunks can be read, whole ones are only if the cache has them or keeps them. */
 static bool is_fetched_whole(const pp_transfer_context *context, const pp_shard *stored, const pp_read_item *item)
 {
-    pp_cache_object object = pp_shard_cache_object(context, stored);
     if (item->is_band)
         return false;
-    return !allows_parts(context) || pp_cache_has(context->cache, &object, item->wanted[0]) ||
+    return !allows_parts(context) || pp_shard_is_cached(context, stored, item->wanted[0]) ||
            pp_cache_has_room(context->cache, item->bytes);
 }
 
@@ -416,7 +414,7 @@ parapet_status pp_read_part_fetch(const pp_transfer *transfer, pp_read_item *ite
     parapet_status status;
     if (is_fetched_whole(context, &shard->stored, item))
         return fetch_whole(context, &shard->stored, item);
-    if (allows_parts(context))
+    if (allows_parts(context) && item->offset < PP_DELAYED_OFFSET)
         return fetch_wanted(transfer, item);
     status = pp_shard_read(context, &shard->stored, item->offset, item->bytes, item->buffer.data);
     return status == PARAPET_OK && item->is_band ? verify_band(transfer, item) : status;

@@ -123,7 +123,7 @@ parapet_status pp_read_shard_open(pp_transfer *transfer, pp_transfer_shard *head
 {
     pp_read_shard *shard = (pp_read_shard *)head;
     parapet_status status = pp_shard_open(context_of(transfer, head), head->number, &shard->stored);
-    return status != PARAPET_OK || shard->stored.reader == NULL ? status : list_wanted(transfer, shard);
+    return status != PARAPET_OK || shard->stored.entries == NULL ? status : list_wanted(transfer, shard);
 }
 
 void pp_read_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
@@ -160,9 +160,7 @@ static bool is_row_complete(const pp_transfer *transfer, const pp_read_shard *sh
 
 static bool is_cached(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk)
 {
-    const pp_transfer_context *context = context_of(transfer, &shard->head);
-    pp_cache_object object = pp_shard_cache_object(context, &shard->stored);
-    return pp_cache_has(context->cache, &object, chunk);
+    return pp_shard_is_cached(context_of(transfer, &shard->head), &shard->stored, chunk);
 }
 
 /* As many of the wanted chunks as lie together and fit one request, and are all in the cache, or none of them. */
@@ -205,7 +203,7 @@ static void fill_window(const pp_transfer *transfer, pp_read_item *item)
 static bool take_absent(const pp_transfer *transfer, pp_read_shard *shard, pp_transfer_item *item)
 {
     int64_t count = context_of(transfer, &shard->head)->layout->tiling.chunks.cell_count;
-    if (shard->stored.reader == NULL) {
+    if (shard->stored.entries == NULL) {
         bool is_new = !shard->is_told_absent;
         shard->is_told_absent = true;
         item->news = PP_WINDOW_FILL_SHARD;

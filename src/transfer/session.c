@@ -656,16 +656,29 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
     return status;
 }
 
-parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_array *array)
+static parapet_status begin_alone(pp_session *session, const pp_transfer_array *array)
 {
     const pp_transfer_context *context = array->context;
     parapet_status status;
     *session =
         (pp_session){.arrays = array, .array_count = 1, .budget = context->budget, .rank_count = 1, .is_alone = true};
-    if ((status = list_targets(session)) != PARAPET_OK)
-        return status;
-    init_view(session, &session->own, context->layout->tiling.shards.ndim);
-    return claim_parts(session);
+    if ((status = list_targets(session)) == PARAPET_OK)
+        init_view(session, &session->own, context->layout->tiling.shards.ndim);
+    return status;
+}
+
+parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_array *array)
+{
+    parapet_status status = begin_alone(session, array);
+    return status == PARAPET_OK ? claim_parts(session) : status;
+}
+
+parapet_status pp_session_build_again(pp_session *session, const pp_transfer_array *array, const int64_t *shards,
+                                      size_t count)
+{
+    parapet_status status = begin_alone(session, array);
+    return status == PARAPET_OK ? pp_worklist_build_listed(&session->own.list, shards, count, session->budget)
+                                : status;
 }
 
 size_t pp_picked_list_bytes(int64_t shards)
@@ -675,15 +688,11 @@ size_t pp_picked_list_bytes(int64_t shards)
 
 parapet_status pp_session_build_picked(pp_session *session, const pp_transfer_array *array, const pp_picked *picked)
 {
-    const pp_transfer_context *context = array->context;
-    parapet_status status;
-    *session =
-        (pp_session){.arrays = array, .array_count = 1, .budget = context->budget, .rank_count = 1, .is_alone = true};
-    if ((status = list_targets(session)) != PARAPET_OK)
+    parapet_status status = begin_alone(session, array);
+    if (status != PARAPET_OK)
         return status;
-    init_view(session, &session->own, context->layout->tiling.shards.ndim);
     session->own.picked = picked;
-    return pp_worklist_build_picked(&session->own.list, picked, context->budget);
+    return pp_worklist_build_picked(&session->own.list, picked, session->budget);
 }
 
 size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_count)
@@ -697,14 +706,12 @@ size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_coun
 
 parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk)
 {
-    const pp_transfer_context *context = array->context;
-    parapet_status status;
-    *session =
-        (pp_session){.arrays = array, .array_count = 1, .budget = context->budget, .rank_count = 1, .is_alone = true};
-    if ((status = list_targets(session)) != PARAPET_OK)
+    parapet_status status = begin_alone(session, array);
+    if (status != PARAPET_OK)
         return status;
-    init_view(session, &session->own, context->layout->tiling.shards.ndim);
-    return pp_worklist_build_edge(&session->own.list, &context->layout->tiling.shards, is_shrunk, context->budget);
+    session->trims = true;
+    return pp_worklist_build_edge(&session->own.list, &array->context->layout->tiling.shards, is_shrunk,
+                                  session->budget);
 }
 
 void pp_session_clear(pp_session *session)

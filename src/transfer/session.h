@@ -24,6 +24,7 @@ typedef struct pp_session {
     pp_list owned;  /* shards that other homes assigned to this rank: pairs of target and shard, sorted */
     int rank, rank_count;
     bool is_alone; /* rank_count is 1 */
+    bool trims;    /* what is outside the array is dropped */
     size_t fragment_bytes;
     size_t least_bytes; /* for buffers: the rest is left for lists */
 } pp_session;
@@ -45,6 +46,10 @@ size_t pp_session_list_bytes(const pp_transfer_array *array, int64_t *shard_coun
 /* [local] After an array shrank in the marked dimensions: nothing is claimed, and the shards at its new edge are
  * served. The rank works alone, however many there are. Clear it even after a failure. */
 parapet_status pp_session_build_trim(pp_session *session, const pp_transfer_array *array, const bool *is_shrunk);
+
+/* [local] Nothing is claimed, and these shards are served, to be written again as they are. */
+parapet_status pp_session_build_again(pp_session *session, const pp_transfer_array *array, const int64_t *shards,
+                                      size_t count);
 void pp_session_clear(pp_session *session);
 
 /* [local] All ranks have agreed on this session: its description is kept, if the team keeps any. Clear must follow.

@@ -7,9 +7,10 @@
 typedef struct pp_shard {
     int64_t number;
     char *key;
-    pp_reader *reader;       /* NULL: never written */
-    pp_chunk_entry *entries; /* one per chunk */
-    uint32_t *checksums;     /* of a sealed array: what the seal says of every chunk that is stored; else NULL */
+    pp_reader *reader;         /* NULL: it is not stored, or nothing of what is stored counts */
+    pp_chunk_entry *entries;   /* one per chunk; NULL: it has none, and nothing is delayed */
+    pp_delayed_shard *delayed; /* chunks in there count instead of those that are stored; NULL: none */
+    uint32_t *checksums;       /* of a sealed array: what the seal says of every chunk that is stored; else NULL */
     uint32_t index_crc32c;
     pp_budget *budget; /* paid for entries and checksums */
     size_t reserved_bytes;
@@ -21,7 +22,13 @@ typedef struct pp_shard {
 parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number, pp_shard *shard);
 void pp_shard_close(pp_shard *shard);
 
-/* Whether a chunk is stored. */
+/* PARAPET_ERR_STALE if the stored shard is not the one that what is delayed of it was made for. */
+parapet_status pp_shard_check_delayed(const pp_transfer_context *context, int64_t number);
+
+/* Where chunks that are delayed lie, as far as entries tell: behind everything that can be stored. */
+#define PP_DELAYED_OFFSET (UINT64_C(1) << 62)
+
+/* Whether a chunk is stored, or will be. */
 bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk);
 
 /* The part of a record that describes chunks, which are added one after the other in ascending order. {0} has none.
@@ -61,10 +68,16 @@ parapet_status pp_shard_verify_all(const pp_transfer_context *context, const pp_
 /* The object of an open shard, for the cache. */
 pp_cache_object pp_shard_cache_object(const pp_transfer_context *context, const pp_shard *shard);
 
-/* Takes the encoded bytes of a chunk out of the cache, and counts; false: they are not there. */
+/* Whether the encoded bytes of a chunk are in memory: delayed, or in the cache. */
+bool pp_shard_is_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk);
+
+/* Where the object ends that has something at this offset. */
+uint64_t pp_shard_end(const pp_shard *shard, uint64_t offset);
+
+/* Takes the encoded bytes of a chunk from there, and counts; false: they are not there. */
 bool pp_shard_get_cached(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk, void *target);
 
-/* Reads bytes of a shard and counts them. */
+/* Reads bytes of a shard and counts them. Those of delayed chunks are in memory, and not counted. */
 parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
                              void *target);
 

@@ -36,6 +36,7 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
     if (build == NULL)
         return;
     pp_writer_free(build->writer);
+    pp_delayed_discard(build->delay);
     if (build->is_old_open)
         pp_shard_close(&build->old);
     pp_free(build->entries);
@@ -162,15 +163,30 @@ static void keep(const pp_shard_build *build, const pp_transfer_context *context
 {
     pp_cache_object draft = {
         .array = context->cache_array, .shard = build->number, .version = build->draft, .is_draft = true};
-    pp_cache_put(context->cache, &draft, chunk, encoded.data, encoded.bytes);
+    if (build->draft != 0)
+        pp_cache_put(context->cache, &draft, chunk, encoded.data, encoded.bytes);
+}
+
+parapet_status pp_shard_build_delay(pp_shard_build *build, const pp_transfer_context *context, int64_t new_count)
+{
+    pp_delayed_place place = pp_transfer_delayed_place(context, build->number);
+    parapet_status status = pp_delayed_draft(&place, context->layout->tiling.chunks.cell_count, new_count,
+                                             pp_chain_encoded_bound(context->layout->chain), &build->delay);
+    if (build->delay != NULL) {
+        build->delay->has_base = build->is_old_open;
+        build->delay->base = build->old.reader != NULL ? build->old.reader->version : 0;
+    }
+    return status;
 }
 
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,
                                      pp_bytes encoded)
 {
     uint64_t offset = build->writer != NULL ? build->writer->bytes : 0;
-    parapet_status status = append(build, context, encoded.data, encoded.bytes);
-    if (status != PARAPET_OK)
+    parapet_status status;
+    if (build->delay != NULL)
+        return pp_delayed_put(build->delay, chunk, encoded);
+    if ((status = append(build, context, encoded.data, encoded.bytes)) != PARAPET_OK)
         return status;
     build->entries[chunk] = (pp_chunk_entry){.offset = offset, .bytes = encoded.bytes};
     keep(build, context, chunk, encoded);
@@ -206,13 +222,42 @@ static parapet_status make_room(pp_staged *staged)
     return PARAPET_OK;
 }
 
+static parapet_status make_room_for_delay(pp_staged *staged)
+{
+    size_t capacity = pp_max_size(16, 2 * staged->delay_capacity);
+    parapet_status status;
+    if (staged->delay_count < staged->delay_capacity)
+        return PARAPET_OK;
+    if ((status = pp_reallocate(&staged->delays, capacity * sizeof staged->delays[0])) == PARAPET_OK)
+        staged->delay_capacity = capacity;
+    return status;
+}
+
+static parapet_status finish_delay(pp_shard_build *build, pp_staged *staged)
+{
+    parapet_status status = make_room_for_delay(staged);
+    if (status != PARAPET_OK)
+        return status;
+    pp_delayed_finish(build->delay);
+    staged->delays[staged->delay_count++] = (pp_staged_delay){.target = build->target, .draft = build->delay};
+    build->delay = NULL;
+    return PARAPET_OK;
+}
+
+/* Nothing of what is stored is in a shard that is delayed as a whole. */
+static bool keeps_old(const pp_shard_build *build)
+{
+    return build->is_old_open && (build->old.delayed == NULL || build->old.delayed->has_base);
+}
+
 static pp_staged_note note_of(pp_shard_build *build)
 {
     pp_staged_note note = {.target = build->target,
                            .shard = build->number,
                            .record = {.bytes = PP_SHARD_ABSENT},
                            .draft = build->draft,
-                           .keeps_old = build->is_old_open,
+                           .is_delayed = build->is_delayed,
+                           .keeps_old = keeps_old(build),
                            .old_version = build->old.reader != NULL ? build->old.reader->version : 0};
     if (!build->is_described || build->tally.is_incomplete)
         return note;
@@ -224,6 +269,8 @@ static pp_staged_note note_of(pp_shard_build *build)
 parapet_status pp_shard_build_finish(pp_shard_build *build, const pp_transfer_context *context, pp_staged *staged)
 {
     parapet_status status;
+    if (build->delay != NULL)
+        return finish_delay(build, staged);
     if (context->layout->is_sharded && (status = append_index(build, context)) != PARAPET_OK)
         return status;
     if (build->writer == NULL)
@@ -276,16 +323,36 @@ parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *
     return status == PARAPET_OK ? pp_store_settle(context->store) : status;
 }
 
-void pp_staged_keep(const pp_transfer_context *contexts, const pp_staged *staged)
+static void keep_shard(const pp_transfer_context *context, const pp_staged_note *note, uint64_t version)
+{
+    pp_delayed_place place = pp_transfer_delayed_place(context, note->shard);
+    pp_cache_object draft = {
+        .array = context->cache_array, .shard = note->shard, .version = note->draft, .is_draft = true};
+    if (note->is_delayed) {
+        pp_delayed_settle(&place, version);
+        return;
+    }
+    pp_delayed_drop(&place);
+    pp_cache_publish(context->cache, &draft, version, context->layout->tiling.chunks.cell_count);
+}
+
+void pp_staged_keep(const pp_transfer_context *contexts, pp_staged *staged)
+{
+    size_t i;
+    for (i = 0; i < staged->count; i++)
+        keep_shard(&contexts[staged->notes[i].target], &staged->notes[i], staged->writers[i]->version);
+    for (i = 0; i < staged->delay_count; i++)
+        pp_delayed_commit(staged->delays[i].draft);
+    staged->delay_count = 0;
+}
+
+void pp_staged_adjust(const pp_transfer_context *contexts, const pp_staged *staged)
 {
     size_t i;
     for (i = 0; i < staged->count; i++) {
         const pp_staged_note *note = &staged->notes[i];
-        const pp_transfer_context *context = &contexts[note->target];
-        pp_cache_object draft = {
-            .array = context->cache_array, .shard = note->shard, .version = note->draft, .is_draft = true};
-        pp_cache_publish(context->cache, &draft, staged->writers[i]->version,
-                         context->layout->tiling.chunks.cell_count);
+        pp_delayed_place place = pp_transfer_delayed_place(&contexts[note->target], note->shard);
+        pp_delayed_note_made(&place, staged->writers[i]->version);
     }
 }
 
@@ -296,6 +363,9 @@ void pp_staged_clear(pp_staged *staged)
         pp_writer_free(staged->writers[i]);
         pp_shard_record_clear(&staged->notes[i].record);
     }
+    for (i = 0; i < staged->delay_count; i++)
+        pp_delayed_discard(staged->delays[i].draft);
+    pp_free(staged->delays);
     pp_free(staged->writers);
     pp_free(staged->notes);
     *staged = (pp_staged){0};

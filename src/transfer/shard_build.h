@@ -17,7 +17,9 @@ typedef struct pp_shard_build {
     bool is_described; /* the chunks come in ascending order, and the tally has them all */
     pp_shard_tally tally;
     uint32_t index_crc32c;
-    uint64_t draft;      /* its number in the cache; 0: there is none */
+    uint64_t draft;          /* its number in the cache; 0: there is none */
+    bool is_delayed;         /* as in pp_staged_note */
+    pp_delayed_shard *delay; /* what is written goes there, and not to storage; NULL: to storage */
     const char *staging; /* where the unfinished shard is kept under a name that can be found again; NULL: anywhere */
 } pp_shard_build;
 
@@ -37,6 +39,10 @@ void pp_shard_build_free(pp_shard_build *build, const pp_transfer_context *conte
 /* Computes the record that a seal would hold while the shard is written; only for chunks that are appended in
  * ascending order. */
 void pp_shard_build_describe(pp_shard_build *build);
+
+/* Leaves the shard for later, if there is room for new_count chunks: from now on only new chunks are appended, those
+ * that are not to be stored with no bytes. */
+parapet_status pp_shard_build_delay(pp_shard_build *build, const pp_transfer_context *context, int64_t new_count);
 
 /* Appends one encoded chunk. */
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,

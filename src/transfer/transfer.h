@@ -53,7 +53,14 @@ typedef struct pp_staged_note {
     bool keeps_old;         /* some of it was taken from the shard that it replaces */
     uint64_t old_version;   /* of that shard; 0: there was none */
     uint64_t draft;         /* its number in the cache; 0: there is none */
+    bool is_delayed;        /* it is what was delayed of the shard until now, and nothing else */
 } pp_staged_note;
+
+/* What a call has written and leaves for later. */
+typedef struct pp_staged_delay {
+    int target;
+    pp_delayed_shard *draft;
+} pp_staged_delay;
 
 /* New shards, written and durable but not visible. */
 typedef struct pp_staged {
@@ -61,6 +68,8 @@ typedef struct pp_staged {
     pp_staged_note *notes; /* one of each */
     size_t count;
     size_t capacity;
+    pp_staged_delay *delays;
+    size_t delay_count, delay_capacity;
 } pp_staged;
 
 /* [collective] Writes the parts, which must not overlap, into new shards; chunks that no part touches are copied from
@@ -78,6 +87,11 @@ parapet_status pp_transfer_stage_after(const pp_failure *before, const pp_team *
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk,
                                          pp_staged *staged);
 
+/* [local] Builds new versions of those shards of the array that were chosen of the delayed ones, as they are with all
+ * that is delayed. *left_out: the first failure of shards that cannot be written, because another job has written
+ * them; the others are. */
+parapet_status pp_transfer_stage_delayed(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out);
+
 /* [local] PARAPET_ERR_STALE if a staged shard that was built from an older one would replace a different one.
  * contexts are those of the arrays of the transfer. */
 parapet_status pp_staged_check(const pp_transfer_context *contexts, const pp_staged *staged);
@@ -88,8 +102,11 @@ parapet_status pp_staged_show(const pp_transfer_context *context, pp_staged *sta
 /* [local] Makes all staged shards visible and durable. */
 parapet_status pp_staged_publish(const pp_transfer_context *context, pp_staged *staged);
 
-/* [local] All ranks have agreed that it is published: the cache has it. */
-void pp_staged_keep(const pp_transfer_context *contexts, const pp_staged *staged);
+/* [local] All ranks have agreed that it is published: the cache has it, and what is left for later is delayed. */
+void pp_staged_keep(const pp_transfer_context *contexts, pp_staged *staged);
+
+/* [local] They have not: what may be visible nevertheless is not taken for what another job has written. */
+void pp_staged_adjust(const pp_transfer_context *contexts, const pp_staged *staged);
 
 /* Frees everything; what was not published never existed. */
 void pp_staged_clear(pp_staged *staged);

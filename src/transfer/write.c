@@ -18,8 +18,9 @@ static parapet_status store_item(pp_transfer *transfer, int worker, pp_transfer_
     int i;
     (void)worker;
     for (i = 0; i < head->window.chunk_count && status == PARAPET_OK; i++)
-        if (!item->chunks[i].is_elided)
-            status = pp_shard_build_append(build, context, head->window.chunks[i], item->chunks[i].encoded);
+        if (!item->chunks[i].is_elided || build->delay != NULL)
+            status = pp_shard_build_append(build, context, head->window.chunks[i],
+                                           item->chunks[i].is_elided ? (pp_bytes){0} : item->chunks[i].encoded);
     if (status != PARAPET_OK || !item->is_last)
         return status;
     return pp_shard_build_finish(build, context, ((write_transfer *)transfer)->staged);
@@ -146,6 +147,55 @@ parapet_status pp_transfer_stage_picked(const pp_transfer_array *array, const pp
     write_transfer self = {.head = {.operations = &writing, .session = &session, .reported_bytes = -1},
                            .staged = staged};
     return pp_transfer_run(&self.head, pp_session_build_picked(&session, array, picked));
+}
+
+/* ---- What was delayed ---- */
+
+/* Leaves out what another job has written: the rest is written nevertheless. */
+static parapet_status leave_out_stale(const pp_transfer_context *context, int64_t *numbers, size_t *count,
+                                      pp_failure *left_out)
+{
+    parapet_status status = PARAPET_OK;
+    size_t i, kept = 0;
+    for (i = 0; i < *count && status == PARAPET_OK; i++) {
+        status = pp_shard_check_delayed(context, numbers[i]);
+        if (status == PARAPET_ERR_STALE) {
+            pp_failure_take(left_out, status);
+            status = PARAPET_OK;
+        } else {
+            numbers[kept++] = numbers[i];
+        }
+    }
+    *count = kept;
+    return status;
+}
+
+static parapet_status stage_numbers(const pp_transfer_array *array, const int64_t *numbers, size_t count,
+                                    pp_staged *staged)
+{
+    pp_session session;
+    write_transfer self = {.head = {.operations = &writing, .session = &session}, .staged = staged};
+    return pp_transfer_run(&self.head, pp_session_build_again(&session, array, numbers, count));
+}
+
+parapet_status pp_transfer_stage_delayed(const pp_transfer_array *array, pp_staged *staged, pp_failure *left_out)
+{
+    const pp_transfer_context *context = array->context;
+    const pp_grid *shards = &context->layout->tiling.shards;
+    size_t count = pp_delayed_list(context->delayed, context->cache_array, shards, NULL);
+    size_t bytes = count * sizeof(int64_t);
+    int64_t *numbers = NULL;
+    parapet_status status = pp_budget_reserve(context->budget, bytes, "lists of shards");
+    if (status != PARAPET_OK)
+        return status;
+    if (count > 0 && (status = pp_allocate_array(&numbers, count, sizeof numbers[0])) == PARAPET_OK) {
+        (void)pp_delayed_list(context->delayed, context->cache_array, shards, numbers);
+        if ((status = leave_out_stale(context, numbers, &count, left_out)) == PARAPET_OK && count > 0)
+            status = stage_numbers(array, numbers, count, staged);
+    }
+    pp_free(numbers);
+    pp_budget_release(context->budget, bytes);
+    return status;
 }
 
 parapet_status pp_transfer_stage_trimmed(const pp_transfer_context *context, const bool *is_shrunk, pp_staged *staged)

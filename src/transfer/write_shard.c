@@ -16,6 +16,26 @@ bool pp_write_shard_is_covered(const pp_transfer *transfer, size_t first, size_t
     return pp_view_covered_shard(view, first, end) == pp_box_element_count(&box);
 }
 
+static int64_t count_claimed_chunks(const pp_transfer *transfer, const pp_write_shard *shard)
+{
+    const pp_grid *chunks = &context_of(transfer, shard)->layout->tiling.chunks;
+    int64_t cell[PARAPET_MAX_NDIM], count = 0;
+    bool more;
+    for (more = pp_box_first(&shard->inside, cell); more; more = pp_box_next(&shard->inside, cell))
+        count += pp_view_covered_chunk(transfer->view, shard->head.first, shard->head.end,
+                                       pp_grid_cell_number(chunks, cell)) > 0;
+    return count;
+}
+
+/* If what is written may wait, and there is room for it. */
+static parapet_status delay(const pp_transfer *transfer, pp_write_shard *shard)
+{
+    const pp_transfer_context *context = context_of(transfer, shard);
+    if (context->delayed == NULL)
+        return PARAPET_OK;
+    return pp_shard_build_delay(shard->build, context, count_claimed_chunks(transfer, shard));
+}
+
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
@@ -25,15 +45,18 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
     if (status != PARAPET_OK)
         return status;
     shard->build->target = head->target;
-    shard->build->draft = pp_cache_draft(context->cache);
     shard->build->buffer_bytes = transfer->memory.writer_bytes;
     if (transfer->session->arrays[head->target].notes != NULL)
         pp_shard_build_describe(shard->build);
-    shard->is_trimmed = transfer->view->list.work[head->first].claim == PP_NO_CLAIM;
-    shard->is_taken = shard->is_trimmed && shard->build->old.reader == NULL;
     pp_tiling_chunks_inside(&context->layout->tiling, head->number, &shard->inside);
     shard->has_next_cell = pp_box_first(&shard->inside, shard->next_cell);
-    return PARAPET_OK;
+    shard->is_claimed = transfer->view->list.work[head->first].claim != PP_NO_CLAIM;
+    shard->build->is_delayed = !shard->is_claimed && shard->build->old.delayed != NULL;
+    shard->is_taken = !shard->is_claimed && shard->build->old.entries == NULL;
+    if (!shard->is_claimed)
+        return PARAPET_OK;
+    shard->build->draft = pp_cache_draft(context->cache);
+    return delay(transfer, shard);
 }
 
 void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
@@ -50,7 +73,7 @@ static bool reaches_outside(const pp_layout *layout, int64_t shard, int64_t chun
     return !pp_box_equals(&whole, &inside);
 }
 
-/* Decides what becomes of a chunk; false when it is and stays absent. */
+/* Decides what becomes of a chunk; false when it stays as it is, or absent. */
 static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard, int64_t number,
                         pp_write_chunk *chunk)
 {
@@ -66,11 +89,11 @@ static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard
         return false;
     if (chunk->is_covered || !has_old)
         chunk->fate = PP_CHUNK_NEW;
-    else if (covered > 0 || (shard->is_trimmed && reaches_outside(layout, shard->head.number, number)))
+    else if (covered > 0 || (transfer->session->trims && reaches_outside(layout, shard->head.number, number)))
         chunk->fate = PP_CHUNK_MERGE;
     else
         chunk->fate = PP_CHUNK_COPY;
-    return true;
+    return chunk->fate != PP_CHUNK_COPY || shard->build->delay == NULL;
 }
 
 void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_window *window,

@@ -8,7 +8,7 @@
 typedef struct pp_write_shard {
     pp_transfer_shard head;
     pp_shard_build *build;
-    bool is_trimmed; /* nothing of it is claimed: it is only rewritten to drop what is outside the array */
+    bool is_claimed; /* else it is only rewritten: to drop what is outside the array, or with what is delayed of it */
     bool is_taken;   /* all its windows are taken */
     pp_box inside;   /* positions of chunks that hold elements */
     int64_t next_cell[PARAPET_MAX_NDIM];
