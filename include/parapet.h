@@ -313,7 +313,9 @@ typedef struct parapet_store_options {
                             default 32 MiB */
     int64_t cache_bytes; /* chunks that a server keeps between calls, of memory_bytes; needs ownership LASTING.
                             Default: none */
-    int64_t reserved[9];
+    int write_back;      /* 1: what is written stays with its server, within cache_bytes, until it is flushed: see
+                            parapet_array_flush. Needs cache_bytes. Default: a write has been written when it returns */
+    int64_t reserved[8];
 } parapet_store_options;
 
 /* [collective] Opens the Zarr hierarchy at url: a directory, or "memory:NAME" for one that exists only in this
@@ -582,6 +584,23 @@ PARAPET_API parapet_status parapet_array_read_runs_local(parapet_array *array, c
  * bytes, and without shards: anything else is PARAPET_ERR_UNSUPPORTED. Takes up to local_bytes, beside *text. */
 PARAPET_API parapet_status parapet_array_read_texts_local(parapet_array *array, const int64_t *start,
                                                           const int64_t *count, char **text, int64_t *ends);
+
+/* [collective] Writes what write_back has left for later of this array, as parapet_array_write writes: staged first,
+ * then made visible, durable when it returns. Without write_back there is nothing to do.
+ *
+ * With write_back, a write fails for its arguments, for overlaps, and for memory; storage that fails is told by the
+ * flush, on all ranks. What could not be written then stays, and can be flushed again. PARAPET_ERR_STALE: another job
+ * has written a shard since this one wrote a part of it; all other shards are written. That shard can be given up by
+ * closing the array, or be written in whole. A crash loses what was not flushed; each shard is then as it was after
+ * some write since the last flush, or after that flush. Where cache_bytes is too small, shards are written earlier.
+ *
+ * Reads and writes of parts, points and runs see what is left for later. All other collective calls of the store
+ * flush first, and closing does so for the arrays that it closes: the status is then that of the flush, and what
+ * could not be written is lost. Local reads are PARAPET_ERR_ARGUMENT until the array is flushed. */
+PARAPET_API parapet_status parapet_array_flush(parapet_array *array);
+
+/* [collective] The same for all arrays of the store. */
+PARAPET_API parapet_status parapet_store_flush(parapet_store *store);
 
 /* The parts of one array in a transfer of many arrays. */
 typedef struct parapet_array_parts {

@@ -98,6 +98,8 @@ module parapet_arrays
     ! [collective] call array%seal(), call array%unseal()
     procedure :: seal
     procedure :: unseal
+    ! [collective] call array%flush(): writes what the option write_back has left for later
+    procedure :: flush => flush_array
     ! [collective] call array%check(depth, summary [, findings]): depth is PARAPET_CHECK_SURVEY, _INDEX or _DATA. The
     ! findings are those of this rank; the summary is the same on all.
     procedure :: check
@@ -398,6 +400,13 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_array_seal(self%handle), status, message)
   end subroutine seal
+
+  subroutine flush_array(self, status, message)
+    class(parapet_array), intent(in) :: self
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_flush(self%handle), status, message)
+  end subroutine flush_array
 
   subroutine unseal(self, status, message)
     class(parapet_array), intent(in) :: self

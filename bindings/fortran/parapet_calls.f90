@@ -348,6 +348,15 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_store_flush(store) &
+        bind(c, name="parapet_fortran_store_flush") result(answer)
+      import
+      type(c_ptr), value :: store
+      integer(c_int) :: answer
+    end function parapet_fortran_store_flush
+  end interface
+
+  interface
     function parapet_fortran_store_options(store, text) &
         bind(c, name="parapet_fortran_store_options") result(answer)
       import
@@ -627,6 +636,15 @@ module parapet_calls
       type(c_ptr), value :: array
       integer(c_int) :: answer
     end function parapet_fortran_array_seal
+  end interface
+
+  interface
+    function parapet_fortran_array_flush(array) &
+        bind(c, name="parapet_fortran_array_flush") result(answer)
+      import
+      type(c_ptr), value :: array
+      integer(c_int) :: answer
+    end function parapet_fortran_array_flush
   end interface
 
   interface

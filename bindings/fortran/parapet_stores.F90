@@ -75,6 +75,8 @@ module parapet_stores
 #endif
     ! [collective] call store%close(). What is open in it is closed first.
     procedure :: close => close_store
+    ! [collective] call store%flush(): writes what the option write_back has left for later, of all arrays
+    procedure :: flush => flush_store
     ! [local] call store%get_options(text): the options in force, one on a line
     procedure :: get_options
     ! [local] call store%get_statistics(statistics)
@@ -92,7 +94,7 @@ contains
   subroutine open_alone(self, path, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                         wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                         elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                        no_helper, local_bytes, cache_bytes, progress, status, message)
+                        no_helper, local_bytes, cache_bytes, write_back, progress, status, message)
     class(parapet_store), intent(inout) :: self
 #include "parapet_store_options.inc"
     call report(parapet_fortran_store_open_alone(self%handle, to_c(path), mode_or_default(mode), to_c(lines), &
@@ -104,7 +106,7 @@ contains
   subroutine open_integer(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                           wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                           elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                          no_helper, local_bytes, cache_bytes, progress, status, message)
+                          no_helper, local_bytes, cache_bytes, write_back, progress, status, message)
     class(parapet_store), intent(inout) :: self
     integer, intent(in), optional :: comm
     integer(c_int) :: code
@@ -125,7 +127,7 @@ contains
   subroutine open_f08(self, path, comm, mode, memory_bytes, threads, servers, expected_servers, deadline_seconds, &
                       wait_seconds, io_thread, direct_io, durability, ownership, transport, locks, holes, &
                       elide_fill, ignore_checksums, require_sealed, ignore_seal, ignore_launcher, takeover, weights, &
-                      no_helper, local_bytes, cache_bytes, progress, status, message)
+                      no_helper, local_bytes, cache_bytes, write_back, progress, status, message)
     class(parapet_store), intent(inout) :: self
     type(MPI_Comm), intent(in) :: comm
 #include "parapet_store_options.inc"
@@ -144,6 +146,13 @@ contains
     call forget_if_closed(self)
     call report(code, status, message)
   end subroutine close_store
+
+  subroutine flush_store(self, status, message)
+    class(parapet_store), intent(in) :: self
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_store_flush(self%handle), status, message)
+  end subroutine flush_store
 
   subroutine get_options(self, text, status, message)
     class(parapet_store), intent(in) :: self

@@ -250,6 +250,9 @@ parapet_status parapet_fortran_store_open(parapet_store **store, int comm, const
 /* [collective] Closes a store. */
 parapet_status parapet_fortran_store_close(parapet_store **store);
 
+/* [collective] Writes what write_back has left for later, of all arrays of the store. */
+parapet_status parapet_fortran_store_flush(parapet_store *store);
+
 /* [local] Returns the options in force as text. */
 parapet_status parapet_fortran_store_options(parapet_store *store, char **text);
 
@@ -346,6 +349,9 @@ parapet_status parapet_fortran_array_resize(parapet_array *array, const int64_t 
 
 /* [collective] Seals an array. */
 parapet_status parapet_fortran_array_seal(parapet_array *array);
+
+/* [collective] Writes what write_back has left for later of an array. */
+parapet_status parapet_fortran_array_flush(parapet_array *array);
 
 /* [collective] Removes the seal of an array. */
 parapet_status parapet_fortran_array_unseal(parapet_array *array);

@@ -81,6 +81,12 @@ parapet_status parapet_fortran_array_seal(parapet_array *array)
     return parapet_array_seal(array);
 }
 
+parapet_status parapet_fortran_array_flush(parapet_array *array)
+{
+    shim_begin();
+    return parapet_array_flush(array);
+}
+
 parapet_status parapet_fortran_array_unseal(parapet_array *array)
 {
     shim_begin();

@@ -80,6 +80,12 @@ parapet_status parapet_fortran_store_close(parapet_store **store)
     return parapet_store_close(store);
 }
 
+parapet_status parapet_fortran_store_flush(parapet_store *store)
+{
+    shim_begin();
+    return parapet_store_flush(store);
+}
+
 parapet_status parapet_fortran_store_options(parapet_store *store, char **text)
 {
     shim_begin();

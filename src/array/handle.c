@@ -27,6 +27,8 @@ void pp_array_free(parapet_array *array)
     if (array == NULL)
         return;
     pp_cache_forget(array->store->cache, array->cache_number);
+    pp_delayed_forget(array->store->delayed, array->cache_number);
+    pp_unflushed_remove(&array->store->unflushed, array);
     pp_array_forget(array);
     pp_guard_free(array->guard);
     pp_free(array->path);

@@ -37,6 +37,7 @@ static const pp_option option_rows[] = {
     CHOICE(locks, PARAPET_LOCKS_CHOOSE),
     CHOICE(holes, PARAPET_HOLES_CHOOSE),
     NUMBER(cache_bytes, 0, INT64_MAX, 0, "stored chunks that a server keeps between calls; 0: none"),
+    BOOLEAN(write_back, "whether what is written may stay in cache_bytes until it is flushed"),
     BOOLEAN(takeover, "whether owner records of other machines are taken over"),
     BOOLEAN(no_helper, "whether files that another program has to read first, as HDF5, are refused"),
     NUMBER(local_bytes, 1 << 20, INT64_MAX, 32 << 20, "limit on all buffers of local reads of a store on a rank"),
@@ -105,6 +106,20 @@ static parapet_status resolve_option(parapet_store_options *resolved, const pp_o
     return pp_option_check(option, resolved);
 }
 
+/* What waits to be written gives way to nothing: calls have only the rest. */
+static parapet_status check_write_back(const parapet_store_options *options)
+{
+    if (options->cache_bytes == 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "write_back needs cache_bytes, where what is written waits");
+    if (options->memory_bytes - options->cache_bytes < option_rows[0].low)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "with write_back, cache_bytes, which is %lld, must leave at least %lld of memory_bytes, which "
+                       "is %lld",
+                       (long long)options->cache_bytes, (long long)option_rows[0].low,
+                       (long long)options->memory_bytes);
+    return PARAPET_OK;
+}
+
 /* A server that does not own the same shards in the next call would keep chunks for nobody. */
 static parapet_status check_cache(const parapet_store_options *options)
 {
@@ -115,7 +130,7 @@ static parapet_status check_cache(const parapet_store_options *options)
     if (options->cache_bytes > options->memory_bytes)
         return pp_fail(PARAPET_ERR_ARGUMENT, "cache_bytes is %lld, more than memory_bytes, which is %lld",
                        (long long)options->cache_bytes, (long long)options->memory_bytes);
-    return PARAPET_OK;
+    return options->write_back ? check_write_back(options) : PARAPET_OK;
 }
 
 parapet_status pp_options_resolve(parapet_store_options *resolved, const parapet_store_options *given)

@@ -1,5 +1,8 @@
 /* parts.c - reading and writing parts of arrays, one array or many as one transfer. */
 #include "array/parts.h"
+
+#include <string.h>
+
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/attributes.h"
@@ -28,7 +31,9 @@ typedef struct batch {
     pp_transfer_array *arrays;
     pp_direction direction;
     pp_team team;
-    const char **paths; /* of those arrays that others know of, which are held while they are written */
+    bool flushes;        /* what is delayed is written, and nothing else */
+    pp_failure left_out; /* why some of that is not */
+    const char **paths;  /* of those arrays that others know of, which are held while they are written */
     int path_count;
     pp_hold *holds;
 } batch;
@@ -97,6 +102,7 @@ static parapet_status find_context(batch *all, int i)
     if (status != PARAPET_OK)
         return status;
     context->cache = array->is_apart ? NULL : all->store->cache;
+    context->delayed = array->is_apart ? NULL : all->store->delayed;
     context->cache_array = array->cache_number;
     return pp_epochs_place(array, all->direction, context);
 }
@@ -263,7 +269,7 @@ static void open_guards(const batch *all)
 
 /* [collective] From here on nobody else changes the arrays otherwise than by writing parts, and the handles are what
  * is stored. Where the beginning of the call has not done it already. */
-static parapet_status hold_guarded(batch *all)
+static parapet_status hold_guarded(batch *all, parapet_status mine)
 {
     pp_rank0_task task = {.subject = all,
                           .work = ready_arrays,
@@ -272,19 +278,19 @@ static parapet_status hold_guarded(batch *all)
                           .mark_broken = mark_broken};
     pp_comm *comm = all->store->comm;
     int64_t is_ready = 1;
-    parapet_status status = PARAPET_OK;
-    if (pp_comm_rank(comm) == 0)
+    parapet_status status = mine;
+    if (status == PARAPET_OK && pp_comm_rank(comm) == 0)
         status = share_arrays(all, true, &is_ready);
     if ((status = pp_comm_agree_least(comm, "locking", status, &is_ready)) != PARAPET_OK || is_ready)
         return status;
     return pp_rank0_do(comm, "locking", &task);
 }
 
-static parapet_status hold_batch(batch *all)
+static parapet_status hold_batch(batch *all, parapet_status mine)
 {
     parapet_status status;
     close_guards(all);
-    status = hold_guarded(all);
+    status = hold_guarded(all, mine);
     open_guards(all);
     return status;
 }
@@ -386,14 +392,56 @@ static uint64_t find_kept(batch *all, parapet_status status)
 /* What ranks say where a call begins; the least counts. */
 enum { BEGINS_UNHELD, BEGINS_WITH_SPEEDS, BEGINS_AT_ONCE };
 
+/* And, beside the descriptions that all of them keep: there is room for what is delayed. */
+#define HAS_ROOM (UINT64_C(1) << 63)
+
+static uint64_t find_room(const batch *all)
+{
+    return all->direction == PP_WRITING && pp_delayed_is_crowded(all->store->delayed) ? 0 : HAS_ROOM;
+}
+
 /* [collective] What all ranks have found out where the call began. */
 static parapet_status begin_with_others(const batch *all, int64_t least, uint64_t common)
 {
     if (all->team.kept != NULL)
-        pp_kept_choose(all->team.kept, least == BEGINS_AT_ONCE ? common : 0);
+        pp_kept_choose(all->team.kept, least == BEGINS_AT_ONCE ? common & ~HAS_ROOM : 0);
     if (least != BEGINS_WITH_SPEEDS)
         return PARAPET_OK;
     return pp_epochs_renew(all->store, all->direction, all->list, all->count);
+}
+
+/* Another handle of an array of the call. */
+static bool is_twin(const parapet_array *array, const void *context)
+{
+    const batch *all = context;
+    bool has_path = false, is_itself = false;
+    int i;
+    for (i = 0; i < all->count; i++) {
+        has_path |= strcmp(all->list[i].array->path, array->path) == 0;
+        is_itself |= all->list[i].array == array;
+    }
+    return has_path && !is_itself;
+}
+
+static parapet_status flush_chosen(parapet_store *store, const pp_unflushed_choice *choice, bool all);
+
+/* [collective] Flushes what must be flushed before the call, for which the arrays are held in turn: other handles of
+ * the same arrays; and, if a server has no room for such a call as the last one, the oldest of what it has. That may
+ * fail: then this call finds no room, and writes at once. */
+static parapet_status flush_before(batch *all, bool needs_room, int64_t *is_held)
+{
+    parapet_store *store = all->store;
+    pp_unflushed_choice twins = {.has = is_twin, .context = all};
+    parapet_status status;
+    if ((!needs_room || store->unflushed.count == 0) && pp_unflushed_list(&store->unflushed, &twins, NULL) == 0)
+        return PARAPET_OK;
+    if (all->team.kept != NULL)
+        pp_kept_choose(all->team.kept, 0);
+    pp_holds_release(all->holds, all->path_count);
+    *is_held = 0;
+    if ((status = flush_chosen(store, &twins, true)) == PARAPET_OK && needs_room)
+        (void)flush_chosen(store, &(pp_unflushed_choice){0}, false);
+    return status;
 }
 
 /* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. Where arrays have
@@ -407,17 +455,22 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
     name_call(all, &call);
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
         list_paths(all);
+        status = pp_unflushed_reserve(&all->store->unflushed, all->count);
+    }
+    if (status == PARAPET_OK && all->direction == PP_WRITING) {
         if (pp_comm_rank(all->store->comm) == 0)
             status = hold_at_once(all, is_held);
     }
     least = !*is_held                                        ? BEGINS_UNHELD
             : pp_epochs_has_left(all->store, all->direction) ? BEGINS_WITH_SPEEDS
                                                              : BEGINS_AT_ONCE;
-    common = find_kept(all, status);
+    common = find_kept(all, status) | find_room(all);
     if ((status = pp_comm_begin_with(all->store->comm, &call, status, &least, &common)) != PARAPET_OK)
         return status;
     *is_held = least != BEGINS_UNHELD;
-    return begin_with_others(all, least, common);
+    if ((status = begin_with_others(all, least, common)) != PARAPET_OK)
+        return status;
+    return flush_before(all, (common & HAS_ROOM) == 0, is_held);
 }
 
 /* What was published, for the seal. */
@@ -447,8 +500,10 @@ static parapet_status publish_batch(const batch *all, pp_staged *staged)
         note_batch(all, staged);
         pp_staged_keep(all->contexts, staged);
     }
+    if (status != PARAPET_OK)
+        pp_staged_adjust(all->contexts, staged);
     for (i = 0; i < all->count && status != PARAPET_OK; i++)
-        all->list[i].array->is_broken = true;
+        all->list[i].array->is_broken |= !all->flushes;
     return status;
 }
 
@@ -498,9 +553,25 @@ static parapet_status check_presence(const parapet_store *store)
     return store->options.deadline_seconds > 0 ? pp_comm_agree(store->comm, "staged", PARAPET_OK) : PARAPET_OK;
 }
 
+/* [collective] Where all of it is left for later, there is nothing to publish. */
+static parapet_status keep_delayed(const batch *all, pp_staged *staged, int64_t *is_all)
+{
+    parapet_status status;
+    *is_all = all->store->delayed != NULL && staged->count == 0;
+    if (all->store->delayed == NULL)
+        return PARAPET_OK;
+    if ((status = pp_comm_agree_least(all->store->comm, "staged", PARAPET_OK, is_all)) == PARAPET_OK && *is_all)
+        pp_staged_keep(all->contexts, staged);
+    return status;
+}
+
 static parapet_status publish_staged(batch *all, pp_staged *staged)
 {
-    parapet_status status = all->path_count > 0 ? enter_publishing(all, staged) : check_presence(all->store);
+    int64_t is_kept;
+    parapet_status status = keep_delayed(all, staged, &is_kept);
+    if (status != PARAPET_OK || is_kept)
+        return status;
+    status = all->path_count > 0 ? enter_publishing(all, staged) : check_presence(all->store);
     return status == PARAPET_OK ? publish_batch(all, staged) : status;
 }
 
@@ -513,8 +584,25 @@ static void forget_batch(const batch *all)
             pp_cache_forget(all->store->cache, all->list[i].array->cache_number);
 }
 
+/* [collective] */
+static parapet_status stage_delayed(batch *all, pp_staged *staged)
+{
+    pp_failure failure = {0};
+    size_t known = 0;
+    int i;
+    all->left_out = (pp_failure){0};
+    for (i = 0; i < all->count; i++) {
+        pp_failure_take(&failure, pp_transfer_stage_delayed(&all->arrays[i], staged, &all->left_out));
+        for (; known < staged->count; known++)
+            staged->notes[known].target = i;
+    }
+    return pp_comm_agree(all->store->comm, "flushing", pp_failure_put(&failure));
+}
+
 static parapet_status stage_listed(batch *all, pp_staged *staged)
 {
+    if (all->flushes)
+        return stage_delayed(all, staged);
     if (all->listed != NULL)
         return pp_transfer_stage_indices(&all->team, all->arrays, &all->indices, staged);
     return pp_transfer_stage(&all->team, all->arrays, all->count, staged);
@@ -536,6 +624,21 @@ static parapet_status stage_batch(batch *all, pp_staged *staged)
     return status == PARAPET_OK && count_sealed(all) > 0 ? change_handles(all, "unsealing", break_seals) : status;
 }
 
+static parapet_status flush_all(void *store)
+{
+    return flush_chosen(store, &(pp_unflushed_choice){0}, true);
+}
+
+static void mark_unflushed(const batch *all)
+{
+    int i;
+    if (all->store->delayed != NULL)
+        pp_comm_set_first(all->store->comm, flush_all, all->store);
+    for (i = 0; i < all->count && all->store->delayed != NULL; i++)
+        if (!all->list[i].array->is_apart)
+            pp_unflushed_add(&all->store->unflushed, all->list[i].array);
+}
+
 static parapet_status write_batch(batch *all)
 {
     pp_epochs_mark began;
@@ -543,18 +646,105 @@ static parapet_status write_batch(batch *all)
     int64_t is_held = 1;
     parapet_status status = begin_batch(all, &is_held);
     if (status == PARAPET_OK && !is_held)
-        status = hold_batch(all);
+        status = hold_batch(all, PARAPET_OK);
     began = pp_epochs_mark_now(all->store);
+    pp_delayed_begin(all->store->delayed);
     if (status == PARAPET_OK && (status = stage_batch(all, &staged)) == PARAPET_OK)
         status = publish_staged(all, &staged);
     if (status == PARAPET_OK)
         pp_epochs_note(all->store, PP_WRITING, &began);
     else
         forget_batch(all);
+    if (status == PARAPET_OK)
+        mark_unflushed(all);
     pp_staged_clear(&staged);
     clear_batch(all);
     return status == PARAPET_OK ? status
                                 : pp_fail_within(status, "cannot write array \"%s\"", all->list[0].array->path);
+}
+
+/* ---- What was delayed ---- */
+
+static parapet_status list_flushed(batch *all, parapet_array *const *arrays, int count, parapet_array_parts *list)
+{
+    parapet_status status;
+    int i;
+    for (i = 0; i < count; i++)
+        list[i] = (parapet_array_parts){.array = arrays[i]};
+    all->list = list;
+    all->count = count;
+    if ((status = build_batch(all)) == PARAPET_OK)
+        list_paths(all);
+    return status;
+}
+
+/* [collective] */
+static parapet_status flush_batch(batch *all)
+{
+    pp_staged staged = {0};
+    parapet_status status = stage_batch(all, &staged);
+    if (status == PARAPET_OK && (status = publish_staged(all, &staged)) == PARAPET_OK)
+        status = pp_comm_agree(all->store->comm, "flushing", pp_failure_put(&all->left_out));
+    pp_staged_clear(&staged);
+    return status;
+}
+
+/* [collective] All of what is delayed of these arrays, or as much as servers need room for. mine is the status of
+ * this rank so far; where it is a failure, arrays may be NULL. */
+static parapet_status flush_arrays(parapet_store *store, parapet_array *const *arrays, int count, bool all,
+                                   parapet_status mine)
+{
+    batch flushed = {.direction = PP_WRITING, .store = store, .flushes = true};
+    parapet_array_parts *list = NULL;
+    parapet_status status = mine;
+    if (status == PARAPET_OK && (status = pp_allocate_array(&list, (size_t)count, sizeof list[0])) == PARAPET_OK)
+        status = list_flushed(&flushed, arrays, count, list);
+    pp_delayed_choose(store->delayed, all);
+    if ((status = hold_batch(&flushed, status)) == PARAPET_OK)
+        status = flush_batch(&flushed);
+    if (status != PARAPET_OK)
+        status = pp_fail_within(status, "cannot flush array \"%s\"", arrays != NULL ? arrays[0]->path : "");
+    clear_batch(&flushed);
+    pp_free(list);
+    return status;
+}
+
+/* [collective, if there is one] */
+static parapet_status flush_chosen(parapet_store *store, const pp_unflushed_choice *choice, bool all)
+{
+    parapet_array **chosen = NULL;
+    int i, count = pp_unflushed_list(&store->unflushed, choice, NULL);
+    parapet_status status;
+    if (count == 0)
+        return PARAPET_OK;
+    if ((status = pp_allocate_array(&chosen, (size_t)count, sizeof chosen[0])) == PARAPET_OK)
+        (void)pp_unflushed_list(&store->unflushed, choice, chosen);
+    status = flush_arrays(store, chosen, count, all, status);
+    for (i = 0; i < count && all && status == PARAPET_OK; i++)
+        pp_unflushed_remove(&store->unflushed, chosen[i]);
+    pp_free(chosen);
+    return status;
+}
+
+typedef struct handle_list {
+    parapet_array *const *arrays;
+    int count;
+} handle_list;
+
+static bool is_listed(const parapet_array *array, const void *context)
+{
+    const handle_list *of = context;
+    int i;
+    for (i = 0; i < of->count; i++)
+        if (of->arrays[i] == array)
+            return true;
+    return false;
+}
+
+parapet_status pp_arrays_flush(parapet_array *const *arrays, int count, parapet_store *store)
+{
+    handle_list listed = {.arrays = arrays, .count = count};
+    return flush_chosen(store, &(pp_unflushed_choice){.has = is_listed, .context = &listed}, true);
 }
 
 /* ---- New arrays ---- */

@@ -35,6 +35,10 @@ parapet_status pp_arrays_write_repeatable(const parapet_array_parts *list, int c
 parapet_status pp_array_move_listed(parapet_array *array, pp_direction direction, const pp_index_list *listed,
                                     const char *function);
 
+/* [collective] Within a call that has begun: writes what is delayed of those of the arrays, some of which may be
+ * NULL, that have marks. What cannot be written stays delayed. */
+parapet_status pp_arrays_flush(parapet_array *const *arrays, int count, parapet_store *store);
+
 /* The memory for writing this many parts into this many shards of an array, so that the limit that a refusal names is
  * enough; each part meets one shard. */
 size_t pp_array_write_bytes(const parapet_array *array, size_t part_count, int64_t shards);

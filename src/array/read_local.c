@@ -35,7 +35,8 @@ static parapet_status read_wish(parapet_array *array, const local_wish *wish)
     pp_parts parts;
     pp_transfer_array only = {.context = &context, .parts = &parts};
     parapet_status status;
-    if ((status = pp_array_check_usable(array)) != PARAPET_OK || (status = check_together(array)) != PARAPET_OK)
+    if ((status = pp_array_check_usable(array)) != PARAPET_OK || (status = check_together(array)) != PARAPET_OK ||
+        (status = pp_array_check_flushed(array)) != PARAPET_OK)
         return status;
     if (wish->texts != NULL)
         return pp_array_read_texts(array, wish->texts);

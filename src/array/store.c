@@ -250,6 +250,7 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     pp_budget_init(&(*made)->budget, (size_t)how->options.memory_bytes);
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
     pp_alone_init(&(*made)->alone, (size_t)how->options.local_bytes);
+    pp_unflushed_init(&(*made)->unflushed);
     return keep_texts(*made);
 }
 
@@ -258,6 +259,7 @@ static void free_handle(parapet_store *store)
     if (store == NULL)
         return;
     pp_alone_clear(&store->alone);
+    pp_unflushed_clear(&store->unflushed);
     pp_free(store->weights);
     pp_free(store);
 }
@@ -282,7 +284,22 @@ static void describe_opening(pp_call *call, const opening *how)
     pp_call_add_choice(call, &pp_choice_durability, (int)options->durability);
     pp_call_add_choice(call, &pp_choice_locks, (int)options->locks);
     pp_call_add_integer(call, "takeover", options->takeover);
+    pp_call_add_integer(call, "write_back", options->write_back);
     pp_call_add_integer(call, "no_helper", options->no_helper);
+}
+
+/* What waits to be written has its memory for itself: no call is refused because of it. */
+static parapet_status build_delayed(parapet_store *store)
+{
+    size_t bytes = (size_t)store->options.cache_bytes;
+    parapet_status status = pp_budget_reserve(&store->budget, bytes, "the cache");
+    if (status != PARAPET_OK)
+        return status;
+    pp_counters_plan(&store->counters, bytes);
+    pp_budget_init(&store->cache_budget, bytes);
+    if ((status = pp_cache_build(&store->cache, &store->cache_budget, bytes)) != PARAPET_OK)
+        return status;
+    return pp_delayed_build(&store->delayed, &store->cache_budget, bytes, store->cache);
 }
 
 /* What ownership needs from one call to the next. */
@@ -295,7 +312,8 @@ static parapet_status build_ownership(parapet_store *store)
     if (pp_comm_size(store->comm) > 1)
         status = pp_kept_build(&store->kept, &store->budget);
     if (status == PARAPET_OK && options->cache_bytes > 0)
-        status = pp_cache_build(&store->cache, &store->budget, (size_t)options->cache_bytes);
+        status = options->write_back ? build_delayed(store)
+                                     : pp_cache_build(&store->cache, &store->budget, (size_t)options->cache_bytes);
     return status;
 }
 
@@ -303,7 +321,7 @@ static parapet_status build_ownership(parapet_store *store)
 static parapet_status open_together(parapet_store *store, const opening *how)
 {
     parapet_status status;
-    store->least_memory_bytes = store->options.memory_bytes;
+    store->least_memory_bytes = pp_store_call_bytes(store);
     if ((status = pp_comm_choose_servers(store->comm, (int)store->options.servers, &store->servers,
                                          &store->server_count)) != PARAPET_OK ||
         (status = pp_comm_agree_least(store->comm, "opening the store", build_ownership(store),
@@ -330,6 +348,7 @@ static void free_store(parapet_store *store)
         pp_store_free(store->backend);
     pp_epochs_free(store);
     pp_kept_free(store->kept);
+    pp_delayed_free(store->delayed);
     pp_cache_free(store->cache);
     pp_free(store->servers);
     pp_comm_free(store->comm);
@@ -492,6 +511,11 @@ pp_store *pp_store_backend(const parapet_store *store)
 const parapet_store_options *pp_store_options(const parapet_store *store)
 {
     return &store->options;
+}
+
+int64_t pp_store_call_bytes(const parapet_store *store)
+{
+    return store->options.memory_bytes - (store->options.write_back ? store->options.cache_bytes : 0);
 }
 
 int64_t pp_store_least_memory_bytes(const parapet_store *store)

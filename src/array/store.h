@@ -20,7 +20,10 @@ pp_store *pp_store_backend(const parapet_store *store);
 /* Every field is resolved. */
 const parapet_store_options *pp_store_options(const parapet_store *store);
 
-/* The smallest memory_bytes of all ranks, for what they must cut alike. */
+/* What calls have of memory_bytes: all but what waits to be written. */
+int64_t pp_store_call_bytes(const parapet_store *store);
+
+/* The smallest of all ranks, for what they must cut alike. */
 int64_t pp_store_least_memory_bytes(const parapet_store *store);
 
 pp_budget *pp_store_budget(parapet_store *store);

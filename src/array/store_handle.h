@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_STORE_HANDLE_H
 #define PARAPET_ARRAY_STORE_HANDLE_H
 
+#include "array/unflushed.h"
 #include "plan/homes.h"
 #include "plan/speeds.h"
 #include "store/meter.h"
@@ -33,11 +34,14 @@ struct parapet_store {
     int handle_count; /* arrays, groups, checkpoints and series not closed yet */
     int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;
-    pp_homes homes;             /* of the arrays that were opened so far, on rank 0 */
-    bool is_foreign;            /* a file of another format, which can only be read */
-    pp_epochs *epochs;          /* by direction; NULL: ownership does not depend on speeds */
-    pp_kept *kept;              /* descriptions of calls; NULL: none are kept */
-    pp_cache *cache;            /* of chunks; NULL: cache_bytes is 0 */
+    pp_homes homes;         /* of the arrays that were opened so far, on rank 0 */
+    bool is_foreign;        /* a file of another format, which can only be read */
+    pp_epochs *epochs;      /* by direction; NULL: ownership does not depend on speeds */
+    pp_kept *kept;          /* descriptions of calls; NULL: none are kept */
+    pp_cache *cache;        /* of chunks; NULL: cache_bytes is 0 */
+    pp_delayed *delayed;    /* shards that are written later; NULL: all are written at once */
+    pp_budget cache_budget; /* of both, if there is the latter */
+    pp_unflushed unflushed;
     int64_t handles_made;       /* of arrays, so far */
     bool uses_records;          /* in place of locks; equal on all ranks */
     char lock_source[96];       /* why */

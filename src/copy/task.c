@@ -68,8 +68,7 @@ static parapet_status check_places(const pp_copy_task *task)
 
 static int64_t limit_of(const pp_copy_task *task)
 {
-    return task->request->memory_bytes > 0 ? task->request->memory_bytes
-                                           : pp_store_options(task->target_store)->memory_bytes;
+    return task->request->memory_bytes > 0 ? task->request->memory_bytes : pp_store_call_bytes(task->target_store);
 }
 
 static parapet_status place_state(pp_copy_task *task, const char *target_path, bool is_in_tree)

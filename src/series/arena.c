@@ -10,7 +10,7 @@
 
 size_t pp_series_limit_bytes(const parapet_series *series)
 {
-    return (size_t)pp_store_options(series->store)->memory_bytes / 2;
+    return (size_t)pp_store_call_bytes(series->store) / 2;
 }
 
 static void close_log(pp_series_arena *arena)

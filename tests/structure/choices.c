@@ -147,6 +147,7 @@ static const choice_case cases[] = {
     FIELD(parapet_store_options, holes, open_store),
     FIELD(parapet_store_options, takeover, open_store),
     FIELD(parapet_store_options, no_helper, open_store),
+    FIELD(parapet_store_options, write_back, open_store),
     FIELD(parapet_array_spec, unsharded, create_array),
     FIELD(parapet_array_spec, no_checksum, create_array),
     FIELD(parapet_array_spec, overwrite, create_array),

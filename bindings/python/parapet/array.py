@@ -399,6 +399,12 @@ class Array(Owner):
         self._session.check(c.lib.parapet_array_unseal(self._handle.get()))
         self._describe()
 
+    def flush(self) -> None:
+        """[collective] Writes what the option `write_back` has left for later. If it fails, flush again: nothing of
+        it is lost until the array is closed.
+        """
+        self._session.check(c.lib.parapet_array_flush(self._handle.get()))
+
     def check(self, depth: str = "index") -> CheckReport:
         """[collective] Examines every stored object; depth is "survey", "index" or "data"."""
         return check_array(self._handle, depth)

@@ -144,6 +144,10 @@ class Store(Group):
         finally:
             c.lib.parapet_free(place[0])
 
+    def flush(self) -> None:
+        """[collective] Writes what the option `write_back` has left for later, of all arrays."""
+        self._session.check(c.lib.parapet_store_flush(self._handle.get()))
+
     def collect(self, path: str = "", *, dry_run: bool = False) -> list[Removal]:
         """[collective] Removes what crashes have left below `path`; nothing but the store may be open.
 

@@ -1,0 +1,84 @@
+/* close.c - closing arrays, which writes what was delayed of them. */
+#include "array/array.h"
+#include "array/array_handle.h"
+#include "array/parts.h"
+#include "base/checked.h"
+
+/* Says to the other ranks what is closed. Ranks that are not together any more have nothing to say. */
+static parapet_status begin_close(parapet_array **arrays, int count, const parapet_array *first)
+{
+    parapet_status status = PARAPET_OK;
+    pp_call call;
+    int i;
+    if (pp_comm_is_lost(first->store->comm))
+        return PARAPET_OK;
+    if (count > 1)
+        pp_call_init(&call, "close(%s and %d more)", first->path, count - 1);
+    else
+        pp_call_init(&call, "close(%s)", first->path);
+    for (i = 0; i < count; i++) {
+        pp_call_add_element(&call, "arrays", i, arrays[i] != NULL ? arrays[i]->path : NULL);
+        if (arrays[i] != NULL && arrays[i]->store != first->store)
+            status = pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" belong to different stores", first->path,
+                             arrays[i]->path);
+    }
+    return pp_comm_begin_with(first->store->comm, &call, status, &(int64_t){0}, &(uint64_t){0});
+}
+
+/* [collective] What cannot be written is lost. */
+static parapet_status flush_closing(parapet_array **arrays, int count, parapet_store *store)
+{
+    parapet_status status = pp_arrays_flush(arrays, count, store);
+    return status == PARAPET_OK
+               ? status
+               : pp_fail_within(status, "the arrays are closed, and what was not flushed of them is lost");
+}
+
+/* Where owners last, arrays that are opened in place of this one, as by the next checkpoint, get the same homes. */
+static void leave_homes(parapet_array *array)
+{
+    int64_t shards = 1;
+    int d;
+    if (array->store->options.ownership != PARAPET_OWNERSHIP_LASTING || !array->has_lattice)
+        return;
+    for (d = 0; d < array->document.ndim; d++)
+        if (!pp_multiply_fits(shards, array->first_cells[d], &shards))
+            return;
+    pp_homes_forget(&array->store->homes, shards);
+}
+
+static void close_array(parapet_array *array)
+{
+    if (array == NULL)
+        return;
+    pp_guards_close(&array, 1);
+    leave_homes(array);
+    array->store->handle_count--;
+    pp_array_free(array);
+}
+
+parapet_status parapet_arrays_close(parapet_array **arrays, int count)
+{
+    parapet_status status;
+    int i, first = 0;
+    if (arrays == NULL)
+        return PARAPET_OK;
+    while (first < count && arrays[first] == NULL)
+        first++;
+    if (first >= count)
+        return PARAPET_OK;
+    if ((status = begin_close(arrays, count, arrays[first])) == PARAPET_ERR_ARGUMENT)
+        return status; /* the ranks called different things: nobody closes */
+    if (status == PARAPET_OK)
+        status = flush_closing(arrays + first, count - first, arrays[first]->store);
+    for (i = first; i < count; i++) {
+        close_array(arrays[i]);
+        arrays[i] = NULL;
+    }
+    return status;
+}
+
+parapet_status parapet_array_close(parapet_array **array)
+{
+    return parapet_arrays_close(array, 1);
+}

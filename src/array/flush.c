@@ -1,0 +1,23 @@
+/* flush.c - the public functions that write what was delayed. */
+#include "array/array_handle.h"
+#include "array/parts.h"
+
+parapet_status parapet_array_flush(parapet_array *array)
+{
+    pp_call call;
+    parapet_status status;
+    if (array == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_flush needs an array");
+    pp_call_init(&call, "flush(%s)", array->path);
+    status = pp_comm_begin_with(array->store->comm, &call, PARAPET_OK, &(int64_t){0}, &(uint64_t){0});
+    return pp_outcome(status == PARAPET_OK ? pp_arrays_flush(&array, 1, array->store) : status);
+}
+
+parapet_status parapet_store_flush(parapet_store *store)
+{
+    pp_call call;
+    if (store == NULL)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_flush needs a store");
+    pp_call_init(&call, "store_flush()");
+    return pp_outcome(pp_comm_begin(store->comm, &call, PARAPET_OK)); /* which flushes */
+}

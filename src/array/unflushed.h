@@ -1,0 +1,41 @@
+/* unflushed.h - arrays that were written to with write_back, and have not been flushed since.
+ *
+ * All ranks know the same of them, whoever has the shards: each has a mark from the first write until a flush that
+ * succeeds. Every collective call but those that read and write parts flushes first, so only these have to know of
+ * what is delayed. What one handle has not flushed is flushed before another one of the same array reads or writes.
+ */
+#ifndef PARAPET_ARRAY_UNFLUSHED_H
+#define PARAPET_ARRAY_UNFLUSHED_H
+
+#include <pthread.h>
+#include <stdbool.h>
+
+#include "base/status.h"
+
+typedef struct pp_unflushed {
+    pthread_mutex_t mutex; /* threads that read locally look, too */
+    parapet_array **arrays;
+    int count, capacity;
+} pp_unflushed;
+
+void pp_unflushed_init(pp_unflushed *marks);
+void pp_unflushed_clear(pp_unflushed *marks);
+
+/* Makes room for so many more, so that adding cannot fail. */
+parapet_status pp_unflushed_reserve(pp_unflushed *marks, int more);
+void pp_unflushed_add(pp_unflushed *marks, parapet_array *array);
+void pp_unflushed_remove(pp_unflushed *marks, const parapet_array *array);
+
+/* Some of the arrays that have marks, in the order of their marks: the same on all ranks. */
+typedef struct pp_unflushed_choice {
+    bool (*has)(const parapet_array *array, const void *context); /* NULL: all */
+    const void *context;
+} pp_unflushed_choice;
+
+/* Counts them, and lists them when list is not NULL. */
+int pp_unflushed_list(const pp_unflushed *marks, const pp_unflushed_choice *choice, parapet_array **list);
+
+/* PARAPET_ERR_ARGUMENT: this or another handle of the array has not been flushed. */
+parapet_status pp_array_check_flushed(parapet_array *array);
+
+#endif
