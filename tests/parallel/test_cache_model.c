@@ -2,11 +2,17 @@
  * again in random order, and every value that a call returns is that of the model. A call may say that what it knows
  * is stale only if the other job has changed more than values; opened again, it has to succeed.
  *
+ * Often the first job writes back. Then it still sees the model; in storage each shard is as it was after the last
+ * flush, or after a later write. If the other job writes before a flush, then shards that both wrote to are as one of
+ * them left them, and all others are as in the model. Sometimes the first job loses its storage, as if it were
+ * killed, and what a flush has acknowledged is still there.
+ *
  *     test_cache_model FIRST_SEED CASES */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/open.h"
 #include "draw.h"
 #include "launch.h"
 
@@ -26,6 +32,7 @@ typedef struct job {
     parapet_array *arrays[ARRAYS];
     bool is_behind[ARRAYS]; /* the other job has changed more than values since the array was opened */
     int64_t memory_bytes;
+    bool writes_back;
 } job;
 
 typedef struct model_array {
@@ -34,7 +41,20 @@ typedef struct model_array {
     tile tiles[TILES]; /* that come again and again */
 } model_array;
 
+/* What the first job was told that it has written, since the last flush. */
+typedef struct past {
+    int32_t states[STEPS + 2][MOST][MOST]; /* the last is that of the model */
+    int count;
+    bool is_unflushed;
+} past;
+
 static job jobs[JOBS];
+static past pasts[ARRAYS];
+static parapet_store *watcher; /* sees only what is stored */
+static int32_t seen[MOST][MOST];
+static char folder[600];
+static pp_store *directory, *faulty; /* of the first job */
+static pp_fault_plan plan;
 static model_array model[ARRAYS];
 static int32_t next_value;
 
@@ -77,6 +97,104 @@ static tile own_tile(const tile *all)
     return (tile){{all->start[0] + first, all->start[1]}, {end - first, all->count[1]}};
 }
 
+/* ---- What is flushed, and what is not ---- */
+
+/* The model is what is stored. */
+static void settle(int which)
+{
+    memcpy(pasts[which].states[0], model[which].values, sizeof model[which].values);
+    pasts[which].count = 1;
+    pasts[which].is_unflushed = false;
+}
+
+static void settle_all(const job *by)
+{
+    int i;
+    for (i = 0; i < ARRAYS && by == &jobs[0]; i++)
+        settle(i);
+}
+
+static void note_write(const job *by, int which)
+{
+    past *of = &pasts[which];
+    if (by != &jobs[0] || !by->writes_back) {
+        settle(which);
+        return;
+    }
+    memcpy(of->states[of->count++], model[which].values, sizeof model[which].values);
+    of->is_unflushed = true;
+}
+
+static bool is_unflushed(int first, int count)
+{
+    bool found = false;
+    for (; count > 0; count--)
+        found |= pasts[first + count - 1].is_unflushed;
+    return found;
+}
+
+/* What is stored, into seen. */
+static void watch(int which)
+{
+    static const int64_t start[2] = {0, 0};
+    parapet_array *array = NULL;
+    int64_t strides[2] = {sizeof seen[0], sizeof seen[0][0]};
+    parapet_part part = {
+        .ndim = 2, .start = start, .count = model[which].shape, .data = seen, .strides_bytes = strides};
+    memset(seen, 0, sizeof seen);
+    if (LAUNCH_OK(&run, parapet_array_open(&array, watcher, paths[which]))) {
+        (void)LAUNCH_OK(&run, parapet_array_read(array, &part, 1));
+        (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    }
+}
+
+static bool is_like(const int32_t state[MOST][MOST], const tile *box)
+{
+    int64_t row, column;
+    for (row = box->start[0]; row < box->start[0] + box->count[0]; row++)
+        for (column = box->start[1]; column < box->start[1] + box->count[1]; column++)
+            if (seen[row][column] != state[row][column])
+                return false;
+    return true;
+}
+
+/* Whether a shard is as after the last flush, or after a later write. */
+static bool is_past(int which, const tile *shard)
+{
+    int i;
+    for (i = 0; i < pasts[which].count; i++)
+        if (is_like(pasts[which].states[i], shard))
+            return true;
+    return false;
+}
+
+/* Calls what for every shard; false if one of them is. */
+typedef bool (*shard_test)(int which, const tile *shard);
+
+static bool are_all(const job *by, int which, shard_test is_right)
+{
+    parapet_array_info info = {0};
+    tile shard;
+    int d;
+    bool are = true;
+    (void)parapet_array_get_info(by->arrays[which], &info);
+    for (shard.start[0] = 0; shard.start[0] < model[which].shape[0]; shard.start[0] += info.shards[0])
+        for (shard.start[1] = 0; shard.start[1] < model[which].shape[1]; shard.start[1] += info.shards[1]) {
+            for (d = 0; d < 2; d++) {
+                int64_t left = model[which].shape[d] - shard.start[d];
+                shard.count[d] = info.shards[d] < left ? info.shards[d] : left;
+            }
+            are &= is_right(which, &shard);
+        }
+    return are;
+}
+
+static void watch_past(const job *by, int which)
+{
+    watch(which);
+    launch_expect(&run, are_all(by, which, is_past), "shards as they were after some write");
+}
+
 /* ---- Jobs ---- */
 
 static bool open_array(job *by, int which)
@@ -88,6 +206,7 @@ static bool open_array(job *by, int which)
 static bool reopen(job *by, int which)
 {
     (void)LAUNCH_OK(&run, parapet_array_close(&by->arrays[which]));
+    settle_all(by); /* opening flushes what closing has not */
     return open_array(by, which);
 }
 
@@ -112,6 +231,27 @@ static bool is_done(job *by, int first, int count, parapet_status status)
     for (i = first; i < first + count; i++)
         (void)reopen(by, i);
     return false;
+}
+
+static void flush(int which)
+{
+    job *by = &jobs[0];
+    int i;
+    if (draw_chance(&from, 50) && !is_unflushed(1 - which, 1))
+        (void)LAUNCH_OK(&run, parapet_array_flush(by->arrays[which]));
+    else
+        (void)LAUNCH_OK(&run, parapet_store_flush(by->store));
+    settle_all(by);
+    for (i = 0; i < ARRAYS; i++)
+        leave_others_behind(by, i); /* it may have taken off a seal */
+    watch_past(by, which);
+}
+
+/* Before the other job does something: it may, or may not, see what was not flushed. */
+static void meet(const job *by, int first, int count, bool may_conflict)
+{
+    if (by != &jobs[0] && is_unflushed(first, count) && !(may_conflict && draw_chance(&from, 30)))
+        flush(first);
 }
 
 /* ---- Reading and writing ---- */
@@ -199,32 +339,117 @@ static void end_call(call *of)
     free(of->memory);
 }
 
+/* What was read is what is stored. */
+static void expect_stored(const job *by, const call *of)
+{
+    int64_t row, column;
+    bool is_right = true;
+    int i;
+    for (i = 0; i < of->count; i++) {
+        watch_past(by, of->first + i);
+        for (row = 0; row < of->own[i].count[0]; row++)
+            for (column = 0; column < of->own[i].count[1]; column++)
+                is_right &=
+                    *element(of, i, row, column) == seen[of->own[i].start[0] + row][of->own[i].start[1] + column];
+    }
+    launch_expect(&run, is_right, "the values that are stored");
+}
+
 static void read_arrays(job *by, int first, int count)
 {
     call one;
+    meet(by, first, count, true);
     build_call(&one, by, first, count);
     memset(one.memory, 0xff, sizeof(int32_t) * ARRAYS * MOST * MOST);
     if (!is_done(by, first, count, LAUNCH_AGREED(&run, parapet_arrays_read(one.list, count)))) {
         list_handles(&one, by);
         (void)LAUNCH_OK(&run, parapet_arrays_read(one.list, count));
     }
-    launch_expect(&run, holds_model(&one), "the values of the model");
+    if (by != &jobs[0] && is_unflushed(first, count))
+        expect_stored(by, &one);
+    else
+        launch_expect(&run, holds_model(&one), "the values of the model");
     end_call(&one);
 }
 
 static void write_arrays(job *by, int first, int count)
 {
+    int32_t before[ARRAYS][MOST][MOST];
     call one;
+    int i;
+    meet(by, first, count, false);
     build_call(&one, by, first, count);
+    for (i = 0; i < ARRAYS; i++)
+        memcpy(before[i], model[i].values, sizeof before[i]);
     change_model(&one);
     take_from_model(&one);
     if (!is_done(by, first, count, LAUNCH_AGREED(&run, parapet_arrays_write(one.list, count)))) {
+        for (i = first; i < first + count; i++) /* opening has flushed only what was written before */
+            memcpy(pasts[i].states[0], before[i], sizeof before[i]);
         list_handles(&one, by);
         (void)LAUNCH_OK(&run, parapet_arrays_write(one.list, count));
     }
-    leave_others_behind(by, first); /* it may have taken off a seal */
-    leave_others_behind(by, first + count - 1);
+    for (i = first; i < first + count; i++) {
+        leave_others_behind(by, i); /* it may have taken off a seal */
+        note_write(by, i);
+        if (by == &jobs[0] && draw_chance(&from, 15))
+            watch_past(by, i);
+    }
     end_call(&one);
+}
+
+/* ---- Both write ---- */
+
+static tile meeting;               /* what the other job writes */
+static int32_t others[MOST][MOST]; /* what is then stored */
+
+static bool meets(const tile *one, const tile *other)
+{
+    int d;
+    bool is_met = true;
+    for (d = 0; d < 2; d++)
+        is_met &=
+            one->start[d] < other->start[d] + other->count[d] && other->start[d] < one->start[d] + one->count[d];
+    return is_met;
+}
+
+static bool is_of_one(int which, const tile *shard)
+{
+    return is_like(model[which].values, shard) || (meets(shard, &meeting) && is_like(others, shard));
+}
+
+/* The first job has not flushed what it wrote, and the other one writes some of the same. */
+static void collide(int which)
+{
+    job *first = &jobs[0], *other = &jobs[1];
+    int32_t kept[MOST][MOST];
+    call one;
+    parapet_status status;
+    if (!is_unflushed(which, 1) || other->is_behind[which])
+        return;
+    watch_past(first, which);
+    memcpy(kept, model[which].values, sizeof kept);
+    memcpy(model[which].values, seen, sizeof seen);
+    build_call(&one, other, which, 1);
+    change_model(&one);
+    take_from_model(&one);
+    (void)LAUNCH_OK(&run, parapet_arrays_write(one.list, 1));
+    meeting = one.all[0];
+    memcpy(others, model[which].values, sizeof others);
+    memcpy(model[which].values, kept, sizeof kept);
+    end_call(&one);
+    watch(which);
+    launch_expect(&run, memcmp(seen, others, sizeof seen) == 0, "what the other job has written");
+    status = LAUNCH_AGREED(&run, parapet_array_flush(first->arrays[which]));
+    launch_expect(&run, status == PARAPET_OK || status == PARAPET_ERR_STALE, parapet_error_message());
+    launch_expect(&run, LAUNCH_AGREED(&run, parapet_array_close(&first->arrays[which])) == status,
+                  parapet_error_message());
+    (void)open_array(first, which);
+    watch(which);
+    launch_expect(&run, are_all(first, which, is_of_one), "every shard as one of the jobs has written it");
+    memcpy(model[which].values, seen, sizeof seen);
+    settle_all(first);
+    leave_others_behind(first, which);
 }
 
 /* Every rank for itself. */
@@ -232,11 +457,14 @@ static void read_alone(job *by, int which)
 {
     call one;
     parapet_status status;
+    meet(by, which, 1, false);
     build_call(&one, by, which, 1);
     one.own[0] = one.all[0];
     one.own[0].count[0] = (one.all[0].count[0] + run.rank) / (run.rank + 1);
     status = parapet_array_read_local(by->arrays[which], one.parts, 1);
-    if (status == PARAPET_OK)
+    if (is_unflushed(which, 1))
+        launch_expect(&run, status == PARAPET_ERR_ARGUMENT, "a local read that refuses");
+    else if (status == PARAPET_OK)
         launch_expect(&run, holds_model(&one), "the values of the model, read alone");
     else
         launch_expect(&run, status == PARAPET_ERR_STALE && by->is_behind[which], parapet_error_message());
@@ -258,16 +486,20 @@ static void keep_inside(model_array *of)
 static void resize(job *by, int which)
 {
     int64_t shape[2] = {draw_between(&from, 3, MOST), draw_between(&from, 3, MOST)};
+    meet(by, which, 1, false);
     if (!is_done(by, which, 1, LAUNCH_AGREED(&run, parapet_array_resize(by->arrays[which], shape))))
         (void)LAUNCH_OK(&run, parapet_array_resize(by->arrays[which], shape));
+    settle_all(by);
     memcpy(model[which].shape, shape, sizeof shape);
     keep_inside(&model[which]);
+    settle(which);
     leave_others_behind(by, which);
 }
 
 /* Of what is stored: a handle also seals what it wrote before the other job did. */
 static void seal(job *by, int which)
 {
+    meet(by, which, 1, true);
     if (reopen(by, which))
         (void)LAUNCH_OK(&run, parapet_array_seal(by->arrays[which]));
     leave_others_behind(by, which);
@@ -279,6 +511,7 @@ static void set_attribute(job *by, int which)
     (void)snprintf(text, sizeof text, "%lld", (long long)draw_between(&from, 0, 99));
     if (!is_done(by, which, 1, LAUNCH_AGREED(&run, parapet_array_attribute_set(by->arrays[which], "step", text))))
         (void)LAUNCH_OK(&run, parapet_array_attribute_set(by->arrays[which], "step", text));
+    settle_all(by);
     leave_others_behind(by, which);
 }
 
@@ -304,8 +537,10 @@ static void create(job *by, int which)
         spec.shards = NULL;
     (void)LAUNCH_OK(&run, parapet_array_create(&by->arrays[which], by->store, paths[which], &spec));
     by->is_behind[which] = false;
+    settle_all(by);
     memset(model[which].values, 0, sizeof model[which].values);
     memcpy(model[which].shape, shape, sizeof shape);
+    settle(which);
 }
 
 /* Another array at the same path, and often with a handle at the same address. */
@@ -321,6 +556,46 @@ static void replace(job *by, int which)
             (void)open_array(&jobs[i], which);
 }
 
+static bool open_first(parapet_mode mode);
+
+/* The first job loses its storage in the middle of a call, and is started again: a kill, as far as storage can tell.
+ */
+static void kill_first(int which)
+{
+    job *by = &jobs[0];
+    call one;
+    parapet_status status;
+    int i;
+    build_call(&one, by, which, 1);
+    plan = (pp_fault_plan){.fail_at = draw_between(&from, 0, 40), .fail_forever = true, .status = PARAPET_ERR_IO};
+    plan.fail_after = draw_chance(&from, 50);
+    if (draw_chance(&from, 50) && run.rank == 0)
+        plan.fail_at = -1;
+    if (draw_chance(&from, 60)) {
+        status = LAUNCH_AGREED(&run, parapet_store_flush(by->store));
+        if (status == PARAPET_OK)
+            settle_all(by);
+    } else { /* one that fails may have written some shards nevertheless */
+        change_model(&one);
+        take_from_model(&one);
+        (void)LAUNCH_AGREED(&run, parapet_arrays_write(one.list, 1));
+        memcpy(pasts[which].states[pasts[which].count++], model[which].values, sizeof model[which].values);
+    }
+    end_call(&one);
+    for (i = 0; i < ARRAYS; i++)
+        (void)LAUNCH_AGREED(&run, parapet_array_close(&by->arrays[i]));
+    (void)LAUNCH_AGREED(&run, parapet_store_close(&by->store));
+    plan = (pp_fault_plan){.fail_at = -1};
+    (void)open_first(PARAPET_UPDATE);
+    for (i = 0; i < ARRAYS; i++) {
+        (void)open_array(by, i);
+        watch_past(by, i);
+        memcpy(model[i].values, seen, sizeof seen);
+        settle(i);
+        leave_others_behind(by, i);
+    }
+}
+
 static void expect_memory(const job *by)
 {
     parapet_statistics found = {0};
@@ -333,7 +608,13 @@ static void take_step(void)
 {
     job *by = &jobs[draw_chance(&from, 30)];
     int which = (int)draw_between(&from, 0, ARRAYS - 1), what = (int)draw_between(&from, 0, 99);
-    if (what < 36)
+    if (jobs[0].writes_back && what < 6)
+        flush(which);
+    else if (jobs[0].writes_back && what < 9)
+        collide(which);
+    else if (jobs[0].writes_back && what < 11)
+        kill_first(which);
+    else if (what < 36)
         read_arrays(by, which, 1);
     else if (what < 62)
         write_arrays(by, which, 1);
@@ -353,14 +634,13 @@ static void take_step(void)
         (void)reopen(by, which);
     else
         replace(by, which);
-    if (what < 74)
+    if (what >= 11 && what < 74)
         expect_memory(by);
 }
 
 /* ---- A case ---- */
 
-/* The second job may be one without a cache. */
-static bool open_job(job *by, const char *path, parapet_mode mode)
+static parapet_store_options draw_options(job *by)
 {
     static const int64_t caches[] = {3000, 20000, 1 << 20};
     parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE,
@@ -368,23 +648,51 @@ static bool open_job(job *by, const char *path, parapet_mode mode)
                                                                          : PARAPET_TRANSPORT_MESSAGES,
                                      .threads = draw_between(&from, 1, 2),
                                      .memory_bytes = draw_between(&from, 2, 4) << 20};
-    if (by == &jobs[0] || draw_chance(&from, 50)) {
+    if (by == &jobs[0] || draw_chance(&from, 50)) { /* the second job may be one without a cache */
         options.ownership = PARAPET_OWNERSHIP_LASTING;
         options.cache_bytes = caches[draw_between(&from, 0, 2)];
+        options.write_back = by == &jobs[0] && by->writes_back;
     }
     by->memory_bytes = options.memory_bytes;
-    return LAUNCH_OK(&run, parapet_store_open(&by->store, MPI_COMM_WORLD, path, mode, &options));
+    return options;
+}
+
+static bool open_first(parapet_mode mode)
+{
+    parapet_store_options options = draw_options(&jobs[0]);
+    return LAUNCH_OK(&run, pp_store_open_over(&jobs[0].store, MPI_COMM_WORLD, faulty, mode, &options));
+}
+
+static bool open_others(void)
+{
+    parapet_store_options options = draw_options(&jobs[1]), plain = {.durability = PARAPET_DURABILITY_LEAVE};
+    return LAUNCH_OK(&run, parapet_store_open(&jobs[1].store, MPI_COMM_WORLD, folder, PARAPET_UPDATE, &options)) &&
+           LAUNCH_OK(&run, parapet_store_open(&watcher, MPI_COMM_WORLD, folder, PARAPET_READ, &plain));
+}
+
+static void build_storage(void)
+{
+    pp_posix_options posix = {.not_durable = true, .create = true};
+    plan = (pp_fault_plan){.fail_at = -1};
+    if (run.rank == 0)
+        launch_expect(&run, pp_store_posix_build(&directory, folder, &posix) == PARAPET_OK, "a directory");
+    launch_barrier();
+    if (run.rank != 0)
+        launch_expect(&run, pp_store_posix_build(&directory, folder, &posix) == PARAPET_OK, "a directory");
+    launch_expect(&run, pp_store_faulty_build(&faulty, directory, &plan) == PARAPET_OK, "a store that can fail");
 }
 
 static bool open_case(uint64_t seed)
 {
-    char path[600];
     int i;
-    (void)snprintf(path, sizeof path, "%s/s%llu", run.folder, (unsigned long long)seed);
+    (void)snprintf(folder, sizeof folder, "%s/s%llu", run.folder, (unsigned long long)seed);
     next_value = 1;
     memset(model, 0, sizeof model);
     memset(jobs, 0, sizeof jobs);
-    if (!open_job(&jobs[0], path, PARAPET_CREATE) || !open_job(&jobs[1], path, PARAPET_UPDATE))
+    memset(pasts, 0, sizeof pasts);
+    jobs[0].writes_back = draw_chance(&from, 70);
+    build_storage();
+    if (!open_first(PARAPET_CREATE) || !open_others())
         return false;
     for (i = 0; i < ARRAYS; i++) {
         create(&jobs[0], i);
@@ -417,7 +725,10 @@ static void run_case(uint64_t seed)
             }
         for (i = 0; i < JOBS; i++)
             close_job(&jobs[i]);
+        (void)LAUNCH_OK(&run, parapet_store_close(&watcher));
     }
+    pp_store_free(faulty);
+    pp_store_free(directory);
     (void)launch_case_end(&run, "two jobs");
 }
 
