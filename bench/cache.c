@@ -2,16 +2,20 @@
  *
  *   mpiexec -n RANKS bench_cache window DIRECTORY TILES EDGE RATE default|tiles [name=value ...]
  *   mpiexec -n RANKS bench_cache alternate DIRECTORY STEPS EDGE RATE [name=value ...]
+ *   mpiexec -n RANKS bench_cache flash DIRECTORY ARRAYS BLOCKS RATE [name=value ...]
  *   mpiexec -n RANKS bench_cache repeat DIRECTORY ARRAYS CALLS BUFFERS [name=value ...]
  *
  * window: TILES x TILES tiles of EDGE x EDGE doubles. The array is written once; then all ranks together read each
- * tile in turn, update it and write it. RATE: bytes a second of each server's disk, 0: no limit. Shards are those of
- * the defaults, or one for each tile. Nothing is compressed. Prints
+ * tile in turn, update it and write it, and in the end flush. RATE: bytes a second of each server's disk, 0: no
+ * limit. Shards are those of the defaults, or one for each tile. Nothing is compressed. Prints
  *
  *   SECONDS READ-BYTES WRITTEN-BYTES HITS MISSES      of the steps; bytes from and to storage, of all ranks
  *
  * alternate: in each of STEPS steps, all ranks write EDGE^3 doubles of their own, in columns of a square of ranks,
- * and read them again, as BTIO does. A step has 4 shards. Prints the same.
+ * and read them again, as BTIO does; in the end they flush. A step has 4 shards. Prints the same.
+ *
+ * flash: every rank writes BLOCKS blocks of 16^3 doubles of ARRAYS arrays, one array after the other and each once,
+ * as a checkpoint of FLASH does, and in the end flushes. Prints the same.
  *
  * repeat: ARRAYS arrays of 8 KiB for each rank, which has a part of all 16 shards of each, are written CALLS times,
  * from one buffer or from 2 in turn. Prints
@@ -158,6 +162,7 @@ static void slide(window *on)
             on->data[i] += 1;
         check(parapet_array_write(on->array, &on->part, 1), "write");
     }
+    check(parapet_array_flush(on->array), "flush");
 }
 
 /* Prints what these steps took. */
@@ -187,6 +192,7 @@ static void run_window(char **words, int count)
     open_store(words[0], strtod(words[3], NULL), words + 5, count - 5);
     create_array(&on, strcmp(words[4], "tiles") == 0);
     fill(&on);
+    check(parapet_array_flush(on.array), "flush");
     report(slide, &on);
     check(parapet_array_close(&on.array), "close");
     close_store();
@@ -233,6 +239,7 @@ static void alternate(window *on)
         if (on->data[0] != (double)step)
             bench_die("alternate", "another value than was written");
     }
+    check(parapet_array_flush(on->array), "flush");
 }
 
 static void run_alternate(char **words, int count)
@@ -247,6 +254,46 @@ static void run_alternate(char **words, int count)
     check(parapet_array_create(&on.array, store, "a", &spec), "create");
     report(alternate, &on);
     check(parapet_array_close(&on.array), "close");
+    close_store();
+    free(on.data);
+}
+
+/* ---- Many arrays once ---- */
+
+enum { BLOCK = 16 };
+
+/* tiles: arrays; edge: blocks of each rank. */
+static void write_blocks(window *on)
+{
+    int64_t shape[4] = {on->edge * rank_count, BLOCK, BLOCK, BLOCK}, chunks[4] = {on->edge, BLOCK, BLOCK, BLOCK}, i;
+    parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 4, .shape = shape, .chunks = chunks, .codec = "none"};
+    parapet_array *arrays[MOST_ARRAYS];
+    parapet_array_spec specs[MOST_ARRAYS];
+    const char *paths[MOST_ARRAYS];
+    char names[MOST_ARRAYS][16];
+    for (i = 0; i < on->tiles; i++) {
+        (void)snprintf(names[i], sizeof names[i], "u%d", (int)i);
+        paths[i] = names[i];
+        specs[i] = spec;
+    }
+    check(parapet_arrays_create(arrays, store, paths, specs, (int)on->tiles), "create");
+    for (i = 0; i < on->tiles; i++)
+        check(parapet_array_write(arrays[i], &on->part, 1), "write");
+    check(parapet_store_flush(store), "flush");
+    check(parapet_arrays_close(arrays, (int)on->tiles), "close");
+}
+
+static void run_flash(char **words, int count)
+{
+    window on = {.tiles = strtoll(words[1], NULL, 10), .edge = strtoll(words[2], NULL, 10)};
+    if (on.tiles < 1 || on.tiles > MOST_ARRAYS)
+        bench_die("flash", "1 to 64 arrays");
+    on.data = need(sizeof(double) * (size_t)(on.edge * BLOCK * BLOCK * BLOCK));
+    memcpy(on.start, (int64_t[4]){on.edge * rank, 0, 0, 0}, sizeof on.start);
+    memcpy(on.count, (int64_t[4]){on.edge, BLOCK, BLOCK, BLOCK}, sizeof on.count);
+    on.part = (parapet_part){.ndim = 4, .start = on.start, .count = on.count, .data = on.data};
+    open_store(words[0], strtod(words[3], NULL), words + 4, count - 4);
+    report(write_blocks, &on);
     close_store();
     free(on.data);
 }
@@ -338,10 +385,12 @@ int main(int argc, char **argv)
         run_window(argv + 2, argc - 2);
     else if (argc >= 6 && strcmp(argv[1], "alternate") == 0)
         run_alternate(argv + 2, argc - 2);
+    else if (argc >= 6 && strcmp(argv[1], "flash") == 0)
+        run_flash(argv + 2, argc - 2);
     else if (argc >= 6 && strcmp(argv[1], "repeat") == 0)
         run_repeat(argv + 2, argc - 2);
     else
-        bench_die("usage", "bench_cache window|alternate|repeat DIRECTORY ...; see bench/cache.c");
+        bench_die("usage", "bench_cache window|alternate|flash|repeat DIRECTORY ...; see bench/cache.c");
     MPI_Finalize();
     return 0;
 }
