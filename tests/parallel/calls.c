@@ -69,6 +69,13 @@ static parapet_status write_inside(bed *used)
     return parapet_array_write(used->array, dealt.parts, dealt.part_count);
 }
 
+/* What is written may wait until then. */
+static parapet_status write_and_flush(bed *used)
+{
+    parapet_status status = write_inside(used);
+    return status == PARAPET_OK ? parapet_array_flush(used->array) : status;
+}
+
 /* Reading describes the parts, from another place in memory. */
 static parapet_status write_again(bed *used)
 {
@@ -558,7 +565,9 @@ static const struct row {
     {.like = "array_write, unsharded", .run = write_all},
     {.like = "array_write, merging", .run = write_inside},
     {.like = "array_write, merging", .name = "array_write, what was read", .run = write_again},
+    {.like = "array_write, merging", .name = "array_flush", .run = write_and_flush},
     {.like = "array_write, sealed", .run = write_inside},
+    {.like = "array_write, sealed", .name = "array_flush, sealed", .run = write_and_flush},
     {.like = "array_read", .run = read_rows},
     {.like = "array_read, unsharded", .run = read_rows},
     {.like = "array_read, sealed", .run = read_rows},

@@ -25,6 +25,8 @@ parapet_store_options settings_draw(draw *from, int ranks)
     draw_nodes(from);
     if (options.ownership == PARAPET_OWNERSHIP_LASTING)
         options.cache_bytes = (int64_t)1 << draw_between(from, 12, 20);
+    if (options.cache_bytes > 0 && options.memory_bytes - options.cache_bytes >= 1 << 20)
+        options.write_back = draw_chance(from, 50);
     if (options.io_thread == PARAPET_IO_THREAD_NONE)
         options.threads = 1;
     return options;
@@ -35,8 +37,8 @@ void settings_print(const parapet_store_options *options, char *text, size_t byt
     (void)snprintf(
         text, bytes,
         "servers %lld ownership %d transport %d PARAPET_RANKS_PER_NODE %s memory %lld threads %lld io_thread %d "
-        "elide_fill %d cache %lld",
+        "elide_fill %d cache %lld write_back %d",
         (long long)options->servers, (int)options->ownership, (int)options->transport,
         getenv("PARAPET_RANKS_PER_NODE"), (long long)options->memory_bytes, (long long)options->threads,
-        (int)options->io_thread, options->elide_fill, (long long)options->cache_bytes);
+        (int)options->io_thread, options->elide_fill, (long long)options->cache_bytes, options->write_back);
 }

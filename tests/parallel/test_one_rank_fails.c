@@ -383,6 +383,7 @@ static bool run_site(const site *at, const image *before, const shared_state bou
     watch_begin(site_name, "preparing");
     (void)snprintf(weights_path, sizeof weights_path, "%s/weights", run.folder);
     strategy_set(strategy_in(at->settings), &options, &pace, weights_path, run.rank, run.ranks);
+    options.write_back = options.cache_bytes > 0 && strncmp(at->call->of.name, "array_flush", 11) == 0;
     shared_bed_build(&work, &run, before, &options);
     shared_bed_open_handles(&work, at->call);
     make_call_with_fault(at, &work, &result, counts);

@@ -113,6 +113,8 @@ static void test_arguments__of_calls_without_an_array_are_checked(void **state)
     refused(parapet_array_resize(NULL, shape), "array");
     refused(parapet_array_seal(NULL), "array");
     refused(parapet_array_unseal(NULL), "array");
+    refused(parapet_array_flush(NULL), "array");
+    refused(parapet_store_flush(NULL), "store");
     refused(parapet_array_attribute_set(NULL, "name", "1"), "array");
     refused(parapet_array_attribute_get(NULL, "name", &text), "array");
     refused(parapet_array_check(NULL, PARAPET_CHECK_DATA, NULL, NULL, &summary), "array");
