@@ -22,7 +22,7 @@ static parapet_status begin_close(parapet_array **arrays, int count, const parap
             status = pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" belong to different stores", first->path,
                              arrays[i]->path);
     }
-    return pp_comm_begin_with(first->store->comm, &call, status, &(int64_t){0}, &(uint64_t){0});
+    return pp_comm_begin_at_once(first->store->comm, &call, status);
 }
 
 /* [collective] What cannot be written is lost. */

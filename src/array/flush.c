@@ -9,7 +9,7 @@ parapet_status parapet_array_flush(parapet_array *array)
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_flush needs an array");
     pp_call_init(&call, "flush(%s)", array->path);
-    status = pp_comm_begin_with(array->store->comm, &call, PARAPET_OK, &(int64_t){0}, &(uint64_t){0});
+    status = pp_comm_begin_at_once(array->store->comm, &call, PARAPET_OK);
     return pp_outcome(status == PARAPET_OK ? pp_arrays_flush(&array, 1, array->store) : status);
 }
 

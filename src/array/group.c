@@ -138,7 +138,7 @@ parapet_status parapet_group_close(parapet_group **group)
     comm = (*group)->store->comm;
     pp_call_init(&call, "group_close(%s)", (*group)->path);
     if (!pp_comm_is_lost(comm))
-        status = pp_comm_begin(comm, &call, PARAPET_OK);
+        status = pp_comm_begin_at_once(comm, &call, PARAPET_OK);
     if (status == PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things: nobody closes */
     (*group)->store->handle_count--;

@@ -432,7 +432,7 @@ parapet_status parapet_store_close(parapet_store **store)
     status = check_no_handles(*store);
     if (!pp_comm_is_lost((*store)->comm)) {
         pp_call_init(&call, "store_close()");
-        status = pp_comm_begin((*store)->comm, &call, status);
+        status = pp_comm_begin_at_once((*store)->comm, &call, status);
     }
     if (status == PARAPET_ERR_ARGUMENT)
         return status;

@@ -442,7 +442,7 @@ parapet_status pp_checkpoint_fill(pp_filling *filling, const pp_call *call, para
                         .context = filling};
     bool has_begun = false;
     parapet_status status = mine == PARAPET_OK && filling->count == 0
-                                ? pp_comm_begin(comm, call, mine)
+                                ? pp_comm_begin_at_once(comm, call, mine)
                                 : pp_arrays_make(&making, call, mine, &has_begun);
     if (has_begun)
         checkpoint->homes = filling->homes;
@@ -477,7 +477,7 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
     pp_attribute_add(&attribute, &call);
     if ((status = check_sound(checkpoint)) == PARAPET_OK)
         status = pp_attributes_changed(checkpoint->attributes, &attribute, &changed);
-    if ((status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, status)) != PARAPET_OK) {
+    if ((status = pp_comm_begin_at_once(pp_store_comm(checkpoint->store), &call, status)) != PARAPET_OK) {
         pp_json_free(changed);
         return pp_outcome(status);
     }
@@ -716,7 +716,7 @@ static parapet_status begin_end(parapet_checkpoint *checkpoint, const char *verb
 {
     pp_call call;
     pp_checkpoint_call(&call, verb, checkpoint);
-    return pp_comm_begin(pp_store_comm(checkpoint->store), &call, PARAPET_OK);
+    return pp_comm_begin_at_once(pp_store_comm(checkpoint->store), &call, PARAPET_OK);
 }
 
 parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation)

@@ -499,7 +499,7 @@ parapet_status parapet_restore_close(parapet_restore **restore)
         return PARAPET_OK;
     init_call(&call, "close", *restore);
     if (!pp_comm_is_lost(pp_store_comm((*restore)->store)))
-        status = pp_comm_begin(pp_store_comm((*restore)->store), &call, PARAPET_OK);
+        status = pp_comm_begin_at_once(pp_store_comm((*restore)->store), &call, PARAPET_OK);
     if (status == PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things: nobody closes */
     closed = parapet_arrays_close((*restore)->arrays, (int)(*restore)->commit.array_count);

@@ -180,7 +180,7 @@ static parapet_status commit(parapet_checkpoint *checkpoint)
     pp_call call;
     parapet_status status;
     pp_checkpoint_call(&call, "commit", checkpoint);
-    status = pp_comm_begin(pp_store_comm(checkpoint->store), &call, PARAPET_OK);
+    status = pp_comm_begin_at_once(pp_store_comm(checkpoint->store), &call, PARAPET_OK);
     return status == PARAPET_OK ? pp_checkpoint_conclude(checkpoint) : status;
 }
 
@@ -248,7 +248,8 @@ parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint, const pa
     if ((status = check_buffering(buffering)) == PARAPET_OK &&
         (status = build_job(&job, checkpoint, items, count, &call)) == PARAPET_OK)
         status = keep_items(job, items, buffering);
-    if ((status = pp_comm_begin(comm, &call, status)) == PARAPET_OK && (status = run_beside(job)) == PARAPET_OK)
+    if ((status = pp_comm_begin_at_once(comm, &call, status)) == PARAPET_OK &&
+        (status = run_beside(job)) == PARAPET_OK)
         return pp_outcome(PARAPET_OK);
     checkpoint->is_failed = checkpoint->is_failed || pp_comm_is_same_call(comm);
     free_job(job);

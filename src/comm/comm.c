@@ -265,11 +265,16 @@ parapet_status pp_comm_begin_with(pp_comm *comm, const pp_call *call, parapet_st
     return status;
 }
 
-parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine)
+parapet_status pp_comm_begin_at_once(pp_comm *comm, const pp_call *call, parapet_status mine)
 {
     int64_t least = 0;
     uint64_t common = 0;
-    parapet_status status = pp_comm_begin_with(comm, call, mine, &least, &common);
+    return pp_comm_begin_with(comm, call, mine, &least, &common);
+}
+
+parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine)
+{
+    parapet_status status = pp_comm_begin_at_once(comm, call, mine);
     return status == PARAPET_OK && comm->first != NULL ? comm->first(comm->first_context) : status;
 }
 

@@ -91,10 +91,14 @@ bool pp_call_find_difference(const char *here, const char *there, pp_difference 
  * "shape[1] of create(T) is 200 on rank 3 and 100 on rank 0". */
 parapet_status pp_comm_begin(pp_comm *comm, const pp_call *call, parapet_status mine);
 
-/* [collective] What a call does first, once it has begun, if it begins with the above and not with the next: a
- * failure is that of the call. */
+/* [collective] What a call does first, once it has begun, if it begins with the above and not with one of the next: a
+ * failure is that of the call, which has done nothing. No call that frees something may begin so, nor one that takes
+ * its failure for the end of something: neither could be repeated. */
 typedef parapet_status (*pp_comm_first)(void *context);
 void pp_comm_set_first(pp_comm *comm, pp_comm_first first, void *context);
+
+/* [collective] As pp_comm_begin, and nothing is done first. */
+parapet_status pp_comm_begin_at_once(pp_comm *comm, const pp_call *call, parapet_status mine);
 
 /* [collective] The same, and sets *least to the smallest of all ranks, and *common to the bits that all of them have
  * set. */

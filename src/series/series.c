@@ -128,7 +128,7 @@ parapet_status parapet_series_close(parapet_series **series)
     comm = pp_store_comm((*series)->store);
     pp_call_init(&call, "series_close(%s)", (*series)->path);
     if (!pp_comm_is_lost(comm))
-        status = pp_comm_begin(comm, &call, PARAPET_OK);
+        status = pp_comm_begin_at_once(comm, &call, PARAPET_OK);
     if (status == PARAPET_ERR_ARGUMENT)
         return status; /* the ranks called different things: nobody closes */
     if (status == PARAPET_OK)

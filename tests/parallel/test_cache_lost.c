@@ -1,0 +1,217 @@
+/* Write-back: what another job does to an array that has not been flushed is found out, and costs nothing else than
+ * what this job has left for later of the shards that the other one has changed. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch.h"
+
+enum { LENGTH = 20, LONGER = 24, SHARD = 8, CHUNK = 4 };
+
+static launch run;
+static parapet_store *store, *other; /* two jobs, as far as the store can tell */
+static parapet_array *array, *others;
+static int32_t model[LONGER];
+
+/* ---- Elements, all of which rank 0 has ---- */
+
+static parapet_part part_of(const int64_t *start, const int64_t *count, int32_t *data)
+{
+    return (parapet_part){.ndim = 1, .start = start, .count = count, .data = data};
+}
+
+static parapet_status write_range(parapet_array *to, int64_t start, int64_t end, int32_t value)
+{
+    int32_t values[LONGER];
+    int64_t i, count = end - start;
+    parapet_part part = part_of(&start, &count, values);
+    for (i = 0; i < count; i++)
+        values[i] = value;
+    return parapet_array_write(to, &part, run.rank == 0);
+}
+
+static void note_range(int64_t start, int64_t end, int32_t value)
+{
+    while (start < end)
+        model[start++] = value;
+}
+
+static void write_right(parapet_array *to, int64_t start, int64_t end, int32_t value)
+{
+    if (LAUNCH_OK(&run, write_range(to, start, end, value)))
+        note_range(start, end, value);
+}
+
+static void read_right(parapet_array *of, int64_t end)
+{
+    int32_t found[LONGER];
+    int64_t start = 0;
+    parapet_part part = part_of(&start, &end, found);
+    memset(found, 0xff, sizeof found);
+    if (LAUNCH_OK(&run, parapet_array_read(of, &part, 1)))
+        launch_expect(&run, memcmp(found, model, (size_t)end * sizeof found[0]) == 0, "the values of the model");
+}
+
+static void expect_stale(parapet_status status)
+{
+    launch_expect(&run, status == PARAPET_ERR_STALE, parapet_error_message());
+}
+
+/* ---- Two jobs ---- */
+
+static parapet_array_spec spec_of(const int64_t *shape)
+{
+    static const int64_t chunks[1] = {CHUNK}, shards[1] = {SHARD};
+    return (parapet_array_spec){.type = PARAPET_INT32, .ndim = 1, .shape = shape, .chunks = chunks, .shards = shards};
+}
+
+static bool create_array(const char *path, parapet_array **made, parapet_array **known)
+{
+    static const int64_t shape[1] = {LENGTH};
+    parapet_array_spec spec = spec_of(shape);
+    return LAUNCH_OK(&run, parapet_array_create(made, store, path, &spec)) &&
+           LAUNCH_OK(&run, parapet_array_open(known, other, path));
+}
+
+static bool open_both(const char *name)
+{
+    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_LASTING,
+                                     .cache_bytes = 1 << 20,
+                                     .write_back = 1,
+                                     .memory_bytes = 16 << 20,
+                                     .durability = PARAPET_DURABILITY_LEAVE},
+                          plain = {.durability = PARAPET_DURABILITY_LEAVE};
+    char path[600];
+    (void)snprintf(path, sizeof path, "%s/%s", run.folder, name);
+    memset(model, 0, sizeof model);
+    return LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options)) &&
+           LAUNCH_OK(&run, parapet_store_open(&other, MPI_COMM_WORLD, path, PARAPET_UPDATE, &plain)) &&
+           create_array("a", &array, &others);
+}
+
+static void close_both(void)
+{
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    (void)LAUNCH_OK(&run, parapet_array_close(&others));
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    (void)LAUNCH_OK(&run, parapet_store_close(&other));
+}
+
+/* The first shard cannot be flushed any more. */
+static void make_stale(void)
+{
+    write_right(array, 1, 3, 10);
+    note_range(1, 3, 0);
+    write_right(others, 5, 6, 11);
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+}
+
+static void give_up(void)
+{
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_close(&array)));
+    (void)LAUNCH_OK(&run, parapet_array_open(&array, store, "a"));
+    read_right(array, LENGTH);
+}
+
+/* ---- Calls that end something, beside such an array ---- */
+
+typedef struct beside {
+    parapet_series *series;
+    parapet_checkpoint *committed, *aborted, *started;
+    parapet_group *group;
+    parapet_restore *restore;
+} beside;
+
+static void put_item(parapet_checkpoint *checkpoint, int32_t value, bool starts)
+{
+    int64_t shape[1] = {LENGTH}, start = 0, count = 1;
+    parapet_part part = part_of(&start, &count, &value);
+    parapet_array_spec spec = spec_of(shape);
+    parapet_checkpoint_item item = {.name = "c", .spec = &spec, .parts = &part, .part_count = run.rank == 0};
+    if (starts)
+        (void)LAUNCH_OK(&run, parapet_checkpoint_start(checkpoint, &item, 1, PARAPET_BUFFERING_COPY));
+    else
+        (void)LAUNCH_OK(&run, parapet_checkpoint_put(checkpoint, &item, 1));
+}
+
+static void append_step(parapet_series **series)
+{
+    static const char *const names[] = {"v"};
+    static const int64_t shape[2] = {0, 4}, chunks[2] = {4, 4};
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks, .shards = chunks};
+    parapet_series_spec described = {.count = 1, .names = names, .specs = &spec};
+    int64_t start = 0, count = 4;
+    int32_t values[4] = {1, 2, 3, 4};
+    parapet_part part = part_of(&start, &count, values);
+    parapet_step step = {.parts = &part, .part_count = run.rank == 0};
+    if (LAUNCH_OK(&run, parapet_series_create(series, store, "s", &described)))
+        (void)LAUNCH_OK(&run, parapet_series_append(*series, 1.0, &step));
+}
+
+static void prepare(beside *all)
+{
+    parapet_checkpoint *first = NULL;
+    (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&first, store, "first", NULL));
+    put_item(first, 1, false);
+    (void)LAUNCH_OK(&run, parapet_checkpoint_commit(&first, NULL));
+    (void)LAUNCH_OK(&run, parapet_restore_open(&all->restore, store, "first", 0));
+    (void)LAUNCH_OK(&run, parapet_group_create(&all->group, store, "g", NULL));
+    append_step(&all->series);
+    (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&all->aborted, store, "aborted", NULL));
+    put_item(all->aborted, 2, false);
+    (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&all->started, store, "started", NULL));
+    (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&all->committed, store, "committed", NULL));
+    put_item(all->committed, 3, false);
+}
+
+static void expect_generation(const char *path)
+{
+    parapet_restore *restore = NULL;
+    if (LAUNCH_OK(&run, parapet_restore_open(&restore, other, path, 0)))
+        (void)LAUNCH_OK(&run, parapet_restore_close(&restore));
+}
+
+static void end_beside(void)
+{
+    beside all = {0};
+    parapet_series *series = NULL;
+    parapet_series_info info = {0};
+    prepare(&all);
+    make_stale();
+    (void)LAUNCH_OK(&run, parapet_checkpoint_attribute_set(all.committed, "a", "1"));
+    (void)LAUNCH_OK(&run, parapet_checkpoint_put(all.committed, NULL, 0));
+    (void)LAUNCH_OK(&run, parapet_checkpoint_commit(&all.committed, NULL));
+    put_item(all.started, 4, true);
+    (void)LAUNCH_OK(&run, parapet_checkpoint_wait(&all.started, NULL));
+    (void)LAUNCH_OK(&run, parapet_checkpoint_abort(&all.aborted));
+    (void)LAUNCH_OK(&run, parapet_series_close(&all.series));
+    (void)LAUNCH_OK(&run, parapet_group_close(&all.group));
+    (void)LAUNCH_OK(&run, parapet_restore_close(&all.restore));
+    expect_stale(LAUNCH_AGREED(&run, parapet_store_flush(store)));
+    give_up();
+    expect_generation("committed");
+    expect_generation("started");
+    if (LAUNCH_OK(&run, parapet_series_open(&series, other, "s"))) {
+        launch_expect(&run, parapet_series_get_info(series, &info) == PARAPET_OK && info.steps == 1, "the step");
+        (void)LAUNCH_OK(&run, parapet_series_close(&series));
+    }
+}
+
+/* ---- All of it ---- */
+
+static void run_case(uint64_t seed, const char *name, void (*body)(void))
+{
+    launch_case_begin(&run, seed);
+    if (open_both(name)) {
+        body();
+        close_both();
+    }
+    (void)launch_case_end(&run, name);
+}
+
+int main(int argc, char **argv)
+{
+    launch_start(&run, &argc, &argv, MPI_THREAD_MULTIPLE);
+    run_case(61, "ended", end_beside);
+    return launch_finish(&run);
+}
