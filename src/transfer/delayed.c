@@ -230,7 +230,7 @@ static void merge(pp_delayed_shard *one, pp_delayed_shard *other)
 void pp_delayed_commit(pp_delayed_shard *draft)
 {
     pp_delayed_shard *known = find_cell(draft->owner, draft->array, draft->ndim, draft->cell);
-    if (known != NULL && draft->has_base) { /* what is not written anew is still there, or in what that stands on */
+    if (known != NULL && !draft->is_whole) { /* what is not written anew is still there, or in what that stands on */
         leave(known);
         merge(known, draft);
         free_shard(draft);

@@ -2,7 +2,9 @@
  *
  * Of a delayed shard only those chunks are here that were written since: the others are in the stored object that was
  * there when it was first written to, which must not be replaced meanwhile. A shard that was written as a whole needs
- * no other. What a call writes is a draft until all ranks have agreed on the call; then it takes its place.
+ * no other; but of one at the edge, which reaches beyond the array, another job may meanwhile write what is beyond,
+ * or cut off what is not: it stands on what was there, or was not, in any case. What a call writes is a draft until
+ * all ranks have agreed on the call; then it takes its place.
  *
  * Chunks are as they will be stored. They are reserved from a budget of their own, in which the cache gives way to
  * them, and do not give way themselves: whoever wants room has the oldest shards written first.
@@ -19,6 +21,7 @@ typedef struct pp_delayed pp_delayed;
 
 typedef struct pp_delayed_shard {
     int64_t array; /* number of its handle */
+    bool is_whole; /* a draft of all its elements: nothing that was delayed before counts */
     bool has_base; /* chunks that are not here are those of the stored object of this version */
     uint64_t base; /* 0: there is no object */
     uint64_t made; /* or of this one; 0: of none */

@@ -167,16 +167,41 @@ static void keep(const pp_shard_build *build, const pp_transfer_context *context
         pp_cache_put(context->cache, &draft, chunk, encoded.data, encoded.bytes);
 }
 
+static bool is_at_edge(const pp_tiling *tiling, int64_t shard)
+{
+    pp_box inside;
+    pp_tiling_shard_box(tiling, shard, &inside);
+    return pp_box_element_count(&inside) < pp_grid_cell_elements(&tiling->shards);
+}
+
+static parapet_status read_version(const pp_transfer_context *context, int64_t shard, uint64_t *version)
+{
+    char *key = NULL;
+    parapet_status status = pp_layout_key(context->layout, context->path, shard, &key);
+    if (status == PARAPET_OK)
+        status = pp_store_version(context->store, key, version);
+    pp_free(key);
+    return status;
+}
+
+/* What a draft stands on. */
+static parapet_status find_base(const pp_shard_build *build, const pp_transfer_context *context,
+                                pp_delayed_shard *draft)
+{
+    draft->is_whole = !build->is_old_open;
+    draft->has_base = build->is_old_open || is_at_edge(&context->layout->tiling, build->number);
+    if (draft->has_base && draft->is_whole)
+        return read_version(context, build->number, &draft->base);
+    draft->base = build->old.reader != NULL ? build->old.reader->version : 0;
+    return PARAPET_OK;
+}
+
 parapet_status pp_shard_build_delay(pp_shard_build *build, const pp_transfer_context *context, int64_t new_count)
 {
     pp_delayed_place place = pp_transfer_delayed_place(context, build->number);
     parapet_status status = pp_delayed_draft(&place, context->layout->tiling.chunks.cell_count, new_count,
                                              pp_chain_encoded_bound(context->layout->chain), &build->delay);
-    if (build->delay != NULL) {
-        build->delay->has_base = build->is_old_open;
-        build->delay->base = build->old.reader != NULL ? build->old.reader->version : 0;
-    }
-    return status;
+    return status == PARAPET_OK && build->delay != NULL ? find_base(build, context, build->delay) : status;
 }
 
 parapet_status pp_shard_build_append(pp_shard_build *build, const pp_transfer_context *context, int64_t chunk,

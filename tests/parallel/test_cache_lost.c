@@ -197,6 +197,51 @@ static void end_beside(void)
     }
 }
 
+/* ---- The last shard, of which the array has a half ---- */
+
+static void resize(int64_t length)
+{
+    (void)LAUNCH_OK(&run, parapet_array_resize(others, &length));
+}
+
+/* Whoever wrote all that there was of it has not written what another job adds. */
+static void grow_and_write(bool is_stored)
+{
+    if (is_stored) {
+        write_right(array, 0, LENGTH, 1);
+        (void)LAUNCH_OK(&run, parapet_array_flush(array));
+    }
+    write_right(array, 2 * SHARD, LENGTH, 2);
+    note_range(2 * SHARD, LENGTH, is_stored);
+    read_right(others, LENGTH);
+    resize(LONGER);
+    write_right(others, LENGTH, LONGER, 3);
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+    read_right(others, LONGER);
+    write_right(array, 2 * SHARD, LONGER, 4); /* all that there is now */
+    (void)LAUNCH_OK(&run, parapet_array_flush(array));
+    read_right(others, LONGER);
+}
+
+static void grow_absent(void)
+{
+    grow_and_write(false);
+}
+
+static void grow_stored(void)
+{
+    grow_and_write(true);
+}
+
+/* Nobody has written what was added: nothing is in the way. */
+static void grow_only(void)
+{
+    write_right(array, 2 * SHARD, LENGTH, 2);
+    resize(LONGER);
+    (void)LAUNCH_OK(&run, parapet_array_flush(array));
+    read_right(others, LONGER);
+}
+
 /* ---- All of it ---- */
 
 static void run_case(uint64_t seed, const char *name, void (*body)(void))
@@ -213,5 +258,8 @@ int main(int argc, char **argv)
 {
     launch_start(&run, &argc, &argv, MPI_THREAD_MULTIPLE);
     run_case(61, "ended", end_beside);
+    run_case(62, "grown", grow_absent);
+    run_case(63, "grown_stored", grow_stored);
+    run_case(64, "grown_only", grow_only);
     return launch_finish(&run);
 }
