@@ -26,9 +26,11 @@ void pp_array_free(parapet_array *array)
 {
     if (array == NULL)
         return;
-    pp_cache_forget(array->store->cache, array->cache_number);
-    pp_delayed_forget(array->store->delayed, array->cache_number);
-    pp_unflushed_remove(&array->store->unflushed, array);
+    if (array->cache_number != 0) { /* else a thread that reads locally may have it, beside a call of all ranks */
+        pp_cache_forget(array->store->cache, array->cache_number);
+        pp_delayed_forget(array->store->delayed, array->cache_number);
+        pp_unflushed_remove(&array->store->unflushed, array);
+    }
     pp_array_forget(array);
     pp_guard_free(array->guard);
     pp_free(array->path);
@@ -50,7 +52,7 @@ static parapet_status build_handle(parapet_array **array, parapet_store *store, 
     if (status != PARAPET_OK)
         return status;
     (*array)->store = store;
-    (*array)->cache_number = ++store->handles_made;
+    (*array)->cache_number = atomic_fetch_add(&store->handles_made, 1) + 1;
     if ((status = pp_guard_build(&(*array)->guard)) != PARAPET_OK)
         return status;
     return pp_path_normalize(path, &(*array)->path);

@@ -182,6 +182,8 @@ static parapet_status load_stored(const parapet_array *array, parapet_array **st
 {
     const char *path = array->path;
     parapet_status status = pp_arrays_build(stored, array->store, &path, 1);
+    if (*stored != NULL)
+        (*stored)->cache_number = 0;
     if (status == PARAPET_OK)
         status = pp_array_load(*stored);
     if (status == PARAPET_ERR_NOT_FOUND || status == PARAPET_ERR_ARGUMENT)

@@ -42,10 +42,10 @@ struct parapet_store {
     pp_delayed *delayed;    /* shards that are written later; NULL: all are written at once */
     pp_budget cache_budget; /* of both, if there is the latter */
     pp_unflushed unflushed;
-    int64_t handles_made;       /* of arrays, so far */
-    bool uses_records;          /* in place of locks; equal on all ranks */
-    char lock_source[96];       /* why */
-    int64_t least_memory_bytes; /* the smallest memory_bytes of all ranks */
+    _Atomic(int64_t) handles_made; /* of arrays, so far */
+    bool uses_records;             /* in place of locks; equal on all ranks */
+    char lock_source[96];          /* why */
+    int64_t least_memory_bytes;    /* the smallest memory_bytes of all ranks */
 };
 
 #endif

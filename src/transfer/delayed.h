@@ -10,7 +10,7 @@
  * them, and do not give way themselves: whoever wants room has the oldest shards written first.
  *
  * A shard is known by its position: its number changes when the array grows. Only drafts are used from several
- * threads, each from one of them. */
+ * threads, each from one of them; all else belongs to calls of all ranks, and no local read comes near it. */
 #ifndef PARAPET_TRANSFER_DELAYED_H
 #define PARAPET_TRANSFER_DELAYED_H
 

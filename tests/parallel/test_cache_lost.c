@@ -1,5 +1,7 @@
 /* Write-back: what another job does to an array that has not been flushed is found out, and costs nothing else than
  * what this job has left for later of the shards that the other one has changed. */
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -197,6 +199,44 @@ static void end_beside(void)
     }
 }
 
+/* ---- Local reads of another array, in a thread ---- */
+
+static atomic_bool is_over;
+
+/* The handle is older than what is stored, so that each read looks at that with a handle of its own. */
+static void *read_locally(void *aged)
+{
+    int64_t start = 0, count = 1, reads = 0;
+    int32_t value;
+    parapet_part part = part_of(&start, &count, &value);
+    while (!atomic_load(&is_over) && parapet_array_read_local(aged, &part, 1) == PARAPET_OK)
+        reads++;
+    return aged;
+}
+
+static void read_beside(void)
+{
+    parapet_array *aged = NULL, *known = NULL;
+    pthread_t thread;
+    int32_t i;
+    atomic_store(&is_over, false);
+    if (!create_array("b", &aged, &known))
+        return;
+    (void)LAUNCH_OK(&run, parapet_array_attribute_set(known, "a", "1"));
+    launch_expect(&run, pthread_create(&thread, NULL, read_locally, aged) == 0, "a thread");
+    for (i = 0; i < 40; i++) {
+        write_right(array, 0, LENGTH, i);
+        write_right(array, 1, 3, -i);
+        read_right(array, LENGTH);
+        if (i % 8 == 7)
+            (void)LAUNCH_OK(&run, parapet_array_flush(array));
+    }
+    atomic_store(&is_over, true);
+    launch_expect(&run, pthread_join(thread, NULL) == 0, "its end");
+    (void)LAUNCH_OK(&run, parapet_array_close(&aged));
+    (void)LAUNCH_OK(&run, parapet_array_close(&known));
+}
+
 /* ---- The last shard, of which the array has a half ---- */
 
 static void resize(int64_t length)
@@ -261,5 +301,6 @@ int main(int argc, char **argv)
     run_case(62, "grown", grow_absent);
     run_case(63, "grown_stored", grow_stored);
     run_case(64, "grown_only", grow_only);
+    run_case(65, "local", read_beside);
     return launch_finish(&run);
 }
