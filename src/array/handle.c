@@ -19,6 +19,7 @@ void pp_array_forget(parapet_array *array)
                              .path = array->path,
                              .guard = array->guard,
                              .cache_number = array->cache_number,
+                             .is_cut = array->is_cut,
                              .is_apart = array->is_apart};
 }
 

@@ -196,12 +196,13 @@ static parapet_status share_arrays(batch *all, bool may_wait, int64_t *is_ready)
     return status;
 }
 
-static parapet_status make_ready(parapet_array *array)
+/* A flush writes what there is still room for, and then tells: see flush_batch. */
+static parapet_status make_ready(parapet_array *array, bool flushes)
 {
     pp_array_document before = array->document; /* its shape only */
     parapet_status status = array->is_apart ? PARAPET_OK : pp_array_refresh(array);
     int d;
-    for (d = 0; d < before.ndim && status == PARAPET_OK; d++)
+    for (d = 0; d < before.ndim && status == PARAPET_OK && !flushes; d++)
         if (array->document.shape[d] < before.shape[d])
             status =
                 pp_fail(PARAPET_ERR_STALE, "another job has made it smaller since it was opened; close it and open "
@@ -220,7 +221,7 @@ static parapet_status ready_arrays(void *subject, const void *argument)
     pp_holds_release(all->holds, all->path_count);
     status = pp_holds_take(all->holds, &wish);
     for (i = 0; i < all->count && status == PARAPET_OK; i++)
-        if ((status = make_ready(all->list[i].array)) != PARAPET_OK && i > 0)
+        if ((status = make_ready(all->list[i].array, all->flushes)) != PARAPET_OK && i > 0)
             status = pp_fail_within(status, "array \"%s\"", all->list[i].array->path);
     return status == PARAPET_OK ? pp_holds_share(all->holds, all->path_count) : status;
 }
@@ -425,6 +426,20 @@ static bool is_twin(const parapet_array *array, const void *context)
 
 static parapet_status flush_chosen(parapet_store *store, const pp_unflushed_choice *choice, bool all);
 
+/* Whether more was delayed of an array than it has room for now, which is told until it is closed. */
+static parapet_status check_uncut(const batch *all)
+{
+    int i;
+    for (i = 0; i < all->count; i++)
+        if (all->list[i].array->is_cut)
+            return pp_fail(
+                PARAPET_ERR_STALE,
+                "another job has made array \"%s\" smaller, and what was not flushed of the shards that it "
+                "has cut is lost; close it and open it again",
+                all->list[i].array->path);
+    return PARAPET_OK;
+}
+
 /* [collective] Flushes what must be flushed before the call, for which the arrays are held in turn: other handles of
  * the same arrays; and, if a server has no room for such a call as the last one, the oldest of what it has. That may
  * fail: then this call finds no room, and writes at once. */
@@ -441,7 +456,7 @@ static parapet_status flush_before(batch *all, bool needs_room, int64_t *is_held
     *is_held = 0;
     if ((status = flush_chosen(store, &twins, true)) == PARAPET_OK && needs_room)
         (void)flush_chosen(store, &(pp_unflushed_choice){0}, false);
-    return status;
+    return status == PARAPET_OK ? check_uncut(all) : status; /* its parts were those of a larger array */
 }
 
 /* [collective] Starts the call: all ranks bring the same arrays, and none has a reason to refuse. Where arrays have
@@ -684,6 +699,8 @@ static parapet_status flush_batch(batch *all)
     pp_staged staged = {0};
     parapet_status status = stage_batch(all, &staged);
     if (status == PARAPET_OK && (status = publish_staged(all, &staged)) == PARAPET_OK)
+        pp_failure_take(&all->left_out, check_uncut(all));
+    if (status == PARAPET_OK)
         status = pp_comm_agree(all->store->comm, "flushing", pp_failure_put(&all->left_out));
     pp_staged_clear(&staged);
     return status;

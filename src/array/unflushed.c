@@ -27,7 +27,7 @@ parapet_status pp_unflushed_reserve(pp_unflushed *marks, int more)
     return status;
 }
 
-static bool has(const pp_unflushed *marks, const parapet_array *array)
+bool pp_unflushed_has(const pp_unflushed *marks, const parapet_array *array)
 {
     int i;
     for (i = 0; i < marks->count; i++)
@@ -39,7 +39,7 @@ static bool has(const pp_unflushed *marks, const parapet_array *array)
 void pp_unflushed_add(pp_unflushed *marks, parapet_array *array)
 {
     (void)pthread_mutex_lock(&marks->mutex);
-    if (!has(marks, array))
+    if (!pp_unflushed_has(marks, array))
         marks->arrays[marks->count++] = array;
     (void)pthread_mutex_unlock(&marks->mutex);
 }
@@ -80,4 +80,23 @@ int pp_unflushed_list(const pp_unflushed *marks, const pp_unflushed_choice *choi
         count++;
     }
     return count;
+}
+
+void pp_unflushed_note_shape(parapet_array *array, const int64_t *shape)
+{
+    const pp_grid *shards = &array->layout.tiling.shards;
+    int64_t cells[PARAPET_MAX_NDIM];
+    bool is_smaller = false;
+    int d;
+    if (!pp_unflushed_has(&array->store->unflushed, array))
+        return;
+    for (d = 0; d < shards->ndim; d++) {
+        bool is_cut = shape[d] < shards->shape[d];
+        cells[d] = is_cut ? shape[d] / shards->cell_shape[d] : INT64_MAX;
+        is_smaller |= is_cut;
+    }
+    if (!is_smaller)
+        return;
+    array->is_cut = true;
+    pp_delayed_cut(array->store->delayed, array->cache_number, cells);
 }

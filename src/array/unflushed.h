@@ -26,6 +26,13 @@ parapet_status pp_unflushed_reserve(pp_unflushed *marks, int more);
 void pp_unflushed_add(pp_unflushed *marks, parapet_array *array);
 void pp_unflushed_remove(pp_unflushed *marks, const parapet_array *array);
 
+/* Only for calls of all ranks, which alone change marks. */
+bool pp_unflushed_has(const pp_unflushed *marks, const parapet_array *array);
+
+/* The array is about to have this shape. If another job has made it smaller, what is delayed of shards that this has
+ * cut, or cut off, is dropped, and the handle remembers it. */
+void pp_unflushed_note_shape(parapet_array *array, const int64_t *shape);
+
 /* Some of the arrays that have marks, in the order of their marks: the same on all ranks. */
 typedef struct pp_unflushed_choice {
     bool (*has)(const parapet_array *array, const void *context); /* NULL: all */

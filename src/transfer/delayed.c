@@ -298,6 +298,25 @@ void pp_delayed_forget(pp_delayed *delayed, int64_t array)
     }
 }
 
+static bool is_inside(const pp_delayed_shard *one, const int64_t *cells)
+{
+    int d;
+    for (d = 0; d < one->ndim; d++)
+        if (one->cell[d] >= cells[d])
+            return false;
+    return true;
+}
+
+void pp_delayed_cut(pp_delayed *delayed, int64_t array, const int64_t *cells)
+{
+    pp_delayed_shard *one, *newer;
+    for (one = delayed->oldest; one != NULL; one = newer) {
+        newer = one->newer;
+        if (one->array == array && !is_inside(one, cells))
+            drop(one);
+    }
+}
+
 bool pp_delayed_is_crowded(const pp_delayed *delayed)
 {
     return delayed != NULL && delayed->oldest != NULL &&
@@ -314,21 +333,12 @@ void pp_delayed_choose(pp_delayed *delayed, bool all)
     }
 }
 
-static bool is_inside(const pp_delayed_shard *one, const pp_grid *shards)
-{
-    int d;
-    for (d = 0; d < one->ndim; d++)
-        if (one->cell[d] >= shards->cells[d])
-            return false;
-    return true;
-}
-
 size_t pp_delayed_list(const pp_delayed *delayed, int64_t array, const pp_grid *shards, int64_t *numbers)
 {
     const pp_delayed_shard *one;
     size_t count = 0;
     for (one = delayed->oldest; one != NULL; one = one->newer) {
-        if (!one->is_due || one->array != array || !is_inside(one, shards))
+        if (!one->is_due || one->array != array || !is_inside(one, shards->cells))
             continue;
         if (numbers != NULL)
             numbers[count] = pp_grid_cell_number(shards, one->cell);

@@ -93,6 +93,9 @@ bool pp_delayed_fits(pp_delayed_shard *shard, uint64_t version);
 /* Forgets all of an array. */
 void pp_delayed_forget(pp_delayed *delayed, int64_t array); /* takes NULL */
 
+/* Forgets those shards of an array that have no place in so many cells. */
+void pp_delayed_cut(pp_delayed *delayed, int64_t array, const int64_t *cells);
+
 /* Whether the next call, if it wants as much as the last one, finds too little room. */
 bool pp_delayed_is_crowded(const pp_delayed *delayed); /* takes NULL */
 

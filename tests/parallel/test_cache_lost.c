@@ -282,6 +282,37 @@ static void grow_only(void)
     read_right(others, LONGER);
 }
 
+/* ---- An array that another job makes smaller ---- */
+
+static void cut_off(void)
+{
+    int64_t cut = SHARD + 2;
+    write_right(array, 2, 6, 1);
+    (void)LAUNCH_OK(&run, write_range(array, SHARD, 2 * SHARD, 2));
+    (void)LAUNCH_OK(&run, write_range(array, 2 * SHARD, LENGTH, 3));
+    resize(cut);
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+    read_right(others, cut); /* what is still inside is written */
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+    expect_stale(LAUNCH_AGREED(&run, parapet_store_flush(store)));
+    resize(LENGTH);
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+    read_right(others, LENGTH); /* and nothing of the rest comes back */
+    give_up();
+}
+
+/* The same, where a write is told first. */
+static void cut_off_written(void)
+{
+    (void)LAUNCH_OK(&run, write_range(array, 2 * SHARD, LENGTH, 3));
+    resize(SHARD);
+    expect_stale(LAUNCH_AGREED(&run, write_range(array, 0, 1, 4)));
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+    expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+    resize(LENGTH);
+    give_up();
+}
+
 /* ---- All of it ---- */
 
 static void run_case(uint64_t seed, const char *name, void (*body)(void))
@@ -302,5 +333,7 @@ int main(int argc, char **argv)
     run_case(63, "grown_stored", grow_stored);
     run_case(64, "grown_only", grow_only);
     run_case(65, "local", read_beside);
+    run_case(66, "cut", cut_off);
+    run_case(67, "cut_written", cut_off_written);
     return launch_finish(&run);
 }
