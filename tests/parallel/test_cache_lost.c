@@ -313,6 +313,44 @@ static void cut_off_written(void)
     give_up();
 }
 
+/* ---- Several arrays that are closed together ---- */
+
+static void close_together(bool is_removed)
+{
+    parapet_array *arrays[3] = {NULL}, *known[3] = {NULL};
+    static const char *const paths[] = {"x", "y", "z"};
+    int i;
+    for (i = 0; i < 3; i++)
+        if (!create_array(paths[i], &arrays[i], &known[i]))
+            return;
+    for (i = 0; i < 3; i++)
+        (void)LAUNCH_OK(&run, write_range(arrays[i], 0, LENGTH, 5));
+    note_range(0, LENGTH, 5);
+    if (is_removed) {
+        (void)LAUNCH_OK(&run, parapet_array_close(&known[1]));
+        (void)LAUNCH_OK(&run, parapet_store_remove(other, "y", 0, 0, NULL, NULL));
+        expect_stale(LAUNCH_AGREED(&run, parapet_arrays_close(arrays, 3)));
+        launch_expect(&run, strstr(parapet_error_message(), "the closed array \"y\"") != NULL,
+                      parapet_error_message());
+    } else {
+        (void)LAUNCH_OK(&run, parapet_arrays_close(arrays, 3));
+    }
+    for (i = 0; i < 3; i++)
+        if (known[i] != NULL)
+            read_right(known[i], LENGTH);
+    (void)LAUNCH_OK(&run, parapet_arrays_close(known, 3));
+}
+
+static void close_sound(void)
+{
+    close_together(false);
+}
+
+static void close_one_removed(void)
+{
+    close_together(true);
+}
+
 /* ---- All of it ---- */
 
 static void run_case(uint64_t seed, const char *name, void (*body)(void))
@@ -335,5 +373,7 @@ int main(int argc, char **argv)
     run_case(65, "local", read_beside);
     run_case(66, "cut", cut_off);
     run_case(67, "cut_written", cut_off_written);
+    run_case(68, "closed", close_sound);
+    run_case(69, "closed_removed", close_one_removed);
     return launch_finish(&run);
 }
