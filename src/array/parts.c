@@ -75,7 +75,8 @@ static parapet_status check_listed(const batch *all, int i)
         return pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" belong to different stores", array->path,
                        all->list[0].array->path);
     for (j = 0; j < i; j++)
-        if (all->list[j].array == array)
+        if (all->list[j].array == array ||
+            (all->direction == PP_WRITING && strcmp(all->list[j].array->path, array->path) == 0))
             return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" is in the list twice", array->path);
     return PARAPET_OK;
 }
@@ -411,17 +412,15 @@ static parapet_status begin_with_others(const batch *all, int64_t least, uint64_
     return pp_epochs_renew(all->store, all->direction, all->list, all->count);
 }
 
-/* Another handle of an array of the call. */
+/* Another handle of an array of the call; it may be in the list as well. */
 static bool is_twin(const parapet_array *array, const void *context)
 {
     const batch *all = context;
-    bool has_path = false, is_itself = false;
     int i;
-    for (i = 0; i < all->count; i++) {
-        has_path |= strcmp(all->list[i].array->path, array->path) == 0;
-        is_itself |= all->list[i].array == array;
-    }
-    return has_path && !is_itself;
+    for (i = 0; i < all->count; i++)
+        if (all->list[i].array != array && strcmp(all->list[i].array->path, array->path) == 0)
+            return true;
+    return false;
 }
 
 static parapet_status flush_chosen(parapet_store *store, const pp_unflushed_choice *choice, bool all);

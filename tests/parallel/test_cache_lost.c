@@ -351,6 +351,27 @@ static void close_one_removed(void)
     close_together(true);
 }
 
+/* ---- Two handles of one array in one list ---- */
+
+static void list_twice(void)
+{
+    int64_t start = 0, count = 2;
+    int32_t found[2][2] = {{0}};
+    parapet_part parts[2] = {part_of(&start, &count, found[0]), part_of(&start, &count, found[1])};
+    parapet_array *second = NULL;
+    parapet_array_parts list[2];
+    (void)LAUNCH_OK(&run, parapet_array_open(&second, store, "a"));
+    write_right(array, 0, LENGTH, 6);
+    list[0] = (parapet_array_parts){.array = array, .parts = &parts[0], .part_count = 1};
+    list[1] = (parapet_array_parts){.array = second, .parts = &parts[1], .part_count = 1};
+    (void)LAUNCH_OK(&run, parapet_arrays_read(list, 2));
+    launch_expect(&run, found[0][1] == 6 && found[1][1] == 6, "what was written, through both handles");
+    list[0].part_count = list[1].part_count = run.rank == 0;
+    launch_expect(&run, LAUNCH_AGREED(&run, parapet_arrays_write(list, 2)) == PARAPET_ERR_ARGUMENT, "a refusal");
+    launch_expect(&run, strstr(parapet_error_message(), "twice") != NULL, parapet_error_message());
+    (void)LAUNCH_OK(&run, parapet_array_close(&second));
+}
+
 /* ---- All of it ---- */
 
 static void run_case(uint64_t seed, const char *name, void (*body)(void))
@@ -375,5 +396,6 @@ int main(int argc, char **argv)
     run_case(67, "cut_written", cut_off_written);
     run_case(68, "closed", close_sound);
     run_case(69, "closed_removed", close_one_removed);
+    run_case(70, "listed", list_twice);
     return launch_finish(&run);
 }
