@@ -328,7 +328,7 @@ void pp_delayed_choose(pp_delayed *delayed, bool all)
     size_t room = delayed->limit_bytes - delayed->bytes;
     pp_delayed_shard *one;
     for (one = delayed->oldest; one != NULL; one = one->newer) {
-        one->is_due = all || room < delayed->wanted_bytes;
+        one->is_due = all || (room < delayed->wanted_bytes && !one->is_stuck);
         room += one->is_due ? one->reserved_bytes : 0;
     }
 }

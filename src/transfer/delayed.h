@@ -26,6 +26,7 @@ typedef struct pp_delayed_shard {
     uint64_t base; /* 0: there is no object */
     uint64_t made; /* or of this one; 0: of none */
     bool is_due;   /* chosen to be written */
+    bool is_stuck; /* another job has written it: it cannot make room */
     int64_t chunk_count;
     pp_kept_chunk **chunks; /* NULL: it is not here; no bytes: it is here, and not stored */
     size_t reserved_bytes;  /* by all of it */

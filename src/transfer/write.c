@@ -7,6 +7,7 @@
 typedef struct write_transfer {
     pp_transfer head;
     pp_staged *staged;
+    size_t others; /* that were staged before, of other arrays */
 } write_transfer;
 
 static parapet_status store_item(pp_transfer *transfer, int worker, pp_transfer_item *head)
@@ -40,9 +41,10 @@ static parapet_status check_writable(const pp_layout *layout)
 /* Of lists before this one, whose notes are taken when all is published. */
 static size_t count_staged(const pp_transfer *transfer, int target)
 {
-    const pp_staged *staged = ((const write_transfer *)transfer)->staged;
+    const write_transfer *self = (const write_transfer *)transfer;
+    const pp_staged *staged = self->staged;
     size_t i, count = 0;
-    for (i = 0; i < staged->count; i++)
+    for (i = self->others; i < staged->count; i++)
         count += staged->notes[i].target == target;
     return count;
 }
@@ -160,6 +162,8 @@ static parapet_status leave_out_stale(const pp_transfer_context *context, int64_
     for (i = 0; i < *count && status == PARAPET_OK; i++) {
         status = pp_shard_check_delayed(context, numbers[i]);
         if (status == PARAPET_ERR_STALE) {
+            pp_delayed_place place = pp_transfer_delayed_place(context, numbers[i]);
+            pp_delayed_find(&place)->is_stuck = true;
             pp_failure_take(left_out, status);
             status = PARAPET_OK;
         } else {
@@ -174,7 +178,8 @@ static parapet_status stage_numbers(const pp_transfer_array *array, const int64_
                                     pp_staged *staged)
 {
     pp_session session;
-    write_transfer self = {.head = {.operations = &writing, .session = &session}, .staged = staged};
+    write_transfer self = {
+        .head = {.operations = &writing, .session = &session}, .staged = staged, .others = staged->count};
     return pp_transfer_run(&self.head, pp_session_build_again(&session, array, numbers, count));
 }
 
