@@ -32,6 +32,7 @@ typedef struct batch {
     pp_direction direction;
     pp_team team;
     bool flushes;        /* what is delayed is written, and nothing else */
+    bool is_flushed;     /* all of it but what is left out */
     pp_failure left_out; /* why some of that is not */
     const char **paths;  /* of those arrays that others know of, which are held while they are written */
     int path_count;
@@ -699,29 +700,46 @@ static parapet_status flush_batch(batch *all)
     parapet_status status = stage_batch(all, &staged);
     if (status == PARAPET_OK && (status = publish_staged(all, &staged)) == PARAPET_OK)
         pp_failure_take(&all->left_out, check_uncut(all));
-    if (status == PARAPET_OK)
+    all->is_flushed = status == PARAPET_OK;
+    if (all->is_flushed)
         status = pp_comm_agree(all->store->comm, "flushing", pp_failure_put(&all->left_out));
     pp_staged_clear(&staged);
     return status;
 }
 
-/* [collective] All of what is delayed of these arrays, or as much as servers need room for. mine is the status of
- * this rank so far; where it is a failure, arrays may be NULL. */
-static parapet_status flush_arrays(parapet_store *store, parapet_array *const *arrays, int count, bool all,
-                                   parapet_status mine)
+/* [collective] */
+static parapet_status flush_once(parapet_store *store, parapet_array *const *arrays, int count, parapet_status mine,
+                                 bool *is_flushed)
 {
     batch flushed = {.direction = PP_WRITING, .store = store, .flushes = true};
     parapet_array_parts *list = NULL;
     parapet_status status = mine;
     if (status == PARAPET_OK && (status = pp_allocate_array(&list, (size_t)count, sizeof list[0])) == PARAPET_OK)
         status = list_flushed(&flushed, arrays, count, list);
-    pp_delayed_choose(store->delayed, all);
     if ((status = hold_batch(&flushed, status)) == PARAPET_OK)
         status = flush_batch(&flushed);
     if (status != PARAPET_OK)
         status = pp_fail_within(status, "cannot flush array \"%s\"", arrays != NULL ? arrays[0]->path : "");
+    *is_flushed = flushed.is_flushed;
     clear_batch(&flushed);
     pp_free(list);
+    return status;
+}
+
+/* How often another job may come in between where a flush has looked and where it publishes. */
+#define FLUSHES_MOST 3
+
+/* [collective] All of what is delayed of these arrays, or as much as servers need room for. mine is the status of
+ * this rank so far; where it is a failure, arrays may be NULL. PARAPET_ERR_STALE: the rest is written, as a rule. */
+static parapet_status flush_arrays(parapet_store *store, parapet_array *const *arrays, int count, bool all,
+                                   parapet_status mine)
+{
+    parapet_status status = PARAPET_ERR_STALE;
+    bool is_flushed = false;
+    int i;
+    pp_delayed_choose(store->delayed, all);
+    for (i = 0; i < FLUSHES_MOST && status == PARAPET_ERR_STALE && !is_flushed; i++)
+        status = flush_once(store, arrays, count, mine, &is_flushed);
     return status;
 }
 
