@@ -5,7 +5,7 @@
 #include "array/array_handle.h"
 #include "array/attributes.h"
 #include "array/document.h"
-#include "array/spec.h"
+#include "plan/shapes.h"
 
 static parapet_status name_dimension(const parapet_array_spec *spec, int d, char **name)
 {

@@ -3,9 +3,9 @@
 
 #include "array/attributes.h"
 #include "array/document.h"
-#include "array/spec.h"
 #include "base/checked.h"
 #include "copy/copy.h"
+#include "plan/shapes.h"
 
 /* How an array is cut, in the order of the target's dimensions. */
 typedef struct cut {

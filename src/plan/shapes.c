@@ -1,6 +1,7 @@
+#include "plan/shapes.h"
+
 #include <string.h>
 
-#include "array/spec.h"
 #include "base/checked.h"
 
 /* A chunk of about 1 MiB compresses well, is fetched in one request near the disk's full speed (256 KiB would

@@ -1,7 +1,7 @@
 /* Default chunk and shard shapes: a pure function of shape, element size and what was given. */
 #include "support.h"
 
-#include "array/spec.h"
+#include "plan/shapes.h"
 
 #define CHUNK_MOST (INT64_C(1) << 20)
 #define SHARD_MOST (INT64_C(256) << 20)
@@ -68,7 +68,7 @@ static void choose_shape(test_random *random, int ndim, int64_t *shape)
     }
 }
 
-static void test_defaults__chunks_and_shards_keep_their_promises(void **state)
+static void test_shapes__chunks_and_shards_keep_their_promises(void **state)
 {
     static const size_t element_sizes[] = {1, 2, 4, 8, 16, 100, 3 << 20};
     test_random random = test_random_start();
@@ -85,7 +85,7 @@ static void test_defaults__chunks_and_shards_keep_their_promises(void **state)
     }
 }
 
-static void test_defaults__chunks_are_not_needlessly_small(void **state)
+static void test_shapes__chunks_are_not_needlessly_small(void **state)
 {
     test_random random = test_random_start();
     int round;
@@ -102,7 +102,7 @@ static void test_defaults__chunks_are_not_needlessly_small(void **state)
     }
 }
 
-static void test_defaults__of_well_known_arrays(void **state)
+static void test_shapes__of_well_known_arrays(void **state)
 {
     parapet_array_spec cube = {.ndim = 3, .shape = (int64_t[]){1024, 1024, 1024}};
     parapet_array_spec series = {.ndim = 1, .shape = (int64_t[]){1 << 30}};
@@ -120,7 +120,7 @@ static void test_defaults__of_well_known_arrays(void **state)
     assert_shape(2, chosen.shards, (int64_t[]){100, 200});
 }
 
-static void test_defaults__depend_on_nothing_else(void **state)
+static void test_shapes__depend_on_nothing_else(void **state)
 {
     parapet_array_spec plain = {.ndim = 3, .shape = (int64_t[]){999, 1000, 1001}};
     parapet_array_spec dressed = plain;
@@ -136,7 +136,7 @@ static void test_defaults__depend_on_nothing_else(void **state)
     assert_memory_equal(&first, &second, sizeof first);
 }
 
-static void test_defaults__give_the_servers_expected_their_shards(void **state)
+static void test_shapes__give_the_servers_expected_their_shards(void **state)
 {
     parapet_array_spec spec = {.ndim = 3, .shape = (int64_t[]){1024, 1024, 1024}};
     int64_t servers, chunk_count, before = 0;
@@ -155,7 +155,7 @@ static void test_defaults__give_the_servers_expected_their_shards(void **state)
 }
 
 /* 16 GiB: 16 shards to a server while they have 8 MiB, and one to a server beyond. */
-static void test_defaults__aim_at_16_shards_to_a_server_but_not_at_small_ones(void **state)
+static void test_shapes__aim_at_16_shards_to_a_server_but_not_at_small_ones(void **state)
 {
     parapet_array_spec spec = {.ndim = 3, .shape = (int64_t[]){1024, 1024, 2048}};
     int64_t servers;
@@ -172,7 +172,7 @@ static void test_defaults__aim_at_16_shards_to_a_server_but_not_at_small_ones(vo
 }
 
 /* Large chunks: no shard has fewer than 4 of them because of it. */
-static void test_defaults__aim_at_no_shard_of_less_than_4_chunks(void **state)
+static void test_shapes__aim_at_no_shard_of_less_than_4_chunks(void **state)
 {
     parapet_array_spec spec = {
         .ndim = 1, .shape = (int64_t[]){INT64_C(1) << 24}, .chunks = (int64_t[]){INT64_C(1) << 20}};
@@ -184,7 +184,7 @@ static void test_defaults__aim_at_no_shard_of_less_than_4_chunks(void **state)
     assert_int_equal(chosen.shards[0], INT64_C(1) << 20);
 }
 
-static void test_defaults__take_given_shapes_as_they_are(void **state)
+static void test_shapes__take_given_shapes_as_they_are(void **state)
 {
     parapet_array_spec spec = {
         .ndim = 2, .shape = (int64_t[]){100, 100}, .chunks = (int64_t[]){7, 300}, .shards = (int64_t[]){21, 600}};
@@ -202,7 +202,7 @@ static void test_defaults__take_given_shapes_as_they_are(void **state)
     assert_shape(2, chosen.shards, spec.chunks);
 }
 
-static void test_defaults__an_entry_of_zero_is_the_whole_dimension(void **state)
+static void test_shapes__an_entry_of_zero_is_the_whole_dimension(void **state)
 {
     parapet_array_spec spec = {
         .ndim = 3, .shape = (int64_t[]){100, 10, 0}, .chunks = (int64_t[]){30, 0, 0}, .shards = (int64_t[]){0, 0, 0}};
@@ -213,7 +213,7 @@ static void test_defaults__an_entry_of_zero_is_the_whole_dimension(void **state)
     assert_shape(3, chosen.shards, (int64_t[]){120, 10, 1});
 }
 
-static void test_defaults__refuse_shapes_that_cannot_be(void **state)
+static void test_shapes__refuse_shapes_that_cannot_be(void **state)
 {
     parapet_array_spec spec = {.ndim = 2, .shape = (int64_t[]){100, 100}, .chunks = (int64_t[]){10, -1}};
     int64_t chunks[2], shards[2];
@@ -228,7 +228,7 @@ static void test_defaults__refuse_shapes_that_cannot_be(void **state)
                  "shards[1] is 20, which is not a multiple of chunks[1], 7");
 }
 
-static void test_defaults__chunks_divide_given_shards(void **state)
+static void test_shapes__chunks_divide_given_shards(void **state)
 {
     test_random random = test_random_start();
     int round;
@@ -250,7 +250,7 @@ static void test_defaults__chunks_divide_given_shards(void **state)
     }
 }
 
-static void test_defaults__of_huge_prime_shards_are_found_at_once(void **state)
+static void test_shapes__of_huge_prime_shards_are_found_at_once(void **state)
 {
     parapet_array_spec spec = {
         .ndim = 2, .shape = (int64_t[]){10, 10}, .shards = (int64_t[]){(INT64_C(1) << 61) - 1, 2}};
@@ -260,7 +260,7 @@ static void test_defaults__of_huge_prime_shards_are_found_at_once(void **state)
     assert_shape(2, chosen.chunks, (int64_t[]){1, 2});
 }
 
-static void test_defaults__of_prime_and_empty_dimensions_are_sound(void **state)
+static void test_shapes__of_prime_and_empty_dimensions_are_sound(void **state)
 {
     static const int64_t primes[][2] = {{999983, 7}, {2, 15485863}, {104729, 104729}, {1, 1}, {0, 999983}, {0, 0}};
     size_t i;
@@ -273,14 +273,14 @@ static void test_defaults__of_prime_and_empty_dimensions_are_sound(void **state)
     }
 }
 
-static void test_defaults__of_a_scalar_are_empty(void **state)
+static void test_shapes__of_a_scalar_are_empty(void **state)
 {
     parapet_array_spec spec = {.ndim = 0};
     (void)state;
     assert_ok(pp_shapes_choose(&spec, 8, 1, (int64_t[1]){0}, (int64_t[1]){0}));
 }
 
-static void test_defaults__of_32_dimensions_are_sound(void **state)
+static void test_shapes__of_32_dimensions_are_sound(void **state)
 {
     int64_t shape[PARAPET_MAX_NDIM];
     parapet_array_spec spec = {.ndim = PARAPET_MAX_NDIM, .shape = shape};
@@ -297,7 +297,7 @@ static void test_defaults__of_32_dimensions_are_sound(void **state)
     assert_sound(&spec, 1, &chosen);
 }
 
-static void test_defaults__of_the_largest_arrays_do_not_overflow(void **state)
+static void test_shapes__of_the_largest_arrays_do_not_overflow(void **state)
 {
     parapet_array_spec spec = {.ndim = 1, .shape = (int64_t[]){INT64_MAX}};
     parapet_array_spec wide = {.ndim = 2, .shape = (int64_t[]){INT64_MAX, INT64_MAX}};
@@ -318,22 +318,22 @@ static void test_defaults__of_the_largest_arrays_do_not_overflow(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_defaults__chunks_and_shards_keep_their_promises),
-        cmocka_unit_test(test_defaults__chunks_are_not_needlessly_small),
-        cmocka_unit_test(test_defaults__of_well_known_arrays),
-        cmocka_unit_test(test_defaults__depend_on_nothing_else),
-        cmocka_unit_test(test_defaults__give_the_servers_expected_their_shards),
-        cmocka_unit_test(test_defaults__aim_at_16_shards_to_a_server_but_not_at_small_ones),
-        cmocka_unit_test(test_defaults__aim_at_no_shard_of_less_than_4_chunks),
-        cmocka_unit_test(test_defaults__take_given_shapes_as_they_are),
-        cmocka_unit_test(test_defaults__an_entry_of_zero_is_the_whole_dimension),
-        cmocka_unit_test(test_defaults__refuse_shapes_that_cannot_be),
-        cmocka_unit_test(test_defaults__chunks_divide_given_shards),
-        cmocka_unit_test(test_defaults__of_huge_prime_shards_are_found_at_once),
-        cmocka_unit_test(test_defaults__of_prime_and_empty_dimensions_are_sound),
-        cmocka_unit_test(test_defaults__of_a_scalar_are_empty),
-        cmocka_unit_test(test_defaults__of_32_dimensions_are_sound),
-        cmocka_unit_test(test_defaults__of_the_largest_arrays_do_not_overflow),
+        cmocka_unit_test(test_shapes__chunks_and_shards_keep_their_promises),
+        cmocka_unit_test(test_shapes__chunks_are_not_needlessly_small),
+        cmocka_unit_test(test_shapes__of_well_known_arrays),
+        cmocka_unit_test(test_shapes__depend_on_nothing_else),
+        cmocka_unit_test(test_shapes__give_the_servers_expected_their_shards),
+        cmocka_unit_test(test_shapes__aim_at_16_shards_to_a_server_but_not_at_small_ones),
+        cmocka_unit_test(test_shapes__aim_at_no_shard_of_less_than_4_chunks),
+        cmocka_unit_test(test_shapes__take_given_shapes_as_they_are),
+        cmocka_unit_test(test_shapes__an_entry_of_zero_is_the_whole_dimension),
+        cmocka_unit_test(test_shapes__refuse_shapes_that_cannot_be),
+        cmocka_unit_test(test_shapes__chunks_divide_given_shards),
+        cmocka_unit_test(test_shapes__of_huge_prime_shards_are_found_at_once),
+        cmocka_unit_test(test_shapes__of_prime_and_empty_dimensions_are_sound),
+        cmocka_unit_test(test_shapes__of_a_scalar_are_empty),
+        cmocka_unit_test(test_shapes__of_32_dimensions_are_sound),
+        cmocka_unit_test(test_shapes__of_the_largest_arrays_do_not_overflow),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
