@@ -596,7 +596,8 @@ PARAPET_API parapet_status parapet_array_read_texts_local(parapet_array *array, 
  *
  * Reads and writes of parts, points and runs see what is left for later. All other collective calls of the store
  * flush first, but those that fill or end a checkpoint and those that close something; closing arrays flushes these:
- * the status is then that of the flush, and what could not be written is lost. Local reads are PARAPET_ERR_ARGUMENT until the array is flushed. */
+ * the status is then that of the flush, and what could not be written is lost. Local reads are PARAPET_ERR_ARGUMENT
+ * until the array is flushed. */
 PARAPET_API parapet_status parapet_array_flush(parapet_array *array);
 
 /* [collective] The same for all arrays of the store. */
