@@ -2,7 +2,6 @@
 #include "array/array.h"
 #include "array/node.h"
 #include "array/refresh.h"
-#include "array/seal_objects.h"
 #include "array/store.h"
 #include "base/checked.h"
 #include "comm/wait.h"
@@ -195,14 +194,13 @@ static parapet_status publish_document(pp_copy_task *task)
     return status;
 }
 
-/* The document makes the array visible; what was needed to make it goes afterwards. The seal of an array that was
- * here goes before: it does not accept the new document. */
+/* The document makes the array visible; what was needed to make it goes afterwards. */
 static parapet_status complete(pp_copy_task *task)
 {
-    parapet_status status = PARAPET_OK;
-    if (!task->is_complete && task->replaces)
+    parapet_status status = task->is_complete ? PARAPET_OK : pp_hold_prove(&task->hold);
+    if (status == PARAPET_OK && !task->is_complete && task->replaces)
         status = pp_copy_switch_run(task);
-    if (status == PARAPET_OK && !task->is_complete && (status = pp_seal_remove_objects(task->target)) == PARAPET_OK)
+    if (status == PARAPET_OK && !task->is_complete)
         status = publish_document(task);
     if (status != PARAPET_OK)
         return status;

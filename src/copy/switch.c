@@ -12,6 +12,7 @@
 #include "array/create.h"
 #include "array/path.h"
 #include "array/remove.h"
+#include "array/seal_objects.h"
 #include "array/store.h"
 #include "array/walk.h"
 #include "copy/copy.h"
@@ -119,7 +120,8 @@ static parapet_status enter(pp_copy_task *task, pp_copy_phase phase)
     return status;
 }
 
-/* By the old document: the new one may name shards in another way. */
+/* By the old document: the new one may name shards in another way. The seal goes with them, since it does not accept
+ * the new one. */
 static parapet_status remove_old_shards(const pp_copy_task *task)
 {
     const char *path = pp_array_path(task->target);
@@ -131,6 +133,8 @@ static parapet_status remove_old_shards(const pp_copy_task *task)
     pp_free(text);
     if (status == PARAPET_OK)
         status = pp_remove_shards(task->target_store, path, pp_array_document_of(task->target));
+    if (status == PARAPET_OK)
+        status = pp_seal_remove_objects(task->target);
     return status == PARAPET_OK ? pp_store_settle(pp_store_backend(task->target_store)) : status;
 }
 

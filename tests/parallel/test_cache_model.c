@@ -97,6 +97,14 @@ static tile own_tile(const tile *all)
     return (tile){{all->start[0] + first, all->start[1]}, {end - first, all->count[1]}};
 }
 
+static void leave_others_behind(const job *by, int which)
+{
+    int i;
+    for (i = 0; i < JOBS; i++)
+        if (&jobs[i] != by)
+            jobs[i].is_behind[which] = true;
+}
+
 /* ---- What is flushed, and what is not ---- */
 
 /* The model is what is stored. */
@@ -107,11 +115,15 @@ static void settle(int which)
     pasts[which].is_unflushed = false;
 }
 
+/* The first job has flushed, and may have taken off seals. */
 static void settle_all(const job *by)
 {
     int i;
-    for (i = 0; i < ARRAYS && by == &jobs[0]; i++)
+    for (i = 0; i < ARRAYS && by == &jobs[0]; i++) {
+        if (pasts[i].is_unflushed)
+            leave_others_behind(by, i);
         settle(i);
+    }
 }
 
 static void note_write(const job *by, int which)
@@ -210,14 +222,6 @@ static bool reopen(job *by, int which)
     return open_array(by, which);
 }
 
-static void leave_others_behind(const job *by, int which)
-{
-    int i;
-    for (i = 0; i < JOBS; i++)
-        if (&jobs[i] != by)
-            jobs[i].is_behind[which] = true;
-}
-
 /* Whether the call is done; if it was stale, the arrays are opened again for another attempt. */
 static bool is_done(job *by, int first, int count, parapet_status status)
 {
@@ -236,14 +240,11 @@ static bool is_done(job *by, int first, int count, parapet_status status)
 static void flush(int which)
 {
     job *by = &jobs[0];
-    int i;
     if (draw_chance(&from, 50) && !is_unflushed(1 - which, 1))
         (void)LAUNCH_OK(&run, parapet_array_flush(by->arrays[which]));
     else
         (void)LAUNCH_OK(&run, parapet_store_flush(by->store));
     settle_all(by);
-    for (i = 0; i < ARRAYS; i++)
-        leave_others_behind(by, i); /* it may have taken off a seal */
     watch_past(by, which);
 }
 
@@ -463,7 +464,8 @@ static void read_alone(job *by, int which)
     one.own[0].count[0] = (one.all[0].count[0] + run.rank) / (run.rank + 1);
     status = parapet_array_read_local(by->arrays[which], one.parts, 1);
     if (is_unflushed(which, 1))
-        launch_expect(&run, status == PARAPET_ERR_ARGUMENT, "a local read that refuses");
+        launch_expect(&run, status == PARAPET_ERR_ARGUMENT || (status == PARAPET_ERR_STALE && by->is_behind[which]),
+                      "a local read that refuses");
     else if (status == PARAPET_OK)
         launch_expect(&run, holds_model(&one), "the values of the model, read alone");
     else
@@ -552,8 +554,10 @@ static void replace(job *by, int which)
     (void)LAUNCH_OK(&run, parapet_store_remove(by->store, paths[which], 0, 0, NULL, NULL));
     create(by, which);
     for (i = 0; i < JOBS; i++)
-        if (&jobs[i] != by)
+        if (&jobs[i] != by) {
             (void)open_array(&jobs[i], which);
+            settle_all(&jobs[i]);
+        }
 }
 
 static bool open_first(parapet_mode mode);
