@@ -25,22 +25,6 @@ static parapet_status begin_close(parapet_array **arrays, int count, const parap
     return pp_comm_begin_at_once(first->store->comm, &call, status);
 }
 
-/* [collective] One after the other: what is wrong with one of them is not that of the others. */
-static void flush_each(parapet_array **arrays, int count, parapet_store *store, pp_failure *failure)
-{
-    pp_call call;
-    parapet_status status;
-    int i;
-    for (i = 0; i < count && !pp_comm_is_lost(store->comm); i++) {
-        if (!pp_unflushed_has(&store->unflushed, arrays[i]))
-            continue;
-        pp_call_init(&call, "close(%s)", arrays[i]->path);
-        if ((status = pp_comm_begin_at_once(store->comm, &call, PARAPET_OK)) == PARAPET_OK)
-            status = pp_arrays_flush(&arrays[i], 1, store);
-        pp_failure_take(failure, status);
-    }
-}
-
 /* Those that still have marks. */
 static parapet_status name_lost(parapet_array **arrays, int count, const pp_failure *failure)
 {
@@ -60,18 +44,12 @@ static parapet_status name_lost(parapet_array **arrays, int count, const pp_fail
 /* [collective] What cannot be written is lost. */
 static parapet_status flush_closing(parapet_array **arrays, int count, parapet_store *store)
 {
-    pp_failure first = {0}, failure = {0};
+    pp_failure failure = {0};
     parapet_status status = pp_arrays_flush(arrays, count, store);
     if (status == PARAPET_OK)
         return status;
-    pp_failure_take(&first, status);
-    if (count > 1)
-        flush_each(arrays, count, store, &failure);
-    else
-        failure = first;
-    if (pp_comm_is_lost(store->comm) && failure.status == PARAPET_OK)
-        failure = first;
-    return failure.status == PARAPET_OK ? PARAPET_OK : name_lost(arrays, count, &failure);
+    pp_failure_take(&failure, status);
+    return name_lost(arrays, count, &failure);
 }
 
 /* Where owners last, arrays that are opened in place of this one, as by the next checkpoint, get the same homes. */

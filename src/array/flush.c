@@ -10,7 +10,7 @@ parapet_status parapet_array_flush(parapet_array *array)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_flush needs an array");
     pp_call_init(&call, "flush(%s)", array->path);
     status = pp_comm_begin_at_once(array->store->comm, &call, PARAPET_OK);
-    return pp_outcome(status == PARAPET_OK ? pp_arrays_flush(&array, 1, array->store) : status);
+    return pp_outcome(status == PARAPET_OK ? pp_array_flush(array) : status);
 }
 
 parapet_status parapet_store_flush(parapet_store *store)

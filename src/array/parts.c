@@ -743,9 +743,27 @@ static parapet_status flush_arrays(parapet_store *store, parapet_array *const *a
     return status;
 }
 
+/* [collective] One after the other: what is wrong with one of them is not that of the others. */
+static parapet_status flush_each(parapet_store *store, const pp_unflushed_choice *choice, pp_failure *failure)
+{
+    pp_failure first = {0};
+    parapet_array *array;
+    parapet_status status;
+    int failed = 0;
+    while (!pp_comm_is_lost(store->comm) && (array = pp_unflushed_at(&store->unflushed, choice, failed)) != NULL) {
+        if ((status = flush_arrays(store, &array, 1, true, PARAPET_OK)) == PARAPET_OK)
+            pp_unflushed_remove(&store->unflushed, array);
+        else
+            failed++;
+        pp_failure_take(&first, status);
+    }
+    return pp_failure_put(pp_comm_is_lost(store->comm) && first.status == PARAPET_OK ? failure : &first);
+}
+
 /* [collective, if there is one] */
 static parapet_status flush_chosen(parapet_store *store, const pp_unflushed_choice *choice, bool all)
 {
+    pp_failure failure = {0};
     parapet_array **chosen = NULL;
     int i, count = pp_unflushed_list(&store->unflushed, choice, NULL);
     parapet_status status;
@@ -757,7 +775,10 @@ static parapet_status flush_chosen(parapet_store *store, const pp_unflushed_choi
     for (i = 0; i < count && all && status == PARAPET_OK; i++)
         pp_unflushed_remove(&store->unflushed, chosen[i]);
     pp_free(chosen);
-    return status;
+    if (status == PARAPET_OK || !all || count == 1)
+        return status;
+    pp_failure_take(&failure, status);
+    return flush_each(store, choice, &failure);
 }
 
 typedef struct handle_list {
@@ -773,6 +794,16 @@ static bool is_listed(const parapet_array *array, const void *context)
         if (of->arrays[i] == array)
             return true;
     return false;
+}
+
+static bool is_same_path(const parapet_array *array, const void *other)
+{
+    return strcmp(array->path, ((const parapet_array *)other)->path) == 0;
+}
+
+parapet_status pp_array_flush(parapet_array *array)
+{
+    return flush_chosen(array->store, &(pp_unflushed_choice){.has = is_same_path, .context = array}, true);
 }
 
 parapet_status pp_arrays_flush(parapet_array *const *arrays, int count, parapet_store *store)

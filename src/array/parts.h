@@ -38,6 +38,8 @@ parapet_status pp_array_move_listed(parapet_array *array, pp_direction direction
 /* [collective] Within a call that has begun: writes what is delayed of those of the arrays, some of which may be
  * NULL, that have marks. What cannot be written stays delayed. */
 parapet_status pp_arrays_flush(parapet_array *const *arrays, int count, parapet_store *store);
+/* The same for all handles of the array. */
+parapet_status pp_array_flush(parapet_array *array);
 
 /* The memory for writing this many parts into this many shards of an array, so that the limit that a refusal names is
  * enough; each part meets one shard. */

@@ -69,11 +69,25 @@ parapet_status pp_array_check_flushed(parapet_array *array)
                      : PARAPET_OK;
 }
 
+static bool is_chosen(const pp_unflushed_choice *choice, const parapet_array *array)
+{
+    return choice->has == NULL || choice->has(array, choice->context);
+}
+
+parapet_array *pp_unflushed_at(const pp_unflushed *marks, const pp_unflushed_choice *choice, int index)
+{
+    int i;
+    for (i = 0; i < marks->count; i++)
+        if (is_chosen(choice, marks->arrays[i]) && index-- == 0)
+            return marks->arrays[i];
+    return NULL;
+}
+
 int pp_unflushed_list(const pp_unflushed *marks, const pp_unflushed_choice *choice, parapet_array **list)
 {
     int i, count = 0;
     for (i = 0; i < marks->count; i++) {
-        if (choice->has != NULL && !choice->has(marks->arrays[i], choice->context))
+        if (!is_chosen(choice, marks->arrays[i]))
             continue;
         if (list != NULL)
             list[count] = marks->arrays[i];

@@ -42,6 +42,9 @@ typedef struct pp_unflushed_choice {
 /* Counts them, and lists them when list is not NULL. */
 int pp_unflushed_list(const pp_unflushed *marks, const pp_unflushed_choice *choice, parapet_array **list);
 
+/* One of them, counted from 0; NULL: there are fewer. */
+parapet_array *pp_unflushed_at(const pp_unflushed *marks, const pp_unflushed_choice *choice, int index);
+
 /* PARAPET_ERR_ARGUMENT: this or another handle of the array has not been flushed. */
 parapet_status pp_array_check_flushed(parapet_array *array);
 

@@ -15,6 +15,8 @@
 #define SEARCHES_MOST 1000
 /* A directory that is listed while names come and go may show neither those that go nor those that come. */
 #define LISTINGS_MOST 16
+/* A generation of which only a part is gone may be on its way out, and its record goes in a moment. */
+#define STALE_MOST 16
 
 struct parapet_restore {
     parapet_store *store;
@@ -144,7 +146,9 @@ static parapet_status pass_over(search *self, int64_t number, parapet_status pro
     pp_commit_clear(&still);
     if (status != PARAPET_OK && !is_damage(status))
         return status;
-    if (status == PARAPET_ERR_NOT_FOUND && self->searches++ < SEARCHES_MOST) {
+    if (self->searches++ < (status == PARAPET_ERR_NOT_FOUND       ? SEARCHES_MOST
+                            : failure.status == PARAPET_ERR_STALE ? STALE_MOST
+                                                                  : 0)) {
         search_anew(self);
         return PARAPET_OK;
     }
@@ -443,7 +447,8 @@ parapet_status parapet_restore_get(parapet_restore *restore, const parapet_check
     init_call(&call, "get", restore);
     pp_call_add_integer(&call, "count", count);
     status = list_wanted(restore, items, count, &list);
-    if ((status = pp_comm_begin(pp_store_comm(restore->store), &call, status)) == PARAPET_OK && count > 0)
+    /* A flush that fails would be taken for damage of the generation. */
+    if ((status = pp_comm_begin_at_once(pp_store_comm(restore->store), &call, status)) == PARAPET_OK && count > 0)
         status = parapet_arrays_read(list, count);
     if (status == PARAPET_ERR_CORRUPT || status == PARAPET_ERR_MISSING)
         note_health(restore, PP_GENERATION_DAMAGED);

@@ -351,7 +351,39 @@ static void close_one_removed(void)
     close_together(true);
 }
 
-/* ---- Two handles of one array in one list ---- */
+/* What is wrong with one array keeps none of the others from being flushed. */
+static void flush_one_removed(void)
+{
+    parapet_array *arrays[3] = {NULL}, *known[3] = {NULL};
+    static const char *const paths[] = {"x", "y", "z"};
+    int i;
+    for (i = 0; i < 3; i++)
+        if (!create_array(paths[i], &arrays[i], &known[i]))
+            return;
+    for (i = 0; i < 3; i++)
+        (void)LAUNCH_OK(&run, write_range(arrays[i], 0, LENGTH, 7));
+    note_range(0, LENGTH, 7);
+    (void)LAUNCH_OK(&run, parapet_array_close(&known[1]));
+    (void)LAUNCH_OK(&run, parapet_store_remove(other, "y", 0, 0, NULL, NULL));
+    expect_stale(LAUNCH_AGREED(&run, parapet_store_flush(store)));
+    read_right(known[0], LENGTH);
+    read_right(known[2], LENGTH);
+    (void)LAUNCH_AGREED(&run, parapet_arrays_close(arrays, 3));
+    (void)LAUNCH_OK(&run, parapet_arrays_close(known, 3));
+}
+
+/* ---- Two handles of one array ---- */
+
+static void flush_through_another(void)
+{
+    parapet_array *second = NULL;
+    (void)LAUNCH_OK(&run, parapet_array_open(&second, store, "a"));
+    write_right(array, 0, LENGTH, 8);
+    (void)LAUNCH_OK(&run, parapet_array_flush(second));
+    read_right(others, LENGTH);
+    (void)LAUNCH_OK(&run, parapet_array_read_local(second, NULL, 0));
+    (void)LAUNCH_OK(&run, parapet_array_close(&second));
+}
 
 static void list_twice(void)
 {
@@ -397,5 +429,7 @@ int main(int argc, char **argv)
     run_case(68, "closed", close_sound);
     run_case(69, "closed_removed", close_one_removed);
     run_case(70, "listed", list_twice);
+    run_case(71, "flushed_removed", flush_one_removed);
+    run_case(72, "flushed_another", flush_through_another);
     return launch_finish(&run);
 }
