@@ -256,7 +256,7 @@ static void read_list(trial *test, draw *from, bool is_local)
         for (i = 0, own.elements = 0; i < own.count; i++)
             own.elements += own.lengths[i] = are_points ? 1 : own.lengths[i];
     }
-    if (is_local) {
+    if (is_local && LAUNCH_OK(test->run, parapet_array_flush(test->array))) { /* local reads are of what is stored */
         read_alone(test, &own);
     } else if (call_together(test, &own, READ, "a read of listed elements")) {
         launch_expect(test->run, holds_model(test, &own), "what was written");
@@ -353,7 +353,7 @@ static void run_case(launch *run, uint64_t seed, int64_t *refusals)
     subject_build(&test.of, seed, run->ranks, &limits);
     test.options = settings_draw(&from, run->ranks);
     if (test.options.memory_bytes > 0 && draw_chance(&from, 50))
-        test.options.memory_bytes = (int64_t)1 << 20;
+        test.options.memory_bytes = ((int64_t)1 << 20) + (test.options.write_back ? test.options.cache_bytes : 0);
     test.options.local_bytes = draw_chance(&from, 50) ? (int64_t)1 << 20 : 0;
     (void)snprintf(test.url, sizeof test.url, "%s/%llu", run->folder, (unsigned long long)seed);
     test.model = malloc((size_t)test.of.element_count * test.of.element_bytes + 1);
