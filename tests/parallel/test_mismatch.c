@@ -303,7 +303,7 @@ static parapet_status open_very_many_arrays(handles *of, bool is_odd)
 {
     enum { MANY = 400 };
     static parapet_array *arrays[MANY];
-    static char names[MANY][24];
+    static char names[MANY][32];
     const char *paths[MANY];
     int i;
     for (i = 0; i < MANY; i++) {
