@@ -345,6 +345,7 @@ static void run_case(launch *run, uint64_t seed)
     subject_build(&test.of, seed, run->ranks, &limits);
     test.options = settings_draw(&settings, run->ranks);
     test.options.memory_bytes = 0;
+    test.options.write_back = 0; /* it is counted when shards are begun */
     (void)snprintf(test.place, sizeof test.place, "%s/%llu", run->folder, (unsigned long long)seed);
     if (open_trial(&test) && write_noted(&test, 0)) {
         check_overlap(&test);
