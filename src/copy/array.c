@@ -207,7 +207,8 @@ static parapet_status complete(pp_copy_task *task)
     task->is_complete = true;
     if (task->tree != NULL && !task->is_noted)
         status = pp_copy_finished_note(task->tree, pp_array_path(task->target), task->source_version);
-    return status == PARAPET_OK ? pp_copy_remains_tidy(task) : status;
+    /* An array that an earlier run has finished has nothing left of the copy, and perhaps a seal since. */
+    return status == PARAPET_OK && !task->is_noted ? pp_copy_remains_tidy(task) : status;
 }
 
 /* [collective] What another job did to the source meanwhile may be what was copied, or what the copying failed of. */
