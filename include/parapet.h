@@ -588,11 +588,12 @@ PARAPET_API parapet_status parapet_array_read_texts_local(parapet_array *array, 
 /* [collective] Writes what write_back has left for later of this array, as parapet_array_write writes: staged first,
  * then made visible, durable when it returns. Without write_back there is nothing to do.
  *
- * With write_back, a write fails for its arguments, for overlaps, and for memory; storage that fails is told by the
- * flush, on all ranks. What could not be written then stays, and can be flushed again. PARAPET_ERR_STALE: another job
- * has written a shard since this one wrote a part of it; all other shards are written. That shard can be given up by
- * closing the array, or be written in whole. A crash loses what was not flushed; each shard is then as it was after
- * some write since the last flush, or after that flush. Where cache_bytes is too small, shards are written earlier.
+ * With write_back, storage that fails is mostly told by the flush, on all ranks; by a write only where that has to
+ * read, lock, or make room. What could not be written then stays, and can be flushed again. PARAPET_ERR_STALE:
+ * another job has written a shard since this one wrote a part of it; all other shards are written. That shard can be
+ * given up by closing the array, or be written in whole. A crash loses what was not flushed; each shard is then as it
+ * was after some write since the last flush, or after that flush. Where cache_bytes is too small, shards are written
+ * earlier.
  *
  * Reads and writes of parts, points and runs see what is left for later. All other collective calls of the store
  * flush first, but those that fill or end a checkpoint and those that close something; closing arrays flushes these:
@@ -605,7 +606,7 @@ PARAPET_API parapet_status parapet_store_flush(parapet_store *store);
 
 /* The parts of one array in a transfer of many arrays. */
 typedef struct parapet_array_parts {
-    parapet_array *array; /* all arrays belong to one store, and each is listed once */
+    parapet_array *array; /* all arrays belong to one store; each is listed once, by one handle */
     const parapet_part *parts;
     int part_count;
     int64_t reserved[4];

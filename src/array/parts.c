@@ -1,6 +1,7 @@
 /* parts.c - reading and writing parts of arrays, one array or many as one transfer. */
 #include "array/parts.h"
 
+#include <stdlib.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -76,8 +77,7 @@ static parapet_status check_listed(const batch *all, int i)
         return pp_fail(PARAPET_ERR_ARGUMENT, "arrays \"%s\" and \"%s\" belong to different stores", array->path,
                        all->list[0].array->path);
     for (j = 0; j < i; j++)
-        if (all->list[j].array == array ||
-            (all->direction == PP_WRITING && strcmp(all->list[j].array->path, array->path) == 0))
+        if (all->list[j].array == array)
             return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" is in the list twice", array->path);
     return PARAPET_OK;
 }
@@ -166,12 +166,30 @@ static pp_hold_wish wish_of(const batch *all, pp_lock_mode mode)
         .store = all->store, .paths = all->paths, .count = all->path_count, .mode = mode, .purpose = "writing"};
 }
 
+static int compare_paths(const void *a, const void *b)
+{
+    return strcmp(*(const char *const *)a, *(const char *const *)b);
+}
+
+/* In order, so that equal ones are neighbours. */
 static void list_paths(batch *all)
 {
     int i;
     for (i = 0; i < all->count; i++)
         if (!all->list[i].array->is_apart)
             all->paths[all->path_count++] = all->list[i].array->path;
+    if (all->path_count > 1)
+        qsort(all->paths, (size_t)all->path_count, sizeof all->paths[0], compare_paths);
+}
+
+/* Two handles of one array would replace each other's shards. */
+static parapet_status check_distinct(const batch *all)
+{
+    int i;
+    for (i = 1; i < all->path_count; i++)
+        if (strcmp(all->paths[i - 1], all->paths[i]) == 0)
+            return pp_fail(PARAPET_ERR_ARGUMENT, "array \"%s\" is in the list twice", all->paths[i]);
+    return PARAPET_OK;
 }
 
 /* Completes what a crash left undone, first of all. A seal that is in force stays until the new shards are staged. */
@@ -470,7 +488,8 @@ static parapet_status begin_batch(batch *all, int64_t *is_held)
     name_call(all, &call);
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
         list_paths(all);
-        status = pp_unflushed_reserve(&all->store->unflushed, all->count);
+        if ((status = check_distinct(all)) == PARAPET_OK)
+            status = pp_unflushed_reserve(&all->store->unflushed, all->count);
     }
     if (status == PARAPET_OK && all->direction == PP_WRITING) {
         if (pp_comm_rank(all->store->comm) == 0)

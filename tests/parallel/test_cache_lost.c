@@ -315,20 +315,34 @@ static void cut_off_written(void)
 
 /* ---- Several arrays that are closed together ---- */
 
-static void close_together(bool is_removed)
+/* Three arrays that are not flushed. */
+static bool write_three(parapet_array **arrays, parapet_array **known, int32_t value)
 {
-    parapet_array *arrays[3] = {NULL}, *known[3] = {NULL};
     static const char *const paths[] = {"x", "y", "z"};
     int i;
     for (i = 0; i < 3; i++)
         if (!create_array(paths[i], &arrays[i], &known[i]))
-            return;
+            return false;
     for (i = 0; i < 3; i++)
-        (void)LAUNCH_OK(&run, write_range(arrays[i], 0, LENGTH, 5));
-    note_range(0, LENGTH, 5);
+        (void)LAUNCH_OK(&run, write_range(arrays[i], 0, LENGTH, value));
+    note_range(0, LENGTH, value);
+    return true;
+}
+
+static void remove_the_second(parapet_array **known)
+{
+    (void)LAUNCH_OK(&run, parapet_array_close(&known[1]));
+    (void)LAUNCH_OK(&run, parapet_store_remove(other, "y", 0, 0, NULL, NULL));
+}
+
+static void close_together(bool is_removed)
+{
+    parapet_array *arrays[3] = {NULL}, *known[3] = {NULL};
+    int i;
+    if (!write_three(arrays, known, 5))
+        return;
     if (is_removed) {
-        (void)LAUNCH_OK(&run, parapet_array_close(&known[1]));
-        (void)LAUNCH_OK(&run, parapet_store_remove(other, "y", 0, 0, NULL, NULL));
+        remove_the_second(known);
         expect_stale(LAUNCH_AGREED(&run, parapet_arrays_close(arrays, 3)));
         launch_expect(&run, strstr(parapet_error_message(), "the closed array \"y\"") != NULL,
                       parapet_error_message());
@@ -355,16 +369,9 @@ static void close_one_removed(void)
 static void flush_one_removed(void)
 {
     parapet_array *arrays[3] = {NULL}, *known[3] = {NULL};
-    static const char *const paths[] = {"x", "y", "z"};
-    int i;
-    for (i = 0; i < 3; i++)
-        if (!create_array(paths[i], &arrays[i], &known[i]))
-            return;
-    for (i = 0; i < 3; i++)
-        (void)LAUNCH_OK(&run, write_range(arrays[i], 0, LENGTH, 7));
-    note_range(0, LENGTH, 7);
-    (void)LAUNCH_OK(&run, parapet_array_close(&known[1]));
-    (void)LAUNCH_OK(&run, parapet_store_remove(other, "y", 0, 0, NULL, NULL));
+    if (!write_three(arrays, known, 7))
+        return;
+    remove_the_second(known);
     expect_stale(LAUNCH_AGREED(&run, parapet_store_flush(store)));
     read_right(known[0], LENGTH);
     read_right(known[2], LENGTH);
