@@ -134,6 +134,14 @@ static void search_anew(search *self)
     self->restore->problem = (pp_failure){0};
 }
 
+/* How often to look again before a generation counts as damaged: its record is gone, or will be in a moment. */
+static int most_searches(parapet_status record, parapet_status problem)
+{
+    if (record == PARAPET_ERR_NOT_FOUND)
+        return SEARCHES_MOST;
+    return problem == PARAPET_ERR_STALE ? STALE_MOST : 0;
+}
+
 /* A generation that is damaged is passed over; unless it has been removed meanwhile. */
 static parapet_status pass_over(search *self, int64_t number, parapet_status problem)
 {
@@ -146,9 +154,8 @@ static parapet_status pass_over(search *self, int64_t number, parapet_status pro
     pp_commit_clear(&still);
     if (status != PARAPET_OK && !is_damage(status))
         return status;
-    if (self->searches++ < (status == PARAPET_ERR_NOT_FOUND       ? SEARCHES_MOST
-                            : failure.status == PARAPET_ERR_STALE ? STALE_MOST
-                                                                  : 0)) {
+    if (self->searches < most_searches(status, failure.status)) {
+        self->searches++;
         search_anew(self);
         return PARAPET_OK;
     }
