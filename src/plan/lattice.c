@@ -200,8 +200,7 @@ static void vary_best(search *by, int64_t *multipliers)
 {
     int d = (int)(draw(by) % (uint64_t)by->ndim);
     memcpy(multipliers, by->best, (size_t)by->ndim * sizeof multipliers[0]);
-    if (d < by->ndim - 1)
-        multipliers[d] = draw_multiplier(by, d);
+    multipliers[d] = draw_multiplier(by, d);
 }
 
 /* Whether another candidate is tried, of which there were `tried`. */

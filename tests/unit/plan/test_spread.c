@@ -74,21 +74,14 @@ static void print_case(const case_of *of, const int64_t *extents, int64_t most)
     printf(": %lld\n", (long long)most);
 }
 
-/* Lines that are exact on 4 servers take odd multipliers. With those, 2 shards each way in 6 dimensions are 20 to a
- * server at best, where the mean is 16. */
-static double limit_of(const case_of *of, int64_t count)
-{
-    return of->ndim == MOST_NDIM && of->servers == 4 && count == 64 ? 20 : pp_lattice_limit(count, of->servers);
-}
-
 static void check_shape(const case_of *of, pp_lattice_load *load, const int64_t *extents, worst_seen *worst)
 {
     int64_t count = product(of->ndim, extents), least = pp_divide_up(count, of->servers);
     int64_t most = pp_lattice_load_count(load, of->ndim, extents, of->lattice.multipliers);
     double over = (double)most * of->servers / (double)count;
-    if ((double)most > limit_of(of, count) || (has_multiple(of, extents) && most != least))
+    if ((double)most > pp_lattice_limit(count, of->servers) || (has_multiple(of, extents) && most != least))
         print_case(of, extents, most);
-    assert_true((double)most <= limit_of(of, count));
+    assert_true((double)most <= pp_lattice_limit(count, of->servers));
     if (has_multiple(of, extents))
         assert_int_equal(most, least);
     if (count >= 16 * of->servers && over > worst->over_mean)
@@ -97,26 +90,48 @@ static void check_shape(const case_of *of, pp_lattice_load *load, const int64_t 
         worst->over_least = (double)most / (double)least;
 }
 
+static void check_shapes(const case_of *of, worst_seen *whole, worst_seen *parts)
+{
+    int64_t extents[PARAPET_MAX_NDIM];
+    pp_lattice_load load;
+    int shape;
+    assert_ok(pp_lattice_load_init(&load, of->servers));
+    for (shape = 0; pp_lattice_shape(shape, of->ndim, of->cells, extents); shape++)
+        check_shape(of, &load, extents, shape == 0 ? whole : parts);
+    pp_lattice_load_clear(&load);
+}
+
 static void test_spread__is_even_for_whole_arrays_planes_slabs_lines_and_pencils(void **state)
 {
     test_random random = test_random_start();
-    int ndim, number, shape;
+    int ndim, number;
     (void)state;
     for (ndim = 1; ndim <= MOST_NDIM; ndim++) {
         worst_seen whole = {0}, parts = {0};
         for (number = 0; number < GRIDS; number++) {
-            int64_t extents[PARAPET_MAX_NDIM];
-            pp_lattice_load load;
             case_of drawn;
             draw_case(&drawn, &random, ndim, number);
-            assert_ok(pp_lattice_load_init(&load, drawn.servers));
-            for (shape = 0; pp_lattice_shape(shape, ndim, drawn.cells, extents); shape++)
-                check_shape(&drawn, &load, extents, shape == 0 ? &whole : &parts);
-            pp_lattice_load_clear(&load);
+            check_shapes(&drawn, &whole, &parts);
         }
         printf("%d dimensions: whole arrays %.3f of the mean, %.2f of the least; parts %.3f and %.2f\n", ndim,
                whole.over_mean, whole.over_least, parts.over_mean, parts.over_least);
     }
+}
+
+/* Where most multipliers have to be odd, few are left to choose from: every array of 1 to 4 shards each way. */
+static void test_spread__is_even_for_every_small_array_of_six_dimensions_on_four_servers(void **state)
+{
+    worst_seen whole = {0}, parts = {0};
+    int number, d;
+    (void)state;
+    for (number = 0; number < 1 << 2 * MOST_NDIM; number++) {
+        case_of small = {.ndim = MOST_NDIM, .servers = 4};
+        for (d = 0; d < MOST_NDIM; d++)
+            small.cells[d] = 1 + (number >> 2 * d & 3);
+        assert_ok(pp_lattice_choose(&small.lattice, MOST_NDIM, small.cells, small.servers));
+        check_shapes(&small, &whole, &parts);
+    }
+    printf("%d small arrays: whole %.3f of the mean, parts %.3f\n", number, whole.over_mean, parts.over_mean);
 }
 
 /* ---- Bytes ---- */
@@ -273,6 +288,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_spread__is_even_for_whole_arrays_planes_slabs_lines_and_pencils),
+        cmocka_unit_test(test_spread__is_even_for_every_small_array_of_six_dimensions_on_four_servers),
         cmocka_unit_test(test_spread__is_even_in_bytes_when_shards_at_the_edge_are_small),
         cmocka_unit_test(test_spread__follows_weights),
         cmocka_unit_test(test_spread__follows_random_weights),
