@@ -85,7 +85,8 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
                           .told = {told->told[0], told->told[1]},
                           .failed_rank = -1,
                           .differing_rank = -1,
-                          .call_rank = comm->rank};
+                          .call_rank = comm->rank,
+                          .is_late = comm->is_late || mine == PARAPET_ERR_TIMEOUT};
     pp_call_add_text(&call, "phase", phase);
     verdict.digest = call.digest;
     if (phase != NULL)
@@ -149,7 +150,7 @@ static const char *tell(pp_comm *comm, const char *sentence)
     for (; (void)pp_endpoint_progress(&comm->endpoint), !pp_endpoint_is_agreed(&comm->endpoint);
          pp_wait_briefly(&wait))
         check_deadline(comm);
-    comm->is_lost = comm->is_lost || comm->endpoint.verdict.status == PARAPET_ERR_TIMEOUT;
+    comm->is_lost = comm->is_lost || comm->endpoint.verdict.is_late;
     return comm->endpoint.verdict.sentence;
 }
 
@@ -189,7 +190,7 @@ static parapet_status status_of(pp_comm *comm)
 {
     const pp_verdict *verdict = &comm->endpoint.verdict;
     bool is_same_call = strcmp(verdict->call, verdict->differing_call) == 0;
-    if (verdict->failed_rank >= 0 && verdict->status == PARAPET_ERR_TIMEOUT)
+    if (verdict->is_late) /* messages of this call may still come, also where another rank's failure is told */
         comm->is_lost = true;
     /* A rank that refuses its own arguments may have been unable to tell which they are. */
     if (verdict->differing_rank >= 0 && is_same_call && verdict->failed_rank < 0)

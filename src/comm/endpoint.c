@@ -42,13 +42,15 @@ parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_
     return pp_allocate_array(&endpoint->requests, request_capacity, sizeof endpoint->requests[0]);
 }
 
-/* Keeps the lowest failing rank, the lowest rank whose call differs, the smallest value and the common bits. */
+/* Keeps the lowest failing rank, the lowest rank whose call differs, the smallest value, the common bits and whether
+ * somebody is late. */
 static void merge(pp_verdict *into, const pp_verdict *from)
 {
     int32_t differing = from->digest != into->digest ? from->call_rank : from->differing_rank;
     if (from->least < into->least)
         into->least = from->least;
     into->common &= from->common;
+    into->is_late |= from->is_late;
     if (from->failed_rank >= 0 && (into->failed_rank < 0 || from->failed_rank < into->failed_rank)) {
         into->failed_rank = from->failed_rank;
         into->status = from->status;
@@ -278,6 +280,7 @@ void pp_endpoint_give_up(pp_endpoint *endpoint, parapet_status status, const cha
 {
     bool is_below = !has_all_reports(endpoint);
     int i;
+    endpoint->verdict.is_late = true;
     if (endpoint->verdict.failed_rank < 0 || endpoint->verdict.failed_rank == PP_RANK_UNKNOWN) {
         endpoint->verdict.failed_rank = endpoint->wire->rank;
         endpoint->verdict.status = (int32_t)status;

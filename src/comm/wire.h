@@ -38,6 +38,7 @@ typedef struct pp_verdict {
     int32_t status;
     int32_t differing_rank; /* -1: all calls are equal */
     int32_t call_rank;      /* whose call and digest these are */
+    int32_t is_late;        /* somebody was not waited for any longer, whatever else has failed */
     char call[96];
     char differing_call[96];
     char sentence[PP_MESSAGE_BYTES];

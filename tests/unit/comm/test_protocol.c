@@ -783,9 +783,51 @@ static void test_station__an_abort_of_an_old_round_undoes_nothing(void **state)
     assert_true(pp_endpoint_is_aborted(&pair[1]));
 }
 
+/* Rank 0 has failed, and waits for rank 1 in vain: both learn of the failure, and that they are out of step. */
+static void test_station__whoever_is_late_is_told_beside_another_failure(void **state)
+{
+    static const pp_verdict fine = {.failed_rank = -1, .differing_rank = -1};
+    static const pp_verdict failed = {
+        .failed_rank = 0, .differing_rank = -1, .status = PARAPET_ERR_IO, .sentence = "no space"};
+    int rank;
+    (void)state;
+    start_pair();
+    pp_endpoint_join(&pair[0], &failed);
+    pp_endpoint_give_up(&pair[0], PARAPET_ERR_TIMEOUT, "rank 1 did not arrive");
+    assert_true(pp_endpoint_is_agreed(&pair[0]));
+    pp_endpoint_join(&pair[1], &fine);
+    move_all();
+    (void)pp_endpoint_progress(&pair[1]);
+    assert_true(pp_endpoint_is_agreed(&pair[1]));
+    for (rank = 0; rank < 2; rank++) {
+        assert_int_equal(pair[rank].verdict.status, PARAPET_ERR_IO);
+        assert_string_equal(pair[rank].verdict.sentence, "no space");
+        assert_true(pair[rank].verdict.is_late);
+    }
+}
+
+/* What a rank below says of an exchange that it has given up reaches everybody. */
+static void test_station__whoever_was_late_below_is_known_above(void **state)
+{
+    static const pp_verdict fine = {.failed_rank = -1, .differing_rank = -1};
+    static const pp_verdict late = {
+        .failed_rank = 1, .differing_rank = -1, .status = PARAPET_ERR_IO, .is_late = true};
+    (void)state;
+    start_pair();
+    pp_endpoint_join(&pair[1], &late);
+    assert_false(pp_endpoint_is_agreed(&pair[1]));
+    pp_endpoint_join(&pair[0], &fine);
+    move_all();
+    (void)pp_endpoint_progress(&pair[0]);
+    assert_true(pp_endpoint_is_agreed(&pair[0]));
+    assert_true(pair[0].verdict.is_late);
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_station__whoever_is_late_is_told_beside_another_failure),
+        cmocka_unit_test(test_station__whoever_was_late_below_is_known_above),
         cmocka_unit_test(test_station__an_abort_is_not_sent_after_its_round),
         cmocka_unit_test(test_station__an_abort_of_an_old_round_undoes_nothing),
         cmocka_unit_test(test_protocol__any_interleaving_ends_and_loses_nothing),
