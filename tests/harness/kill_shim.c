@@ -40,7 +40,7 @@ typedef struct watched {
     dev_t device;
     ino_t number;
     bool is_dirty; /* something was added since the last flush that succeeded */
-    bool is_new;   /* a directory of ours whose name is not flushed: nothing that lasts may be in it */
+    bool is_new;   /* a directory whose name is not flushed: nothing that lasts may be in it */
     bool is_lost;  /* a flush failed while it was dirty: what the kernel dropped, no later flush brings back */
     char path[PATH_BYTES];
 } watched;
@@ -186,7 +186,7 @@ static void mark_dirty(int descriptor, const char *path)
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* A directory that may be for a lock alone, and then goes with it. */
+/* A directory, which may be for a lock alone, and then goes with it. */
 static void mark_new(int directory, const char *name, const char *path)
 {
     char whole[PATH_BYTES];
@@ -225,7 +225,21 @@ static void mark_flushed(int descriptor, const char *path, bool is_good)
     (void)pthread_mutex_unlock(&mutex);
 }
 
-/* Whether a directory holds more than temporary names and a lock. */
+static bool holds_something(const char *path);
+
+/* Whether something lasts that is called so in a directory. */
+static bool is_something(const char *path, const char *name)
+{
+    char whole[PATH_BYTES];
+    struct stat found;
+    if (name[0] == '.' || strncmp(name, "lock", 4) == 0 || strcmp(name, "tmp") == 0)
+        return false;
+    if (snprintf(whole, sizeof whole, "%s/%s", path, name) >= PATH_BYTES)
+        abort();
+    return lstat(whole, &found) == 0 && (!S_ISDIR(found.st_mode) || holds_something(whole));
+}
+
+/* Whether a directory, or one below it, holds more than temporary names and a lock. */
 static bool holds_something(const char *path)
 {
     DIR *list = opendir(path);
@@ -234,8 +248,7 @@ static bool holds_something(const char *path)
     if (list == NULL)
         return false;
     while (!has_any && (entry = readdir(list)) != NULL)
-        has_any =
-            entry->d_name[0] != '.' && strncmp(entry->d_name, "lock", 4) != 0 && strcmp(entry->d_name, "tmp") != 0;
+        has_any = is_something(path, entry->d_name);
     (void)closedir(list);
     return has_any;
 }
@@ -458,10 +471,8 @@ EXPORT int mkdirat(int directory, const char *name, mode_t mode)
         return -1;
     result = next(directory, name, mode);
     error_number = errno;
-    if (is_ours && result == 0 && strcmp(name, "__parapet") == 0)
+    if (is_ours && result == 0)
         mark_new(directory, name, path);
-    else if (is_ours && result == 0)
-        mark_dirty(directory, path);
     errno = error_number;
     return result;
 }

@@ -244,12 +244,13 @@ static bool is_consolidated_right(const char *url)
     return is_right && read_root(url, after, sizeof after) == bytes && memcmp(before, after, bytes) == 0;
 }
 
-/* Other readers warn about it. */
+/* Other readers warn about the directory. A mark stays in it: whoever copies or removes next consolidates by it. */
 static bool has_lock_of_root(const char *url)
 {
-    char path[700];
+    char path[700], mark[720];
     (void)snprintf(path, sizeof path, "%s/__parapet", url);
-    return access(path, F_OK) == 0;
+    (void)snprintf(mark, sizeof mark, "%s/consolidate", path);
+    return access(path, F_OK) == 0 && access(mark, F_OK) != 0;
 }
 
 static bool is_clean(const char *url, const outcome *checked)

@@ -83,9 +83,10 @@ static void note_end(const walk *of, int64_t number, const outcome *told, bool i
     (void)snprintf(line, sizeof line,
                    "{\"end\": %" PRId64
                    ", \"status\": \"%s\", \"agreed\": %d, \"at\": %.6f, \"kib\": %ld, \"generation\": %" PRId64
-                   ", \"marked\": %" PRId64 ", \"alarms\": %" PRId64 ", \"strays\": %" PRId64 ", \"values\": [",
+                   ", \"marked\": %" PRId64 ", \"alarms\": %" PRId64 ", \"strays\": %" PRId64
+                   ", \"removed\": %d, \"values\": [",
                    number, parapet_status_name(told->status), is_agreed, seconds(), allocated_kib(), told->generation,
-                   told->mark, told->alarms, told->strays);
+                   told->mark, told->alarms, told->strays, told->has_removed);
     print_values(line, sizeof line - 700, told->values, told->status == PARAPET_OK ? told->length : 0);
     (void)snprintf(line + strlen(line), sizeof line - strlen(line), "], \"sentence\": \"");
     print_text(line, sizeof line - 8, told->sentence);

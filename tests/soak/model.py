@@ -174,6 +174,12 @@ def committed(world, op, is_certain):
     return {world._replace(generations=((op.generation, op.mark),) + older) for older in kept(world.generations, op, is_certain)}
 
 
+def removed(world, op):
+    """Removes an array; or what somebody has left where there is none, which is no array."""
+    has_removed = op.told.get("removed", world.a is not None)
+    return set() if has_removed and world.a is None else {world._replace(a=None)}
+
+
 def attributed(array, op):
     return array and array._replace(set=tuple(op.mark if job == op.job else value for job, value in enumerate(array.set)))
 
@@ -197,6 +203,8 @@ def done(world, op, arrays, is_certain=True):
         return {world._replace(a=Array(LENGTH, (0,) * GROWN, False, op.mark, (0, 0)))}
     if does in COPIES:
         return copied(world, op, arrays)
+    if does == "rm":
+        return removed(world, op)
     if does == "append":
         return {world._replace(steps=world.steps + (op.mark,))}
     if does == "commit":
@@ -222,7 +230,7 @@ def mixtures(old, new):
 
 
 def replaces(op):
-    return op.does == "overwrite" or (op.does == "copy" and op.wide) or (op.does == "resume copy" and op.overwrites)
+    return op.does in ("overwrite", "rm") or (op.does == "copy" and op.wide) or (op.does == "resume copy" and op.overwrites)
 
 
 def half_done(world, op, arrays):
@@ -339,6 +347,9 @@ class Judge:
             return self.has_read(op, worlds)
         return self.has_restored(op, worlds) if op.does == "restore" else self.has_checked(op)
 
+    def may_find_remains(self, op):
+        return self.around.begun[False] or self.around.is_dirty or any(map(replaces, self.beside(op)))
+
     # ---- Refusals ----
 
     def is_hurt(self, op):
@@ -357,7 +368,7 @@ class Judge:
         return any(getattr(world, name) is not None for world in worlds) or self.around.begun[op.source]
 
     def may_be_absent(self, op, worlds):
-        uses = op.does in OF_ARRAY or (op.does in COPIES and op.source)
+        uses = op.does in OF_ARRAY | {"rm"} or (op.does in COPIES and op.source)
         return uses and (any(world.a is None for world in worlds) or any(map(replaces, self.beside(op, op.since))))
 
     def may_be_outside(self, op, worlds):
@@ -393,6 +404,8 @@ class Judge:
             return after if self.may_refuse(op, worlds) else set()
         if op.is_reader():
             return {world} if self.is_seen(op, worlds) else set()
+        if op.does == "rm" and not op.told["removed"] and not self.may_find_remains(op):
+            return set()
         return done(world, op, arrays, not self.around.errors[op.job])
 
     def advance(self, place, job):

@@ -34,7 +34,7 @@ import model  # noqa: E402
 
 kill_bed.PATIENCE = 240  # of jobs that share two cores with others; whoever waits longer hangs
 NAMES = ["create", "write shards", "write chunks", "resize", "attribute", "consolidate", "seal", "overwrite", "copy", "resume copy",
-         "append", "open series", "commit", "restore", "gc", "check", "read"]
+         "append", "open series", "commit", "restore", "gc", "check", "read", "rm"]
 LONG, LONG_CHANCE = 400, 0.02  # operations of a job whose memory is watched, and how often there is one
 STEPS_MOST = 300  # a series that has so many is begun anew
 ERRORS = {errno.EIO: "PARAPET_ERR_IO", errno.ENOSPC: "PARAPET_ERR_NO_SPACE"}

@@ -18,7 +18,7 @@ def op(job, does, mark, begin, end, status="OK", **more):
     if status is None:
         one.end = end
     else:
-        told = {"agreed": 1, "at": end, "alarms": 0, "strays": 0, "sentence": "", "values": [], "generation": 0, "marked": 0, **more}
+        told = {"agreed": 1, "at": end, "alarms": 0, "strays": 0, "sentence": "", "values": [], "generation": 0, "marked": 0, "removed": 1, **more}
         one.tell({**told, "status": "PARAPET_OK" if status == "OK" else f"PARAPET_ERR_{status}"})
     return one
 
@@ -93,6 +93,13 @@ def others():
     gone = START._replace(a=None)
     yield "replacing that was killed between", True, gone, [op(0, "overwrite", 5, 1, 2, None)], [], CLEAN
     yield "an array that is gone", False, gone, [op(0, "read", 5, 1, 2, values=[1] * 64)], [], CLEAN
+    yield "an array that was removed", True, gone, [op(0, "rm", 5, 1, 2)], [], CLEAN
+    yield "one that was removed, and is there", False, START, [op(0, "rm", 5, 1, 2)], [], CLEAN
+    yield "one that was removed by two", False, gone, [op(0, "rm", 5, 1, 3)], [op(1, "rm", 6, 2, 4)], CLEAN
+    yield "one that the other has removed", True, gone, [op(0, "rm", 5, 1, 3)], [op(1, "rm", 6, 2, 4, "NOT_FOUND")], CLEAN
+    yield "one that nobody has removed", False, START, [op(0, "rm", 5, 1, 3, "NOT_FOUND")], [], CLEAN
+    yield "remains of nobody", False, gone, [op(0, "rm", 5, 1, 2), op(0, "rm", 6, 3, 4, removed=0)], [], CLEAN
+    yield "removing that was killed", True, gone, [op(0, "rm", 5, 1, 2, None)], [], CLEAN
     attributes = START._replace(a=START.a._replace(set=(5, 6)))
     pair = [op(0, "attribute", 5, 1, 3)], [op(1, "attribute", 6, 2, 4)]
     yield "two attributes", True, attributes, *pair, CLEAN
