@@ -109,18 +109,22 @@ static void join(pp_comm *comm, const char *phase, parapet_status mine, const ne
     comm->joined_at = pp_clock_seconds();
 }
 
-/* Ranks further down give up first, so that what they know reaches everybody; the one above is given the longest. */
+/* Ranks further down give up first, so that what they know reaches everybody; the one above is given the longest, and
+ * longer still if it may itself be waiting in an exchange that was given up here. */
+static double allowed_deadlines(const pp_comm *comm, int whom)
+{
+    const pp_endpoint *endpoint = &comm->endpoint;
+    if (whom > comm->rank)
+        return 1 + 0.2 * (pp_endpoint_height(endpoint, comm->rank) - 1);
+    return 1.6 + 0.2 * pp_endpoint_height(endpoint, 0) + (comm->is_late ? 0.5 : 0);
+}
+
 static void check_deadline(pp_comm *comm)
 {
-    double waited = pp_clock_seconds() - comm->joined_at, allowed = comm->deadline_seconds;
-    const pp_endpoint *endpoint = &comm->endpoint;
-    int whom = pp_endpoint_waits_for(endpoint);
+    double waited = pp_clock_seconds() - comm->joined_at;
+    int whom = pp_endpoint_waits_for(&comm->endpoint);
     char sentence[PP_MESSAGE_BYTES];
-    if (allowed <= 0 || whom < 0)
-        return;
-    allowed *= whom > comm->rank ? 1 + 0.2 * (pp_endpoint_height(endpoint, comm->rank) - 1)
-                                 : 1.6 + 0.2 * pp_endpoint_height(endpoint, 0);
-    if (waited <= allowed)
+    if (comm->deadline_seconds <= 0 || whom < 0 || waited <= allowed_deadlines(comm, whom) * comm->deadline_seconds)
         return;
     (void)snprintf(sentence, sizeof sentence, "rank %d did not arrive at %s within %g s (deadline_seconds)", whom,
                    comm->endpoint.verdict.call, comm->deadline_seconds);
