@@ -109,13 +109,13 @@ static void join(pp_comm *comm, const char *phase, parapet_status mine, const ne
     comm->joined_at = pp_clock_seconds();
 }
 
-/* Ranks further down give up first, so that what they know reaches everybody; the one above is given the longest, and
- * longer still if it may itself be waiting in an exchange that was given up here. */
+/* Whoever waits for data gives up first, then ranks further down, so that what they know reaches everybody. The one
+ * above is given the longest, and longer still if it may itself be waiting in an exchange that was given up here. */
 static double allowed_deadlines(const pp_comm *comm, int whom)
 {
     const pp_endpoint *endpoint = &comm->endpoint;
     if (whom > comm->rank)
-        return 1 + 0.2 * (pp_endpoint_height(endpoint, comm->rank) - 1);
+        return 1 + 0.2 * pp_endpoint_height(endpoint, comm->rank);
     return 1.6 + 0.2 * pp_endpoint_height(endpoint, 0) + (comm->is_late ? 0.5 : 0);
 }
 
