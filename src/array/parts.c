@@ -737,8 +737,6 @@ static parapet_status flush_once(parapet_store *store, parapet_array *const *arr
         status = list_flushed(&flushed, arrays, count, list);
     if ((status = hold_batch(&flushed, status)) == PARAPET_OK)
         status = flush_batch(&flushed);
-    if (status != PARAPET_OK)
-        status = pp_fail_within(status, "cannot flush array \"%s\"", arrays != NULL ? arrays[0]->path : "");
     *is_flushed = flushed.is_flushed;
     clear_batch(&flushed);
     pp_free(list);
@@ -762,6 +760,11 @@ static parapet_status flush_arrays(parapet_store *store, parapet_array *const *a
     return status;
 }
 
+static parapet_status name_flushed(parapet_status status, const parapet_array *first)
+{
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot flush array \"%s\"", first->path);
+}
+
 /* [collective] One after the other: what is wrong with one of them is not that of the others. */
 static parapet_status flush_each(parapet_store *store, const pp_unflushed_choice *choice, pp_failure *failure)
 {
@@ -770,7 +773,8 @@ static parapet_status flush_each(parapet_store *store, const pp_unflushed_choice
     parapet_status status;
     int failed = 0;
     while (!pp_comm_is_lost(store->comm) && (array = pp_unflushed_at(&store->unflushed, choice, failed)) != NULL) {
-        if ((status = flush_arrays(store, &array, 1, true, PARAPET_OK)) == PARAPET_OK)
+        status = name_flushed(flush_arrays(store, &array, 1, true, PARAPET_OK), array);
+        if (status == PARAPET_OK)
             pp_unflushed_remove(&store->unflushed, array);
         else
             failed++;
@@ -790,7 +794,8 @@ static parapet_status flush_chosen(parapet_store *store, const pp_unflushed_choi
         return PARAPET_OK;
     if ((status = pp_allocate_array(&chosen, (size_t)count, sizeof chosen[0])) == PARAPET_OK)
         (void)pp_unflushed_list(&store->unflushed, choice, chosen);
-    status = flush_arrays(store, chosen, count, all, status);
+    status =
+        name_flushed(flush_arrays(store, chosen, count, all, status), pp_unflushed_at(&store->unflushed, choice, 0));
     for (i = 0; i < count && all && status == PARAPET_OK; i++)
         pp_unflushed_remove(&store->unflushed, chosen[i]);
     pp_free(chosen);
