@@ -103,38 +103,33 @@ static void copy_plane(pp_place at, const plane *whole)
     }
 }
 
-/* All of the block but what is left over at two of its edges. Row by row: what is written lies together. */
+/* Row by row: what is written lies together. The last tile of a row or column ends with the block, and may write some
+ * of what the one before it has written once more. */
 static void copy_in_tiles(pp_place at, const plane *block, int64_t side)
 {
-    int64_t row, column;
-    for (row = 0; row + side <= block->rows.count; row += side)
-        for (column = 0; column + side <= block->columns.count; column += side) {
-            pp_place corner = pp_loop_step(pp_loop_step(at, block->rows, row), block->columns, column);
-            pp_transpose_tile(&(pp_tile){.target = (unsigned char *)(uintptr_t)corner.to,
-                                         .target_stride = block->rows.to,
-                                         .source = (const unsigned char *)(uintptr_t)corner.from,
-                                         .source_stride = block->columns.from},
+    pp_loop rows = block->rows, columns = block->columns;
+    int64_t last_row = rows.count - side, last_column = columns.count - side, row, column;
+    for (row = 0; row < rows.count; row += side) {
+        unsigned char *to = (unsigned char *)(uintptr_t)at.to + pp_min_i64(row, last_row) * rows.to;
+        const unsigned char *from = (const unsigned char *)(uintptr_t)at.from + pp_min_i64(row, last_row) * rows.from;
+        for (column = 0; column < columns.count; column += side)
+            pp_transpose_tile(&(pp_tile){.target = to + pp_min_i64(column, last_column) * columns.to,
+                                         .target_stride = rows.to,
+                                         .source = from + pp_min_i64(column, last_column) * columns.from,
+                                         .source_stride = columns.from},
                               block->run_bytes);
-        }
+    }
 }
 
-/* Tiles, and what is left over: rows below them over all columns, and columns beside them. */
 static void copy_block(pp_place at, const plane *block)
 {
-    int64_t run = (int64_t)block->run_bytes, side = pp_transpose_side(block->run_bytes), rows, columns;
-    plane below = *block, beside = *block;
-    if (side == 0 || block->rows.from != run || block->columns.to != run) {
+    int64_t run = (int64_t)block->run_bytes, side = pp_transpose_side(block->run_bytes);
+    bool has_tiles = side > 0 && block->rows.from == run && block->columns.to == run && block->rows.count >= side &&
+                     block->columns.count >= side;
+    if (has_tiles)
+        copy_in_tiles(at, block, side);
+    else
         copy_plane(at, block);
-        return;
-    }
-    copy_in_tiles(at, block, side);
-    rows = block->rows.count / side * side;
-    columns = block->columns.count / side * side;
-    below.rows.count -= rows;
-    copy_plane(pp_loop_step(at, below.rows, rows), &below);
-    beside.rows.count = rows;
-    beside.columns.count -= columns;
-    copy_plane(pp_loop_step(at, beside.columns, columns), &beside);
 }
 
 /* For rows that are the source's fastest loop and columns that are the target's: a block of both fits in cache,
