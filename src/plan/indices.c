@@ -4,7 +4,7 @@
 
 #include "base/checked.h"
 
-/* Parts of a range of shards whose picks are counted at a time. */
+/* Parts of a range of shards or chunks whose picks are counted at a time. */
 #define BUCKETS 1024
 
 /* ---- Checking ---- */
@@ -82,10 +82,21 @@ parapet_status pp_indices_check(const pp_indices *indices, int64_t *elements)
 
 /* ---- Walking ---- */
 
+pp_shard_range pp_shard_range_whole(const pp_tiling *tiling, int64_t from, int64_t end)
+{
+    return (pp_shard_range){.from = from, .end = end, .chunk_end = tiling->chunks.cell_count};
+}
+
 void pp_index_walk_init(pp_index_walk *walk, const pp_indices *indices, const pp_shard_range *range)
 {
-    int64_t elements = pp_tiling_shard_elements(indices->tiling);
-    *walk = (pp_index_walk){.indices = indices, .first = range->from * elements, .end = range->end * elements};
+    int64_t elements = pp_tiling_shard_elements(indices->tiling), part = pp_tiling_chunk_elements(indices->tiling);
+    bool is_whole = range->chunk_from == 0 && range->chunk_end == indices->tiling->chunks.cell_count;
+    *walk = (pp_index_walk){.indices = indices,
+                            .first = range->from * elements,
+                            .end = range->end * elements,
+                            .part_first = range->chunk_from * part,
+                            .part_end = range->chunk_end * part,
+                            .shard_elements = is_whole ? 0 : elements};
 }
 
 static pp_pick take_point(pp_index_walk *walk)
@@ -141,10 +152,21 @@ static bool take_any(pp_index_walk *walk, pp_pick *pick)
     return true;
 }
 
+static bool is_inside(const pp_index_walk *walk, const pp_pick *pick)
+{
+    int64_t part;
+    if (pick->index < walk->first || pick->index >= walk->end)
+        return false;
+    if (walk->shard_elements == 0)
+        return true;
+    part = pick->index % walk->shard_elements;
+    return part >= walk->part_first && part < walk->part_end;
+}
+
 static bool take_inside(pp_index_walk *walk, pp_pick *pick)
 {
     while (take_any(walk, pick))
-        if (pick->index >= walk->first && pick->index < walk->end)
+        if (is_inside(walk, pick))
             return true;
     return false;
 }
@@ -200,36 +222,69 @@ parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_rang
 
 /* ---- Passes ---- */
 
-static void count_buckets(const pp_indices *indices, const pp_shard_range *range, int64_t width, int64_t *counts)
+/* A range is limited along its shards, or along the chunks of each of them. */
+typedef enum range_axis { ALONG_SHARDS, ALONG_CHUNKS } range_axis;
+
+static int64_t *from_of(pp_shard_range *range, range_axis axis)
 {
-    int64_t elements = pp_tiling_shard_elements(indices->tiling);
+    return axis == ALONG_SHARDS ? &range->from : &range->chunk_from;
+}
+
+static int64_t *end_of(pp_shard_range *range, range_axis axis)
+{
+    return axis == ALONG_SHARDS ? &range->end : &range->chunk_end;
+}
+
+/* The number of a pick's shard, or of its chunk in the shard. */
+static int64_t position_of(const pp_tiling *tiling, const pp_pick *pick, range_axis axis)
+{
+    if (axis == ALONG_SHARDS)
+        return pick->index / pp_tiling_shard_elements(tiling);
+    return pick->index / pp_tiling_chunk_elements(tiling) % tiling->chunks.cell_count;
+}
+
+static void count_buckets(const pp_indices *indices, const pp_shard_range *range, range_axis axis, int64_t width,
+                          int64_t *counts)
+{
+    int64_t from = axis == ALONG_SHARDS ? range->from : range->chunk_from;
     pp_index_walk walk;
     pp_pick pick;
     memset(counts, 0, BUCKETS * sizeof counts[0]);
     pp_index_walk_init(&walk, indices, range);
     while (pp_index_walk_next(&walk, &pick))
-        counts[(pick.index / elements - range->from) / width]++;
+        counts[(position_of(indices->tiling, &pick, axis) - from) / width]++;
 }
 
-int64_t pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range)
+static int64_t limit(const pp_indices *indices, int64_t most_picks, range_axis axis, pp_shard_range *range)
 {
     pp_shard_range searched = *range;
-    while (searched.from < searched.end) {
-        int64_t counts[BUCKETS], sum = 0, width = pp_divide_up(searched.end - searched.from, BUCKETS);
+    int64_t *from = from_of(&searched, axis), *end = end_of(&searched, axis), *found = end_of(range, axis);
+    while (*from < *end) {
+        int64_t counts[BUCKETS], sum = 0, width = pp_divide_up(*end - *from, BUCKETS);
         int i;
-        count_buckets(indices, &searched, width, counts);
+        count_buckets(indices, &searched, axis, width, counts);
         for (i = 0; i < BUCKETS && sum + counts[i] <= most_picks; i++)
             sum += counts[i];
         if (i == BUCKETS)
             return sum;
-        searched.from += i * width;
-        range->end = searched.from;
+        *from += i * width;
+        *found = *from;
         if (sum > 0)
             return sum;
-        searched.end = pp_min_i64(searched.from + width, searched.end);
-        range->end = searched.end;
+        *end = pp_min_i64(*from + width, *end);
+        *found = *end;
         if (width == 1)
             return counts[i];
     }
     return 0;
+}
+
+int64_t pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range)
+{
+    return limit(indices, most_picks, ALONG_SHARDS, range);
+}
+
+int64_t pp_indices_limit_chunks(const pp_indices *indices, int64_t most_picks, pp_shard_range *range)
+{
+    return limit(indices, most_picks, ALONG_CHUNKS, range);
 }

@@ -25,18 +25,24 @@ typedef struct pp_indices {
 /* PARAPET_ERR_ARGUMENT names the first point or run that is not inside the array. *elements: how many they are. */
 parapet_status pp_indices_check(const pp_indices *indices, int64_t *elements);
 
-/* Shards from one number to before another. */
+/* Shards from one number to before another, and of each of them chunks from one number to before another. */
 typedef struct pp_shard_range {
     int64_t from, end;
+    int64_t chunk_from, chunk_end;
 } pp_shard_range;
+
+/* With all their chunks. */
+pp_shard_range pp_shard_range_whole(const pp_tiling *tiling, int64_t from, int64_t end);
 
 /* Goes through the picks of a list in its order. */
 typedef struct pp_index_walk {
     const pp_indices *indices;
-    int64_t first, end; /* stored indices of the range */
-    int64_t next;       /* point or run */
-    int64_t place;      /* of the next element in memory */
-    int64_t done;       /* elements of the run that have passed */
+    int64_t first, end;           /* stored indices of the shards of the range */
+    int64_t part_first, part_end; /* those of its chunks, counted in a shard */
+    int64_t shard_elements;       /* 0: all chunks are in the range */
+    int64_t next;                 /* point or run */
+    int64_t place;                /* of the next element in memory */
+    int64_t done;                 /* elements of the run that have passed */
     pp_stored_chunk chunk;
     pp_pick ahead; /* the pick that comes next, which may still grow; has count 0 if there is none */
 } pp_index_walk;
@@ -59,5 +65,8 @@ parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_rang
 /* Moves the end of the range back until it has at most so many picks, if one shard does not have more: then that
  * shard is the last. Returns how many it has then. */
 int64_t pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard_range *range);
+
+/* The same with the chunks of the range instead of its shards. */
+int64_t pp_indices_limit_chunks(const pp_indices *indices, int64_t most_picks, pp_shard_range *range);
 
 #endif

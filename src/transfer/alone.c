@@ -24,8 +24,10 @@ void pp_alone_clear(pp_alone *alone)
 /* One read, or one pass of a read of listed elements. */
 typedef struct alone_read {
     pp_alone *alone;
-    const pp_transfer_array *array;
+    pp_transfer_context context;
+    pp_transfer_array array;
     const pp_indices *indices; /* NULL: the parts of the array */
+    pp_lent lent;              /* the shard whose chunks are in several passes */
     pp_shard_range range;      /* of this pass */
     int64_t pick_count;        /* in it */
     pp_memory_case memory;
@@ -36,7 +38,7 @@ typedef struct alone_read {
 static parapet_status plan_read(alone_read *read, size_t bytes, pp_memory_plan *plan)
 {
     read->memory.available_bytes = bytes;
-    return pp_memory_plan_read(&read->array->context->layout, 1, &read->memory, plan);
+    return pp_memory_plan_read(&read->array.context->layout, 1, &read->memory, plan);
 }
 
 static parapet_status read_picks(const alone_read *read, const pp_memory_plan *plan)
@@ -49,7 +51,7 @@ static parapet_status read_picks(const alone_read *read, const pp_memory_plan *p
         picked.picks = pp_list_at(&picks, 0);
         picked.count = picks.count;
         pp_picks_sort_stored(pp_list_at(&picks, 0), picks.count, picked.tiling);
-        status = pp_transfer_read_picked(read->array, &picked, plan);
+        status = pp_transfer_read_picked(&read->array, &picked, plan);
     }
     pp_list_clear(&picks);
     return status;
@@ -68,7 +70,7 @@ static parapet_status read_portion(alone_read *read)
     if (taken < wanted)
         status = plan_read(read, taken - read->beside, &plan);
     if (status == PARAPET_OK)
-        status = read->indices != NULL ? read_picks(read, &plan) : pp_transfer_read_planned(read->array, &plan);
+        status = read->indices != NULL ? read_picks(read, &plan) : pp_transfer_read_planned(&read->array, &plan);
     pp_portions_give_back(&alone->portions, taken);
     return status;
 }
@@ -76,7 +78,7 @@ static parapet_status read_portion(alone_read *read)
 /* What the read takes at least; more than any machine has if that cannot be counted. */
 static size_t find_least(const alone_read *read)
 {
-    size_t least = pp_memory_least_read_bytes(read->array->context->layout, &read->memory);
+    size_t least = pp_memory_least_read_bytes(read->array.context->layout, &read->memory);
     return pp_add_size_fits(least, read->beside, &least) ? least : PP_MEMORY_ENDLESS;
 }
 
@@ -90,7 +92,7 @@ static parapet_status refuse_little(const pp_alone *alone, size_t least, size_t 
 static alone_read read_of(pp_alone *alone, const pp_transfer_array *array)
 {
     return (alone_read){
-        .alone = alone, .array = array, .memory = {.threads = 1, .is_sealed = array->context->seal != NULL}};
+        .alone = alone, .array = *array, .memory = {.threads = 1, .is_sealed = array->context->seal != NULL}};
 }
 
 parapet_status pp_transfer_read_alone(pp_alone *alone, const pp_transfer_array *array)
@@ -121,44 +123,82 @@ static void take_range(alone_read *read, int64_t pick_count)
 static size_t find_enough(const alone_read *read)
 {
     alone_read all = *read;
-    all.range = (pp_shard_range){0, read->indices->tiling->shards.cell_count};
+    all.range = pp_shard_range_whole(read->indices->tiling, 0, read->indices->tiling->shards.cell_count);
     take_range(&all, pp_indices_count_picks(all.indices, &all.range));
     return pp_max_size(all.least, LIST_PART * all.beside);
 }
 
-/* Ends the pass where its picks are enough; and earlier if they are in so many shards that a list of these takes more
- * than the picks. */
+/* Ends the pass where its picks are enough: after some shards, or after some chunks of one that has more. */
+static int64_t limit_picks(alone_read *read, size_t most)
+{
+    int64_t count = pp_indices_limit(read->indices, (int64_t)most, &read->range);
+    return count > (int64_t)most ? pp_indices_limit_chunks(read->indices, (int64_t)most, &read->range) : count;
+}
+
+/* The same; and earlier if they are in so many shards that a list of these takes more than the picks. */
 static void limit_range(alone_read *read)
 {
     size_t most = read->alone->budget.limit_bytes / LIST_PART;
     pp_shard_range all = read->range;
-    take_range(read, pp_indices_limit(read->indices, (int64_t)(most / sizeof(pp_pick)), &read->range));
+    take_range(read, limit_picks(read, most / sizeof(pp_pick)));
     if (read->beside <= 2 * most)
         return;
     read->range = all;
     most /= sizeof(pp_pick) + pp_picked_list_bytes(1);
-    take_range(read, pp_indices_limit(read->indices, (int64_t)most, &read->range));
+    take_range(read, limit_picks(read, most));
 }
 
 static parapet_status read_range(alone_read *read)
 {
     size_t limit = read->alone->budget.limit_bytes;
-    limit_range(read);
     if (read->memory.shard_count == 0)
         return PARAPET_OK;
     return read->least > limit ? refuse_little(read->alone, read->least, find_enough(read)) : read_portion(read);
 }
 
+/* Ends with the last chunk of its shards. */
+static bool ends_shard(const alone_read *read)
+{
+    return read->range.chunk_end == read->indices->tiling->chunks.cell_count;
+}
+
+/* One pass. A shard stays open until its last chunks are read. */
+static parapet_status read_pass(alone_read *read)
+{
+    parapet_status status;
+    limit_range(read);
+    if (!ends_shard(read))
+        read->context.lent = &read->lent;
+    status = read_range(read);
+    if (ends_shard(read) || status != PARAPET_OK) {
+        pp_lent_clear(&read->lent);
+        read->context.lent = NULL;
+    }
+    return status;
+}
+
+static void advance(alone_read *read)
+{
+    const pp_tiling *tiling = read->indices->tiling;
+    if (ends_shard(read)) {
+        read->range = pp_shard_range_whole(tiling, read->range.end, tiling->shards.cell_count);
+        return;
+    }
+    read->range.chunk_from = read->range.chunk_end;
+    read->range.chunk_end = tiling->chunks.cell_count;
+}
+
 parapet_status pp_transfer_read_indices_alone(pp_alone *alone, const pp_transfer_array *array,
                                               const pp_indices *indices)
 {
-    int64_t from, shards = indices->tiling->shards.cell_count;
+    int64_t shards = indices->tiling->shards.cell_count;
     alone_read read = read_of(alone, array);
     parapet_status status = PARAPET_OK;
+    read.context = *array->context;
+    read.array.context = &read.context;
     read.indices = indices;
-    for (from = 0; from < shards && status == PARAPET_OK; from = read.range.end) {
-        read.range = (pp_shard_range){from, shards};
-        status = read_range(&read);
-    }
+    for (read.range = pp_shard_range_whole(indices->tiling, 0, shards);
+         read.range.from < shards && status == PARAPET_OK; advance(&read))
+        status = read_pass(&read);
     return status;
 }

@@ -25,7 +25,7 @@ void pp_alone_clear(pp_alone *alone);
 parapet_status pp_transfer_read_alone(pp_alone *alone, const pp_transfer_array *array);
 
 /* [local] Fills the memory of listed elements in the same way. If the list would take more than a quarter of the
- * memory, it is worked off in passes of shards. */
+ * memory, it is worked off in passes: of shards, or of chunks of one shard. */
 parapet_status pp_transfer_read_indices_alone(pp_alone *alone, const pp_transfer_array *array,
                                               const pp_indices *indices);
 

@@ -9,6 +9,7 @@
 #include "transfer/cache.h"
 #include "transfer/delayed.h"
 #include "transfer/layout.h"
+#include "transfer/lent.h"
 #include "transfer/request_cost.h"
 #include "zarr/manifest.h"
 
@@ -30,6 +31,8 @@ void pp_counters_plan(pp_counters *counters, size_t bytes);
 typedef parapet_status (*pp_seal_visitor)(void *subject, const pp_shard_record *record);
 typedef parapet_status (*pp_seal_lookup)(void *context, int64_t shard, pp_seal_visitor visit, void *subject);
 
+typedef struct pp_divided pp_divided; /* see divided.h */
+
 typedef struct pp_transfer_context {
     pp_store *store;
     const char *path; /* of the array; "" is the root */
@@ -49,6 +52,8 @@ typedef struct pp_transfer_context {
     void *progress_context;
     pp_seal_lookup seal; /* NULL: the array is not sealed */
     void *seal_context;
+    pp_lent *lent;       /* stored shards that stay open when the transfer ends; NULL: none do */
+    pp_divided *divided; /* new ones that do; NULL: none do */
 } pp_transfer_context;
 
 /* Where a shard of the array may be delayed. */

@@ -1,6 +1,7 @@
 #include "transfer/indices.h"
 
 #include "base/checked.h"
+#include "transfer/divided.h"
 #include "transfer/memory.h"
 #include "transfer/pick_post.h"
 #include "transfer/picked.h"
@@ -8,6 +9,8 @@
 /* Parts of the memory that a rank's own list may take, and what it has as a home; the rest is for chunks. */
 #define OWN_PART 4
 #define SERVED_PART 2
+/* The part that shards may take which stay open between passes, if there are several. */
+#define DIVIDED_PART 8
 
 /* Of a transfer as it runs on this rank. */
 typedef struct listing {
@@ -21,21 +24,21 @@ typedef struct listing {
     pp_staged *staged; /* NULL: reading */
     pp_target target;
     pp_pick_post post;
-    pp_shard_range range; /* of this pass */
-    int64_t width;        /* shards of the pass before; 0: there was none */
-    size_t least_bytes;   /* for everything but picks and their elements */
+    pp_shard_range range;          /* of this pass */
+    int64_t group_from, group_end; /* shards of this pass, or those that it divides together with others */
+    int64_t width;                 /* shards of the group before; 0: there was none */
+    int64_t chunk_width;           /* of the pass before, if its shards are divided */
+    bool is_divided;               /* passes have some chunks of the shards of a group */
+    pp_lent lent;                  /* then these stay open, */
+    pp_divided divided;            /* and so do those that are written */
+    size_t least_bytes;            /* for everything but picks, their elements and shards that are divided */
+    size_t used_bytes;             /* of the budget, before the first pass */
+    size_t room;                   /* what there is then, beyond the least */
 } listing;
 
-static pp_budget *budget_of(const listing *self)
+static int64_t shard_count(const listing *self)
 {
-    return self->context.budget;
-}
-
-/* What there is for picks and their elements. */
-static size_t find_room(const listing *self)
-{
-    size_t available = pp_budget_available(budget_of(self));
-    return available - pp_min_size(available, self->least_bytes);
+    return self->target.tiling->shards.cell_count;
 }
 
 /* ---- What a pass takes ---- */
@@ -52,80 +55,254 @@ static size_t served_bytes(const listing *self, const pp_shard_range *range)
     return pp_add_size_fits(bytes, pp_picked_list_bytes(shards), &bytes) ? bytes : SIZE_MAX;
 }
 
-/* One shard may take all there is: it cannot be divided. */
-static bool fits(const listing *self, size_t room)
+/* What new shards take that stay open between passes. */
+static size_t divided_bytes(const listing *self)
 {
-    size_t own = own_bytes(self), served = served_bytes(self, &self->range), sum;
+    return (size_t)self->divided.most * self->divided.build_bytes;
+}
+
+/* One chunk of one shard may take all there is: it cannot be divided. A whole shard may, so that it need not be. */
+static bool fits(const listing *self)
+{
+    const pp_shard_range *range = &self->range;
+    size_t own = own_bytes(self), served = served_bytes(self, range), staying = divided_bytes(self), sum;
     if (self->post.served_sums.elements > PP_PICK_MOST_PLACES)
         return false; /* their places would not fit picks */
-    if (self->range.end - self->range.from > 1)
-        return own <= room / OWN_PART && served <= room / SERVED_PART;
-    return pp_add_size_fits(own, served, &sum) && sum <= room;
+    if (!pp_add_size_fits(own, served, &sum) || !pp_add_size_fits(sum, staying, &sum) || sum > self->room)
+        return false;
+    if (range->end - range->from == 1 && (!self->is_divided || range->chunk_end - range->chunk_from == 1))
+        return true;
+    return own <= self->room / OWN_PART && served <= self->room / SERVED_PART;
 }
 
 /* [collective] Names a limit with which all of it fits one pass. */
 static parapet_status refuse_much(listing *self)
 {
-    const pp_shard_range all = {0, self->target.tiling->shards.cell_count};
+    const pp_shard_range all = pp_shard_range_whole(self->target.tiling, 0, shard_count(self));
     size_t served;
     int64_t most;
     parapet_status status;
     pp_pick_post_measure(&self->post, &all);
     served = pp_min_size(served_bytes(self, &all), PP_MEMORY_ENDLESS / SERVED_PART);
     most = -(int64_t)(pp_max_size(OWN_PART * own_bytes(self), SERVED_PART * served) + self->least_bytes +
-                      pp_budget_used(budget_of(self)) + PP_PAGE_BYTES);
+                      self->used_bytes + PP_PAGE_BYTES);
     status = pp_comm_agree_least(self->team->comm, "refusing", pp_failure_put(&self->post.failure), &most);
     if (status != PARAPET_OK)
         return status;
     return pp_fail(PARAPET_ERR_MEMORY,
-                   "the elements that are listed of one shard need more memory than a rank has; set memory_bytes to "
+                   "the elements that are listed of one chunk need more memory than a rank has; set memory_bytes to "
                    "at least %lld on every rank",
                    (long long)-most);
 }
 
 /* [collective] Ends the pass where the lists are long enough for one rank. */
-static parapet_status divide(listing *self, size_t room)
+static parapet_status limit_lists(listing *self, int64_t least_end)
 {
-    (void)pp_indices_limit(self->indices, (int64_t)(room / OWN_PART / sizeof(pp_pick)), &self->range);
+    int64_t end;
+    (void)pp_indices_limit(self->indices, (int64_t)(self->room / OWN_PART / sizeof(pp_pick)), &self->range);
+    end = pp_max_i64(self->range.end, least_end);
+    self->range.end = end;
     return pp_comm_agree_least(self->team->comm, "dividing", PARAPET_OK, &self->range.end);
 }
 
 /* [collective] Finds out whether the lists of the pass have room on all ranks. */
-static parapet_status measure(listing *self, size_t room, int64_t *is_fitting)
+static parapet_status measure(listing *self, int64_t *is_fitting)
 {
     pp_pick_post_measure(&self->post, &self->range);
-    *is_fitting = fits(self, room);
+    *is_fitting = fits(self);
     return pp_comm_agree_least(self->team->comm, "measuring", pp_failure_put(&self->post.failure), is_fitting);
 }
 
-/* [collective] Ends the pass where its lists have room on all ranks. Mostly they have as they are, and going through
- * them is what takes time. */
-static parapet_status choose_range(listing *self)
+static void halve(int64_t from, int64_t *end)
 {
-    size_t room = find_room(self);
-    int64_t is_fitting;
+    *end -= (*end - from) / 2;
+}
+
+/* Shards that are divided rather than worked off one after the other: every server can have one of them. Chunks are
+ * not divided. */
+static int64_t most_divided(const listing *self)
+{
+    return self->target.tiling->chunks.cell_count > 1 ? self->team->server_count : 1;
+}
+
+/* [collective] Ends the pass where its lists have room on all ranks. Mostly they have as they are, and going through
+ * them is what takes time. Not fitting: there is no room for shards that are few enough to be divided. */
+static parapet_status choose_shards(listing *self, int64_t *is_fitting)
+{
+    pp_shard_range *range = &self->range;
+    int64_t least_end = pp_min_i64(range->from + most_divided(self), range->end);
     parapet_status status;
     if (self->width > 0)
-        self->range.end = pp_min_i64(self->range.end, self->range.from + 2 * self->width);
-    status = measure(self, room, &is_fitting);
-    if (status == PARAPET_OK && !is_fitting && (status = divide(self, room)) == PARAPET_OK)
-        status = measure(self, room, &is_fitting);
-    while (status == PARAPET_OK && !is_fitting) {
-        if (self->range.end - self->range.from == 1)
-            return refuse_much(self);
-        self->range.end -= (self->range.end - self->range.from) / 2;
-        status = measure(self, room, &is_fitting);
+        range->end = pp_max_i64(least_end, pp_min_i64(range->end, range->from + 2 * self->width));
+    status = measure(self, is_fitting);
+    if (status == PARAPET_OK && !*is_fitting && range->end > least_end &&
+        (status = limit_lists(self, least_end)) == PARAPET_OK)
+        status = measure(self, is_fitting);
+    while (status == PARAPET_OK && !*is_fitting && range->end > least_end) {
+        halve(range->from, &range->end);
+        range->end = pp_max_i64(range->end, least_end);
+        status = measure(self, is_fitting);
     }
     return status;
 }
 
+/* ---- Dividing shards ---- */
+
+/* Of the shards of the range, those that this rank is the home of; and how many elements of the array they have. */
+static int64_t count_home(const listing *self, int64_t *elements)
+{
+    const pp_tiling *tiling = self->target.tiling;
+    int64_t shard, count = 0;
+    pp_box box;
+    *elements = 0;
+    for (shard = self->range.from; shard < self->range.end; shard++) {
+        int home = pp_home_of(&self->target, shard, self->team->server_count);
+        if (self->team->servers[home] != pp_comm_rank(self->team->comm))
+            continue;
+        pp_tiling_shard_box(tiling, shard, &box);
+        *elements += pp_box_element_count(&box);
+        count++;
+    }
+    return count;
+}
+
+/* For shards of the range, which was measured. Elements that are listed twice are refused before they count. */
+static void init_divided(listing *self)
+{
+    int64_t elements, chunks = self->target.tiling->chunks.cell_count;
+    self->divided = (pp_divided){.chunk_count = chunks, .chunk_end = chunks, .most = count_home(self, &elements)};
+    self->divided.keeps_old = self->post.served_sums.elements != elements;
+    if (self->staged != NULL)
+        self->divided.build_bytes = pp_divided_build_bytes(&self->context);
+}
+
+/* Chunks of each shard that probably have room. */
+static int64_t guess_chunks(const listing *self)
+{
+    size_t served = served_bytes(self, &self->range), part = self->room / SERVED_PART;
+    double share = served > part ? (double)part / (double)served : 1;
+    return pp_max_i64(1, (int64_t)(share * (double)self->divided.chunk_count));
+}
+
+/* [collective] The shards of the range will be divided: fewer of them, if more would take much memory on some rank.
+ */
+static parapet_status begin_divided(listing *self)
+{
+    pp_shard_range *range = &self->range;
+    int64_t is_small = 1, is_fitting;
+    parapet_status status;
+    do {
+        if (!is_small) {
+            halve(range->from, &range->end);
+            if ((status = measure(self, &is_fitting)) != PARAPET_OK)
+                return status;
+        }
+        init_divided(self);
+        is_small = range->end - range->from == 1 || divided_bytes(self) <= self->room / DIVIDED_PART;
+        status = pp_comm_agree_least(self->team->comm, "dividing", PARAPET_OK, &is_small);
+    } while (status == PARAPET_OK && !is_small);
+    self->is_divided = true;
+    self->context.lent = &self->lent;
+    if (self->staged != NULL)
+        self->context.divided = &self->divided;
+    self->chunk_width = guess_chunks(self);
+    return status == PARAPET_OK ? pp_comm_agree_least(self->team->comm, "dividing", status, &self->chunk_width)
+                                : status;
+}
+
+static void end_divided(listing *self)
+{
+    pp_divided_clear(&self->divided, &self->context);
+    pp_lent_clear(&self->lent);
+    self->context.divided = NULL;
+    self->context.lent = NULL;
+    self->is_divided = false;
+}
+
+/* [collective] Ends the pass of divided shards after as many chunks of each as have room, or after one chunk of some
+ * of them. */
+static parapet_status choose_chunks(listing *self)
+{
+    pp_shard_range *range = &self->range;
+    parapet_status status;
+    int64_t is_fitting;
+    range->chunk_end = pp_min_i64(range->chunk_end, range->chunk_from + self->chunk_width);
+    while ((status = measure(self, &is_fitting)) == PARAPET_OK && !is_fitting) {
+        if (range->chunk_end - range->chunk_from > 1)
+            halve(range->chunk_from, &range->chunk_end);
+        else if (range->end - range->from > 1)
+            halve(range->from, &range->end);
+        else
+            return refuse_much(self);
+    }
+    self->chunk_width = range->chunk_end - range->chunk_from;
+    self->divided.chunk_end = range->chunk_end;
+    return status;
+}
+
+/* [collective] */
+static parapet_status choose_range(listing *self)
+{
+    int64_t is_fitting;
+    parapet_status status;
+    if (self->is_divided)
+        return choose_chunks(self);
+    if ((status = choose_shards(self, &is_fitting)) == PARAPET_OK && !is_fitting)
+        status = begin_divided(self);
+    self->group_from = self->range.from;
+    self->group_end = self->range.end;
+    return status == PARAPET_OK && !is_fitting ? choose_chunks(self) : status;
+}
+
+/* Whether the range ends with the last chunk of the last shard of the group. */
+static bool ends_group(const listing *self)
+{
+    return self->range.end == self->group_end && self->range.chunk_end == self->target.tiling->chunks.cell_count;
+}
+
+/* What is left when the pass is done: of these chunks, of the divided shards, or of the array. */
+static void advance(listing *self)
+{
+    pp_shard_range *range = &self->range;
+    if (ends_group(self)) {
+        self->width = self->group_end - self->group_from;
+        *range = pp_shard_range_whole(self->target.tiling, self->group_end, shard_count(self));
+        return;
+    }
+    if (range->end == self->group_end) {
+        range->end = self->group_from;
+        range->chunk_from = range->chunk_end;
+        range->chunk_end = self->target.tiling->chunks.cell_count;
+    }
+    range->from = range->end;
+    range->end = self->group_end;
+}
+
 /* ---- A pass ---- */
 
+static parapet_status stage(listing *self, const pp_picked *picked)
+{
+    parapet_status status = pp_transfer_stage_picked(&self->array, picked, self->staged);
+    return status == PARAPET_OK && self->is_divided && ends_group(self)
+               ? pp_transfer_stage_rest(&self->array, self->staged)
+               : status;
+}
+
+static int64_t count_open(const listing *self)
+{
+    return self->staged != NULL ? self->divided.count : self->lent.count;
+}
+
+/* A shard counts once, in however many passes it is divided. */
 static parapet_status serve(listing *self, const pp_picked *picked)
 {
-    if (self->staged != NULL)
-        return pp_transfer_stage_picked(&self->array, picked, self->staged);
-    return pp_transfer_read_picked(&self->array, picked, NULL);
+    pp_counters *counters = self->context.counters;
+    int64_t owned = counters->shards_owned, open = count_open(self);
+    parapet_status status =
+        self->staged != NULL ? stage(self, picked) : pp_transfer_read_picked(&self->array, picked, NULL);
+    if (self->is_divided)
+        counters->shards_owned = owned + count_open(self) - open;
+    return status;
 }
 
 /* [collective] All picks, and if they are written their elements, come to the homes. */
@@ -193,25 +370,34 @@ static void take_progress(listing *self)
     self->array.context = &self->context;
 }
 
-static parapet_status run(listing *self)
+static void begin(listing *self)
 {
     const pp_transfer_context *context = &self->context;
-    int64_t from, shards = context->layout->tiling.shards.cell_count;
-    parapet_status status = PARAPET_OK;
+    size_t available = pp_budget_available(context->budget);
     take_progress(self);
     self->target =
         (pp_target){.tiling = &context->layout->tiling, .lattice = context->lattice, .turns = context->turns};
     self->least_bytes = find_least_bytes(self);
+    self->used_bytes = pp_budget_used(context->budget);
+    self->room = available - pp_min_size(available, self->least_bytes);
+    self->range = pp_shard_range_whole(self->target.tiling, 0, shard_count(self));
     pp_pick_post_init(&self->post, self->team, &self->target, self->indices, context->budget);
-    for (from = 0; from < shards && status == PARAPET_OK; from = self->range.end) {
-        self->range = (pp_shard_range){from, shards};
+}
+
+static parapet_status run(listing *self)
+{
+    parapet_status status = PARAPET_OK;
+    begin(self);
+    while (self->range.from < shard_count(self) && status == PARAPET_OK) {
         status = run_pass(self);
-        self->width = self->range.end - from;
         self->done_before += self->done_bytes;
         self->done_bytes = 0;
         pp_pick_post_clear(&self->post);
+        if (ends_group(self) || status != PARAPET_OK)
+            end_divided(self);
+        advance(self);
     }
-    pp_counters_plan(context->counters, pp_budget_peak(context->budget)); /* of the lists */
+    pp_counters_plan(self->context.counters, pp_budget_peak(self->context.budget)); /* of the lists */
     return status;
 }
 

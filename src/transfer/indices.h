@@ -2,7 +2,8 @@
  *
  * The home of a shard is its owner. It gets the picks of all ranks on its shards, reads or stages these shards as a
  * rank that works alone does, and has taken or gives back the elements. Whatever does not fit the memory at once is
- * worked off in passes: in each of them all ranks deal with the same shards. */
+ * worked off in passes: in each of them all ranks deal with the same shards, or, where a shard of each server is too
+ * much, with the same chunks of these shards (divided.h). */
 #ifndef PARAPET_TRANSFER_INDICES_H
 #define PARAPET_TRANSFER_INDICES_H
 

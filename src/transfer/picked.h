@@ -17,7 +17,11 @@ size_t pp_picked_list_bytes(int64_t shards);
 parapet_status pp_transfer_read_picked(const pp_transfer_array *array, const pp_picked *picked,
                                        const pp_memory_plan *plan);
 
-/* [local] Stages new shards with the picks, which share no element, in them. */
+/* [local] Stages new shards with the picks, which share no element, in them; of divided ones only what the pass has.
+ */
 parapet_status pp_transfer_stage_picked(const pp_transfer_array *array, const pp_picked *picked, pp_staged *staged);
+
+/* [local] Stages divided shards that were begun and of which the last pass had no pick. */
+parapet_status pp_transfer_stage_rest(const pp_transfer_array *array, pp_staged *staged);
 
 #endif

@@ -422,9 +422,16 @@ parapet_status pp_shard_check_delayed(const pp_transfer_context *context, int64_
     return status;
 }
 
+static parapet_status open_object(const pp_transfer_context *context, pp_shard *shard)
+{
+    shard->is_lent = context->lent != NULL;
+    return shard->is_lent ? pp_lent_open(context->lent, context->store, shard->number, shard->key, &shard->reader)
+                          : pp_store_open_object(context->store, shard->key, &shard->reader);
+}
+
 static parapet_status open_stored(const pp_transfer_context *context, pp_shard *shard)
 {
-    parapet_status status = pp_store_open_object(context->store, shard->key, &shard->reader);
+    parapet_status status = open_object(context, shard);
     if (status != PARAPET_OK && status != PARAPET_ERR_NOT_FOUND)
         return status;
     status = check_base(shard->delayed, shard->reader != NULL ? shard->reader->version : 0, shard->key);
@@ -475,7 +482,8 @@ parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number,
 
 void pp_shard_close(pp_shard *shard)
 {
-    pp_reader_free(shard->reader);
+    if (!shard->is_lent)
+        pp_reader_free(shard->reader);
     pp_free(shard->entries);
     pp_free(shard->checksums);
     pp_free(shard->key);

@@ -2,6 +2,8 @@
  * of shards that nobody claims anything of. */
 #include "transfer/write_item.h"
 
+#include "base/checked.h"
+#include "transfer/divided.h"
 #include "transfer/picked.h"
 
 typedef struct write_transfer {
@@ -22,7 +24,7 @@ static parapet_status store_item(pp_transfer *transfer, int worker, pp_transfer_
         if (!item->chunks[i].is_elided || build->delay != NULL)
             status = pp_shard_build_append(build, context, head->window.chunks[i],
                                            item->chunks[i].is_elided ? (pp_bytes){0} : item->chunks[i].encoded);
-    if (status != PARAPET_OK || !item->is_last)
+    if (status != PARAPET_OK || !item->is_last || !((pp_write_shard *)head->shard)->is_ending)
         return status;
     return pp_shard_build_finish(build, context, ((write_transfer *)transfer)->staged);
 }
@@ -95,18 +97,31 @@ static bool some_shard_keeps_old(const pp_transfer *transfer)
     size_t first, end;
     for (first = 0; first < list->count; first = end) {
         end = pp_worklist_group_end(list, first);
-        if (!pp_write_shard_is_covered(transfer, first, end))
+        if (pp_write_shard_keeps_old(transfer, first, end))
             return true;
     }
     return false;
+}
+
+/* What stays in memory when the transfer ends, and is not there yet. */
+static size_t bytes_to_stay(const pp_transfer *transfer)
+{
+    const pp_divided *divided = pp_session_context(transfer->session, 0)->divided;
+    return divided != NULL ? pp_divided_bytes_to_come(divided) : 0;
 }
 
 static parapet_status plan_memory(const pp_transfer *transfer, const pp_layout *const *layouts,
                                   const pp_memory_case *memory, pp_memory_plan *plan)
 {
     pp_memory_case writing_memory = *memory;
+    size_t staying = pp_min_size(bytes_to_stay(transfer), memory->available_bytes);
+    parapet_status status;
     writing_memory.keeps_old = some_shard_keeps_old(transfer);
-    return pp_memory_plan_write(layouts, transfer->session->array_count, &writing_memory, plan);
+    writing_memory.available_bytes -= staying;
+    writing_memory.used_bytes += staying;
+    status = pp_memory_plan_write(layouts, transfer->session->array_count, &writing_memory, plan);
+    plan->planned_bytes += staying;
+    return status;
 }
 
 /* ---- The whole ---- */
@@ -149,6 +164,41 @@ parapet_status pp_transfer_stage_picked(const pp_transfer_array *array, const pp
     write_transfer self = {.head = {.operations = &writing, .session = &session, .reported_bytes = -1},
                            .staged = staged};
     return pp_transfer_run(&self.head, pp_session_build_picked(&session, array, picked));
+}
+
+/* Shards that were begun in earlier passes, as a list of numbers; returns how many. */
+static size_t list_begun(const pp_divided *divided, int64_t *numbers)
+{
+    const pp_divided_shard *shard;
+    size_t count = 0;
+    for (shard = divided->shards; shard != NULL; shard = shard->next)
+        if (shard->build != NULL && shard->next_chunk < divided->chunk_count) {
+            if (numbers != NULL)
+                numbers[count] = shard->number;
+            count++;
+        }
+    return count;
+}
+
+parapet_status pp_transfer_stage_rest(const pp_transfer_array *array, pp_staged *staged)
+{
+    pp_divided *divided = array->context->divided;
+    const pp_picked none = {.tiling = &array->context->layout->tiling};
+    size_t count = list_begun(divided, NULL);
+    int64_t *numbers = NULL;
+    pp_session session;
+    write_transfer self = {.head = {.operations = &writing, .session = &session}, .staged = staged};
+    parapet_status status;
+    if (count == 0)
+        return PARAPET_OK;
+    if ((status = pp_allocate_array(&numbers, count, sizeof numbers[0])) != PARAPET_OK)
+        return status;
+    (void)list_begun(divided, numbers);
+    divided->chunk_end = divided->chunk_count;
+    status = pp_session_build_again(&session, array, numbers, count);
+    session.own.picked = &none;
+    pp_free(numbers);
+    return pp_transfer_run(&self.head, status);
 }
 
 /* ---- What was delayed ---- */

@@ -1,19 +1,23 @@
 #include "transfer/write_shard.h"
 
 #include "base/checked.h"
+#include "transfer/divided.h"
 
 static const pp_transfer_context *context_of(const pp_transfer *transfer, const pp_write_shard *shard)
 {
     return pp_session_context(transfer->session, shard->head.target);
 }
 
-bool pp_write_shard_is_covered(const pp_transfer *transfer, size_t first, size_t end)
+bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t end)
 {
     const pp_view *view = transfer->view;
     const pp_work *work = &view->list.work[first];
+    const pp_transfer_context *context = pp_session_context(transfer->session, work->target);
     pp_box box;
-    pp_tiling_shard_box(&pp_session_context(transfer->session, work->target)->layout->tiling, work->shard, &box);
-    return pp_view_covered_shard(view, first, end) == pp_box_element_count(&box);
+    if (context->divided != NULL)
+        return context->divided->keeps_old; /* there may be more in other passes */
+    pp_tiling_shard_box(&context->layout->tiling, work->shard, &box);
+    return pp_view_covered_shard(view, first, end) < pp_box_element_count(&box);
 }
 
 static int64_t count_claimed_chunks(const pp_transfer *transfer, const pp_write_shard *shard)
@@ -27,29 +31,78 @@ static int64_t count_claimed_chunks(const pp_transfer *transfer, const pp_write_
     return count;
 }
 
-/* If what is written may wait, and there is room for it. */
+/* If what is written may wait, and there is room for it. How much room a shard would take that is divided is not
+ * known. */
 static parapet_status delay(const pp_transfer *transfer, pp_write_shard *shard)
 {
     const pp_transfer_context *context = context_of(transfer, shard);
-    if (context->delayed == NULL)
+    if (context->delayed == NULL || context->divided != NULL)
         return PARAPET_OK;
     return pp_shard_build_delay(shard->build, context, count_claimed_chunks(transfer, shard));
+}
+
+static parapet_status create_build(const pp_transfer *transfer, const pp_write_shard *shard, pp_shard_build **build)
+{
+    bool keeps_old = pp_write_shard_keeps_old(transfer, shard->head.first, shard->head.end);
+    parapet_status status = pp_shard_build_create(build, context_of(transfer, shard), shard->head.number, keeps_old);
+    if (status != PARAPET_OK)
+        return status;
+    (*build)->target = shard->head.target;
+    if (transfer->session->arrays[shard->head.target].notes != NULL)
+        pp_shard_build_describe(*build);
+    return PARAPET_OK;
+}
+
+static int64_t next_number(const pp_transfer *transfer, const pp_write_shard *shard)
+{
+    return pp_grid_cell_number(&context_of(transfer, shard)->layout->tiling.chunks, shard->next_cell);
+}
+
+static void begin_windows(const pp_transfer *transfer, pp_write_shard *shard, int64_t first_chunk)
+{
+    pp_tiling_chunks_inside(&context_of(transfer, shard)->layout->tiling, shard->head.number, &shard->inside);
+    shard->has_next_cell = pp_box_first(&shard->inside, shard->next_cell);
+    while (shard->has_next_cell && next_number(transfer, shard) < first_chunk)
+        shard->has_next_cell = pp_box_next(&shard->inside, shard->next_cell);
+}
+
+/* Begins a shard of which not all chunks come in this transfer, or goes on with it. */
+static parapet_status open_divided(const pp_transfer *transfer, pp_write_shard *shard)
+{
+    const pp_transfer_context *context = context_of(transfer, shard);
+    pp_divided *divided = context->divided;
+    pp_divided_shard *part;
+    parapet_status status = pp_divided_get(divided, shard->head.number, &part);
+    if (status != PARAPET_OK)
+        return status;
+    if (part->build == NULL) {
+        if ((status = create_build(transfer, shard, &part->build)) != PARAPET_OK)
+            return status;
+        part->build->buffer_bytes = PP_LEAST_WRITE_BUFFER_BYTES;
+        part->build->draft = pp_cache_draft(context->cache);
+    }
+    shard->build = part->build;
+    shard->is_claimed = true;
+    shard->is_ending = divided->chunk_end == divided->chunk_count;
+    shard->chunk_end = divided->chunk_end;
+    begin_windows(transfer, shard, part->next_chunk);
+    part->next_chunk = divided->chunk_end;
+    return PARAPET_OK;
 }
 
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
     const pp_transfer_context *context = context_of(transfer, shard);
-    bool keeps_old = !pp_write_shard_is_covered(transfer, head->first, head->end);
-    parapet_status status = pp_shard_build_create(&shard->build, context, head->number, keeps_old);
-    if (status != PARAPET_OK)
+    parapet_status status;
+    if (context->divided != NULL)
+        return open_divided(transfer, shard);
+    shard->is_ending = true;
+    shard->chunk_end = context->layout->tiling.chunks.cell_count;
+    if ((status = create_build(transfer, shard, &shard->build)) != PARAPET_OK)
         return status;
-    shard->build->target = head->target;
     shard->build->buffer_bytes = transfer->memory.writer_bytes;
-    if (transfer->session->arrays[head->target].notes != NULL)
-        pp_shard_build_describe(shard->build);
-    pp_tiling_chunks_inside(&context->layout->tiling, head->number, &shard->inside);
-    shard->has_next_cell = pp_box_first(&shard->inside, shard->next_cell);
+    begin_windows(transfer, shard, 0);
     shard->is_claimed = transfer->view->list.work[head->first].claim != PP_NO_CLAIM;
     shard->build->is_delayed = !shard->is_claimed && shard->build->old.delayed != NULL;
     shard->is_taken = !shard->is_claimed && shard->build->old.entries == NULL;
@@ -62,7 +115,9 @@ parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *hea
 void pp_write_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_write_shard *shard = (pp_write_shard *)head;
-    pp_shard_build_free(shard->build, context_of(transfer, shard));
+    const pp_transfer_context *context = context_of(transfer, shard);
+    if (context->divided == NULL)
+        pp_shard_build_free(shard->build, context);
 }
 
 static bool reaches_outside(const pp_layout *layout, int64_t shard, int64_t chunk)
@@ -96,6 +151,11 @@ static bool decide_fate(const pp_transfer *transfer, const pp_write_shard *shard
     return chunk->fate != PP_CHUNK_COPY || shard->build->delay == NULL;
 }
 
+static bool has_next(const pp_transfer *transfer, const pp_write_shard *shard)
+{
+    return shard->has_next_cell && next_number(transfer, shard) < shard->chunk_end;
+}
+
 void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_window *window,
                          pp_write_chunk *chunks)
 {
@@ -103,11 +163,11 @@ void pp_write_shard_take(const pp_transfer *transfer, pp_write_shard *shard, pp_
     int most = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain));
     if (most > transfer->memory.window_chunks)
         most = transfer->memory.window_chunks;
-    while (shard->has_next_cell && window->chunk_count < most) {
-        int64_t number = pp_grid_cell_number(&layout->tiling.chunks, shard->next_cell);
+    while (has_next(transfer, shard) && window->chunk_count < most) {
+        int64_t number = next_number(transfer, shard);
         shard->has_next_cell = pp_box_next(&shard->inside, shard->next_cell);
         if (decide_fate(transfer, shard, number, &chunks[window->chunk_count]))
             window->chunks[window->chunk_count++] = number;
     }
-    shard->is_taken = !shard->has_next_cell;
+    shard->is_taken = !has_next(transfer, shard);
 }

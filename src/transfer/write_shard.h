@@ -10,7 +10,9 @@ typedef struct pp_write_shard {
     pp_shard_build *build;
     bool is_claimed; /* else it is only rewritten: to drop what is outside the array, or with what is delayed of it */
     bool is_taken;   /* all its windows are taken */
+    bool is_ending;  /* with the last of these; otherwise a later transfer goes on with it */
     pp_box inside;   /* positions of chunks that hold elements */
+    int64_t chunk_end; /* windows end before this one */
     int64_t next_cell[PARAPET_MAX_NDIM];
     bool has_next_cell;
 } pp_write_shard;
@@ -29,8 +31,8 @@ typedef struct pp_write_chunk {
     pp_bytes encoded;
 } pp_write_chunk;
 
-/* Whether records first to end claim the whole shard, so that nothing of the old one is kept. */
-bool pp_write_shard_is_covered(const pp_transfer *transfer, size_t first, size_t end);
+/* Whether records first to end leave something of the old shard. */
+bool pp_write_shard_keeps_old(const pp_transfer *transfer, size_t first, size_t end);
 
 /* Operations of a transfer that writes. */
 parapet_status pp_write_shard_open(pp_transfer *transfer, pp_transfer_shard *shard);

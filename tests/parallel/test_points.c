@@ -366,22 +366,23 @@ static void run_case(launch *run, uint64_t seed, int64_t *refusals)
     subject_clear(&test.of);
 }
 
-/* Lists that take several times the memory: they are worked off in passes, and nothing is refused. */
-static void run_passes(launch *run)
+/* Lists that take several times the memory: they are worked off in passes of shards, or of parts of shards, and
+ * nothing is refused. */
+static void run_passes(launch *run, int64_t rows, const int64_t *shards, const char *words)
 {
-    static const int64_t shape[2] = {150, 1000}, chunks[2] = {10, 50}, shards[2] = {20, 100};
+    const int64_t shape[2] = {rows, 1000}, chunks[2] = {10, 50};
     trial test = {.run = run,
                   .options = {.memory_bytes = 1 << 20, .local_bytes = 1 << 20, .threads = 1},
-                  .of = {.ranks = run->ranks, .element_bytes = 4, .element_count = 150 * 1000}};
+                  .of = {.ranks = run->ranks, .element_bytes = 4, .element_count = rows * 1000}};
     test.of.spec = (parapet_array_spec){
         .type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = chunks, .shards = shards, .codec = "none"};
     memcpy(test.of.shape, shape, sizeof shape);
     launch_case_begin(run, 0);
-    (void)snprintf(test.url, sizeof test.url, "%s/passes", run->folder);
+    (void)snprintf(test.url, sizeof test.url, "%s/%s", run->folder, words);
     test.model = malloc((size_t)test.of.element_count * test.of.element_bytes + 1);
     run_trial(&test);
-    launch_expect(run, test.refusals == 0, "no refusal where shards are small");
-    (void)launch_case_end(run, "passes");
+    launch_expect(run, test.refusals == 0, "no refusal where chunks are small");
+    (void)launch_case_end(run, words);
     free(test.model);
 }
 
@@ -416,7 +417,9 @@ int main(int argc, char **argv)
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     first = argc > 1 ? strtoull(argv[1], NULL, 10) : 1;
     cases = argc > 2 ? strtol(argv[2], NULL, 10) : 1;
-    run_passes(&run);
+    run_passes(&run, 150, (const int64_t[]){20, 100}, "small_shards");
+    run_passes(&run, 70, (const int64_t[]){70, 1000}, "one_shard");
+    run_passes(&run, 70, (const int64_t[]){40, 500}, "four_shards");
     refuse_endless(&run);
     for (i = 0; i < cases; i++)
         run_case(&run, first + (uint64_t)i, &refusals);

@@ -44,24 +44,42 @@ static listed list_of(const pp_indices *indices)
     return all;
 }
 
-/* Walks the whole list in passes: every place is met once, at the stored index of its element. */
+/* What is left after a range: of its shards, if chunks of them are left, or of the array. */
+static pp_shard_range rest_of(const pp_indices *indices, const pp_shard_range *range)
+{
+    pp_shard_range rest = *range;
+    if (range->chunk_end == indices->tiling->chunks.cell_count)
+        return pp_shard_range_whole(indices->tiling, range->end, indices->tiling->shards.cell_count);
+    rest.chunk_from = range->chunk_end;
+    rest.chunk_end = indices->tiling->chunks.cell_count;
+    return rest;
+}
+
+static int64_t number_of(const pp_indices *indices, const pp_pick *pick)
+{
+    return pick->index / pp_tiling_chunk_elements(indices->tiling) % indices->tiling->chunks.cell_count;
+}
+
+/* Walks the whole list in passes, of chunks where a shard has more: every place is met once, at the stored index of
+ * its element. */
 static void check_passes(const pp_indices *indices, int64_t most)
 {
     int64_t elements = pp_tiling_shard_elements(indices->tiling), shards = indices->tiling->shards.cell_count;
     listed all = list_of(indices);
     char met[ELEMENTS * 4] = {0};
-    pp_shard_range range = {0};
+    pp_shard_range range = pp_shard_range_whole(indices->tiling, 0, shards), last;
     int64_t sum = 0, element[3];
-    while (range.end < shards) {
+    for (; range.from < shards; range = rest_of(indices, &range)) {
         pp_index_walk walk;
         pp_pick pick;
         int64_t count = 0, k;
-        range = (pp_shard_range){range.end, shards};
-        pp_indices_limit(indices, most, &range);
-        assert_true(range.end > range.from && range.end <= shards);
+        if (pp_indices_limit(indices, most, &range) > most)
+            pp_indices_limit_chunks(indices, most, &range);
+        assert_true(range.end > range.from && range.end <= shards && range.chunk_end > range.chunk_from);
         pp_index_walk_init(&walk, indices, &range);
         for (; pp_index_walk_next(&walk, &pick); count++) {
             assert_true(pick.index / elements >= range.from && pick.index / elements < range.end);
+            assert_true(number_of(indices, &pick) >= range.chunk_from && number_of(indices, &pick) < range.chunk_end);
             assert_int_equal(pick.index / pp_tiling_chunk_elements(indices->tiling),
                              (pp_pick_end(&pick) - 1) / pp_tiling_chunk_elements(indices->tiling));
             for (k = 0; k < pp_pick_count(&pick); k++, sum++) {
@@ -71,8 +89,8 @@ static void check_passes(const pp_indices *indices, int64_t most)
             }
         }
         assert_int_equal(count, pp_indices_count_picks(indices, &range));
-        assert_true(count <= most ||
-                    pp_indices_count_picks(indices, &(pp_shard_range){range.end - 1, range.end}) == count);
+        last = (pp_shard_range){range.end - 1, range.end, range.chunk_end - 1, range.chunk_end};
+        assert_true(count <= most || pp_indices_count_picks(indices, &last) == count);
     }
     assert_int_equal(sum, all.count);
 }
@@ -135,7 +153,7 @@ static void test_indices__what_follows_each_other_is_one_pick(void **state)
 {
     pp_tiling tiling = make_tiling(shape, shape);
     int64_t start = 0, length = ELEMENTS, points[6 * 3], i;
-    const pp_shard_range all = {0, 1};
+    const pp_shard_range all = {0, 1, 0, 1};
     pp_indices runs = {.shape = {5, 7, 9}, .tiling = &tiling, .count = 1, .starts = &start, .lengths = &length};
     pp_indices list = {.shape = {5, 7, 9}, .tiling = &tiling, .are_points = true, .count = 6, .points = points};
     (void)state;
