@@ -1,5 +1,5 @@
-/* Listed elements: random lists of points and runs, in any order, are written by all ranks and read by all ranks or
- * by one alone; every rank knows what the array must hold. Runs under the launcher on any number of ranks:
+/* Listed elements: random lists of points and runs, in any order, and boxes are written by all ranks and read by all
+ * ranks or by one alone; every rank knows what the array must hold. Runs under the launcher on any number of ranks:
  *
  *     parallel_points FIRST CASES
  *
@@ -26,9 +26,10 @@ typedef struct trial {
     int64_t refusals;
 } trial;
 
-/* A list of one rank, as points or as runs. */
+/* A list of one rank, as points or as runs, or a box as a list of its rows. */
 typedef struct list {
-    bool are_points;
+    bool are_points, is_box;
+    int64_t box_start[MOST_NDIM], box_count[MOST_NDIM];
     int64_t count, elements;
     int64_t *starts, *lengths, *points; /* of each: a run; points has the coordinates of its first element */
     unsigned char *data;
@@ -93,7 +94,13 @@ static parapet_status make_call(const trial *test, const list *given, call which
         .ndim = test->of.spec.ndim, .count = given->count, .coordinates = given->points, .data = given->data};
     parapet_runs runs = {
         .count = given->count, .starts = given->starts, .lengths = given->lengths, .data = given->data};
+    parapet_part part = {
+        .ndim = test->of.spec.ndim, .start = given->box_start, .count = given->box_count, .data = given->data};
     bool is_none = given->count == 0;
+    if (given->is_box && which == READ_LOCAL)
+        return parapet_array_read_local(test->array, &part, !is_none);
+    if (given->is_box)
+        return (which == WRITE ? parapet_array_write : parapet_array_read)(test->array, &part, !is_none);
     if (which == WRITE)
         return given->are_points ? parapet_array_write_points(test->array, is_none ? NULL : &points)
                                  : parapet_array_write_runs(test->array, is_none ? NULL : &runs);
@@ -134,9 +141,9 @@ static bool call_together(trial *test, const list *given, call which, const char
     parapet_status status = launch_agreed(test->run, make_call(test, given, which), words);
     const char *limit;
     if (status == PARAPET_ERR_MEMORY && test->options.memory_bytes > 0) {
-        limit = strstr(parapet_error_message(), "memory_bytes to at least ");
+        limit = strstr(parapet_error_message(), " to at least ");
         launch_expect(test->run, limit != NULL, "a limit that is enough");
-        test->options.memory_bytes = limit != NULL ? strtoll(limit + 25, NULL, 10) : 0;
+        test->options.memory_bytes = limit != NULL ? strtoll(limit + 13, NULL, 10) : 0;
         test->refusals++;
         close_handles(test);
         if (!open_handles(test, PARAPET_UPDATE))
@@ -175,6 +182,61 @@ static void draw_write(trial *test, int write, list *own, draw *from)
         if (rank == test->run->rank)
             list_add(test, own, start, length);
     }
+}
+
+/* The rows of a box in C order. */
+static void list_box(const trial *test, list *made)
+{
+    int64_t row[MOST_NDIM], start;
+    int d, last = test->of.spec.ndim - 1;
+    memcpy(row, made->box_start, sizeof row);
+    for (d = 0; d <= last; d++)
+        if (made->box_count[d] == 0)
+            return;
+    do {
+        for (d = 0, start = 0; d <= last; d++)
+            start = start * test->of.shape[d] + row[d];
+        list_add(test, made, start, last < 0 ? 1 : made->box_count[last]);
+        for (d = last - 1; d >= 0 && ++row[d] == made->box_start[d] + made->box_count[d]; d--)
+            row[d] = made->box_start[d];
+    } while (d >= 0);
+}
+
+static void draw_box(const trial *test, list *made, draw *from)
+{
+    int d;
+    list_build(made, test->of.element_count, test->of.element_count, test->of.element_bytes);
+    made->is_box = true;
+    for (d = 0; d < test->of.spec.ndim; d++) {
+        int64_t extent = test->of.shape[d], one = draw_between(from, 0, extent),
+                other = draw_between(from, 0, extent);
+        made->box_start[d] = one < other ? one : other;
+        made->box_count[d] = one < other ? other - one : one - other;
+    }
+}
+
+/* One box, of which each rank has some rows along the first dimension. */
+static void draw_write_box(trial *test, int write, list *own, draw *from)
+{
+    int64_t i, k, rows, ranks = test->run->ranks, rank = test->run->rank;
+    list whole;
+    draw_box(test, &whole, from);
+    list_box(test, &whole);
+    for (i = 0; i < whole.count; i++)
+        for (k = whole.starts[i]; k < whole.starts[i] + whole.lengths[i]; k++)
+            put_value(test, write, k, test->model + (size_t)k * test->of.element_bytes);
+    list_clear(&whole);
+    list_build(own, test->of.element_count, test->of.element_count, test->of.element_bytes);
+    own->is_box = true;
+    memcpy(own->box_start, whole.box_start, sizeof own->box_start);
+    memcpy(own->box_count, whole.box_count, sizeof own->box_count);
+    if (test->of.spec.ndim > 0) {
+        rows = whole.box_count[0];
+        own->box_start[0] += rows * rank / ranks;
+        own->box_count[0] = rows * (rank + 1) / ranks - rows * rank / ranks;
+    }
+    if (test->of.spec.ndim > 0 || rank == 0)
+        list_box(test, own);
 }
 
 static void fill_data(const trial *test, const list *own)
@@ -224,10 +286,17 @@ static bool write_list(trial *test, int write, draw *from)
     draw order = draw_start(test->of.seed, STREAM_LISTS + 100 * (uint64_t)(test->run->rank + 1));
     list own;
     bool is_written;
-    draw_write(test, write, &own, from);
-    shuffle(test, &own, &order);
+    if (draw_chance(from, 30)) {
+        draw_write_box(test, write, &own, from);
+    } else {
+        draw_write(test, write, &own, from);
+        shuffle(test, &own, &order);
+    }
     fill_data(test, &own);
-    is_written = call_together(test, &own, WRITE, own.are_points ? "write_points" : "write_runs");
+    is_written = call_together(test, &own, WRITE,
+                               own.is_box       ? "write"
+                               : own.are_points ? "write_points"
+                                                : "write_runs");
     launch_expect(test->run, !is_written || holds_model(test, &own), "a write changes no memory");
     list_clear(&own);
     return is_written;
@@ -246,11 +315,16 @@ static void read_alone(trial *test, const list *own)
 static void read_list(trial *test, draw *from, bool is_local)
 {
     draw mine = draw_start(draw_number(from), (uint64_t)test->run->rank);
-    bool are_points;
+    bool are_points, is_box = draw_chance(from, 30);
     list own;
-    draw_read(test, &own, &mine);
+    if (is_box) {
+        draw_box(test, &own, &mine);
+        list_box(test, &own);
+    } else {
+        draw_read(test, &own, &mine);
+    }
     are_points = draw_chance(from, 50);
-    if (!is_local && are_points != own.are_points) { /* all ranks make the same call */
+    if (!is_box && !is_local && are_points != own.are_points) { /* all ranks make the same call */
         int64_t i;
         own.are_points = are_points;
         for (i = 0, own.elements = 0; i < own.count; i++)
