@@ -50,31 +50,64 @@ static parapet_status check_run(const pp_indices *indices, int64_t number, int64
     return PARAPET_OK;
 }
 
-static parapet_status check_runs(const pp_indices *indices, int64_t *elements)
+static parapet_status check_runs(pp_indices *indices, int64_t *elements)
 {
-    int64_t i, array_elements = count_elements(indices);
+    int64_t i, end = 0, array_elements = count_elements(indices);
     parapet_status status = PARAPET_OK;
     *elements = 0;
-    for (i = 0; i < indices->count && status == PARAPET_OK; i++)
-        if ((status = check_run(indices, i, array_elements)) == PARAPET_OK &&
-            !pp_add_fits(*elements, length_of(indices, i), elements))
+    for (i = 0; i < indices->count && status == PARAPET_OK; i++) {
+        if ((status = check_run(indices, i, array_elements)) != PARAPET_OK)
+            return status;
+        if (!pp_add_fits(*elements, length_of(indices, i), elements))
             *elements = INT64_MAX;
+        indices->is_ascending &= indices->starts[i] >= end;
+        end = indices->starts[i] + length_of(indices, i);
+    }
     return status;
 }
 
-static parapet_status check_points(const pp_indices *indices, int64_t *elements)
+static int64_t flat_index(const pp_indices *indices, const int64_t *point)
+{
+    int64_t flat = 0;
+    int d;
+    for (d = 0; d < indices->tiling->shards.ndim; d++)
+        flat = flat * indices->shape[d] + point[d];
+    return flat;
+}
+
+static parapet_status check_points(pp_indices *indices, int64_t *elements)
 {
     parapet_status status = PARAPET_OK;
-    int64_t i;
-    for (i = 0; i < indices->count && status == PARAPET_OK; i++)
-        status = check_point(indices, i);
+    int64_t i, flat, end = 0;
+    for (i = 0; i < indices->count && status == PARAPET_OK; i++) {
+        if ((status = check_point(indices, i)) != PARAPET_OK || !indices->is_ascending)
+            continue;
+        flat = flat_index(indices, indices->points + i * indices->tiling->shards.ndim);
+        indices->is_ascending = flat >= end;
+        end = flat + 1;
+    }
     *elements = indices->count;
     return status;
 }
 
-parapet_status pp_indices_check(const pp_indices *indices, int64_t *elements)
+/* Whether chunks are whole rows of the array, and follow each other: then elements are stored in the order of the
+ * flat index, and have the same number there. */
+static bool is_flat(const pp_indices *indices)
 {
-    parapet_status status = (indices->are_points ? check_points : check_runs)(indices, elements);
+    const pp_grid *shards = &indices->tiling->shards, *chunks = &indices->tiling->chunks;
+    int d;
+    for (d = 1; d < shards->ndim; d++)
+        if (shards->cells[d] != 1 || shards->cell_shape[d] != indices->shape[d] ||
+            chunks->cell_shape[d] != indices->shape[d])
+            return false;
+    return shards->ndim == 0 || shards->cell_shape[0] % chunks->cell_shape[0] == 0;
+}
+
+parapet_status pp_indices_check(pp_indices *indices, int64_t *elements)
+{
+    parapet_status status;
+    indices->is_ascending = is_flat(indices);
+    status = (indices->are_points ? check_points : check_runs)(indices, elements);
     if (status == PARAPET_OK && *elements > PP_PICK_MOST_PLACES)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a rank lists more than %lld elements", (long long)PP_PICK_MOST_PLACES);
     return status;
@@ -96,14 +129,24 @@ void pp_index_walk_init(pp_index_walk *walk, const pp_indices *indices, const pp
                             .end = range->end * elements,
                             .part_first = range->chunk_from * part,
                             .part_end = range->chunk_end * part,
-                            .shard_elements = is_whole ? 0 : elements};
+                            .shard_elements = is_whole ? 0 : elements,
+                            .is_flat = is_flat(indices),
+                            .chunk_elements = part,
+                            .at = range->start};
+    if (range->end - range->from != 1)
+        return;
+    walk->end = walk->first + walk->part_end;
+    walk->first += walk->part_first;
+    walk->shard_elements = 0;
 }
 
 static pp_pick take_point(pp_index_walk *walk)
 {
     const pp_indices *indices = walk->indices;
-    const int64_t *point = indices->points + walk->next++ * indices->tiling->shards.ndim;
-    return pp_pick_of(pp_stored_index_near(indices->tiling, &walk->chunk, point), walk->place++, 1);
+    const int64_t *point = indices->points + walk->at.next++ * indices->tiling->shards.ndim;
+    int64_t index =
+        walk->is_flat ? flat_index(indices, point) : pp_stored_index_near(indices->tiling, &walk->chunk, point);
+    return pp_pick_of(index, walk->at.place++, 1);
 }
 
 /* Elements from this one to the end of its row in the chunk, which is its own. */
@@ -124,19 +167,34 @@ static void find_element(const pp_indices *indices, int64_t flat, int64_t *eleme
     element[0] = flat;
 }
 
+/* Where an element of the flat index is stored, and how many others follow it there. */
+static int64_t find_row(pp_index_walk *walk, int64_t flat, int64_t *count)
+{
+    int64_t element[PARAPET_MAX_NDIM], index;
+    if (!walk->is_flat) {
+        find_element(walk->indices, flat, element);
+        index = pp_stored_index_near(walk->indices->tiling, &walk->chunk, element);
+        *count = row_left(walk, element);
+        return index;
+    }
+    if (flat < walk->chunk.first || flat >= walk->chunk.first + walk->chunk_elements)
+        walk->chunk.first = flat - flat % walk->chunk_elements;
+    *count = walk->chunk.first + walk->chunk_elements - flat;
+    return flat;
+}
+
 static pp_pick take_row(pp_index_walk *walk)
 {
-    int64_t element[PARAPET_MAX_NDIM], left = length_of(walk->indices, walk->next) - walk->done, index, count;
+    int64_t left = length_of(walk->indices, walk->at.next) - walk->at.done, index, count;
     pp_pick pick;
-    find_element(walk->indices, walk->indices->starts[walk->next] + walk->done, element);
-    index = pp_stored_index_near(walk->indices->tiling, &walk->chunk, element);
-    count = pp_min_i64(pp_min_i64(row_left(walk, element), left), PP_PICK_MOST_ELEMENTS);
-    pick = pp_pick_of(index, walk->place, count);
-    walk->place += count;
-    walk->done += count;
+    index = find_row(walk, walk->indices->starts[walk->at.next] + walk->at.done, &count);
+    count = pp_min_i64(pp_min_i64(count, left), PP_PICK_MOST_ELEMENTS);
+    pick = pp_pick_of(index, walk->at.place, count);
+    walk->at.place += count;
+    walk->at.done += count;
     if (count == left) {
-        walk->next++;
-        walk->done = 0;
+        walk->at.next++;
+        walk->at.done = 0;
     }
     return pick;
 }
@@ -144,9 +202,9 @@ static pp_pick take_row(pp_index_walk *walk)
 static bool take_any(pp_index_walk *walk, pp_pick *pick)
 {
     const pp_indices *indices = walk->indices;
-    while (!indices->are_points && walk->next < indices->count && length_of(indices, walk->next) == 0)
-        walk->next++;
-    if (walk->next >= indices->count)
+    while (!indices->are_points && walk->at.next < indices->count && length_of(indices, walk->at.next) == 0)
+        walk->at.next++;
+    if (walk->at.next >= indices->count)
         return false;
     *pick = indices->are_points ? take_point(walk) : take_row(walk);
     return true;
@@ -163,38 +221,45 @@ static bool is_inside(const pp_index_walk *walk, const pp_pick *pick)
     return part >= walk->part_first && part < walk->part_end;
 }
 
+/* Of a list that ascends, nothing that follows an element behind the range is inside it. */
 static bool take_inside(pp_index_walk *walk, pp_pick *pick)
 {
-    while (take_any(walk, pick))
+    pp_index_position before = walk->at;
+    for (; take_any(walk, pick); before = walk->at) {
         if (is_inside(walk, pick))
             return true;
+        if (walk->indices->is_ascending && pick->index >= walk->end) {
+            walk->at = before;
+            return false;
+        }
+    }
     return false;
 }
 
 /* Whether a pick goes on where another ends, in the same chunk. */
-static bool goes_on(const pp_tiling *tiling, const pp_pick *before, const pp_pick *pick)
+static bool goes_on(const pp_index_walk *walk, const pp_pick *before, const pp_pick *pick)
 {
     int64_t count = pp_pick_count(before);
     return pick->index == before->index + count && pp_pick_place(pick) == pp_pick_place(before) + count &&
-           count + pp_pick_count(pick) <= PP_PICK_MOST_ELEMENTS &&
-           pick->index % pp_tiling_chunk_elements(tiling) != 0;
+           count + pp_pick_count(pick) <= PP_PICK_MOST_ELEMENTS && pick->index % walk->chunk_elements != 0;
 }
 
 bool pp_index_walk_next(pp_index_walk *walk, pp_pick *pick)
 {
-    pp_pick more;
-    *pick = walk->ahead;
+    pp_pick found = walk->ahead, more;
     walk->ahead = (pp_pick){0};
-    if (pp_pick_count(pick) == 0 && !take_inside(walk, pick))
-        return false;
     while (take_inside(walk, &more)) {
-        if (!goes_on(walk->indices->tiling, pick, &more)) {
+        if (pp_pick_count(&found) == 0) {
+            found = more;
+        } else if (goes_on(walk, &found, &more)) {
+            found = pp_pick_of(found.index, pp_pick_place(&found), pp_pick_count(&found) + pp_pick_count(&more));
+        } else {
             walk->ahead = more;
             break;
         }
-        *pick = pp_pick_of(pick->index, pp_pick_place(pick), pp_pick_count(pick) + pp_pick_count(&more));
     }
-    return true;
+    *pick = found;
+    return pp_pick_count(&found) > 0;
 }
 
 int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *range)
@@ -208,16 +273,28 @@ int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *
     return count;
 }
 
+/* Where the list goes on when the walk has shown its last pick. */
+static pp_index_position position_behind(pp_index_walk *walk)
+{
+    pp_pick none;
+    (void)pp_index_walk_next(walk, &none);
+    return walk->at;
+}
+
 parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, int64_t count,
-                                  pp_list *picks)
+                                  pp_list *picks, pp_index_position *rest)
 {
     parapet_status status = pp_list_reserve(picks, (size_t)count);
     pp_index_walk walk;
-    pp_pick pick;
+    pp_pick *pick;
+    if (status != PARAPET_OK)
+        return status;
+    pick = pp_list_at(picks, picks->count);
     pp_index_walk_init(&walk, indices, range);
-    while (status == PARAPET_OK && pp_index_walk_next(&walk, &pick))
-        status = pp_list_add(picks, &pick);
-    return status;
+    for (; count > 0 && pp_index_walk_next(&walk, pick); count--, pick++)
+        picks->count++;
+    *rest = indices->is_ascending ? position_behind(&walk) : (pp_index_position){0};
+    return PARAPET_OK;
 }
 
 /* ---- Passes ---- */
@@ -243,16 +320,25 @@ static int64_t position_of(const pp_tiling *tiling, const pp_pick *pick, range_a
     return pick->index / pp_tiling_chunk_elements(tiling) % tiling->chunks.cell_count;
 }
 
+/* Of a list that ascends, no more than are wanted. */
 static void count_buckets(const pp_indices *indices, const pp_shard_range *range, range_axis axis, int64_t width,
-                          int64_t *counts)
+                          int64_t most_picks, int64_t *counts)
 {
-    int64_t from = axis == ALONG_SHARDS ? range->from : range->chunk_from;
+    int64_t from = axis == ALONG_SHARDS ? range->from : range->chunk_from, sum = 0, first = -1, bucket = 0;
+    int64_t unit =
+        axis == ALONG_SHARDS ? pp_tiling_shard_elements(indices->tiling) : pp_tiling_chunk_elements(indices->tiling);
     pp_index_walk walk;
     pp_pick pick;
     memset(counts, 0, BUCKETS * sizeof counts[0]);
     pp_index_walk_init(&walk, indices, range);
-    while (pp_index_walk_next(&walk, &pick))
-        counts[(position_of(indices->tiling, &pick, axis) - from) / width]++;
+    while ((sum <= most_picks || !indices->is_ascending) && pp_index_walk_next(&walk, &pick)) {
+        if (first < 0 || pick.index < first || pick.index - first >= unit) {
+            first = pick.index - pick.index % unit;
+            bucket = (position_of(indices->tiling, &pick, axis) - from) / width;
+        }
+        counts[bucket]++;
+        sum++;
+    }
 }
 
 static int64_t limit(const pp_indices *indices, int64_t most_picks, range_axis axis, pp_shard_range *range)
@@ -262,7 +348,7 @@ static int64_t limit(const pp_indices *indices, int64_t most_picks, range_axis a
     while (*from < *end) {
         int64_t counts[BUCKETS], sum = 0, width = pp_divide_up(*end - *from, BUCKETS);
         int i;
-        count_buckets(indices, &searched, axis, width, counts);
+        count_buckets(indices, &searched, axis, width, most_picks, counts);
         for (i = 0; i < BUCKETS && sum + counts[i] <= most_picks; i++)
             sum += counts[i];
         if (i == BUCKETS)

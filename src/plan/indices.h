@@ -20,15 +20,25 @@ typedef struct pp_indices {
     const int64_t *starts;  /* of runs */
     const int64_t *lengths; /* NULL: 1 each */
     unsigned char *data;
+    bool is_ascending; /* elements come in the order in which they are stored; false: that is not known */
 } pp_indices;
 
-/* PARAPET_ERR_ARGUMENT names the first point or run that is not inside the array. *elements: how many they are. */
-parapet_status pp_indices_check(const pp_indices *indices, int64_t *elements);
+/* PARAPET_ERR_ARGUMENT names the first point or run that is not inside the array. *elements: how many they are. Finds
+ * out whether they ascend. */
+parapet_status pp_indices_check(pp_indices *indices, int64_t *elements);
+
+/* A place in a list, which its owner goes through once for each pass; of one that ascends, all before it is done. */
+typedef struct pp_index_position {
+    int64_t next;  /* point or run */
+    int64_t place; /* of the next element in memory */
+    int64_t done;  /* elements of the run that have passed */
+} pp_index_position;
 
 /* Shards from one number to before another, and of each of them chunks from one number to before another. */
 typedef struct pp_shard_range {
     int64_t from, end;
     int64_t chunk_from, chunk_end;
+    pp_index_position start; /* nothing of them is listed before this */
 } pp_shard_range;
 
 /* With all their chunks. */
@@ -37,12 +47,12 @@ pp_shard_range pp_shard_range_whole(const pp_tiling *tiling, int64_t from, int64
 /* Goes through the picks of a list in its order. */
 typedef struct pp_index_walk {
     const pp_indices *indices;
-    int64_t first, end;           /* stored indices of the shards of the range */
+    int64_t first, end;           /* stored indices between which the range is */
     int64_t part_first, part_end; /* those of its chunks, counted in a shard */
-    int64_t shard_elements;       /* 0: all chunks are in the range */
-    int64_t next;                 /* point or run */
-    int64_t place;                /* of the next element in memory */
-    int64_t done;                 /* elements of the run that have passed */
+    int64_t shard_elements;       /* 0: everything between first and end is in the range */
+    bool is_flat;                 /* elements are stored in the order of the flat index */
+    int64_t chunk_elements;
+    pp_index_position at;
     pp_stored_chunk chunk;
     pp_pick ahead; /* the pick that comes next, which may still grow; has count 0 if there is none */
 } pp_index_walk;
@@ -57,10 +67,9 @@ bool pp_index_walk_next(pp_index_walk *walk, pp_pick *pick);
 int64_t pp_indices_count_picks(const pp_indices *indices, const pp_shard_range *range);
 
 /* Appends the picks of the range to a list of pp_pick, which takes memory for exactly these; count: how many they
- * are.
- */
+ * are. *rest: where the list goes on behind the last shard of the range. */
 parapet_status pp_indices_collect(const pp_indices *indices, const pp_shard_range *range, int64_t count,
-                                  pp_list *picks);
+                                  pp_list *picks, pp_index_position *rest);
 
 /* Moves the end of the range back until it has at most so many picks, if one shard does not have more: then that
  * shard is the last. Returns how many it has then. */

@@ -123,6 +123,8 @@ static void copy_elements(unsigned char *target, const unsigned char *source, si
         memcpy(target, source, 8);
         break;
     default:
+        for (; bytes % 64 == 0 && bytes > 0 && bytes <= 512; bytes -= 64, target += 64, source += 64)
+            memcpy(target, source, 64);
         memcpy(target, source, bytes);
     }
 }

@@ -165,13 +165,23 @@ static uint64_t stored_index_of(void *context, const pp_pick *pick)
     return (uint64_t)pick->index;
 }
 
+static bool are_sorted(const pp_pick *picks, size_t count)
+{
+    size_t i;
+    for (i = 1; i < count; i++)
+        if (picks[i].index < picks[i - 1].index)
+            return false;
+    return true;
+}
+
 void pp_picks_sort_stored(pp_pick *picks, size_t count, const pp_tiling *tiling)
 {
     const pp_pick_order order = {
         .number_of = stored_index_of,
         .most = (uint64_t)tiling->shards.cell_count * (uint64_t)pp_tiling_shard_elements(tiling),
     };
-    pp_picks_sort(picks, count, &order);
+    if (!are_sorted(picks, count))
+        pp_picks_sort(picks, count, &order);
 }
 
 /* ---- Looking ---- */

@@ -30,6 +30,7 @@ typedef struct alone_read {
     pp_lent lent;              /* the shard whose chunks are in several passes */
     pp_shard_range range;      /* of this pass */
     int64_t pick_count;        /* in it */
+    pp_index_position rest;    /* where the list goes on behind it */
     pp_memory_case memory;
     size_t beside; /* bytes of the lists */
     size_t least;  /* bytes with which it can be done */
@@ -41,13 +42,14 @@ static parapet_status plan_read(alone_read *read, size_t bytes, pp_memory_plan *
     return pp_memory_plan_read(&read->array.context->layout, 1, &read->memory, plan);
 }
 
-static parapet_status read_picks(const alone_read *read, const pp_memory_plan *plan)
+static parapet_status read_picks(alone_read *read, const pp_memory_plan *plan)
 {
     pp_picked picked = {.tiling = read->indices->tiling, .data = read->indices->data};
     parapet_status status;
     pp_list picks;
     pp_list_init(&picks, sizeof(pp_pick), &read->alone->budget, "the list of elements");
-    if ((status = pp_indices_collect(read->indices, &read->range, read->pick_count, &picks)) == PARAPET_OK) {
+    if ((status = pp_indices_collect(read->indices, &read->range, read->pick_count, &picks, &read->rest)) ==
+        PARAPET_OK) {
         picked.picks = pp_list_at(&picks, 0);
         picked.count = picks.count;
         pp_picks_sort_stored(pp_list_at(&picks, 0), picks.count, picked.tiling);
@@ -132,7 +134,10 @@ static size_t find_enough(const alone_read *read)
 static int64_t limit_picks(alone_read *read, size_t most)
 {
     int64_t count = pp_indices_limit(read->indices, (int64_t)most, &read->range);
-    return count > (int64_t)most ? pp_indices_limit_chunks(read->indices, (int64_t)most, &read->range) : count;
+    if (count <= (int64_t)most)
+        return count;
+    read->range.from = read->range.end - 1; /* those before it have none */
+    return pp_indices_limit_chunks(read->indices, (int64_t)most, &read->range);
 }
 
 /* The same; and earlier if they are in so many shards that a list of these takes more than the picks. */
@@ -182,10 +187,11 @@ static void advance(alone_read *read)
     const pp_tiling *tiling = read->indices->tiling;
     if (ends_shard(read)) {
         read->range = pp_shard_range_whole(tiling, read->range.end, tiling->shards.cell_count);
-        return;
+    } else {
+        read->range.chunk_from = read->range.chunk_end;
+        read->range.chunk_end = tiling->chunks.cell_count;
     }
-    read->range.chunk_from = read->range.chunk_end;
-    read->range.chunk_end = tiling->chunks.cell_count;
+    read->range.start = read->rest;
 }
 
 parapet_status pp_transfer_read_indices_alone(pp_alone *alone, const pp_transfer_array *array,

@@ -267,6 +267,7 @@ static void advance(listing *self)
     if (ends_group(self)) {
         self->width = self->group_end - self->group_from;
         *range = pp_shard_range_whole(self->target.tiling, self->group_end, shard_count(self));
+        range->start = self->post.rest;
         return;
     }
     if (range->end == self->group_end) {

@@ -224,7 +224,7 @@ static parapet_status collect_own(pp_pick_post *post, const pp_shard_range *rang
     home_search search = search_homes(post);
     const pp_pick_order by_home = {
         .number_of = home_number, .context = &search, .most = (uint64_t)post->team->server_count};
-    parapet_status status = pp_indices_collect(post->indices, range, post->own_sums.picks, &post->own);
+    parapet_status status = pp_indices_collect(post->indices, range, post->own_sums.picks, &post->own, &post->rest);
     if (status != PARAPET_OK)
         return status;
     pp_picks_sort(pp_list_at(&post->own, 0), post->own.count, &by_home);

@@ -23,6 +23,7 @@ typedef struct pp_pick_post {
     pp_list sums;                       /* one pp_pick_sums for each server: what this rank has for it */
     pp_list senders;                    /* who has something for this home, by rank */
     pp_list own;                        /* picks of this rank, by home */
+    pp_index_position rest;             /* where the list goes on behind them */
     pp_list homes;                      /* of these, by rank */
     pp_list served;                     /* picks of all senders, whose places are in: */
     pp_buffer data;

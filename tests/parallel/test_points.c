@@ -136,7 +136,7 @@ static void close_handles(trial *test)
 }
 
 /* Collectively; a refusal for want of memory names a limit that is enough. */
-static bool call_together(trial *test, const list *given, call which, const char *words)
+static parapet_status call_within(trial *test, const list *given, call which, const char *words)
 {
     parapet_status status = launch_agreed(test->run, make_call(test, given, which), words);
     const char *limit;
@@ -146,11 +146,15 @@ static bool call_together(trial *test, const list *given, call which, const char
         test->options.memory_bytes = limit != NULL ? strtoll(limit + 13, NULL, 10) : 0;
         test->refusals++;
         close_handles(test);
-        if (!open_handles(test, PARAPET_UPDATE))
-            return false;
-        status = launch_agreed(test->run, make_call(test, given, which), words);
+        if (open_handles(test, PARAPET_UPDATE))
+            status = launch_agreed(test->run, make_call(test, given, which), words);
     }
-    return launch_ok(test->run, status, words);
+    return status;
+}
+
+static bool call_together(trial *test, const list *given, call which, const char *words)
+{
+    return launch_ok(test->run, call_within(test, given, which, words), words);
 }
 
 /* ---- Lists ---- */
@@ -342,7 +346,7 @@ static void read_list(trial *test, draw *from, bool is_local)
 
 static void expect_refused(trial *test, list *own, call which, const char *words)
 {
-    parapet_status status = launch_agreed(test->run, make_call(test, own, which), words);
+    parapet_status status = call_within(test, own, which, words);
     launch_expect(test->run, status == PARAPET_ERR_ARGUMENT, "PARAPET_ERR_ARGUMENT");
     if (strstr(parapet_error_message(), words) == NULL) {
         (void)fprintf(stderr, "sentence: %s\n", parapet_error_message());

@@ -7,7 +7,8 @@
 
 enum { ELEMENTS = 5 * 7 * 9, MOST = 64 };
 
-static const int64_t shape[3] = {5, 7, 9}, shard_shape[3] = {4, 2, 6}, chunk_shape[3] = {2, 1, 3};
+static const int64_t shape[3] = {5, 7, 9}, shard_shape[3] = {4, 2, 6}, chunk_shape[3] = {2, 1, 3},
+                     rows_shape[3] = {2, 7, 9}, row_shape[3] = {1, 7, 9};
 
 static pp_tiling make_tiling(const int64_t *shard, const int64_t *chunk)
 {
@@ -68,13 +69,16 @@ static void check_passes(const pp_indices *indices, int64_t most)
     listed all = list_of(indices);
     char met[ELEMENTS * 4] = {0};
     pp_shard_range range = pp_shard_range_whole(indices->tiling, 0, shards), last;
+    pp_index_position rest = {0};
     int64_t sum = 0, element[3];
-    for (; range.from < shards; range = rest_of(indices, &range)) {
+    for (; range.from < shards; range = rest_of(indices, &range), range.start = rest) {
         pp_index_walk walk;
         pp_pick pick;
         int64_t count = 0, k;
-        if (pp_indices_limit(indices, most, &range) > most)
+        if (pp_indices_limit(indices, most, &range) > most) {
+            range.from = range.end - 1;
             pp_indices_limit_chunks(indices, most, &range);
+        }
         assert_true(range.end > range.from && range.end <= shards && range.chunk_end > range.chunk_from);
         pp_index_walk_init(&walk, indices, &range);
         for (; pp_index_walk_next(&walk, &pick); count++) {
@@ -89,13 +93,16 @@ static void check_passes(const pp_indices *indices, int64_t most)
             }
         }
         assert_int_equal(count, pp_indices_count_picks(indices, &range));
-        last = (pp_shard_range){range.end - 1, range.end, range.chunk_end - 1, range.chunk_end};
+        rest = indices->is_ascending ? walk.at : (pp_index_position){0};
+        last = range;
+        last.from = range.end - 1;
+        last.chunk_from = range.chunk_end - 1;
         assert_true(count <= most || pp_indices_count_picks(indices, &last) == count);
     }
     assert_int_equal(sum, all.count);
 }
 
-static void check_list(const pp_indices *indices)
+static void check_list(pp_indices *indices)
 {
     static const int64_t most[] = {1, 2, 5, 20, 1000};
     int64_t elements;
@@ -109,30 +116,30 @@ static void check_list(const pp_indices *indices)
 static void test_indices__every_run_becomes_its_elements(void **state)
 {
     pp_tiling tilings[] = {make_tiling(shard_shape, chunk_shape), make_tiling(shape, shape),
-                           make_tiling(chunk_shape, chunk_shape)};
+                           make_tiling(chunk_shape, chunk_shape), make_tiling(rows_shape, row_shape)};
     int64_t start, length;
     size_t t;
     (void)state;
-    for (t = 0; t < 3; t++)
+    for (t = 0; t < 4; t++)
         for (start = 0; start < ELEMENTS; start += 7)
             for (length = 0; start + length <= ELEMENTS; length += 13) {
                 pp_indices one = {
                     .shape = {5, 7, 9}, .tiling = &tilings[t], .count = 1, .starts = &start, .lengths = &length};
-                check_passes(&one, 3);
+                check_list(&one);
             }
 }
 
 static void test_indices__any_lists_become_their_elements(void **state)
 {
     pp_tiling tilings[] = {make_tiling(shard_shape, chunk_shape), make_tiling(shape, shape),
-                           make_tiling(chunk_shape, chunk_shape)};
+                           make_tiling(chunk_shape, chunk_shape), make_tiling(rows_shape, row_shape)};
     int64_t starts[MOST], lengths[MOST], points[3 * MOST];
     uint64_t seed = 1;
     int round, i;
     (void)state;
     for (round = 0; round < 60; round++) {
         pp_indices list = {
-            .shape = {5, 7, 9}, .tiling = &tilings[round % 3], .count = round, .starts = starts, .lengths = lengths};
+            .shape = {5, 7, 9}, .tiling = &tilings[round % 4], .count = round, .starts = starts, .lengths = lengths};
         for (i = 0; i < round; i++) {
             seed = seed * 6364136223846793005u + 1442695040888963407u;
             starts[i] = (int64_t)(seed >> 33) % ELEMENTS;
@@ -149,11 +156,43 @@ static void test_indices__any_lists_become_their_elements(void **state)
     }
 }
 
+/* Where chunks are whole rows, a list that ascends is known as such, and no pass begins at its beginning. */
+static void test_indices__ascending_lists_become_their_elements(void **state)
+{
+    pp_tiling rows = make_tiling(rows_shape, row_shape), others = make_tiling(shard_shape, chunk_shape);
+    int64_t starts[MOST], lengths[MOST], points[3 * MOST], elements;
+    int step, i;
+    (void)state;
+    for (step = 1; step < 10; step++) {
+        pp_indices list = {.shape = {5, 7, 9}, .tiling = &rows, .count = 30, .starts = starts, .lengths = lengths};
+        for (i = 0; i < 30; i++) {
+            starts[i] = (int64_t)i * step + i % step;
+            lengths[i] = i % step > 1 ? 0 : step - i % step;
+            element_of(starts[i], points + 3 * (ptrdiff_t)i);
+        }
+        check_list(&list);
+        list.lengths = NULL;
+        check_list(&list);
+        assert_true(list.is_ascending);
+        list.are_points = true;
+        list.points = points;
+        check_list(&list);
+        assert_true(list.is_ascending);
+        list.tiling = &others;
+        check_list(&list);
+        assert_false(list.is_ascending);
+        list.tiling = &rows;
+        memcpy(points, points + 3, 3 * sizeof points[0]);
+        assert_int_equal(pp_indices_check(&list, &elements), PARAPET_OK);
+        assert_false(list.is_ascending);
+    }
+}
+
 static void test_indices__what_follows_each_other_is_one_pick(void **state)
 {
     pp_tiling tiling = make_tiling(shape, shape);
     int64_t start = 0, length = ELEMENTS, points[6 * 3], i;
-    const pp_shard_range all = {0, 1, 0, 1};
+    const pp_shard_range all = pp_shard_range_whole(&tiling, 0, 1);
     pp_indices runs = {.shape = {5, 7, 9}, .tiling = &tiling, .count = 1, .starts = &start, .lengths = &length};
     pp_indices list = {.shape = {5, 7, 9}, .tiling = &tiling, .are_points = true, .count = 6, .points = points};
     (void)state;
@@ -163,7 +202,7 @@ static void test_indices__what_follows_each_other_is_one_pick(void **state)
     assert_int_equal(pp_indices_count_picks(&list, &all), 3);
 }
 
-static void check_refused(const pp_indices *list, const char *sentence)
+static void check_refused(pp_indices *list, const char *sentence)
 {
     int64_t elements;
     assert_int_equal(pp_indices_check(list, &elements), PARAPET_ERR_ARGUMENT);
@@ -197,6 +236,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_indices__every_run_becomes_its_elements),
         cmocka_unit_test(test_indices__any_lists_become_their_elements),
+        cmocka_unit_test(test_indices__ascending_lists_become_their_elements),
         cmocka_unit_test(test_indices__what_follows_each_other_is_one_pick),
         cmocka_unit_test(test_indices__outside_the_array_are_refused_by_name),
     };
