@@ -140,13 +140,30 @@ void pp_index_walk_init(pp_index_walk *walk, const pp_indices *indices, const pp
     walk->shard_elements = 0;
 }
 
+/* Where chunks are whole rows, the stored index of an element is the flat one. The chunk becomes that of the element;
+ * returns how many elements there are to the end of it. */
+static int64_t seek_flat(pp_index_walk *walk, int64_t flat)
+{
+    if (flat < walk->chunk.first || flat >= walk->chunk.first + walk->chunk_elements)
+        walk->chunk.first = flat - flat % walk->chunk_elements;
+    return walk->chunk.first + walk->chunk_elements - flat;
+}
+
+static int64_t find_point(pp_index_walk *walk, const int64_t *point)
+{
+    int64_t flat;
+    if (!walk->is_flat)
+        return pp_stored_index_near(walk->indices->tiling, &walk->chunk, point);
+    flat = flat_index(walk->indices, point);
+    (void)seek_flat(walk, flat);
+    return flat;
+}
+
 static pp_pick take_point(pp_index_walk *walk)
 {
     const pp_indices *indices = walk->indices;
     const int64_t *point = indices->points + walk->at.next++ * indices->tiling->shards.ndim;
-    int64_t index =
-        walk->is_flat ? flat_index(indices, point) : pp_stored_index_near(indices->tiling, &walk->chunk, point);
-    return pp_pick_of(index, walk->at.place++, 1);
+    return pp_pick_of(find_point(walk, point), walk->at.place++, 1);
 }
 
 /* Elements from this one to the end of its row in the chunk, which is its own. */
@@ -171,16 +188,14 @@ static void find_element(const pp_indices *indices, int64_t flat, int64_t *eleme
 static int64_t find_row(pp_index_walk *walk, int64_t flat, int64_t *count)
 {
     int64_t element[PARAPET_MAX_NDIM], index;
-    if (!walk->is_flat) {
-        find_element(walk->indices, flat, element);
-        index = pp_stored_index_near(walk->indices->tiling, &walk->chunk, element);
-        *count = row_left(walk, element);
-        return index;
+    if (walk->is_flat) {
+        *count = seek_flat(walk, flat);
+        return flat;
     }
-    if (flat < walk->chunk.first || flat >= walk->chunk.first + walk->chunk_elements)
-        walk->chunk.first = flat - flat % walk->chunk_elements;
-    *count = walk->chunk.first + walk->chunk_elements - flat;
-    return flat;
+    find_element(walk->indices, flat, element);
+    index = pp_stored_index_near(walk->indices->tiling, &walk->chunk, element);
+    *count = row_left(walk, element);
+    return index;
 }
 
 static pp_pick take_row(pp_index_walk *walk)
@@ -221,15 +236,26 @@ static bool is_inside(const pp_index_walk *walk, const pp_pick *pick)
     return part >= walk->part_first && part < walk->part_end;
 }
 
+/* Gives back what was taken last: of a point or run that it ended, or of a run that goes on. */
+static void give_back(pp_index_walk *walk, const pp_pick *pick)
+{
+    int64_t count = pp_pick_count(pick);
+    if (walk->at.done == 0) {
+        walk->at.next--;
+        walk->at.done = walk->indices->are_points ? 1 : length_of(walk->indices, walk->at.next);
+    }
+    walk->at.done -= count;
+    walk->at.place -= count;
+}
+
 /* Of a list that ascends, nothing that follows an element behind the range is inside it. */
 static bool take_inside(pp_index_walk *walk, pp_pick *pick)
 {
-    pp_index_position before = walk->at;
-    for (; take_any(walk, pick); before = walk->at) {
+    while (take_any(walk, pick)) {
         if (is_inside(walk, pick))
             return true;
         if (walk->indices->is_ascending && pick->index >= walk->end) {
-            walk->at = before;
+            give_back(walk, pick);
             return false;
         }
     }
@@ -241,7 +267,7 @@ static bool goes_on(const pp_index_walk *walk, const pp_pick *before, const pp_p
 {
     int64_t count = pp_pick_count(before);
     return pick->index == before->index + count && pp_pick_place(pick) == pp_pick_place(before) + count &&
-           count + pp_pick_count(pick) <= PP_PICK_MOST_ELEMENTS && pick->index % walk->chunk_elements != 0;
+           count + pp_pick_count(pick) <= PP_PICK_MOST_ELEMENTS && pick->index != walk->chunk.first;
 }
 
 bool pp_index_walk_next(pp_index_walk *walk, pp_pick *pick)
