@@ -146,10 +146,9 @@ static parapet_status plan_memory(pp_transfer *transfer)
     const pp_layout **layouts = NULL;
     int i, count = transfer->session->array_count;
     parapet_status status;
-    if (memory.shard_count == 0 && !memory.takes) {
-        pp_counters_plan(context->counters, memory.used_bytes); /* messages of a client, beside its lists */
+    pp_counters_plan(context->counters, memory.used_bytes); /* messages of a client, beside its lists */
+    if (memory.shard_count == 0 && !memory.takes)
         return PARAPET_OK;
-    }
     status = pp_allocate_array(&layouts, (size_t)count, sizeof layouts[0]);
     for (i = 0; i < count && status == PARAPET_OK; i++)
         layouts[i] = pp_session_context(transfer->session, i)->layout;
