@@ -385,8 +385,8 @@ static int64_t limit(const pp_indices *indices, int64_t most_picks, range_axis a
             return sum;
         *end = pp_min_i64(*from + width, *end);
         *found = *end;
-        if (width == 1)
-            return counts[i];
+        if (width == 1) /* of a list that ascends, only some were counted */
+            return indices->is_ascending ? pp_indices_count_picks(indices, range) : counts[i];
     }
     return 0;
 }

@@ -2,11 +2,14 @@
 
 #include "base/checked.h"
 
+/* A page of elements, though there are none, and the list of shards to finish, in order. */
+#define REST_BYTES (PP_PAGE_BYTES + 2 * sizeof(pp_work) + 2 * sizeof(void *))
+
 size_t pp_divided_build_bytes(const pp_transfer_context *context)
 {
     size_t chunks = (size_t)context->layout->tiling.chunks.cell_count;
     return pp_shard_build_list_bytes(context->layout, true) + pp_shard_build_write_bytes(context->layout) +
-           (context->seal != NULL ? chunks * sizeof(uint32_t) : 0);
+           (context->seal != NULL ? chunks * sizeof(uint32_t) : 0) + REST_BYTES;
 }
 
 size_t pp_divided_bytes_to_come(const pp_divided *divided)

@@ -27,7 +27,7 @@ typedef struct listing {
     pp_shard_range range;          /* of this pass */
     int64_t group_from, group_end; /* shards of this pass, or those that it divides together with others */
     int64_t width;                 /* shards of the group before; 0: there was none */
-    int64_t chunk_width;           /* of the pass before, if its shards are divided */
+    int64_t chunk_width;           /* that are tried, if shards are divided */
     bool is_divided;               /* passes have some chunks of the shards of a group */
     pp_lent lent;                  /* then these stay open, */
     pp_divided divided;            /* and so do those that are written */
@@ -184,8 +184,14 @@ static int64_t guess_chunks(const listing *self)
     return pp_max_i64(1, (int64_t)(share * (double)self->divided.chunk_count));
 }
 
-/* [collective] The shards of the range will be divided: fewer of them, if more would take much memory on some rank.
- */
+/* Of two shards of one home, nobody could tell which one is listed in full, and needs nothing of what is stored. */
+static bool is_divisible(const listing *self)
+{
+    return divided_bytes(self) <= self->room / DIVIDED_PART && (self->staged == NULL || self->divided.most <= 1);
+}
+
+/* [collective] The shards of the range will be divided: fewer of them, if more would take much memory on some rank,
+ * or a home has several. */
 static parapet_status begin_divided(listing *self)
 {
     pp_shard_range *range = &self->range;
@@ -198,7 +204,7 @@ static parapet_status begin_divided(listing *self)
                 return status;
         }
         init_divided(self);
-        is_small = range->end - range->from == 1 || divided_bytes(self) <= self->room / DIVIDED_PART;
+        is_small = range->end - range->from == 1 || is_divisible(self);
         status = pp_comm_agree_least(self->team->comm, "dividing", PARAPET_OK, &is_small);
     } while (status == PARAPET_OK && !is_small);
     self->is_divided = true;
@@ -219,6 +225,24 @@ static void end_divided(listing *self)
     self->is_divided = false;
 }
 
+/* [collective] A whole shard does not stay open, so it may have room where the first chunk of it has none. */
+static parapet_status take_whole(listing *self)
+{
+    int64_t is_fitting;
+    parapet_status status;
+    end_divided(self);
+    self->range.chunk_end = self->target.tiling->chunks.cell_count;
+    self->group_end = self->range.end;
+    status = measure(self, &is_fitting);
+    return status == PARAPET_OK && !is_fitting ? refuse_much(self) : status;
+}
+
+/* Nothing of the group was worked off yet. */
+static bool begins_group(const listing *self)
+{
+    return self->range.chunk_from == 0 && self->range.from == self->group_from;
+}
+
 /* [collective] Ends the pass of divided shards after as many chunks of each as have room, or after one chunk of some
  * of them. */
 static parapet_status choose_chunks(listing *self)
@@ -233,9 +257,9 @@ static parapet_status choose_chunks(listing *self)
         else if (range->end - range->from > 1)
             halve(range->from, &range->end);
         else
-            return refuse_much(self);
+            return begins_group(self) ? take_whole(self) : refuse_much(self);
     }
-    self->chunk_width = range->chunk_end - range->chunk_from;
+    self->chunk_width = 2 * (range->chunk_end - range->chunk_from);
     self->divided.chunk_end = range->chunk_end;
     return status;
 }

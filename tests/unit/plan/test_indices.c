@@ -74,10 +74,10 @@ static void check_passes(const pp_indices *indices, int64_t most)
     for (; range.from < shards; range = rest_of(indices, &range), range.start = rest) {
         pp_index_walk walk;
         pp_pick pick;
-        int64_t count = 0, k;
-        if (pp_indices_limit(indices, most, &range) > most) {
+        int64_t count = 0, k, told = pp_indices_limit(indices, most, &range);
+        if (told > most) {
             range.from = range.end - 1;
-            pp_indices_limit_chunks(indices, most, &range);
+            told = pp_indices_limit_chunks(indices, most, &range);
         }
         assert_true(range.end > range.from && range.end <= shards && range.chunk_end > range.chunk_from);
         pp_index_walk_init(&walk, indices, &range);
@@ -93,6 +93,7 @@ static void check_passes(const pp_indices *indices, int64_t most)
             }
         }
         assert_int_equal(count, pp_indices_count_picks(indices, &range));
+        assert_int_equal(count, told);
         rest = indices->is_ascending ? walk.at : (pp_index_position){0};
         last = range;
         last.from = range.end - 1;
