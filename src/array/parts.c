@@ -18,6 +18,7 @@
 #include "transfer/indices.h"
 #include "transfer/kept.h"
 #include "transfer/memory.h"
+#include "transfer/settle.h"
 
 /* What the arrays of a call have become for the transfer. */
 typedef struct batch {
@@ -38,6 +39,7 @@ typedef struct batch {
     const char **paths;  /* of those arrays that others know of, which are held while they are written */
     int path_count;
     pp_hold *holds;
+    bool leads_alone; /* nobody but rank 0 publishes anything */
 } batch;
 
 static void clear_batch(batch *all)
@@ -527,10 +529,13 @@ static void note_batch(const batch *all, pp_staged *staged)
 /* [collective] What failed to become visible may be visible in part. */
 static parapet_status publish_batch(const batch *all, pp_staged *staged)
 {
+    pp_comm *comm = all->store->comm;
     parapet_status status =
-        pp_comm_agree(all->store->comm, "publishing", pp_staged_publish(&all->contexts[0], staged));
+        all->leads_alone ? pp_staged_publish(&all->contexts[0], staged)
+                         : pp_settle_together(comm, all->store->backend, pp_staged_show(&all->contexts[0], staged));
     int i;
-    if (status == PARAPET_OK) {
+    if ((status = pp_comm_agree(comm, "publishing", status)) == PARAPET_OK) {
+        pp_store_forget_unsettled(all->store->backend);
         note_batch(all, staged);
         pp_staged_keep(all->contexts, staged);
     }
@@ -573,7 +578,9 @@ static parapet_status enter_publishing(batch *all, const pp_staged *staged)
     parapet_status status = PARAPET_OK;
     if (leads && (status = pp_holds_begin_publishing(all->holds, &wish)) == PARAPET_OK)
         status = pp_staged_check(all->contexts, staged);
-    if ((status = pp_comm_agree_least(comm, "publishing", status, &is_entered)) != PARAPET_OK || is_entered)
+    status = pp_comm_agree_least(comm, "publishing", status, &is_entered);
+    all->leads_alone = is_entered != 0;
+    if (status != PARAPET_OK || is_entered)
         return status;
     if (!leads && staged->count > 0 && (status = join_publishing(all, staged)) == PARAPET_OK)
         status = pp_staged_check(all->contexts, staged);
@@ -866,11 +873,15 @@ static parapet_status stage_new(batch *all, const pp_making *making, pp_staged *
 static parapet_status finish_new(const batch *all, const pp_making *making, pp_staged *staged)
 {
     pp_failure failure = {0};
+    parapet_status status;
     pp_failure_take(&failure, pp_staged_show(&all->contexts[0], staged));
     if (failure.status == PARAPET_OK)
         note_batch(all, staged);
     making->end(making->context, &failure);
-    return pp_comm_agree(all->store->comm, "finishing", pp_failure_put(&failure));
+    status = pp_comm_agree(all->store->comm, "finishing", pp_failure_put(&failure));
+    if (status == PARAPET_OK)
+        pp_store_forget_unsettled(all->store->backend);
+    return status;
 }
 
 parapet_status pp_arrays_make(const pp_making *making, const pp_call *call, parapet_status mine, bool *has_begun)

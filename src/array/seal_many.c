@@ -15,6 +15,7 @@
 #include "array/store.h"
 #include "base/checked.h"
 #include "comm/exchange.h"
+#include "transfer/settle.h"
 
 /* A page that this rank makes in this round. */
 typedef struct own_page {
@@ -491,8 +492,8 @@ static void write_pages(sealing *job)
 
 static void settle(sealing *job)
 {
-    if (!has_failed(job))
-        pp_failure_take(&job->failure, pp_store_settle(job->store->backend));
+    parapet_status status = pp_failure_put(&job->failure);
+    pp_failure_take(&job->failure, pp_settle_together(job->store->comm, job->store->backend, status));
 }
 
 static parapet_status write_durable_pages(sealing *job)
@@ -606,9 +607,10 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
     if ((status = pp_seal_line_init(&job.line, arrays, count)) != PARAPET_OK ||
         (!has_no_stale_seal(&job) && (status = rank0_do(&job, remove_stale)) != PARAPET_OK))
         return status;
-    if ((status = pp_comm_agree(job.store->comm, "sealing", write_durable_pages(&job))) == PARAPET_OK)
+    if ((status = pp_comm_agree(job.store->comm, "sealing", write_durable_pages(&job))) == PARAPET_OK) {
+        pp_store_forget_unsettled(job.store->backend);
         status = rank0_do(&job, mark);
-    else
+    } else
         forget_heads(&job);
     for (i = 0; i < count; i++) /* used once: what happens to shards later is not known here */
         pp_shard_notes_clear(&arrays[i]->notes);

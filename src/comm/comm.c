@@ -17,6 +17,8 @@ parapet_status pp_comm_build_alone(pp_comm **comm)
 
 void pp_comm_free(pp_comm *comm)
 {
+    if (comm != NULL)
+        pp_free(comm->near);
     if (comm != NULL && comm->ops != NULL)
         comm->ops->free(comm);
     else

@@ -39,7 +39,9 @@ struct pp_comm {
     char host[64];
     int ranks_per_node; /* 0: the real nodes */
     uint64_t node;      /* digest of what identifies the node */
-    uint64_t nonce;     /* lives here, where other processes look for it */
+    int *near;          /* servers on it */
+    int near_count;
+    uint64_t nonce; /* lives here, where other processes look for it */
     double deadline_seconds;
     atomic_bool is_lost; /* threads that read locally ask for it */
     bool is_late;        /* an exchange of this call was given up; the next agreement finds out who is missing */

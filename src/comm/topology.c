@@ -169,6 +169,32 @@ static parapet_status list_servers(const topology *all, int size, int **servers,
     return status;
 }
 
+static bool is_near(const pp_comm *comm, const topology *all, int rank)
+{
+    return all->is_server[rank] && all->digests[rank] == comm->node;
+}
+
+static parapet_status list_near(pp_comm *comm, const topology *all)
+{
+    parapet_status status;
+    int rank, count = 0;
+    for (rank = 0; rank < comm->size; rank++)
+        count += is_near(comm, all, rank);
+    pp_free(comm->near);
+    comm->near_count = 0;
+    status = pp_allocate_array(&comm->near, (size_t)count, sizeof *comm->near);
+    for (rank = 0; status == PARAPET_OK && rank < comm->size; rank++)
+        if (is_near(comm, all, rank))
+            comm->near[comm->near_count++] = rank;
+    return status;
+}
+
+const int *pp_comm_near_servers(const pp_comm *comm, int *count)
+{
+    *count = comm->near_count;
+    return comm->near;
+}
+
 static parapet_status choose(pp_comm *comm, topology *all, int wanted, int **servers, int *server_count)
 {
     parapet_status status = gather(comm, all);
@@ -179,6 +205,8 @@ static parapet_status choose(pp_comm *comm, topology *all, int wanted, int **ser
     *server_count = mark_servers(all);
     if (comm->size > 1 &&
         (status = pp_endpoint_allow_requests(&comm->endpoint, (size_t)*server_count * PP_PULL_CREDITS)) != PARAPET_OK)
+        return status;
+    if ((status = list_near(comm, all)) != PARAPET_OK)
         return status;
     return list_servers(all, comm->size, servers, *server_count);
 }

@@ -16,4 +16,7 @@ void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node);
  * order, spread evenly over the nodes; free with pp_free. Same status on every rank. */
 parapet_status pp_comm_choose_servers(pp_comm *comm, int wanted, int **servers, int *server_count);
 
+/* [local] The servers on the node of this rank, in ascending order; there may be none. */
+const int *pp_comm_near_servers(const pp_comm *comm, int *count);
+
 #endif

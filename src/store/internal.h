@@ -24,6 +24,12 @@
 #define PP_DIRTY_LIMIT 1024
 #define PP_PASSING_LIMIT 16
 
+/* Directories that are to be flushed, each once. */
+typedef struct pp_posix_dirty {
+    char *paths[PP_DIRTY_LIMIT];
+    size_t count;
+} pp_posix_dirty;
+
 typedef struct pp_posix_store {
     pp_store store;
     int root; /* O_PATH descriptor: the root stays the same directory even if it is renamed */
@@ -34,8 +40,8 @@ typedef struct pp_posix_store {
     int64_t opened; /* seconds of the epoch */
 
     pthread_mutex_t mutex; /* protects the fields below */
-    char *dirty[PP_DIRTY_LIMIT];
-    size_t dirty_count;
+    pp_posix_dirty dirty;  /* directories that this process has changed */
+    pp_posix_dirty taken;  /* those that it flushes for others as well */
     char *passing[PP_PASSING_LIMIT];
     size_t passing_count;
     pp_failure failed_flush; /* final: the kernel does not retry a write that failed */
@@ -107,7 +113,12 @@ parapet_status pp_posix_check_writable(const pp_posix_store *store, const char *
 /* Notes that a directory changed. Takes over the path, which the caller duplicates with pp_text_duplicate before the
  * change, so that this call needs no memory. Flushes early if it cannot remember more. */
 parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path);
+void pp_posix_clear_dirty(pp_posix_dirty *list);
 parapet_status pp_posix_settle(pp_store *store);
+void pp_posix_list_unsettled(pp_store *store, pp_text *prefixes);
+parapet_status pp_posix_take_unsettled(pp_store *store, const char *prefix);
+parapet_status pp_posix_settle_taken(pp_store *store);
+void pp_posix_forget_unsettled(pp_store *store);
 
 /* Notes a directory that was made and may go again; takes over the path. */
 parapet_status pp_posix_mark_passing(pp_posix_store *store, char *path);

@@ -12,8 +12,8 @@
 static void posix_free(pp_store *base)
 {
     pp_posix_store *store = (pp_posix_store *)base;
-    while (store->dirty_count > 0)
-        pp_free(store->dirty[--store->dirty_count]);
+    pp_posix_clear_dirty(&store->dirty);
+    pp_posix_clear_dirty(&store->taken);
     while (store->passing_count > 0)
         pp_free(store->passing[--store->passing_count]);
     (void)pthread_mutex_destroy(&store->mutex);
@@ -49,6 +49,10 @@ static const pp_store_ops posix_ops = {
     .view_lock = pp_posix_view_lock,
     .close_lock = pp_posix_close_lock,
     .settle = pp_posix_settle,
+    .list_unsettled = pp_posix_list_unsettled,
+    .take_unsettled = pp_posix_take_unsettled,
+    .settle_taken = pp_posix_settle_taken,
+    .forget_unsettled = pp_posix_forget_unsettled,
     .move = pp_posix_move,
     .remove = pp_posix_remove,
     .remove_prefix = pp_posix_remove_prefix,
@@ -156,6 +160,7 @@ parapet_status pp_store_posix_build(pp_store **result, const char *root, const p
     if ((status = pp_allocate(&store, sizeof *store)) != PARAPET_OK)
         return status;
     store->store.ops = &posix_ops;
+    store->store.is_dealt_out = !options->not_durable;
     store->options = *options;
     (void)pthread_mutex_init(&store->mutex, NULL);
     if ((status = open_root(store, root)) != PARAPET_OK) {

@@ -20,10 +20,10 @@ static parapet_status flush_directory(const pp_posix_store *store, const char *p
     return status;
 }
 
-static parapet_status flush_all(pp_posix_store *store)
+static parapet_status flush_all(pp_posix_store *store, pp_posix_dirty *list)
 {
-    while (store->dirty_count > 0) {
-        char *path = store->dirty[--store->dirty_count];
+    while (list->count > 0) {
+        char *path = list->paths[--list->count];
         if (store->failed_flush.status == PARAPET_OK)
             pp_failure_take(&store->failed_flush, flush_directory(store, path));
         pp_free(path);
@@ -31,32 +31,43 @@ static parapet_status flush_all(pp_posix_store *store)
     return pp_failure_put(&store->failed_flush);
 }
 
-static bool is_marked(const pp_posix_store *store, const char *path)
+void pp_posix_clear_dirty(pp_posix_dirty *list)
+{
+    while (list->count > 0)
+        pp_free(list->paths[--list->count]);
+}
+
+static bool is_marked(const pp_posix_dirty *list, const char *path)
 {
     size_t i;
-    for (i = 0; i < store->dirty_count; i++)
-        if (strcmp(store->dirty[i], path) == 0)
+    for (i = 0; i < list->count; i++)
+        if (strcmp(list->paths[i], path) == 0)
             return true;
     return false;
 }
 
-parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path)
+/* Takes over the path. */
+static parapet_status mark(pp_posix_store *store, pp_posix_dirty *list, char *path)
 {
     parapet_status status = PARAPET_OK;
-    if (store->options.not_durable) {
-        pp_free(path);
-        return PARAPET_OK;
-    }
     (void)pthread_mutex_lock(&store->mutex);
-    if (is_marked(store, path)) {
+    if (is_marked(list, path)) {
         pp_free(path);
     } else {
-        if (store->dirty_count == PP_DIRTY_LIMIT)
-            status = flush_all(store);
-        store->dirty[store->dirty_count++] = path;
+        if (list->count == PP_DIRTY_LIMIT)
+            status = flush_all(store, list);
+        list->paths[list->count++] = path;
     }
     (void)pthread_mutex_unlock(&store->mutex);
     return status;
+}
+
+parapet_status pp_posix_mark_dirty(pp_posix_store *store, char *path)
+{
+    if (!store->options.not_durable)
+        return mark(store, &store->dirty, path);
+    pp_free(path);
+    return PARAPET_OK;
 }
 
 /* The directory that holds it is what has to be flushed. */
@@ -129,12 +140,51 @@ parapet_status pp_posix_settle_directory(pp_posix_store *store, const char *path
     return pp_posix_settle(&store->store);
 }
 
+static parapet_status settle(pp_posix_store *store, pp_posix_dirty *list)
+{
+    parapet_status status;
+    (void)pthread_mutex_lock(&store->mutex);
+    status = flush_all(store, list);
+    (void)pthread_mutex_unlock(&store->mutex);
+    return status;
+}
+
 parapet_status pp_posix_settle(pp_store *base)
 {
     pp_posix_store *store = (pp_posix_store *)base;
-    parapet_status status;
+    return settle(store, &store->dirty);
+}
+
+/* ---- Dealt out ---- */
+
+void pp_posix_list_unsettled(pp_store *base, pp_text *prefixes)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    size_t i;
     (void)pthread_mutex_lock(&store->mutex);
-    status = flush_all(store);
+    for (i = 0; i < store->dirty.count; i++)
+        pp_text_add_bytes(prefixes, store->dirty.paths[i], strlen(store->dirty.paths[i]) + 1);
     (void)pthread_mutex_unlock(&store->mutex);
-    return status;
+}
+
+parapet_status pp_posix_take_unsettled(pp_store *base, const char *prefix)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    char *path;
+    parapet_status status = pp_text_duplicate(&path, prefix);
+    return status == PARAPET_OK ? mark(store, &store->taken, path) : status;
+}
+
+parapet_status pp_posix_settle_taken(pp_store *base)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    return settle(store, &store->taken);
+}
+
+void pp_posix_forget_unsettled(pp_store *base)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    (void)pthread_mutex_lock(&store->mutex);
+    pp_posix_clear_dirty(&store->dirty);
+    (void)pthread_mutex_unlock(&store->mutex);
 }

@@ -269,6 +269,34 @@ parapet_status pp_store_settle(pp_store *store)
     return pp_meter_end(store->meter, store->ops->settle(store));
 }
 
+bool pp_store_is_dealt_out(const pp_store *store)
+{
+    return store->is_dealt_out;
+}
+
+void pp_store_list_unsettled(pp_store *store, pp_text *prefixes)
+{
+    store->ops->list_unsettled(store, prefixes);
+}
+
+parapet_status pp_store_take_unsettled(pp_store *store, const char *prefix)
+{
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->take_unsettled(store, prefix));
+}
+
+parapet_status pp_store_settle_taken(pp_store *store)
+{
+    pp_meter_begin(store->meter);
+    return pp_meter_end(store->meter, store->ops->settle_taken(store));
+}
+
+void pp_store_forget_unsettled(pp_store *store)
+{
+    if (store->is_dealt_out)
+        store->ops->forget_unsettled(store);
+}
+
 parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key)
 {
     parapet_status status;

@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/budget.h"
+#include "base/text.h"
 
 #define PP_MAX_KEY_BYTES 4096
 
@@ -162,6 +163,15 @@ typedef struct pp_store_ops {
     parapet_status (*move)(pp_store *store, const char *key, const char *new_key);
     /* Makes every publish, move and remove so far durable. */
     parapet_status (*settle)(pp_store *store);
+    /* Where several processes change one store, what settle would do can be dealt out: see pp_store_is_dealt_out.
+     * NULL: it cannot, and so are the next three. Adds the prefixes that wait for the next settle to the text, each
+     * with the NUL that ends it. They keep waiting. */
+    void (*list_unsettled)(pp_store *store, pp_text *prefixes);
+    /* Another process has changed this prefix, and it is settled here, by the second of these. */
+    parapet_status (*take_unsettled)(pp_store *store, const char *prefix);
+    parapet_status (*settle_taken)(pp_store *store);
+    /* Nothing waits any more: all of it was settled, here or by others. */
+    void (*forget_unsettled)(pp_store *store);
     /* Removes an object. */
     parapet_status (*remove)(pp_store *store, const char *key);
     /* Removes everything below a prefix, objects and prefixes; not found is fine. */
@@ -183,6 +193,7 @@ struct pp_store {
     uint64_t place[2];      /* stores opened at the same place have the same numbers here */
     pp_store *locks_of;     /* the store whose locks are used, if this one only wraps another; NULL: its own */
     struct pp_meter *meter; /* measures the calls below, listing and locks apart; NULL: nobody does */
+    bool is_dealt_out;      /* settle has something to do, and can be dealt out */
 };
 
 /* Whether objects written to one are visible in the other. */
@@ -253,6 +264,14 @@ void pp_lock_close(pp_lock *lock); /* takes NULL */
 parapet_status pp_store_view_lock(pp_store *store, const char *key, pp_lock_view *view);
 
 parapet_status pp_store_settle(pp_store *store);
+
+/* Whether the processes that share a store can settle it together: each says which prefixes it has changed, each of
+ * those is settled by one process, and when all have succeeded, all forget. One that fails to settle remembers it. */
+bool pp_store_is_dealt_out(const pp_store *store);
+void pp_store_list_unsettled(pp_store *store, pp_text *prefixes);
+parapet_status pp_store_take_unsettled(pp_store *store, const char *prefix);
+parapet_status pp_store_settle_taken(pp_store *store);
+void pp_store_forget_unsettled(pp_store *store); /* any store */
 parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key);
 parapet_status pp_store_remove(pp_store *store, const char *key);
 parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix);

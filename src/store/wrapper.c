@@ -305,6 +305,28 @@ static parapet_status wrapper_settle(pp_store *store)
     return status != PARAPET_OK ? status : end(store, &operation, pp_store_settle(inner_of(store)));
 }
 
+static void wrapper_list_unsettled(pp_store *store, pp_text *prefixes)
+{
+    pp_store_list_unsettled(inner_of(store), prefixes);
+}
+
+static parapet_status wrapper_take_unsettled(pp_store *store, const char *prefix)
+{
+    return pp_store_take_unsettled(inner_of(store), prefix);
+}
+
+static parapet_status wrapper_settle_taken(pp_store *store)
+{
+    pp_operation operation = {.name = "settle", .key = "the store"};
+    parapet_status status = begin(store, &operation);
+    return status != PARAPET_OK ? status : end(store, &operation, pp_store_settle_taken(inner_of(store)));
+}
+
+static void wrapper_forget_unsettled(pp_store *store)
+{
+    pp_store_forget_unsettled(inner_of(store));
+}
+
 static parapet_status wrapper_move(pp_store *store, const char *key, const char *new_key)
 {
     pp_operation operation = {.name = "move", .key = key};
@@ -372,6 +394,10 @@ static const pp_store_ops wrapper_ops = {
     .view_lock = wrapper_view_lock,
     .close_lock = wrapper_close_lock,
     .settle = wrapper_settle,
+    .list_unsettled = wrapper_list_unsettled,
+    .take_unsettled = wrapper_take_unsettled,
+    .settle_taken = wrapper_settle_taken,
+    .forget_unsettled = wrapper_forget_unsettled,
     .move = wrapper_move,
     .remove = wrapper_remove,
     .remove_prefix = wrapper_remove_prefix,
@@ -385,5 +411,6 @@ void pp_wrapper_init(pp_wrapper *wrapper, pp_store *inner, const pp_wrapper_hook
     *wrapper = (pp_wrapper){.ops = wrapper_ops, .inner = inner, .hooks = hooks};
     wrapper->ops.name = hooks->name;
     wrapper->store.ops = &wrapper->ops;
+    wrapper->store.is_dealt_out = inner->is_dealt_out;
     memcpy(wrapper->store.place, inner->place, sizeof wrapper->store.place);
 }

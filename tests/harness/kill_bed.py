@@ -44,6 +44,7 @@ class Bed:
     def start(self, ranks, *words):
         for pid in self.pids():
             (self.folder / "pids" / str(pid)).unlink()
+        (self.folder / "watched").unlink(missing_ok=True)
         settings = ["env", *(f"{name}={value}" for name, value in self.settings.items())] if self.settings else []
         command = [self.mpiexec, "-n", str(ranks), *settings, self.program, *words]
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,

@@ -13,8 +13,9 @@
  *     PARAPET_SHIM_STORE     what is watched in place of FOLDER/store
  *
  * At its end a rank leaves FOLDER/report.<rank>: "calls N", "writes N", "flushes N"; and "unflushed PATH" for what is
- * there and was changed since it was flushed, or whose flush has failed; "early PATH" for what was renamed into place
- * before it was flushed, or committed before all else was. */
+ * there and was changed, by any rank, since one flushed it, or whose flush has failed; "early PATH" for what was
+ * renamed into place before it was flushed, or committed before all else was. The ranks tell each other through
+ * FOLDER/watched, which whoever starts them removes before. */
 #include <dirent.h>
 #include <dlfcn.h>
 #include <errno.h>
@@ -26,6 +27,8 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
+#include <sys/mman.h>
 #include <sys/stat.h>
 #include <sys/types.h>
 #include <sys/uio.h>
@@ -33,7 +36,7 @@
 
 #define EXPORT __attribute__((visibility("default")))
 
-enum { MOST_WATCHED = 4096, PATH_BYTES = 1024 };
+enum { MOST_WATCHED = 16384, PATH_BYTES = 1024 };
 
 /* A file or directory that was changed. */
 typedef struct watched {
@@ -45,9 +48,15 @@ typedef struct watched {
     char path[PATH_BYTES];
 } watched;
 
+/* In FOLDER/watched, and so the same for all ranks: what one of them changes, another may flush. */
+typedef struct board {
+    int count;
+    watched all[MOST_WATCHED];
+} board;
+
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
-static watched all[MOST_WATCHED];
-static int watched_count;
+static board *shared;
+static int shared_file = -1;
 static long calls, writes, flushes;
 static char folder[PATH_BYTES], root[PATH_BYTES + 16], early[PATH_BYTES];
 static long kill_at = -1, fail_flush_at = -1, fail_at = -1, fail_error = EIO;
@@ -58,6 +67,32 @@ static long number_of(const char *name, long otherwise)
 {
     const char *text = getenv(name);
     return text != NULL ? strtol(text, NULL, 10) : otherwise;
+}
+
+/* Every rank has the file open for itself, and one that dies lets go of it. */
+static void share(void)
+{
+    char path[PATH_BYTES + 16];
+    (void)snprintf(path, sizeof path, "%s/watched", folder);
+    shared_file = open(path, O_RDWR | O_CREAT | O_CLOEXEC, 0666);
+    if (shared_file < 0 || truncate(path, (off_t)sizeof *shared) != 0)
+        abort();
+    shared = mmap(NULL, sizeof *shared, PROT_READ | PROT_WRITE, MAP_SHARED, shared_file, 0);
+    if (shared == MAP_FAILED)
+        abort();
+}
+
+static void lock(void)
+{
+    (void)pthread_mutex_lock(&mutex);
+    while (flock(shared_file, LOCK_EX) != 0 && errno == EINTR)
+        ;
+}
+
+static void unlock(void)
+{
+    (void)flock(shared_file, LOCK_UN);
+    (void)pthread_mutex_unlock(&mutex);
 }
 
 __attribute__((constructor)) static void read_settings(void)
@@ -72,6 +107,7 @@ __attribute__((constructor)) static void read_settings(void)
     (void)snprintf(root, sizeof root, "%s/store", folder);
     if (getenv("PARAPET_SHIM_STORE") != NULL)
         (void)snprintf(root, sizeof root, "%s", getenv("PARAPET_SHIM_STORE"));
+    share();
     is_on = true;
     if (strtol(rank, NULL, 10) != number_of("PARAPET_SHIM_RANK", 0))
         return;
@@ -162,28 +198,28 @@ static bool locate(int descriptor, char path[PATH_BYTES])
 static watched *watch(const struct stat *found, const char *path)
 {
     int i;
-    for (i = 0; i < watched_count; i++)
-        if (all[i].device == found->st_dev && all[i].number == found->st_ino) {
-            if (path[0] != '\0' && strcmp(path, all[i].path) != 0) /* another file got the number */
-                all[i] = (watched){.device = found->st_dev, .number = found->st_ino};
+    for (i = 0; i < shared->count; i++)
+        if (shared->all[i].device == found->st_dev && shared->all[i].number == found->st_ino) {
+            if (path[0] != '\0' && strcmp(path, shared->all[i].path) != 0) /* another file got the number */
+                shared->all[i] = (watched){.device = found->st_dev, .number = found->st_ino};
             if (path[0] != '\0')
-                (void)snprintf(all[i].path, PATH_BYTES, "%s", path);
-            return &all[i];
+                (void)snprintf(shared->all[i].path, PATH_BYTES, "%s", path);
+            return &shared->all[i];
         }
-    if (watched_count == MOST_WATCHED)
+    if (shared->count == MOST_WATCHED)
         abort();
-    all[watched_count] = (watched){.device = found->st_dev, .number = found->st_ino};
-    (void)snprintf(all[watched_count].path, PATH_BYTES, "%s", path);
-    return &all[watched_count++];
+    shared->all[shared->count] = (watched){.device = found->st_dev, .number = found->st_ino};
+    (void)snprintf(shared->all[shared->count].path, PATH_BYTES, "%s", path);
+    return &shared->all[shared->count++];
 }
 
 static void mark_dirty(int descriptor, const char *path)
 {
     struct stat found;
-    (void)pthread_mutex_lock(&mutex);
+    lock();
     if (fstat(descriptor, &found) == 0)
         watch(&found, path)->is_dirty = true;
-    (void)pthread_mutex_unlock(&mutex);
+    unlock();
 }
 
 /* A directory, which may be for a lock alone, and then goes with it. */
@@ -191,12 +227,12 @@ static void mark_new(int directory, const char *name, const char *path)
 {
     char whole[PATH_BYTES];
     struct stat found;
-    (void)pthread_mutex_lock(&mutex);
+    lock();
     if (snprintf(whole, sizeof whole, "%s/%s", path, name) >= PATH_BYTES)
         abort();
     if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0)
         watch(&found, whole)->is_new = true;
-    (void)pthread_mutex_unlock(&mutex);
+    unlock();
 }
 
 /* With a directory, the names in it. */
@@ -204,25 +240,25 @@ static void flush_names(const char *path, bool is_good)
 {
     size_t bytes = strlen(path);
     int i;
-    for (i = 0; i < watched_count; i++)
-        if (all[i].is_new && strncmp(all[i].path, path, bytes) == 0 &&
-            strrchr(all[i].path, '/') == all[i].path + bytes) {
-            all[i].is_new = false;
-            all[i].is_lost = all[i].is_lost || !is_good;
+    for (i = 0; i < shared->count; i++)
+        if (shared->all[i].is_new && strncmp(shared->all[i].path, path, bytes) == 0 &&
+            strrchr(shared->all[i].path, '/') == shared->all[i].path + bytes) {
+            shared->all[i].is_new = false;
+            shared->all[i].is_lost = shared->all[i].is_lost || !is_good;
         }
 }
 
 static void mark_flushed(int descriptor, const char *path, bool is_good)
 {
     struct stat found;
-    (void)pthread_mutex_lock(&mutex);
+    lock();
     if (fstat(descriptor, &found) == 0) {
         watched *flushed = watch(&found, path);
         flushed->is_lost = flushed->is_lost || (flushed->is_dirty && !is_good);
         flushed->is_dirty = false;
         flush_names(path, is_good);
     }
-    (void)pthread_mutex_unlock(&mutex);
+    unlock();
 }
 
 static bool holds_something(const char *path);
@@ -270,17 +306,17 @@ static void check_rename(int to, const char *name, const char *directory)
     bool is_commit = strstr(directory, "__parapet/commits") != NULL;
     struct stat found;
     int i;
-    (void)pthread_mutex_lock(&mutex);
+    lock();
     if (fstatat(to, name, &found, AT_SYMLINK_NOFOLLOW) == 0) {
         watched *renamed = watch(&found, "");
         int fits = snprintf(renamed->path, PATH_BYTES, "%s/%s", directory, name);
         if (fits >= PATH_BYTES)
             abort();
-        for (i = 0; i < watched_count; i++)
-            if ((is_commit || &all[i] == renamed) && early[0] == '\0' && is_in_danger(&all[i]))
-                (void)snprintf(early, sizeof early, "%s", all[i].path);
+        for (i = 0; i < shared->count; i++)
+            if ((is_commit || &shared->all[i] == renamed) && early[0] == '\0' && is_in_danger(&shared->all[i]))
+                (void)snprintf(early, sizeof early, "%s", shared->all[i].path);
     }
-    (void)pthread_mutex_unlock(&mutex);
+    unlock();
 }
 
 __attribute__((destructor)) static void report(void)
@@ -296,9 +332,9 @@ __attribute__((destructor)) static void report(void)
     fprintf(file, "calls %ld\nwrites %ld\nflushes %ld\n", calls, writes, flushes);
     if (early[0] != '\0')
         fprintf(file, "early %s\n", early);
-    for (i = 0; i < watched_count; i++)
-        if (is_in_danger(&all[i]))
-            fprintf(file, "unflushed %s\n", all[i].path);
+    for (i = 0; i < shared->count; i++)
+        if (is_in_danger(&shared->all[i]))
+            fprintf(file, "unflushed %s\n", shared->all[i].path);
     (void)fclose(file);
 }
 
@@ -312,13 +348,13 @@ static fate count_call(bool is_write)
 {
     long number;
     bool is_here, fails;
-    (void)pthread_mutex_lock(&mutex);
+    lock();
     number = is_torn ? writes : calls;
     is_here = kill_at == number && (is_write || !is_torn);
     fails = fail_at >= 0 && (calls == fail_at || (fails_forever && calls > fail_at));
     calls++;
     writes += is_write;
-    (void)pthread_mutex_unlock(&mutex);
+    unlock();
     if (is_here && !is_torn)
         strike();
     if (fails)
@@ -406,9 +442,9 @@ static int flush(int descriptor, const char *name)
     if (!locate(descriptor, path))
         return next(descriptor);
     is_failed = count_call(false) == FATE_FAILED;
-    (void)pthread_mutex_lock(&mutex);
+    lock();
     fails = flushes++ == fail_flush_at;
-    (void)pthread_mutex_unlock(&mutex);
+    unlock();
     result = fails || is_failed ? -1 : next(descriptor);
     error_number = fails ? EIO : is_failed ? (int)fail_error : errno;
     mark_flushed(descriptor, path, result == 0);

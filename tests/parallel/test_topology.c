@@ -37,6 +37,19 @@ static int check_node(const int *servers, int server_count, int first, int count
     return found;
 }
 
+/* The servers on this rank's node, and no others. */
+static void check_near(const pp_comm *comm, const int *servers, int server_count, int per_node)
+{
+    int count, i, found = 0, node = pp_comm_rank(comm) / per_node;
+    const int *near = pp_comm_near_servers(comm, &count);
+    for (i = 0; i < server_count; i++)
+        if (servers[i] / per_node == node) {
+            expect(found < count && near[found] == servers[i], "server %d is near", servers[i]);
+            found++;
+        }
+    expect(found == count, "%d servers are near, not %d", found, count);
+}
+
 static void check_choice(pp_comm *comm, int ranks_per_node, int wanted)
 {
     int size = pp_comm_size(comm), per_node = ranks_per_node > 0 ? ranks_per_node : size;
@@ -64,6 +77,7 @@ static void check_choice(pp_comm *comm, int ranks_per_node, int wanted)
         digest = digest * 1000 + servers[first] + 1;
     }
     expect_same(comm, digest % 1000000007, "servers");
+    check_near(comm, servers, server_count, per_node);
     pp_free(servers);
 }
 

@@ -310,8 +310,8 @@ static void test_lock__may_be_written_by_whoever_may_write_the_directory(void **
 static bool is_to_be_flushed(const pp_posix_store *store, const char *path)
 {
     size_t i;
-    for (i = 0; i < store->dirty_count; i++)
-        if (strcmp(store->dirty[i], path) == 0)
+    for (i = 0; i < store->dirty.count; i++)
+        if (strcmp(store->dirty.paths[i], path) == 0)
             return true;
     return false;
 }
@@ -395,7 +395,7 @@ static void test_lock__in_many_places_forgets_none_of_its_directories(void **sta
         assert_ok(pp_store_open_lock(store, key, &locks[i]));
     }
     assert_int_equal(posix->passing_count, PP_PASSING_LIMIT);
-    assert_int_equal(posix->dirty_count, COUNT - PP_PASSING_LIMIT);
+    assert_int_equal(posix->dirty.count, COUNT - PP_PASSING_LIMIT);
     for (i = 0; i < COUNT; i++)
         pp_lock_close(locks[i]);
     assert_int_equal(posix->passing_count, 0);

@@ -219,7 +219,7 @@ static void check_flush_of_way(subject *tested)
     pp_posix_store *store = (pp_posix_store *)tested->store;
     pp_log *log;
     open_log(tested->store, "a/b/log", 0, &log);
-    assert_int_equal(store->dirty_count, 0);
+    assert_int_equal(store->dirty.count, 0);
     pp_log_close(log);
     assert_ok(put(tested->store, "d/e/x", "", PP_PUBLISH_REPLACE));
     assert_ok(pp_store_settle(tested->store));

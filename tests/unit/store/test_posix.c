@@ -426,10 +426,10 @@ static void test_posix__more_directories_than_are_remembered_are_flushed_early(v
         char key[64];
         (void)snprintf(key, sizeof key, "c/%d/0", i);
         assert_ok(put(store, key, "x", PP_PUBLISH_REPLACE));
-        assert_true(inside->dirty_count > 0 && inside->dirty_count <= PP_DIRTY_LIMIT);
+        assert_true(inside->dirty.count > 0 && inside->dirty.count <= PP_DIRTY_LIMIT);
     }
     assert_ok(pp_store_settle(store));
-    assert_int_equal(inside->dirty_count, 0);
+    assert_int_equal(inside->dirty.count, 0);
     pp_store_free(store);
     scratch_remove(&made);
 }
@@ -438,8 +438,8 @@ static bool is_to_be_flushed(const pp_store *store, const char *path)
 {
     const pp_posix_store *inside = (const pp_posix_store *)store;
     size_t i;
-    for (i = 0; i < inside->dirty_count; i++)
-        if (strcmp(inside->dirty[i], path) == 0)
+    for (i = 0; i < inside->dirty.count; i++)
+        if (strcmp(inside->dirty.paths[i], path) == 0)
             return true;
     return false;
 }
@@ -506,7 +506,7 @@ static void test_posix__without_durability_the_same_bytes_are_there(void **state
     (void)state;
     assert_ok(pp_store_posix_build(&store, made.root, &options));
     assert_ok(put(store, "a/b", "text", PP_PUBLISH_REPLACE));
-    assert_int_equal(((pp_posix_store *)store)->dirty_count, 0);
+    assert_int_equal(((pp_posix_store *)store)->dirty.count, 0);
     assert_ok(pp_store_settle(store));
     assert_object(store, "a/b", "text");
     pp_store_free(store);
@@ -626,6 +626,34 @@ static void test_posix__each_refused_allocation_fails_cleanly(void **state)
     assert_true(plan.at > 10);
 }
 
+/* What one process has changed another can settle; it waits until it is known to be settled. */
+static void test_posix__changes_wait_until_they_are_forgotten(void **state)
+{
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_text before = {0}, after = {0}, forgotten = {0};
+    (void)state;
+    assert_true(pp_store_is_dealt_out(store));
+    assert_ok(put(store, "a/b", "x", PP_PUBLISH_REPLACE));
+    pp_store_list_unsettled(store, &before);
+    assert_ok(before.status);
+    assert_true(before.bytes > 0 && before.data[before.bytes - 1] == '\0');
+    assert_ok(pp_store_take_unsettled(store, "a"));
+    assert_ok(pp_store_take_unsettled(store, "a"));
+    assert_ok(pp_store_take_unsettled(store, "gone"));
+    assert_ok(pp_store_settle_taken(store));
+    pp_store_list_unsettled(store, &after);
+    assert_int_equal(after.bytes, before.bytes);
+    assert_memory_equal(after.data, before.data, before.bytes);
+    pp_store_forget_unsettled(store);
+    pp_store_list_unsettled(store, &forgotten);
+    assert_int_equal(forgotten.bytes, 0);
+    pp_text_free(&before);
+    pp_text_free(&after);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -652,6 +680,7 @@ int main(void)
         cmocka_unit_test(test_posix__a_failed_flush_of_a_directory_is_final),
         cmocka_unit_test(test_posix__without_durability_the_same_bytes_are_there),
         cmocka_unit_test(test_posix__reading_a_whole_object_is_bounded),
+        cmocka_unit_test(test_posix__changes_wait_until_they_are_forgotten),
         cmocka_unit_test(test_posix__several_threads_use_one_store),
         cmocka_unit_test(test_posix__each_refused_allocation_fails_cleanly),
     };

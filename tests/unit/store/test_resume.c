@@ -417,9 +417,9 @@ static void check_flush_of_directory(subject *tested)
     pp_write_request request = named_request();
     pp_writer *writer;
     assert_ok(pp_store_begin(tested->store, &request, &writer));
-    assert_true(((pp_posix_store *)tested->store)->dirty_count > 0);
+    assert_true(((pp_posix_store *)tested->store)->dirty.count > 0);
     assert_ok(pp_writer_sync(writer));
-    assert_int_equal(((pp_posix_store *)tested->store)->dirty_count, 0);
+    assert_int_equal(((pp_posix_store *)tested->store)->dirty.count, 0);
     pp_writer_suspend(writer);
     assert_ok(pp_store_resume(tested->store, &request, 0, &writer));
     assert_int_equal(rename(scratch_path(&tested->made, "store/a/tmp"), scratch_path(&tested->made, "moved")), 0);

@@ -1,0 +1,91 @@
+#include "transfer/settle.h"
+
+#include <string.h>
+
+#include "comm/exchange.h"
+#include "comm/topology.h"
+
+typedef struct settling {
+    pp_comm *comm;
+    pp_store *store;
+    const int *servers; /* of this node */
+    int server_count;
+    pp_text prefixes; /* that this rank has changed, each with the NUL that ends it */
+    int turn;         /* which server is told */
+    size_t next;      /* where in the prefixes */
+    pp_failure failure;
+} settling;
+
+/* The server that settles a prefix: on every rank of the node the same. */
+static int server_of(const settling *job, const char *prefix)
+{
+    uint64_t sum = 0;
+    while (*prefix != '\0')
+        sum = sum * 31 + (unsigned char)*prefix++;
+    return (int)(sum % (uint64_t)job->server_count);
+}
+
+/* Adds to the parcel what the server whose turn it is settles; false: not all of it has room. */
+static bool fill(settling *job, unsigned char *parcel, size_t *bytes)
+{
+    while (job->next < job->prefixes.bytes) {
+        const char *prefix = job->prefixes.data + job->next;
+        size_t length = strlen(prefix) + 1;
+        if (server_of(job, prefix) == job->turn) {
+            if (*bytes + length > PP_PARCEL_BYTES)
+                return false;
+            memcpy(parcel + *bytes, prefix, length);
+            *bytes += length;
+        }
+        job->next += length;
+    }
+    return true;
+}
+
+static bool next_prefixes(void *context, int *rank, void *parcel, size_t *bytes)
+{
+    settling *job = context;
+    *bytes = 0;
+    while (*bytes == 0 && job->turn < job->server_count) {
+        *rank = job->servers[job->turn];
+        if (fill(job, parcel, bytes)) {
+            job->turn++;
+            job->next = 0;
+        }
+    }
+    return *bytes > 0;
+}
+
+static void receive_prefixes(void *context, int source, const void *parcel, size_t bytes)
+{
+    const char *next = parcel, *end = next + bytes;
+    settling *job = context;
+    (void)source;
+    for (; next < end; next += strlen(next) + 1)
+        pp_failure_take(&job->failure, pp_store_take_unsettled(job->store, next));
+}
+
+/* A rank that has no server beside it settles what it has changed itself. */
+static void keep_prefixes(settling *job)
+{
+    receive_prefixes(job, pp_comm_rank(job->comm), job->prefixes.data, job->prefixes.bytes);
+}
+
+parapet_status pp_settle_together(pp_comm *comm, pp_store *store, parapet_status mine)
+{
+    settling job = {.comm = comm, .store = store};
+    pp_exchange exchange = {.context = &job, .next = next_prefixes, .receive = receive_prefixes};
+    if (pp_comm_size(comm) == 1 || !pp_store_is_dealt_out(store))
+        return mine == PARAPET_OK ? pp_store_settle(store) : mine;
+    pp_failure_take(&job.failure, mine);
+    pp_store_list_unsettled(store, &job.prefixes);
+    pp_failure_take(&job.failure, job.prefixes.status);
+    job.servers = pp_comm_near_servers(comm, &job.server_count);
+    if (job.server_count == 0)
+        keep_prefixes(&job);
+    pp_failure_take(&job.failure, pp_comm_exchange(comm, &exchange));
+    pp_text_free(&job.prefixes);
+    if (job.failure.status == PARAPET_OK)
+        pp_failure_take(&job.failure, pp_store_settle_taken(store));
+    return pp_failure_put(&job.failure);
+}
