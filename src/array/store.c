@@ -15,6 +15,7 @@
 #include "foreign/foreign.h"
 #include "transfer/kept.h"
 #include "transfer/memory.h"
+#include "transfer/settle.h"
 
 /* The part of its memory that a store keeps in freed buffers between calls. */
 #define SPARE_PART 4
@@ -326,9 +327,9 @@ static parapet_status open_together(parapet_store *store, const opening *how)
                                          &store->server_count)) != PARAPET_OK ||
         (status = pp_comm_agree_least(store->comm, "opening the store", build_ownership(store),
                                       &store->least_memory_bytes)) != PARAPET_OK ||
-        (status = pp_given_weights_begin(store)) != PARAPET_OK)
+        (status = pp_given_weights_begin(store)) != PARAPET_OK || (status = open_storage(store, how)) != PARAPET_OK)
         return status;
-    return open_storage(store, how);
+    return pp_settle_begin(store->comm, store->backend, store->servers, store->server_count);
 }
 
 /* Tests open one backend in several handles: then the last one measures. */

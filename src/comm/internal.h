@@ -39,7 +39,7 @@ struct pp_comm {
     char host[64];
     int ranks_per_node; /* 0: the real nodes */
     uint64_t node;      /* digest of what identifies the node */
-    int *near;          /* servers on it */
+    int *near;          /* servers that reach the storage as this rank does */
     int near_count;
     uint64_t nonce; /* lives here, where other processes look for it */
     double deadline_seconds;

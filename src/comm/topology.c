@@ -55,15 +55,16 @@ void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node)
     comm->node = pp_comm_digest_node(comm);
 }
 
-static parapet_status gather(pp_comm *comm, topology *all)
+/* (*digests)[rank] becomes that of the rank. */
+static parapet_status gather(pp_comm *comm, uint64_t own, uint64_t **digests)
 {
     parapet_status status;
-    all->digests[comm->rank] = comm->node;
+    (*digests)[comm->rank] = own;
     if (comm->wire == NULL)
         return PARAPET_OK;
-    status = comm->ops->gather(comm, all->digests);
+    status = comm->ops->gather(comm, *digests);
     if (status == PARAPET_ERR_TIMEOUT) {
-        all->digests = NULL; /* MPI may still write there */
+        *digests = NULL; /* MPI may still write there */
         return pp_fail(PARAPET_ERR_TIMEOUT,
                        "%s: not every rank reported its node within %g seconds; one of them hangs, or "
                        "deadline_seconds is too short",
@@ -169,35 +170,9 @@ static parapet_status list_servers(const topology *all, int size, int **servers,
     return status;
 }
 
-static bool is_near(const pp_comm *comm, const topology *all, int rank)
-{
-    return all->is_server[rank] && all->digests[rank] == comm->node;
-}
-
-static parapet_status list_near(pp_comm *comm, const topology *all)
-{
-    parapet_status status;
-    int rank, count = 0;
-    for (rank = 0; rank < comm->size; rank++)
-        count += is_near(comm, all, rank);
-    pp_free(comm->near);
-    comm->near_count = 0;
-    status = pp_allocate_array(&comm->near, (size_t)count, sizeof *comm->near);
-    for (rank = 0; status == PARAPET_OK && rank < comm->size; rank++)
-        if (is_near(comm, all, rank))
-            comm->near[comm->near_count++] = rank;
-    return status;
-}
-
-const int *pp_comm_near_servers(const pp_comm *comm, int *count)
-{
-    *count = comm->near_count;
-    return comm->near;
-}
-
 static parapet_status choose(pp_comm *comm, topology *all, int wanted, int **servers, int *server_count)
 {
-    parapet_status status = gather(comm, all);
+    parapet_status status = gather(comm, comm->node, &all->digests);
     if (status != PARAPET_OK)
         return status;
     find_nodes(all, comm->size);
@@ -205,8 +180,6 @@ static parapet_status choose(pp_comm *comm, topology *all, int wanted, int **ser
     *server_count = mark_servers(all);
     if (comm->size > 1 &&
         (status = pp_endpoint_allow_requests(&comm->endpoint, (size_t)*server_count * PP_PULL_CREDITS)) != PARAPET_OK)
-        return status;
-    if ((status = list_near(comm, all)) != PARAPET_OK)
         return status;
     return list_servers(all, comm->size, servers, *server_count);
 }
@@ -227,4 +200,50 @@ parapet_status pp_comm_choose_servers(pp_comm *comm, int wanted, int **servers, 
     }
     topology_clear(&all);
     return status;
+}
+
+/* ---- Servers nearby ---- */
+
+/* The same on ranks that reach one storage in one way: on one node, through one mount. */
+static uint64_t digest_way(const pp_comm *comm, const uint64_t place[2])
+{
+    pp_call way;
+    pp_call_init(&way, "way");
+    pp_call_add(&way, &comm->node, sizeof comm->node);
+    pp_call_add(&way, place, 2 * sizeof *place);
+    return way.digest;
+}
+
+static parapet_status list_near(pp_comm *comm, const uint64_t *ways, const int *servers, int server_count)
+{
+    parapet_status status;
+    int i, count = 0;
+    for (i = 0; i < server_count; i++)
+        count += ways[servers[i]] == ways[comm->rank];
+    pp_free(comm->near);
+    comm->near_count = 0;
+    status = pp_allocate_array(&comm->near, (size_t)count, sizeof *comm->near);
+    for (i = 0; status == PARAPET_OK && i < server_count; i++)
+        if (ways[servers[i]] == ways[comm->rank])
+            comm->near[comm->near_count++] = servers[i];
+    return status;
+}
+
+parapet_status pp_comm_find_near(pp_comm *comm, const uint64_t place[2], const int *servers, int server_count)
+{
+    uint64_t *ways = NULL;
+    parapet_status status = pp_allocate_array(&ways, (size_t)comm->size, sizeof *ways);
+    if ((status = pp_comm_agree(comm, "finding servers nearby", status)) == PARAPET_OK) {
+        if ((status = gather(comm, digest_way(comm, place), &ways)) == PARAPET_OK)
+            status = list_near(comm, ways, servers, server_count);
+        status = pp_comm_agree(comm, "finding servers nearby", status);
+    }
+    pp_free(ways);
+    return status;
+}
+
+const int *pp_comm_near_servers(const pp_comm *comm, int *count)
+{
+    *count = comm->near_count;
+    return comm->near;
 }

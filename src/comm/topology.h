@@ -16,7 +16,12 @@ void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node);
  * order, spread evenly over the nodes; free with pp_free. Same status on every rank. */
 parapet_status pp_comm_choose_servers(pp_comm *comm, int wanted, int **servers, int *server_count);
 
-/* [local] The servers on the node of this rank, in ascending order; there may be none. */
+/* [collective] Finds out which servers reach the storage as this rank does: on its node and at the same place, which
+ * is what the file system says of it. Containers of one node may have mounts of their own, and what was changed
+ * through one of them another need not know. Same status on every rank. */
+parapet_status pp_comm_find_near(pp_comm *comm, const uint64_t place[2], const int *servers, int server_count);
+
+/* [local] Those servers, in ascending order; there may be none, and are none before they were looked for. */
 const int *pp_comm_near_servers(const pp_comm *comm, int *count);
 
 #endif

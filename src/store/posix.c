@@ -160,7 +160,7 @@ parapet_status pp_store_posix_build(pp_store **result, const char *root, const p
     if ((status = pp_allocate(&store, sizeof *store)) != PARAPET_OK)
         return status;
     store->store.ops = &posix_ops;
-    store->store.is_dealt_out = !options->not_durable;
+    store->store.is_dealt_out = !options->not_durable && !options->read_only;
     store->options = *options;
     (void)pthread_mutex_init(&store->mutex, NULL);
     if ((status = open_root(store, root)) != PARAPET_OK) {

@@ -8,7 +8,7 @@
 typedef struct settling {
     pp_comm *comm;
     pp_store *store;
-    const int *servers; /* of this node */
+    const int *servers; /* nearby */
     int server_count;
     pp_text prefixes; /* that this rank has changed, each with the NUL that ends it */
     int turn;         /* which server is told */
@@ -16,7 +16,12 @@ typedef struct settling {
     pp_failure failure;
 } settling;
 
-/* The server that settles a prefix: on every rank of the node the same. */
+static bool is_dealt_out(const pp_comm *comm, const pp_store *store)
+{
+    return pp_comm_size(comm) > 1 && pp_store_is_dealt_out(store);
+}
+
+/* The server that settles a prefix: on every rank that has the same servers nearby the same. */
 static int server_of(const settling *job, const char *prefix)
 {
     uint64_t sum = 0;
@@ -71,11 +76,18 @@ static void keep_prefixes(settling *job)
     receive_prefixes(job, pp_comm_rank(job->comm), job->prefixes.data, job->prefixes.bytes);
 }
 
+parapet_status pp_settle_begin(pp_comm *comm, pp_store *store, const int *servers, int server_count)
+{
+    if (!is_dealt_out(comm, store))
+        return PARAPET_OK;
+    return pp_comm_find_near(comm, store->place, servers, server_count);
+}
+
 parapet_status pp_settle_together(pp_comm *comm, pp_store *store, parapet_status mine)
 {
     settling job = {.comm = comm, .store = store};
     pp_exchange exchange = {.context = &job, .next = next_prefixes, .receive = receive_prefixes};
-    if (pp_comm_size(comm) == 1 || !pp_store_is_dealt_out(store))
+    if (!is_dealt_out(comm, store))
         return mine == PARAPET_OK ? pp_store_settle(store) : mine;
     pp_failure_take(&job.failure, mine);
     pp_store_list_unsettled(store, &job.prefixes);

@@ -1,11 +1,15 @@
 /* settle.h - making durable what several ranks have published. A directory into which many of them have renamed
  * shards is flushed once, by one server of a node: a flush is a wait for the device, whoever asks for it. Once for
- * each node, because there are file systems on which a flush waits only for what its own node has changed. */
+ * each node, and on it for each mount, because there are file systems on which a flush waits only for what was
+ * changed through the same mount. */
 #ifndef PARAPET_TRANSFER_SETTLE_H
 #define PARAPET_TRANSFER_SETTLE_H
 
 #include "comm/comm.h"
 #include "store/store.h"
+
+/* [collective] Once for a store, when all ranks have opened it. Same status on every rank. */
+parapet_status pp_settle_begin(pp_comm *comm, pp_store *store, const int *servers, int server_count);
 
 /* [collective] Makes durable what all ranks have published. mine is the status of this rank so far, which it returns
  * if it is a failure. When the agreement that follows has succeeded, pp_store_forget_unsettled is called; after a

@@ -41,6 +41,7 @@ static inline void meet(pp_comm *comm)
 /* Runs check with a communicator of all ranks; the exit code of main. */
 static inline int run_parallel(int *argc, char ***argv, void (*check)(pp_comm *comm))
 {
+    const uint64_t place[2] = {0};
     pp_comm *comm = NULL;
     pp_call call;
     long live;
@@ -50,8 +51,9 @@ static inline int run_parallel(int *argc, char ***argv, void (*check)(pp_comm *c
     if (comm != NULL) {
         pp_call_init(&call, "test");
         expect(pp_comm_begin(comm, &call, PARAPET_OK) == PARAPET_OK, "begin");
-        /* From the first choice on the communicator keeps room for what servers ask. */
+        /* From the first choice on the communicator keeps room for what servers ask, and which of them are near. */
         expect(pp_comm_choose_servers(comm, 0, &servers, &server_count) == PARAPET_OK, "servers");
+        expect(pp_comm_find_near(comm, place, servers, server_count) == PARAPET_OK, "servers nearby");
         pp_free(servers);
         live = pp_memory_live_count();
         check(comm);

@@ -29,6 +29,8 @@ RACES = launched("commit_races", 3, "1000")
 TAKING = {"name": "unit_comm_taking", "links": ["tests/unit_comm_taking"], "run": ["SCRATCH/unit_comm_taking"]}
 TAKEN = {"name": "parallel_taking", "links": ["tests/parallel/parallel_taking"],
          "run": ["LAUNCHER", "-n", "4", "SCRATCH/parallel_taking"]}
+SETTLE = {"name": "parallel_settle", "links": ["tests/parallel/parallel_settle"],
+          "run": ["LAUNCHER", "-n", "4", "SCRATCH/parallel_settle"]}
 
 
 def taken(noun, *arguments):
@@ -60,6 +62,11 @@ MUTANTS = [
     {"name": "a directory is dealt to nobody", "file": "src/transfer/settle.c", "tests": [FLUSH, STATES],
      "from": "    while (*bytes == 0 && job->turn < job->server_count) {",
      "to": "    while (*bytes == 0 && job->turn < job->server_count - 1) {"},
+    {"name": "another mount is taken for one's own", "file": "src/comm/topology.c", "tests": [SETTLE],
+     "from": "    pp_call_add(&way, place, 2 * sizeof *place);\n", "to": "    (void)place;\n"},
+    {"name": "a rank without a server flushes nothing", "file": "src/transfer/settle.c", "tests": [SETTLE],
+     "from": "    if (job.server_count == 0)\n        keep_prefixes(&job);\n",
+     "to": "    if (0)\n        keep_prefixes(&job);\n"},
     {"name": "the parent of a new directory is not flushed", "file": "src/store/posix_directory.c",
      "tests": [FLUSH, STATES],
      "from": "        return mark_made(store, marked, is);",

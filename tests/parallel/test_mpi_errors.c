@@ -231,6 +231,17 @@ static parapet_status choose(pp_comm *comm)
     return status;
 }
 
+static parapet_status find_near(pp_comm *comm)
+{
+    const uint64_t place[2] = {0};
+    const int servers[2] = {0, 1};
+    int count;
+    parapet_status status = pp_comm_find_near(comm, place, servers, 2);
+    (void)pp_comm_near_servers(comm, &count);
+    launch_expect(&run, count == (status == PARAPET_OK ? 2 : 0), "both ranks are near, or none is known to be");
+    return status;
+}
+
 static parapet_status gather(pp_comm *comm)
 {
     int64_t numbers[2] = {-1, -1};
@@ -315,6 +326,7 @@ static const failure_case acts[] = {
     {"a sum that does not begin", IALLREDUCE, add, "MPI failed to add numbers"},
     {"bytes that are not spread", IBCAST, share, "MPI reported an error"},
     {"nodes that are not gathered", IALLGATHER, choose, "MPI cannot gather"},
+    {"places that are not gathered", IALLGATHER, find_near, "MPI cannot gather"},
     {"numbers that are not gathered", IALLGATHER, gather, "MPI cannot gather"},
     {"a sum that ends in an error", END_OF_COLLECTIVE, add, "MPI failed to add numbers"},
     {"bytes that end in an error", END_OF_COLLECTIVE, share, "MPI reported an error"},
@@ -322,6 +334,7 @@ static const failure_case acts[] = {
     {"a sum that is given up", NO_END_OF_COLLECTIVE, add_in_vain, "deadline"},
     {"bytes that do not end", NO_END_OF_COLLECTIVE, share, "deadline"},
     {"nodes that do not end", NO_END_OF_COLLECTIVE, choose, "deadline"},
+    {"places that do not end", NO_END_OF_COLLECTIVE, find_near, "deadline"},
     {"numbers that do not end", NO_END_OF_COLLECTIVE, gather, "deadline"},
     {"a barrier that does not begin", IBARRIER, exchange, "MPI failed with error"},
     {"parcels that do not leave", ISSEND, exchange, "MPI failed with error"},

@@ -37,13 +37,16 @@ static int check_node(const int *servers, int server_count, int first, int count
     return found;
 }
 
-/* The servers on this rank's node, and no others. */
-static void check_near(const pp_comm *comm, const int *servers, int server_count, int per_node)
+/* The servers on this rank's node that have the storage at the same place, and no others. */
+static void check_near(pp_comm *comm, const int *servers, int server_count, int per_node, int places)
 {
-    int count, i, found = 0, node = pp_comm_rank(comm) / per_node;
-    const int *near = pp_comm_near_servers(comm, &count);
+    int count, i, found = 0, rank = pp_comm_rank(comm);
+    const uint64_t place[2] = {7, (uint64_t)(rank % places)};
+    const int *near;
+    expect(pp_comm_find_near(comm, place, servers, server_count) == PARAPET_OK, "servers nearby");
+    near = pp_comm_near_servers(comm, &count);
     for (i = 0; i < server_count; i++)
-        if (servers[i] / per_node == node) {
+        if (servers[i] / per_node == rank / per_node && servers[i] % places == rank % places) {
             expect(found < count && near[found] == servers[i], "server %d is near", servers[i]);
             found++;
         }
@@ -77,7 +80,8 @@ static void check_choice(pp_comm *comm, int ranks_per_node, int wanted)
         digest = digest * 1000 + servers[first] + 1;
     }
     expect_same(comm, digest % 1000000007, "servers");
-    check_near(comm, servers, server_count, per_node);
+    check_near(comm, servers, server_count, per_node, 1);
+    check_near(comm, servers, server_count, per_node, 2);
     pp_free(servers);
 }
 
@@ -99,6 +103,7 @@ static int refuse_one(void *context, size_t bytes)
 /* Each allocation of one rank fails in turn: every rank says so, and nothing is left behind. */
 static void check_without_memory(pp_comm *comm)
 {
+    const uint64_t place[2] = {0};
     int chosen = pp_comm_size(comm) - 1;
     int64_t has_refused = -1;
     long n;
@@ -109,15 +114,17 @@ static void check_without_memory(pp_comm *comm)
         if (pp_comm_rank(comm) == chosen)
             pp_memory_hook_set(refuse_one, &of);
         status = pp_comm_choose_servers(comm, 0, &servers, &server_count);
+        if (status == PARAPET_OK)
+            status = pp_comm_find_near(comm, place, servers, server_count);
         pp_memory_hook_set(NULL, NULL);
         has_refused = of.has_refused ? -1 : 0;
         expect(pp_comm_agree_least(comm, "test", PARAPET_OK, &has_refused) == PARAPET_OK, "agreement");
         expect(status == (has_refused == -1 ? PARAPET_ERR_MEMORY : PARAPET_OK), "allocation %ld: status %d", n,
                status);
-        expect((servers == NULL) == (status != PARAPET_OK), "servers only when they were chosen");
+        expect(status != PARAPET_OK || servers != NULL, "servers were chosen");
         pp_free(servers);
     }
-    expect(n > 4, "%ld allocations", n);
+    expect(n > 6, "%ld allocations", n);
 }
 
 static void check(pp_comm *comm)
