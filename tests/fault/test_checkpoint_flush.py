@@ -60,7 +60,7 @@ def run_point(ledger, base, shim, point, choose):
     if made["status"] == "PARAPET_OK":
         problems += [f"acknowledged, and {word} {path}" for word, path in complaints]
     elif made["status"] != "PARAPET_ERR_IO":
-        problems.append(f"it returned {told['status']}")
+        problems.append(f"it returned {made['status']}")
     if not made["same"]:
         problems.append("the ranks returned different things")
     problems += [sentence for _, sentence in ledger.verify(choose)]

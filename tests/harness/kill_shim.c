@@ -45,12 +45,15 @@ typedef struct watched {
     bool is_dirty; /* something was added since the last flush that succeeded */
     bool is_new;   /* a directory whose name is not flushed: nothing that lasts may be in it */
     bool is_lost;  /* a flush failed while it was dirty: what the kernel dropped, no later flush brings back */
+    long changed;  /* when it became dirty, and when new, by the clock of the board */
+    long made;
     char path[PATH_BYTES];
 } watched;
 
 /* In FOLDER/watched, and so the same for all ranks: what one of them changes, another may flush. */
 typedef struct board {
     int count;
+    long clock; /* of changes and flushes */
     watched all[MOST_WATCHED];
 } board;
 
@@ -217,8 +220,11 @@ static void mark_dirty(int descriptor, const char *path)
 {
     struct stat found;
     lock();
-    if (fstat(descriptor, &found) == 0)
-        watch(&found, path)->is_dirty = true;
+    if (fstat(descriptor, &found) == 0) {
+        watched *dirty = watch(&found, path);
+        dirty->is_dirty = true;
+        dirty->changed = shared->clock++;
+    }
     unlock();
 }
 
@@ -230,33 +236,37 @@ static void mark_new(int directory, const char *name, const char *path)
     lock();
     if (snprintf(whole, sizeof whole, "%s/%s", path, name) >= PATH_BYTES)
         abort();
-    if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0)
-        watch(&found, whole)->is_new = true;
+    if (fstatat(directory, name, &found, AT_SYMLINK_NOFOLLOW) == 0) {
+        watched *made = watch(&found, whole);
+        made->is_new = true;
+        made->made = shared->clock++;
+    }
     unlock();
 }
 
 /* With a directory, the names in it. */
-static void flush_names(const char *path, bool is_good)
+static void flush_names(const char *path, long since, bool is_good)
 {
     size_t bytes = strlen(path);
     int i;
     for (i = 0; i < shared->count; i++)
         if (shared->all[i].is_new && strncmp(shared->all[i].path, path, bytes) == 0 &&
             strrchr(shared->all[i].path, '/') == shared->all[i].path + bytes) {
-            shared->all[i].is_new = false;
+            shared->all[i].is_new = shared->all[i].made >= since;
             shared->all[i].is_lost = shared->all[i].is_lost || !is_good;
         }
 }
 
-static void mark_flushed(int descriptor, const char *path, bool is_good)
+/* A flush that began then is over: what was changed while it ran, it need not have seen. */
+static void mark_flushed(int descriptor, const char *path, long since, bool is_good)
 {
     struct stat found;
     lock();
     if (fstat(descriptor, &found) == 0) {
         watched *flushed = watch(&found, path);
         flushed->is_lost = flushed->is_lost || (flushed->is_dirty && !is_good);
-        flushed->is_dirty = false;
-        flush_names(path, is_good);
+        flushed->is_dirty = flushed->is_dirty && flushed->changed >= since;
+        flush_names(path, since, is_good);
     }
     unlock();
 }
@@ -438,16 +448,18 @@ static int flush(int descriptor, const char *name)
     char path[PATH_BYTES];
     int result, error_number;
     bool fails, is_failed;
+    long since;
     find(&next, name);
     if (!locate(descriptor, path))
         return next(descriptor);
     is_failed = count_call(false) == FATE_FAILED;
     lock();
     fails = flushes++ == fail_flush_at;
+    since = shared->clock++;
     unlock();
     result = fails || is_failed ? -1 : next(descriptor);
     error_number = fails ? EIO : is_failed ? (int)fail_error : errno;
-    mark_flushed(descriptor, path, result == 0);
+    mark_flushed(descriptor, path, since, result == 0);
     errno = error_number;
     return result;
 }
