@@ -534,8 +534,7 @@ static parapet_status publish_batch(const batch *all, pp_staged *staged)
         all->leads_alone ? pp_staged_publish(&all->contexts[0], staged)
                          : pp_settle_together(comm, all->store->backend, pp_staged_show(&all->contexts[0], staged));
     int i;
-    if ((status = pp_comm_agree(comm, "publishing", status)) == PARAPET_OK) {
-        pp_store_forget_unsettled(all->store->backend);
+    if ((status = pp_settle_agree(comm, all->store->backend, "publishing", status)) == PARAPET_OK) {
         note_batch(all, staged);
         pp_staged_keep(all->contexts, staged);
     }
@@ -873,15 +872,11 @@ static parapet_status stage_new(batch *all, const pp_making *making, pp_staged *
 static parapet_status finish_new(const batch *all, const pp_making *making, pp_staged *staged)
 {
     pp_failure failure = {0};
-    parapet_status status;
     pp_failure_take(&failure, pp_staged_show(&all->contexts[0], staged));
     if (failure.status == PARAPET_OK)
         note_batch(all, staged);
     making->end(making->context, &failure);
-    status = pp_comm_agree(all->store->comm, "finishing", pp_failure_put(&failure));
-    if (status == PARAPET_OK)
-        pp_store_forget_unsettled(all->store->backend);
-    return status;
+    return pp_settle_agree(all->store->comm, all->store->backend, "finishing", pp_failure_put(&failure));
 }
 
 parapet_status pp_arrays_make(const pp_making *making, const pp_call *call, parapet_status mine, bool *has_begun)

@@ -607,10 +607,10 @@ parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
     if ((status = pp_seal_line_init(&job.line, arrays, count)) != PARAPET_OK ||
         (!has_no_stale_seal(&job) && (status = rank0_do(&job, remove_stale)) != PARAPET_OK))
         return status;
-    if ((status = pp_comm_agree(job.store->comm, "sealing", write_durable_pages(&job))) == PARAPET_OK) {
-        pp_store_forget_unsettled(job.store->backend);
+    status = pp_settle_agree(job.store->comm, job.store->backend, "sealing", write_durable_pages(&job));
+    if (status == PARAPET_OK)
         status = rank0_do(&job, mark);
-    } else
+    else
         forget_heads(&job);
     for (i = 0; i < count; i++) /* used once: what happens to shards later is not known here */
         pp_shard_notes_clear(&arrays[i]->notes);

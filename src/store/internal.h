@@ -119,6 +119,8 @@ void pp_posix_list_unsettled(pp_store *store, pp_text *prefixes);
 parapet_status pp_posix_take_unsettled(pp_store *store, const char *prefix);
 parapet_status pp_posix_settle_taken(pp_store *store);
 void pp_posix_forget_unsettled(pp_store *store);
+bool pp_posix_has_failed_settle(pp_store *store);
+void pp_posix_fail_unsettled(pp_store *store, parapet_status status);
 
 /* Notes a directory that was made and may go again; takes over the path. */
 parapet_status pp_posix_mark_passing(pp_posix_store *store, char *path);

@@ -188,3 +188,22 @@ void pp_posix_forget_unsettled(pp_store *base)
     pp_posix_clear_dirty(&store->dirty);
     (void)pthread_mutex_unlock(&store->mutex);
 }
+
+bool pp_posix_has_failed_settle(pp_store *base)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    bool has_failed;
+    (void)pthread_mutex_lock(&store->mutex);
+    has_failed = store->failed_flush.status != PARAPET_OK;
+    (void)pthread_mutex_unlock(&store->mutex);
+    return has_failed;
+}
+
+void pp_posix_fail_unsettled(pp_store *base, parapet_status status)
+{
+    pp_posix_store *store = (pp_posix_store *)base;
+    (void)pthread_mutex_lock(&store->mutex);
+    if (store->dirty.count > 0)
+        pp_failure_take(&store->failed_flush, status);
+    (void)pthread_mutex_unlock(&store->mutex);
+}

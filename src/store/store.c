@@ -297,6 +297,17 @@ void pp_store_forget_unsettled(pp_store *store)
         store->ops->forget_unsettled(store);
 }
 
+bool pp_store_has_failed_settle(pp_store *store)
+{
+    return store->is_dealt_out && store->ops->has_failed_settle(store);
+}
+
+void pp_store_fail_unsettled(pp_store *store, parapet_status status)
+{
+    if (store->is_dealt_out)
+        store->ops->fail_unsettled(store, status);
+}
+
 parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key)
 {
     parapet_status status;

@@ -164,7 +164,7 @@ typedef struct pp_store_ops {
     /* Makes every publish, move and remove so far durable. */
     parapet_status (*settle)(pp_store *store);
     /* Where several processes change one store, what settle would do can be dealt out: see pp_store_is_dealt_out.
-     * NULL: it cannot, and so are the next three. Adds the prefixes that wait for the next settle to the text, each
+     * NULL: it cannot, and so are the next five. Adds the prefixes that wait for the next settle to the text, each
      * with the NUL that ends it. They keep waiting. */
     void (*list_unsettled)(pp_store *store, pp_text *prefixes);
     /* Another process has changed this prefix, and it is settled here, by the second of these. */
@@ -172,6 +172,11 @@ typedef struct pp_store_ops {
     parapet_status (*settle_taken)(pp_store *store);
     /* Nothing waits any more: all of it was settled, here or by others. */
     void (*forget_unsettled)(pp_store *store);
+    /* Whether something could not be settled here, which is final. */
+    bool (*has_failed_settle)(pp_store *store);
+    /* The same has happened to another process, with this status and this thread's sentence. If something waits here,
+     * it may be that, and is not settled any more. */
+    void (*fail_unsettled)(pp_store *store, parapet_status status);
     /* Removes an object. */
     parapet_status (*remove)(pp_store *store, const char *key);
     /* Removes everything below a prefix, objects and prefixes; not found is fine. */
@@ -266,12 +271,15 @@ parapet_status pp_store_view_lock(pp_store *store, const char *key, pp_lock_view
 parapet_status pp_store_settle(pp_store *store);
 
 /* Whether the processes that share a store can settle it together: each says which prefixes it has changed, each of
- * those is settled by one process, and when all have succeeded, all forget. One that fails to settle remembers it. */
+ * those is settled by one process, and when all have succeeded, all forget. One that fails to settle remembers it,
+ * and so do those for whom it did. */
 bool pp_store_is_dealt_out(const pp_store *store);
 void pp_store_list_unsettled(pp_store *store, pp_text *prefixes);
 parapet_status pp_store_take_unsettled(pp_store *store, const char *prefix);
 parapet_status pp_store_settle_taken(pp_store *store);
-void pp_store_forget_unsettled(pp_store *store); /* any store */
+void pp_store_forget_unsettled(pp_store *store);                      /* any store */
+bool pp_store_has_failed_settle(pp_store *store);                     /* any store */
+void pp_store_fail_unsettled(pp_store *store, parapet_status status); /* any store */
 parapet_status pp_store_move(pp_store *store, const char *key, const char *new_key);
 parapet_status pp_store_remove(pp_store *store, const char *key);
 parapet_status pp_store_remove_prefix(pp_store *store, const char *prefix);

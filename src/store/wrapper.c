@@ -327,6 +327,16 @@ static void wrapper_forget_unsettled(pp_store *store)
     pp_store_forget_unsettled(inner_of(store));
 }
 
+static bool wrapper_has_failed_settle(pp_store *store)
+{
+    return pp_store_has_failed_settle(inner_of(store));
+}
+
+static void wrapper_fail_unsettled(pp_store *store, parapet_status status)
+{
+    pp_store_fail_unsettled(inner_of(store), status);
+}
+
 static parapet_status wrapper_move(pp_store *store, const char *key, const char *new_key)
 {
     pp_operation operation = {.name = "move", .key = key};
@@ -398,6 +408,8 @@ static const pp_store_ops wrapper_ops = {
     .take_unsettled = wrapper_take_unsettled,
     .settle_taken = wrapper_settle_taken,
     .forget_unsettled = wrapper_forget_unsettled,
+    .has_failed_settle = wrapper_has_failed_settle,
+    .fail_unsettled = wrapper_fail_unsettled,
     .move = wrapper_move,
     .remove = wrapper_remove,
     .remove_prefix = wrapper_remove_prefix,

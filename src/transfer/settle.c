@@ -101,3 +101,14 @@ parapet_status pp_settle_together(pp_comm *comm, pp_store *store, parapet_status
         pp_failure_take(&job.failure, pp_store_settle_taken(store));
     return pp_failure_put(&job.failure);
 }
+
+parapet_status pp_settle_agree(pp_comm *comm, pp_store *store, const char *phase, parapet_status mine)
+{
+    int64_t is_settled = !pp_store_has_failed_settle(store);
+    parapet_status status = pp_comm_agree_least(comm, phase, mine, &is_settled);
+    if (status == PARAPET_OK)
+        pp_store_forget_unsettled(store);
+    else if (!is_settled)
+        pp_store_fail_unsettled(store, status);
+    return status;
+}

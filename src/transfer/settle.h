@@ -12,8 +12,12 @@
 parapet_status pp_settle_begin(pp_comm *comm, pp_store *store, const int *servers, int server_count);
 
 /* [collective] Makes durable what all ranks have published. mine is the status of this rank so far, which it returns
- * if it is a failure. When the agreement that follows has succeeded, pp_store_forget_unsettled is called; after a
- * failure the store keeps in mind what is not known to be durable. */
+ * if it is a failure. What follows is the agreement below. */
 parapet_status pp_settle_together(pp_comm *comm, pp_store *store, parapet_status mine);
+
+/* [collective] pp_comm_agree. After a success nothing is left to be made durable. After a failure each rank keeps in
+ * mind what it has changed, for the next call; or, if some rank has failed to settle something, that what it has
+ * changed can no longer be settled: whoever tried again might be told of a success that is none. */
+parapet_status pp_settle_agree(pp_comm *comm, pp_store *store, const char *phase, parapet_status mine);
 
 #endif

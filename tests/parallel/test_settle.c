@@ -15,6 +15,7 @@ typedef struct noting {
     bool is_changed[PREFIXES]; /* by this rank */
     bool is_taken[PREFIXES];
     int64_t settled[PREFIXES]; /* how often, by this rank */
+    bool fails, has_failed;    /* the next settle here; some settle, here or of another rank */
 } noting;
 
 static void list_unsettled(pp_store *store, pp_text *prefixes)
@@ -44,13 +45,34 @@ static parapet_status settle_taken(pp_store *store)
         self->settled[i] += self->is_taken[i];
         self->is_taken[i] = false;
     }
-    return PARAPET_OK;
+    self->has_failed |= self->fails;
+    return self->fails ? pp_fail(PARAPET_ERR_IO, "the disk is gone") : PARAPET_OK;
+}
+
+static void forget_unsettled(pp_store *store)
+{
+    noting *self = (noting *)store;
+    memset(self->is_changed, 0, sizeof self->is_changed);
+}
+
+static bool has_failed_settle(pp_store *store)
+{
+    return ((const noting *)store)->has_failed;
+}
+
+static void fail_unsettled(pp_store *store, parapet_status status)
+{
+    expect(status == PARAPET_ERR_IO, "the status of the rank that failed");
+    ((noting *)store)->has_failed = true;
 }
 
 static const pp_store_ops noting_ops = {
     .list_unsettled = list_unsettled,
     .take_unsettled = take_unsettled,
     .settle_taken = settle_taken,
+    .forget_unsettled = forget_unsettled,
+    .has_failed_settle = has_failed_settle,
+    .fail_unsettled = fail_unsettled,
 };
 
 /* How ranks reach the storage. */
@@ -110,6 +132,26 @@ static void check_settled(pp_comm *comm, const scene *at, const noting *store)
     }
 }
 
+/* One rank cannot publish: what the others have changed waits for the next call. Then one cannot settle, whichever of
+ * them that is for: nobody settles what it has changed any more. */
+static void check_failures(pp_comm *comm, noting *store)
+{
+    bool is_last = pp_comm_rank(comm) == pp_comm_size(comm) - 1;
+    parapet_status status = is_last ? pp_fail(PARAPET_ERR_NO_SPACE, "the disk is full") : PARAPET_OK;
+    store->is_changed[3] = true;
+    status = pp_settle_together(comm, &store->store, status);
+    expect(pp_settle_agree(comm, &store->store, "test", status) == PARAPET_ERR_NO_SPACE, "the disk is full");
+    expect(!store->has_failed && store->is_changed[3], "nothing is lost, and nothing forgotten");
+    status = pp_settle_together(comm, &store->store, PARAPET_OK);
+    expect(pp_settle_agree(comm, &store->store, "test", status) == PARAPET_OK, "settled");
+    expect(!store->has_failed && !store->is_changed[3], "nothing waits any more");
+    store->is_changed[3] = true;
+    store->fails = is_last;
+    status = pp_settle_together(comm, &store->store, PARAPET_OK);
+    expect(pp_settle_agree(comm, &store->store, "test", status) == PARAPET_ERR_IO, "the disk is gone");
+    expect(store->has_failed && store->is_changed[3], "everybody knows that it is final");
+}
+
 static void check_scene(pp_comm *comm, int per_node, int places, int wanted)
 {
     scene at = {.size = pp_comm_size(comm), .per_node = per_node, .places = places, .wanted = wanted};
@@ -123,6 +165,7 @@ static void check_scene(pp_comm *comm, int per_node, int places, int wanted)
         store.is_changed[i] = changes(&at, rank, i);
     expect(pp_settle_together(comm, &store.store, PARAPET_OK) == PARAPET_OK, "settled");
     check_settled(comm, &at, &store);
+    check_failures(comm, &store);
     pp_free(servers);
 }
 

@@ -648,6 +648,13 @@ static void test_posix__changes_wait_until_they_are_forgotten(void **state)
     pp_store_forget_unsettled(store);
     pp_store_list_unsettled(store, &forgotten);
     assert_int_equal(forgotten.bytes, 0);
+    pp_store_fail_unsettled(store, pp_fail(PARAPET_ERR_IO, "a flush failed elsewhere"));
+    assert_false(pp_store_has_failed_settle(store)); /* nothing waits: it was not for this process */
+    assert_ok(put(store, "a/c", "x", PP_PUBLISH_REPLACE));
+    pp_store_fail_unsettled(store, pp_fail(PARAPET_ERR_IO, "a flush failed elsewhere"));
+    assert_true(pp_store_has_failed_settle(store));
+    assert_int_equal(pp_store_settle(store), PARAPET_ERR_IO);
+    assert_string_equal(parapet_error_message(), "a flush failed elsewhere");
     pp_text_free(&before);
     pp_text_free(&after);
     pp_store_free(store);
