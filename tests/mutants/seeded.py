@@ -39,6 +39,9 @@ def taken(noun, *arguments):
             "run": ["env", "PARAPET_TEST_STRATEGY=taking", "LAUNCHER", "-n", "4", f"SCRATCH/parallel_{noun}", *arguments]}
 
 
+COUNTS = {"name": "parallel_counts", "links": ["tests/parallel/parallel_counts"],
+          "run": ["LAUNCHER", "-n", "4", "SCRATCH/parallel_counts"]}
+
 LOST = {"file": "src/transfer/taker.c",
         "from": "    pp_supply_begin(&transfer->supply, &transfer->view->list);\n    return PARAPET_OK;",
         "to": "    pp_supply_begin(&transfer->supply, &transfer->view->list);\n"
@@ -71,7 +74,7 @@ MUTANTS = [
      "from": "    else if (!is_settled)\n", "to": "    else if (0)\n"},
     {"name": "a rename that failed is taken for a flush", "file": "src/transfer/settle.c", "tests": [SETTLE],
      "from": "    else if (!is_settled)\n", "to": "    else\n"},
-    {"name": "what is not durable is forgotten", "file": "src/transfer/settle.c", "tests": [SETTLE],
+    {"name": "what is not durable is forgotten", "file": "src/transfer/settle.c", "tests": [COUNTS, SETTLE],
      "from": "    if (status == PARAPET_OK)\n        pp_store_forget", "to": "    if (1)\n        pp_store_forget"},
     {"name": "the parent of a new directory is not flushed", "file": "src/store/posix_directory.c",
      "tests": [FLUSH, STATES],

@@ -3,6 +3,7 @@
  * arrays only as fast as the table below says, and with the chunks of a shard not at all. Runs under the launcher:
  *
  *     parallel_counts ARRAYS...      for so many arrays at a time; prints what docs/results/counts.md holds */
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -336,6 +337,74 @@ static void use_checkpoints(bed *used)
     get(used);
 }
 
+/* ---- A write that fails ---- */
+
+static parapet_status write_some(bed *used, int first, int count)
+{
+    list_parts(used, &used->part, 1);
+    return parapet_arrays_write(used->list + first, count);
+}
+
+/* Flushes of all ranks in a write of the last array. */
+static int64_t count_flushes(bed *used)
+{
+    int64_t flushes = -used->plan.counts[SHIM_FLUSH];
+    (void)LAUNCH_OK(used->run, write_some(used, used->arrays - 1, 1));
+    flushes += used->plan.counts[SHIM_FLUSH];
+    launch_sum(&flushes, 1);
+    return flushes;
+}
+
+/* The first of the ranks that has something to rename, cannot. Sets how many shards the others have renamed. */
+static parapet_status fail_to_rename(bed *used, int64_t *renamed)
+{
+    parapet_status status = PARAPET_OK;
+    int rank;
+    for (rank = 0; rank < used->run->ranks && status == PARAPET_OK; rank++) {
+        *renamed = -used->plan.counts[SHIM_RENAME];
+        if (rank == used->run->rank)
+            used->plan.fail_at = used->plan.counts[SHIM_RENAME];
+        status = write_some(used, 0, used->arrays - 1);
+        used->plan.fail_at = -1;
+        *renamed += used->plan.counts[SHIM_RENAME] - used->plan.failures;
+        launch_sum(renamed, 1);
+    }
+    return status;
+}
+
+static void close_arrays(bed *used)
+{
+    int i;
+    for (i = 0; i < used->arrays; i++)
+        (void)LAUNCH_OK(used->run, parapet_array_close(&used->handles[i]));
+}
+
+/* What the others have renamed is flushed by the next call that succeeds, although that writes another array. */
+static void run_failing_case(launch *run)
+{
+    bed used;
+    int64_t before, renamed = 0;
+    launch_case_begin(run, 1);
+    make_bed(&used, run, 9, 16);
+    used.plan.call = SHIM_RENAME;
+    used.plan.error_number = ENOSPC;
+    shim_arm(&used.plan);
+    if (open_store(&used) &&
+        LAUNCH_OK(run, parapet_arrays_create(used.handles, used.store, used.paths, used.specs, used.arrays)) &&
+        LAUNCH_OK(run, write_some(&used, 0, used.arrays))) {
+        before = count_flushes(&used);
+        launch_expect(run, fail_to_rename(&used, &renamed) == PARAPET_ERR_NO_SPACE, "a write that cannot rename");
+        launch_expect(run, renamed > 0, "others could");
+        launch_expect(run, count_flushes(&used) - before >= renamed / SHARDS, "what was renamed is flushed");
+        launch_expect(run, count_flushes(&used) == before, "and that only once");
+        close_arrays(&used);
+        (void)LAUNCH_OK(run, parapet_store_close(&used.store));
+    }
+    shim_arm(NULL);
+    clear_bed(&used);
+    (void)launch_case_end(run, "a rank that cannot rename");
+}
+
 static void run_case(launch *run, int arrays, int chunks)
 {
     bed used;
@@ -366,5 +435,6 @@ int main(int argc, char **argv)
         run_case(&run, atoi(argv[i]), 16);
         run_case(&run, atoi(argv[i]), 4096);
     }
+    run_failing_case(&run);
     return launch_finish(&run);
 }
