@@ -26,8 +26,8 @@ static int server_of(const settling *job, const char *prefix)
 {
     uint64_t sum = 0;
     while (*prefix != '\0')
-        sum = sum * 31 + (unsigned char)*prefix++;
-    return (int)(sum % (uint64_t)job->server_count);
+        sum = (sum ^ (unsigned char)*prefix++) * 0x9e3779b97f4a7c15;
+    return (int)((sum >> 32) % (uint64_t)job->server_count);
 }
 
 /* Adds to the parcel what the server whose turn it is settles; false: not all of it has room. */
