@@ -57,12 +57,15 @@ static void checkpoint_alone(const bench_case *c)
 static void both(const bench_case *c, parapet_buffering buffering)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_request *request = NULL;
     double started = bench_now();
     bench_must(parapet_checkpoint_begin(&checkpoint, beside.store, BENCH_CHECKPOINT_PATH, NULL), "beginning");
-    bench_must(parapet_checkpoint_start(checkpoint, beside.items.items, BENCH_ARRAY_COUNT, buffering), "starting");
+    bench_must(
+        parapet_checkpoint_start(&request, &checkpoint, beside.items.items, BENCH_ARRAY_COUNT, buffering, NULL),
+        "starting");
     beside.start_seconds = bench_now() - started;
     compute(c);
-    bench_must(parapet_checkpoint_wait(&checkpoint, NULL), "waiting");
+    bench_must(parapet_request_wait(&request), "waiting");
 }
 
 static void both_borrowed(const bench_case *c)

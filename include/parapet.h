@@ -330,8 +330,8 @@ typedef struct parapet_store_options {
 PARAPET_API parapet_status parapet_store_open(parapet_store **store, MPI_Comm comm, const char *url,
                                               parapet_mode mode, const parapet_store_options *options);
 
-/* [collective] Closes the store. Refuses, and changes nothing, while an array, group, checkpoint or series in it is
- * open. */
+/* [collective] Closes the store. Refuses, and changes nothing, while an array, group, checkpoint, series or request
+ * of it is open. */
 PARAPET_API parapet_status parapet_store_close(parapet_store **store);
 
 /* [local] Prints the options in force, one "name = value (source)" per line. Free the text with parapet_free. */
@@ -653,6 +653,55 @@ PARAPET_API parapet_status parapet_array_attribute_set(parapet_array *array, con
 /* [local] Returns the JSON text of one attribute or of all, as parapet_group_attribute_get does. */
 PARAPET_API parapet_status parapet_array_attribute_get(parapet_array *array, const char *name, char **json);
 
+/* ---- Requests ----------------------------------------------------------------------------------------- */
+
+/* A call that was started: it runs while the program computes.
+ *
+ *     parapet_array_start_write(&request, density, &part, 1, PARAPET_BUFFERING_BORROW);
+ *     compute(...);
+ *     parapet_request_wait(&request);
+ *
+ * A separate thread makes the call, with its messages and its calls of the progress callback, if MPI was started with
+ * MPI_THREAD_MULTIPLE; in a store of one rank, MPI_THREAD_FUNNELED is enough. With any lower level, or if io_thread
+ * is PARAPET_IO_THREAD_NONE, start makes the whole call before it returns.
+ *
+ * A store runs one request at a time: any other call on it, another start too, first completes the one that runs,
+ * except parapet_request_test and local reads. Requests of different stores do not wait for each other, and ranks may
+ * wait for them in any order. Start fails, the same on all ranks, and there is no request, if the ranks made
+ * different calls, if an argument is wrong, or if there is no memory for what is copied; wait returns what the call
+ * itself does. Every request must be waited for, outside callbacks, before its store is closed. */
+typedef struct parapet_request parapet_request;
+
+/* What becomes of the caller's memory when something is written beside the program. */
+typedef enum parapet_buffering {
+    PARAPET_BUFFERING_COPY = 0,  /* the caller may reuse the memory of the parts when start returns; the copy counts
+                                    towards memory_bytes */
+    PARAPET_BUFFERING_BORROW = 1 /* the caller must not change that memory before wait returns */
+} parapet_buffering;
+
+/* [collective] Starts parapet_array_write. The list of parts may be reused when start returns. */
+PARAPET_API parapet_status parapet_array_start_write(parapet_request **request, parapet_array *array,
+                                                     const parapet_part *parts, int part_count,
+                                                     parapet_buffering buffering);
+
+/* [collective] Starts parapet_array_read. The memory of the parts belongs to the request until wait returns. */
+PARAPET_API parapet_status parapet_array_start_read(parapet_request **request, parapet_array *array,
+                                                    const parapet_part *parts, int part_count);
+
+/* [collective] Starts parapet_arrays_write, of one array or more. */
+PARAPET_API parapet_status parapet_arrays_start_write(parapet_request **request, const parapet_array_parts *list,
+                                                      int count, parapet_buffering buffering);
+
+/* [collective] Starts parapet_arrays_read, of one array or more. */
+PARAPET_API parapet_status parapet_arrays_start_read(parapet_request **request, const parapet_array_parts *list,
+                                                     int count);
+
+/* [local] Sets *is_done to 1 if parapet_request_wait would return immediately, else to 0. */
+PARAPET_API parapet_status parapet_request_test(parapet_request *request, int *is_done);
+
+/* [collective] Completes the request, returns the status of the call that was started, and frees the request. */
+PARAPET_API parapet_status parapet_request_wait(parapet_request **request);
+
 /* ---- Distributions ------------------------------------------------------------------------------------ */
 
 /* How one dimension is distributed over the ranks along it. */
@@ -853,26 +902,13 @@ PARAPET_API parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkp
 /* [collective] Discards the generation, as if it had never begun, and frees the handle. NULL is allowed. */
 PARAPET_API parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint);
 
-typedef enum parapet_buffering {
-    PARAPET_BUFFERING_COPY = 0,  /* the caller may reuse the memory of the parts when start returns; the copy counts
-                                    towards memory_bytes */
-    PARAPET_BUFFERING_BORROW = 1 /* the caller must not change that memory before wait returns */
-} parapet_buffering;
-
-/* [collective] Puts the items and commits in the background, while the program computes; wait reports the outcome.
- * Under MPI_THREAD_MULTIPLE a separate thread does everything, including messages and calls of the progress callback.
- * With any lower level, start does all the work before it returns. Until wait has returned, no other call may be made
- * on this store; other stores are not affected. If start fails, the handle stays open and must be aborted. */
-PARAPET_API parapet_status parapet_checkpoint_start(parapet_checkpoint *checkpoint,
+/* [collective] Starts to put the items and to commit, beside the program; parapet_request_wait returns the outcome.
+ * From then on the request has the handle, and *checkpoint is NULL. *generation, which may be NULL, is the number
+ * that the generation will have if the wait succeeds; if it fails, nothing of the generation remains. If start fails,
+ * the handle stays open and must be aborted. */
+PARAPET_API parapet_status parapet_checkpoint_start(parapet_request **request, parapet_checkpoint **checkpoint,
                                                     const parapet_checkpoint_item *items, int count,
-                                                    parapet_buffering buffering);
-
-/* [local] Sets *is_done to 1 if parapet_checkpoint_wait would return immediately, else to 0. */
-PARAPET_API parapet_status parapet_checkpoint_test(parapet_checkpoint *checkpoint, int *is_done);
-
-/* [collective] Waits for parapet_checkpoint_start to finish, returns the status of its put and commit, and frees the
- * handle. generation may be NULL. */
-PARAPET_API parapet_status parapet_checkpoint_wait(parapet_checkpoint **checkpoint, int64_t *generation);
+                                                    parapet_buffering buffering, int64_t *generation);
 
 /* [collective] Opens a generation to restore from: the one with this number, or for 0 the newest that verifies.
  * Verifies its commit record, every zarr.json in it, and for every shard its existence, its length and the checksum
@@ -1009,6 +1045,12 @@ PARAPET_API parapet_status parapet_series_repair(parapet_store *store, const cha
  * taken. A row that could not be written is tried again by flush and before the next step. */
 PARAPET_API parapet_status parapet_series_append(parapet_series *series, double coordinate,
                                                  const parapet_step *steps);
+
+/* [collective] Starts parapet_series_append, beside the program, so that a row is written while the next one is
+ * computed. After a request that failed, nothing more is appended before that request has been waited for. */
+PARAPET_API parapet_status parapet_series_start_append(parapet_request **request, parapet_series *series,
+                                                       double coordinate, const parapet_step *steps,
+                                                       parapet_buffering buffering);
 
 /* [collective] Writes and commits the open steps. A row that is not full is written again later. */
 PARAPET_API parapet_status parapet_series_flush(parapet_series *series);

@@ -95,6 +95,10 @@ module parapet_constants
   integer, parameter :: PARAPET_NODE_ARRAY = 2
   integer, parameter :: PARAPET_NODE_INVALID = 3
 
+  ! parapet_buffering
+  integer, parameter :: PARAPET_BUFFERING_COPY = 0
+  integer, parameter :: PARAPET_BUFFERING_BORROW = 1
+
   ! parapet_spread
   integer, parameter :: PARAPET_WHOLE = 0
   integer, parameter :: PARAPET_BLOCK = 1
@@ -109,10 +113,6 @@ module parapet_constants
   integer, parameter :: PARAPET_COOPERATION_CHOOSE = 0
   integer, parameter :: PARAPET_COOPERATION_ALONE = 1
   integer, parameter :: PARAPET_COOPERATION_TOGETHER = 2
-
-  ! parapet_buffering
-  integer, parameter :: PARAPET_BUFFERING_COPY = 0
-  integer, parameter :: PARAPET_BUFFERING_BORROW = 1
 
   ! parapet_beyond
   integer, parameter :: PARAPET_BEYOND_REFUSE = 0

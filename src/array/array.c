@@ -132,6 +132,7 @@ parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *
     bool has_layout;
     if (array == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_get_info needs an array and a pointer for the result");
+    pp_comm_complete(array->store->comm);
     document = &array->document;
     has_layout = array->layout_failure == NULL;
     *info = (parapet_array_info){
@@ -331,6 +332,7 @@ parapet_status parapet_array_attribute_set(parapet_array *array, const char *nam
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_attribute_set needs an array");
+    pp_comm_complete(array->store->comm);
     pp_call_init(&call, "attribute_set(%s)", array->path);
     pp_attribute_add(&attribute, &call);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
@@ -345,5 +347,6 @@ parapet_status parapet_array_attribute_get(parapet_array *array, const char *nam
 {
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_attribute_get needs an array");
+    pp_comm_complete(array->store->comm);
     return pp_outcome(pp_attributes_get(array->document.attributes, name, json));
 }

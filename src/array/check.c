@@ -247,6 +247,7 @@ parapet_status parapet_array_check(parapet_array *array, parapet_check_depth dep
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_check needs an array and a pointer for the summary");
+    pp_comm_complete(array->store->comm);
     pp_call_init(&call, "check(%s)", array->path);
     pp_call_add_integer(&call, "depth", (int64_t)depth);
     if ((status = pp_comm_begin(array->store->comm, &call, check_arguments(&job))) != PARAPET_OK)

@@ -10,6 +10,7 @@ static parapet_status begin_close(parapet_array **arrays, int count, const parap
     parapet_status status = PARAPET_OK;
     pp_call call;
     int i;
+    pp_comm_complete(first->store->comm);
     if (pp_comm_is_lost(first->store->comm))
         return PARAPET_OK;
     if (count > 1)

@@ -66,6 +66,7 @@ parapet_status parapet_array_layout_print(parapet_array *array, char **text)
     pp_text out = {0};
     if (array == NULL || text == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_layout_print needs an array and a pointer for the text");
+    pp_comm_complete(array->store->comm);
     *text = NULL;
     if (array->layout_failure != NULL)
         return pp_failure_put(array->layout_failure);

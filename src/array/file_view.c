@@ -31,6 +31,7 @@ parapet_status parapet_array_parts_build(parapet_array_parts *list, parapet_arra
         *list = (parapet_array_parts){0};
     if (list == NULL || array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_parts_build needs a list and an array");
+    pp_comm_complete(pp_store_comm(pp_array_store(array)));
     status = build_parts(list, array, displacement_bytes, filetype, data);
     if (status != PARAPET_OK)
         status = pp_fail_within(status, "the datatype does not become parts of array \"%s\"", pp_array_path(array));

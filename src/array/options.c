@@ -219,6 +219,7 @@ parapet_status parapet_store_options_print(parapet_store *store, char **text)
     size_t i;
     if (store == NULL || text == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_options_print needs a store and a pointer for the text");
+    pp_comm_complete(store->comm);
     for (i = 0; i < option_table.count; i++)
         print_option(store, &option_rows[i], &out);
     print_unread(&out);

@@ -943,8 +943,10 @@ static parapet_status open_batch(batch *all, pp_direction direction, const parap
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array", function);
     *all = (batch){
         .direction = direction, .list = list, .count = count, .store = count > 0 ? list[0].array->store : NULL};
-    if (count > 0)
-        choose_team(all);
+    if (count == 0)
+        return PARAPET_OK;
+    pp_comm_complete(all->store->comm);
+    choose_team(all);
     return PARAPET_OK;
 }
 

@@ -186,6 +186,7 @@ parapet_status parapet_array_resize(parapet_array *array, const int64_t *shape)
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_resize needs an array");
+    pp_comm_complete(array->store->comm);
     pp_call_init(&call, "resize(%s)", array->path);
     if (shape != NULL)
         pp_call_add_integers(&call, "shape", array->document.ndim, shape);

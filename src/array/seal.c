@@ -124,6 +124,7 @@ parapet_status parapet_array_unseal(parapet_array *array)
     parapet_status status;
     if (array == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_unseal needs an array");
+    pp_comm_complete(array->store->comm);
     pp_call_init(&call, "unseal(%s)", array->path);
     if ((status = pp_comm_begin(array->store->comm, &call, pp_array_check_writable(array))) != PARAPET_OK)
         return pp_outcome(status);

@@ -418,7 +418,8 @@ static parapet_status check_no_handles(const parapet_store *store)
 {
     if (store->handle_count > 0)
         return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "%d arrays, groups, checkpoints or series of the store are still open; close them first",
+                       "%d arrays, groups, checkpoints, series or requests of the store are still open; close them, "
+                       "or wait for them, first",
                        store->handle_count);
     return PARAPET_OK;
 }
@@ -430,6 +431,7 @@ parapet_status parapet_store_close(parapet_store **store)
     pp_call call;
     if (store == NULL || *store == NULL)
         return PARAPET_OK;
+    pp_comm_complete((*store)->comm);
     status = check_no_handles(*store);
     if (!pp_comm_is_lost((*store)->comm)) {
         pp_call_init(&call, "store_close()");
@@ -448,6 +450,7 @@ parapet_status parapet_store_get_statistics(parapet_store *store, parapet_statis
     if (store == NULL || statistics == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_store_get_statistics needs a store and a pointer for the statistics");
+    pp_comm_complete(store->comm);
     counters = &store->counters;
     *statistics = (parapet_statistics){
         .read_bytes = counters->read_bytes,

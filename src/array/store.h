@@ -44,7 +44,8 @@ void pp_store_resume_deadline(const parapet_store *store);
 void pp_store_suspend_progress(parapet_store *store);
 void pp_store_resume_progress(parapet_store *store);
 
-/* The number of open arrays, groups, checkpoints and series: a store cannot be closed while there are any. */
+/* The number of open arrays, groups, checkpoints, series and requests: a store cannot be closed while there are any.
+ */
 int pp_store_handle_count(const parapet_store *store);
 void pp_store_add_handles(parapet_store *store, int count);
 void pp_store_drop_handles(parapet_store *store, int count);

@@ -31,7 +31,7 @@ struct parapet_store {
     pp_counters counters;
     pp_request_cost cost;
     pp_meter meter;   /* of the backend, while it is open here */
-    int handle_count; /* arrays, groups, checkpoints and series not closed yet */
+    int handle_count; /* arrays, groups, checkpoints, series and requests not closed yet */
     int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;
     pp_homes homes;         /* of the arrays that were opened so far, on rank 0 */

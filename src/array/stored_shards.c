@@ -67,6 +67,7 @@ parapet_status parapet_array_list(parapet_array *array, parapet_box_visitor visi
     int64_t number;
     if (array == NULL || visitor == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_list needs an array and a visitor");
+    pp_comm_complete(array->store->comm);
     if ((status = pp_array_check_usable(array)) != PARAPET_OK)
         return pp_outcome(status);
     shards.budget = &array->store->budget;

@@ -295,15 +295,12 @@ static parapet_status check_sound(const parapet_checkpoint *checkpoint)
                                             (long long)checkpoint->commit.generation, checkpoint->path);
 }
 
-parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, const char *verb)
+/* Completes what runs beside the program, too. */
+static parapet_status check_given(const parapet_checkpoint *checkpoint, const char *verb)
 {
     if (checkpoint == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_checkpoint_%s needs a checkpoint", verb);
-    if (checkpoint->job != NULL)
-        return pp_fail(
-            PARAPET_ERR_ARGUMENT,
-            "generation %lld of \"%s\" is being written in the background; call parapet_checkpoint_wait first",
-            (long long)checkpoint->commit.generation, checkpoint->path);
+    pp_comm_complete(pp_store_comm(checkpoint->store));
     return PARAPET_OK;
 }
 
@@ -408,7 +405,7 @@ void pp_filling_clear(pp_filling *filling)
 static parapet_status store_arrays(void *context)
 {
     const pp_filling *filling = context;
-    return filling->is_stored ? PARAPET_OK : pp_arrays_store_documents(filling->arrays, filling->count);
+    return pp_arrays_store_documents(filling->arrays, filling->count);
 }
 
 static parapet_status add_to_record(const pp_filling *filling)
@@ -455,7 +452,7 @@ parapet_status parapet_checkpoint_put(parapet_checkpoint *checkpoint, const para
 {
     pp_filling filling;
     pp_call call;
-    parapet_status status = pp_checkpoint_check_idle(checkpoint, "put");
+    parapet_status status = check_given(checkpoint, "put");
     if (status != PARAPET_OK)
         return pp_outcome(status);
     pp_checkpoint_call(&call, "put", checkpoint);
@@ -471,7 +468,7 @@ parapet_status parapet_checkpoint_attribute_set(parapet_checkpoint *checkpoint, 
     pp_json *changed = NULL;
     parapet_status status;
     pp_call call;
-    if ((status = pp_checkpoint_check_idle(checkpoint, "attribute_set")) != PARAPET_OK)
+    if ((status = check_given(checkpoint, "attribute_set")) != PARAPET_OK)
         return pp_outcome(status);
     pp_checkpoint_call(&call, "attribute_set", checkpoint);
     pp_attribute_add(&attribute, &call);
@@ -722,7 +719,7 @@ static parapet_status begin_end(parapet_checkpoint *checkpoint, const char *verb
 parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_t *generation)
 {
     parapet_status status;
-    if ((status = pp_checkpoint_check_idle(checkpoint != NULL ? *checkpoint : NULL, "commit")) != PARAPET_OK ||
+    if ((status = check_given(checkpoint != NULL ? *checkpoint : NULL, "commit")) != PARAPET_OK ||
         (status = begin_end(*checkpoint, "commit")) == PARAPET_ERR_ARGUMENT)
         return pp_outcome(status);
     if (status == PARAPET_OK)
@@ -735,16 +732,15 @@ parapet_status parapet_checkpoint_commit(parapet_checkpoint **checkpoint, int64_
 
 parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpoint)
 {
-    parapet_status status;
+    parapet_status status = PARAPET_OK;
     pp_sentence before;
     pp_comm *comm;
     bool is_lost;
     if (checkpoint == NULL || *checkpoint == NULL)
         return PARAPET_OK;
     pp_sentence_take(&before);
-    if ((status = pp_checkpoint_check_idle(*checkpoint, "abort")) != PARAPET_OK)
-        return status;
     comm = pp_store_comm((*checkpoint)->store);
+    pp_comm_complete(comm);
     is_lost = pp_comm_is_lost(comm);
     if (!is_lost && (status = begin_end(*checkpoint, "abort")) == PARAPET_ERR_ARGUMENT)
         return status;

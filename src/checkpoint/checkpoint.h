@@ -17,21 +17,18 @@
 #include "zarr/commit.h"
 #include "zarr/json.h"
 
-typedef struct pp_checkpoint_job pp_checkpoint_job;
-
 /* A generation that is being written. */
 struct parapet_checkpoint {
     parapet_store *store;
     char *path;       /* of the group that holds the generations */
     char *group_path; /* of this one; there is room for any before it is chosen, and so for the name in the record */
     pp_commit commit;
-    pp_json *attributes;    /* of its group */
-    int64_t keep;           /* how many generations to keep; -1: all */
-    bool is_failed;         /* a put failed */
-    pp_checkpoint_job *job; /* of one that was started */
-    pp_homes homes;         /* of the arrays that were put so far; the same on all ranks */
-    pp_hold hold;           /* of the group, so that nobody else makes a generation in it */
-    bool is_lent;           /* this rank has lent a hand, where it has to */
+    pp_json *attributes; /* of its group */
+    int64_t keep;        /* how many generations to keep; -1: all */
+    bool is_failed;      /* a put failed */
+    pp_homes homes;      /* of the arrays that were put so far; the same on all ranks */
+    pp_hold hold;        /* of the group, so that nobody else makes a generation in it */
+    bool is_lent;        /* this rank has lent a hand, where it has to */
 };
 
 /* ---- commits.c: on rank 0 alone ---- */
@@ -104,10 +101,6 @@ void pp_checkpoint_drop(parapet_checkpoint **checkpoint);
 /* Which call this is, and on which generation. */
 void pp_checkpoint_call(pp_call *call, const char *verb, const parapet_checkpoint *checkpoint);
 
-/* Refuses a call without a checkpoint, or on one that is being written in the background, without communicating with
- * other ranks: all of them know this, and a thread is using the communicator. */
-parapet_status pp_checkpoint_check_idle(const parapet_checkpoint *checkpoint, const char *verb);
-
 /* The arrays of one put. */
 typedef struct pp_filling {
     parapet_checkpoint *checkpoint;
@@ -115,7 +108,6 @@ typedef struct pp_filling {
     parapet_array **arrays;
     parapet_array_parts *list;
     pp_homes homes; /* with these arrays: those of the checkpoint once all ranks have begun */
-    bool is_stored; /* they have documents already */
 } pp_filling;
 
 /* [local] Defines the arrays of items, and lists their parts; call gets what must be equal on all ranks. Clear it

@@ -451,6 +451,7 @@ parapet_status parapet_restore_get(parapet_restore *restore, const parapet_check
     pp_call call;
     if (restore == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_restore_get needs a restore");
+    pp_comm_complete(pp_store_comm(restore->store));
     init_call(&call, "get", restore);
     pp_call_add_integer(&call, "count", count);
     status = list_wanted(restore, items, count, &list);

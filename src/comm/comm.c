@@ -11,15 +11,18 @@ parapet_status pp_comm_build_alone(pp_comm **comm)
     if (status != PARAPET_OK)
         return status;
     (*comm)->size = 1;
+    pp_beside_init(&(*comm)->beside);
     (void)snprintf((*comm)->host, sizeof(*comm)->host, "this host");
     return PARAPET_OK;
 }
 
 void pp_comm_free(pp_comm *comm)
 {
-    if (comm != NULL)
-        pp_free(comm->near);
-    if (comm != NULL && comm->ops != NULL)
+    if (comm == NULL)
+        return;
+    pp_beside_clear(&comm->beside);
+    pp_free(comm->near);
+    if (comm->ops != NULL)
         comm->ops->free(comm);
     else
         pp_free(comm);
@@ -264,6 +267,7 @@ parapet_status pp_comm_begin_with(pp_comm *comm, const pp_call *call, parapet_st
 {
     news told = {.least = *least, .common = *common};
     parapet_status status;
+    pp_comm_complete(comm);
     comm->call = *call;
     comm->is_late = false;
     status = agree(comm, NULL, mine, &told);

@@ -52,6 +52,10 @@ typedef struct pp_stranded {
 
 void pp_comm_strand(pp_comm *comm, pp_stranded *memory);
 
+/* [local] Waits for the call that runs beside the program (beside.h), unless the caller is that call. Whatever begins
+ * does so; whoever looks at what belongs to the communicator before that, or without beginning, does so first. */
+void pp_comm_complete(pp_comm *comm);
+
 /* What a rank is about to do: words for messages, the arguments that must be equal on all ranks, and a digest of all
  * of it. If there are very many arguments, only the first ones can be named; all of them are compared. */
 typedef struct pp_call {

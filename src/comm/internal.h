@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "comm/beside.h"
 #include "comm/comm.h"
 #include "comm/endpoint.h"
 #include "comm/exchange.h"
@@ -43,6 +44,7 @@ struct pp_comm {
     int near_count;
     uint64_t nonce; /* lives here, where other processes look for it */
     double deadline_seconds;
+    pp_beside beside;
     atomic_bool is_lost; /* threads that read locally ask for it */
     bool is_late;        /* an exchange of this call was given up; the next agreement finds out who is missing */
     pp_call call;        /* the one that began last */

@@ -157,6 +157,7 @@ static parapet_status build_parts(pp_comm **made, MPI_Comm duplicate)
     self->mpi_comm = duplicate;
     *made = comm = &self->base;
     comm->ops = &mpi_ops;
+    pp_beside_init(&comm->beside);
     MPI_Comm_rank(duplicate, &comm->rank);
     MPI_Comm_size(duplicate, &comm->size);
     MPI_Get_processor_name(host, &length);

@@ -80,6 +80,10 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
     pp_call call;
     if (request == NULL || request->source == NULL || request->target == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs a request with a source and a target", verb);
+    pp_comm_complete(pp_store_comm(request->source));
+    pp_comm_complete(pp_store_comm(request->target));
+    if (request->temporary != NULL)
+        pp_comm_complete(pp_store_comm(request->temporary));
     describe_call(request, verb, &call);
     if (mine == PARAPET_OK)
         mine = check_request(request);

@@ -403,6 +403,7 @@ parapet_status parapet_file_write(const parapet_file_request *request, char **le
     if (request == NULL || request->source == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_file_write needs a request with a source");
     work.comm = pp_store_comm(request->source);
+    pp_comm_complete(work.comm);
     describe(request, &call);
     if ((status = pp_comm_begin(work.comm, &call, check(&work))) == PARAPET_OK)
         status = outline_and_write_undisturbed(&work, left_out);

@@ -1,3 +1,4 @@
+#include "array/store.h"
 #include "series/series.h"
 
 static void print_place(const parapet_series *series, pp_text *text)
@@ -44,6 +45,7 @@ parapet_status parapet_series_print(parapet_series *series, char **text)
     pp_text words = {0};
     if (series == NULL || text == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_print needs a series and a pointer for the text");
+    pp_comm_complete(pp_store_comm(series->store));
     pp_text_add(&words, "Series \"%s\": %d arrays that grow along \"%s\".\n", series->path, series->count,
                 series->dimension);
     print_place(series, &words);

@@ -15,6 +15,9 @@ static parapet_status check_usable(const parapet_series *series)
             "series \"%s\": an earlier change failed half-way; close the series and open it again to continue "
             "after the last committed step",
             series->path);
+    if (series->has_failed_request)
+        return pp_fail(PARAPET_ERR_ARGUMENT,
+                       "series \"%s\": a step that was started has failed; wait for its request first", series->path);
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         status = pp_array_check_usable(series->arrays[i]);
     return status;
@@ -52,23 +55,42 @@ static parapet_status append(parapet_series *series, double coordinate, const pp
     return is_row_complete(series) ? pp_series_write_row(series) : PARAPET_OK;
 }
 
+parapet_status pp_series_prepare(parapet_series *series, const parapet_step *steps, pp_series_step *step)
+{
+    parapet_status status;
+    if ((status = check_usable(series)) != PARAPET_OK || (status = reserve_coordinate(series)) != PARAPET_OK)
+        return status;
+    return pp_series_step_init(step, series, steps);
+}
+
+parapet_status pp_series_append_step(parapet_series *series, double coordinate, const pp_series_step *step,
+                                     parapet_status mine)
+{
+    parapet_status status;
+    pp_call call;
+    pp_series_append_call(&call, "series_append", series, coordinate);
+    if ((status = pp_comm_begin(pp_store_comm(series->store), &call, mine)) == PARAPET_OK)
+        status = append(series, coordinate, step);
+    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot append to series \"%s\"", series->path);
+}
+
+void pp_series_append_call(pp_call *call, const char *verb, const parapet_series *series, double coordinate)
+{
+    pp_call_init(call, "%s(%s)", verb, series->path);
+    pp_call_add_real(call, "coordinate", coordinate);
+    pp_call_add_integer(call, "steps", series->steps);
+}
+
 parapet_status parapet_series_append(parapet_series *series, double coordinate, const parapet_step *steps)
 {
     pp_series_step step = {0};
     parapet_status status;
-    pp_call call;
     if (series == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_append needs a series");
-    pp_call_init(&call, "series_append(%s)", series->path);
-    pp_call_add_real(&call, "coordinate", coordinate);
-    pp_call_add_integer(&call, "steps", series->steps);
-    if ((status = check_usable(series)) == PARAPET_OK && (status = reserve_coordinate(series)) == PARAPET_OK)
-        status = pp_series_step_init(&step, series, steps);
-    if ((status = pp_comm_begin(pp_store_comm(series->store), &call, status)) == PARAPET_OK)
-        status = append(series, coordinate, &step);
+    pp_comm_complete(pp_store_comm(series->store));
+    status = pp_series_append_step(series, coordinate, &step, pp_series_prepare(series, steps, &step));
     pp_series_step_clear(&step);
-    return pp_outcome(status == PARAPET_OK ? status
-                                           : pp_fail_within(status, "cannot append to series \"%s\"", series->path));
+    return pp_outcome(status);
 }
 
 /* [collective] */
@@ -83,6 +105,7 @@ parapet_status parapet_series_flush(parapet_series *series)
     pp_call call;
     if (series == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_flush needs a series");
+    pp_comm_complete(pp_store_comm(series->store));
     pp_call_init(&call, "series_flush(%s)", series->path);
     if ((status = pp_comm_begin(pp_store_comm(series->store), &call, check_usable(series))) == PARAPET_OK)
         status = flush(series);
@@ -126,6 +149,10 @@ parapet_status parapet_series_close(parapet_series **series)
     if (series == NULL || *series == NULL)
         return PARAPET_OK;
     comm = pp_store_comm((*series)->store);
+    pp_comm_complete(comm);
+    if ((*series)->request_count > 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "%d steps of series \"%s\" were started; wait for their requests first",
+                       (*series)->request_count, (*series)->path);
     pp_call_init(&call, "series_close(%s)", (*series)->path);
     if (!pp_comm_is_lost(comm))
         status = pp_comm_begin_at_once(comm, &call, PARAPET_OK);
@@ -143,6 +170,7 @@ parapet_status parapet_series_get_info(parapet_series *series, parapet_series_in
 {
     if (series == NULL || info == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_series_get_info needs a series and a pointer for the result");
+    pp_comm_complete(pp_store_comm(series->store));
     *info = (parapet_series_info){
         .path = series->path,
         .dimension = series->dimension,

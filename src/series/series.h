@@ -78,6 +78,8 @@ struct parapet_series {
     bool is_in_doubt;  /* a commit failed, perhaps after it became visible */
     bool was_staged;   /* some row was staged */
     bool is_broken;    /* ranks may know different things: it can only be closed */
+    int request_count; /* steps that were started, and not waited for */
+    bool has_failed_request; /* the program does not know yet: nothing takes that step's place */
     pp_series_arena arena;
     pp_hold group_hold;    /* as long as the series is open, nobody else changes the group's steps */
     pp_hold *member_holds; /* nor any of its arrays */
@@ -213,6 +215,18 @@ typedef struct pp_series_step {
 /* Checks the parts and refers to their memory. Clear it even after a failure. */
 parapet_status pp_series_step_init(pp_series_step *step, const parapet_series *series, const parapet_step *steps);
 void pp_series_step_clear(pp_series_step *step);
+
+/* ---- series.c ---- */
+
+/* [local] Checks a step, and makes room for it. Clear it even after a failure. */
+parapet_status pp_series_prepare(parapet_series *series, const parapet_step *steps, pp_series_step *step);
+
+/* [collective] Begins the call, with the status of this rank so far, and appends the step. */
+parapet_status pp_series_append_step(parapet_series *series, double coordinate, const pp_series_step *step,
+                                     parapet_status mine);
+
+/* Which call this is, and for which step. */
+void pp_series_append_call(pp_call *call, const char *verb, const parapet_series *series, double coordinate);
 
 /* ---- cutter.c ---- */
 

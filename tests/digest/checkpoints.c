@@ -73,11 +73,12 @@ static void start(const digest_bed *bed, parapet_store *store, const char *path,
                   parapet_buffering buffering)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_request *request = NULL;
     digest_state state;
     build_state(bed, codec, 40, &state);
     require(parapet_checkpoint_begin(&checkpoint, store, path, NULL));
-    require(parapet_checkpoint_start(checkpoint, state.items, ITEMS, buffering));
-    require(parapet_checkpoint_wait(&checkpoint, NULL));
+    require(parapet_checkpoint_start(&request, &checkpoint, state.items, ITEMS, buffering, NULL));
+    require(parapet_request_wait(&request));
     clear_state(&state);
 }
 

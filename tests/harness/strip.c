@@ -2,15 +2,7 @@
 
 #include <string.h>
 
-/* The last rank has a part at the end and one at the beginning. */
-typedef struct strip {
-    int64_t starts[2][1], counts[2][1];
-    int32_t values[STRIP_EXTENT];
-    parapet_part parts[2];
-    int part_count;
-} strip;
-
-static void strip_deal(strip *dealt, int rank, int ranks)
+void strip_deal(strip *dealt, int rank, int ranks)
 {
     const int64_t all = (int64_t)ranks * STRIP_EXTENT, lead = STRIP_CHUNK / 2 + 3; /* not at the edge of a chunk */
     int64_t start = rank * STRIP_EXTENT + lead, end = start + STRIP_EXTENT;
@@ -32,6 +24,23 @@ static int32_t value_at(const strip *dealt, int64_t i, int32_t generation)
     return generation * 1000000 + (int32_t)place;
 }
 
+void strip_fill(strip *dealt, int32_t generation)
+{
+    int64_t i;
+    for (i = 0; i < STRIP_EXTENT; i++)
+        dealt->values[i] = value_at(dealt, i, generation);
+}
+
+int32_t strip_generation(const strip *dealt)
+{
+    int32_t generation = dealt->values[0] == 0 ? 0 : dealt->values[0] / 1000000;
+    int64_t i;
+    for (i = 0; i < STRIP_EXTENT; i++)
+        if (dealt->values[i] != (generation == 0 ? 0 : value_at(dealt, i, generation)))
+            return -1;
+    return generation;
+}
+
 parapet_status strip_create(parapet_array **array, parapet_store *store, const char *path, int ranks, int shards)
 {
     const int64_t shape[1] = {(int64_t)ranks * STRIP_EXTENT}, chunk[1] = {STRIP_CHUNK},
@@ -44,10 +53,8 @@ parapet_status strip_create(parapet_array **array, parapet_store *store, const c
 parapet_status strip_write(parapet_array *array, const launch *run, int32_t generation)
 {
     strip dealt;
-    int64_t i;
     strip_deal(&dealt, run->rank, run->ranks);
-    for (i = 0; i < STRIP_EXTENT; i++)
-        dealt.values[i] = value_at(&dealt, i, generation);
+    strip_fill(&dealt, generation);
     return parapet_array_write(array, dealt.parts, dealt.part_count);
 }
 
@@ -55,15 +62,10 @@ parapet_status strip_read(parapet_array *array, const launch *run, int32_t *gene
 {
     strip dealt;
     parapet_status status;
-    int64_t i;
     strip_deal(&dealt, (run->rank + 1) % run->ranks, run->ranks);
     memset(dealt.values, 0xee, sizeof dealt.values);
     *generation = -1;
-    if ((status = parapet_array_read(array, dealt.parts, dealt.part_count)) != PARAPET_OK)
-        return status;
-    *generation = dealt.values[0] == 0 ? 0 : dealt.values[0] / 1000000;
-    for (i = 0; i < STRIP_EXTENT; i++)
-        if (dealt.values[i] != (*generation == 0 ? 0 : value_at(&dealt, i, *generation)))
-            *generation = -1;
+    if ((status = parapet_array_read(array, dealt.parts, dealt.part_count)) == PARAPET_OK)
+        *generation = strip_generation(&dealt);
     return status;
 }

@@ -253,11 +253,13 @@ static parapet_status start_checkpoint(parapet_store *store, many *list)
     parapet_array_spec spec = spec_of(list, shape, chunks, shards);
     parapet_checkpoint_item item = {.name = "a", .spec = &spec, .parts = list->parts, .part_count = list->count};
     parapet_checkpoint *checkpoint = NULL;
+    parapet_request *request = NULL;
     parapet_status status;
     spec.overwrite = 0;
     require(parapet_checkpoint_begin(&checkpoint, store, "state", NULL) == PARAPET_OK, "begin");
-    if ((status = parapet_checkpoint_start(checkpoint, &item, 1, PARAPET_BUFFERING_COPY)) == PARAPET_OK)
-        return parapet_checkpoint_wait(&checkpoint, &generation);
+    status = parapet_checkpoint_start(&request, &checkpoint, &item, 1, PARAPET_BUFFERING_COPY, &generation);
+    if (status == PARAPET_OK)
+        return parapet_request_wait(&request);
     (void)parapet_checkpoint_abort(&checkpoint);
     return status;
 }

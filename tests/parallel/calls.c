@@ -309,6 +309,21 @@ static parapet_status many_close(bed *used)
     return parapet_arrays_close(((shared_bed *)used)->many, SHARED_MANY);
 }
 
+static parapet_status wait_after(parapet_request **request, parapet_status started)
+{
+    return started == PARAPET_OK ? parapet_request_wait(request) : started;
+}
+
+static parapet_status many_start_write(bed *used)
+{
+    parapet_request *request = NULL;
+    many_parts dealt;
+    many_deal(&dealt, ((shared_bed *)used)->many, ranks, rank);
+    many_fill(&dealt, 2);
+    return wait_after(&request,
+                      parapet_arrays_start_write(&request, dealt.list, SHARED_MANY, PARAPET_BUFFERING_COPY));
+}
+
 static parapet_status many_write(bed *used)
 {
     many_parts dealt;
@@ -396,16 +411,15 @@ static parapet_status checkpoint_commit(bed *used)
 static parapet_status checkpoint_start(bed *used)
 {
     parapet_checkpoint *checkpoint;
+    parapet_request *request = NULL;
     checkpoint_parts parts;
     parapet_status status = checkpoint_begin(&checkpoint, used->store);
     if (status != PARAPET_OK)
         return status;
     checkpoint_deal(&parts, ranks, rank);
     many_fill(&parts.dealt, 2);
-    status = parapet_checkpoint_start(checkpoint, parts.items, SHARED_MANY, PARAPET_BUFFERING_COPY);
-    if (status == PARAPET_OK)
-        return parapet_checkpoint_wait(&checkpoint, NULL);
-    return checkpoint_give_up(&checkpoint, status);
+    status = parapet_checkpoint_start(&request, &checkpoint, parts.items, SHARED_MANY, PARAPET_BUFFERING_COPY, NULL);
+    return status == PARAPET_OK ? parapet_request_wait(&request) : checkpoint_give_up(&checkpoint, status);
 }
 
 static parapet_status checkpoint_abort(bed *used)
@@ -483,15 +497,18 @@ static parapet_status series_make(parapet_series **series, parapet_store *store)
     return parapet_series_create(series, store, "s", &spec);
 }
 
-static parapet_status series_step(parapet_series *series, int rank_count, int own, int32_t number)
+static parapet_status series_step(parapet_series *series, int rank_count, int own, int32_t number, bool is_started)
 {
     parapet_array *none[SHARED_MANY] = {0};
+    parapet_request *request = NULL;
     many_parts dealt = {0};
     parapet_step step;
     many_deal(&dealt, none, rank_count, own);
     many_fill(&dealt, number + 1);
     step = (parapet_step){.parts = dealt.list[0].parts, .part_count = dealt.list[0].part_count};
-    return parapet_series_append(series, number, &step);
+    return !is_started ? parapet_series_append(series, number, &step)
+                       : wait_after(&request, parapet_series_start_append(&request, series, number, &step,
+                                                                          PARAPET_BUFFERING_COPY));
 }
 
 static parapet_status series_create(bed *used)
@@ -502,7 +519,7 @@ static parapet_status series_create(bed *used)
 }
 
 /* The second step, unless it has been taken. */
-static parapet_status series_append(bed *used)
+static parapet_status append_second(bed *used, bool is_started)
 {
     pp_failure failure = {0};
     parapet_series *series;
@@ -512,12 +529,22 @@ static parapet_status series_append(bed *used)
         return status;
     assert_ok(parapet_series_get_info(series, &info));
     if (info.steps < SHARED_STEPS)
-        status = series_step(series, ranks, rank, 1);
+        status = series_step(series, ranks, rank, 1, is_started);
     if (status == PARAPET_OK)
         status = parapet_series_flush(series);
     pp_failure_take(&failure, status);
     closed = parapet_series_close(&series);
     return status != PARAPET_OK ? pp_failure_put(&failure) : closed;
+}
+
+static parapet_status series_append(bed *used)
+{
+    return append_second(used, false);
+}
+
+static parapet_status series_start_append(bed *used)
+{
+    return append_second(used, true);
 }
 
 static parapet_status series_cut(bed *used)
@@ -530,7 +557,7 @@ static void prepare_series(bed *used)
     parapet_series *series;
     scenario_find("group_create")->prepare(used);
     assert_ok(series_make(&series, used->store));
-    assert_ok(series_step(series, 1, 0, 0));
+    assert_ok(series_step(series, 1, 0, 0, false));
     assert_ok(parapet_series_close(&series));
 }
 
@@ -590,6 +617,11 @@ static const struct row {
      .run = many_write,
      .prepare = prepare_many,
      .opens_many = true},
+    {.like = "array_write, all",
+     .name = "arrays_write, started",
+     .run = many_start_write,
+     .prepare = prepare_many,
+     .opens_many = true},
     {.like = "array_read", .name = "arrays_read", .run = many_read, .prepare = prepare_many, .opens_many = true},
     {.like = "array_close", .name = "arrays_close", .run = many_close, .prepare = prepare_many, .opens_many = true},
     /* Beginning tries again where another job may have been in the way; a list tells what it can read. */
@@ -618,6 +650,7 @@ static const struct row {
     {.like = "group_create", .name = "collect", .run = collect, .prepare = prepare_remains},
     {.like = "group_create", .name = "series_create", .run = series_create},
     {.like = "group_create", .name = "series_append", .run = series_append, .prepare = prepare_series},
+    {.like = "group_create", .name = "series_append, started", .run = series_start_append, .prepare = prepare_series},
     {.like = "group_create", .name = "series_repair", .run = series_cut, .prepare = prepare_series},
 };
 

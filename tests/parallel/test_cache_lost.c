@@ -124,16 +124,17 @@ typedef struct beside {
     parapet_restore *restore;
 } beside;
 
-static void put_item(parapet_checkpoint *checkpoint, int32_t value, bool starts)
+/* With a place for a request, starts it. */
+static void put_item(parapet_checkpoint **checkpoint, int32_t value, parapet_request **request)
 {
     int64_t shape[1] = {LENGTH}, start = 0, count = 1;
     parapet_part part = part_of(&start, &count, &value);
     parapet_array_spec spec = spec_of(shape);
     parapet_checkpoint_item item = {.name = "c", .spec = &spec, .parts = &part, .part_count = run.rank == 0};
-    if (starts)
-        (void)LAUNCH_OK(&run, parapet_checkpoint_start(checkpoint, &item, 1, PARAPET_BUFFERING_COPY));
+    if (request != NULL)
+        (void)LAUNCH_OK(&run, parapet_checkpoint_start(request, checkpoint, &item, 1, PARAPET_BUFFERING_COPY, NULL));
     else
-        (void)LAUNCH_OK(&run, parapet_checkpoint_put(checkpoint, &item, 1));
+        (void)LAUNCH_OK(&run, parapet_checkpoint_put(*checkpoint, &item, 1));
 }
 
 static void append_step(parapet_series **series)
@@ -154,16 +155,16 @@ static void prepare(beside *all)
 {
     parapet_checkpoint *first = NULL;
     (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&first, store, "first", NULL));
-    put_item(first, 1, false);
+    put_item(&first, 1, NULL);
     (void)LAUNCH_OK(&run, parapet_checkpoint_commit(&first, NULL));
     (void)LAUNCH_OK(&run, parapet_restore_open(&all->restore, store, "first", 0));
     (void)LAUNCH_OK(&run, parapet_group_create(&all->group, store, "g", NULL));
     append_step(&all->series);
     (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&all->aborted, store, "aborted", NULL));
-    put_item(all->aborted, 2, false);
+    put_item(&all->aborted, 2, NULL);
     (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&all->started, store, "started", NULL));
     (void)LAUNCH_OK(&run, parapet_checkpoint_begin(&all->committed, store, "committed", NULL));
-    put_item(all->committed, 3, false);
+    put_item(&all->committed, 3, NULL);
 }
 
 static void expect_generation(const char *path)
@@ -176,6 +177,7 @@ static void expect_generation(const char *path)
 static void end_beside(void)
 {
     beside all = {0};
+    parapet_request *request = NULL;
     parapet_series *series = NULL;
     parapet_series_info info = {0};
     prepare(&all);
@@ -183,8 +185,8 @@ static void end_beside(void)
     (void)LAUNCH_OK(&run, parapet_checkpoint_attribute_set(all.committed, "a", "1"));
     (void)LAUNCH_OK(&run, parapet_checkpoint_put(all.committed, NULL, 0));
     (void)LAUNCH_OK(&run, parapet_checkpoint_commit(&all.committed, NULL));
-    put_item(all.started, 4, true);
-    (void)LAUNCH_OK(&run, parapet_checkpoint_wait(&all.started, NULL));
+    put_item(&all.started, 4, &request);
+    (void)LAUNCH_OK(&run, parapet_request_wait(&request));
     (void)LAUNCH_OK(&run, parapet_checkpoint_abort(&all.aborted));
     (void)LAUNCH_OK(&run, parapet_series_close(&all.series));
     (void)LAUNCH_OK(&run, parapet_group_close(&all.group));

@@ -1,7 +1,7 @@
 /* Checkpoints beside the computation: memory that was copied may be changed at once, memory that was borrowed is read
  * until the end, and wait tells all ranks the same.
  *
- *     test_checkpoint_start multiple|funneled
+ *     test_checkpoint_start single|funneled|multiple
  *
  * With MPI_THREAD_MULTIPLE a thread does it, with less start itself: nobody can tell by what comes of it. */
 #include <limits.h>
@@ -51,11 +51,11 @@ static void expect_restores(bed *all, int64_t generation, int64_t expected)
 }
 
 /* Polls as a program would that has something else to do. */
-static void compute_until_done(launch *run, parapet_checkpoint *checkpoint)
+static void compute_until_done(launch *run, parapet_request *request)
 {
     struct timespec pause = {.tv_nsec = 200000};
     int is_done = 0;
-    while (parapet_checkpoint_test(checkpoint, &is_done) == PARAPET_OK && !is_done)
+    while (parapet_request_test(request, &is_done) == PARAPET_OK && !is_done)
         (void)nanosleep(&pause, NULL);
     launch_expect(run, is_done, "a checkpoint that is done");
 }
@@ -63,6 +63,7 @@ static void compute_until_done(launch *run, parapet_checkpoint *checkpoint)
 static void check_buffering(launch *run, parapet_buffering buffering)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_request *request = NULL;
     int64_t generation;
     marked state;
     bed all;
@@ -72,15 +73,16 @@ static void check_buffering(launch *run, parapet_buffering buffering)
         marked_fill(&state, run->rank, run->ranks, 100 + turn);
         (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
         (void)LAUNCH_OK(run, parapet_checkpoint_attribute_set(checkpoint, "step", "1"));
-        (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, buffering));
+        generation = 0;
+        (void)LAUNCH_OK(
+            run, parapet_checkpoint_start(&request, &checkpoint, state.items, MARKED_ARRAYS, buffering, &generation));
         if (buffering == PARAPET_BUFFERING_COPY)
             memset(&state, 0xff, sizeof state); /* the lists of parts too */
         if (turn > 1)
             expect_restores(&all, turn - 1, 100 + turn - 1); /* another store goes on meanwhile */
         if (turn % 2 == 0)
-            compute_until_done(run, checkpoint);
-        generation = 0;
-        (void)LAUNCH_OK(run, parapet_checkpoint_wait(&checkpoint, &generation));
+            compute_until_done(run, request);
+        (void)LAUNCH_OK(run, parapet_request_wait(&request));
         launch_expect(run, checkpoint == NULL && generation == turn, "the number of the generation");
         expect_restores(&all, 0, 100 + turn);
     }
@@ -102,6 +104,7 @@ static void expect_fails(launch *run, parapet_status status, parapet_status expe
 static void check_bad_part(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_request *request = NULL;
     tree before, after;
     marked state;
     bed all;
@@ -113,9 +116,12 @@ static void check_bad_part(launch *run)
     (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
     if (run->rank == run->ranks - 1)
         state.start[1][0] = MARKED_LENGTH;
-    expect_fails(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_BUFFERING_COPY),
-                 PARAPET_ERR_ARGUMENT, "reaches");
-    launch_expect(run, parapet_checkpoint_wait(&checkpoint, NULL) == PARAPET_ERR_ARGUMENT, "nothing to wait for");
+    expect_fails(
+        run,
+        parapet_checkpoint_start(&request, &checkpoint, state.items, MARKED_ARRAYS, PARAPET_BUFFERING_COPY, NULL),
+        PARAPET_ERR_ARGUMENT, "reaches");
+    launch_expect(run, request == NULL && parapet_request_wait(&request) == PARAPET_ERR_ARGUMENT,
+                  "nothing to wait for");
     (void)LAUNCH_OK(run, parapet_checkpoint_abort(&checkpoint));
     launch_barrier();
     tree_take(&after, all.folder);
@@ -131,6 +137,7 @@ static void check_bad_part(launch *run)
 static void check_overtaken(launch *run)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_request *request = NULL;
     char lock[PATH_MAX];
     int64_t generation = -1;
     marked state;
@@ -145,18 +152,22 @@ static void check_overtaken(launch *run)
     launch_barrier();
     (void)LAUNCH_OK(run, marked_commit(&state, all.beside, GROUP, NULL, NULL));
     marked_fill(&state, run->rank, run->ranks, 2);
-    (void)LAUNCH_OK(run, parapet_checkpoint_start(checkpoint, state.items, MARKED_ARRAYS, PARAPET_BUFFERING_BORROW));
-    expect_fails(run, parapet_checkpoint_wait(&checkpoint, &generation), PARAPET_ERR_EXISTS, GROUP);
-    launch_expect(run, checkpoint == NULL && generation == 0, "no generation");
+    (void)LAUNCH_OK(run, parapet_checkpoint_start(&request, &checkpoint, state.items, MARKED_ARRAYS,
+                                                  PARAPET_BUFFERING_BORROW, &generation));
+    expect_fails(run, parapet_request_wait(&request), PARAPET_ERR_EXISTS, GROUP);
+    launch_expect(run, checkpoint == NULL && generation == 1, "the number that it would have had");
     expect_restores(&all, 0, 1);
     bed_close(&all, "another job that was first");
 }
 
 int main(int argc, char **argv)
 {
-    bool is_multiple = argc > 1 && strcmp(argv[1], "multiple") == 0;
+    const char *level = argc > 1 ? argv[1] : "multiple";
     launch run;
-    launch_start(&run, &argc, &argv, is_multiple ? MPI_THREAD_MULTIPLE : MPI_THREAD_FUNNELED);
+    launch_start(&run, &argc, &argv,
+                 strcmp(level, "single") == 0     ? MPI_THREAD_SINGLE
+                 : strcmp(level, "funneled") == 0 ? MPI_THREAD_FUNNELED
+                                                  : MPI_THREAD_MULTIPLE);
     check_buffering(&run, PARAPET_BUFFERING_COPY);
     check_buffering(&run, PARAPET_BUFFERING_BORROW);
     check_bad_part(&run);

@@ -113,15 +113,42 @@ static parapet_status open_without_some_helpers(handles *of, bool is_odd)
     return open_store(store_name, PARAPET_UPDATE, &options);
 }
 
-static parapet_status set_different_attributes(handles *of, bool is_odd)
+static parapet_status start_and_wait(parapet_array *array, bool is_read)
 {
-    return parapet_array_attribute_set(of->first, "x", is_odd ? "1" : "2");
+    parapet_request *request = NULL;
+    parapet_status status;
+    strip own;
+    strip_deal(&own, run.rank, run.ranks);
+    strip_fill(&own, 2);
+    status = is_read ? parapet_array_start_read(&request, array, own.parts, own.part_count)
+                     : parapet_array_start_write(&request, array, own.parts, own.part_count, PARAPET_BUFFERING_COPY);
+    return status == PARAPET_OK ? parapet_request_wait(&request) : status;
+}
+
+static parapet_status start_to_write_or_read(handles *of, bool is_odd)
+{
+    return start_and_wait(of->first, is_odd);
+}
+
+static parapet_status start_different_writes(handles *of, bool is_odd)
+{
+    return start_and_wait(is_odd ? of->second : of->first, false);
 }
 
 static parapet_status resize_differently(handles *of, bool is_odd)
 {
     int64_t shape[1] = {STRIP_EXTENT + is_odd};
     return parapet_array_resize(of->first, shape);
+}
+
+static parapet_status start_to_write_or_resize(handles *of, bool is_odd)
+{
+    return is_odd ? resize_differently(of, true) : start_and_wait(of->first, false);
+}
+
+static parapet_status set_different_attributes(handles *of, bool is_odd)
+{
+    return parapet_array_attribute_set(of->first, "x", is_odd ? "1" : "2");
 }
 
 static parapet_status seal_or_unseal(handles *of, bool is_odd)
@@ -327,12 +354,19 @@ static parapet_status put_or_abort(handles *of, bool is_odd)
     return is_odd ? parapet_checkpoint_abort(&of->begun) : parapet_checkpoint_put(of->begun, own.items, 2);
 }
 
+static parapet_status start_items_and_wait(handles *of, const rows *own, int count)
+{
+    parapet_request *request = NULL;
+    parapet_status status =
+        parapet_checkpoint_start(&request, &of->begun, own->items, count, PARAPET_BUFFERING_COPY, NULL);
+    return status == PARAPET_OK ? parapet_request_wait(&request) : status;
+}
+
 static parapet_status put_or_start(handles *of, bool is_odd)
 {
     rows own;
     rows_fill(&own);
-    return is_odd ? parapet_checkpoint_start(of->begun, own.items, 2, PARAPET_BUFFERING_COPY)
-                  : parapet_checkpoint_put(of->begun, own.items, 2);
+    return is_odd ? start_items_and_wait(of, &own, 2) : parapet_checkpoint_put(of->begun, own.items, 2);
 }
 
 static parapet_status put_one_or_two(handles *of, bool is_odd)
@@ -375,7 +409,7 @@ static parapet_status start_one_or_two(handles *of, bool is_odd)
 {
     rows own;
     rows_fill(&own);
-    return parapet_checkpoint_start(of->begun, own.items, is_odd ? 1 : 2, PARAPET_BUFFERING_BORROW);
+    return start_items_and_wait(of, &own, is_odd ? 1 : 2);
 }
 
 static parapet_status commit_or_abort(handles *of, bool is_odd)
@@ -623,6 +657,9 @@ static const struct deviating {
     {"write or close", write_or_close, "write(a)", "close(a)", NEEDS_ARRAYS},
     {"write of different arrays", write_different_arrays, "write(a)", "write(b)", NEEDS_ARRAYS},
     {"write or read", write_or_read, "write(a)", "read(a)", NEEDS_ARRAYS},
+    {"a started write or read", start_to_write_or_read, "start_write(a)", "start_read(a)", NEEDS_ARRAYS},
+    {"started writes of different arrays", start_different_writes, "start_write(a)", "start_write(b)", NEEDS_ARRAYS},
+    {"a started write or a resize", start_to_write_or_resize, "start_write(a)", "resize(a)", NEEDS_ARRAYS},
     {"points or runs", read_points_or_runs, "read_points(a)", "read_runs(a)", NEEDS_ARRAYS},
     {"create with different shapes", create_different_shapes, "shape[0] of create(c) is ", " and ", NEEDS_ARRAYS},
     {"open of different arrays", open_different_arrays, "open(a)", "open(b)", NEEDS_ARRAYS},

@@ -104,9 +104,57 @@ static parapet_status start(const void *given)
 {
     parapet_checkpoint *checkpoint = NULL;
     parapet_status status = parapet_checkpoint_begin(&checkpoint, store, "restart", NULL);
+    parapet_request *request = NULL;
     if (status == PARAPET_OK)
-        status = parapet_checkpoint_start(checkpoint, NULL, 0, *(const parapet_buffering *)given);
+        status = parapet_checkpoint_start(&request, &checkpoint, NULL, 0, *(const parapet_buffering *)given, NULL);
+    if (status == PARAPET_OK)
+        return parapet_request_wait(&request);
     (void)parapet_checkpoint_abort(&checkpoint);
+    return status;
+}
+
+static parapet_status start_write(const void *given)
+{
+    parapet_array *array = NULL;
+    parapet_request *request = NULL;
+    parapet_status status = parapet_array_open(&array, store, "a");
+    if (status == PARAPET_OK && (status = parapet_array_start_write(&request, array, NULL, 0,
+                                                                    *(const parapet_buffering *)given)) == PARAPET_OK)
+        status = parapet_request_wait(&request);
+    (void)parapet_array_close(&array);
+    return status;
+}
+
+static parapet_status start_writes(const void *given)
+{
+    parapet_array_parts list = {0};
+    parapet_request *request = NULL;
+    parapet_status status = parapet_array_open(&list.array, store, "a");
+    if (status == PARAPET_OK &&
+        (status = parapet_arrays_start_write(&request, &list, 1, *(const parapet_buffering *)given)) == PARAPET_OK)
+        status = parapet_request_wait(&request);
+    (void)parapet_array_close(&list.array);
+    return status;
+}
+
+static parapet_status start_append(const void *given)
+{
+    static const char *const names[] = {"u"};
+    const int64_t shape[2] = {0, 1};
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 2, .shape = shape};
+    parapet_series_spec described = {.count = 1, .names = names, .specs = &spec};
+    parapet_step step = {0};
+    parapet_series *series = NULL;
+    parapet_request *request = NULL;
+    static int number;
+    char path[32];
+    parapet_status status;
+    (void)snprintf(path, sizeof path, "series%d", number++);
+    status = parapet_series_create(&series, store, path, &described);
+    if (status == PARAPET_OK && (status = parapet_series_start_append(
+                                     &request, series, 0, &step, *(const parapet_buffering *)given)) == PARAPET_OK)
+        status = parapet_request_wait(&request);
+    (void)parapet_series_close(&series);
     return status;
 }
 
@@ -170,6 +218,9 @@ static const choice_case cases[] = {
     PARAMETER(parapet_store_open, mode, open_in_mode),
     PARAMETER(parapet_array_check, depth, check),
     PARAMETER(parapet_checkpoint_start, buffering, start),
+    PARAMETER(parapet_array_start_write, buffering, start_write),
+    PARAMETER(parapet_arrays_start_write, buffering, start_writes),
+    PARAMETER(parapet_series_start_append, buffering, start_append),
     PARAMETER(parapet_store_collect, dry_run, collect),
     PARAMETER(parapet_store_remove, recursive, remove_recursively),
     PARAMETER(parapet_store_remove, dry_run, remove_or_tell),

@@ -197,8 +197,11 @@ static parapet_status start_item(const parapet_checkpoint_item *item)
 {
     parapet_checkpoint *checkpoint = NULL;
     parapet_status status = note(parapet_checkpoint_begin(&checkpoint, store, "restart", NULL));
+    parapet_request *request = NULL;
     if (status == PARAPET_OK)
-        status = note(parapet_checkpoint_start(checkpoint, item, 1, PARAPET_BUFFERING_COPY));
+        status = note(parapet_checkpoint_start(&request, &checkpoint, item, 1, PARAPET_BUFFERING_COPY, NULL));
+    if (status == PARAPET_OK)
+        return note(parapet_request_wait(&request));
     (void)parapet_checkpoint_abort(&checkpoint);
     return status;
 }

@@ -8,6 +8,7 @@
 static void test_arguments__of_a_checkpoint_are_checked(void **state)
 {
     parapet_checkpoint *checkpoint = NULL;
+    parapet_request *request = NULL;
     parapet_store *store;
     int is_done;
     (void)state;
@@ -19,10 +20,11 @@ static void test_arguments__of_a_checkpoint_are_checked(void **state)
     assert_null(checkpoint);
     refused(parapet_checkpoint_put(NULL, NULL, 0), "checkpoint");
     refused(parapet_checkpoint_attribute_set(NULL, "name", "1"), "checkpoint");
-    refused(parapet_checkpoint_start(NULL, NULL, 0, PARAPET_BUFFERING_COPY), "checkpoint");
-    refused(parapet_checkpoint_test(NULL, &is_done), "started");
-    refused(parapet_checkpoint_wait(NULL, NULL), "started");
-    refused(parapet_checkpoint_wait(&checkpoint, NULL), "started");
+    refused(parapet_checkpoint_start(&request, NULL, NULL, 0, PARAPET_BUFFERING_COPY, NULL), "checkpoint");
+    refused(parapet_checkpoint_start(&request, &checkpoint, NULL, 0, PARAPET_BUFFERING_COPY, NULL), "checkpoint");
+    refused(parapet_request_test(NULL, &is_done), "request");
+    refused(parapet_request_wait(NULL), "request");
+    refused(parapet_request_wait(&request), "request");
     refused(parapet_checkpoint_commit(NULL, NULL), "checkpoint");
     refused(parapet_checkpoint_commit(&checkpoint, NULL), "checkpoint");
     assert_ok(parapet_checkpoint_abort(NULL));
@@ -33,21 +35,31 @@ static void test_arguments__of_a_checkpoint_are_checked(void **state)
 static void test_arguments__of_a_checkpoint_that_was_begun_are_checked(void **state)
 {
     parapet_checkpoint *checkpoint;
+    parapet_request *request;
     parapet_store *store;
-    int is_done;
     (void)state;
     stored_open(&store, NULL);
     assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
-    refused(parapet_checkpoint_test(checkpoint, &is_done), "started");
-    refused(parapet_checkpoint_test(checkpoint, NULL), "started");
-    refused(parapet_checkpoint_wait(&checkpoint, NULL), "started");
+    refused(parapet_checkpoint_start(NULL, &checkpoint, NULL, 0, PARAPET_BUFFERING_COPY, NULL), "request");
+    refused(parapet_checkpoint_start(&request, &checkpoint, NULL, 2, PARAPET_BUFFERING_COPY, NULL), "count is 2");
+    assert_null(request);
+    assert_ok(parapet_checkpoint_abort(&checkpoint));
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    refused(parapet_checkpoint_start(&request, &checkpoint, NULL, 0, (parapet_buffering)7, NULL), "buffering");
+    assert_ok(parapet_checkpoint_abort(&checkpoint));
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    assert_ok(parapet_checkpoint_start(&request, &checkpoint, NULL, 0, PARAPET_BUFFERING_COPY, NULL));
+    assert_null(checkpoint);
+    refused(parapet_request_test(request, NULL), "pointer");
+    refused(parapet_checkpoint_put(checkpoint, NULL, 0), "needs a checkpoint");
+    refused(parapet_store_close(&store), "requests");
+    assert_ok(parapet_request_wait(&request));
+    assert_null(request);
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
     refused(parapet_checkpoint_put(checkpoint, NULL, 2), "count is 2");
     assert_ok(parapet_checkpoint_abort(&checkpoint));
     assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
     refused(parapet_checkpoint_put(checkpoint, NULL, -1), "count is -1");
-    assert_ok(parapet_checkpoint_abort(&checkpoint));
-    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
-    refused(parapet_checkpoint_start(checkpoint, NULL, 0, (parapet_buffering)7), "buffering");
     assert_ok(parapet_checkpoint_abort(&checkpoint));
     assert_null(checkpoint);
     stored_close(&store);

@@ -1,0 +1,74 @@
+#include "comm/beside.h"
+
+#include "comm/internal.h"
+
+/* What the calling thread runs. */
+static _Thread_local const pp_beside *here;
+
+void pp_beside_init(pp_beside *beside)
+{
+    (void)pthread_mutex_init(&beside->mutex, NULL);
+    (void)pthread_cond_init(&beside->is_over, NULL);
+}
+
+static void wait_until_over(pp_beside *beside)
+{
+    (void)pthread_mutex_lock(&beside->mutex);
+    while (beside->is_running)
+        (void)pthread_cond_wait(&beside->is_over, &beside->mutex);
+    (void)pthread_mutex_unlock(&beside->mutex);
+}
+
+static void join_thread(pp_beside *beside)
+{
+    wait_until_over(beside);
+    if (beside->has_thread)
+        (void)pthread_join(beside->thread, NULL);
+    beside->has_thread = false;
+}
+
+void pp_beside_clear(pp_beside *beside)
+{
+    join_thread(beside);
+    (void)pthread_cond_destroy(&beside->is_over);
+    (void)pthread_mutex_destroy(&beside->mutex);
+}
+
+static void *run_thread(void *argument)
+{
+    pp_beside *beside = argument;
+    here = beside;
+    beside->run(beside->context);
+    (void)pthread_mutex_lock(&beside->mutex);
+    beside->is_running = false;
+    (void)pthread_cond_broadcast(&beside->is_over);
+    (void)pthread_mutex_unlock(&beside->mutex);
+    return NULL;
+}
+
+void pp_comm_run_beside(pp_comm *comm, void (*run)(void *context), void *context, bool has_thread)
+{
+    pp_beside *beside = &comm->beside;
+    join_thread(beside);
+    beside->run = run;
+    beside->context = context;
+    if (has_thread) {
+        beside->is_running = true; /* nobody else is there yet */
+        beside->has_thread = pthread_create(&beside->thread, NULL, run_thread, beside) == 0;
+        if (beside->has_thread)
+            return;
+        beside->is_running = false;
+    }
+    run(context);
+}
+
+bool pp_comm_is_beside(const pp_comm *comm)
+{
+    return here == &comm->beside;
+}
+
+void pp_comm_complete(pp_comm *comm)
+{
+    if (!pp_comm_is_beside(comm))
+        wait_until_over(&comm->beside);
+}
