@@ -38,18 +38,20 @@ from .errors import (
 )
 from .group import Group
 from .plan import CopyPlan, Plan, plan_transfer
+from .request import Request
 from .series import Series, SeriesInfo
 from .spec import ArraySpec
 from .statistics import Statistics
 from .store import Removal, Store, open
-from .transfers import read_arrays, write_arrays
+from .transfers import read_arrays, start_read_arrays, start_write_arrays, write_arrays
 from .version import Launch, launch, version
 
 __all__ = [
     "ArgumentError", "Array", "ArraySpec", "Attributes", "BusyError", "CancelledError", "CheckReport", "Checkpoint",
     "CheckpointItem", "CopyPlan", "CopyResult", "CorruptError", "DeadlineError", "Distribution", "ExistsError",
     "Finding", "FormatError", "Group", "InternalError", "Launch", "MPIError", "MemoryLimitError", "MissingError",
-    "NoSpaceError", "NotFoundError", "ParapetError", "Part", "Plan", "Removal", "Restore", "Series", "SeriesInfo",
-    "StaleError", "Statistics", "StorageError", "Store", "UnsupportedError", "copy", "launch", "list_generations",
-    "open", "plan_copy", "plan_transfer", "read_arrays", "version", "write_arrays", "write_file",
+    "NoSpaceError", "NotFoundError", "ParapetError", "Part", "Plan", "Removal", "Request", "Restore", "Series",
+    "SeriesInfo", "StaleError", "Statistics", "StorageError", "Store", "UnsupportedError", "copy", "launch",
+    "list_generations", "open", "plan_copy", "plan_transfer", "read_arrays", "start_read_arrays", "start_write_arrays", "version",
+    "write_arrays", "write_file",
 ]

@@ -18,6 +18,8 @@ from .checking import CheckReport, check_array
 from .errors import ArgumentError, check
 from .file_view import build_parts
 from .indexing import MANY_BOXES, Selection, select
+from .request import BORROW, COPY, Request
+from .request import start as start_request
 from .spec import Extents, extents
 
 if TYPE_CHECKING:
@@ -168,6 +170,42 @@ class Array(Owner):
         """[collective] Reads any number of parts, including none, into their memory. They may overlap."""
         self._transfer(c.lib.parapet_array_read, lambda: parts, True)
 
+    # ---- Beside the program ----
+
+    def start_write(self, data: numpy.typing.ArrayLike, start: Sequence[int] | int | None = None,
+                    copy: bool = False) -> Request:
+        """[collective] Starts `write`. With `copy`, the memory of `data` may be used again at once."""
+        return self._start_write(lambda: [Part(data, start)], copy)
+
+    def start_write_parts(self, parts: Iterable[Part], copy: bool = False) -> Request:
+        """[collective] Starts `write_parts`."""
+        return self._start_write(lambda: parts, copy)
+
+    def start_read(self, start: Sequence[int] | int | None = None, count: Extents | None = None,
+                   out: numpy.ndarray[Any, Any] | None = None) -> Request:
+        """[collective] Starts `read`; `wait` of the request returns the array that was read into."""
+        made: list[Part] = []
+
+        def parts() -> list[Part]:
+            made.append(self._part_to_read(start, count, out))
+            return made
+
+        return self._start_read(parts, lambda: made[0].data)
+
+    def start_read_parts(self, parts: Iterable[Part]) -> Request:
+        """[collective] Starts `read_parts`."""
+        return self._start_read(lambda: parts, lambda: None)
+
+    def _start_write(self, make_parts: Any, copy: bool) -> Request:
+        preparation, pointer, count, kept = self._prepare(make_parts, False)
+        return start_request(self._session, lambda place: c.lib.parapet_array_start_write(
+            place, self._handle.get(), pointer, count, COPY if copy else BORROW), kept, preparation.failure)
+
+    def _start_read(self, make_parts: Any, result: Any) -> Request:
+        preparation, pointer, count, kept = self._prepare(make_parts, True)
+        return start_request(self._session, lambda place: c.lib.parapet_array_start_read(
+            place, self._handle.get(), pointer, count), kept, preparation.failure, result)
+
     # ---- Elements that are listed one by one ----
 
     def write_points(self, points: numpy.typing.ArrayLike, data: numpy.typing.ArrayLike) -> None:
@@ -303,12 +341,18 @@ class Array(Owner):
             parts = CParts(make_parts(), is_read, self.dtype)
             self._session.check(call(self._handle.get(), parts.pointer, parts.count))
             return
-        preparation = _collective.Preparation(True)
-        prepared = preparation.do(lambda: CParts(make_parts(), is_read, self.dtype))
-        pointer, count = (prepared.pointer, prepared.count) if prepared is not None else (c.ffi.NULL, -1)
+        preparation, pointer, count, _ = self._prepare(make_parts, is_read)
         status = call(self._handle.get(), pointer, count)
         preparation.raise_own()
         self._session.check(status)
+
+    def _prepare(self, make_parts: Any, is_read: bool) -> tuple[_collective.Preparation, Any, int, Any]:
+        """Parts for C, and what keeps them: a number that it refuses on all ranks if this one fails."""
+        preparation = _collective.Preparation(self._session.is_shared)
+        prepared = preparation.do(lambda: CParts(make_parts(), is_read, self.dtype))
+        if prepared is None:
+            return preparation, c.ffi.NULL, -1, None
+        return preparation, prepared.pointer, prepared.count, prepared
 
     # ---- Indices of one process ----
 

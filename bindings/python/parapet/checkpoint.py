@@ -14,6 +14,7 @@ from . import attributes as _attributes
 from ._handles import Handle, Owner, Session, new_pointer
 from ._parts import CParts, Part, as_tuple
 from .errors import check
+from .request import BORROW, COPY, Request, start
 from .series import as_parts
 from .spec import ArraySpec, CSpecs
 
@@ -58,6 +59,7 @@ class Checkpoint(Owner):
         self._handle = Handle(pointer, session, c.lib.parapet_checkpoint_abort, f"the checkpoint {path}")
         self.path = path
         self.generation: int | None = None
+        self._request: Request | None = None
 
     def put(self, items: Mapping[str, CheckpointItem]) -> None:
         """[collective] Creates, writes and seals arrays, all as one transfer. Each name may be put once."""
@@ -88,12 +90,38 @@ class Checkpoint(Owner):
         self.generation = committed
         return committed
 
+    def start(self, items: Mapping[str, CheckpointItem], copy: bool = False) -> Request:
+        """[collective] Starts `put` and `commit`. With `copy`, the memory of the items may be used again at once.
+
+        `wait` of the request returns the number of the generation; if it raises, nothing of the generation remains.
+        """
+        preparation = _collective.Preparation(self._session.is_shared)
+        prepared = preparation.do(_CItems, items)
+        rows, count = (prepared.pointer, len(items)) if prepared is not None else (c.ffi.NULL, 1)
+        number, checkpoint = c.ffi.new("int64_t *"), self._handle.pointer
+        self._handle.get()
+
+        def call(place: Any) -> int:
+            status: int = c.lib.parapet_checkpoint_start(place, checkpoint, rows, count, COPY if copy else BORROW,
+                                                         number)
+            return status
+
+        def finish() -> int:
+            self.generation = int(number[0])
+            return self.generation
+
+        self._request = start(self._session, call, prepared, preparation.failure, finish)
+        self._handle.forget()  # from now on the request has it
+        return self._request
+
     def abort(self) -> None:
         """[collective] Discards the generation, as if it had never begun."""
         self._handle.close()
 
     def _finish(self) -> None:
-        if self._handle.pointer is not None:
+        if self._request is not None and not self._request.is_waited_for:
+            self._request.wait()
+        elif self._handle.pointer is not None:
             self.commit()
 
 

@@ -12,6 +12,7 @@ from . import _library as c
 from ._handles import Handle, Owner, Session, new_pointer
 from ._parts import CParts, Part
 from .errors import ArgumentError, check
+from .request import BORROW, COPY, Request, start
 from .spec import ArraySpec, CSpecs, extents
 
 if TYPE_CHECKING:
@@ -107,6 +108,14 @@ class Series(Owner):
         status = c.lib.parapet_series_append(self._handle.get(), coordinate, rows)
         preparation.raise_own()
         self._session.check(status)
+
+    def start_append(self, coordinate: float, step: Step, copy: bool = False) -> Request:
+        """[collective] Starts `append`. With `copy`, the memory of the step may be used again at once."""
+        preparation = _collective.Preparation(self._session.is_shared)
+        prepared = preparation.do(self._steps, step)
+        rows = prepared[0] if prepared is not None else c.ffi.NULL
+        return start(self._session, lambda place: c.lib.parapet_series_start_append(
+            place, self._handle.get(), coordinate, rows, COPY if copy else BORROW), prepared, preparation.failure)
 
     def _steps(self, step: Step) -> tuple[Any, list[CParts]]:
         unknown = [name for name in step if name not in self.names]

@@ -9,6 +9,7 @@ from . import _library as c
 from ._parts import CParts, Part
 from .array import Array
 from .errors import ArgumentError
+from .request import BORROW, COPY, Request, start
 
 Transfer = Mapping[Array, Sequence[Part]]
 
@@ -34,15 +35,34 @@ def read_arrays(parts: Transfer) -> None:
     _run(parts, True)
 
 
-def _run(parts: Transfer, is_read: bool) -> None:
+def start_write_arrays(parts: Transfer, copy: bool = False) -> Request:
+    """[collective] Starts `write_arrays`. With `copy`, the memory of the parts may be used again at once."""
+    preparation, rows, kept = _begin(parts, False)
+    return start(next(iter(parts))._session, lambda place: c.lib.parapet_arrays_start_write(
+        place, rows, len(parts), COPY if copy else BORROW), kept, preparation.failure)
+
+
+def start_read_arrays(parts: Transfer) -> Request:
+    """[collective] Starts `read_arrays`."""
+    preparation, rows, kept = _begin(parts, True)
+    return start(next(iter(parts))._session, lambda place: c.lib.parapet_arrays_start_read(
+        place, rows, len(parts)), kept, preparation.failure)
+
+
+def _begin(parts: Transfer, is_read: bool) -> tuple[_collective.Preparation, Any, Any]:
+    """Rows for C, and what keeps them: those that it refuses on all ranks if this one fails."""
     if not parts:
         raise ArgumentError("there are no arrays to transfer; all ranks name the same arrays, if need be without parts")
-    session = next(iter(parts))._session
-    preparation = _collective.Preparation(session.is_shared)
+    preparation = _collective.Preparation(next(iter(parts))._session.is_shared)
     prepared = preparation.do(_prepare, parts, is_read)
-    rows, count = (prepared[0], len(parts)) if prepared is not None else (_refused(parts), len(parts))
+    return preparation, prepared[0] if prepared is not None else _refused(parts), prepared
+
+
+def _run(parts: Transfer, is_read: bool) -> None:
+    preparation, rows, _ = _begin(parts, is_read)
+    session = next(iter(parts))._session
     call = c.lib.parapet_arrays_read if is_read else c.lib.parapet_arrays_write
-    status = call(rows, count)
+    status = call(rows, len(parts))
     preparation.raise_own()
     session.check(status)
 

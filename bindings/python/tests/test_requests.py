@@ -1,0 +1,55 @@
+"""Requests: everything that can be started, in one process."""
+import numpy
+import pytest
+
+import parapet
+
+
+@pytest.fixture
+def store():
+    with parapet.open("memory:requests", "a") as opened:
+        yield opened
+
+
+def test_a_write_and_a_read_are_started(store):
+    array = store.create_array("a", shape=(4,), dtype="i4")
+    values = numpy.arange(4, dtype="i4")
+    request = array.start_write(values, copy=True)
+    values[:] = -1
+    request.wait()
+    assert request.is_waited_for
+    with array.start_read() as reading:
+        while not reading.test():
+            pass
+        assert list(reading.wait()) == [0, 1, 2, 3]
+    with pytest.raises(parapet.ArgumentError):
+        request.wait()
+
+
+def test_several_arrays_are_started_together(store):
+    arrays = [store.create_array(name, shape=(2,), dtype="f8") for name in "bc"]
+    data = [numpy.array([1.0, 2.0]), numpy.array([3.0, 4.0])]
+    parapet.start_write_arrays({array: [parapet.Part(each)] for array, each in zip(arrays, data)}).wait()
+    got = [numpy.zeros(2), numpy.zeros(2)]
+    parapet.start_read_arrays({array: [parapet.Part(each)] for array, each in zip(arrays, got)}).wait()
+    assert [list(each) for each in got] == [[1.0, 2.0], [3.0, 4.0]]
+
+
+def test_what_is_wrong_is_raised_by_the_start(store):
+    array = store.create_array("d", shape=(4,), dtype="i4")
+    with pytest.raises(parapet.ArgumentError, match="reaches"):
+        array.start_write(numpy.zeros(3, dtype="i4"), start=[2])
+    array.start_write(numpy.ones(4, dtype="i4")).wait()
+    assert list(array[:]) == [1, 1, 1, 1]
+
+
+def test_a_step_and_a_checkpoint_are_started(store):
+    with parapet.Series.create(store, "s", {"u": parapet.ArraySpec((0, 2), "f4")}) as series:
+        series.start_append(0.5, {"u": numpy.zeros(2, "f4")}, copy=True).wait()
+        assert series.info.steps == 1
+    item = parapet.CheckpointItem(parapet.ArraySpec((2,), "f4"), numpy.ones(2, "f4"))
+    with parapet.Checkpoint(store, "checkpoint") as checkpoint:
+        assert checkpoint.start({"u": item}).wait() == 1
+    with parapet.Checkpoint(store, "checkpoint") as checkpoint:
+        checkpoint.start({"u": item})
+    assert checkpoint.generation == 2
