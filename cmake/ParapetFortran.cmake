@@ -75,7 +75,7 @@ function(parapet_fortran_library name folder library flavour)
   file(GLOB shim ${folder}/shim_*.c)
   set(sources parapet_constants.f90 ${ranks}parapet_calls.f90 parapet_text.f90 parapet_json.f90 parapet_attributes.f90
       parapet_note_lists.f90 parapet_stores.F90 parapet_groups.f90 parapet_specs.f90 parapet_definition_lists.f90
-      ${ranks}parapet_part_lists.f90 ${ranks}parapet_arrays.f90 ${ranks}parapet_step_series.f90
+      ${ranks}parapet_part_lists.f90 parapet_requests.f90 ${ranks}parapet_arrays.f90 ${ranks}parapet_step_series.f90
       ${ranks}parapet_checkpoints.f90 parapet_copies.F90 parapet_distributions.f90 parapet.f90)
   list(TRANSFORM sources PREPEND ${folder}/)
   add_library(${name}_shim OBJECT ${shim}) # apart, because flags of MPI for Fortran are not for C

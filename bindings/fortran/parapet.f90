@@ -18,7 +18,8 @@
 ! Each type says in its own module what it can do. docs/guide/fortran.md is the guide, parapet.h the reference.
 module parapet
   use parapet_arrays, only: parapet_array, parapet_check_summary, parapet_arrays_create, parapet_arrays_open, &
-                            parapet_arrays_close, parapet_arrays_write, parapet_arrays_read
+                            parapet_arrays_close, parapet_arrays_write, parapet_arrays_read, &
+                            parapet_arrays_start_write, parapet_arrays_start_read
   use parapet_checkpoints, only: parapet_checkpoint, parapet_restore, parapet_checkpoint_list
   use parapet_constants
   use parapet_copies, only: parapet_copy, parapet_copy_plan, parapet_copy_result, parapet_file_write
@@ -27,6 +28,7 @@ module parapet
   use parapet_groups, only: parapet_group
   use parapet_note_lists, only: parapet_finding, parapet_removal, PARAPET_NAME_LENGTH
   use parapet_part_lists, only: parapet_parts
+  use parapet_requests, only: parapet_request
   use parapet_step_series, only: parapet_series, parapet_series_repair
   use parapet_stores, only: parapet_store, parapet_statistics, parapet_progress
   use parapet_text, only: parapet_version, parapet_version_number, parapet_status_name, parapet_type_name, &

@@ -12,12 +12,14 @@ module parapet_arrays
   use parapet_definition_lists
   use parapet_note_lists
   use parapet_part_lists
+  use parapet_requests
   use parapet_specs
   use parapet_stores
   use parapet_text
   implicit none
   private
   public :: parapet_arrays_create, parapet_arrays_open, parapet_arrays_close, parapet_arrays_write, parapet_arrays_read
+  public :: parapet_arrays_start_write, parapet_arrays_start_read
 
   ! What a check has found; parapet.h explains each count.
   type, public :: parapet_check_summary
@@ -85,6 +87,10 @@ module parapet_arrays
     ! [collective] call array%write_parts(parts), call array%read_parts(parts): several boxes, or none
     procedure :: write_parts
     procedure :: read_parts
+    ! [collective] call array%start_write(parts, request [, copy]), call array%start_read(parts, request): the same,
+    ! beside the program
+    procedure :: start_write
+    procedure :: start_read
     ! [local] call array%read_parts_local(parts): the same on this rank alone
     procedure :: read_parts_local
     ! [local] call array%add_view(parts, data, filetype [, displacement] [, name]): adds what a file view of MPI-IO
@@ -345,6 +351,26 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_array_write_parts(self%handle, parts%begun()), status, message)
   end subroutine write_parts
+
+  subroutine start_write(self, parts, request, copy, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(parapet_request), intent(inout) :: request
+    logical, intent(in), optional :: copy ! .true.: the data may be changed when start_write returns
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_start_write(request%handle, self%handle, parts%begun(), buffering_of(copy)), &
+                status, message)
+  end subroutine start_write
+
+  subroutine start_read(self, parts, request, status, message)
+    class(parapet_array), intent(in) :: self
+    type(parapet_parts), intent(inout) :: parts
+    type(parapet_request), intent(inout) :: request
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_array_start_read(request%handle, self%handle, parts%begun()), status, message)
+  end subroutine start_read
 
   subroutine read_parts(self, parts, status, message)
     class(parapet_array), intent(in) :: self
@@ -624,5 +650,33 @@ contains
     handles = arrays%handle
     call report(parapet_fortran_arrays_read(c_loc(handles), size(arrays, kind=c_int), parts%begun()), status, message)
   end subroutine parapet_arrays_read
+
+  ! [collective] call parapet_arrays_start_write(arrays, parts, request [, copy]): parapet_arrays_write, beside the
+  ! program
+  subroutine parapet_arrays_start_write(arrays, parts, request, copy, status, message)
+    type(parapet_array), intent(in) :: arrays(:)
+    type(parapet_parts), intent(inout) :: parts
+    type(parapet_request), intent(inout) :: request
+    logical, intent(in), optional :: copy
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr), target :: handles(size(arrays))
+    handles = arrays%handle
+    call report(parapet_fortran_arrays_start_write(request%handle, c_loc(handles), size(arrays, kind=c_int), &
+                                                   parts%begun(), buffering_of(copy)), status, message)
+  end subroutine parapet_arrays_start_write
+
+  ! [collective] call parapet_arrays_start_read(arrays, parts, request): the same, the other way
+  subroutine parapet_arrays_start_read(arrays, parts, request, status, message)
+    type(parapet_array), intent(in) :: arrays(:)
+    type(parapet_parts), intent(inout) :: parts
+    type(parapet_request), intent(inout) :: request
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    type(c_ptr), target :: handles(size(arrays))
+    handles = arrays%handle
+    call report(parapet_fortran_arrays_start_read(request%handle, c_loc(handles), size(arrays, kind=c_int), &
+                                                  parts%begun()), status, message)
+  end subroutine parapet_arrays_start_read
 
 end module parapet_arrays

@@ -939,6 +939,100 @@ module parapet_calls
   end interface
 
   interface
+    function parapet_fortran_request_test(request, is_done) &
+        bind(c, name="parapet_fortran_request_test") result(answer)
+      import
+      type(c_ptr), value :: request
+      integer(c_int), intent(inout) :: is_done(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_request_test
+  end interface
+
+  interface
+    function parapet_fortran_request_wait(request) &
+        bind(c, name="parapet_fortran_request_wait") result(answer)
+      import
+      type(c_ptr), intent(inout) :: request
+      integer(c_int) :: answer
+    end function parapet_fortran_request_wait
+  end interface
+
+  interface
+    function parapet_fortran_array_start_write(request, array, parts, copies) &
+        bind(c, name="parapet_fortran_array_start_write") result(answer)
+      import
+      type(c_ptr), intent(inout) :: request
+      type(c_ptr), value :: array
+      type(c_ptr), value :: parts
+      integer(c_int), value :: copies
+      integer(c_int) :: answer
+    end function parapet_fortran_array_start_write
+  end interface
+
+  interface
+    function parapet_fortran_array_start_read(request, array, parts) &
+        bind(c, name="parapet_fortran_array_start_read") result(answer)
+      import
+      type(c_ptr), intent(inout) :: request
+      type(c_ptr), value :: array
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_array_start_read
+  end interface
+
+  interface
+    function parapet_fortran_arrays_start_write(request, arrays, count, parts, copies) &
+        bind(c, name="parapet_fortran_arrays_start_write") result(answer)
+      import
+      type(c_ptr), intent(inout) :: request
+      type(c_ptr), value :: arrays
+      integer(c_int), value :: count
+      type(c_ptr), value :: parts
+      integer(c_int), value :: copies
+      integer(c_int) :: answer
+    end function parapet_fortran_arrays_start_write
+  end interface
+
+  interface
+    function parapet_fortran_arrays_start_read(request, arrays, count, parts) &
+        bind(c, name="parapet_fortran_arrays_start_read") result(answer)
+      import
+      type(c_ptr), intent(inout) :: request
+      type(c_ptr), value :: arrays
+      integer(c_int), value :: count
+      type(c_ptr), value :: parts
+      integer(c_int) :: answer
+    end function parapet_fortran_arrays_start_read
+  end interface
+
+  interface
+    function parapet_fortran_series_start_append(request, series, coordinate, parts, copies) &
+        bind(c, name="parapet_fortran_series_start_append") result(answer)
+      import
+      type(c_ptr), intent(inout) :: request
+      type(c_ptr), value :: series
+      real(c_double), value :: coordinate
+      type(c_ptr), value :: parts
+      integer(c_int), value :: copies
+      integer(c_int) :: answer
+    end function parapet_fortran_series_start_append
+  end interface
+
+  interface
+    function parapet_fortran_checkpoint_start(request, checkpoint, arrays, parts, copies, generation) &
+        bind(c, name="parapet_fortran_checkpoint_start") result(answer)
+      import
+      type(c_ptr), intent(inout) :: request
+      type(c_ptr), intent(inout) :: checkpoint
+      type(c_ptr), value :: arrays
+      type(c_ptr), value :: parts
+      integer(c_int), value :: copies
+      integer(c_int64_t), intent(inout) :: generation(*)
+      integer(c_int) :: answer
+    end function parapet_fortran_checkpoint_start
+  end interface
+
+  interface
     function parapet_fortran_series_create(series, store, path, arrays, dimension, coordinate_attributes, attributes) &
         bind(c, name="parapet_fortran_series_create") result(answer)
       import

@@ -13,6 +13,7 @@ module parapet_step_series
   use parapet_constants
   use parapet_note_lists
   use parapet_part_lists
+  use parapet_requests
   use parapet_specs
   use parapet_stores
   use parapet_text
@@ -43,6 +44,8 @@ module parapet_step_series
     ! [collective] call series%append_parts(coordinate, parts): a step of all arrays; each part has the name of its
     ! array
     procedure :: append_parts
+    ! [collective] call series%start_append(coordinate, parts, request [, copy]): the same, beside the program
+    procedure :: start_append
     ! [collective] call series%flush(): commits the steps so far
     procedure :: flush => flush_series
     ! [collective] call series%close()
@@ -196,6 +199,18 @@ contains
     character(*), intent(out), optional :: message
     call report(parapet_fortran_series_append_parts(self%handle, coordinate, parts%begun()), status, message)
   end subroutine append_parts
+
+  subroutine start_append(self, coordinate, parts, request, copy, status, message)
+    class(parapet_series), intent(in) :: self
+    real(real64), intent(in) :: coordinate
+    type(parapet_parts), intent(inout) :: parts
+    type(parapet_request), intent(inout) :: request
+    logical, intent(in), optional :: copy ! .true.: the data may be changed when start_append returns
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    call report(parapet_fortran_series_start_append(request%handle, self%handle, coordinate, parts%begun(), &
+                                                    buffering_of(copy)), status, message)
+  end subroutine start_append
 
   subroutine flush_series(self, status, message)
     class(parapet_series), intent(in) :: self

@@ -462,6 +462,42 @@ parapet_status parapet_fortran_arrays_write(const void *arrays, int count, const
 /* [collective] Reads many arrays as one transfer. */
 parapet_status parapet_fortran_arrays_read(const void *arrays, int count, const shim_parts *parts);
 
+/* ---- Requests (shim_request.c, and where each call is) ---- */
+
+/* What a start that writes does with the memory of its parts. */
+parapet_buffering shim_buffering(int copies);
+
+/* [local] Tells whether a request is done. */
+parapet_status parapet_fortran_request_test(parapet_request *request, int *is_done);
+
+/* [collective] Completes a request and frees it. */
+parapet_status parapet_fortran_request_wait(parapet_request **request);
+
+/* [collective] Starts to write parts of an array. */
+parapet_status parapet_fortran_array_start_write(parapet_request **request, parapet_array *array,
+                                                 const shim_parts *parts, int copies);
+
+/* [collective] Starts to read parts of an array. */
+parapet_status parapet_fortran_array_start_read(parapet_request **request, parapet_array *array,
+                                                const shim_parts *parts);
+
+/* [collective] Starts to write many arrays, a list of handles, as one transfer. */
+parapet_status parapet_fortran_arrays_start_write(parapet_request **request, const void *arrays, int count,
+                                                  const shim_parts *parts, int copies);
+
+/* [collective] Starts to read many arrays as one transfer. */
+parapet_status parapet_fortran_arrays_start_read(parapet_request **request, const void *arrays, int count,
+                                                 const shim_parts *parts);
+
+/* [collective] Starts to append a step: the parts carry the names of their arrays. */
+parapet_status parapet_fortran_series_start_append(parapet_request **request, parapet_series *series,
+                                                   double coordinate, const shim_parts *parts, int copies);
+
+/* [collective] Starts to put the arrays of a list and to commit; the handle becomes the request's. */
+parapet_status parapet_fortran_checkpoint_start(parapet_request **request, parapet_checkpoint **checkpoint,
+                                                const shim_definitions *arrays, const shim_parts *parts, int copies,
+                                                int64_t *generation);
+
 /* ---- Series (shim_series.c) ---- */
 
 /* [collective] Creates a series of the arrays that were defined. The texts may be "". */

@@ -45,12 +45,10 @@ static void release_items(parapet_checkpoint_item *items, int count)
     free(items);
 }
 
-parapet_status parapet_fortran_checkpoint_put_defined(parapet_checkpoint *checkpoint, const shim_definitions *arrays,
-                                                      const shim_parts *parts)
+/* The arrays of a list with their parts, to be released; NULL without memory, which the library then refuses. */
+static parapet_checkpoint_item *list_items(const shim_definitions *arrays, const shim_parts *parts)
 {
     parapet_checkpoint_item *items = calloc((size_t)arrays->count + 1, sizeof *items);
-    parapet_status status;
-    shim_begin();
     for (int i = 0; items != NULL && i < arrays->count; i++) {
         shim_wish wish = {arrays->names[i], arrays->specs[i].type};
         items[i].name = wish.name;
@@ -60,7 +58,32 @@ parapet_status parapet_fortran_checkpoint_put_defined(parapet_checkpoint *checkp
     if (items != NULL && arrays->count > 0 &&
         !shim_parts_are_of(parts, (const char *const *)arrays->names, arrays->count, "the list of definitions"))
         items[0].parts = shim_parts_spoil(items[0].parts, &items[0].part_count);
+    return items;
+}
+
+parapet_status parapet_fortran_checkpoint_put_defined(parapet_checkpoint *checkpoint, const shim_definitions *arrays,
+                                                      const shim_parts *parts)
+{
+    parapet_checkpoint_item *items;
+    parapet_status status;
+    shim_begin();
+    items = list_items(arrays, parts);
     status = parapet_checkpoint_put(checkpoint, items, arrays->count);
+    release_items(items, arrays->count);
+    return status;
+}
+
+parapet_status parapet_fortran_checkpoint_start(parapet_request **request, parapet_checkpoint **checkpoint,
+                                                const shim_definitions *arrays, const shim_parts *parts, int copies,
+                                                int64_t *generation)
+{
+    parapet_checkpoint_item *items;
+    parapet_status status;
+    shim_begin();
+    if (shim_is_taken(*request, "request"))
+        return PARAPET_ERR_ARGUMENT;
+    items = list_items(arrays, parts);
+    status = parapet_checkpoint_start(request, checkpoint, items, arrays->count, shim_buffering(copies), generation);
     release_items(items, arrays->count);
     return status;
 }

@@ -228,6 +228,36 @@ parapet_status parapet_fortran_array_read_parts_local(parapet_array *array, cons
     return status;
 }
 
+parapet_status parapet_fortran_array_start_write(parapet_request **request, parapet_array *array,
+                                                 const shim_parts *parts, int copies)
+{
+    int count = 0;
+    parapet_part *all = shim_parts_select(parts, wish_for(array, ""), &count);
+    parapet_status status;
+    shim_begin();
+    if (shim_is_taken(*request, "request"))
+        status = PARAPET_ERR_ARGUMENT;
+    else
+        status = parapet_array_start_write(request, array, all, count, shim_buffering(copies));
+    free(all);
+    return status;
+}
+
+parapet_status parapet_fortran_array_start_read(parapet_request **request, parapet_array *array,
+                                                const shim_parts *parts)
+{
+    int count = 0;
+    parapet_part *all = shim_parts_select(parts, wish_for(array, ""), &count);
+    parapet_status status;
+    shim_begin();
+    if (shim_is_taken(*request, "request"))
+        status = PARAPET_ERR_ARGUMENT;
+    else
+        status = parapet_array_start_read(request, array, all, count);
+    free(all);
+    return status;
+}
+
 static const char *path_of(parapet_array *array)
 {
     parapet_array_info info = {0};
@@ -245,9 +275,12 @@ static void sort_parts(parapet_array_parts *list, parapet_array *const *arrays, 
     }
 }
 
-/* All arrays as one transfer; direction is one of the two functions of parapet.h. */
+/* One of the functions of parapet.h that take such a list; context is what it needs beside. */
+typedef parapet_status (*shim_transfer)(const parapet_array_parts *list, int count, void *context);
+
+/* All arrays as one transfer. */
 static parapet_status transfer_together(parapet_array *const *arrays, int count, const shim_parts *parts,
-                                        parapet_status (*direction)(const parapet_array_parts *list, int count))
+                                        shim_transfer transfer, void *context)
 {
     parapet_array_parts *list = calloc((size_t)count + 1, sizeof *list);
     const char **paths = calloc((size_t)count + 1, sizeof *paths);
@@ -258,7 +291,7 @@ static parapet_status transfer_together(parapet_array *const *arrays, int count,
         if (!shim_parts_are_of(parts, paths, count, "this call") && count > 0)
             list[0].parts = shim_parts_spoil(list[0].parts, &list[0].part_count);
     }
-    status = direction(paths != NULL ? list : NULL, count);
+    status = transfer(paths != NULL ? list : NULL, count, context);
     for (int i = 0; list != NULL && i < count; i++)
         shim_parts_release(list[i].parts);
     free(paths);
@@ -266,12 +299,59 @@ static parapet_status transfer_together(parapet_array *const *arrays, int count,
     return status;
 }
 
+static parapet_status write_list(const parapet_array_parts *list, int count, void *context)
+{
+    (void)context;
+    return parapet_arrays_write(list, count);
+}
+
+static parapet_status read_list(const parapet_array_parts *list, int count, void *context)
+{
+    (void)context;
+    return parapet_arrays_read(list, count);
+}
+
 parapet_status parapet_fortran_arrays_write(const void *arrays, int count, const shim_parts *parts)
 {
-    return transfer_together(arrays, count, parts, parapet_arrays_write);
+    return transfer_together(arrays, count, parts, write_list, NULL);
 }
 
 parapet_status parapet_fortran_arrays_read(const void *arrays, int count, const shim_parts *parts)
 {
-    return transfer_together(arrays, count, parts, parapet_arrays_read);
+    return transfer_together(arrays, count, parts, read_list, NULL);
+}
+
+typedef struct starting {
+    parapet_request **request;
+    int copies;
+} starting;
+
+static parapet_status start_writing(const parapet_array_parts *list, int count, void *context)
+{
+    const starting *how = context;
+    return parapet_arrays_start_write(how->request, list, count, shim_buffering(how->copies));
+}
+
+static parapet_status start_reading(const parapet_array_parts *list, int count, void *context)
+{
+    const starting *how = context;
+    return parapet_arrays_start_read(how->request, list, count);
+}
+
+parapet_status parapet_fortran_arrays_start_write(parapet_request **request, const void *arrays, int count,
+                                                  const shim_parts *parts, int copies)
+{
+    starting how = {request, copies};
+    if (shim_is_taken(*request, "request"))
+        return PARAPET_ERR_ARGUMENT;
+    return transfer_together(arrays, count, parts, start_writing, &how);
+}
+
+parapet_status parapet_fortran_arrays_start_read(parapet_request **request, const void *arrays, int count,
+                                                 const shim_parts *parts)
+{
+    starting how = {request, 0};
+    if (shim_is_taken(*request, "request"))
+        return PARAPET_ERR_ARGUMENT;
+    return transfer_together(arrays, count, parts, start_reading, &how);
 }

@@ -116,24 +116,42 @@ static parapet_step *sort_parts(parapet_series *series, const parapet_series_inf
     return steps;
 }
 
-parapet_status parapet_fortran_series_append_parts(parapet_series *series, double coordinate, const shim_parts *parts)
+/* Appends the parts, or starts to, if there is a place for a request. */
+static parapet_status append_parts(parapet_series *series, double coordinate, const shim_parts *parts,
+                                   parapet_request **request, int copies)
 {
     parapet_series_info info = {0};
     parapet_status status;
     parapet_step *steps;
     int is_known;
-    shim_begin();
     if ((status = parapet_series_get_info(series, &info)) != PARAPET_OK)
         return status;
     is_known = shim_parts_are_of(parts, info.names, info.count, "the series");
     steps = sort_parts(series, &info, parts);
     if (!is_known && steps != NULL)
         steps[0].parts = shim_parts_spoil(steps[0].parts, &steps[0].part_count);
-    status = parapet_series_append(series, coordinate, steps);
+    status = request == NULL
+                 ? parapet_series_append(series, coordinate, steps)
+                 : parapet_series_start_append(request, series, coordinate, steps, shim_buffering(copies));
     for (int i = 0; steps != NULL && i < info.count; i++)
         shim_parts_release(steps[i].parts);
     free(steps);
     return status;
+}
+
+parapet_status parapet_fortran_series_append_parts(parapet_series *series, double coordinate, const shim_parts *parts)
+{
+    shim_begin();
+    return append_parts(series, coordinate, parts, NULL, 0);
+}
+
+parapet_status parapet_fortran_series_start_append(parapet_request **request, parapet_series *series,
+                                                   double coordinate, const shim_parts *parts, int copies)
+{
+    shim_begin();
+    if (shim_is_taken(*request, "request"))
+        return PARAPET_ERR_ARGUMENT;
+    return append_parts(series, coordinate, parts, request, copies);
 }
 
 parapet_status parapet_fortran_series_append(parapet_series *series, double coordinate, const CFI_cdesc_t *data,

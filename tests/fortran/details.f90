@@ -32,6 +32,7 @@ program details
   call check_series()
   call check_restore()
   call check_many()
+  call check_requests()
   call check_info()
   call check_progress()
   call check_findings()
@@ -219,6 +220,65 @@ contains
     character(:), allocatable :: found
     call array%get_info(path=found)
   end function info_path
+
+  ! Everything that can be started.
+  subroutine check_requests()
+    type(parapet_definitions) :: definitions
+    type(parapet_array) :: arrays(2)
+    type(parapet_parts) :: parts, wanted
+    type(parapet_request) :: request
+    type(parapet_series) :: series
+    type(parapet_checkpoint) :: checkpoint
+    integer(int32), target, asynchronous :: values(4) = [1, 2, 3, 4], back(4) = 0
+    integer(int64) :: generation, steps
+    character(200) :: message
+    integer :: status
+    logical :: is_done
+    call definitions%add("requests/a", PARAPET_INT32, shape=[4])
+    call definitions%add("requests/b", PARAPET_INT32, shape=[4])
+    call parapet_arrays_create(arrays, store, definitions)
+    call parts%add(values, start=[1])
+    call wanted%add(back, start=[1])
+    call arrays(1)%start_write(parts, request, copy=.true.)
+    values = [5, 6, 7, 8]
+    call arrays(1)%start_read(wanted, request, status, message)
+    call expect(status == PARAPET_ERR_ARGUMENT .and. index(message, "an open request") > 0, "a request was overwritten")
+    call request%wait()
+    call arrays(1)%start_read(wanted, request)
+    do
+      call request%test(is_done)
+      if (is_done) exit
+    end do
+    call request%wait()
+    call expect(all(back == [1, 2, 3, 4]), "what was copied was changed")
+    call request%wait(status, message)
+    call expect(status == PARAPET_ERR_ARGUMENT .and. index(message, "needs a request") > 0, "nothing was waited for")
+    call parts%clear()
+    call wanted%clear()
+    call parts%add(values, start=[1], name="requests/b")
+    call wanted%add(back, start=[1], name="requests/b")
+    call parapet_arrays_start_write(arrays, parts, request)
+    call request%wait()
+    call parapet_arrays_start_read(arrays, wanted, request)
+    call request%wait()
+    call expect(all(back == [5, 6, 7, 8]), "what was borrowed is another")
+    call parapet_arrays_close(arrays)
+    call parts%clear()
+    call parts%add(values, start=[1], name="u")
+    call series%define("u", PARAPET_INT32, shape=[4])
+    call series%create(store, "requests/series")
+    call series%start_append(0.0_real64, parts, request, copy=.true.)
+    call request%wait()
+    call series%get_info(steps=steps)
+    call expect(steps == 1, "there is another number of steps")
+    call series%close()
+    call definitions%clear()
+    call definitions%add("u", PARAPET_INT32, shape=[4])
+    call checkpoint%begin(store, "requests/restart")
+    call checkpoint%start(definitions, parts, request, generation=generation)
+    call request%wait()
+    call expect(generation == 1, "the generation has another number")
+  end subroutine check_requests
 
   subroutine check_info()
     type(parapet_array) :: array

@@ -19,6 +19,7 @@ module parapet_checkpoints
   use parapet_definition_lists
   use parapet_note_lists
   use parapet_part_lists
+  use parapet_requests
   use parapet_specs
   use parapet_stores
   use parapet_text
@@ -86,6 +87,9 @@ module parapet_checkpoints
     generic :: put_parts => put_parts_int32, put_parts_int64, put_defined
     ! [collective] call checkpoint%commit([generation])
     procedure :: commit
+    ! [collective] call checkpoint%start(arrays, parts, request [, copy] [, generation]): put_parts and commit, beside the
+    ! program; from then on the request has the generation, whose number it tells
+    procedure :: start => start_checkpoint
     ! [collective] call checkpoint%abort()
     procedure :: abort => abort_checkpoint
     procedure :: set_json => set_checkpoint_json
@@ -726,6 +730,24 @@ contains
     if (present(generation)) generation = number(1)
     call report(code, status, message)
   end subroutine commit
+
+  subroutine start_checkpoint(self, arrays, parts, request, copy, generation, status, message)
+    class(parapet_checkpoint), intent(inout) :: self
+    type(parapet_definitions), intent(inout) :: arrays
+    type(parapet_parts), intent(inout) :: parts
+    type(parapet_request), intent(inout) :: request
+    logical, intent(in), optional :: copy ! .true.: the data may be changed when start returns
+    integer(int64), intent(out), optional :: generation
+    integer, intent(out), optional :: status
+    character(*), intent(out), optional :: message
+    integer(c_int64_t) :: number(1)
+    integer(c_int) :: code
+    number = 0
+    code = parapet_fortran_checkpoint_start(request%handle, self%handle, arrays%begun(), parts%begun(), &
+                                            buffering_of(copy), number)
+    if (present(generation)) generation = number(1)
+    call report(code, status, message)
+  end subroutine start_checkpoint
 
   subroutine abort_checkpoint(self, status, message)
     class(parapet_checkpoint), intent(inout) :: self
