@@ -30,9 +30,9 @@ struct parapet_store {
     pp_alone alone;
     pp_counters counters;
     pp_request_cost cost;
-    pp_meter meter;   /* of the backend, while it is open here */
-    int handle_count; /* arrays, groups, checkpoints, series and requests not closed yet */
-    int *servers;     /* the ranks that access the storage of shards, ascending; equal on all ranks */
+    pp_meter meter;            /* of the backend, while it is open here */
+    _Atomic(int) handle_count; /* arrays, groups, checkpoints, series and requests not closed yet */
+    int *servers;              /* the ranks that access the storage of shards, ascending; equal on all ranks */
     int server_count;
     pp_homes homes;         /* of the arrays that were opened so far, on rank 0 */
     bool is_foreign;        /* a file of another format, which can only be read */

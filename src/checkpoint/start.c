@@ -23,16 +23,16 @@ static parapet_status commit(parapet_checkpoint *checkpoint)
     return status == PARAPET_OK ? pp_checkpoint_conclude(checkpoint) : status;
 }
 
-/* Nothing of a generation that failed remains. */
+/* The handle goes, as with any commit: then the program may begin the next generation before it has waited. */
 static parapet_status run_job(void *context)
 {
     job *self = context;
-    parapet_checkpoint *checkpoint = self->checkpoint;
     pp_failure failure = {0};
     pp_call call;
-    pp_checkpoint_call(&call, "write", checkpoint);
+    pp_checkpoint_call(&call, "write", self->checkpoint);
     pp_failure_take(&failure, pp_checkpoint_fill(&self->filling, &call, PARAPET_OK));
-    pp_failure_take(&failure, commit(checkpoint));
+    pp_failure_take(&failure, commit(self->checkpoint));
+    pp_checkpoint_drop(&self->checkpoint);
     return pp_failure_put(&failure);
 }
 
@@ -41,13 +41,6 @@ static void clear_job(void *context)
     job *self = context;
     pp_part_copies_clear(&self->copies);
     pp_filling_clear(&self->filling);
-}
-
-static void finish_job(void *context, parapet_status status)
-{
-    job *self = context;
-    (void)status;
-    pp_checkpoint_drop(&self->checkpoint);
 }
 
 static parapet_status copy_parts(job *self, const pp_parts *parts, parapet_buffering buffering)
@@ -105,8 +98,7 @@ parapet_status parapet_checkpoint_start(parapet_request **request, parapet_check
                                         const parapet_checkpoint_item *items, int count, parapet_buffering buffering,
                                         int64_t *generation)
 {
-    static const pp_startable startable = {
-        .run = run_job, .clear = clear_job, .finish = finish_job, .job_bytes = sizeof(job)};
+    static const pp_startable startable = {.run = run_job, .clear = clear_job, .job_bytes = sizeof(job)};
     parapet_request *made = NULL;
     parapet_status status;
     pp_call call;

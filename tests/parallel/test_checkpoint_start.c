@@ -89,6 +89,28 @@ static void check_buffering(launch *run, parapet_buffering buffering)
     bed_close(&all, buffering == PARAPET_BUFFERING_BORROW ? "memory that is borrowed" : "memory that is copied");
 }
 
+/* The next generation begins before the program has waited for the one that it started. */
+static void check_next_begins(launch *run)
+{
+    parapet_checkpoint *checkpoint = NULL;
+    parapet_request *requests[2] = {NULL};
+    marked states[2];
+    bed all;
+    int i;
+    bed_open(&all, run, "next");
+    for (i = 0; i < 2; i++) {
+        marked_fill(&states[i], run->rank, run->ranks, 1 + i);
+        (void)LAUNCH_OK(run, parapet_checkpoint_begin(&checkpoint, all.store, GROUP, NULL));
+        (void)LAUNCH_OK(run, parapet_checkpoint_start(&requests[i], &checkpoint, states[i].items, MARKED_ARRAYS,
+                                                      PARAPET_BUFFERING_BORROW, NULL));
+    }
+    for (i = 0; i < 2; i++)
+        (void)LAUNCH_OK(run, parapet_request_wait(&requests[i]));
+    expect_restores(&all, 1, 1);
+    expect_restores(&all, 2, 2);
+    bed_close(&all, "two that were started");
+}
+
 /* The same failure on all ranks, with this word in its sentence. */
 static void expect_fails(launch *run, parapet_status status, parapet_status expected, const char *word)
 {
@@ -170,6 +192,7 @@ int main(int argc, char **argv)
                                                   : MPI_THREAD_MULTIPLE);
     check_buffering(&run, PARAPET_BUFFERING_COPY);
     check_buffering(&run, PARAPET_BUFFERING_BORROW);
+    check_next_begins(&run);
     check_bad_part(&run);
     check_overtaken(&run);
     return launch_finish(&run);
