@@ -43,6 +43,7 @@ static void run_request(void *context)
     parapet_request *request = context;
     pp_failure_take(&request->outcome, request->call.run(request->job));
     request->call.clear(request->job);
+    /* From here on it may be freed. */
     atomic_store(&request->is_done, true);
 }
 
@@ -90,7 +91,8 @@ parapet_status parapet_request_wait(parapet_request **request)
     waited = *request;
     if (pp_comm_is_beside(pp_store_comm(waited->store)))
         return pp_fail(PARAPET_ERR_ARGUMENT, "a request cannot be waited for in a callback of its own store");
-    pp_comm_complete(pp_store_comm(waited->store));
+    if (!atomic_load(&waited->is_done)) /* else a newer one may run */
+        pp_comm_complete(pp_store_comm(waited->store));
     status = waited->outcome.status;
     if (waited->call.finish != NULL)
         waited->call.finish(waited->job, status);

@@ -302,6 +302,45 @@ static int ask_to_stop(void *context, int64_t done_bytes, int64_t total_bytes)
     return atomic_load(&is_to_stop);
 }
 
+static atomic_bool is_held_up;
+
+/* Not for ever, whatever goes wrong. */
+static int hold_up(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    int turn;
+    (void)context, (void)done_bytes, (void)total_bytes;
+    for (turn = 0; turn < 1000 && atomic_load(&is_held_up); turn++)
+        rest(2e-3);
+    return 0;
+}
+
+/* Whoever waits for a request that is done does not wait for the one that runs now. */
+static void check_newer_runs(void)
+{
+    parapet_store_options options = {.durability = PARAPET_DURABILITY_LEAVE, .progress = hold_up};
+    parapet_request *older = NULL, *newer = NULL;
+    int is_done = 0;
+    strip own[2];
+    bed all;
+    launch_case_begin(&run, 5);
+    bed_open(&all, "newer", &options);
+    own_strip(&own[0], 2);
+    own_strip(&own[1], 3);
+    start_to_write(&older, all.first, &own[0], PARAPET_BUFFERING_BORROW);
+    compute_until_done(older);
+    launch_barrier();
+    atomic_store(&is_held_up, has_threads);
+    start_to_write(&newer, all.first, &own[1], PARAPET_BUFFERING_BORROW);
+    (void)LAUNCH_OK(&run, parapet_request_wait(&older));
+    launch_expect(&run, parapet_request_test(newer, &is_done) == PARAPET_OK && is_done != has_threads,
+                  "a newer request that still runs");
+    atomic_store(&is_held_up, false);
+    (void)LAUNCH_OK(&run, parapet_request_wait(&newer));
+    expect_generation(all.first, 3);
+    bed_close(&all);
+    (void)launch_case_end(&run, "a newer request");
+}
+
 /* A step is written while the next one is made; rows of 1 and rows of 3. */
 static void check_series(int64_t row, parapet_buffering buffering)
 {
@@ -470,6 +509,7 @@ int main(int argc, char **argv)
     check_failures();
     check_memory();
     check_cancel();
+    check_newer_runs();
     check_series(1, PARAPET_BUFFERING_BORROW);
     check_series(3, PARAPET_BUFFERING_COPY);
     check_bad_step();
