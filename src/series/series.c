@@ -140,9 +140,18 @@ static parapet_status flush_at_close(parapet_series *series)
     return status == PARAPET_OK ? removed : pp_failure_put(&failure);
 }
 
+static parapet_status check_no_requests(const parapet_series *series)
+{
+    if (series->request_count > 0)
+        return pp_fail(PARAPET_ERR_ARGUMENT, "%d steps of series \"%s\" were started; wait for their requests first",
+                       series->request_count, series->path);
+    return PARAPET_OK;
+}
+
+/* Some ranks may have waited, and others not: all close, or none. */
 parapet_status parapet_series_close(parapet_series **series)
 {
-    parapet_status status = PARAPET_OK, closed;
+    parapet_status status, closed;
     pp_failure failure = {0};
     pp_comm *comm;
     pp_call call;
@@ -150,14 +159,13 @@ parapet_status parapet_series_close(parapet_series **series)
         return PARAPET_OK;
     comm = pp_store_comm((*series)->store);
     pp_comm_complete(comm);
-    if ((*series)->request_count > 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "%d steps of series \"%s\" were started; wait for their requests first",
-                       (*series)->request_count, (*series)->path);
-    pp_call_init(&call, "series_close(%s)", (*series)->path);
-    if (!pp_comm_is_lost(comm))
-        status = pp_comm_begin_at_once(comm, &call, PARAPET_OK);
+    status = check_no_requests(*series);
+    if (!pp_comm_is_lost(comm)) {
+        pp_call_init(&call, "series_close(%s)", (*series)->path);
+        status = pp_comm_begin_at_once(comm, &call, status);
+    }
     if (status == PARAPET_ERR_ARGUMENT)
-        return status; /* the ranks called different things: nobody closes */
+        return status; /* that, or the ranks called different things */
     if (status == PARAPET_OK)
         status = flush_at_close(*series);
     pp_failure_take(&failure, status);
