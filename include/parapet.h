@@ -669,7 +669,8 @@ PARAPET_API parapet_status parapet_array_attribute_get(parapet_array *array, con
  * except parapet_request_test and local reads. Requests of different stores do not wait for each other, and ranks may
  * wait for them in any order. Start fails, the same on all ranks, and there is no request, if the ranks made
  * different calls, if an argument is wrong, or if there is no memory for what is copied; wait returns what the call
- * itself does. Every request must be waited for, outside callbacks, before its store is closed. */
+ * itself does. Every request must be waited for before its store is closed; a callback can neither start nor wait for
+ * a request of its own store. */
 typedef struct parapet_request parapet_request;
 
 /* What becomes of the caller's memory when something is written beside the program. */

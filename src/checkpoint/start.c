@@ -106,7 +106,8 @@ parapet_status parapet_checkpoint_start(parapet_request **request, parapet_check
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_checkpoint_start needs a checkpoint and a pointer for the request");
     *request = NULL;
-    pp_comm_complete(pp_store_comm((*checkpoint)->store));
+    if ((status = pp_request_enter((*checkpoint)->store)) != PARAPET_OK)
+        return status;
     if (generation != NULL)
         *generation = (*checkpoint)->commit.generation;
     pp_checkpoint_call(&call, "start", *checkpoint);

@@ -46,6 +46,15 @@ static void *run_thread(void *argument)
     return NULL;
 }
 
+/* It is the same to that function. */
+static void run_at_once(const pp_beside *beside)
+{
+    const pp_beside *outer = here;
+    here = beside;
+    beside->run(beside->context);
+    here = outer;
+}
+
 void pp_comm_run_beside(pp_comm *comm, void (*run)(void *context), void *context, bool has_thread)
 {
     pp_beside *beside = &comm->beside;
@@ -59,7 +68,7 @@ void pp_comm_run_beside(pp_comm *comm, void (*run)(void *context), void *context
             return;
         beside->is_running = false;
     }
-    run(context);
+    run_at_once(beside);
 }
 
 bool pp_comm_is_beside(const pp_comm *comm)

@@ -126,7 +126,8 @@ static parapet_status start(parapet_request **request, const wish *asked, const 
         return pp_fail(PARAPET_ERR_ARGUMENT, "%s needs an array and a pointer for the request", function);
     *request = NULL;
     store = pp_array_store(asked->list[0].array);
-    pp_comm_complete(pp_store_comm(store));
+    if ((status = pp_request_enter(store)) != PARAPET_OK)
+        return status;
     name_call(asked, &call);
     if ((status = pp_request_build(&made, store, &startable)) == PARAPET_OK)
         status = keep_wish(pp_request_job(made), asked);

@@ -13,6 +13,21 @@ struct parapet_request {
     atomic_bool is_done;
 };
 
+static parapet_status refuse_beside(const parapet_store *store, const char *verb)
+{
+    if (!pp_comm_is_beside(pp_store_comm(store)))
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_ARGUMENT, "a request cannot be %s in a callback of its own store", verb);
+}
+
+parapet_status pp_request_enter(parapet_store *store)
+{
+    parapet_status status = refuse_beside(store, "started");
+    if (status == PARAPET_OK)
+        pp_comm_complete(pp_store_comm(store));
+    return status;
+}
+
 parapet_status pp_request_build(parapet_request **request, parapet_store *store, const pp_startable *call)
 {
     parapet_status status = pp_allocate(request, sizeof **request);
@@ -89,8 +104,8 @@ parapet_status parapet_request_wait(parapet_request **request)
     if (request == NULL || *request == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_request_wait needs a request");
     waited = *request;
-    if (pp_comm_is_beside(pp_store_comm(waited->store)))
-        return pp_fail(PARAPET_ERR_ARGUMENT, "a request cannot be waited for in a callback of its own store");
+    if ((status = refuse_beside(waited->store, "waited for")) != PARAPET_OK)
+        return status;
     if (!atomic_load(&waited->is_done)) /* else a newer one may run */
         pp_comm_complete(pp_store_comm(waited->store));
     status = waited->outcome.status;

@@ -20,6 +20,10 @@ typedef struct pp_startable {
     size_t job_bytes;
 } pp_startable;
 
+/* [local] The first thing that a start does: completes what runs beside the program. Refuses within that: the
+ * callback of a request would wait for itself. */
+parapet_status pp_request_enter(parapet_store *store);
+
 /* [local] A request with a job, which is zero. Start or drop it. */
 parapet_status pp_request_build(parapet_request **request, parapet_store *store, const pp_startable *call);
 void *pp_request_job(parapet_request *request);

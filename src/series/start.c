@@ -73,7 +73,8 @@ parapet_status parapet_series_start_append(parapet_request **request, parapet_se
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "parapet_series_start_append needs a series and a pointer for the request");
     *request = NULL;
-    pp_comm_complete(pp_store_comm(series->store));
+    if ((status = pp_request_enter(series->store)) != PARAPET_OK)
+        return status;
     pp_series_append_call(&call, "series_start_append", series, coordinate);
     if ((status = pp_request_build(&made, series->store, &startable)) == PARAPET_OK) {
         self = pp_request_job(made);

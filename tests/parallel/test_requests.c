@@ -341,6 +341,48 @@ static void check_newer_runs(void)
     (void)launch_case_end(&run, "a newer request");
 }
 
+/* What a callback starts, and what came of it. */
+typedef struct attempt {
+    atomic_bool is_due;
+    parapet_array *array;
+    strip own;
+    parapet_request *request;
+    parapet_status status;
+} attempt;
+
+static int start_another(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    attempt *self = context;
+    (void)done_bytes, (void)total_bytes;
+    if (atomic_exchange(&self->is_due, false))
+        self->status = parapet_array_start_write(&self->request, self->array, self->own.parts, self->own.part_count,
+                                                 PARAPET_BUFFERING_COPY);
+    return 0;
+}
+
+/* A callback of a request cannot start another one: it would wait for itself. */
+static void check_start_in_callback(void)
+{
+    attempt tried = {.status = PARAPET_OK};
+    parapet_store_options options = {
+        .durability = PARAPET_DURABILITY_LEAVE, .progress = start_another, .progress_context = &tried};
+    parapet_request *request = NULL;
+    strip own;
+    bed all;
+    launch_case_begin(&run, 12);
+    bed_open(&all, "callback", &options);
+    own_strip(&own, 2);
+    own_strip(&tried.own, 3);
+    tried.array = all.second;
+    atomic_store(&tried.is_due, true);
+    start_to_write(&request, all.first, &own, PARAPET_BUFFERING_BORROW);
+    (void)LAUNCH_OK(&run, parapet_request_wait(&request));
+    launch_expect(&run, tried.status == PARAPET_ERR_ARGUMENT && tried.request == NULL, "a refusal in the callback");
+    expect_generation(all.first, 2);
+    bed_close(&all);
+    (void)launch_case_end(&run, "a start in a callback");
+}
+
 /* A step is written while the next one is made; rows of 1 and rows of 3. */
 static void check_series(int64_t row, parapet_buffering buffering)
 {
@@ -514,6 +556,7 @@ int main(int argc, char **argv)
     check_memory();
     check_cancel();
     check_newer_runs();
+    check_start_in_callback();
     check_series(1, PARAPET_BUFFERING_BORROW);
     check_series(3, PARAPET_BUFFERING_COPY);
     check_bad_step();
