@@ -697,10 +697,11 @@ PARAPET_API parapet_status parapet_arrays_start_write(parapet_request **request,
 PARAPET_API parapet_status parapet_arrays_start_read(parapet_request **request, const parapet_array_parts *list,
                                                      int count);
 
-/* [local] Sets *is_done to 1 if parapet_request_wait would return immediately, else to 0. */
+/* [local] Sets *is_done to 1 if parapet_request_wait would return immediately, else to 0. Any thread may call it. */
 PARAPET_API parapet_status parapet_request_test(parapet_request *request, int *is_done);
 
-/* [collective] Completes the request, returns the status of the call that was started, and frees the request. */
+/* [collective] Completes the request, returns the status of the call that was started, and frees the request. As with
+ * any collective call, one thread at a time for each store. */
 PARAPET_API parapet_status parapet_request_wait(parapet_request **request);
 
 /* ---- Distributions ------------------------------------------------------------------------------------ */

@@ -34,15 +34,21 @@ void pp_beside_clear(pp_beside *beside)
     (void)pthread_mutex_destroy(&beside->mutex);
 }
 
+static void set_running(pp_beside *beside, bool is_running)
+{
+    (void)pthread_mutex_lock(&beside->mutex);
+    beside->is_running = is_running;
+    if (!is_running)
+        (void)pthread_cond_broadcast(&beside->is_over);
+    (void)pthread_mutex_unlock(&beside->mutex);
+}
+
 static void *run_thread(void *argument)
 {
     pp_beside *beside = argument;
     here = beside;
     beside->run(beside->context);
-    (void)pthread_mutex_lock(&beside->mutex);
-    beside->is_running = false;
-    (void)pthread_cond_broadcast(&beside->is_over);
-    (void)pthread_mutex_unlock(&beside->mutex);
+    set_running(beside, false);
     return NULL;
 }
 
@@ -62,11 +68,11 @@ void pp_comm_run_beside(pp_comm *comm, void (*run)(void *context), void *context
     beside->run = run;
     beside->context = context;
     if (has_thread) {
-        beside->is_running = true; /* nobody else is there yet */
+        set_running(beside, true);
         beside->has_thread = pthread_create(&beside->thread, NULL, run_thread, beside) == 0;
         if (beside->has_thread)
             return;
-        beside->is_running = false;
+        set_running(beside, false);
     }
     run_at_once(beside);
 }
