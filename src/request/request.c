@@ -62,7 +62,8 @@ static void run_request(void *context)
     atomic_store(&request->is_done, true);
 }
 
-/* Whoever is alone calls no MPI, and needs only that MPI tolerates threads. */
+/* Whoever is alone asks MPI only whether it runs and what it allows, which any thread may at any level, and so needs
+ * only that MPI tolerates threads. */
 static bool may_have_thread(const parapet_store *store)
 {
     if (pp_store_options(store)->io_thread == PARAPET_IO_THREAD_NONE)
