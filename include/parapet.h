@@ -906,8 +906,8 @@ PARAPET_API parapet_status parapet_checkpoint_abort(parapet_checkpoint **checkpo
 
 /* [collective] Starts to put the items and to commit, beside the program; parapet_request_wait returns the outcome.
  * From then on the request has the handle, and *checkpoint is NULL. *generation, which may be NULL, is the number
- * that the generation will have if the wait succeeds; if it fails, nothing of the generation remains. If start fails,
- * the handle stays open and must be aborted. */
+ * that the generation will have if the wait succeeds; if it fails, what remains is as after
+ * parapet_checkpoint_commit. If start fails, the handle stays open and must be aborted. */
 PARAPET_API parapet_status parapet_checkpoint_start(parapet_request **request, parapet_checkpoint **checkpoint,
                                                     const parapet_checkpoint_item *items, int count,
                                                     parapet_buffering buffering, int64_t *generation);
