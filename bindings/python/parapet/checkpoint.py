@@ -110,8 +110,11 @@ class Checkpoint(Owner):
             self.generation = int(number[0])
             return self.generation
 
-        self._request = start(self._session, call, prepared, preparation.failure, finish)
-        self._handle.forget()  # from now on the request has it
+        try:
+            self._request = start(self._session, call, prepared, preparation.failure, finish)
+        finally:
+            if checkpoint[0] == c.ffi.NULL:
+                self._handle.forget()  # from now on the request has it
         return self._request
 
     def abort(self) -> None:

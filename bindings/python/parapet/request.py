@@ -12,10 +12,14 @@ COPY, BORROW = 0, 1
 
 
 class _RequestHandle(Handle):
-    """Keeps the memory that C uses until it has been waited for, even if nobody keeps the request."""
+    """Keeps the memory that C uses until it has been waited for, even if nobody keeps the request.
 
-    __slots__ = ("kept",)
+    It is there before the call is started, so that nothing that C has begun is ever lost.
+    """
+
+    __slots__ = ("kept", "result")
     kept: Any
+    result: Callable[[], Any]
 
 
 class Request(Owner):
@@ -35,10 +39,10 @@ class Request(Owner):
     >>> store.close()
     """
 
-    def __init__(self, session: Session, pointer: Any, kept: Any, result: Callable[[], Any]) -> None:
-        handle = _RequestHandle(pointer, session, c.lib.parapet_request_wait, "the request")
-        handle.kept = kept
-        self._session, self._handle, self._result = session, handle, result
+    _handle: _RequestHandle
+
+    def __init__(self, handle: _RequestHandle) -> None:
+        self._session, self._handle = handle.session, handle
 
     @property
     def is_waited_for(self) -> bool:
@@ -57,7 +61,7 @@ class Request(Owner):
         status = c.lib.parapet_request_wait(self._handle.pointer)
         self._handle.forget()
         self._session.check(status)
-        return self._result()
+        return self._handle.result()
 
     def _finish(self) -> None:
         if not self.is_waited_for:
@@ -66,15 +70,23 @@ class Request(Owner):
 
 def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exception | None,
           result: Callable[[], Any] = lambda: None) -> Request:
-    """Starts a call that C is given a place for the request; a failure of this rank is raised once all know of it."""
-    pointer = new_pointer("parapet_request")
-    status = call(pointer)
+    """Starts a call that C is given a place for the request; a failure of this rank is raised once all know of it.
+
+    If it was started, what fails in it is for `wait` to raise, even if it has been made and has failed already.
+    """
+    handle = _RequestHandle(new_pointer("parapet_request"), session, c.lib.parapet_request_wait, "the request")
+    handle.kept, handle.result = kept, result
+    try:
+        status = call(handle.pointer)
+    finally:
+        if handle.pointer[0] == c.ffi.NULL:
+            handle.forget()
     if failure is not None:
-        if status == 0:
-            c.lib.parapet_request_wait(pointer)
+        handle.settle()
         raise failure
-    session.check(status)
-    return Request(session, pointer, kept, result)
+    if status != 0:
+        session.check(status)
+    return Request(handle)
 
 
 __all__ = ["BORROW", "COPY", "Request", "start"]

@@ -53,3 +53,24 @@ def test_a_step_and_a_checkpoint_are_started(store):
     with parapet.Checkpoint(store, "checkpoint") as checkpoint:
         checkpoint.start({"u": item})
     assert checkpoint.generation == 2
+
+
+class Enough(Exception):
+    """What a progress function raises here."""
+
+
+def refuse(done, total):
+    raise Enough
+
+
+@pytest.mark.parametrize("io_thread", ["own", "none"])
+def test_what_a_progress_function_raises_is_raised_by_wait(folder, io_thread):
+    with parapet.open(folder, "a", progress=refuse, io_thread=io_thread) as store:
+        array = store.create_array("a", shape=(4,), dtype="i4")
+        request = array.start_write(numpy.ones(4, "i4"))
+        assert not request.is_waited_for
+        with pytest.raises(Enough) as caught:
+            request.wait()
+        assert isinstance(caught.value.__cause__, parapet.CancelledError)
+        assert request.is_waited_for
+        assert array.stored_boxes() == []
