@@ -122,7 +122,7 @@ class Owner:
             return
         try:
             self._finish()
-        except errors.ParapetError:
+        except BaseException:  # also what a callback raised meanwhile
             self._settle()
             raise
 

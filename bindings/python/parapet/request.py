@@ -1,6 +1,7 @@
 """Requests: calls that were started, and run while the program does something else."""
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable
 from typing import Any
 
@@ -14,12 +15,33 @@ COPY, BORROW = 0, 1
 class _RequestHandle(Handle):
     """Keeps the memory that C uses until it has been waited for, even if nobody keeps the request.
 
-    It is there before the call is started, so that nothing that C has begun is ever lost.
+    It is there before the call is started, so that nothing that C has begun is ever lost. Waiting is no agreement of
+    the ranks: all of them have started the call, so it ends whatever they do meanwhile.
     """
 
-    __slots__ = ("kept", "result")
-    kept: Any
-    result: Callable[[], Any]
+    __slots__ = ("kept", "result", "value")
+
+    def __init__(self, session: Session, kept: Any, result: Callable[[], Any]) -> None:
+        super().__init__(new_pointer("parapet_request"), session, c.lib.parapet_request_wait, "the request")
+        self.kept, self.result, self.value = kept, result, None
+
+    def close(self) -> None:
+        """Waits for it, unless that has been done, and raises what it has come to."""
+        if self.pointer is not None:
+            self.session.check(self._wait())
+            self.value = self.result()
+
+    def settle(self) -> None:
+        """Waits for it after a failure."""
+        if self.pointer is not None:
+            self._wait()
+
+    def _wait(self) -> int:
+        pointer = self.pointer
+        status: int = c.lib.parapet_request_wait(pointer)
+        if pointer[0] == c.ffi.NULL:
+            self.forget()
+        return status
 
 
 class Request(Owner):
@@ -27,7 +49,8 @@ class Request(Owner):
 
     Wait for every request, or use it in `with`, which does. What is wrong with the arguments, starting raises; what a
     call would have raised otherwise, `wait` raises. With MPI_THREAD_MULTIPLE, which is mpi4py's default, a thread makes
-    the call; with less, it has been made when it was started. Other calls on the store first complete it.
+    the call; with less, it has been made when it was started. Other calls on the store first complete it. A request
+    that nobody waits for is waited for when its store is closed, which then raises what it has come to.
 
     >>> import numpy, parapet
     >>> store = parapet.open("memory:requests", "a")
@@ -58,14 +81,19 @@ class Request(Owner):
     def wait(self) -> Any:
         """[collective] Completes the request. Returns what was read, or the number of a generation, or None."""
         self._handle.get()
-        status = c.lib.parapet_request_wait(self._handle.pointer)
-        self._handle.forget()
-        self._session.check(status)
-        return self._handle.result()
+        self._handle.close()
+        return self._handle.value
 
-    def _finish(self) -> None:
-        if not self.is_waited_for:
-            self.wait()
+    def __del__(self) -> None:
+        """Nothing: the store has the handle, and tells what it has come to when it is closed."""
+
+
+def wait_for_all(session: Session) -> None:
+    """[collective] Waits for what has been started in a store, all of it even if one fails, which is then raised."""
+    with contextlib.ExitStack() as stack:
+        for handle in reversed(list(session.opened.values())):
+            if isinstance(handle, _RequestHandle):
+                stack.callback(handle.close)  # the last one that is added is the first to be called
 
 
 def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exception | None,
@@ -74,8 +102,7 @@ def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exce
 
     If it was started, what fails in it is for `wait` to raise, even if it has been made and has failed already.
     """
-    handle = _RequestHandle(new_pointer("parapet_request"), session, c.lib.parapet_request_wait, "the request")
-    handle.kept, handle.result = kept, result
+    handle = _RequestHandle(session, kept, result)
     try:
         status = call(handle.pointer)
     finally:
@@ -89,4 +116,4 @@ def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exce
     return Request(handle)
 
 
-__all__ = ["BORROW", "COPY", "Request", "start"]
+__all__ = ["BORROW", "COPY", "Request", "start", "wait_for_all"]

@@ -12,6 +12,7 @@ from . import _library as c
 from ._handles import Handle, Session, new_pointer
 from .errors import ArgumentError, MPIError, check
 from .group import Group
+from .request import wait_for_all
 from .statistics import Statistics, read_statistics
 
 if TYPE_CHECKING:
@@ -189,10 +190,16 @@ class Store(Group):
             self._root = None
 
     def close(self) -> None:
-        """[collective] Closes everything that is open in the store, and the store."""
-        if self._handle.pointer is not None:
-            self._session.close_all()
-        self._handle.close()
+        """[collective] Closes everything that is open in the store, and the store.
+
+        First it waits for what was started and not waited for. If that has failed, the store is closed all the same.
+        """
+        try:
+            wait_for_all(self._session)
+        finally:
+            if self._handle.pointer is not None:
+                self._session.close_all()
+            self._handle.close()
 
     def _settle(self) -> None:
         """A store in which something is open, as the root group is, refuses to be closed: so all ranks meet in that

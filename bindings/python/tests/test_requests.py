@@ -1,4 +1,6 @@
 """Requests: everything that can be started, in one process."""
+import gc
+
 import numpy
 import pytest
 
@@ -74,3 +76,41 @@ def test_what_a_progress_function_raises_is_raised_by_wait(folder, io_thread):
         assert isinstance(caught.value.__cause__, parapet.CancelledError)
         assert request.is_waited_for
         assert array.stored_boxes() == []
+
+
+def start_what_fails(store):
+    """A request that nobody keeps."""
+    array = store.create_array("a", shape=(4,), dtype="i4")
+    array.start_write(numpy.ones(4, "i4"))
+    gc.collect()
+
+
+@pytest.mark.parametrize("io_thread", ["own", "none"])
+def test_the_failure_of_a_dropped_request_is_raised_when_the_store_is_closed(folder, io_thread):
+    store = parapet.open(folder, "a", progress=refuse, io_thread=io_thread)
+    start_what_fails(store)
+    with pytest.raises(Enough):
+        store.close()
+    store.close()
+    assert "(closed)" in repr(store)
+    with pytest.raises(Enough):
+        with parapet.open(folder + "/b", "a", progress=refuse, io_thread=io_thread) as store:
+            start_what_fails(store)
+    assert "(closed)" in repr(store)
+
+
+def test_a_store_that_is_left_by_an_exception_waits_for_a_dropped_request(folder):
+    with pytest.raises(KeyError, match="of the program"):
+        with parapet.open(folder, "a", progress=refuse) as store:
+            start_what_fails(store)
+            raise KeyError("of the program")
+    assert "(closed)" in repr(store)
+
+
+def test_all_dropped_requests_are_waited_for(folder):
+    with parapet.open(folder, "a") as store:
+        arrays = [store.create_array(name, shape=(4,), dtype="i4") for name in "abc"]
+        for number, array in enumerate(arrays):
+            array.start_write(numpy.full(4, number, "i4"))
+    with parapet.open(folder) as store:
+        assert [int(store[name][0]) for name in "abc"] == [0, 1, 2]
