@@ -122,10 +122,15 @@ class Checkpoint(Owner):
         self._handle.close()
 
     def _finish(self) -> None:
-        if self._request is not None and not self._request.is_waited_for:
-            self._request.wait()
+        if self._request is not None:
+            self._request.close()
         elif self._handle.pointer is not None:
             self.commit()
+
+    def _settle(self) -> None:
+        if self._request is not None:
+            self._request._settle()
+        super()._settle()
 
 
 class _CItems:

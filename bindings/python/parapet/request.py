@@ -19,11 +19,11 @@ class _RequestHandle(Handle):
     the ranks: all of them have started the call, so it ends whatever they do meanwhile.
     """
 
-    __slots__ = ("kept", "result", "value")
+    __slots__ = ("kept", "result", "value", "uses")
 
-    def __init__(self, session: Session, kept: Any, result: Callable[[], Any]) -> None:
+    def __init__(self, session: Session, kept: Any, result: Callable[[], Any], uses: Handle | None) -> None:
         super().__init__(new_pointer("parapet_request"), session, c.lib.parapet_request_wait, "the request")
-        self.kept, self.result, self.value = kept, result, None
+        self.kept, self.result, self.value, self.uses = kept, result, None, uses
 
     def close(self) -> None:
         """Waits for it, unless that has been done, and raises what it has come to."""
@@ -88,21 +88,32 @@ class Request(Owner):
         """Nothing: the store has the handle, and tells what it has come to when it is closed."""
 
 
-def wait_for_all(session: Session) -> None:
-    """[collective] Waits for what has been started in a store, all of it even if one fails, which is then raised."""
+def pending(session: Session, uses: Handle | None) -> list[_RequestHandle]:
+    """What has been started and not waited for, in the order of starting: all, or what uses a series."""
+    return [handle for handle in session.opened.values()
+            if isinstance(handle, _RequestHandle) and (uses is None or handle.uses is uses)]
+
+
+def wait_for_all(session: Session, uses: Handle | None = None) -> None:
+    """[collective] Waits for what has been started, all of it even if one fails, which is then raised."""
     with contextlib.ExitStack() as stack:
-        for handle in reversed(list(session.opened.values())):
-            if isinstance(handle, _RequestHandle):
-                stack.callback(handle.close)  # the last one that is added is the first to be called
+        for handle in reversed(pending(session, uses)):
+            stack.callback(handle.close)  # the last one that is added is the first to be called
+
+
+def settle_all(session: Session, uses: Handle) -> None:
+    """The same after a failure."""
+    for handle in pending(session, uses):
+        handle.settle()
 
 
 def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exception | None,
-          result: Callable[[], Any] = lambda: None) -> Request:
+          result: Callable[[], Any] = lambda: None, uses: Handle | None = None) -> Request:
     """Starts a call that C is given a place for the request; a failure of this rank is raised once all know of it.
 
     If it was started, what fails in it is for `wait` to raise, even if it has been made and has failed already.
     """
-    handle = _RequestHandle(session, kept, result)
+    handle = _RequestHandle(session, kept, result, uses)
     try:
         status = call(handle.pointer)
     finally:
@@ -116,4 +127,4 @@ def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exce
     return Request(handle)
 
 
-__all__ = ["BORROW", "COPY", "Request", "start", "wait_for_all"]
+__all__ = ["BORROW", "COPY", "Request", "pending", "settle_all", "start", "wait_for_all"]

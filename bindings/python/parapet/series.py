@@ -12,7 +12,7 @@ from . import _library as c
 from ._handles import Handle, Owner, Session, new_pointer
 from ._parts import CParts, Part
 from .errors import ArgumentError, check
-from .request import BORROW, COPY, Request, start
+from .request import BORROW, COPY, Request, pending, settle_all, start, wait_for_all
 from .spec import ArraySpec, CSpecs, extents
 
 if TYPE_CHECKING:
@@ -110,12 +110,16 @@ class Series(Owner):
         self._session.check(status)
 
     def start_append(self, coordinate: float, step: Step, copy: bool = False) -> Request:
-        """[collective] Starts `append`. With `copy`, the memory of the step may be used again at once."""
+        """[collective] Starts `append`. With `copy`, the memory of the step may be used again at once.
+
+        Closing the series, and so the end of `with`, first waits for what was started and not waited for.
+        """
         preparation = _collective.Preparation(self._session.is_shared)
         prepared = preparation.do(self._steps, step)
         rows = prepared[0] if prepared is not None else c.ffi.NULL
         return start(self._session, lambda place: c.lib.parapet_series_start_append(
-            place, self._handle.get(), coordinate, rows, COPY if copy else BORROW), prepared, preparation.failure)
+            place, self._handle.get(), coordinate, rows, COPY if copy else BORROW), prepared, preparation.failure,
+            uses=self._handle)
 
     def _steps(self, step: Step) -> tuple[Any, list[CParts]]:
         unknown = [name for name in step if name not in self.names]
@@ -130,6 +134,23 @@ class Series(Owner):
     def flush(self) -> None:
         """[collective] Writes and commits the open steps. A row that is not full is written again later."""
         self._session.check(c.lib.parapet_series_flush(self._handle.get()))
+
+    def close(self) -> None:
+        """[collective] Waits for the steps that were started, writes the open ones, and closes the series."""
+        try:
+            wait_for_all(self._session, self._handle)
+        finally:
+            self._handle.close()
+
+    def _settle(self) -> None:
+        settle_all(self._session, self._handle)
+        super()._settle()
+
+    def __del__(self) -> None:
+        """If it has steps that nobody has waited for, it is left to the store, which tells what they come to."""
+        handle = getattr(self, "_handle", None)
+        if handle is None or not pending(handle.session, handle):
+            super().__del__()
 
     @property
     def info(self) -> SeriesInfo:

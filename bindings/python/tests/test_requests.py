@@ -114,3 +114,68 @@ def test_all_dropped_requests_are_waited_for(folder):
             array.start_write(numpy.full(4, number, "i4"))
     with parapet.open(folder) as store:
         assert [int(store[name][0]) for name in "abc"] == [0, 1, 2]
+
+
+def new_series(store):
+    return parapet.Series.create(store, "s", {"u": parapet.ArraySpec((0, 2), "f4")})
+
+
+STEP = {"u": numpy.ones(2, "f4")}
+
+
+@pytest.mark.parametrize("io_thread", ["own", "none"])
+def test_a_series_waits_for_its_steps_when_it_is_closed(folder, io_thread):
+    with parapet.open(folder, "a", io_thread=io_thread) as store:
+        other = store.create_array("a", shape=(4,), dtype="i4").start_write(numpy.ones(4, "i4"))
+        with new_series(store) as series:
+            kept = [series.start_append(number, STEP) for number in range(3)]
+        assert [request.is_waited_for for request in kept] == [True] * 3
+        other.wait()
+        assert store["s/u"].shape == (3, 2)
+        with parapet.Series.open(store, "s") as series:
+            series.start_append(3.0, STEP)
+            series.close()
+        assert store["s/u"].shape == (4, 2)
+
+
+@pytest.mark.parametrize("io_thread", ["own", "none"])
+def test_a_series_that_is_left_by_an_exception_waits_for_its_steps(folder, io_thread):
+    with parapet.open(folder, "a", io_thread=io_thread) as store:
+        with pytest.raises(KeyError, match="of the program"):
+            with new_series(store) as series:
+                kept = series.start_append(0.0, STEP)
+                raise KeyError("of the program")
+        assert kept.is_waited_for
+        assert store["s/u"].shape == (1, 2)
+        store.close()
+        assert "(closed)" in repr(store)
+
+
+def test_a_series_is_closed_if_its_step_fails(folder):
+    with parapet.open(folder, "a", progress=refuse) as store:
+        with pytest.raises(Enough):
+            with new_series(store) as series:
+                kept = series.start_append(0.0, STEP)
+        assert kept.is_waited_for
+        store.close()
+        assert "(closed)" in repr(store)
+
+
+def test_a_checkpoint_that_is_left_by_an_exception_waits_for_its_request(folder):
+    item = parapet.CheckpointItem(parapet.ArraySpec((2,), "f4"), numpy.ones(2, "f4"))
+    with parapet.open(folder, "a") as store:
+        with pytest.raises(KeyError, match="of the program"):
+            with parapet.Checkpoint(store, "c") as checkpoint:
+                kept = checkpoint.start({"u": item})
+                raise KeyError("of the program")
+        assert kept.is_waited_for
+        assert parapet.list_generations(store, "c") == [1]
+
+
+def test_the_failure_of_a_step_is_told_though_its_series_was_collected(folder):
+    store = parapet.open(folder, "a", progress=refuse)
+    new_series(store).start_append(0.0, STEP)
+    gc.collect()
+    with pytest.raises(Enough):
+        store.close()
+    assert "(closed)" in repr(store)
