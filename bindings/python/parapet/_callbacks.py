@@ -3,9 +3,14 @@
 A failure inside such a function cannot pass through C. It is kept in the object, C is told to stop, and whoever made
 the call raises it afterwards (`errors.check`). This is also how Ctrl-C gets out of a long transfer: the interpreter
 raises KeyboardInterrupt in the next call of the progress callback, which cancels the transfer on all ranks.
+
+A request has a thread of its own, where the interpreter raises no KeyboardInterrupt. Whoever waits for it in Python gets
+that instead, and lets the next call of the progress callback raise it there (`Watcher.stop`). Failures are kept by the
+thread on which they happened, so that what fails in a request is not raised by another call.
 """
 from __future__ import annotations
 
+import threading
 from collections.abc import Callable
 from typing import Any
 
@@ -17,13 +22,12 @@ class Receiver:
 
     def __init__(self, function: Callable[..., Any] | None) -> None:
         self.function = function
-        self.failure: BaseException | None = None
+        self.failures: dict[int, BaseException] = {}  # by thread
         self.context = _ffi.new_handle(self)
 
     def take_failure(self) -> BaseException | None:
-        """What went wrong since this was last asked."""
-        failure, self.failure = self.failure, None
-        return failure
+        """What went wrong on this thread since this was last asked."""
+        return self.failures.pop(threading.get_ident(), None)
 
 
 class Watcher(Receiver):
@@ -32,6 +36,31 @@ class Watcher(Receiver):
     def __init__(self, function: Callable[..., Any] | None) -> None:
         super().__init__(function)
         self.watcher = _ffi.new("parapet_python_watcher *", (self.context, function is not None))
+        self.stop: BaseException | None = None
+        self._caller: int | None = None
+
+    @property
+    def is_called_here(self) -> bool:
+        """Whether C is calling the function on this thread."""
+        return self._caller == threading.get_ident()
+
+    def report(self, done_bytes: int, total_bytes: int) -> None:
+        """What C calls."""
+        if self.stop is not None:
+            raise self.stop
+        if self.function is not None:
+            self._caller = threading.get_ident()
+            try:
+                self.function(done_bytes, total_bytes)
+            finally:
+                self._caller = None
+
+    def take_failure_of_request(self) -> BaseException | None:
+        """What went wrong on the thread of a request that is done, or what was to stop it."""
+        failure, self.stop = self.stop, None
+        for thread in self.failures.keys() - {threading.get_ident()}:
+            failure = self.failures.pop(thread)
+        return failure
 
     def replace(self, function: Callable[..., Any] | None) -> Callable[..., Any] | None:
         """Lets C call another function from now on; returns the one before."""
@@ -47,9 +76,7 @@ def text(pointer: Any) -> str:
 
 
 def _progress(context: Any, done_bytes: int, total_bytes: int) -> int:
-    function = _ffi.from_handle(context).function
-    if function is not None:
-        function(done_bytes, total_bytes)
+    _ffi.from_handle(context).report(done_bytes, total_bytes)
     return 0
 
 
@@ -80,7 +107,7 @@ def _finding(context: Any, finding: Any) -> int:
 
 def _keep_failure(kind: Any, failure: BaseException, traceback: Any) -> None:
     """An interrupt can hit anywhere, so the context is taken from the frame of the callback."""
-    _ffi.from_handle(traceback.tb_frame.f_locals["context"]).failure = failure
+    _ffi.from_handle(traceback.tb_frame.f_locals["context"]).failures[threading.get_ident()] = failure
 
 
 def register(ffi: Any) -> None:

@@ -36,10 +36,11 @@ class Session:
         self.is_shared = comm is not None
         self.has_parted = False
         self.opened: dict[int, Handle] = {}
+        self.running: Any = None  # the handle of the request that was started last, until it is known to be done
 
     def check(self, status: int) -> None:
         """Raises what a collective call has come to."""
-        if status != 0 or self.progress.failure is not None:
+        if status != 0 or self.progress.failures:
             errors.check(status, self.progress)
 
     def settle(self, call: Callable[[], int]) -> None:

@@ -141,11 +141,13 @@ def is_difference(status: int) -> bool:
 
 def check(status: int, receiver: _callbacks.Receiver | None = None) -> None:
     """Raises what a call has come to: what failed in a callback of this process, or what the library says."""
-    if status == 0 and (receiver is None or receiver.failure is None):
-        return
+    check_with(status, receiver.take_failure() if receiver is not None else None)
+
+
+def check_with(status: int, failure: BaseException | None) -> None:
+    """The same with what failed in a callback."""
     error = of_status(status) if status != 0 else None
-    failure = receiver.take_failure() if receiver is not None else None
     if failure is not None:
         raise failure from error
-    assert error is not None
-    raise error
+    if error is not None:
+        raise error

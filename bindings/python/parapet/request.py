@@ -2,14 +2,16 @@
 from __future__ import annotations
 
 import contextlib
+import time
 from collections.abc import Callable
 from typing import Any
 
 from . import _library as c
 from ._handles import Handle, Owner, Session, new_pointer
-from .errors import check
+from .errors import check, check_with
 
 COPY, BORROW = 0, 1
+_SECONDS_BETWEEN_TESTS = 0.01
 
 
 class _RequestHandle(Handle):
@@ -19,16 +21,49 @@ class _RequestHandle(Handle):
     the ranks: all of them have started the call, so it ends whatever they do meanwhile.
     """
 
-    __slots__ = ("kept", "result", "value", "uses")
+    __slots__ = ("kept", "result", "value", "uses", "_failure", "_is_done")
 
     def __init__(self, session: Session, kept: Any, result: Callable[[], Any], uses: Handle | None) -> None:
         super().__init__(new_pointer("parapet_request"), session, c.lib.parapet_request_wait, "the request")
         self.kept, self.result, self.value, self.uses = kept, result, None, uses
+        self._failure: BaseException | None = None
+        self._is_done = False
+
+    def test(self) -> bool:
+        """Whether C has done it."""
+        is_done = c.ffi.new("int *")
+        check(c.lib.parapet_request_test(self.pointer[0], is_done))
+        return bool(is_done[0])
+
+    def begin(self) -> None:
+        """After it was started: what failed in it, if starting has made the whole call, is its own."""
+        self._failure = self.session.progress.take_failure()
+
+    def complete(self) -> None:
+        """Waits until it is done, and takes what failed on its thread. Ctrl-C cancels it."""
+        progress = self.session.progress
+        if self._is_done or progress.is_called_here:  # in a callback of the request itself, C refuses to wait
+            return
+        while not self._is_done:
+            try:
+                self._poll()
+            except BaseException as stop:  # KeyboardInterrupt, or what else a signal raises
+                progress.stop = stop
+        self._failure = progress.take_failure_of_request() or self._failure
+        self.kept = self.session.running = None
+
+    def _poll(self) -> None:
+        pause = _SECONDS_BETWEEN_TESTS / 256
+        while not self.test():
+            time.sleep(pause)
+            pause = min(2 * pause, _SECONDS_BETWEEN_TESTS)
+        self._is_done = True
 
     def close(self) -> None:
         """Waits for it, unless that has been done, and raises what it has come to."""
         if self.pointer is not None:
-            self.session.check(self._wait())
+            status = self._wait()
+            check_with(status, self._failure)
             self.value = self.result()
 
     def settle(self) -> None:
@@ -37,6 +72,7 @@ class _RequestHandle(Handle):
             self._wait()
 
     def _wait(self) -> int:
+        self.complete()
         pointer = self.pointer
         status: int = c.lib.parapet_request_wait(pointer)
         if pointer[0] == c.ffi.NULL:
@@ -50,7 +86,8 @@ class Request(Owner):
     Wait for every request, or use it in `with`, which does. What is wrong with the arguments, starting raises; what a
     call would have raised otherwise, `wait` raises. With MPI_THREAD_MULTIPLE, which is mpi4py's default, a thread makes
     the call; with less, it has been made when it was started. Other calls on the store first complete it. A request
-    that nobody waits for is waited for when its store is closed, which then raises what it has come to.
+    that nobody waits for is waited for when its store is closed, which then raises what it has come to. Ctrl-C cancels
+    a request while it is waited for, or while another one is started.
 
     >>> import numpy, parapet
     >>> store = parapet.open("memory:requests", "a")
@@ -74,9 +111,8 @@ class Request(Owner):
 
     def test(self) -> bool:
         """[local] Whether it is done."""
-        is_done = c.ffi.new("int *")
-        check(c.lib.parapet_request_test(self._handle.get(), is_done))
-        return bool(is_done[0])
+        self._handle.get()
+        return self._handle.test()
 
     def wait(self) -> Any:
         """[collective] Completes the request. Returns what was read, or the number of a generation, or None."""
@@ -113,17 +149,22 @@ def start(session: Session, call: Callable[[Any], int], kept: Any, failure: Exce
 
     If it was started, what fails in it is for `wait` to raise, even if it has been made and has failed already.
     """
-    handle = _RequestHandle(session, kept, result, uses)
+    if session.running is not None:
+        session.running.complete()
+    earlier = session.running  # None, except in a callback of that request itself
+    handle = session.running = _RequestHandle(session, kept, result, uses)
     try:
         status = call(handle.pointer)
     finally:
         if handle.pointer[0] == c.ffi.NULL:
             handle.forget()
+            session.running = earlier
     if failure is not None:
         handle.settle()
         raise failure
     if status != 0:
         session.check(status)
+    handle.begin()
     return Request(handle)
 
 

@@ -1,5 +1,9 @@
 """Requests: everything that can be started, in one process."""
 import gc
+import os
+import signal
+import threading
+import time
 
 import numpy
 import pytest
@@ -179,3 +183,64 @@ def test_the_failure_of_a_step_is_told_though_its_series_was_collected(folder):
     with pytest.raises(Enough):
         store.close()
     assert "(closed)" in repr(store)
+
+
+def test_what_fails_in_a_request_is_raised_by_no_other_call(folder):
+    failing = [True]
+
+    def progress(done, total):
+        if failing[0]:
+            raise Enough
+
+    with parapet.open(folder, "a", progress=progress) as store:
+        array, other = (store.create_array(name, shape=(4,), dtype="i4") for name in "ab")
+        request = array.start_write(numpy.ones(4, "i4"))
+        while not request.test():
+            time.sleep(0.001)
+        failing[0] = False
+        other.write(numpy.ones(4, "i4"))
+        later = other.start_write(numpy.zeros(4, "i4"))
+        later.wait()
+        with pytest.raises(Enough):
+            request.wait()
+
+
+def test_a_progress_function_cannot_wait_for_its_own_request(folder):
+    refused = []
+
+    def progress(done, total):
+        if made and not refused:
+            with pytest.raises(parapet.ArgumentError, match="callback"):
+                made[0].wait()
+            refused.append(True)
+
+    made = []
+    with parapet.open(folder, "a", progress=progress) as store:
+        array = store.create_array("a", shape=(4,), dtype="i4")
+        for _ in range(100):  # the first may be done before the program has it
+            made[:] = [array.start_write(numpy.ones(4, "i4"))]
+            made[0].wait()
+            made.clear()
+    assert len(refused) <= 1
+
+
+def test_an_interrupt_cancels_a_request_that_is_waited_for(folder):
+    is_waiting = threading.Event()
+
+    def interrupt():
+        is_waiting.wait()
+        time.sleep(0.1)
+        os.kill(os.getpid(), signal.SIGINT)
+
+    with parapet.open(folder, "a", progress=lambda done, total: time.sleep(0.01), durability="leave") as store:
+        array = store.create_array("a", shape=(1 << 22,), dtype="u1", chunks=(1 << 12,), shards=(1 << 13,))
+        thread = threading.Thread(target=interrupt)
+        thread.start()
+        request = array.start_write(numpy.ones(1 << 22, "u1"))
+        with pytest.raises(KeyboardInterrupt):
+            is_waiting.set()
+            request.wait()
+        thread.join()
+        assert request.is_waited_for and array.stored_boxes() == []
+        array.start_write(numpy.ones(10, "u1")).wait()
+        assert array[:10].sum() == 10
