@@ -93,7 +93,8 @@ class Checkpoint(Owner):
     def start(self, items: Mapping[str, CheckpointItem], copy: bool = False) -> Request:
         """[collective] Starts `put` and `commit`. With `copy`, the memory of the items may be used again at once.
 
-        `wait` of the request returns the number of the generation; if it raises, nothing of the generation remains.
+        `wait` of the request returns the number of the generation; what remains if it raises is as after `commit`. It
+        cannot be discarded any more: the end of `with` waits for it, also if the block fails.
         """
         preparation = _collective.Preparation(self._session.is_shared)
         prepared = preparation.do(_CItems, items)
