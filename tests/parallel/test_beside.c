@@ -56,9 +56,9 @@ static int visit_generation(void *context, int64_t generation, const char *path)
     return 0;
 }
 
-static parapet_status after_text(parapet_status status, char *text)
+static parapet_status after_text(parapet_status status, char **text)
 {
-    parapet_free(text);
+    parapet_free(*text);
     return status;
 }
 
@@ -84,7 +84,7 @@ static parapet_status store_close(bed *all)
 static parapet_status store_options_print(bed *all)
 {
     char *text = NULL;
-    return after_text(parapet_store_options_print(all->store, &text), text);
+    return after_text(parapet_store_options_print(all->store, &text), &text);
 }
 
 static parapet_status store_get_statistics(bed *all)
@@ -151,7 +151,7 @@ static parapet_status group_attribute_set(bed *all)
 static parapet_status group_attribute_get(bed *all)
 {
     char *json = NULL;
-    return after_text(parapet_group_attribute_get(all->group, NULL, &json), json);
+    return after_text(parapet_group_attribute_get(all->group, NULL, &json), &json);
 }
 
 /* ---- Arrays ---- */
@@ -212,7 +212,7 @@ static parapet_status array_list(bed *all)
 static parapet_status array_layout_print(bed *all)
 {
     char *text = NULL;
-    return after_text(parapet_array_layout_print(all->array, &text), text);
+    return after_text(parapet_array_layout_print(all->array, &text), &text);
 }
 
 static parapet_status array_write(bed *all)
@@ -339,7 +339,7 @@ static parapet_status array_attribute_set(bed *all)
 static parapet_status array_attribute_get(bed *all)
 {
     char *json = NULL;
-    return after_text(parapet_array_attribute_get(all->array, NULL, &json), json);
+    return after_text(parapet_array_attribute_get(all->array, NULL, &json), &json);
 }
 
 static parapet_status array_check(bed *all)
@@ -393,7 +393,7 @@ static parapet_status copy_request_plan_print(bed *all)
     parapet_copy_request wish = {
         .source = all->store, .source_path = "a", .target = all->other, .target_path = "p", .no_probe = 1};
     char *text = NULL;
-    return after_text(parapet_copy_request_plan_print(&wish, 0, &text, NULL), text);
+    return after_text(parapet_copy_request_plan_print(&wish, 0, &text, NULL), &text);
 }
 
 static parapet_status file_write(bed *all)
@@ -401,7 +401,7 @@ static parapet_status file_write(bed *all)
     char file[700], *left_out = NULL;
     parapet_file_request wish = {.source = all->store, .source_path = "a", .file = file, .overwrite = 1};
     (void)snprintf(file, sizeof file, "npy:%s.npy", all->folder);
-    return after_text(parapet_file_write(&wish, &left_out), left_out);
+    return after_text(parapet_file_write(&wish, &left_out), &left_out);
 }
 
 /* ---- Checkpoints ---- */
@@ -462,7 +462,7 @@ static parapet_status restore_get(bed *all)
 static parapet_status restore_attribute_get(bed *all)
 {
     char *json = NULL;
-    return after_text(parapet_restore_attribute_get(all->restore, NULL, &json), json);
+    return after_text(parapet_restore_attribute_get(all->restore, NULL, &json), &json);
 }
 
 static parapet_status restore_get_info(bed *all)
@@ -540,7 +540,7 @@ static parapet_status series_get_array_info(bed *all)
 static parapet_status print_series(bed *all)
 {
     char *text = NULL;
-    return after_text(parapet_series_print(all->series, &text), text);
+    return after_text(parapet_series_print(all->series, &text), &text);
 }
 
 static parapet_status series_print(bed *all)
