@@ -27,7 +27,7 @@ typedef struct alone_read {
     pp_transfer_context context;
     pp_transfer_array array;
     const pp_indices *indices; /* NULL: the parts of the array */
-    pp_lent lent;              /* the shard whose chunks are in several passes */
+    pp_pinned pinned;          /* the shard whose chunks are in several passes */
     pp_shard_range range;      /* of this pass */
     int64_t pick_count;        /* in it */
     pp_index_position rest;    /* where the list goes on behind it */
@@ -173,11 +173,11 @@ static parapet_status read_pass(alone_read *read)
     parapet_status status;
     limit_range(read);
     if (!ends_shard(read))
-        read->context.lent = &read->lent;
+        read->context.pinned = &read->pinned;
     status = read_range(read);
     if (ends_shard(read) || status != PARAPET_OK) {
-        pp_lent_clear(&read->lent);
-        read->context.lent = NULL;
+        pp_pinned_clear(&read->pinned);
+        read->context.pinned = NULL;
     }
     return status;
 }

@@ -9,7 +9,7 @@
 #include "transfer/cache.h"
 #include "transfer/delayed.h"
 #include "transfer/layout.h"
-#include "transfer/lent.h"
+#include "transfer/pinned.h"
 #include "transfer/request_cost.h"
 #include "zarr/manifest.h"
 
@@ -52,7 +52,7 @@ typedef struct pp_transfer_context {
     void *progress_context;
     pp_seal_lookup seal; /* NULL: the array is not sealed */
     void *seal_context;
-    pp_lent *lent;       /* stored shards that stay open when the transfer ends; NULL: none do */
+    pp_pinned *pinned;   /* stored shards that stay open when the transfer ends; NULL: none do */
     pp_divided *divided; /* new ones that do; NULL: none do */
 } pp_transfer_context;
 

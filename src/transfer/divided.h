@@ -1,8 +1,7 @@
 /* divided.h - new shards that a transfer of listed elements writes in several passes, some of their chunks at a time.
  *
  * Each is one new shard in the making (shard_build.h), which stays open from the first pass that has elements of it
- * to the last one. Several shards may be divided at once; those of a rank are few, since there are no more than
- * servers. */
+ * to the last one. All servers may divide a shard at once, each one of its own. */
 #ifndef PARAPET_TRANSFER_DIVIDED_H
 #define PARAPET_TRANSFER_DIVIDED_H
 

@@ -29,7 +29,7 @@ typedef struct listing {
     int64_t width;                 /* shards of the group before; 0: there was none */
     int64_t chunk_width;           /* that are tried, if shards are divided */
     bool is_divided;               /* passes have some chunks of the shards of a group */
-    pp_lent lent;                  /* then these stay open, */
+    pp_pinned pinned;              /* then these stay open, */
     pp_divided divided;            /* and so do those that are written */
     size_t least_bytes;            /* for everything but picks, their elements and shards that are divided */
     size_t used_bytes;             /* of the budget, before the first pass */
@@ -208,7 +208,7 @@ static parapet_status begin_divided(listing *self)
         status = pp_comm_agree_least(self->team->comm, "dividing", PARAPET_OK, &is_small);
     } while (status == PARAPET_OK && !is_small);
     self->is_divided = true;
-    self->context.lent = &self->lent;
+    self->context.pinned = &self->pinned;
     if (self->staged != NULL)
         self->context.divided = &self->divided;
     self->chunk_width = guess_chunks(self);
@@ -219,9 +219,9 @@ static parapet_status begin_divided(listing *self)
 static void end_divided(listing *self)
 {
     pp_divided_clear(&self->divided, &self->context);
-    pp_lent_clear(&self->lent);
+    pp_pinned_clear(&self->pinned);
     self->context.divided = NULL;
-    self->context.lent = NULL;
+    self->context.pinned = NULL;
     self->is_divided = false;
 }
 
@@ -315,7 +315,7 @@ static parapet_status stage(listing *self, const pp_picked *picked)
 
 static int64_t count_open(const listing *self)
 {
-    return self->staged != NULL ? self->divided.count : self->lent.count;
+    return self->staged != NULL ? self->divided.count : self->pinned.count;
 }
 
 /* A shard counts once, in however many passes it is divided. */

@@ -424,9 +424,10 @@ parapet_status pp_shard_check_delayed(const pp_transfer_context *context, int64_
 
 static parapet_status open_object(const pp_transfer_context *context, pp_shard *shard)
 {
-    shard->is_lent = context->lent != NULL;
-    return shard->is_lent ? pp_lent_open(context->lent, context->store, shard->number, shard->key, &shard->reader)
-                          : pp_store_open_object(context->store, shard->key, &shard->reader);
+    shard->is_pinned = context->pinned != NULL;
+    return shard->is_pinned
+               ? pp_pinned_open(context->pinned, context->store, shard->number, shard->key, &shard->reader)
+               : pp_store_open_object(context->store, shard->key, &shard->reader);
 }
 
 static parapet_status open_stored(const pp_transfer_context *context, pp_shard *shard)
@@ -482,7 +483,7 @@ parapet_status pp_shard_open(const pp_transfer_context *context, int64_t number,
 
 void pp_shard_close(pp_shard *shard)
 {
-    if (!shard->is_lent)
+    if (!shard->is_pinned)
         pp_reader_free(shard->reader);
     pp_free(shard->entries);
     pp_free(shard->checksums);

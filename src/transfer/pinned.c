@@ -1,8 +1,8 @@
-#include "transfer/lent.h"
+#include "transfer/pinned.h"
 
-static parapet_status add(pp_lent *lent, pp_store *store, int64_t number, const char *key)
+static parapet_status add(pp_pinned *pinned, pp_store *store, int64_t number, const char *key)
 {
-    pp_lent_shard *shard;
+    pp_pinned_shard *shard;
     parapet_status status = pp_allocate(&shard, sizeof *shard);
     if (status != PARAPET_OK)
         return status;
@@ -12,36 +12,36 @@ static parapet_status add(pp_lent *lent, pp_store *store, int64_t number, const 
         return status;
     }
     shard->number = number;
-    shard->next = lent->shards;
-    lent->shards = shard;
-    lent->count++;
+    shard->next = pinned->shards;
+    pinned->shards = shard;
+    pinned->count++;
     return PARAPET_OK;
 }
 
-static pp_lent_shard *find(const pp_lent *lent, int64_t number)
+static pp_pinned_shard *find(const pp_pinned *pinned, int64_t number)
 {
-    pp_lent_shard *shard = lent->shards;
+    pp_pinned_shard *shard = pinned->shards;
     while (shard != NULL && shard->number != number)
         shard = shard->next;
     return shard;
 }
 
-parapet_status pp_lent_open(pp_lent *lent, pp_store *store, int64_t number, const char *key, pp_reader **reader)
+parapet_status pp_pinned_open(pp_pinned *pinned, pp_store *store, int64_t number, const char *key, pp_reader **reader)
 {
     parapet_status status;
-    if (find(lent, number) == NULL && (status = add(lent, store, number, key)) != PARAPET_OK)
+    if (find(pinned, number) == NULL && (status = add(pinned, store, number, key)) != PARAPET_OK)
         return status;
-    *reader = find(lent, number)->reader;
+    *reader = find(pinned, number)->reader;
     return *reader != NULL ? PARAPET_OK : pp_fail(PARAPET_ERR_NOT_FOUND, "%s does not exist", key);
 }
 
-void pp_lent_clear(pp_lent *lent)
+void pp_pinned_clear(pp_pinned *pinned)
 {
-    pp_lent_shard *shard = lent->shards, *next;
+    pp_pinned_shard *shard = pinned->shards, *next;
     for (; shard != NULL; shard = next) {
         next = shard->next;
         pp_reader_free(shard->reader);
         pp_free(shard);
     }
-    *lent = (pp_lent){0};
+    *pinned = (pp_pinned){0};
 }
