@@ -58,13 +58,6 @@ bool pp_comm_is_overdue(const pp_comm *comm, double since)
     return comm->deadline_seconds > 0 && pp_clock_seconds() - since > comm->deadline_seconds;
 }
 
-parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase)
-{
-    comm->is_lost = true;
-    return pp_fail(PARAPET_ERR_TIMEOUT, "rank %d did not answer while %s (%s) within %g s (deadline_seconds)", rank,
-                   phase, comm->call.words, comm->deadline_seconds);
-}
-
 void pp_comm_strand(pp_comm *comm, pp_stranded *memory)
 {
     memory->before = comm->stranded;
@@ -91,7 +84,8 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
                           .failed_rank = -1,
                           .differing_rank = -1,
                           .call_rank = comm->rank,
-                          .is_late = comm->is_late || mine == PARAPET_ERR_TIMEOUT};
+                          .is_late = comm->is_late || mine == PARAPET_ERR_TIMEOUT,
+                          .missing_rank = -1};
     pp_call_add_text(&call, "phase", phase);
     verdict.digest = call.digest;
     if (phase != NULL)
@@ -146,7 +140,7 @@ static parapet_status refuse_finalized(pp_comm *comm)
 /* [collective] An agreement in which at most one rank has something to tell; all know it then. */
 static const char *tell(pp_comm *comm, const char *sentence)
 {
-    pp_verdict verdict = {.failed_rank = -1, .differing_rank = -1, .call_rank = comm->rank};
+    pp_verdict verdict = {.failed_rank = -1, .differing_rank = -1, .call_rank = comm->rank, .missing_rank = -1};
     pp_wait wait = {0};
     (void)snprintf(verdict.call, sizeof verdict.call, "comparing arguments");
     if (sentence != NULL) {
@@ -226,6 +220,17 @@ void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine)
         join(comm, phase, mine, &(news){0});
     else
         comm->endpoint.verdict.status = (int32_t)mine;
+}
+
+void pp_comm_join_without(pp_comm *comm, int missing, const char *phase, double since)
+{
+    parapet_status status =
+        pp_fail(PARAPET_ERR_TIMEOUT, "rank %d did not answer in %s (%s) within %g s (deadline_seconds)", missing,
+                comm->call.words, phase, comm->deadline_seconds);
+    pp_comm_join(comm, phase, status);
+    comm->endpoint.verdict.missing_rank = missing;
+    comm->endpoint.verdict.missed_by = comm->rank;
+    comm->joined_at = since;
 }
 
 bool pp_comm_is_agreed(pp_comm *comm, parapet_status *status)

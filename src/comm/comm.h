@@ -41,9 +41,6 @@ bool pp_comm_is_lost(const pp_comm *comm);
 /* Whether the deadline has passed since that time of pp_clock_seconds. */
 bool pp_comm_is_overdue(const pp_comm *comm, double since);
 
-/* A rank does not answer: from now on the communicator is lost. Returns PARAPET_ERR_TIMEOUT. */
-parapet_status pp_comm_lose(pp_comm *comm, int rank, const char *phase);
-
 /* Memory of a transfer or an exchange that was given up. Messages that are under way may still read and write it, so
  * it is not given back while the process lives; and by this it can be found. */
 typedef struct pp_stranded {
@@ -119,6 +116,9 @@ parapet_status pp_comm_agree(pp_comm *comm, const char *phase, parapet_status mi
 /* The same as pp_comm_agree, without waiting: join, then ask until it is complete. In the meantime the rank takes
  * part in what the others still do. A transfer ends this way. */
 void pp_comm_join(pp_comm *comm, const char *phase, parapet_status mine);
+/* Joins with the news that a rank has not answered since that time of pp_clock_seconds, which counts as that of
+ * joining: who waits longest is not made to wait another deadline. */
+void pp_comm_join_without(pp_comm *comm, int missing, const char *phase, double since);
 bool pp_comm_is_agreed(pp_comm *comm, parapet_status *status);
 
 /* [local] Something has failed here: the others need not finish what ends with the next agreement. */

@@ -42,6 +42,17 @@ parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_
     return pp_allocate_array(&endpoint->requests, request_capacity, sizeof endpoint->requests[0]);
 }
 
+/* Whether the other failure is the one to tell: that of the lowest rank. Of several ranks that were not answered, one
+ * that knows by whom; and whoever misses another rank is not missing itself. */
+static bool is_better(const pp_verdict *other, const pp_verdict *known)
+{
+    if (other->failed_rank < 0 || known->failed_rank < 0)
+        return other->failed_rank >= 0;
+    if (other->failed_rank != known->failed_rank)
+        return other->failed_rank < known->failed_rank;
+    return other->missing_rank >= 0 && (known->missing_rank < 0 || known->missing_rank == other->missed_by);
+}
+
 /* Keeps the lowest failing rank, the lowest rank whose call differs, the smallest value, the common bits and whether
  * somebody is late. */
 static void merge(pp_verdict *into, const pp_verdict *from)
@@ -51,8 +62,10 @@ static void merge(pp_verdict *into, const pp_verdict *from)
         into->least = from->least;
     into->common &= from->common;
     into->is_late |= from->is_late;
-    if (from->failed_rank >= 0 && (into->failed_rank < 0 || from->failed_rank < into->failed_rank)) {
+    if (is_better(from, into)) {
         into->failed_rank = from->failed_rank;
+        into->missing_rank = from->missing_rank;
+        into->missed_by = from->missed_by;
         into->status = from->status;
         memcpy(into->sentence, from->sentence, sizeof into->sentence);
     }
@@ -278,14 +291,15 @@ int pp_endpoint_height(const pp_endpoint *endpoint, int rank)
 
 void pp_endpoint_give_up(pp_endpoint *endpoint, parapet_status status, const char *sentence)
 {
+    pp_verdict *verdict = &endpoint->verdict;
     bool is_below = !has_all_reports(endpoint);
     int i;
-    endpoint->verdict.is_late = true;
-    if (endpoint->verdict.failed_rank < 0 || endpoint->verdict.failed_rank == PP_RANK_UNKNOWN) {
-        endpoint->verdict.failed_rank = endpoint->wire->rank;
-        endpoint->verdict.status = (int32_t)status;
-        memset(endpoint->verdict.sentence, 0, sizeof endpoint->verdict.sentence);
-        strncpy(endpoint->verdict.sentence, sentence, sizeof endpoint->verdict.sentence - 1);
+    verdict->is_late = true;
+    if (verdict->failed_rank < 0 || (verdict->failed_rank == PP_RANK_UNKNOWN && verdict->missing_rank < 0)) {
+        verdict->failed_rank = endpoint->wire->rank;
+        verdict->status = (int32_t)status;
+        memset(verdict->sentence, 0, sizeof verdict->sentence);
+        strncpy(verdict->sentence, sentence, sizeof verdict->sentence - 1);
     }
     for (i = 1; i <= PP_TREE_WIDTH; i++)
         endpoint->neighbours[i].has_reported = true;

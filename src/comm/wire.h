@@ -12,7 +12,7 @@
 #define PP_REQUEST_WORDS 72
 #define PP_TAKING_WORDS 3 /* of a message of taking.h */
 
-/* As the failing rank: somebody did not arrive. A rank that knows who takes precedence over it. */
+/* As the failing rank: somebody did not arrive or answer. Any other failure takes precedence over it. */
 #define PP_RANK_UNKNOWN INT32_MAX
 
 typedef enum pp_control_kind {
@@ -39,6 +39,8 @@ typedef struct pp_verdict {
     int32_t differing_rank; /* -1: all calls are equal */
     int32_t call_rank;      /* whose call and digest these are */
     int32_t is_late;        /* somebody was not waited for any longer, whatever else has failed */
+    int32_t missing_rank;   /* who did not answer whom: -1, or why failed_rank is PP_RANK_UNKNOWN */
+    int32_t missed_by;
     char call[96];
     char differing_call[96];
     char sentence[PP_MESSAGE_BYTES];

@@ -207,14 +207,21 @@ static void stop_line(driver *self)
     (void)pp_pipeline_finish(self->line);
 }
 
-static parapet_status give_up(driver *self, bool *is_abandoned)
+/* All ranks are told who it is. What this one still has to answer does not need its line. */
+static parapet_status give_up(driver *self, double since)
 {
     bool is_pulling = !pp_pull_is_idle(self->drive->pull);
-    int rank = is_pulling ? pp_pull_waits_for(self->drive->pull) : pp_taking_waits_for(self->drive->taking);
+    int missing = is_pulling ? pp_pull_waits_for(self->drive->pull) : pp_taking_waits_for(self->drive->taking);
+    parapet_status agreed;
+    pp_wait wait = {0};
     if (self->line != NULL)
         stop_line(self);
-    *is_abandoned = true;
-    return pp_comm_lose(self->comm, rank, self->drive->phase);
+    pp_pull_abort(self->drive->pull);
+    pp_comm_join_without(self->comm, missing, self->drive->phase, since);
+    while (!pp_comm_is_agreed(self->comm, &agreed))
+        if (!progress(self->drive))
+            pp_wait_briefly(&wait);
+    return agreed;
 }
 
 /* Messages may need memory for longer than the agreement takes. */
@@ -239,9 +246,11 @@ parapet_status pp_drive_run(const pp_drive *drive, bool *is_abandoned)
             break;
         if (is_any) {
             pp_wait_reset(&wait);
-            last = pp_clock_seconds();
+            if (!self.is_aborted) /* who gives up tells all, and nobody is to wait a deadline longer for that */
+                last = pp_clock_seconds();
         } else if (is_overdue(&self, last)) {
-            agreed = give_up(&self, is_abandoned);
+            agreed = give_up(&self, last);
+            *is_abandoned = true;
             break;
         } else {
             rest(&self, &wait);

@@ -1,7 +1,8 @@
 /* With deadline_seconds a rank that does not come is reported by the others, with its number and what they were
  * doing; that store then accepts nothing but close, and everything else goes on.
  *
- * parallel_deadline [full]     each strategy in one of three situations; full: in all of them, and more */
+ * parallel_deadline [full]     each strategy in one of three situations; full: in all of them, and more
+ * parallel_deadline instants   rank 1 stands still at many instants of a write, with each strategy */
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
@@ -28,10 +29,11 @@
 #define ANSWER_SECONDS (2 * DEADLINE_SECONDS + BUSY_SECONDS)
 #define ABSENT_SECONDS (ANSWER_SECONDS + 0.5)
 /* A rank that stops while claims are exchanged is missed there first, and then in the agreement. */
-#define STALLED_ANSWER_SECONDS (3 * DEADLINE_SECONDS + BUSY_SECONDS)
+#define STALLED_ANSWER_SECONDS (3.2 * DEADLINE_SECONDS + BUSY_SECONDS)
 #define STALLED_SECONDS (STALLED_ANSWER_SECONDS + 0.5)
 /* Of the rank that is late, but not too late. */
 enum { LATE_SECONDS = 3, LATE_DEADLINE_SECONDS = 2 * LATE_SECONDS };
+enum { INSTANTS = 16 };
 static launch run;
 
 typedef struct opened {
@@ -187,8 +189,9 @@ static void stall_after(double seconds)
     (void)timer_settime(timer, 0, &when, NULL);
 }
 
-/* One rank stands still in the middle of whatever it is doing. Those that wait for it do not come either, and of
- * several that are missing the first is named: that is known to be the right one only if it is rank 1. */
+/* One rank stands still in the middle of whatever it is doing. Those that wait for it do not come either; it is known
+ * to be named only if it is rank 1, the first that others miss: some wait for messages that nobody in particular has
+ * to send. */
 static void test_stalled(int stalled, double after, const strategy *with)
 {
     double start = 0;
@@ -309,11 +312,23 @@ static void test_all_situations(const strategy *with)
         test_situation(i, i % run.ranks, 0.01 + 0.0007 * i, with);
 }
 
+static int test_instants(void)
+{
+    const strategy *with;
+    int i;
+    for (with = strategy_next(NULL); with != NULL; with = strategy_next(with))
+        for (i = 0; i < INSTANTS; i++)
+            test_stalled(1, 0.01 + 0.00023 * i, with);
+    return launch_finish(&run);
+}
+
 int main(int argc, char **argv)
 {
     const strategy *with;
     bool is_full;
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
+    if (argc > 1 && strcmp(argv[1], "instants") == 0)
+        return test_instants();
     is_full = argc > 1 && strcmp(argv[1], "full") == 0;
     test_late(run.ranks - 1);
     test_missed_exchange(run.ranks - 1);

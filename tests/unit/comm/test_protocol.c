@@ -823,9 +823,63 @@ static void test_station__whoever_was_late_below_is_known_above(void **state)
     assert_true(pair[0].verdict.is_late);
 }
 
+static pp_verdict missed(int by, int missing)
+{
+    pp_verdict verdict = {.failed_rank = PP_RANK_UNKNOWN,
+                          .differing_rank = -1,
+                          .status = PARAPET_ERR_TIMEOUT,
+                          .is_late = true,
+                          .missing_rank = missing,
+                          .missed_by = by};
+    (void)snprintf(verdict.sentence, sizeof verdict.sentence, "rank %d did not answer", missing);
+    return verdict;
+}
+
+static void check_missing(pp_verdict below, pp_verdict above, const char *sentence)
+{
+    start_pair();
+    pp_endpoint_join(&pair[1], &below);
+    assert_false(pp_endpoint_is_agreed(&pair[1]));
+    pp_endpoint_join(&pair[0], &above);
+    move_all();
+    (void)pp_endpoint_progress(&pair[0]);
+    assert_true(pp_endpoint_is_agreed(&pair[0]));
+    assert_string_equal(pair[0].verdict.sentence, sentence);
+    assert_true(pair[0].verdict.is_late);
+}
+
+/* Of several ranks that waited for one another, the one is named that waited for nobody. */
+static void test_station__the_end_of_a_chain_of_waiting_ranks_is_named(void **state)
+{
+    pp_verdict other = {.failed_rank = 1, .differing_rank = -1, .status = PARAPET_ERR_IO, .sentence = "no space"};
+    (void)state;
+    check_missing(missed(1, 2), missed(0, 1), "rank 2 did not answer");
+    check_missing(missed(1, 0), missed(0, 2), "rank 2 did not answer");
+    check_missing(missed(1, 2), missed(0, -1), "rank 2 did not answer"); /* who gave up an exchange knows nobody */
+    check_missing(missed(1, -1), missed(0, 2), "rank 2 did not answer");
+    check_missing(other, missed(0, 1), "no space");
+}
+
+/* What somebody knows who waited for data is not replaced by whom an agreement waits for. */
+static void test_station__who_was_missed_is_known_better_than_who_did_not_arrive(void **state)
+{
+    pp_verdict known = missed(0, 3), unknown = missed(0, -1);
+    (void)state;
+    start_pair();
+    pp_endpoint_join(&pair[0], &known);
+    pp_endpoint_give_up(&pair[0], PARAPET_ERR_TIMEOUT, "rank 1 did not arrive");
+    assert_string_equal(pair[0].verdict.sentence, "rank 3 did not answer");
+    start_pair();
+    pp_endpoint_join(&pair[0], &unknown);
+    pp_endpoint_give_up(&pair[0], PARAPET_ERR_TIMEOUT, "rank 1 did not arrive");
+    assert_string_equal(pair[0].verdict.sentence, "rank 1 did not arrive");
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_station__the_end_of_a_chain_of_waiting_ranks_is_named),
+        cmocka_unit_test(test_station__who_was_missed_is_known_better_than_who_did_not_arrive),
         cmocka_unit_test(test_station__whoever_is_late_is_told_beside_another_failure),
         cmocka_unit_test(test_station__whoever_was_late_below_is_known_above),
         cmocka_unit_test(test_station__an_abort_is_not_sent_after_its_round),
