@@ -160,7 +160,8 @@ typedef struct pp_copy_task {
     char *staging;    /* "<path>/__parapet/tmp", where temporary objects are looked for after a crash */
     pp_rechunk_plan *plan;
     pp_copy_inputs inputs;            /* from which the plan was made */
-    pp_copy_finished *tree;           /* NULL: one array alone */
+    bool is_in_tree;                  /* it is one of a hierarchy */
+    pp_copy_finished *tree;           /* what is known of that: NULL of one array alone, and while it is planned */
     pp_ranges stored;                 /* shards of the source, if it is sparse */
     bool is_opaque;                   /* it is copied as it is stored (objects.c), and its plan has no passes */
     pp_text stored_document;          /* rank 0: of an opaque array, as it is stored */

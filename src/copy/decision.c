@@ -4,6 +4,9 @@
 #include "array/node.h"
 #include "array/store.h"
 #include "copy/copy.h"
+#include "rechunk/print.h"
+
+#define MEASURED_LEAST_BYTES (INT64_C(128) << 20) /* of an array in a hierarchy */
 
 static parapet_status refuse_sparse(const pp_copy_task *task, const char *what)
 {
@@ -183,10 +186,16 @@ static parapet_status share_decision(pp_copy_task *task, parapet_status status)
     return status;
 }
 
+/* Measuring takes as long as copying such an array, and a hierarchy may have thousands of them. */
+static bool is_one_of_many_small(const pp_copy_task *task)
+{
+    return task->is_in_tree && pp_rechunk_plan_array_bytes(task->plan) < MEASURED_LEAST_BYTES;
+}
+
 /* [collective] With the machine measured, unless it shall not be. */
 static parapet_status plan_measured(pp_copy_task *task)
 {
-    if (task->request->no_probe || task->is_opaque)
+    if (task->request->no_probe || task->is_opaque || is_one_of_many_small(task))
         return PARAPET_OK;
     return pp_comm_agree(pp_copy_task_comm(task), "planning", plan_copy(task, true));
 }

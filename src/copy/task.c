@@ -92,6 +92,7 @@ parapet_status pp_copy_task_open(pp_copy_task *task, const char *source_path, co
     task->source_store = request->source;
     task->target_store = request->target;
     task->temporary_store = request->temporary != NULL ? request->temporary : request->target;
+    task->is_in_tree = is_in_tree;
     if ((status = parapet_array_open(&task->source, request->source, source_path)) != PARAPET_OK)
         return status;
     task->is_opaque = pp_copy_objects_suit(task);

@@ -142,11 +142,36 @@ static void test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing(void 
     stored_close(&store);
 }
 
+/* Requests of a copy, with the machine measured before or not. */
+static int64_t count_reads(const char *source_path, int no_probe)
+{
+    parapet_statistics before, after;
+    parapet_copy_request request = {.source_path = source_path, .target_path = "copy", .no_probe = no_probe};
+    parapet_store *store;
+    stored_open(&store, NULL);
+    create_source(store, "group/a", NULL);
+    create_source(store, "group/b", NULL);
+    request.source = request.target = store;
+    assert_ok(parapet_store_get_statistics(store, &before));
+    assert_ok(parapet_copy(&request, NULL));
+    assert_ok(parapet_store_get_statistics(store, &after));
+    stored_close(&store);
+    return after.read_requests - before.read_requests;
+}
+
+static void test_copy__small_arrays_of_a_hierarchy_are_not_measured_with(void **state)
+{
+    (void)state;
+    assert_true(count_reads("group/a", 0) > count_reads("group/a", 1));
+    assert_int_equal(count_reads("group", 0), count_reads("group", 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy__needs_source_target_and_paths),
         cmocka_unit_test(test_copy__is_read_again_and_compared),
+        cmocka_unit_test(test_copy__small_arrays_of_a_hierarchy_are_not_measured_with),
         cmocka_unit_test(test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
