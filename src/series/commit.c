@@ -67,8 +67,8 @@ parapet_status pp_series_announce(parapet_series *series, int64_t steps, bool is
 {
     announcement told = {.steps = steps};
     parapet_status status;
-    told.is_uncertain = is_row && !series->is_uncertain &&
-                        (series->is_in_doubt || pp_series_row_start(series) < series->steps_committed);
+    told.is_uncertain = series->is_in_doubt ||
+                        (is_row && !series->is_uncertain && pp_series_row_start(series) < series->steps_committed);
     status = pp_series_rank0_do(series, "announcing", announce, &told);
     if (told.is_uncertain)
         series->is_uncertain = status == PARAPET_OK;

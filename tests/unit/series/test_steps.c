@@ -790,10 +790,84 @@ static void test_series__goes_on_after_a_failure_that_passes(void **state)
     }
 }
 
+/* ---- A commit that fails when it is visible already, and a crash while the step is tried once more ---- */
+
+enum { OTHER = 40 }; /* a step whose values the second try has */
+
+static int64_t first_of(parapet_store *store, const char *name, int ndim)
+{
+    static const int64_t start[3] = {0, 0, 0}, count[3] = {1, 1, 1};
+    parapet_array *array = NULL;
+    int32_t found = -1;
+    assert_ok(parapet_array_open(&array, store, name));
+    assert_ok(
+        parapet_array_read(array, &(parapet_part){.ndim = ndim, .start = start, .count = count, .data = &found}, 1));
+    assert_ok(parapet_array_close(&array));
+    return found;
+}
+
+/* One step, if there is one, of the first try or of the second, in all arrays. */
+static void check_one_try(bed *work, const subject *of, long at, long then)
+{
+    parapet_store_options options = options_of(of);
+    parapet_store *store;
+    parapet_series *series;
+    int64_t steps;
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, work->inner, PARAPET_CREATE, &options));
+    assert_ok(parapet_series_open(&series, store, "s"));
+    if ((steps = info_of(series).steps_committed) > 0) {
+        int64_t of_try = first_of(store, "s/u", 3) == value_of(0, 0, 0) ? 0 : OTHER;
+        if (steps != 1 || first_of(store, "s/u", 3) != value_of(of_try, 0, 0) ||
+            first_of(store, "s/profile", 2) != value_of(of_try, 0, 50) ||
+            first_of(store, "s/energy", 1) != value_of(of_try, 77, 77))
+            fail_msg("operations %ld and %ld: a step of two tries", at, then);
+    }
+    assert_ok(parapet_series_close(&series));
+    assert_ok(parapet_store_close(&store));
+}
+
+/* false: there are no more such operations, of the second try or of the first. */
+static bool try_twice(const subject *of, long at, long then, bool *is_first_over)
+{
+    parapet_store_options options = options_of(of);
+    bed work = {.plan = {.fail_at = -1}};
+    parapet_series *series = NULL;
+    bool is_reached = false;
+    assert_ok(pp_store_memory_build(&work.inner, NULL));
+    assert_ok(pp_store_faulty_build(&work.faulty, work.inner, &work.plan));
+    assert_ok(pp_store_open_over(&work.store, MPI_COMM_NULL, work.faulty, PARAPET_CREATE, &options));
+    assert_ok(create(&series, work.store, "s", of));
+    work.plan = (pp_fault_plan){.fail_at = at, .fail_after = true};
+    *is_first_over = append(series, 0) == PARAPET_OK && work.plan.failures == 0;
+    if (info_of(series).steps == 0) {
+        work.plan = (pp_fault_plan){.fail_at = then, .fail_forever = true};
+        is_reached = append(series, OTHER) != PARAPET_OK;
+    }
+    (void)parapet_series_close(&series);
+    assert_ok(parapet_store_close(&work.store));
+    check_one_try(&work, of, at, then);
+    pp_store_free(work.faulty);
+    pp_store_free(work.inner);
+    return is_reached;
+}
+
+static void test_series__a_step_that_is_tried_again_is_of_one_try_after_a_crash(void **state)
+{
+    static const subject of = {1, 1, false};
+    bool is_over = false;
+    long at, then, tries = 0;
+    (void)state;
+    for (at = 0; !is_over; at++)
+        for (then = 0; try_twice(&of, at, then, &is_over); then += is_full ? 1 : 5)
+            tries++;
+    assert_true(tries > 100);
+}
+
 /* full: a crash at every operation. */
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_series__a_step_that_is_tried_again_is_of_one_try_after_a_crash),
         cmocka_unit_test(test_series__steps_are_committed_with_full_rows_and_each_shard_is_written_once),
         cmocka_unit_test(test_series__a_row_that_was_flushed_is_written_again_without_reading),
         cmocka_unit_test(test_series__goes_on_in_mid_row_after_it_was_closed),
