@@ -4,6 +4,14 @@
 
 #define WINDOW_BYTES ((size_t)1 << 20)
 
+/* What the window holds, whether it is in the array or not. */
+static size_t window_bytes(const pp_window *window, const pp_tiling *tiling)
+{
+    int64_t elements =
+        window->band_count > 0 ? window->band_count : window->chunk_count * pp_grid_cell_elements(&tiling->chunks);
+    return (size_t)elements * tiling->element_bytes;
+}
+
 void pp_pieces_init(pp_pieces *pieces, const pp_claim_set *plan, const pp_worklist *list, const pp_window *window,
                     size_t first, size_t end, size_t fragment_bytes)
 {
@@ -13,7 +21,7 @@ void pp_pieces_init(pp_pieces *pieces, const pp_claim_set *plan, const pp_workli
         .window = window,
         .first = first,
         .end = end,
-        .fragment_bytes = fragment_bytes,
+        .fragment_bytes = pp_min_size(fragment_bytes, window_bytes(window, plan->targets[window->target].tiling)),
         .work = first,
     };
 }
@@ -113,6 +121,14 @@ bool pp_pieces_next_in_fragment(pp_pieces *pieces, pp_piece *piece)
         return false;
     pieces->fragment_left -= piece_bytes(pieces, piece);
     return true;
+}
+
+void pp_pieces_skip(pp_pieces *pieces, int64_t fragments)
+{
+    pp_piece piece;
+    for (; fragments > 0 && pp_pieces_begin_fragment(pieces) > 0; fragments--)
+        while (pp_pieces_next_in_fragment(pieces, &piece))
+            continue;
 }
 
 void pp_pieces_count(const pp_pieces *pieces, int64_t *fragments, int64_t *bytes)

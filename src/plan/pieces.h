@@ -3,7 +3,8 @@
  *
  * Pure. Depends on base and geometry. A window is a few chunks of one shard. Its pieces are what each chunk, in the
  * order of the window, has in common with each claim, in the order of parts. A piece larger than a message is divided
- * into slices along its slowest dimensions. Consecutive slices share a message, a fragment, as long as they fit. */
+ * into slices along its slowest dimensions. Consecutive slices share a message, a fragment, as long as they fit. No
+ * message is larger than the window, though a rank may want elements of it more than once. */
 #ifndef PARAPET_PLAN_PIECES_H
 #define PARAPET_PLAN_PIECES_H
 
@@ -56,6 +57,9 @@ size_t pp_pieces_begin_fragment(pp_pieces *pieces);
 
 /* The next slice of the fragment that was begun; false: it is complete. */
 bool pp_pieces_next_in_fragment(pp_pieces *pieces, pp_piece *piece);
+
+/* Passes over so many fragments that have not begun, or over all. */
+void pp_pieces_skip(pp_pieces *pieces, int64_t fragments);
 
 /* Counts the data messages, and their bytes, of all fragments that have not begun. */
 void pp_pieces_count(const pp_pieces *pieces, int64_t *fragments, int64_t *bytes);

@@ -4,26 +4,38 @@
 
 #include "transfer/move.h"
 
-enum { WORD_TARGET_AND_COUNT, WORD_SHARD, WORD_NEWS, WORD_BAND_FIRST, WORD_BAND_COUNT, WORD_CHUNKS };
+enum {
+    WORD_TARGET_AND_COUNT,
+    WORD_SHARD,
+    WORD_NEWS,
+    WORD_BAND_FIRST,
+    WORD_BAND_COUNT,
+    WORD_LOAD_FIRST,
+    WORD_LOAD_COUNT,
+    WORD_CHUNKS
+};
 _Static_assert(WORD_CHUNKS + PP_WINDOW_CHUNKS <= PP_REQUEST_WORDS, "a window fits a request");
 
-void pp_window_write(const pp_window *window, pp_window_news news, int64_t *words)
+void pp_window_write(const pp_window *window, pp_window_news news, const pp_window_load *load, int64_t *words)
 {
     words[WORD_TARGET_AND_COUNT] = ((int64_t)window->target << 32) | window->chunk_count;
     words[WORD_SHARD] = window->shard;
     words[WORD_NEWS] = news;
     words[WORD_BAND_FIRST] = window->band_first;
     words[WORD_BAND_COUNT] = window->band_count;
+    words[WORD_LOAD_FIRST] = load->first;
+    words[WORD_LOAD_COUNT] = load->count;
     memcpy(words + WORD_CHUNKS, window->chunks, (size_t)window->chunk_count * sizeof words[0]);
 }
 
-pp_window_news pp_window_read(pp_window *window, const int64_t *words)
+pp_window_news pp_window_read(pp_window *window, pp_window_load *load, const int64_t *words)
 {
     window->target = (int32_t)(words[WORD_TARGET_AND_COUNT] >> 32);
     window->chunk_count = (int32_t)(words[WORD_TARGET_AND_COUNT] & INT32_MAX);
     window->shard = words[WORD_SHARD];
     window->band_first = words[WORD_BAND_FIRST];
     window->band_count = words[WORD_BAND_COUNT];
+    *load = (pp_window_load){.first = words[WORD_LOAD_FIRST], .count = words[WORD_LOAD_COUNT]};
     memcpy(window->chunks, words + WORD_CHUNKS, (size_t)window->chunk_count * sizeof words[0]);
     return (pp_window_news)words[WORD_NEWS];
 }
@@ -78,17 +90,27 @@ static bool begin(void *context, int number, const pp_pull_request *request)
     pp_client *client = context;
     pp_client_answer *answer = &client->answers[number];
     const pp_view *own = &client->session->own;
-    pp_window_news news = pp_window_read(&answer->window, request->words);
+    pp_window_load load;
+    pp_window_news news = pp_window_read(&answer->window, &load, request->words);
     size_t first = 0, end = 0;
     (void)pp_worklist_find(&own->list, answer->window.target, answer->window.shard, &first, &end);
     pp_pieces_init(&answer->pieces, &own->plan, &own->list, &answer->window, first, end, client->fragment_bytes);
-    if (news == PP_WINDOW_DATA)
+    answer->left = load.count;
+    if (news == PP_WINDOW_DATA) {
+        pp_pieces_skip(&answer->pieces, load.first);
         return true;
+    }
     if (news == PP_WINDOW_FILL_SHARD)
         fill_shard(client, answer, first, end);
     else
         fill_chunks(client, answer);
     return false;
+}
+
+/* Begins the next fragment of the load and returns its bytes; 0: no more. */
+static size_t begin_fragment(pp_client_answer *answer)
+{
+    return answer->left-- > 0 ? pp_pieces_begin_fragment(&answer->pieces) : 0;
 }
 
 /* Whether the fragment that was begun is one run of this rank's memory: then it needs no buffer. */
@@ -123,7 +145,7 @@ static bool pack(void *context, int number, void *buffer, pp_fragment *fragment)
     pp_client *client = context;
     pp_client_answer *answer = &client->answers[number];
     bool is_run;
-    fragment->bytes = pp_pieces_begin_fragment(&answer->pieces);
+    fragment->bytes = begin_fragment(answer);
     if (fragment->bytes == 0)
         return false;
     fragment->data = buffer;
@@ -138,7 +160,7 @@ static bool place(void *context, int number, void *buffer, pp_fragment *fragment
 {
     pp_client *client = context;
     pp_client_answer *answer = &client->answers[number];
-    fragment->bytes = pp_pieces_begin_fragment(&answer->pieces);
+    fragment->bytes = begin_fragment(answer);
     if (fragment->bytes == 0)
         return false;
     answer->arriving = answer->pieces;

@@ -13,12 +13,18 @@ typedef enum pp_window_news {
     PP_WINDOW_FILL_SHARD = 2 /* the whole shard is not stored */
 } pp_window_news;
 
-void pp_window_write(const pp_window *window, pp_window_news news, int64_t *words);
-pp_window_news pp_window_read(pp_window *window, const int64_t *words);
+/* Which messages of data it is about, of those that the window has for the rank. */
+typedef struct pp_window_load {
+    int64_t first, count;
+} pp_window_load;
+
+void pp_window_write(const pp_window *window, pp_window_news news, const pp_window_load *load, int64_t *words);
+pp_window_news pp_window_read(pp_window *window, pp_window_load *load, const int64_t *words);
 
 typedef struct pp_client_answer {
     pp_window window;
     pp_pieces pieces;
+    int64_t left;       /* fragments of the load that have not begun */
     pp_pieces arriving; /* the fragment in transit, before its first piece */
     void *arriving_data;
     bool is_arriving_packed;

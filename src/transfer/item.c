@@ -4,6 +4,7 @@
 
 pp_delivery_case pp_transfer_delivery_case(const pp_transfer *transfer, const pp_transfer_item *item)
 {
+    bool reads = transfer->operations->direction == PP_READING;
     return (pp_delivery_case){
         .session = transfer->session,
         .window = &item->window,
@@ -12,6 +13,8 @@ pp_delivery_case pp_transfer_delivery_case(const pp_transfer *transfer, const pp
         .tag = item->slot,
         .direction = transfer->operations->direction,
         .news = item->news,
+        .staged_bytes = reads ? transfer->memory.staged_bytes : SIZE_MAX, /* what is written is claimed once */
+        .list_bytes = reads ? transfer->memory.staging_bytes - transfer->memory.staged_bytes : SIZE_MAX,
     };
 }
 
@@ -38,6 +41,15 @@ static bool move_direct(const pp_transfer *transfer, pp_chunk_move *move, size_t
     return true;
 }
 
+/* Whether a piece is part of a message, of this load or of a later one. */
+static bool goes_by_message(const pp_transfer *transfer, const pp_deliveries *deliveries, size_t record)
+{
+    int rank = transfer->view->list.work[record].rank;
+    if (deliveries->has_more && record >= deliveries->next)
+        return !atomic_load(&pp_peers_find(&transfer->session->peers, rank)->is_direct);
+    return pp_deliveries_has(deliveries, rank);
+}
+
 /* A piece that needs no message, or is part of one: those are moved together. */
 static bool move_piece(const pp_transfer *transfer, pp_chunk_move *move, size_t record, const pp_move *piece)
 {
@@ -46,7 +58,7 @@ static bool move_piece(const pp_transfer *transfer, pp_chunk_move *move, size_t 
         pp_move_own(piece, transfer->operations->direction);
         return true;
     }
-    return pp_deliveries_has(&move->item->deliveries, rank) || move_direct(transfer, move, record, piece);
+    return goes_by_message(transfer, &move->item->deliveries, record) || move_direct(transfer, move, record, piece);
 }
 
 static void move_picks(const pp_transfer *transfer, pp_chunk_move *move)

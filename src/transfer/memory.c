@@ -80,12 +80,17 @@ static size_t leave_some(const pp_memory_case *memory, size_t windows)
     return memory->takes ? pp_max_size(windows, (size_t)memory->threads + 1) : windows;
 }
 
+/* Buffers are whole pages: what is planned for one must be, too. */
+static size_t whole_pages(size_t bytes)
+{
+    return bytes - bytes % PP_PAGE_BYTES;
+}
+
 static size_t sieve_of(const pp_memory_case *memory)
 {
     if (!memory->has_remote || !memory->uses_direct)
         return 0;
-    return pp_min_size(SIEVE_BYTES, memory->available_bytes / 6 / (size_t)memory->threads) &
-           ~((size_t)PP_PAGE_BYTES - 1);
+    return whole_pages(pp_min_size(SIEVE_BYTES, memory->available_bytes / 6 / (size_t)memory->threads));
 }
 
 static int ndim_most(const pp_layout *const *layouts, int count)
@@ -258,15 +263,21 @@ static size_t read_scratch(const pp_layout *layout)
     return reads_bands(layout) ? pp_chain_decoder_bytes(layout->chain) : pp_chain_scratch_bytes(layout->chain);
 }
 
-static size_t read_staging(const pp_layout *layout, const pp_memory_case *memory, size_t batch)
+/* The elements of the largest window. */
+static size_t largest_window(const pp_layout *layout, size_t batch)
 {
     size_t chunk = pp_chain_decoded_bytes(layout->chain);
-    size_t most;
     if (reads_bands(layout))
         chunk = pp_min_size(chunk, batch);
-    most = pp_max_size(
+    return pp_max_size(
         chunk, pp_min_size(batch, (size_t)pp_min_i64(PP_WINDOW_CHUNKS, layout->tiling.chunks.cell_count) * chunk));
-    return pp_align_up(most, PP_PAGE_BYTES) + deliveries_bytes(memory, most);
+}
+
+/* Room to stage so many bytes at a time. */
+static void plan_staging(const pp_memory_case *memory, size_t bytes, pp_memory_plan *plan)
+{
+    plan->staged_bytes = pp_align_up(bytes, PP_PAGE_BYTES);
+    plan->staging_bytes = plan->staged_bytes + deliveries_bytes(memory, bytes);
 }
 
 /* The parts of a read's budget that do not depend on how many requests are under way. */
@@ -309,10 +320,12 @@ static size_t read_fixed(const read_needs *needs)
 static size_t read_slot(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
                         const read_needs *needs, pp_memory_plan *plan)
 {
+    size_t most = 0;
     int i;
-    plan->staging_bytes = 0;
-    for (i = 0; i < count && memory->has_remote; i++)
-        plan->staging_bytes = pp_max_size(plan->staging_bytes, read_staging(layouts[i], memory, plan->batch_bytes));
+    for (i = 0; i < count; i++)
+        most = pp_max_size(most, largest_window(layouts[i], plan->batch_bytes));
+    if (memory->has_remote)
+        plan_staging(memory, most, plan);
     return plan->batch_bytes + plan->staging_bytes + (memory->shard_count > 1 ? needs->shard_bytes : 0);
 }
 
@@ -331,6 +344,21 @@ static size_t read_windows(const pp_layout *const *layouts, int count, const pp_
             windows = pp_max_size(windows, READ_SLOTS_MOST);
     }
     return leave_some(memory, windows);
+}
+
+/* Where ranks read the same elements, what is left makes room to stage them for several ranks at a time: otherwise a
+ * window is staged, and its chunks are decoded, once for each. */
+static void stage_copies(const pp_memory_case *memory, size_t left_bytes, pp_memory_plan *plan)
+{
+    const pp_memory_plan one = *plan;
+    int64_t copies;
+    for (copies = pp_min_i64(memory->copies, memory->rank_most); memory->has_remote && copies > 1; copies /= 2) {
+        plan_staging(memory, (size_t)copies * one.staged_bytes, plan);
+        plan->slot_bytes = one.slot_bytes + plan->staging_bytes - one.staging_bytes;
+        if (plan->slot_bytes - one.slot_bytes <= left_bytes / (size_t)plan->slot_count)
+            return;
+        *plan = one;
+    }
 }
 
 static parapet_status plan_read(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
@@ -353,7 +381,7 @@ static parapet_status plan_read(const pp_layout *const *layouts, int count, cons
         pp_max_size(needs.chunk_bytes,
                     pp_min_size(needs.whole_bytes, memory->has_remote ? READ_REMOTE_BATCH_BYTES : READ_BATCH_BYTES));
     if (read_slot(layouts, count, memory, &needs, plan) * 2 > available)
-        plan->batch_bytes = pp_max_size(needs.chunk_bytes, available / (memory->has_remote ? 8 : 4));
+        plan->batch_bytes = pp_max_size(needs.chunk_bytes, whole_pages(available / (memory->has_remote ? 8 : 4)));
     plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
     if (plan->slot_bytes > memory->available_bytes - fixed) {
         plan->batch_bytes = needs.chunk_bytes;
@@ -362,6 +390,7 @@ static parapet_status plan_read(const pp_layout *const *layouts, int count, cons
     wanted = memory->has_threads ? pp_min_size((size_t)memory->threads + 3, READ_SLOTS_MOST) : 1;
     wanted = pp_min_size(wanted, read_windows(layouts, count, memory, plan));
     plan->slot_count = (int)pp_min_size(wanted, pp_max_size(1, available / plan->slot_bytes));
+    stage_copies(memory, available - pp_min_size(available, (size_t)plan->slot_count * plan->slot_bytes), plan);
     plan->planned_bytes = fixed + (size_t)plan->slot_count * plan->slot_bytes;
     return PARAPET_OK;
 }

@@ -22,6 +22,7 @@ typedef struct pp_memory_case {
     size_t fragment_bytes; /* of a message */
     int64_t shard_count;   /* shards that this server owns */
     int64_t rank_most;     /* largest number of other ranks that hold parts of one shard */
+    int64_t copies;        /* reading: how often elements are claimed, about; more than one can be staged at a time */
     bool takes;            /* the server may take any shard of the transfer; rank_most is about all of them */
 } pp_memory_case;
 
@@ -30,6 +31,7 @@ typedef struct pp_memory_plan {
     int window_chunks;    /* chunks per slot */
     size_t slot_bytes;    /* of one slot, with its share of shard lists */
     size_t staging_bytes; /* of one slot, for pieces sent or received as messages; part of slot_bytes */
+    size_t staged_bytes;  /* reading: of those, for the pieces themselves; the rest is for lists of them */
     size_t batch_bytes;   /* reading: of one request to storage */
     size_t sieve_bytes;   /* of one worker, for rows of other ranks */
     size_t writer_bytes;  /* writing: of the buffer of the one writer */

@@ -11,7 +11,8 @@ typedef enum item_state {
     ITEM_TO_CONSUME,
     ITEM_CONSUMING,
     ITEM_WANTS_SEND,
-    ITEM_SENDING
+    ITEM_SENDING,
+    ITEM_TO_CONSUME_AGAIN
 } item_state;
 
 typedef struct pipeline_thread {
@@ -28,6 +29,7 @@ struct pp_pipeline {
     long made;      /* items that next has given */
     long consumed;  /* items handed to consumers */
     int unproduced; /* items that next has given and nobody has produced yet */
+    int unfinished; /* items that will be consumed once more when they have been sent */
     bool is_ended, is_stopped, is_next_busy;
     int threads_alive;
     pp_failure failure;
@@ -64,11 +66,12 @@ static item_state state_after_next(const pp_pipeline *line, const void *item)
     return job->wants_fetch != NULL && job->wants_fetch(job->context, item) ? ITEM_WANTS_FETCH : ITEM_TO_PRODUCE;
 }
 
-static long find_to_produce(pp_pipeline *line)
+/* The oldest item in a state; -1: none. */
+static long find_oldest(pp_pipeline *line, item_state state)
 {
     long number = line->made - line->job->slot_count;
     for (number = number < 0 ? 0 : number; number < line->made; number++)
-        if (*state_of(line, number) == ITEM_TO_PRODUCE)
+        if (*state_of(line, number) == state)
             return number;
     return -1;
 }
@@ -102,10 +105,10 @@ static bool can_make(pp_pipeline *line)
 /* With the lock held: an item to produce, made if need be; -1: none now. */
 static long try_to_produce(pp_pipeline *line)
 {
-    long number = find_to_produce(line);
+    long number = find_oldest(line, ITEM_TO_PRODUCE);
     while (number < 0 && !must_stop(line) && can_make(line)) {
         make_item(line);
-        number = find_to_produce(line);
+        number = find_oldest(line, ITEM_TO_PRODUCE);
     }
     if (number >= 0)
         *state_of(line, number) = ITEM_PRODUCING;
@@ -114,6 +117,12 @@ static long try_to_produce(pp_pipeline *line)
 
 static long try_to_consume(pp_pipeline *line)
 {
+    long number = line->unfinished > 0 ? find_oldest(line, ITEM_TO_CONSUME_AGAIN) : -1;
+    if (number >= 0) {
+        *state_of(line, number) = ITEM_CONSUMING;
+        line->unfinished--;
+        return number;
+    }
     if (line->consumed == line->made || *state_of(line, line->consumed) != ITEM_TO_CONSUME)
         return -1;
     *state_of(line, line->consumed) = ITEM_CONSUMING;
@@ -124,7 +133,9 @@ static bool is_side_done(const pp_pipeline *line, pp_pipeline_role role)
 {
     if (must_stop(line))
         return true;
-    return line->is_ended && (role == PP_PIPELINE_PRODUCES ? line->unproduced == 0 : line->consumed == line->made);
+    if (role == PP_PIPELINE_PRODUCES)
+        return line->is_ended && line->unproduced == 0;
+    return line->is_ended && line->consumed == line->made && line->unfinished == 0;
 }
 
 /* Waits for an item; -1 when none will come. */
@@ -140,6 +151,11 @@ static long take(pp_pipeline *line, pp_pipeline_role role)
     return number;
 }
 
+static bool has_more(const pp_pipeline_job *job, const void *item)
+{
+    return job->has_more != NULL && job->has_more(job->context, item);
+}
+
 static void finish_item(pp_pipeline *line, long number, pp_pipeline_role role, parapet_status status)
 {
     const pp_pipeline_job *job = line->job;
@@ -151,6 +167,7 @@ static void finish_item(pp_pipeline *line, long number, pp_pipeline_role role, p
         *state = ITEM_FREE;
     } else if (role == PP_PIPELINE_CONSUMES) {
         *state = job->wants_send != NULL && job->wants_send(job->context, item) ? ITEM_WANTS_SEND : ITEM_FREE;
+        line->unfinished += *state == ITEM_WANTS_SEND && has_more(job, item);
     } else if (state_after_next(line, item) == ITEM_WANTS_FETCH) {
         *state = ITEM_WANTS_FETCH;
     } else {
@@ -335,7 +352,7 @@ void pp_pipeline_fetched(pp_pipeline *line, void *item)
 
 void pp_pipeline_sent(pp_pipeline *line, void *item)
 {
-    pass_outside(line, item, ITEM_FREE);
+    pass_outside(line, item, has_more(line->job, item) ? ITEM_TO_CONSUME_AGAIN : ITEM_FREE);
 }
 
 void pp_pipeline_stop(pp_pipeline *line, parapet_status status)

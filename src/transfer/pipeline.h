@@ -9,6 +9,8 @@
  *
  *     next [-> fetch] -> produce -> consume [-> send] -> free
  *
+ * What is sent of an item may be only some of it; then it is consumed and sent once more, before newer ones.
+ *
  * If the rank is alone, the calling thread is one of the workers (pp_pipeline_run). With other ranks it only steps:
  * all work is done on other threads or, if threads are not allowed, a little at a time by pp_pipeline_step. Knows
  * nothing of arrays or MPI. Depends on base. */
@@ -33,6 +35,9 @@ typedef struct pp_pipeline_job {
     bool (*wants_fetch)(void *context, const void *item);
     /* Whether the item has to be sent: asked after consume. NULL: never. */
     bool (*wants_send)(void *context, const void *item);
+    /* Whether the item has to be consumed once more when it has been sent: asked after wants_send, if that said yes.
+     * NULL: never. */
+    bool (*has_more)(void *context, const void *item);
     /* Called on the calling thread every few items; a failure ends the run. May be NULL. */
     parapet_status (*tick)(void *context);
 

@@ -204,6 +204,28 @@ static parapet_status deliver_run(const read_task *task)
     return PARAPET_OK;
 }
 
+/* What was not staged before; everything else has been delivered. */
+static parapet_status deliver_rest(const read_task *task)
+{
+    pp_transfer_item *head = &task->item->head;
+    pp_delivery_case of = pp_transfer_delivery_case(task->transfer, head);
+    parapet_status status = pp_deliveries_build_next(&head->deliveries, &of);
+    int i;
+    for (i = 0; i < (int)task->item->wanted_count && status == PARAPET_OK; i++) {
+        pp_chunk_move move = {.chunk = task->item->wanted[i]};
+        if (!pp_deliveries_want(&head->deliveries, &of, i))
+            continue;
+        if ((status = find_elements(task, &move)) == PARAPET_OK)
+            pp_deliveries_move(&head->deliveries, &of, i, &move.whole, move.elements);
+    }
+    return status;
+}
+
+static parapet_status deliver_data(const read_task *task)
+{
+    return task->item->head.deliveries.has_more ? deliver_rest(task) : deliver_run(task);
+}
+
 static parapet_status deliver(pp_transfer *transfer, int worker, pp_transfer_item *item)
 {
     const pp_transfer_context *context = context_of(transfer, item);
@@ -214,7 +236,7 @@ static parapet_status deliver(pp_transfer *transfer, int worker, pp_transfer_ite
     if (status != PARAPET_OK)
         return status;
     if (item->news == PP_WINDOW_DATA)
-        return deliver_run(
+        return deliver_data(
             &(read_task){.transfer = transfer, .item = (pp_read_item *)item, .worker = worker, .scratch = *scratch});
     fill_absent(transfer, item);
     return find_deliveries(transfer, item);

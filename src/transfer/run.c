@@ -45,6 +45,7 @@ static parapet_status take_item(pp_transfer *transfer, pp_transfer_item *item, b
     item->window.band_first = item->window.band_count = 0;
     item->news = PP_WINDOW_DATA;
     item->deliveries.count = 0;
+    item->deliveries.has_more = false;
     status = transfer->operations->take(transfer, shard, item, is_taken);
     if (*is_taken) {
         atomic_fetch_add(&shard->pending, 1);
@@ -86,13 +87,21 @@ static parapet_status produce(void *context, int worker, void *item)
     return status;
 }
 
+/* Not all that the item has for other ranks was staged. */
+static bool has_more(void *context, const void *item)
+{
+    (void)context;
+    return ((const pp_transfer_item *)item)->deliveries.has_more;
+}
+
 static parapet_status consume(void *context, int worker, void *item)
 {
     pp_transfer *transfer = context;
     pp_transfer_shard *shard = ((pp_transfer_item *)item)->shard;
     parapet_status status = transfer->operations->consume(transfer, worker, item);
     note_stored(transfer, PP_WRITING);
-    atomic_fetch_sub(&shard->pending, 1);
+    if (!has_more(context, item))
+        atomic_fetch_sub(&shard->pending, 1);
     return status;
 }
 
@@ -119,6 +128,23 @@ static bool has_sealed(const pp_session *session)
     return false;
 }
 
+/* How often the elements of a shard are claimed, on average; of the shard where this is largest. */
+static int64_t count_copies(const pp_transfer *transfer)
+{
+    const pp_worklist *list = &transfer->view->list;
+    int64_t most = 1;
+    size_t first, end;
+    for (first = 0; first < list->count && !transfer->session->is_alone; first = end) {
+        pp_box box;
+        end = pp_worklist_group_end(list, first);
+        pp_tiling_shard_box(&pp_session_context(transfer->session, list->work[first].target)->layout->tiling,
+                            list->work[first].shard, &box);
+        most = pp_max_i64(most, pp_divide_up(pp_view_covered_shard(transfer->view, first, end),
+                                             pp_max_i64(pp_box_element_count(&box), 1)));
+    }
+    return most;
+}
+
 static pp_memory_case memory_case_of(const pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
@@ -133,6 +159,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
         .has_remote = pp_session_has_remote(session),
         .uses_direct = takes ? session->team->uses_direct : pp_session_uses_direct(session),
         .shard_count = pp_session_shard_count(session),
+        .copies = count_copies(transfer),
         .rank_most = takes ? transfer->rank_most : pp_session_rank_most(session),
         .takes = takes,
         .fragment_bytes = session->fragment_bytes,
@@ -290,6 +317,7 @@ static pp_pipeline_job pipeline_of(pp_transfer *transfer)
         .consume = consume,
         .wants_fetch = writes ? waits_for_messages : NULL,
         .wants_send = writes ? NULL : waits_for_messages,
+        .has_more = writes ? NULL : has_more,
         .tick = report_progress,
         .items = transfer->items,
         .item_bytes = transfer->operations->item_bytes,

@@ -142,7 +142,7 @@ static parapet_status call_within(trial *test, const list *given, call which, co
     parapet_status status = launch_agreed(test->run, make_call(test, given, which), words);
     const char *limit;
     int turn;
-    for (turn = 0; turn < 3 && status == PARAPET_ERR_MEMORY && test->options.memory_bytes > 0; turn++) {
+    for (turn = 0; turn < 5 && status == PARAPET_ERR_MEMORY && test->options.memory_bytes > 0; turn++) {
         limit = strstr(parapet_error_message(), " to at least ");
         launch_expect(test->run, limit != NULL, "a limit that is enough");
         test->options.memory_bytes = limit != NULL ? strtoll(limit + 13, NULL, 10) : 0;

@@ -67,13 +67,13 @@ static void check_fragments(const one_exchange *exchange)
     pp_pieces walk = pieces_of(exchange), plain = walk;
     pp_piece piece, same, before = {.index = -1};
     int64_t fragments, bytes, fragment_count = 0, byte_count = 0;
-    size_t announced, last = 0;
+    size_t announced, last = 0, most = walk.fragment_bytes;
+    assert_true(most <= exchange->fragment_bytes);
     pp_pieces_count(&walk, &fragments, &bytes);
     while ((announced = pp_pieces_begin_fragment(&walk)) > 0) {
         size_t sum = 0;
         while (pp_pieces_next_in_fragment(&walk, &piece)) {
-            assert_true(sum > 0 || last + bytes_of(exchange, &piece) > exchange->fragment_bytes ||
-                        fragment_count == 0);
+            assert_true(sum > 0 || last + bytes_of(exchange, &piece) > most || fragment_count == 0);
             assert_true(pp_pieces_next(&plain, &same));
             assert_true(same.index == piece.index && same.work == piece.work && pp_box_equals(&same.box, &piece.box));
             assert_later(&before, &piece);
@@ -82,7 +82,7 @@ static void check_fragments(const one_exchange *exchange)
             mark(exchange, &piece);
         }
         assert_int_equal(sum, announced);
-        assert_true(sum <= exchange->fragment_bytes || sum == target_of(exchange)->tiling->element_bytes);
+        assert_true(sum <= most || sum == target_of(exchange)->tiling->element_bytes);
         last = sum;
         fragment_count++;
         byte_count += (int64_t)sum;
@@ -311,6 +311,39 @@ static void test_pieces__beginning_a_fragment_passes_over_the_rest_of_the_last(v
     scene_close(&scene);
 }
 
+/* 30 elements of which a rank wants 30, 20 and 30 again. */
+static void test_pieces__that_overlap_are_in_messages_no_larger_than_the_window(void **state)
+{
+    static const size_t sizes[] = {30, 20, 30};
+    pp_window window = {.chunk_count = 3, .chunks = {0, 1, 2}};
+    pp_worklist list;
+    pp_pieces pieces;
+    test_scene scene;
+    int64_t fragments, bytes, skipped, left;
+    size_t i;
+    (void)state;
+    scene_open(&scene, 1);
+    scene_add_target(&scene, grid_of(1, (int64_t[]){30}, (int64_t[]){30}), (int64_t[]){10}, 1);
+    for (i = 0; i < 3; i++) {
+        pp_box box = box_of(1, (int64_t[]){0}, (int64_t[]){(int64_t)sizes[i]});
+        scene_claim(&scene, 0, 0, &box);
+    }
+    assert_ok(pp_worklist_build(&list, &scene.plan, NULL, NULL, &scene.budget));
+    pp_pieces_init(&pieces, &scene.plan, &list, &window, 0, 3, 1000);
+    pp_pieces_count(&pieces, &fragments, &bytes);
+    assert_int_equal(bytes, 80);
+    assert_int_equal(fragments, 3);
+    for (skipped = 0; skipped <= 4; skipped++) {
+        pp_pieces_init(&pieces, &scene.plan, &list, &window, 0, 3, 1000);
+        pp_pieces_skip(&pieces, skipped);
+        pp_pieces_count(&pieces, &left, &bytes);
+        assert_int_equal(left, skipped < fragments ? fragments - skipped : 0);
+        assert_int_equal(pp_pieces_begin_fragment(&pieces), skipped > 2 ? 0 : skipped == 2 ? 20 : 30);
+    }
+    pp_worklist_clear(&list);
+    scene_close(&scene);
+}
+
 static void test_pieces__of_no_records_and_of_an_edge_list_are_none(void **state)
 {
     pp_window window = {.chunk_count = 1};
@@ -348,6 +381,7 @@ int main(void)
         cmocka_unit_test(test_pieces__are_cut_into_as_few_slices_of_whole_rows_as_fit),
         cmocka_unit_test(test_pieces__of_a_cube_are_planes_then_rows),
         cmocka_unit_test(test_pieces__beginning_a_fragment_passes_over_the_rest_of_the_last),
+        cmocka_unit_test(test_pieces__that_overlap_are_in_messages_no_larger_than_the_window),
         cmocka_unit_test(test_pieces__of_no_records_and_of_an_edge_list_are_none),
         cmocka_unit_test(test_window__has_about_a_mebibyte_of_chunks),
     };

@@ -85,6 +85,7 @@ static pp_memory_case choose_case(test_random *random)
         .fragment_bytes = pp_memory_fragment_bytes(test_random_between(random, 1, 200) << 20),
         .shard_count = test_random_between(random, 1, 100),
         .rank_most = test_random_between(random, 0, 50),
+        .copies = test_random_between(random, 0, 60),
         .takes = test_random_between(random, 0, 3) == 0,
     };
 }
@@ -97,6 +98,9 @@ static void check_plan(const pp_memory_case *memory, const pp_memory_plan *plan)
     assert_true(plan->window_chunks >= 1);
     assert_true(plan->slot_bytes > 0 && plan->staging_bytes < plan->slot_bytes);
     assert_int_equal(plan->staging_bytes > 0, has_remote);
+    assert_int_equal(plan->batch_bytes % PP_PAGE_BYTES, 0);
+    assert_int_equal(plan->staged_bytes % PP_PAGE_BYTES, 0);
+    assert_int_equal(plan->staging_bytes % PP_PAGE_BYTES, 0);
     assert_true((size_t)plan->slot_count * plan->slot_bytes + (size_t)memory->threads * plan->sieve_bytes <=
                 plan->planned_bytes);
     if (!memory->has_threads)
@@ -195,6 +199,36 @@ static void test_memory__a_server_that_owns_nothing_plans_for_what_it_takes(void
         assert_true(plan.planned_bytes >
                     pp_memory_taking_bytes(2, 7, 0) - pp_taking_bytes(pp_memory_description_bytes(2, 7, 0)));
     }
+}
+
+/* What several ranks read is staged for many of them where there is plenty, for fewer where there is not, and for one
+ * in the least memory that will do. */
+static void test_memory__left_over_stages_the_same_for_several_ranks(void **state)
+{
+    pp_memory_case memory = {.threads = 1,
+                             .has_threads = true,
+                             .has_remote = true,
+                             .fragment_bytes = 64 * KIB,
+                             .shard_count = 10,
+                             .rank_most = 20};
+    const pp_layout *layout = &made[0].layout;
+    pp_memory_plan plan;
+    size_t one, some;
+    (void)state;
+    memory.available_bytes = 4096 * MIB;
+    one = plan_one(pp_memory_plan_read, layout, &memory).staged_bytes;
+    memory.copies = 12;
+    assert_int_equal(plan_one(pp_memory_plan_read, layout, &memory).staged_bytes, 12 * one);
+    memory.copies = 30; /* no more than there are ranks */
+    assert_int_equal(plan_one(pp_memory_plan_read, layout, &memory).staged_bytes, 20 * one);
+    memory.available_bytes = 512 * MIB;
+    some = plan_one(pp_memory_plan_read, layout, &memory).staged_bytes;
+    assert_true(some > one && some < 20 * one);
+    memory.available_bytes = 0;
+    assert_fails(pp_memory_plan_read(&layout, 1, &memory, &plan), PARAPET_ERR_MEMORY, "buffers to read a chunk");
+    memory.available_bytes = limit_named();
+    plan = plan_one(pp_memory_plan_read, layout, &memory);
+    assert_int_equal(plan.staged_bytes, plan.batch_bytes);
 }
 
 /* In the least memory that will do, a window is one chunk. */
@@ -300,6 +334,7 @@ int main(void)
         cmocka_unit_test(test_memory__slots_follow_threads_where_there_is_plenty),
         cmocka_unit_test(test_memory__few_shards_are_open_where_others_may_take_them),
         cmocka_unit_test(test_memory__a_server_that_owns_nothing_plans_for_what_it_takes),
+        cmocka_unit_test(test_memory__left_over_stages_the_same_for_several_ranks),
         cmocka_unit_test(test_memory__windows_shrink_where_there_is_little),
         cmocka_unit_test(test_memory__slots_of_several_shards_have_room_for_their_lists),
         cmocka_unit_test(test_memory__there_are_no_more_slots_than_windows),

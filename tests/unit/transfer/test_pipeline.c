@@ -355,6 +355,76 @@ static void test_pipeline__loop_starts_no_thread(void **state)
     assert_each_once(p);
 }
 
+/* ---- Items that are sent ---- */
+
+static bool is_sent(void *context, const void *pointer)
+{
+    (void)context;
+    return ((const probe_item *)pointer)->number % 4 != 0;
+}
+
+/* Item number n is consumed n % 4 times, or once if that is 0. */
+static bool has_more(void *context, const void *pointer)
+{
+    probe *p = context;
+    const probe_item *item = pointer;
+    return atomic_load(&p->consumed[item->number]) < item->number % 4;
+}
+
+/* Sends what waits, until all is over. */
+static parapet_status run_and_send(probe *p, const shape *s)
+{
+    pp_pipeline_job job = {.context = p,
+                           .next = next_item,
+                           .produce = produce,
+                           .consume = consume,
+                           .wants_send = is_sent,
+                           .has_more = has_more,
+                           .items = p->items,
+                           .item_bytes = sizeof p->items[0],
+                           .slot_count = s->slots,
+                           .worker_count = s->workers,
+                           .workers = s->role,
+                           .has_storage_thread = s->has_storage_thread};
+    pp_pipeline *line;
+    void *item;
+    pp_failure_clear();
+    assert_ok(pp_pipeline_start(&line, &job));
+    while (!pp_pipeline_is_over(line)) {
+        bool is_any = pp_pipeline_step(line);
+        if ((item = pp_pipeline_take_to_send(line)) != NULL)
+            pp_pipeline_sent(line, item);
+        else if (!is_any)
+            pp_pipeline_wait(line, 100000);
+    }
+    return pp_pipeline_finish(line);
+}
+
+static void check_sent(const shape *s)
+{
+    probe *p = &shared_probe;
+    long i;
+    if (s->role != PP_PIPELINE_CONSUMES)
+        return;
+    start_probe(p, 40, s);
+    assert_ok(run_and_send(p, s));
+    assert_false(atomic_load(&p->is_wrong));
+    for (i = 0; i < 40; i++)
+        assert_int_equal(atomic_load(&p->consumed[i]), i % 4 == 0 ? 1 : i % 4);
+    for (i = 0; i < 40; i += 13) {
+        start_probe(p, 40, s);
+        p->fails_in = SITE_CONSUME;
+        p->fails_at = i;
+        assert_fails(run_and_send(p, s), PARAPET_ERR_IO, "consume");
+    }
+}
+
+static void test_pipeline__consumes_again_what_has_more_to_send(void **state)
+{
+    (void)state;
+    for_every_shape(check_sent);
+}
+
 static int refuse_nth(void *context, size_t bytes)
 {
     int *left = context;
@@ -390,6 +460,7 @@ int main(void)
         cmocka_unit_test(test_pipeline__a_failing_tick_ends_the_run_also_with_many_workers),
         cmocka_unit_test(test_pipeline__loop_does_what_threads_do),
         cmocka_unit_test(test_pipeline__loop_starts_no_thread),
+        cmocka_unit_test(test_pipeline__consumes_again_what_has_more_to_send),
         cmocka_unit_test(test_pipeline__reports_missing_memory_before_any_item),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -1,0 +1,178 @@
+/* Several ranks, or several parts of one, read the same elements: more has to be sent than a window holds. Every rank
+ * reads the whole array, the same box, boxes that overlap, and one box many times, of chunks that are decoded, that
+ * are read in bands, and that are verified on the way; in little memory and in plenty. Buffers
+ * stay within the plan, the plan within the limit, and a refusal names a limit that is enough. */
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "launch.h"
+
+enum { ROWS = 48, COLUMNS = 2000, PARTS = 5, PATTERNS = 4 };
+
+typedef struct subject {
+    const char *path;
+    int64_t chunks[2], shards[2];
+    const char *codec;
+    int no_checksum;
+} subject;
+
+static const subject subjects[] = {
+    {"packed", {8, 100}, {16, 1000}, "zstd:1", 0},
+    {"plain", {48, 2000}, {48, 2000}, "none", 1},
+    {"checked", {24, 2000}, {48, 2000}, "none", 0},
+};
+enum { SUBJECTS = sizeof subjects / sizeof subjects[0] };
+
+static launch run;
+static uint32_t elements[ROWS * COLUMNS];
+static uint32_t found[PARTS][ROWS * COLUMNS];
+static const int64_t shape[2] = {ROWS, COLUMNS};
+
+static void write_array(parapet_store *store, const subject *of)
+{
+    int64_t start[2] = {0};
+    parapet_array_spec spec = {.type = PARAPET_UINT32,
+                               .ndim = 2,
+                               .shape = shape,
+                               .chunks = of->chunks,
+                               .shards = of->shards,
+                               .codec = of->codec,
+                               .no_checksum = of->no_checksum};
+    parapet_part part = {.ndim = 2, .start = start, .count = shape, .data = elements};
+    parapet_array *array = NULL;
+    if (LAUNCH_OK(&run, parapet_array_create(&array, store, of->path, &spec)))
+        (void)LAUNCH_OK(&run, parapet_array_write(array, &part, run.rank == 0));
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+}
+
+/* ---- What is read ---- */
+
+typedef struct request {
+    int64_t start[PARTS][2], count[PARTS][2];
+    parapet_part parts[PARTS];
+    int part_count;
+} request;
+
+static void add(request *made, int64_t row, int64_t column, int64_t rows, int64_t columns)
+{
+    int i = made->part_count++;
+    memcpy(made->start[i], (int64_t[]){row, column}, sizeof made->start[i]);
+    memcpy(made->count[i], (int64_t[]){rows, columns}, sizeof made->count[i]);
+    memset(found[i], 0xA5, sizeof found[i]);
+    made->parts[i] = (parapet_part){.ndim = 2, .start = made->start[i], .count = made->count[i], .data = found[i]};
+}
+
+static void make_request(request *made, int pattern)
+{
+    int i;
+    made->part_count = 0;
+    switch (pattern) {
+    case 0:
+        add(made, 0, 0, ROWS, COLUMNS);
+        break;
+    case 1:
+        add(made, 5, 37, 25, 1500);
+        break;
+    case 2:
+        add(made, 2 * run.rank, 11 * run.rank, ROWS / 2, COLUMNS / 2);
+        break;
+    default: /* a few times more than a window holds, by one rank alone */
+        for (i = 0; i < PARTS && run.rank == run.ranks - 1; i++)
+            add(made, i, 0, 40, 1900);
+        break;
+    }
+}
+
+static bool is_right(const request *made, int part)
+{
+    const int64_t *start = made->start[part], *count = made->count[part];
+    int64_t row;
+    for (row = 0; row < count[0]; row++)
+        if (memcmp(found[part] + row * count[1], elements + (start[0] + row) * COLUMNS + start[1],
+                   (size_t)count[1] * sizeof elements[0]) != 0)
+            return false;
+    return true;
+}
+
+static parapet_status read_once(const subject *of, const request *made, const parapet_store_options *options)
+{
+    char url[600];
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    parapet_statistics done = {0};
+    parapet_status status;
+    (void)snprintf(url, sizeof url, "%s/same.zarr", run.folder);
+    status = LAUNCH_AGREED(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_READ, options));
+    if (status != PARAPET_OK)
+        return status;
+    status = LAUNCH_AGREED(&run, parapet_array_open(&array, store, of->path));
+    if (status == PARAPET_OK)
+        status = LAUNCH_AGREED(&run, parapet_array_read(array, made->parts, made->part_count));
+    (void)parapet_store_get_statistics(store, &done);
+    launch_expect(&run, done.memory_peak_bytes <= done.memory_planned_bytes, "buffers within the plan");
+    launch_expect(&run, options->memory_bytes == 0 || done.memory_planned_bytes <= options->memory_bytes,
+                  "a plan within memory_bytes");
+    if (array != NULL)
+        (void)parapet_array_close(&array);
+    (void)parapet_store_close(&store);
+    return status;
+}
+
+/* ---- In how much memory ---- */
+
+/* A refusal names a limit; messages may be longer with it, so that it may take some more. */
+static void read_pattern(const subject *of, int pattern, parapet_store_options options)
+{
+    request made;
+    parapet_status status;
+    const char *limit;
+    int turn, i;
+    make_request(&made, pattern);
+    status = read_once(of, &made, &options);
+    for (turn = 0; turn < 5 && status == PARAPET_ERR_MEMORY; turn++) {
+        limit = strstr(parapet_error_message(), " to at least ");
+        launch_expect(&run, limit != NULL, "a limit that is enough");
+        options.memory_bytes = limit != NULL ? strtoll(limit + 13, NULL, 10) : 0;
+        status = read_once(of, &made, &options);
+    }
+    launch_expect(&run, status == PARAPET_OK, "a read that succeeds with the limit that was named");
+    for (i = 0; i < made.part_count; i++)
+        launch_expect(&run, is_right(&made, i), "the elements that were written");
+}
+
+static void run_case(int number)
+{
+    static const int64_t limits[] = {1 << 20, 0};
+    int of = number % SUBJECTS, pattern = number / SUBJECTS % PATTERNS, limit = number / SUBJECTS / PATTERNS;
+    parapet_store_options options = {
+        .memory_bytes = limits[limit], .servers = pattern % 2 + 1, .transport = PARAPET_TRANSPORT_MESSAGES};
+    char words[80];
+    if (number % 5 == 4)
+        options.io_thread = PARAPET_IO_THREAD_NONE;
+    (void)snprintf(words, sizeof words, "%s, pattern %d, %lld bytes", subjects[of].path, pattern,
+                   (long long)limits[limit]);
+    launch_case_begin(&run, (uint64_t)number);
+    read_pattern(&subjects[of], pattern, options);
+    (void)launch_case_end(&run, words);
+}
+
+int main(int argc, char **argv)
+{
+    char url[600];
+    parapet_store *store = NULL;
+    int i;
+    launch_start(&run, &argc, &argv, MPI_THREAD_MULTIPLE);
+    for (i = 0; i < ROWS * COLUMNS; i++)
+        elements[i] = (uint32_t)i * 2654435761u;
+    (void)snprintf(url, sizeof url, "%s/same.zarr", run.folder);
+    launch_case_begin(&run, 0);
+    if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_CREATE, NULL)))
+        for (i = 0; i < SUBJECTS; i++)
+            write_array(store, &subjects[i]);
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    (void)launch_case_end(&run, "written");
+    for (i = 0; i < SUBJECTS * PATTERNS * 2; i++)
+        run_case(i);
+    return launch_finish(&run);
+}
