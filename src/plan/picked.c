@@ -31,25 +31,6 @@ pp_picked_range pp_picked_band(const pp_picked *picked, int64_t shard, int64_t c
     return range;
 }
 
-bool pp_picked_next(pp_picked_walk *walk, pp_pick *common)
-{
-    const pp_picked *picked = walk->picked;
-    if (!walk->has_begun)
-        walk->next = pp_picks_find(picked->picks, picked->count, walk->range.begin);
-    walk->has_begun = true;
-    for (; walk->next < picked->count && picked->picks[walk->next].index < walk->range.end; walk->next++) {
-        const pp_pick *pick = &picked->picks[walk->next];
-        int64_t from = pp_max_i64(pick->index, walk->range.from);
-        int64_t end = pp_min_i64(pp_pick_end(pick), walk->range.end);
-        if (from >= end)
-            continue;
-        *common = pp_pick_of(from, pp_pick_place(pick) + from - pick->index, end - from);
-        walk->next++;
-        return true;
-    }
-    return false;
-}
-
 int64_t pp_picked_count(const pp_picked *picked, const pp_picked_range *range)
 {
     pp_picked_walk walk = {.picked = picked, .range = *range};
@@ -67,17 +48,17 @@ bool pp_picked_has_any(const pp_picked *picked, const pp_picked_range *range)
     return pp_picked_next(&walk, &common);
 }
 
+/* Most picks are passed over: only the first of each chunk is looked at. */
 int64_t pp_picked_mark_chunks(const pp_picked *picked, int64_t shard, unsigned char *is_touched)
 {
-    pp_picked_walk walk = {.picked = picked, .range = pp_picked_shard(picked, shard)};
-    int64_t elements = pp_tiling_chunk_elements(picked->tiling), last = -1, count = 0;
-    pp_pick common;
-    while (pp_picked_next(&walk, &common)) {
-        int64_t chunk = (common.index - walk.range.from) / elements;
+    pp_picked_range range = pp_picked_shard(picked, shard);
+    int64_t elements = pp_tiling_chunk_elements(picked->tiling), count = 0;
+    size_t next = pp_picks_find(picked->picks, picked->count, range.from);
+    for (; next < picked->count && picked->picks[next].index < range.end; count++) {
+        int64_t chunk = (picked->picks[next].index - range.from) / elements;
         if (is_touched != NULL)
             is_touched[chunk] = 1;
-        count += chunk != last;
-        last = chunk;
+        next += pp_picks_find(picked->picks + next, picked->count - next, range.from + (chunk + 1) * elements);
     }
     return count;
 }
@@ -125,7 +106,8 @@ static void copy_elements(unsigned char *target, const unsigned char *source, si
     default:
         for (; bytes % 64 == 0 && bytes > 0 && bytes <= 512; bytes -= 64, target += 64, source += 64)
             memcpy(target, source, 64);
-        memcpy(target, source, bytes);
+        if (bytes > 0)
+            memcpy(target, source, bytes);
     }
 }
 

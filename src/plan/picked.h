@@ -5,6 +5,7 @@
 #ifndef PARAPET_PLAN_PICKED_H
 #define PARAPET_PLAN_PICKED_H
 
+#include "base/checked.h"
 #include "plan/picks.h"
 #include "plan/stretch.h"
 
@@ -35,7 +36,23 @@ typedef struct pp_picked_walk {
     bool has_begun;
 } pp_picked_walk;
 
-bool pp_picked_next(pp_picked_walk *walk, pp_pick *common);
+static inline bool pp_picked_next(pp_picked_walk *walk, pp_pick *common)
+{
+    const pp_picked *picked = walk->picked;
+    if (!walk->has_begun)
+        walk->next = pp_picks_find(picked->picks, picked->count, walk->range.begin);
+    walk->has_begun = true;
+    while (walk->next < picked->count && picked->picks[walk->next].index < walk->range.end) {
+        const pp_pick *pick = &picked->picks[walk->next++];
+        int64_t from = pp_max_i64(pick->index, walk->range.from);
+        int64_t end = pp_min_i64(pp_pick_end(pick), walk->range.end);
+        if (from >= end)
+            continue;
+        *common = pp_pick_of(from, pp_pick_place(pick) + from - pick->index, end - from);
+        return true;
+    }
+    return false;
+}
 
 /* How many elements picks have of a range, each counted for each pick. */
 int64_t pp_picked_count(const pp_picked *picked, const pp_picked_range *range);
