@@ -50,8 +50,29 @@ static parapet_status check_run(const pp_indices *indices, int64_t number, int64
     return PARAPET_OK;
 }
 
+/* Where runs that ascend are divided because they go beyond a chunk, or are too long for a pick. */
+typedef struct run_splits {
+    int64_t chunk_elements;
+    int64_t chunk_end; /* of the chunk in which the last run ended */
+    int64_t count;
+} run_splits;
+
+static void note_run(run_splits *splits, int64_t start, int64_t end)
+{
+    int64_t more;
+    splits->count += (end - start) / PP_PICK_MOST_ELEMENTS;
+    if (end <= splits->chunk_end)
+        return;
+    if (start >= splits->chunk_end)
+        splits->chunk_end = start - start % splits->chunk_elements + splits->chunk_elements;
+    more = end > splits->chunk_end ? pp_divide_up(end - splits->chunk_end, splits->chunk_elements) : 0;
+    splits->count += more;
+    splits->chunk_end += more * splits->chunk_elements;
+}
+
 static parapet_status check_runs(pp_indices *indices, int64_t *elements)
 {
+    run_splits splits = {.chunk_elements = pp_tiling_chunk_elements(indices->tiling)};
     int64_t i, end = 0, array_elements = count_elements(indices);
     parapet_status status = PARAPET_OK;
     *elements = 0;
@@ -62,7 +83,10 @@ static parapet_status check_runs(pp_indices *indices, int64_t *elements)
             *elements = INT64_MAX;
         indices->is_ascending &= indices->starts[i] >= end;
         end = indices->starts[i] + length_of(indices, i);
+        if (indices->is_ascending)
+            note_run(&splits, indices->starts[i], end);
     }
+    indices->split_count = splits.count;
     return status;
 }
 
@@ -107,6 +131,7 @@ parapet_status pp_indices_check(pp_indices *indices, int64_t *elements)
 {
     parapet_status status;
     indices->is_ascending = is_flat(indices);
+    indices->split_count = 0;
     status = (indices->are_points ? check_points : check_runs)(indices, elements);
     if (status == PARAPET_OK && *elements > PP_PICK_MOST_PLACES)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a rank lists more than %lld elements", (long long)PP_PICK_MOST_PLACES);
@@ -399,4 +424,35 @@ int64_t pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard
 int64_t pp_indices_limit_chunks(const pp_indices *indices, int64_t most_picks, pp_shard_range *range)
 {
     return limit(indices, most_picks, ALONG_CHUNKS, range);
+}
+
+/* ---- Passes of lists that ascend ---- */
+
+/* The first element of a point or run; where the list ascends, that is also its stored index. */
+static int64_t element_listed(const pp_indices *indices, int64_t number)
+{
+    return indices->are_points ? flat_index(indices, indices->points + number * indices->tiling->shards.ndim)
+                               : indices->starts[number];
+}
+
+bool pp_indices_limit_ascending(const pp_indices *indices, int64_t most_picks, pp_shard_range *range, int64_t *picks)
+{
+    int64_t shard = pp_tiling_shard_elements(indices->tiling), chunk = pp_tiling_chunk_elements(indices->tiling);
+    int64_t next = range->start.next, left = indices->count - next, first, last;
+    int64_t most = most_picks - indices->split_count - (range->start.done > 0);
+    if (!indices->is_ascending || most <= 0)
+        return false;
+    first = left > 0 ? (element_listed(indices, next) + range->start.done) / shard : range->end;
+    *picks = first < range->end ? pp_min_i64(left, most) + most_picks - most : 0;
+    if (*picks == 0 || left <= most)
+        return true;
+    last = element_listed(indices, next + most); /* everything before it has room */
+    range->from = pp_max_i64(range->from, first);
+    if (last / shard > range->from) {
+        range->end = pp_min_i64(range->end, last / shard);
+        return true;
+    }
+    range->end = range->from + 1;
+    range->chunk_end = last % shard / chunk;
+    return range->chunk_end > range->chunk_from;
 }

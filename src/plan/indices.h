@@ -20,7 +20,8 @@ typedef struct pp_indices {
     const int64_t *starts;  /* of runs */
     const int64_t *lengths; /* NULL: 1 each */
     unsigned char *data;
-    bool is_ascending; /* elements come in the order in which they are stored; false: that is not known */
+    bool is_ascending;   /* elements come in the order in which they are stored; false: that is not known */
+    int64_t split_count; /* of a list that ascends: how many more picks than runs there may be */
 } pp_indices;
 
 /* PARAPET_ERR_ARGUMENT names the first point or run that is not inside the array. *elements: how many they are. Finds
@@ -77,5 +78,9 @@ int64_t pp_indices_limit(const pp_indices *indices, int64_t most_picks, pp_shard
 
 /* The same with the chunks of the range instead of its shards. */
 int64_t pp_indices_limit_chunks(const pp_indices *indices, int64_t most_picks, pp_shard_range *range);
+
+/* Both for a list that ascends, without going through it: points and runs are counted instead of picks, so that
+ * *picks is as many as there are at most. false: the list does not ascend, or one chunk may have more. */
+bool pp_indices_limit_ascending(const pp_indices *indices, int64_t most_picks, pp_shard_range *range, int64_t *picks);
 
 #endif

@@ -140,11 +140,27 @@ static int64_t limit_picks(alone_read *read, size_t most)
     return pp_indices_limit_chunks(read->indices, (int64_t)most, &read->range);
 }
 
+/* The same of a list that ascends, if there is room for as many picks as there are at most. */
+static bool limit_ascending(alone_read *read, size_t most)
+{
+    pp_shard_range all = read->range;
+    int64_t count;
+    if (pp_indices_limit_ascending(read->indices, (int64_t)(most / sizeof(pp_pick)), &read->range, &count)) {
+        take_range(read, count);
+        if (read->beside <= 2 * most && read->least <= read->alone->budget.limit_bytes)
+            return true;
+    }
+    read->range = all;
+    return false;
+}
+
 /* The same; and earlier if they are in so many shards that a list of these takes more than the picks. */
 static void limit_range(alone_read *read)
 {
     size_t most = read->alone->budget.limit_bytes / LIST_PART;
     pp_shard_range all = read->range;
+    if (limit_ascending(read, most))
+        return;
     take_range(read, limit_picks(read, most / sizeof(pp_pick)));
     if (read->beside <= 2 * most)
         return;
