@@ -352,7 +352,7 @@ static void stage_copies(const pp_memory_case *memory, size_t left_bytes, pp_mem
 {
     const pp_memory_plan one = *plan;
     int64_t copies;
-    for (copies = pp_min_i64(memory->copies, memory->rank_most); memory->has_remote && copies > 1; copies /= 2) {
+    for (copies = pp_min_i64(memory->copies, memory->rank_most); memory->has_remote && copies > 1; copies--) {
         plan_staging(memory, (size_t)copies * one.staged_bytes, plan);
         plan->slot_bytes = one.slot_bytes + plan->staging_bytes - one.staging_bytes;
         if (plan->slot_bytes - one.slot_bytes <= left_bytes / (size_t)plan->slot_count)
@@ -390,7 +390,7 @@ static parapet_status plan_read(const pp_layout *const *layouts, int count, cons
     wanted = memory->has_threads ? pp_min_size((size_t)memory->threads + 3, READ_SLOTS_MOST) : 1;
     wanted = pp_min_size(wanted, read_windows(layouts, count, memory, plan));
     plan->slot_count = (int)pp_min_size(wanted, pp_max_size(1, available / plan->slot_bytes));
-    stage_copies(memory, available - pp_min_size(available, (size_t)plan->slot_count * plan->slot_bytes), plan);
+    stage_copies(memory, memory->available_bytes - fixed - (size_t)plan->slot_count * plan->slot_bytes, plan);
     plan->planned_bytes = fixed + (size_t)plan->slot_count * plan->slot_bytes;
     return PARAPET_OK;
 }

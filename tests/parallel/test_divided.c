@@ -158,7 +158,7 @@ static void test_divided__one_of_two_shards_of_a_home_is_listed_in_full(void)
 /* ---- A shard that is taken whole ---- */
 
 /* Lists of chunks take much, so that little is left if they stay; all that is listed is in the first chunk. */
-enum { MANY_CHUNKS = 20000, CHUNK_ELEMENTS = 16000, STEP = 16 << 10 };
+enum { MANY_CHUNKS = 20000, CHUNK_ELEMENTS = 16000, STEP = 16 << 10, MEMORY_MOST = 64 << 20 };
 
 static parapet_status write_first_chunks(parapet_array *array, int64_t count)
 {
@@ -203,7 +203,8 @@ static int64_t find_least(int servers)
     parapet_store_options options = {.servers = servers};
     parapet_status status = PARAPET_ERR_MEMORY;
     char url[600];
-    for (options.memory_bytes = 2 << 20; status == PARAPET_ERR_MEMORY; options.memory_bytes += STEP) {
+    for (options.memory_bytes = 2 << 20; status == PARAPET_ERR_MEMORY && options.memory_bytes < MEMORY_MOST;
+         options.memory_bytes += STEP) {
         parapet_store *store = NULL;
         parapet_array *array = NULL;
         (void)snprintf(url, sizeof url, "%s/whole%d-%lld.zarr", run.folder, servers, (long long)options.memory_bytes);

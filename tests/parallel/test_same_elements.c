@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "comm/direct.h"
 #include "launch.h"
 
 enum { ROWS = 48, COLUMNS = 2000, PARTS = 5, PATTERNS = 4 };
@@ -141,19 +142,27 @@ static void read_pattern(const subject *of, int pattern, parapet_store_options o
         launch_expect(&run, is_right(&made, i), "the elements that were written");
 }
 
-static void run_case(int number)
+/* By messages, or into the memory of the other ranks, of which one is refused on the way. */
+static void choose_transport(int number, bool is_direct, parapet_store_options *options)
+{
+    options->transport = is_direct ? PARAPET_TRANSPORT_DIRECT : PARAPET_TRANSPORT_MESSAGES;
+    pp_direct_fail_at(is_direct && run.rank == 0 ? number % 11 : -1, number % 2 == 0);
+}
+
+static void run_case(int number, bool is_direct)
 {
     static const int64_t limits[] = {1 << 20, 0};
     int of = number % SUBJECTS, pattern = number / SUBJECTS % PATTERNS, limit = number / SUBJECTS / PATTERNS;
-    parapet_store_options options = {
-        .memory_bytes = limits[limit], .servers = pattern % 2 + 1, .transport = PARAPET_TRANSPORT_MESSAGES};
+    parapet_store_options options = {.memory_bytes = limits[limit], .servers = pattern % 2 + 1};
     char words[80];
     if (number % 5 == 4)
         options.io_thread = PARAPET_IO_THREAD_NONE;
-    (void)snprintf(words, sizeof words, "%s, pattern %d, %lld bytes", subjects[of].path, pattern,
-                   (long long)limits[limit]);
+    (void)snprintf(words, sizeof words, "%s, pattern %d, %lld bytes%s", subjects[of].path, pattern,
+                   (long long)limits[limit], is_direct ? ", direct" : "");
     launch_case_begin(&run, (uint64_t)number);
+    choose_transport(number, is_direct, &options);
     read_pattern(&subjects[of], pattern, options);
+    pp_direct_fail_at(-1, false);
     (void)launch_case_end(&run, words);
 }
 
@@ -172,7 +181,7 @@ int main(int argc, char **argv)
             write_array(store, &subjects[i]);
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
     (void)launch_case_end(&run, "written");
-    for (i = 0; i < SUBJECTS * PATTERNS * 2; i++)
-        run_case(i);
+    for (i = 0; i < 2 * SUBJECTS * PATTERNS * 2; i++)
+        run_case(i / 2, i % 2 != 0);
     return launch_finish(&run);
 }
