@@ -324,6 +324,19 @@ static parapet_status many_start_write(bed *used)
                       parapet_arrays_start_write(&request, dealt.list, SHARED_MANY, PARAPET_BUFFERING_COPY));
 }
 
+/* With write-back, what the request wrote waits until then. */
+static parapet_status start_write_and_flush(bed *used)
+{
+    static const int64_t start[2] = {1, 4}, count[2] = {7, 6};
+    parapet_request *request = NULL;
+    parapet_status status;
+    rows dealt;
+    rows_deal(&dealt, start, count, 1);
+    status = wait_after(&request, parapet_array_start_write(&request, used->array, dealt.parts, dealt.part_count,
+                                                            PARAPET_BUFFERING_COPY));
+    return status == PARAPET_OK ? parapet_array_flush(used->array) : status;
+}
+
 static parapet_status many_write(bed *used)
 {
     many_parts dealt;
@@ -332,19 +345,31 @@ static parapet_status many_write(bed *used)
     return parapet_arrays_write(dealt.list, SHARED_MANY);
 }
 
-static parapet_status many_read(bed *used)
+static parapet_status read_next(bed *used, bool is_started)
 {
+    parapet_request *request = NULL;
     many_parts dealt;
     parapet_status status;
     int k, i;
     many_deal(&dealt, ((shared_bed *)used)->many, ranks, (rank + 1) % ranks);
     memset(dealt.values, 0xee, sizeof dealt.values);
-    status = parapet_arrays_read(dealt.list, SHARED_MANY);
+    status = is_started ? wait_after(&request, parapet_arrays_start_read(&request, dealt.list, SHARED_MANY))
+                        : parapet_arrays_read(dealt.list, SHARED_MANY);
     for (k = 0; status == PARAPET_OK && k < SHARED_MANY; k++)
         for (i = 0; i < dealt.list[k].part_count; i++)
             if (dealt.values[k][i] != value_of(k, dealt.starts[k][i][0], 1))
                 parallel_has_wrong_values = true;
     return status;
+}
+
+static parapet_status many_read(bed *used)
+{
+    return read_next(used, false);
+}
+
+static parapet_status many_start_read(bed *used)
+{
+    return read_next(used, true);
 }
 
 /* ---- checkpoints: generations at "c" with arrays like the five; each call from its begin to its end, so that it can
@@ -593,6 +618,7 @@ static const struct row {
     {.like = "array_write, merging", .run = write_inside},
     {.like = "array_write, merging", .name = "array_write, what was read", .run = write_again},
     {.like = "array_write, merging", .name = "array_flush", .run = write_and_flush},
+    {.like = "array_write, merging", .name = "array_flush of what a request wrote", .run = start_write_and_flush},
     {.like = "array_write, sealed", .run = write_inside},
     {.like = "array_write, sealed", .name = "array_flush, sealed", .run = write_and_flush},
     {.like = "array_read", .run = read_rows},
@@ -623,6 +649,11 @@ static const struct row {
      .prepare = prepare_many,
      .opens_many = true},
     {.like = "array_read", .name = "arrays_read", .run = many_read, .prepare = prepare_many, .opens_many = true},
+    {.like = "array_read",
+     .name = "arrays_read, started",
+     .run = many_start_read,
+     .prepare = prepare_many,
+     .opens_many = true},
     {.like = "array_close", .name = "arrays_close", .run = many_close, .prepare = prepare_many, .opens_many = true},
     /* Beginning tries again where another job may have been in the way; a list tells what it can read. */
     {.like = "group_create", .name = "checkpoint, the first", .run = checkpoint_commit, .absorbs = true},

@@ -597,6 +597,27 @@ static parapet_status append_or_flush(handles *of, bool is_odd)
     return is_odd ? parapet_series_flush(of->series) : append_step(of->series, 1);
 }
 
+static parapet_status start_to_append(handles *of, double coordinate)
+{
+    rows own;
+    parapet_step step = {.parts = &own.part, .part_count = 1};
+    parapet_request *request = NULL;
+    parapet_status status;
+    rows_fill(&own);
+    status = parapet_series_start_append(&request, of->series, coordinate, &step, PARAPET_BUFFERING_COPY);
+    return status == PARAPET_OK ? parapet_request_wait(&request) : status;
+}
+
+static parapet_status start_to_append_or_append(handles *of, bool is_odd)
+{
+    return is_odd ? append_step(of->series, 1) : start_to_append(of, 1);
+}
+
+static parapet_status start_to_append_at_different_times(handles *of, bool is_odd)
+{
+    return start_to_append(of, is_odd ? 1.5 : 1);
+}
+
 static parapet_status append_or_close(handles *of, bool is_odd)
 {
     return is_odd ? parapet_series_close(&of->series) : append_step(of->series, 1);
@@ -745,6 +766,10 @@ static const struct deviating {
     {"append at different times", append_at_different_times, "coordinate of series_append(s) is ", "1.5 on rank ",
      NEEDS_SERIES},
     {"append or flush", append_or_flush, "series_append(s)", "series_flush(s)", NEEDS_SERIES},
+    {"a started append or an append", start_to_append_or_append, "series_start_append(s)", "series_append(s)",
+     NEEDS_SERIES},
+    {"started appends at different times", start_to_append_at_different_times,
+     "coordinate of series_start_append(s) is ", "1.5 on rank ", NEEDS_SERIES},
     {"append or close", append_or_close, "series_append(s)", "series_close(s)", NEEDS_SERIES},
     {"append outside the array", append_outside_the_array, "rank ", " on ", NEEDS_SERIES},
     {"append without steps", append_without_steps, "rank ", " on ", NEEDS_SERIES},
