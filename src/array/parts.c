@@ -290,6 +290,16 @@ static void open_guards(const batch *all)
         pp_guards_open(&all->list[i].array, 1);
 }
 
+/* Then this rank may know less of it than others do. */
+static bool has_broken(const batch *all)
+{
+    int i;
+    for (i = 0; i < all->count; i++)
+        if (all->list[i].array->is_broken)
+            return true;
+    return false;
+}
+
 /* [collective] From here on nobody else changes the arrays otherwise than by writing parts, and the handles are what
  * is stored. Where the beginning of the call has not done it already. */
 static parapet_status hold_guarded(batch *all, parapet_status mine)
@@ -300,7 +310,7 @@ static parapet_status hold_guarded(batch *all, parapet_status mine)
                           .adopt = adopt_states,
                           .mark_broken = mark_broken};
     pp_comm *comm = all->store->comm;
-    int64_t is_ready = 1;
+    int64_t is_ready = mine == PARAPET_OK && !has_broken(all);
     parapet_status status = mine;
     if (status == PARAPET_OK && pp_comm_rank(comm) == 0)
         status = share_arrays(all, true, &is_ready);

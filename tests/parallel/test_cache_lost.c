@@ -6,6 +6,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "array/array_handle.h"
+#include "base/memory.h"
 #include "launch.h"
 
 enum { LENGTH = 20, LONGER = 24, SHARD = 8, CHUNK = 4 };
@@ -75,12 +77,21 @@ static bool create_array(const char *path, parapet_array **made, parapet_array *
            LAUNCH_OK(&run, parapet_array_open(known, other, path));
 }
 
+static atomic_bool is_to_stop;
+
+static int ask_to_stop(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    (void)context, (void)done_bytes, (void)total_bytes;
+    return atomic_load(&is_to_stop);
+}
+
 static bool open_both(const char *name)
 {
     parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_LASTING,
                                      .cache_bytes = 1 << 20,
                                      .write_back = 1,
                                      .memory_bytes = 16 << 20,
+                                     .progress = ask_to_stop,
                                      .durability = PARAPET_DURABILITY_LEAVE},
                           plain = {.durability = PARAPET_DURABILITY_LEAVE};
     char path[600];
@@ -413,6 +424,63 @@ static void list_twice(void)
     (void)LAUNCH_OK(&run, parapet_array_close(&second));
 }
 
+/* ---- A callback that asks to stop ---- */
+
+/* It stops a write, and no flush: what was acknowledged would be lost if that of a close stopped. */
+static void stop_calls(void)
+{
+    write_right(array, 0, LENGTH, 9);
+    atomic_store(&is_to_stop, run.rank == run.ranks - 1);
+    launch_expect(&run, LAUNCH_AGREED(&run, write_range(array, 0, 3, 10)) == PARAPET_ERR_CANCELLED,
+                  "a write that stops");
+    (void)LAUNCH_OK(&run, parapet_array_flush(array));
+    read_right(others, LENGTH);
+    atomic_store(&is_to_stop, false);
+    write_right(array, 0, 5, 11);
+    atomic_store(&is_to_stop, run.rank == run.ranks - 1);
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    atomic_store(&is_to_stop, false);
+    read_right(others, LENGTH);
+}
+
+/* ---- Ranks that know different things of an array ---- */
+
+typedef struct refusal {
+    long at, count;
+} refusal;
+
+static int refuse(void *context, size_t bytes)
+{
+    refusal *planned = context;
+    (void)bytes;
+    return planned->count++ >= planned->at;
+}
+
+/* Rank 0 has learned that another job has made the array smaller, and another rank has no memory to do so. */
+static void flush_unequal(void)
+{
+    refusal planned = {0};
+    int broken = 0;
+    for (planned.at = 0; planned.at < 40; planned.at += 2) {
+        note_range(SHARD, LENGTH, 0);
+        (void)LAUNCH_OK(&run, write_range(array, SHARD, 2 * SHARD, 5));
+        (void)LAUNCH_OK(&run, write_range(array, 2 * SHARD, LENGTH, 6));
+        resize(SHARD);
+        planned.count = 0;
+        if (run.rank == run.ranks - 1)
+            pp_memory_hook_set(refuse, &planned);
+        (void)LAUNCH_AGREED(&run, write_range(array, 0, 1, 7));
+        pp_memory_hook_set(NULL, NULL);
+        broken += array->is_broken;
+        expect_stale(LAUNCH_AGREED(&run, parapet_array_flush(array)));
+        expect_stale(LAUNCH_AGREED(&run, parapet_array_close(&array)));
+        resize(LENGTH);
+        read_right(others, LENGTH); /* nothing comes back */
+        (void)LAUNCH_OK(&run, parapet_array_open(&array, store, "a"));
+    }
+    launch_expect(&run, launch_largest(broken) > 0 || run.ranks == 1, "handles that were broken");
+}
+
 /* ---- All of it ---- */
 
 static void run_case(uint64_t seed, const char *name, void (*body)(void))
@@ -439,6 +507,8 @@ int main(int argc, char **argv)
     run_case(69, "closed_removed", close_one_removed);
     run_case(70, "listed", list_twice);
     run_case(71, "flushed_removed", flush_one_removed);
+    run_case(73, "stopped", stop_calls);
+    run_case(74, "unequal", flush_unequal);
     run_case(72, "flushed_another", flush_through_another);
     return launch_finish(&run);
 }
