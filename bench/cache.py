@@ -1,6 +1,6 @@
 """bench/run cache: what owners that last gain, by what they remember of the data and of who holds what.
 
-    bench/run cache [--quick] [--build DIR] [--memory DIR] [--rounds N] [--markdown FILE]
+    bench/run cache [--quick] [--build DIR] [--memory DIR] [--rounds N] [--markdown FILE] [--svg FILE]
 
 The sliding window: all ranks read, update and write each of 8 x 8 tiles in turn, of 3 MB (--quick: 128 KiB), through disks of 200
 MB/s on each server. Without a cache; with owners that last; with a cache that holds the array, and with one that holds a
@@ -9,7 +9,8 @@ a shard. Then steps that are written and read again, as in BTIO, on 4, 9 and 16 
 once, as in a checkpoint of FLASH. Hits are those of chunks, and MB those that went from and to storage. Then 100 writes
 (--quick: 40) of the same 8 arrays on 16 ranks.
 
-Ways take turns, and the best round of each is printed: it is disturbed least. What is wanted: writing back into a cache
+Ways take turns, and the best of three rounds of each is printed: it is disturbed least; without --quick there is one, of
+about a quarter of an hour, and it is drawn. What is wanted: writing back into a cache
 that holds the window at least 4 times the speed without a cache; with one that is too small, at least 0.95 of it.
 """
 import os
@@ -17,8 +18,10 @@ import shutil
 import subprocess
 import sys
 
+from cache_picture import Picture
 from collective import print_table
 
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 LASTING = "ownership=lasting"
 BACK = "write_back=yes"
 LEAST_TOO_SMALL = 0.95
@@ -30,7 +33,8 @@ class Cache:
         self.options = options
         self.program = os.path.join(options.build, "bench", "bench_cache")
         self.directory = os.path.join(options.memory, "cache")
-        self.rounds = options.rounds or 3
+        self.rounds = options.rounds or (3 if options.quick else 1)
+        self.svg = options.svg or (None if options.quick else os.path.join(ROOT, "docs", "results", "cache.svg"))
         self.edge = 128 if options.quick else 612
         whole = 8 * 8 * self.edge * self.edge * 8
         large, small = (f"cache_bytes={size}" for size in (2 * whole, whole // 16))
@@ -125,6 +129,9 @@ class Cache:
         print_table(repeated)
         if self.options.markdown:
             self.write([window, alternated, checkpoint, repeated])
+        if self.svg:
+            with open(self.svg, "w", encoding="utf-8") as out:
+                out.write(Picture([window, alternated, checkpoint]).draw())
         word = {True: "holds", False: "FAILS"}
         holds = [too_small >= LEAST_TOO_SMALL, back >= LEAST_BACK]
         print(f"cache: one that is too small reaches {too_small:.2f} of the speed without: {word[holds[0]]}")
