@@ -446,14 +446,15 @@ static void stop_calls(void)
 /* ---- Ranks that know different things of an array ---- */
 
 typedef struct refusal {
-    long at, count;
+    long at;
+    atomic_long count; /* threads of the store ask too */
 } refusal;
 
 static int refuse(void *context, size_t bytes)
 {
     refusal *planned = context;
     (void)bytes;
-    return planned->count++ >= planned->at;
+    return atomic_fetch_add(&planned->count, 1) >= planned->at;
 }
 
 /* Rank 0 has learned that another job has made the array smaller, and another rank has no memory to do so. */
