@@ -173,7 +173,7 @@ int main(int argc, char **argv)
         run_case(with, (parapet_transport)(1 + (strategy_number(with) + run.ranks) % 2));
     counted = leaks_now();
     launch_case_begin(&run, 0);
-    launch_expect(&run, counted.communicators_made >= 3, "a shim that sees what the library does");
+    launch_expect(&run, counted.communicators_made >= 1, "a shim that sees what the library does");
     (void)launch_case_end(&run, "the shim");
     return launch_finish(&run);
 }

@@ -362,7 +362,7 @@ static void check_counts(void)
         printf("%d requests failed where something failed on one rank, %d did not\n", failed_requests,
                sound_requests);
     launch_expect(&run, failed_requests > sound_requests, "failures that are met");
-    launch_expect(&run, leaks_now().communicators_made >= 3, "a shim that sees what the library does");
+    launch_expect(&run, leaks_now().communicators_made >= 1, "a shim that sees what the library does");
     (void)launch_case_end(&run, "counts");
 }
 
