@@ -351,11 +351,14 @@ static size_t read_windows(const pp_layout *const *layouts, int count, const pp_
 static void stage_copies(const pp_memory_case *memory, size_t left_bytes, pp_memory_plan *plan)
 {
     const pp_memory_plan one = *plan;
-    int64_t copies;
-    for (copies = pp_min_i64(memory->copies, memory->rank_most); memory->has_remote && copies > 1; copies--) {
-        plan_staging(memory, (size_t)copies * one.staged_bytes, plan);
+    size_t left = left_bytes / (size_t)plan->slot_count, copies;
+    if (!memory->has_remote || one.staged_bytes == 0)
+        return;
+    copies = pp_min_size((size_t)pp_min_i64(memory->copies, memory->rank_most), 1 + left / one.staged_bytes);
+    for (; copies > 1; copies--) {
+        plan_staging(memory, copies * one.staged_bytes, plan);
         plan->slot_bytes = one.slot_bytes + plan->staging_bytes - one.staging_bytes;
-        if (plan->slot_bytes - one.slot_bytes <= left_bytes / (size_t)plan->slot_count)
+        if (plan->slot_bytes - one.slot_bytes <= left)
             return;
         *plan = one;
     }

@@ -159,7 +159,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
         .has_remote = pp_session_has_remote(session),
         .uses_direct = takes ? session->team->uses_direct : pp_session_uses_direct(session),
         .shard_count = pp_session_shard_count(session),
-        .copies = count_copies(transfer),
+        .copies = transfer->operations->direction == PP_READING ? count_copies(transfer) : 0,
         .rank_most = takes ? transfer->rank_most : pp_session_rank_most(session),
         .takes = takes,
         .fragment_bytes = session->fragment_bytes,
