@@ -4,12 +4,14 @@
 
 #define WINDOW_BYTES ((size_t)1 << 20)
 
-/* What the window holds, whether it is in the array or not. */
+/* What the window holds, whether it is in the array or not; chunks that are not stored may be of any size. */
 static size_t window_bytes(const pp_window *window, const pp_tiling *tiling)
 {
-    int64_t elements =
-        window->band_count > 0 ? window->band_count : window->chunk_count * pp_grid_cell_elements(&tiling->chunks);
-    return (size_t)elements * tiling->element_bytes;
+    int64_t elements = window->band_count;
+    size_t bytes;
+    if (elements == 0 && !pp_multiply_fits(window->chunk_count, pp_grid_cell_elements(&tiling->chunks), &elements))
+        return SIZE_MAX;
+    return pp_multiply_size_fits((size_t)elements, tiling->element_bytes, &bytes) ? bytes : SIZE_MAX;
 }
 
 void pp_pieces_init(pp_pieces *pieces, const pp_claim_set *plan, const pp_worklist *list, const pp_window *window,
