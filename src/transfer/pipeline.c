@@ -313,18 +313,12 @@ bool pp_pipeline_step(pp_pipeline *line)
 
 static void *take_outside(pp_pipeline *line, item_state from, item_state to)
 {
-    void *item = NULL;
     long number;
     pthread_mutex_lock(&line->lock);
-    number = line->made - line->job->slot_count;
-    for (number = number < 0 ? 0 : number; number < line->made && item == NULL; number++) {
-        if (*state_of(line, number) != from)
-            continue;
+    if ((number = find_oldest(line, from)) >= 0)
         *state_of(line, number) = to;
-        item = item_of(line->job, number);
-    }
     pthread_mutex_unlock(&line->lock);
-    return item;
+    return number >= 0 ? item_of(line->job, number) : NULL;
 }
 
 static void pass_outside(pp_pipeline *line, const void *item, item_state to)
