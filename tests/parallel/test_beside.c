@@ -246,7 +246,8 @@ static parapet_status arrays_read(bed *all)
 /* What waits to be written may be with another rank. */
 static parapet_status unless_back(parapet_status status)
 {
-    return is_back && status == PARAPET_ERR_ARGUMENT ? PARAPET_OK : status;
+    bool is_refused = status == PARAPET_ERR_ARGUMENT && strstr(parapet_error_message(), "is not flushed") != NULL;
+    return is_back && is_refused ? PARAPET_OK : status;
 }
 
 static parapet_status array_read_local(bed *all)
