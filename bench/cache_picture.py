@@ -1,4 +1,5 @@
 """Draws the tables of bench/run cache: how many times as fast each way is as the first one of its work."""
+import html
 import math
 
 COLOURS = {"write-back": "#c4572e", "cache": "#2b7a9b", "": "#b8b0a2"}
@@ -6,7 +7,7 @@ LEFT, TOP, WIDTH, BAR, GAP = 250, 70, 560, 16, 34
 
 
 def text(x, y, words, kind="note", anchor="start"):
-    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{words}</text>'
+    return f'<text class="{kind}" x="{x:.1f}" y="{y:.1f}" text-anchor="{anchor}">{html.escape(words)}</text>'
 
 
 def colour(name):
