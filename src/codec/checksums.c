@@ -1,6 +1,6 @@
 /* Decoding of the codecs that put a checksum beside the bytes. fletcher32, crc32 and adler32 are those of
  * numcodecs; fletcher32 is also HDF5's. */
-#include <zlib.h>
+#include <libdeflate.h>
 
 #include "base/bytes.h"
 #include "base/checked.h"
@@ -84,14 +84,14 @@ static uint32_t fletcher32(const unsigned char *data, size_t bytes)
     return fold(second) << 16 | fold(first);
 }
 
-static uint32_t zlib_crc32(const unsigned char *data, size_t bytes)
+static uint32_t crc32(const unsigned char *data, size_t bytes)
 {
-    return (uint32_t)crc32_z(0, data, bytes);
+    return libdeflate_crc32(0, data, bytes);
 }
 
-static uint32_t zlib_adler32(const unsigned char *data, size_t bytes)
+static uint32_t adler32(const unsigned char *data, size_t bytes)
 {
-    return (uint32_t)adler32_z(1, data, bytes);
+    return libdeflate_adler32(1, data, bytes);
 }
 
 static parapet_status decode_fletcher32(pp_stage_run *run)
@@ -101,12 +101,12 @@ static parapet_status decode_fletcher32(pp_stage_run *run)
 
 static parapet_status decode_crc32(pp_stage_run *run)
 {
-    return pp_checksum_decode_start(run, zlib_crc32);
+    return pp_checksum_decode_start(run, crc32);
 }
 
 static parapet_status decode_adler32(pp_stage_run *run)
 {
-    return pp_checksum_decode_start(run, zlib_adler32);
+    return pp_checksum_decode_start(run, adler32);
 }
 
 /* Where a checksum stands became a choice in numcodecs 0.14; here it is where it always was. */

@@ -11,7 +11,8 @@ recorded.txt was made once, before the code was moved, and is not made anew: whe
 ported, and stores the same. --record is how it was made. Seven lines are newer, the documents of groups that copies
 finish: they keep their consolidated metadata now. So are those that tell of seals, since version 2 of the manifest has
 the checksums of chunks in its pages, and small pages in the seal itself: seals, the documents and commit records that
-name them, and one job that copies a sealed array. No line of an array that is not sealed is among them. A line is
+name them, and one job that copies a sealed array. No line of an array that is not sealed is among them. Bytes of gzip
+are libdeflate's now, which writes others than zlib did; only lines with ~ are among those. A line is
 
     = <SHA-256, the first 32 digits> <store>/<file>    or
     ~ <SHA-256, the first 32 digits> <store>/<file>    where the bytes are a compressor's, or tell of such bytes

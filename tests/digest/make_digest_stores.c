@@ -49,7 +49,7 @@ static int make_on_ranks(const char *folder, const char *cases)
 /* Of parapet_version, the lines of libraries that compress. */
 static int print_libraries(void)
 {
-    static const char *const names[] = {"zstd ", "zlib ", "blosc ", "lz4 "};
+    static const char *const names[] = {"zstd ", "libdeflate ", "blosc ", "lz4 "};
     const char *line = parapet_version();
     size_t i, bytes;
     for (; *line != '\0'; line += bytes + (line[bytes] == '\n')) {
