@@ -15,7 +15,7 @@ number of ranks. Hidden is (checkpoint alone + computation alone - both at once)
 import statistics
 import sys
 
-from collective import MESHES, Collective, Method, Selection, mpich, print_table, romio
+from collective import MESHES, Collective, Method, Selection, is_quiet, mpich, print_table, romio
 
 # What --quick must reach for the exit status to be 0: at least this much of fpp, about the lowest seen while others
 # had more than half of the cores. The state is small, so that what does not depend on its size counts. The goals are
@@ -82,7 +82,7 @@ class Checkpointing(Collective):
             return
         if fs == "ext4":
             yield "of fpp", row["of_fpp"], LEAST_OF_BARE
-        if self.is_quiet():
+        if is_quiet(self.taken):
             yield "of HDF5", row["of_best_peer"], LEAST_OF_HDF5
 
     def one_round(self, fs, ranks, number):

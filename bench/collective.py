@@ -61,6 +61,18 @@ def user_seconds():
     return (int(user) + int(nice)) / os.sysconf("SC_CLK_TCK"), own
 
 
+def is_quiet(taken):
+    """Whether others took little in most runs, or only what programs left that went before them."""
+    return os.sched_getscheduler(0) == os.SCHED_RR or statistics.median(taken) <= MOST_TAKEN
+
+
+def tell_taken(taken):
+    """What others took of the machine in the runs."""
+    return (f"others had {100 * statistics.median(taken):.0f} % of the cores (median over the runs)"
+            + (", what --steady left them" if os.sched_getscheduler(0) == os.SCHED_RR else "")
+            + ("" if is_quiet(taken) else "; NOT A QUIET MACHINE"))
+
+
 class Method:
     """One way to write and read the array: a limit, a peer, or Parapet with a layout and a transport."""
 
@@ -295,9 +307,6 @@ class Collective:
         ratios = [others[number] / own[number] for number in own if number in others]
         return statistics.median(ratios) if ratios else None
 
-    def is_quiet(self):
-        return statistics.median(self.taken) <= MOST_TAKEN
-
     def best_peer(self, key):
         peers = [(statistics.median(rounds.values()), peer.name) for peer in self.selection.wanted_peers()
                  for rounds in [self.in_round(key, peer.name)] if rounds]
@@ -314,7 +323,7 @@ class Collective:
             yield "of fpp_direct", row["of_fpp_direct"], OF_DIRECT[case]
         elif fs == "tmpfs" and case in OF_MEMORY:
             yield "of fpp", row["of_fpp"], OF_MEMORY_16.get(case, OF_MEMORY[case]) if ranks == 16 else OF_MEMORY[case]
-        if self.is_quiet():
+        if is_quiet(self.taken):
             yield "of the best peer", row["of_best_peer"], 1.5
         if ranks == 16 and 4 in self.selection.ranks:
             yield "of 4 ranks", self.ratio(key, method.name, method.name, (fs, 4, action)), 0.8
@@ -371,9 +380,8 @@ class Collective:
                  "goals"]
         lines = [heads] + [self.cells(row) for row in self.rows]
         print_table(lines)
-        print(f"others had {100 * statistics.median(self.taken):.0f} % of the cores (median over the runs)"
-              + ("" if self.is_quiet() else "; NOT A QUIET MACHINE: do not use ratios to peers; goals against them are "
-                 "not judged"))
+        print(tell_taken(self.taken)
+              + ("" if is_quiet(self.taken) else ": do not use ratios to peers; goals against them are not judged"))
         for name in sorted(self.absent):
             print(f"not available: {name}")
         if self.options.markdown:

@@ -25,7 +25,7 @@ import statistics
 import sys
 import time
 
-from collective import MOST_TAKEN, print_table
+from collective import print_table, tell_taken
 from command import Failure, empty_cache, run
 from copying import MIB, ROOT, matrix, size
 
@@ -118,9 +118,7 @@ class Columns:
         table = [["array", "blocks read", "all blocks, s (range)", "times aligned", "times bare"]]
         table += [self.row(name) for name in NAMES]
         print_table(table)
-        taken = statistics.median(self.taken)
-        print(f"others had {100 * taken:.0f} % of the cores (median over the runs)"
-              + ("" if taken <= MOST_TAKEN else "; NOT A QUIET MACHINE"))
+        print(tell_taken(self.taken))
         if self.options.markdown:
             with open(self.options.markdown, "w") as out:
                 for number, row in enumerate(table):

@@ -18,7 +18,7 @@ import statistics
 import sys
 import time
 
-from collective import MOST_TAKEN
+from collective import tell_taken
 from command import Failure, empty_cache, run
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -443,9 +443,7 @@ class Copying:
         near = sum(abs(ratio - 1) <= PREDICTION for _, _, ratio in found)
         yield f"{near} of {len(found)} predictions are within 30 %."
         if self.taken:
-            taken = statistics.median(self.taken)
-            yield f"Others had {100 * taken:.0f} % of the cores (median over the runs)" + (
-                "." if taken <= MOST_TAKEN else ": not a quiet machine, ratios mean little.")
+            yield tell_taken(self.taken).capitalize() + "."
         if self.absent:
             yield "Not available: " + ", ".join(self.absent) + "."
         for _, text in self.failures:

@@ -27,7 +27,7 @@ import statistics
 import sys
 import time
 
-from collective import MOST_TAKEN, print_table
+from collective import print_table, tell_taken
 from command import Failure, empty_cache, run
 
 MIB = 1 << 20
@@ -178,9 +178,7 @@ class Files:
             table.append([work, name, f"{statistics.median(seconds):.3f} ({min(seconds):.3f}-{max(seconds):.3f})",
                           f"{max(entry[1] for entry in entries) / MIB:.0f}"])
         print_table(table)
-        taken = statistics.median(self.taken)
-        print(f"others had {100 * taken:.0f} % of the cores (median over the runs)"
-              + ("" if taken <= MOST_TAKEN else "; NOT A QUIET MACHINE"))
+        print(tell_taken(self.taken))
         if self.options.markdown:
             with open(self.options.markdown, "w") as out:
                 for number, row in enumerate(table):

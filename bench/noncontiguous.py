@@ -39,7 +39,7 @@ import statistics
 import sys
 import time
 
-from collective import LAUNCHERS, MOST_TAKEN, Collective, Method, Selection, print_table, triple
+from collective import LAUNCHERS, Collective, Method, Selection, print_table, tell_taken, triple
 
 LEAST_OF_PEERS, LEAST_OF_FPP = 2.0, 0.85 # at level 3, whichever is less
 LEAST_OF_FORCED = 0.9 # at level 2, of the better of always and never sieving
@@ -346,10 +346,8 @@ class Noncontiguous:
 
     def report(self):
         lines = [self.heads] + [pattern.cells(row) for pattern in self.patterns for row in pattern.rows]
-        taken = statistics.median(self.all_of("taken"))
         print_table(lines)
-        print(f"others had {100 * taken:.0f} % of the cores (median over the runs)"
-              + ("" if taken <= MOST_TAKEN else "; NOT A QUIET MACHINE: peers lose more by it than Parapet does"))
+        print(tell_taken(self.all_of("taken")))
         for name in sorted(set().union(*(pattern.absent for pattern in self.patterns))):
             print(f"not available: {name}")
         if self.options.markdown:
