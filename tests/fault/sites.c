@@ -229,7 +229,7 @@ bool site_test_run(site_test *test, const fault_point *point)
 
 long site_test_run_all(site_test *test, fault_point manner)
 {
-    for (manner.at = 0; site_test_run(test, &manner); manner.at++)
+    for (manner.at = test->runs % TEST_THINNING; site_test_run(test, &manner); manner.at += TEST_THINNING)
         continue;
     if (test->threads == 1 && test->io_thread == PARAPET_IO_THREAD_NONE)
         test->sites[manner.kind] = manner.at;

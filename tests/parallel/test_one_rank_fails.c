@@ -17,7 +17,7 @@
 #include "strategy.h"
 #include "watch.h"
 
-enum { SAMPLES = 7, SHOWN_VIOLATIONS = 8 /* of a call, by each rank */ };
+enum { SAMPLES = TEST_THINNING > 1 ? 2 : 5, SHOWN_VIOLATIONS = 8 /* of a call, by each rank */ };
 
 typedef enum fault_kind { FAULT_STORAGE, FAULT_MEMORY } fault_kind;
 
