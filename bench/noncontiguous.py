@@ -1,7 +1,7 @@
 """bench/run noncontiguous: boxes that are not contiguous in a file, at the levels of the paper that describes ROMIO.
 
     bench/run noncontiguous [--quick] [--build-openmpi DIR] [--disk DIR] [--memory DIR] [--rounds N]
-                            [--case NAME=VALUE,...] [--json FILE] [--markdown FILE] [--verbose]
+                            [--case NAME=VALUE,...] [--json FILE] [--markdown FILE] [--svg FILE] [--verbose]
 
     dist3d    512^3 doubles, a block for each rank of a mesh
     btio      162^3 cells of 5 doubles, diagonal multipartitioning: on q^2 ranks q boxes each
@@ -39,6 +39,7 @@ import statistics
 import sys
 import time
 
+from bars import BLUE, RED, Picture
 from collective import LAUNCHERS, Collective, Method, Selection, print_table, tell_taken, triple
 
 LEAST_OF_PEERS, LEAST_OF_FPP = 2.0, 0.85 # at level 3, whichever is less
@@ -352,6 +353,23 @@ class Noncontiguous:
             print(f"not available: {name}")
         if self.options.markdown:
             self.patterns[0].write_markdown(lines)
+        if self.options.svg:
+            with open(self.options.svg, "w", encoding="utf-8") as out:
+                out.write(self.draw())
+
+    def draw(self):
+        """On the most ranks, beside a file per process; of what was forced, nothing."""
+        def tables():
+            for pattern in self.patterns:
+                most = max(pattern.selection.ranks)
+                for fs, action in itertools.product(pattern.selection.fs, ("read", "write")):
+                    rows = [(row["method"], row["of_fpp"]) for row in pattern.rows
+                            if (row["fs"], row["ranks"], row["action"]) == (fs, most, action) and row["kind"] != "limit"
+                            and row["of_fpp"] and "=read" not in row["method"] and "=skip" not in row["method"]]
+                    if rows:
+                        yield f"{pattern.selection.name}, {action}, {fs}, {most} ranks", rows
+        return Picture("Times as fast as a file per process", list(tables()), {"parapet": RED, "romio": BLUE},
+                       is_from_one=False).draw()
 
     def write_json(self):
         if not self.options.json:
