@@ -19,6 +19,10 @@ import sys
 
 
 class Access:
+    name = "access"
+    heads = ["cache", "what", "Parapet, us", "zarr-python, us", "TensorStore, us", "ahead of zarr-python",
+             "ahead of TensorStore", "ahead of both"]
+
     def __init__(self, options):
         self.options = options
         self.package = os.path.join(options.build, "python")
@@ -27,8 +31,8 @@ class Access:
             sys.exit(f"bench: {self.package} is not there: configure with -DPARAPET_PYTHON=ON and build")
 
     def measure(self, folder, *words):
-        """Yields what access_calls.py prints: a name, microseconds of each library, and ratios to Parapet."""
-        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), "access_calls.py")
+        """Yields what the program prints: a name, microseconds of each library, and ratios to Parapet."""
+        program = os.path.join(os.path.dirname(os.path.abspath(__file__)), self.name + "_calls.py")
         command = [self.options.python, program, folder, *words]
         environment = dict(os.environ, PYTHONPATH=self.package)
         with subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, text=True) as process:
@@ -46,12 +50,15 @@ class Access:
         self.held.append(is_held)
         print("  ".join(self.rows[-1]), flush=True)
 
+    def places(self):
+        return ("warm", self.options.memory), ("cold", self.options.disk)
+
     def run(self):
         amount = "quick" if self.options.quick else "all"
-        for state, parent in (("warm", self.options.memory), ("cold", self.options.disk)):
+        for state, parent in self.places():
             if self.options.only not in state:
                 continue
-            folder = os.path.join(parent, "access")
+            folder = os.path.join(parent, self.name)
             shutil.rmtree(folder, ignore_errors=True)
             os.makedirs(parent, exist_ok=True)
             for name, figures in self.measure(folder, state, amount):
@@ -61,10 +68,8 @@ class Access:
 
     def finish(self):
         if self.options.markdown:
-            heads = ["cache", "what", "Parapet, us", "zarr-python, us", "TensorStore, us", "ahead of zarr-python",
-                     "ahead of TensorStore", "ahead of both"]
             with open(self.options.markdown, "w") as out:
-                for number, line in enumerate([heads, *self.rows]):
+                for number, line in enumerate([self.heads, *self.rows]):
                     out.write("| " + " | ".join(line) + " |\n" + ("|" + "---|" * len(line) + "\n" if number == 0 else ""))
-        print(f"access: {sum(self.held)} of {len(self.held)} hold")
+        print(f"{self.name}: {sum(self.held)} of {len(self.held)} hold")
         sys.exit(0 if all(self.held) else 1)

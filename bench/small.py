@@ -1,8 +1,13 @@
-"""bench/run small: what a call costs when there is next to nothing to store, before and after a change.
+"""bench/run small: what a call costs when there is next to nothing to store.
 
+    bench/run small [--build DIR] [--quick] [--markdown FILE]
     bench/run small --before DIR [--build DIR] [--quick] [--case NAME=VALUE,...] [--markdown FILE]
 
-DIR is another build of the library, with bench_small in it; one of a version that did not have that program yet gets it so:
+The first is beside zarr-python and TensorStore, which take turns with Parapet in one process, each with a folder of its
+own in memory (--memory), one thread that computes and one for files, and no cache; nobody waits for durable data.
+Arrays are not compressed, in chunks of 64 KiB. Parapet is to be ahead in every row. The build must have the package.
+
+The second is before and after a change. DIR is another build of the library, with bench_small in it; one of a version that did not have that program yet gets it so:
 
     mpicc -O2 -D_GNU_SOURCE -IOLD/include bench/small.c bench/case.c -LOLD/build/mpich -lparapet-mpich \\
           -Wl,-rpath,OLD/build/mpich -o OLD/build/mpich/bench/bench_small
@@ -21,6 +26,7 @@ import subprocess
 import sys
 import tempfile
 
+from access import Access
 from collective import print_table
 
 WORK = ["write", "read", "attribute", "append", "checkpoint"]
@@ -51,11 +57,20 @@ class Program:
             sys.exit("bench: bench_small failed")
 
 
-class Small:
+def small(options):
+    return (BeforeAndAfter if options.before else Beside)(options)
+
+
+class Beside(Access):
+    name = "small"
+
+    def places(self):
+        return (("memory", self.options.memory),)
+
+
+class BeforeAndAfter:
     def __init__(self, options):
         self.options = options
-        if not options.before:
-            sys.exit("bench: small compares two builds: --before DIR")
         self.builds = {"before": options.before, "after": options.build}
         self.case = {"work": WORK, "arrays": [1, 1000], "ranks": [1, 2, 4], "fs": ["tmpfs", "ext4"],
                      "turns": [20 if options.quick else 100]}
