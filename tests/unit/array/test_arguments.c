@@ -1,6 +1,8 @@
 /* Calls without what they need are refused, and say what is missing. */
 #include "support.h"
 
+#include <parapet_plan.h>
+
 #include "stored.h"
 
 static const int64_t shape[] = {8};
@@ -140,6 +142,44 @@ static void test_arguments__of_calls_on_an_array_are_checked(void **state)
     stored_close(&store);
 }
 
+static int end_at_box(void *context, const int64_t *start, const int64_t *count)
+{
+    (void)start;
+    (void)count;
+    ++*(int *)context;
+    return 1;
+}
+
+static int end_at_finding(void *context, const parapet_finding *finding)
+{
+    (void)finding;
+    ++*(int *)context;
+    return 1;
+}
+
+static void test_visitors__may_end_a_listing_or_a_check(void **state)
+{
+    static const int64_t start[] = {0};
+    const int32_t values[8] = {1};
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = (void *)(uintptr_t)values};
+    parapet_check_summary summary;
+    parapet_array *array;
+    parapet_store *store;
+    int boxes = 0, findings = 0;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_fails(parapet_array_list(array, end_at_box, &boxes), PARAPET_ERR_CANCELLED, "visitor");
+    stored_put_text(store, "a/c/0", "torn");
+    assert_fails(parapet_array_check(array, PARAPET_CHECK_DATA, end_at_finding, &findings, &summary),
+                 PARAPET_ERR_CANCELLED, "visitor");
+    assert_int_equal(boxes, 1);
+    assert_int_equal(findings, 1);
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
 static void test_arguments__arrays_of_two_stores_are_not_closed_together(void **state)
 {
     parapet_array *arrays[2];
@@ -156,6 +196,161 @@ static void test_arguments__arrays_of_two_stores_are_not_closed_together(void **
     stored_close(&store);
 }
 
+/* ---- what specs, lists and requests say ---- */
+
+static void test_arguments__of_specs_are_checked(void **state)
+{
+    static const int64_t square[] = {2, 2}, negative[] = {2, -1};
+    static const char *const empty[] = {"x", ""}, *const absent[] = {NULL, "y"}, *const twice[] = {"x", "x"};
+    parapet_array_spec two = {.type = PARAPET_INT32, .ndim = 2};
+    parapet_array *array = NULL;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    refused(parapet_array_create(&array, store, "a", &two), "no shape");
+    two.shape = negative;
+    refused(parapet_array_create(&array, store, "a", &two), "0 or more");
+    two.shape = square;
+    two.dimension_names = empty;
+    refused(parapet_array_create(&array, store, "a", &two), "is empty");
+    two.dimension_names = absent;
+    refused(parapet_array_create(&array, store, "a", &two), "is empty");
+    two.dimension_names = twice;
+    refused(parapet_array_create(&array, store, "a", &two), "both");
+    stored_close(&store);
+}
+
+static void test_arguments__of_urls_are_checked(void **state)
+{
+    parapet_store *store = NULL;
+    (void)state;
+    assert_fails(parapet_store_open(&store, MPI_COMM_NULL, "http://there/is/none", PARAPET_READ, NULL),
+                 PARAPET_ERR_UNSUPPORTED, "only directories");
+    assert_null(store);
+}
+
+static void test_arguments__of_lists_of_arrays_are_checked(void **state)
+{
+    parapet_array_parts list[2] = {{0}, {0}};
+    parapet_array *arrays[2];
+    parapet_store *store, *other;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_store_open(&other, MPI_COMM_NULL, "memory:test", PARAPET_UPDATE, NULL));
+    assert_ok(parapet_array_create(&arrays[0], store, "a", &spec));
+    assert_ok(parapet_array_open(&arrays[1], other, "a"));
+    refused(parapet_arrays_write(list, 1), "array");
+    list[0].array = arrays[0];
+    refused(parapet_arrays_write(list, 2), "has no array");
+    refused(parapet_arrays_read(list, 2), "has no array");
+    list[1].array = arrays[1];
+    refused(parapet_arrays_write(list, 2), "different stores");
+    list[1].array = arrays[0];
+    refused(parapet_arrays_write(list, 2), "twice");
+    assert_ok(parapet_arrays_write(NULL, 0));
+    assert_ok(parapet_arrays_read(NULL, 0));
+    assert_ok(parapet_array_close(&arrays[1]));
+    assert_ok(parapet_array_close(&arrays[0]));
+    assert_ok(parapet_store_close(&other));
+    stored_close(&store);
+}
+
+static void check_points(parapet_array *array)
+{
+    static const int64_t first[] = {3};
+    int32_t value = 5;
+    parapet_points points = {.ndim = 2, .count = 1, .coordinates = first, .data = &value};
+    refused(parapet_array_write_points(array, &points), "dimensions");
+    points.ndim = 1;
+    points.count = -1;
+    refused(parapet_array_write_points(array, &points), "-1");
+    points.count = 1;
+    points.coordinates = NULL;
+    refused(parapet_array_read_points(array, &points), "no coordinates");
+    points.coordinates = first;
+    points.type = PARAPET_FLOAT64;
+    refused(parapet_array_read_points_local(array, &points), "nothing is converted");
+    points.type = (parapet_type)77;
+    refused(parapet_array_read_points_local(array, &points), "without a name");
+    points.type = PARAPET_INT32;
+    points.data = NULL;
+    refused(parapet_array_write_points(array, &points), "no data");
+    points.data = &value;
+    assert_ok(parapet_array_write_points(array, &points));
+    refused(parapet_array_read_points_local(NULL, &points), "array");
+    points.count = 0;
+    points.coordinates = NULL;
+    assert_ok(parapet_array_read_points_local(array, &points));
+}
+
+static void check_runs(parapet_array *array)
+{
+    static const int64_t first[] = {3};
+    int32_t value = 0;
+    parapet_runs runs = {.count = -1, .starts = first, .data = &value};
+    refused(parapet_array_read_runs(array, &runs), "-1");
+    runs.count = 1;
+    runs.starts = NULL;
+    refused(parapet_array_read_runs_local(array, &runs), "no starts");
+    runs.starts = first;
+    runs.data = NULL;
+    refused(parapet_array_read_runs(array, &runs), "no data");
+    runs.data = &value;
+    refused(parapet_array_read_runs_local(NULL, &runs), "array");
+    assert_ok(parapet_array_read_runs_local(array, &runs));
+    assert_int_equal(value, 5);
+}
+
+static void test_arguments__of_points_and_runs_are_checked(void **state)
+{
+    parapet_array *array, *scalar;
+    parapet_store *store;
+    int32_t value = 7;
+    parapet_points point = {.count = 1, .data = &value};
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    check_points(array);
+    check_runs(array);
+    assert_ok(parapet_array_create(&scalar, store, "b", &(parapet_array_spec){.type = PARAPET_INT32}));
+    assert_ok(parapet_array_write_points(scalar, &point)); /* which needs no coordinates */
+    assert_ok(parapet_array_close(&scalar));
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+static void test_arguments__of_transfer_plans_are_checked(void **state)
+{
+    static const int64_t other[] = {9};
+    parapet_transfer_plan_request request = {.spec = spec, .distribution = {.ndim = 2}};
+    char *text = NULL;
+    (void)state;
+    refused(parapet_transfer_plan_print(&request, &text, NULL), "dimensions");
+    request.distribution.ndim = 1;
+    request.distribution.shape = other;
+    refused(parapet_transfer_plan_print(&request, &text, NULL), "distribution");
+    request.distribution.shape = shape;
+    request.memory_bytes = -1;
+    refused(parapet_transfer_plan_print(&request, &text, NULL), "0 or more");
+    request.memory_bytes = 0;
+    request.threads = -1;
+    refused(parapet_transfer_plan_print(&request, &text, NULL), "0 or more");
+    request.threads = 0;
+    request.servers = -1;
+    refused(parapet_transfer_plan_print(&request, &text, NULL), "0 or more");
+    request.servers = 0;
+    request.server = -2;
+    refused(parapet_transfer_plan_print(&request, &text, NULL), "");
+    assert_null(text);
+}
+
+static void test_version__is_that_of_the_header(void **state)
+{
+    (void)state;
+    assert_int_equal(parapet_version_number(), PARAPET_VERSION_NUMBER);
+    assert_true(strlen(parapet_version()) > 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,7 +359,14 @@ int main(void)
         cmocka_unit_test(test_arguments__of_opening_arrays_are_checked),
         cmocka_unit_test(test_arguments__of_calls_without_an_array_are_checked),
         cmocka_unit_test(test_arguments__of_calls_on_an_array_are_checked),
+        cmocka_unit_test(test_visitors__may_end_a_listing_or_a_check),
         cmocka_unit_test(test_arguments__arrays_of_two_stores_are_not_closed_together),
+        cmocka_unit_test(test_arguments__of_specs_are_checked),
+        cmocka_unit_test(test_arguments__of_urls_are_checked),
+        cmocka_unit_test(test_arguments__of_lists_of_arrays_are_checked),
+        cmocka_unit_test(test_arguments__of_points_and_runs_are_checked),
+        cmocka_unit_test(test_arguments__of_transfer_plans_are_checked),
+        cmocka_unit_test(test_version__is_that_of_the_header),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
