@@ -1,10 +1,12 @@
 /* A copy that crashes at each of its storage operations, is resumed, and ends as if nothing had happened; one that
  * fails leaves nothing; one that finds no memory says so.
  *
- * fault_copy_points quick|full: quick takes memory as storage and fewer pairs of crashes. */
+ * fault_copy_points quick|full: quick takes memory as storage, fewer pairs of crashes, and one failure at each place
+ * in the code. */
 #include "support.h"
 
 #include "copy_bed.h"
+#include "places.h"
 
 static bool is_full;
 
@@ -297,6 +299,169 @@ static bool run_without_memory(const copy_subject *of, long at, bool forever)
     return plan.refused > 0;
 }
 
+/* ---- Each place in the code ---- */
+
+/* What lies at the target's path before the copy that fails. */
+typedef enum before { BEFORE_NOTHING, BEFORE_PART, BEFORE_ALL, BEFORES } before;
+
+typedef enum fault_kind { FAULT_STORAGE, FAULT_MEMORY, FAULT_KINDS } fault_kind;
+
+typedef struct place_point {
+    fault_kind kind;
+    bool is_after; /* the operation takes effect */
+    long at;
+} place_point;
+
+static place_record passed[FAULT_KINDS];
+static place_set known[FAULT_KINDS];
+
+static copy_manner manner_after(before what)
+{
+    return (copy_manner){.resumes = what == BEFORE_PART, .overwrites = what == BEFORE_ALL, .verifies = true};
+}
+
+/* False: there is no such thing, because the copy is too short to be cancelled. */
+static bool build_before(copy_bed *work, const copy_subject *of, before what)
+{
+    cancelling at = {.at = reference.templates / 2 + 1};
+    parapet_copy_result result;
+    parapet_status status = PARAPET_OK;
+    copy_bed_build(work, of, &reference, COPY_IN_MEMORY);
+    if (what == BEFORE_PART) {
+        work->progress = cancel;
+        work->progress_context = &at;
+    }
+    if (what != BEFORE_NOTHING)
+        status = copy_bed_run(work, (copy_manner){0}, &result);
+    work->progress = NULL;
+    if ((status == PARAPET_ERR_CANCELLED) == (what == BEFORE_PART))
+        return true;
+    copy_bed_free(work);
+    return false;
+}
+
+static int record_allocation(void *context, size_t bytes)
+{
+    (void)bytes;
+    place_record_add(context);
+    return 0;
+}
+
+static void put_around(copy_bed *work, pp_store *inside[COPY_STORES])
+{
+    int i;
+    for (i = 0; i < COPY_STORES; i++) {
+        inside[i] = work->faulty[i];
+        work->faulty[i] = place_store_build(inside[i], &passed[FAULT_STORAGE]);
+    }
+}
+
+static void take_away(copy_bed *work, pp_store *inside[COPY_STORES])
+{
+    int i;
+    for (i = 0; i < COPY_STORES; i++) {
+        pp_store_free(work->faulty[i]);
+        work->faulty[i] = inside[i];
+    }
+}
+
+/* Notes where operations or allocations of the copy begin: one after the other, as the stores that note operations
+ * allocate too. */
+static bool record_places(const copy_subject *of, before what, fault_kind kind)
+{
+    pp_store *inside[COPY_STORES];
+    parapet_copy_result result;
+    copy_bed work;
+    if (!build_before(&work, of, what))
+        return false;
+    passed[kind].is_on = true;
+    atomic_store(&passed[kind].count, 0);
+    if (kind == FAULT_STORAGE)
+        put_around(&work, inside);
+    else
+        pp_memory_hook_set(record_allocation, &passed[FAULT_MEMORY]);
+    assert_ok(copy_bed_run(&work, manner_after(what), &result));
+    pp_memory_hook_set(NULL, NULL);
+    if (kind == FAULT_STORAGE)
+        take_away(&work, inside);
+    copy_bed_free(&work);
+    return true;
+}
+
+/* Resuming is right or refused; a copy from the beginning is right. */
+static void copy_again(copy_bed *work)
+{
+    parapet_copy_result result;
+    char problem[256];
+    parapet_status status = copy_bed_run(work, (copy_manner){.resumes = true}, &result);
+    if (status == PARAPET_ERR_EXISTS && copy_bed_is_complete(work, &reference, problem))
+        return;
+    if (status != PARAPET_OK)
+        status = copy_bed_run(work, (copy_manner){.overwrites = true}, &result);
+    if (status != PARAPET_OK)
+        fail_msg("%s: the next copy returned %s: %s", point_name, parapet_status_name(status),
+                 parapet_error_message());
+    check_complete(work);
+}
+
+static void check_place(copy_bed *work, before what, fault_kind kind, parapet_status status)
+{
+    parapet_status expected = kind == FAULT_MEMORY ? PARAPET_ERR_MEMORY : PARAPET_ERR_NO_SPACE;
+    const char *word = kind == FAULT_MEMORY ? "memory" : "injected failure of ";
+    if (status == PARAPET_OK) {
+        seen.absorbed++;
+        check_complete(work);
+        return;
+    }
+    if (status != expected || strstr(parapet_error_message(), word) == NULL)
+        fail_msg("%s: it returned %s: %s", point_name, parapet_status_name(status), parapet_error_message());
+    if (what == BEFORE_NOTHING)
+        copy_after_failure(work);
+    else
+        copy_again(work);
+}
+
+static void run_place(const copy_subject *of, before what, const place_point *point)
+{
+    static const char *const befores[BEFORES] = {"a new copy", "one that is resumed", "one over another"};
+    refusal plan = {.at = point->at};
+    parapet_copy_result result;
+    parapet_status status;
+    copy_bed work;
+    long live = pp_memory_live_count();
+    (void)snprintf(point_name, sizeof point_name, "%s, %s: %s %ld fails%s", of->name, befores[what],
+                   point->kind == FAULT_STORAGE ? "operation" : "allocation", point->at,
+                   point->is_after ? " after taking effect" : "");
+    assert_true(build_before(&work, of, what));
+    work.plan = (pp_fault_plan){.fail_at = point->kind == FAULT_STORAGE ? point->at : -1,
+                                .fail_after = point->is_after,
+                                .status = PARAPET_ERR_NO_SPACE};
+    if (point->kind == FAULT_MEMORY)
+        pp_memory_hook_set(refuse, &plan);
+    status = copy_bed_run(&work, manner_after(what), &result);
+    pp_memory_hook_set(NULL, NULL);
+    work.plan = (pp_fault_plan){.fail_at = -1};
+    check_place(&work, what, point->kind, status);
+    copy_bed_free(&work);
+    seen.points++;
+    if (pp_memory_live_count() != live)
+        fail_msg("%s: %ld allocations were not given back", point_name, pp_memory_live_count() - live);
+}
+
+static void run_places(const copy_subject *of, before what)
+{
+    place_point point = {.kind = FAULT_STORAGE};
+    for (; point.kind < FAULT_KINDS && record_places(of, what, point.kind); point.kind++)
+        for (point.at = 0; (point.at = place_set_add_next(&known[point.kind], &passed[point.kind], point.at)) >= 0;
+             point.at++) {
+            run_place(of, what, &point);
+            point.is_after = point.kind == FAULT_STORAGE;
+            if (point.is_after)
+                run_place(of, what, &point);
+            point.is_after = false;
+        }
+}
+
 /* ---- The tests ---- */
 
 static void print_figures(const char *what, const char *name)
@@ -360,11 +525,24 @@ static void test_allocations(void **context)
     long at, step = stride_of(of) * 3 - 2;
     copy_reference_build(&reference, of);
     seen = (figures){0};
-    for (at = (of - copy_subjects) % step; run_without_memory(of, at, false); at += step)
-        continue;
+    if (is_full) /* else once at each place */
+        for (at = 0; run_without_memory(of, at, false); at++)
+            continue;
     for (at = (of - copy_subjects) % step; run_without_memory(of, at, true); at += step)
         continue;
     print_figures("no memory", of->name);
+    copy_reference_free(&reference);
+}
+
+static void test_places(void **context)
+{
+    const copy_subject *of = *context;
+    before what;
+    copy_reference_build(&reference, of);
+    seen = (figures){0};
+    for (what = BEFORE_NOTHING; what < BEFORES; what++)
+        run_places(of, what);
+    print_figures("places", of->name);
     copy_reference_free(&reference);
 }
 
@@ -373,24 +551,27 @@ static const struct {
     CMUnitTestFunction run;
 } kinds[] = {{"crashes", test_crashes},
              {"is cancelled", test_cancels},
-             {"fails", test_failures},
-             {"has no memory", test_allocations}};
-enum { KINDS = sizeof kinds / sizeof kinds[0] };
+             {"has no memory", test_allocations},
+             {"fails at each place", test_places},
+             {"fails", test_failures}};
+enum { KINDS_QUICK = 4, KINDS_FULL = sizeof kinds / sizeof kinds[0] };
 
 int main(int argc, char **argv)
 {
-    size_t count = KINDS * (size_t)copy_subject_count, i;
-    struct CMUnitTest *list = calloc(count, sizeof list[0]);
-    char(*names)[96] = calloc(count, sizeof names[0]);
+    size_t all = KINDS_FULL * (size_t)copy_subject_count, count, kind_count, i;
+    struct CMUnitTest *list = calloc(all, sizeof list[0]);
+    char(*names)[96] = calloc(all, sizeof names[0]);
     int failed;
     is_full = argc > 1 && strcmp(argv[1], "full") == 0;
+    kind_count = is_full ? KINDS_FULL : KINDS_QUICK;
+    count = kind_count * (size_t)copy_subject_count;
     if (argc > 2)
         cmocka_set_test_filter(argv[2]);
     for (i = 0; i < count; i++) {
-        const copy_subject *of = &copy_subjects[i / KINDS];
-        (void)snprintf(names[i], sizeof names[i], "test_copy__%s: %s", of->name, kinds[i % KINDS].name);
+        const copy_subject *of = &copy_subjects[i / kind_count];
+        (void)snprintf(names[i], sizeof names[i], "test_copy__%s: %s", of->name, kinds[i % kind_count].name);
         list[i] = (struct CMUnitTest){
-            .name = names[i], .test_func = kinds[i % KINDS].run, .initial_state = (void *)(uintptr_t)of};
+            .name = names[i], .test_func = kinds[i % kind_count].run, .initial_state = (void *)(uintptr_t)of};
     }
     failed = _cmocka_run_group_tests("fault_copy_points", list, count, NULL, NULL);
     free(names);

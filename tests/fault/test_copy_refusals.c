@@ -4,7 +4,7 @@
 
 #include "copy_bed.h"
 
-enum { ARRAY = 0, TREE = 7 /* of copy_subjects */ };
+enum { ARRAY = 0, TREE = 9 /* of copy_subjects */ };
 
 static copy_reference reference;
 

@@ -54,13 +54,13 @@ const copy_subject copy_subjects[] = {
      .probes = true,
      .source_path = "s",
      .target_path = "t"},
+    {.name = "text, object by object", .source_path = "named/words", .target_path = "g/t"},
+    {.name = "a group with text", .source_path = "named", .target_path = "copies"},
     {.name = "a group with arrays",
      .changes = {.chunks = "6,4", .shards = "12,12"},
      .unit_bytes = 600,
      .source_path = "",
      .target_path = "copies"},
-    {.name = "text, object by object", .source_path = "named/words", .target_path = "g/t"},
-    {.name = "a group with text", .source_path = "named", .target_path = "copies"},
 };
 const int copy_subject_count = sizeof copy_subjects / sizeof copy_subjects[0];
 
@@ -219,6 +219,7 @@ parapet_status copy_bed_run(copy_bed *used, copy_manner manner, parapet_copy_res
     *result = (parapet_copy_result){0};
     request.resume = manner.resumes;
     request.overwrite = manner.overwrites;
+    request.verify = manner.verifies;
     if (status == PARAPET_OK)
         status = parapet_copy(&request, result);
     pp_failure_take(&failure, status);

@@ -51,7 +51,7 @@ typedef struct copy_reference {
 } copy_reference;
 
 typedef struct copy_manner {
-    bool resumes, overwrites;
+    bool resumes, overwrites, verifies;
 } copy_manner;
 
 /* Fresh stores; the source is there. free_ also removes the directory. */

@@ -6,6 +6,8 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+#include "store/store.h"
+
 enum { PLACES_MOST = 1 << 15 };
 
 /* The places where things happened, in the order in which they did. */
@@ -18,13 +20,16 @@ typedef struct place_record {
 /* From any thread. */
 void place_record_add(place_record *record);
 
+/* Around a store (not freed with it) whose operations are such things. */
+pp_store *place_store_build(pp_store *inner, place_record *record);
+
 /* Places that are known already. */
 typedef struct place_set {
     uint64_t slots[4 * PLACES_MOST]; /* 0: free */
     long count;
 } place_set;
 
-/* Returns whether it was not known yet. */
-bool place_set_add(place_set *set, uint64_t place);
+/* The first of what was recorded, from there on, at a place that was not known yet, and is from now on; -1: none. */
+long place_set_add_next(place_set *set, const place_record *record, long from);
 
 #endif

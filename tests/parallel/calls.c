@@ -3,7 +3,6 @@
 #include <dirent.h>
 #include <sys/stat.h>
 
-#include "store/wrapper.h"
 #include "support.h"
 #include "tree.h"
 #include "watch.h"
@@ -15,7 +14,7 @@ static const int64_t many_shape[1] = {MANY_EXTENT}, many_chunks[1] = {3}, many_s
 static const int32_t fill = STATE_FILL;
 
 bool parallel_has_wrong_values;
-void (*parallel_on_operation)(void);
+place_record *parallel_operations;
 static int rank, ranks;
 
 static int32_t value_of(int64_t i, int64_t j, int32_t generation)
@@ -828,38 +827,6 @@ bool shared_state_is_between(const shared_state *seen, const shared_state *old, 
 
 /* ---- the bed of all ranks ---- */
 
-static parapet_status tell_operation(pp_wrapper *wrapper, pp_operation *operation)
-{
-    (void)wrapper;
-    (void)operation;
-    if (parallel_on_operation != NULL)
-        parallel_on_operation();
-    return PARAPET_OK;
-}
-
-static parapet_status keep_status(pp_wrapper *wrapper, const pp_operation *operation, parapet_status status)
-{
-    (void)wrapper;
-    (void)operation;
-    return status;
-}
-
-static void free_telling(pp_wrapper *wrapper)
-{
-    pp_free(wrapper);
-}
-
-/* Around a store, which goes with bed.faulty. */
-static pp_store *build_telling(pp_store *inner)
-{
-    static const pp_wrapper_hooks hooks = {
-        .name = "telling", .begin = tell_operation, .end = keep_status, .free = free_telling};
-    pp_wrapper *made;
-    assert_ok(pp_allocate(&made, sizeof *made));
-    pp_wrapper_init(made, inner, &hooks);
-    return &made->store;
-}
-
 void shared_bed_build(shared_bed *made, const launch *run, const image *before, const parapet_store_options *options)
 {
     static long number;
@@ -882,7 +849,7 @@ void shared_bed_build(shared_bed *made, const launch *run, const image *before, 
     }
     bed_build(&made->bed, inner);
     made->faulty = made->bed.faulty;
-    made->bed.faulty = build_telling(made->faulty);
+    made->bed.faulty = place_store_build(made->faulty, parallel_operations);
     made->bed.options = *options;
 }
 

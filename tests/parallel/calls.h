@@ -6,6 +6,7 @@
 #define PARAPET_TESTS_CALLS_H
 
 #include "launch.h"
+#include "places.h"
 #include "scenario.h"
 
 enum { SHARED_MANY = 5, SHARED_STEPS = 2 };
@@ -13,7 +14,7 @@ enum { SHARED_MANY = 5, SHARED_STEPS = 2 };
 /* The bed comes first: the calls of tests/fault get a pointer to it. */
 typedef struct shared_bed {
     bed bed;
-    pp_store *faulty; /* around which that of the bed only says when an operation begins */
+    pp_store *faulty; /* around which that of the bed only records */
     parapet_array *many[SHARED_MANY];
     char folder[600];
     long live; /* allocations of this rank before */
@@ -32,8 +33,8 @@ const parallel_call *parallel_calls(int *count);
 /* A read returned success and other values than were written; reset by whoever looks. */
 extern bool parallel_has_wrong_values;
 
-/* Called as an operation of storage begins, from any thread; NULL: nothing is. */
-extern void (*parallel_on_operation)(void);
+/* Where operations of storage begin; set before any bed is built. */
+extern place_record *parallel_operations;
 
 /* What may be seen of the five arrays, of the newest generation of a checkpoint with five of the same names, and of a
  * series of one array; beside the state of tests/fault. */

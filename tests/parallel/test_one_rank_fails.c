@@ -173,11 +173,6 @@ static int decide(void *context, size_t bytes)
     return 1;
 }
 
-static void note_operation(void)
-{
-    place_record_add(&passed[FAULT_STORAGE]);
-}
-
 /* Until end, this rank notes where it is. */
 static void begin_record(void)
 {
@@ -186,13 +181,11 @@ static void begin_record(void)
         passed[kind].is_on = true;
         atomic_store(&passed[kind].count, 0);
     }
-    parallel_on_operation = note_operation;
 }
 
 static void end_record(void)
 {
     passed[FAULT_STORAGE].is_on = passed[FAULT_MEMORY].is_on = false;
-    parallel_on_operation = NULL;
 }
 
 static void make_call(const parallel_call *call, shared_bed *work, const char *doing, outcome *result)
@@ -513,12 +506,7 @@ static void run_all(subject *of, int settings)
 static long next_new_place(int rank, fault_kind kind, long from)
 {
     static place_set known[2];
-    int64_t found = -1;
-    long number;
-    for (number = from;
-         rank == run.rank && found < 0 && number < atomic_load(&passed[kind].count) && number < PLACES_MOST; number++)
-        if (place_set_add(&known[kind], passed[kind].places[number]))
-            found = number;
+    int64_t found = rank == run.rank ? place_set_add_next(&known[kind], &passed[kind], from) : -1;
     reduce(&found, 1, MPI_MAX);
     return (long)found;
 }
@@ -652,6 +640,7 @@ int main(int argc, char **argv)
     double start = watch_clock();
     launch_start(&run, &argc, &argv, MPI_THREAD_FUNNELED);
     watch_start(run.rank);
+    parallel_operations = &passed[FAULT_STORAGE];
     if (run.rank == 0)
         printf("%-36s %6s %7s %7s %7s %5s %5s %5s %7s\n", "call", "ops", "allocs", "runs", "failed", "absrb", "reopn",
                "viol", "max ms");
