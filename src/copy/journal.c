@@ -179,35 +179,25 @@ parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t templa
     return PARAPET_OK;
 }
 
-parapet_status pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard)
+void pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard)
 {
-    parapet_status status = make_room(record, SHARD_BYTES);
-    if (status != PARAPET_OK)
-        return status;
     put_u64(record, (uint64_t)shard->shard);
     put_u64(record, shard->bytes);
     put_u64(record, (uint64_t)shard->chunk_count);
-    return PARAPET_OK;
 }
 
-parapet_status pp_journal_record_add_chunk(pp_journal_record *record, const pp_journal_chunk *chunk)
+void pp_journal_record_add_chunk(pp_journal_record *record, const pp_journal_chunk *chunk)
 {
-    parapet_status status = make_room(record, CHUNK_BYTES);
-    if (status != PARAPET_OK)
-        return status;
     put_u64(record, (uint64_t)chunk->chunk);
     put_u64(record, chunk->entry.offset);
     put_u64(record, chunk->entry.bytes);
     pp_store_u32le(record->data + record->bytes, chunk->crc32c);
     record->bytes += 4;
-    return PARAPET_OK;
 }
 
 parapet_status pp_journal_record_write(pp_journal_record *record, pp_log *log)
 {
-    parapet_status status = make_room(record, TAIL_BYTES);
-    if (status != PARAPET_OK)
-        return status;
+    parapet_status status;
     pp_store_u64le(record->data, record->bytes - HEAD_BYTES);
     pp_store_u32le(record->data + record->bytes, pp_crc32c(0, record->data, record->bytes));
     status = pp_log_append(log, record->data, record->bytes + TAIL_BYTES);

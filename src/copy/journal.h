@@ -49,11 +49,11 @@ typedef struct pp_journal_record {
     size_t bytes, capacity;
 } pp_journal_record;
 
-/* Takes the memory for this many chunks in advance. */
+/* Takes the memory for all of it: so many shards and at most so many chunks are added. */
 parapet_status pp_journal_record_begin(pp_journal_record *record, int64_t template_number, int64_t shard_count,
                                        int64_t chunk_count);
-parapet_status pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard);
-parapet_status pp_journal_record_add_chunk(pp_journal_record *record, const pp_journal_chunk *chunk);
+void pp_journal_record_add_shard(pp_journal_record *record, const pp_journal_shard *shard);
+void pp_journal_record_add_chunk(pp_journal_record *record, const pp_journal_chunk *chunk);
 /* Appends it to the log and empties it for the next. */
 parapet_status pp_journal_record_write(pp_journal_record *record, pp_log *log);
 void pp_journal_record_free(pp_journal_record *record);

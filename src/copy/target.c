@@ -261,20 +261,18 @@ static int64_t count_stored(const pp_copy_target *target, const pp_copy_shard *s
     return count;
 }
 
-static parapet_status note_chunks(pp_copy_target *target, const pp_copy_shard *shard, const pp_box *chunks)
+static void note_chunks(pp_copy_target *target, const pp_copy_shard *shard, const pp_box *chunks)
 {
     int64_t cell[PARAPET_MAX_NDIM];
-    parapet_status status = PARAPET_OK;
     bool more;
-    for (more = pp_box_first(chunks, cell); more && status == PARAPET_OK; more = pp_box_next(chunks, cell)) {
+    for (more = pp_box_first(chunks, cell); more; more = pp_box_next(chunks, cell)) {
         int64_t chunk = pp_grid_cell_number(&context_of(target)->layout->tiling.chunks, cell);
         const pp_chunk_entry *entry = &shard->build->entries[chunk];
         if (!pp_chunk_is_absent(entry))
-            status = pp_journal_record_add_chunk(
+            pp_journal_record_add_chunk(
                 &target->record,
                 &(pp_journal_chunk){.chunk = chunk, .entry = *entry, .crc32c = shard->checksums[chunk]});
     }
-    return status;
 }
 
 static parapet_status note_shard(pp_copy_target *target, pp_copy_shard *shard, const pp_box *box)
@@ -288,10 +286,10 @@ static parapet_status note_shard(pp_copy_target *target, pp_copy_shard *shard, c
         return status;
     told.bytes = shard->build->writer->bytes;
     told.chunk_count = count_stored(target, shard, &chunks);
-    if ((status = pp_journal_record_add_shard(&target->record, &told)) == PARAPET_OK &&
-        (status = note_chunks(target, shard, &chunks)) == PARAPET_OK)
-        shard->durable_bytes = told.bytes;
-    return status;
+    pp_journal_record_add_shard(&target->record, &told);
+    note_chunks(target, shard, &chunks);
+    shard->durable_bytes = told.bytes;
+    return PARAPET_OK;
 }
 
 static parapet_status note_shards(pp_copy_target *target, const pp_box *box)

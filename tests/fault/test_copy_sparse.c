@@ -136,8 +136,31 @@ static void test_resume__of_a_sparse_copy_goes_on_where_it_was(void **context)
     assert_true(at > 3 && at < REPORTS_MOST && resumed > 0);
 }
 
+/* Every rank reads alone, in one pass, and lists of what is stored are within the limit. */
+static void test_sparse__what_cannot_be_forced_is_refused(void **context)
+{
+    parapet_copy_request request = {.source_path = "s", .target_path = "t", .no_probe = 1};
+    pp_store *source, *target;
+    (void)context;
+    assert_ok(pp_store_memory_build(&source, NULL));
+    assert_ok(pp_store_memory_build(&target, NULL));
+    request.source = open_over(source, NULL);
+    make_source(request.source);
+    request.target = open_over(target, NULL);
+    request.cooperation = PARAPET_COOPERATION_TOGETHER;
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_ARGUMENT, "asks for cooperation");
+    request.cooperation = PARAPET_COOPERATION_CHOOSE;
+    request.passes = 2;
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_ARGUMENT, "more than one pass");
+    assert_ok(parapet_store_close(&request.target));
+    assert_ok(parapet_store_close(&request.source));
+    pp_store_free(target);
+    pp_store_free(source);
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_resume__of_a_sparse_copy_goes_on_where_it_was)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(test_resume__of_a_sparse_copy_goes_on_where_it_was),
+                                       cmocka_unit_test(test_sparse__what_cannot_be_forced_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
