@@ -2,21 +2,28 @@
  * differs, nothing is touched, and the right arguments go on with it. */
 #include "support.h"
 
+#include "base/bytes.h"
+#include "codec/crc32c.h"
 #include "copy_bed.h"
 
 enum { ARRAY = 0, TREE = 9 /* of copy_subjects */ };
 
 static copy_reference reference;
 
+static void interrupt_at(copy_bed *work, const copy_subject *of, copy_storage storage, long operation)
+{
+    parapet_copy_result result;
+    copy_bed_build(work, of, &reference, storage);
+    work->plan = (pp_fault_plan){.fail_at = operation, .fail_forever = true};
+    assert_int_equal(copy_bed_run(work, (copy_manner){0}, &result), PARAPET_ERR_IO);
+    work->plan = (pp_fault_plan){.fail_at = -1};
+}
+
 /* An interrupted copy: about two thirds of its operations were done. */
 static void interrupt(copy_bed *work, const copy_subject *of)
 {
-    parapet_copy_result result;
     copy_reference_build(&reference, of);
-    copy_bed_build(work, of, &reference, COPY_IN_DIRECTORY);
-    work->plan = (pp_fault_plan){.fail_at = reference.operations * 2 / 3, .fail_forever = true};
-    assert_int_equal(copy_bed_run(work, (copy_manner){0}, &result), PARAPET_ERR_IO);
-    work->plan = (pp_fault_plan){.fail_at = -1};
+    interrupt_at(work, of, COPY_IN_DIRECTORY, reference.operations * 2 / 3);
 }
 
 static void end(copy_bed *work)
@@ -189,6 +196,142 @@ static void test_resume__of_a_group_after_attributes_of_a_copied_array_changed_i
     refuse_changed_source(&copy_subjects[TREE], set_attribute, "below/third", "source of \"copies/below/third\"");
 }
 
+/* ---- What the interrupted copy wrote down ---- */
+
+/* The first object whose key has that, and which is not short; NULL: there is none. */
+static const image_object *find_state(const image *seen, const char *part)
+{
+    size_t i;
+    for (i = 0; i < seen->count; i++)
+        if (strstr(seen->objects[i].key, part) != NULL && seen->objects[i].bytes > 72)
+            return &seen->objects[i];
+    return NULL;
+}
+
+/* A copy that was interrupted within its first work unit, as soon as there is a journal. */
+static const image_object *interrupt_work_unit(copy_bed *work, image *seen)
+{
+    long operation;
+    copy_reference_build(&reference, &copy_subjects[ARRAY]);
+    for (operation = 0; operation < reference.operations; operation++) {
+        const image_object *journal;
+        interrupt_at(work, &copy_subjects[ARRAY], COPY_IN_MEMORY, operation);
+        image_take(seen, work->inner[COPY_TARGET]);
+        if ((journal = find_state(seen, "/lot-")) != NULL)
+            return journal;
+        image_free(seen);
+        copy_bed_free(work);
+    }
+    fail_msg("no journal is ever there");
+    return NULL;
+}
+
+/* One number in the first record of a journal, at these bytes, and what it becomes. */
+static const struct {
+    const char *name;
+    size_t at;
+    uint64_t value;
+} journal_changes[] = {
+    {"a shard below all", 24, UINT64_MAX},
+    {"a shard beyond all", 24, 1000},
+    {"a shard of another work unit", 24, 3},
+    {"a chunk below all", 48, UINT64_MAX},
+    {"a chunk beyond all", 48, 1000},
+    {"a chunk that begins behind its shard", 56, UINT64_MAX / 2},
+    {"a chunk that is longer than its shard", 64, UINT64_MAX / 2},
+};
+
+/* The checksum of the record, which its length tells, is right again. */
+static void put_journal(copy_bed *work, const image_object *journal, size_t at, uint64_t value)
+{
+    unsigned char *data = malloc(journal->bytes);
+    size_t bytes = 8 + (size_t)pp_load_u64le(journal->data);
+    assert_true(bytes + 4 <= journal->bytes && at + 8 <= bytes);
+    memcpy(data, journal->data, journal->bytes);
+    pp_store_u64le(data + at, value);
+    pp_store_u32le(data + bytes, pp_crc32c(0, data, bytes));
+    image_put_object(work->inner[COPY_TARGET], journal->key, data, journal->bytes);
+    free(data);
+}
+
+static void test_resume__with_a_journal_that_lists_what_cannot_be_is_refused(void **context)
+{
+    const image_object *journal;
+    parapet_copy_result result;
+    copy_bed work;
+    image seen;
+    size_t i;
+    (void)context;
+    journal = interrupt_work_unit(&work, &seen);
+    for (i = 0; i < sizeof journal_changes / sizeof journal_changes[0]; i++) {
+        parapet_status status;
+        put_journal(&work, journal, journal_changes[i].at, journal_changes[i].value);
+        status = copy_bed_run(&work, (copy_manner){.resumes = true}, &result);
+        if (status != PARAPET_ERR_CORRUPT || strstr(parapet_error_message(), "journal") == NULL)
+            fail_msg("%s: %s: %s", journal_changes[i].name, parapet_status_name(status), parapet_error_message());
+        image_put(&seen, work.inner[COPY_TARGET]);
+    }
+    image_free(&seen);
+    expect_copy(&work, (copy_manner){.overwrites = true}, false);
+    end(&work);
+}
+
+/* Another text with the right sum at the end; from on is left out, or replaced. */
+static void put_job(copy_bed *work, const image_object *job, const char *from, const char *instead)
+{
+    const size_t sum_bytes = sizeof "crc32c: 00000000\n" - 1;
+    char text[8192];
+    const char *begin = memmem(job->data, job->bytes - sum_bytes, from, strlen(from));
+    size_t before, behind, bytes;
+    assert_non_null(begin);
+    before = (size_t)(begin - (const char *)job->data);
+    behind = instead[0] == '\0' ? 0 : job->bytes - sum_bytes - before - strlen(from);
+    bytes = before + strlen(instead) + behind;
+    assert_true(bytes + sum_bytes < sizeof text);
+    memcpy(text, job->data, before);
+    memcpy(text + before, instead, strlen(instead));
+    memcpy(text + before + strlen(instead), begin + strlen(from), behind);
+    (void)snprintf(text + bytes, sizeof text - bytes, "crc32c: %08x\n", (unsigned)pp_crc32c(0, text, bytes));
+    image_put_object(work->inner[COPY_TARGET], job->key, text, bytes + sum_bytes);
+}
+
+static const struct {
+    const char *from, *instead; /* "": and all behind it */
+    parapet_status status;
+} job_changes[] = {
+    {"\n\n", "", PARAPET_ERR_CORRUPT},
+    {"\n\n", "\nx\n", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_bytes: -", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_bytes: 0", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_bytes: 99999999999999999999", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_byte: ", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_bytes; ", PARAPET_ERR_CORRUPT},
+    {"\nplan", "\nplans", PARAPET_ERR_CORRUPT},
+    {"\n", "", PARAPET_ERR_CORRUPT},
+};
+
+static void test_resume__of_a_job_that_cannot_be_is_refused(void **context)
+{
+    parapet_copy_result result;
+    copy_bed work;
+    image seen;
+    size_t i;
+    (void)context;
+    interrupt(&work, &copy_subjects[ARRAY]);
+    image_take(&seen, work.inner[COPY_TARGET]);
+    for (i = 0; i < sizeof job_changes / sizeof job_changes[0]; i++) {
+        parapet_status status;
+        put_job(&work, find_state(&seen, "copy/job"), job_changes[i].from, job_changes[i].instead);
+        status = copy_bed_run(&work, (copy_manner){.resumes = true}, &result);
+        if (status != job_changes[i].status || strstr(parapet_error_message(), "nothing was removed") == NULL)
+            fail_msg("\"%s\": %s: %s", job_changes[i].instead, parapet_status_name(status), parapet_error_message());
+    }
+    image_put(&seen, work.inner[COPY_TARGET]);
+    image_free(&seen);
+    expect_copy(&work, (copy_manner){.resumes = true}, true);
+    end(&work);
+}
+
 /* ---- Beginning ---- */
 
 static void begin_in_every_way(const copy_subject *of)
@@ -248,6 +391,8 @@ int main(void)
         cmocka_unit_test(test_resume__from_a_source_whose_attributes_changed_is_refused),
         cmocka_unit_test(test_resume__of_a_group_after_a_copied_array_changed_is_refused),
         cmocka_unit_test(test_resume__of_a_group_after_attributes_of_a_copied_array_changed_is_refused),
+        cmocka_unit_test(test_resume__with_a_journal_that_lists_what_cannot_be_is_refused),
+        cmocka_unit_test(test_resume__of_a_job_that_cannot_be_is_refused),
         cmocka_unit_test(test_begin__an_unfinished_copy_is_only_overwritten_when_told_so),
         cmocka_unit_test(test_begin__an_unfinished_copy_of_a_group_is_only_overwritten_when_told_so),
         cmocka_unit_test(test_begin__a_failure_leaves_a_node_below_the_path),
