@@ -166,11 +166,56 @@ static void test_copy__small_arrays_of_a_hierarchy_are_not_measured_with(void **
     assert_int_equal(count_reads("group", 0), count_reads("group", 1));
 }
 
+static void test_copy__of_a_group_refuses_what_fits_no_array_and_an_array_in_its_place(void **state)
+{
+    parapet_copy_request request = {.source_path = "from", .target_path = "to", .no_probe = 1};
+    parapet_group *group;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_group_create(&group, store, "from", NULL));
+    assert_ok(parapet_group_close(&group));
+    create_source(store, "from/a", NULL);
+    create_source(store, "to", NULL);
+    request.source = request.target = store;
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_EXISTS, "there is an array");
+    request.target_path = "elsewhere";
+    request.changes.chunks = "depth/4";
+    refused(parapet_copy(&request, NULL), "no array below");
+    request.changes = (parapet_copy_changes){.order = "depth,height"};
+    refused(parapet_copy(&request, NULL), "no array below");
+    request.changes = (parapet_copy_changes){.region = "depth=0:1"};
+    refused(parapet_copy(&request, NULL), "");
+    stored_close(&store);
+}
+
+static void test_file__needs_a_source_a_path_and_a_name_that_tells_the_format(void **state)
+{
+    parapet_file_request request = {.source_path = "a"};
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    create_source(store, "a", NULL);
+    refused(parapet_file_write(NULL, NULL), "request with a source");
+    refused(parapet_file_write(&request, NULL), "request with a source");
+    request.source = store;
+    refused(parapet_file_write(&request, NULL), "a file");
+    request.source_path = NULL;
+    request.file = "a.npy";
+    refused(parapet_file_write(&request, NULL), "path in the source");
+    request.source_path = "a";
+    request.file = "a.txt";
+    refused(parapet_file_write(&request, NULL), "does not tell its format");
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy__needs_source_target_and_paths),
         cmocka_unit_test(test_copy__is_read_again_and_compared),
+        cmocka_unit_test(test_copy__of_a_group_refuses_what_fits_no_array_and_an_array_in_its_place),
+        cmocka_unit_test(test_file__needs_a_source_a_path_and_a_name_that_tells_the_format),
         cmocka_unit_test(test_copy__small_arrays_of_a_hierarchy_are_not_measured_with),
         cmocka_unit_test(test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing),
     };

@@ -1,6 +1,8 @@
 /* What the planner is told of two layouts, and parapet_copy_plan_print from beginning to end. */
 #include "support.h"
 
+#include <limits.h>
+
 #include <parapet_plan.h>
 
 #include "array/document.h"
@@ -152,6 +154,8 @@ static void test_copy_plan_print__refuses_what_cannot_be(void **state)
 {
     static const refused_request cases[] = {
         {{.ranks = -1}, PARAPET_ERR_ARGUMENT, "ranks is -1"},
+        {{.ranks = (int64_t)INT_MAX + 1}, PARAPET_ERR_ARGUMENT, "ranks is"},
+        {{.write_rate = -1}, PARAPET_ERR_ARGUMENT, "write_rate"},
         {{.unit_bytes = -1}, PARAPET_ERR_ARGUMENT, "unit_bytes is -1"},
         {{.passes = 9}, PARAPET_ERR_ARGUMENT, "passes is 9, but must be between 0 and 8"},
         {{.reading = 3}, PARAPET_ERR_ARGUMENT, "reading is 3"},
