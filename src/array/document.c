@@ -108,8 +108,7 @@ parapet_status pp_array_document_duplicate(const pp_array_document *document, pp
     pp_json *json = NULL;
     parapet_status status = pp_array_document_print(document, &text);
     *copy = (pp_array_document){0};
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
-        (status = pp_json_parse(&json, text.data, text.bytes)) == PARAPET_OK)
+    if (status == PARAPET_OK && (status = pp_json_parse(&json, text.data, text.bytes)) == PARAPET_OK)
         status = pp_array_document_parse(copy, json);
     copy->is_foreign = document->is_foreign;
     pp_json_free(json);

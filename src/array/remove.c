@@ -133,8 +133,7 @@ static bool is_as_printed(const removal *job, const pp_node *node)
     unsigned char digest[PP_SHA256_BYTES];
     pp_text text = {0};
     bool is_same = false;
-    if (job->document != NULL && pp_array_document_print(job->document, &text) == PARAPET_OK &&
-        text.status == PARAPET_OK) {
+    if (job->document != NULL && pp_array_document_print(job->document, &text) == PARAPET_OK) {
         pp_sha256_of(text.data, text.bytes, digest);
         is_same = memcmp(digest, node->digest, sizeof digest) == 0;
     }

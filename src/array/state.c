@@ -48,8 +48,7 @@ static parapet_status add_document(const parapet_array *array, pp_text *bytes)
         add_json(bytes, array->zarray);
         return PARAPET_OK;
     }
-    if ((status = pp_array_document_print(&array->document, &text)) == PARAPET_OK &&
-        (status = text.status) == PARAPET_OK)
+    if ((status = pp_array_document_print(&array->document, &text)) == PARAPET_OK)
         pp_bytes_add_block(bytes, text.data, text.bytes);
     pp_text_free(&text);
     return status;
@@ -222,8 +221,7 @@ parapet_status pp_group_state_print(const parapet_group *group, pp_text *bytes)
     pp_bytes_add_u64(bytes, (is_version_2 ? STATE_IS_VERSION_2 : 0u) | (group->is_broken ? STATE_IS_BROKEN : 0u));
     if (is_version_2)
         add_json(bytes, group->zgroup);
-    else if ((status = pp_group_document_print(&document, &text)) == PARAPET_OK &&
-             (status = text.status) == PARAPET_OK)
+    else if ((status = pp_group_document_print(&document, &text)) == PARAPET_OK)
         pp_bytes_add_block(bytes, text.data, text.bytes);
     add_json(bytes, group->zattrs);
     pp_text_free(&text);

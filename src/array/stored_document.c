@@ -48,7 +48,7 @@ static parapet_status store_document(parapet_array *array, pp_array_document *do
     pp_text text = {0};
     parapet_status status;
     if ((status = pp_derived_init(&follows, array->store, document)) == PARAPET_OK &&
-        (status = pp_array_document_print(document, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
+        (status = pp_array_document_print(document, &text)) == PARAPET_OK)
         status = write_document(array, &text, seal, mode);
     if (status == PARAPET_OK) {
         pp_array_document old = array->document;
@@ -104,7 +104,6 @@ parapet_status pp_array_write_document(parapet_array *array, pp_publish_mode mod
     pp_text text = {0};
     parapet_status status;
     if ((status = pp_array_document_print(&array->document, &text)) == PARAPET_OK &&
-        (status = text.status) == PARAPET_OK &&
         (status = pp_path_join(array->path, "zarr.json", &key)) == PARAPET_OK &&
         (status = pp_path_join(array->path, "__parapet/tmp", &staging)) == PARAPET_OK)
         status = pp_store_write_all(

@@ -186,7 +186,7 @@ static parapet_status publish_document(pp_copy_task *task)
     pp_text text = {0};
     pp_edit edit = {0};
     parapet_status status = pp_copy_task_document(task, &text);
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK &&
+    if (status == PARAPET_OK &&
         (status = pp_edit_begin(&edit, task->target_store, pp_array_path(task->target))) == PARAPET_OK)
         status = publish_held(task, &edit, &text);
     pp_edit_end(&edit);

@@ -68,7 +68,7 @@ bool pp_copy_remains_is_foreign(const pp_copy_task *task)
     char *key = NULL, *data = NULL;
     size_t bytes = 0;
     bool is_taken = false;
-    if (pp_copy_task_document(task, &own) == PARAPET_OK && own.status == PARAPET_OK &&
+    if (pp_copy_task_document(task, &own) == PARAPET_OK &&
         pp_path_join(pp_array_path(task->target), "zarr.json", &key) == PARAPET_OK &&
         pp_store_read_all(pp_store_backend(task->target_store), key, DOCUMENT_BYTES_MOST, &data, &bytes) ==
             PARAPET_OK)

@@ -52,7 +52,7 @@ static parapet_status describe(const pp_copy_task *task, pp_text *text)
     unsigned char digest[PP_SHA256_BYTES];
     pp_text document = {0};
     parapet_status status = pp_copy_task_document(task, &document);
-    if (status == PARAPET_OK && (status = document.status) == PARAPET_OK)
+    if (status == PARAPET_OK)
         pp_sha256_of(document.data, document.bytes, digest);
     pp_text_free(&document);
     if (status != PARAPET_OK)
@@ -126,7 +126,7 @@ static parapet_status keep_document(const pp_copy_task *task)
     parapet_status status;
     if (task->replaces || has_usual_keys(pp_array_document_of(task->target)))
         return PARAPET_OK;
-    if ((status = pp_copy_task_document(task, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK &&
+    if ((status = pp_copy_task_document(task, &text)) == PARAPET_OK &&
         (status = pp_path_join(task->state, "makes", &key)) == PARAPET_OK)
         status = pp_copy_state_put(task, pp_store_backend(task->target_store), key, text.data, text.bytes);
     pp_free(key);

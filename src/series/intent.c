@@ -64,7 +64,7 @@ static parapet_status add_document(const parapet_array *array, pp_text *record)
     unsigned char digest[PP_SHA256_BYTES];
     pp_text text = {0};
     parapet_status status = pp_array_document_print(pp_array_document_of(array), &text);
-    if (status == PARAPET_OK && (status = text.status) == PARAPET_OK) {
+    if (status == PARAPET_OK) {
         pp_sha256_of(text.data, text.bytes, digest);
         pp_text_add_bytes(record, digest, sizeof digest);
         status = record->status;
@@ -84,7 +84,7 @@ static parapet_status print_record(const parapet_series *series, int64_t steps, 
     pp_text_add_bytes(record, prefix, sizeof prefix);
     for (i = 0; i <= series->count && status == PARAPET_OK; i++)
         status = add_document(series->arrays[i], record);
-    if (status == PARAPET_OK && (status = record->status) == PARAPET_OK) {
+    if (status == PARAPET_OK) {
         pp_store_u32le(sum, pp_crc32c(0, record->data, record->bytes));
         pp_text_add_bytes(record, sum, sizeof sum);
         status = record->status;

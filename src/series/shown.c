@@ -25,7 +25,7 @@ static parapet_status digest_structure(const pp_array_document *document, unsign
     parapet_status status;
     bare.shape[0] = 0;
     bare.attributes = NULL;
-    if ((status = pp_array_document_print(&bare, &text)) == PARAPET_OK && (status = text.status) == PARAPET_OK)
+    if ((status = pp_array_document_print(&bare, &text)) == PARAPET_OK)
         pp_sha256_of(text.data, text.bytes, digest);
     pp_text_free(&text);
     return status;

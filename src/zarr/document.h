@@ -42,7 +42,7 @@ parapet_status pp_array_document_parse(pp_array_document *document, pp_json *jso
 parapet_status pp_array_document_parse_v2(pp_array_document *document, pp_json *zarray, pp_json *zattrs);
 
 /* The zarr.json of a v3 document, indented, ending in a newline. Arrays that Parapet made use only the safe subset of
- * Zarr; an array made by another program keeps its codecs. */
+ * Zarr; an array made by another program keeps its codecs. PARAPET_OK: the text is whole. */
 parapet_status pp_array_document_print(const pp_array_document *document, pp_text *text);
 
 typedef struct pp_group_document {
