@@ -111,10 +111,9 @@ static parapet_status refuse_reservation(const pp_budget *budget, size_t bytes, 
     if (!pp_add_size_fits(budget->limit_bytes - free_bytes, bytes, &wanted) ||
         !pp_add_size_fits(wanted, atomic_load(&budget->expected_bytes), &wanted) || wanted > INT64_MAX)
         return pp_fail(PARAPET_ERR_MEMORY, "%s need %zu bytes, more than any machine has", purpose, bytes);
-    return pp_fail(
-        PARAPET_ERR_MEMORY,
-        "%s need %zu bytes, but the memory limit of %zu has only %zu left; set memory_bytes to at least %zu", purpose,
-        bytes, budget->limit_bytes, free_bytes, wanted);
+    return pp_refuse_memory(
+        wanted, "%s need %zu bytes, but the memory limit of %zu has only %zu left; set memory_bytes to at least %zu",
+        purpose, bytes, budget->limit_bytes, free_bytes, wanted);
 }
 
 /* The mutex is held. For this much in use there is room, once spares and loans give way. */

@@ -65,6 +65,19 @@ parapet_status pp_list_add(pp_list *list, const void *row)
     return PARAPET_OK;
 }
 
+parapet_status pp_list_trim(pp_list *list)
+{
+    size_t spare = (list->capacity - list->count) * list->row_bytes;
+    parapet_status status;
+    if (spare == 0 || list->budget == NULL)
+        return PARAPET_OK;
+    if ((status = pp_reallocate(&list->rows, list->count * list->row_bytes)) != PARAPET_OK)
+        return status;
+    pp_budget_release(list->budget, spare);
+    list->capacity = list->count;
+    return PARAPET_OK;
+}
+
 /* ---- Sorting ---- */
 
 static size_t sort_bytes(size_t count, size_t row_bytes)

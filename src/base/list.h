@@ -26,6 +26,10 @@ parapet_status pp_list_reserve(pp_list *list, size_t more);
  * needs. */
 parapet_status pp_list_add(pp_list *list, const void *row);
 
+/* Gives back the room for rows that were not added. How much the list takes then depends on its rows only, not on how
+ * much memory there was when it grew. */
+parapet_status pp_list_trim(pp_list *list);
+
 typedef int (*pp_compare)(const void *left, const void *right);
 
 /* Sorts rows in memory. The memory that the C library needs for this is taken from the budget first; rows that are

@@ -7,7 +7,8 @@
 #include <string.h>
 
 static _Thread_local char current_message[PP_MESSAGE_BYTES];
-static _Thread_local bool has_succeeded; /* the public function that returned last */
+static _Thread_local uint64_t current_enough_bytes; /* that it names, or 0 */
+static _Thread_local bool has_succeeded;            /* the public function that returned last */
 
 parapet_status pp_outcome(parapet_status status)
 {
@@ -29,14 +30,35 @@ __attribute__((format(printf, 1, 0))) static void put_message(const char *format
     append_message(0, text);
 }
 
+static void put_failure(uint64_t enough_bytes)
+{
+    current_enough_bytes = enough_bytes;
+    has_succeeded = false;
+}
+
 parapet_status pp_fail(parapet_status status, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
     put_message(format, arguments);
     va_end(arguments);
-    has_succeeded = false;
+    put_failure(0);
     return status;
+}
+
+parapet_status pp_refuse_memory(uint64_t enough_bytes, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    put_message(format, arguments);
+    va_end(arguments);
+    put_failure(enough_bytes);
+    return PARAPET_ERR_MEMORY;
+}
+
+uint64_t pp_failure_enough_bytes(void)
+{
+    return current_enough_bytes;
 }
 
 static parapet_status status_of_errno(int error_number)
@@ -68,7 +90,7 @@ parapet_status pp_fail_errno(int error_number, const char *format, ...)
     used = strlen(current_message);
     append_message(used, ": ");
     append_message(strlen(current_message), strerror_r(error_number, reason, sizeof reason));
-    has_succeeded = false;
+    put_failure(0);
     return status_of_errno(error_number);
 }
 
@@ -118,6 +140,7 @@ void pp_failure_take(pp_failure *failure, parapet_status status)
     if (status == PARAPET_OK || failure->status != PARAPET_OK)
         return;
     failure->status = status;
+    failure->enough_bytes = current_enough_bytes;
     memcpy(failure->message, current_message, sizeof failure->message);
 }
 
@@ -126,7 +149,7 @@ parapet_status pp_failure_put(const pp_failure *failure)
     if (failure == NULL || failure->status == PARAPET_OK)
         return PARAPET_OK;
     memcpy(current_message, failure->message, sizeof current_message);
-    has_succeeded = false;
+    put_failure(failure->enough_bytes);
     return failure->status;
 }
 

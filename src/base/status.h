@@ -7,6 +7,7 @@
 
 #include <parapet.h>
 #include <stdbool.h>
+#include <stdint.h>
 
 #define PP_MESSAGE_BYTES 1024
 
@@ -15,6 +16,13 @@ parapet_status pp_fail(parapet_status status, const char *format, ...) __attribu
 
 /* The same for a failed system call: maps error_number to a status and appends its text. */
 parapet_status pp_fail_errno(int error_number, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* PARAPET_ERR_MEMORY, with a sentence that names a limit with which there would be enough: of several ranks that are
+ * refused memory, the one that needs the largest is told. */
+parapet_status pp_refuse_memory(uint64_t enough_bytes, const char *format, ...) __attribute__((format(printf, 2, 3)));
+
+/* The limit that this thread's sentence names; 0: it names none. */
+uint64_t pp_failure_enough_bytes(void);
 
 /* Every public function returns through this, unless it ends in pp_fail, so that there is no sentence after a
  * success. Functions that close a handle do not: closing something after a failure must not remove the sentence. */
@@ -40,6 +48,7 @@ void pp_failure_clear(void);
 /* A failure that is passed from one thread to another. Only the first one is kept. */
 typedef struct pp_failure {
     parapet_status status;
+    uint64_t enough_bytes;
     char message[PP_MESSAGE_BYTES];
 } pp_failure;
 

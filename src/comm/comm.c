@@ -95,6 +95,7 @@ static pp_verdict make_verdict(const pp_comm *comm, const char *phase, parapet_s
     if (said != PARAPET_OK) {
         verdict.failed_rank = said == PARAPET_ERR_TIMEOUT ? PP_RANK_UNKNOWN : comm->rank;
         verdict.status = (int32_t)said;
+        verdict.enough = said == PARAPET_ERR_MEMORY ? pp_failure_enough_bytes() : 0;
         (void)snprintf(verdict.sentence, sizeof verdict.sentence, "rank %d on %s: %.900s", comm->rank, comm->host,
                        pp_failure_message());
     }

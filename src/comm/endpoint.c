@@ -42,12 +42,23 @@ parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_
     return pp_allocate_array(&endpoint->requests, request_capacity, sizeof endpoint->requests[0]);
 }
 
-/* Whether the other failure is the one to tell: that of the lowest rank. Of several ranks that were not answered, one
+/* What more memory would mend is told last, but for ranks that were not answered. */
+static int order_of(const pp_verdict *failed)
+{
+    return failed->failed_rank == PP_RANK_UNKNOWN ? 2 : failed->enough > 0;
+}
+
+/* Whether the other failure is the one to tell: that of the lowest rank, but of several refusals of memory the one
+ * that names the largest limit, so that it is enough for all of them. Of several ranks that were not answered, one
  * that knows by whom; and whoever misses another rank is not missing itself. */
 static bool is_better(const pp_verdict *other, const pp_verdict *known)
 {
     if (other->failed_rank < 0 || known->failed_rank < 0)
         return other->failed_rank >= 0;
+    if (order_of(other) != order_of(known))
+        return order_of(other) < order_of(known);
+    if (other->enough != known->enough)
+        return other->enough > known->enough;
     if (other->failed_rank != known->failed_rank)
         return other->failed_rank < known->failed_rank;
     return other->missing_rank >= 0 && (known->missing_rank < 0 || known->missing_rank == other->missed_by);
@@ -67,6 +78,7 @@ static void merge(pp_verdict *into, const pp_verdict *from)
         into->missing_rank = from->missing_rank;
         into->missed_by = from->missed_by;
         into->status = from->status;
+        into->enough = from->enough;
         memcpy(into->sentence, from->sentence, sizeof into->sentence);
     }
     if (differing >= 0 && (into->differing_rank < 0 || differing < into->differing_rank)) {

@@ -34,6 +34,7 @@ typedef struct pp_verdict {
     uint64_t common;     /* the bits that every rank gave */
     int64_t told[2];     /* of this rank, then of rank 0 */
     uint64_t digest;     /* of the call, of the lowest rank seen */
+    uint64_t enough;     /* the memory limit that the failure names; 0: it names none */
     int32_t failed_rank; /* -1: none */
     int32_t status;
     int32_t differing_rank; /* -1: all calls are equal */

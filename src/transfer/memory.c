@@ -38,6 +38,16 @@ size_t pp_memory_fragment_bytes(int64_t least_memory_bytes)
     return bytes - bytes % PP_PAGE_BYTES;
 }
 
+size_t pp_memory_find_limit(pp_memory_need need, const void *context, size_t fragment_bytes)
+{
+    size_t limit = 0, wanted = need(context, fragment_bytes);
+    while (wanted > limit) { /* ends: messages have a largest size */
+        limit = wanted;
+        wanted = need(context, pp_max_size(fragment_bytes, pp_memory_fragment_bytes((int64_t)limit)));
+    }
+    return limit;
+}
+
 /* What the list of messages of a window takes. Of two messages of data that follow each other one is more than half
  * full, except the last of a rank. */
 static size_t deliveries_bytes(const pp_memory_case *memory, size_t window_bytes)
@@ -178,12 +188,42 @@ static void size_write_slot(const pp_layout *const *layouts, int count, const pp
     plan->staging_bytes = slot.staging_bytes;
 }
 
-static parapet_status check_fits(const pp_memory_case *memory, size_t bytes, const char *what)
+/* Buffers that do not fit. Those of messages are among what is used. */
+typedef struct lack {
+    const pp_memory_case *memory;
+    int ndim;
+    size_t bytes;
+} lack;
+
+/* What messages take that have this size, and lists of shards that were taken. */
+static size_t message_bytes(const lack *of, size_t fragment_bytes)
 {
+    const pp_memory_case *memory = of->memory;
+    return pp_memory_client_bytes(fragment_bytes) +
+           (memory->takes ? pp_memory_taking_bytes(of->ndim, memory->rank_most, fragment_bytes) : 0);
+}
+
+/* Nothing else takes more if messages are longer. */
+static size_t bytes_lacked(const void *context, size_t fragment_bytes)
+{
+    const lack *of = context;
+    const pp_memory_case *memory = of->memory;
+    size_t bytes = memory->used_bytes + of->bytes;
+    if (memory->fragment_bytes > 0)
+        bytes += message_bytes(of, fragment_bytes) - message_bytes(of, memory->fragment_bytes);
+    return bytes;
+}
+
+static parapet_status check_fits(const pp_layout *const *layouts, int count, const pp_memory_case *memory,
+                                 size_t bytes, const char *what)
+{
+    lack of = {memory, ndim_most(layouts, count), bytes};
+    size_t enough;
     if (bytes <= memory->available_bytes)
         return PARAPET_OK;
-    return pp_fail(PARAPET_ERR_MEMORY, "%s take %zu bytes, but memory_bytes leaves only %zu; set it to at least %zu",
-                   what, bytes, memory->available_bytes, memory->used_bytes + bytes);
+    enough = pp_memory_find_limit(bytes_lacked, &of, memory->fragment_bytes);
+    return pp_refuse_memory(enough, "%s take %zu bytes, but memory_bytes leaves only %zu; set it to at least %zu",
+                            what, bytes, memory->available_bytes, enough);
 }
 
 /* Beside slots. */
@@ -210,7 +250,8 @@ static parapet_status plan_write(const pp_layout *const *layouts, int count, con
     fixed += (size_t)memory->threads * plan->sieve_bytes;
     if (fixed + plan->slot_bytes > memory->available_bytes)
         size_write_slot(layouts, count, memory, 1, plan);
-    if ((status = check_fits(memory, fixed + plan->slot_bytes, "buffers to write a chunk")) != PARAPET_OK)
+    if ((status = check_fits(layouts, count, memory, fixed + plan->slot_bytes, "buffers to write a chunk")) !=
+        PARAPET_OK)
         return status;
     available = memory->available_bytes;
     wanted = memory->has_threads ? WRITE_SLOTS_PER_THREAD * (size_t)memory->threads : 1;
@@ -372,7 +413,8 @@ static parapet_status plan_read(const pp_layout *const *layouts, int count, cons
     parapet_status status;
     *plan = (pp_memory_plan){.window_chunks = PP_WINDOW_CHUNKS, .batch_bytes = needs.chunk_bytes};
     plan->slot_bytes = read_slot(layouts, count, memory, &needs, plan);
-    if ((status = check_fits(memory, fixed + plan->slot_bytes, "buffers to read a chunk")) != PARAPET_OK)
+    if ((status = check_fits(layouts, count, memory, fixed + plan->slot_bytes, "buffers to read a chunk")) !=
+        PARAPET_OK)
         return status;
     plan->sieve_bytes = sieve_of(memory);
     if (fixed + plan->slot_bytes + (size_t)memory->threads * plan->sieve_bytes > memory->available_bytes)

@@ -19,7 +19,7 @@ typedef struct pp_memory_case {
     bool is_sealed;        /* some array is: shards that are read have checksums of chunks beside their indexes */
     bool has_remote;       /* some claim belongs to another rank: pieces may arrive as messages */
     bool uses_direct;      /* some of those ranks can be reached without messages */
-    size_t fragment_bytes; /* of a message */
+    size_t fragment_bytes; /* of a message; 0: there are none */
     int64_t shard_count;   /* shards that this server owns */
     int64_t rank_most;     /* largest number of other ranks that hold parts of one shard */
     int64_t copies;        /* reading: how often elements are claimed, about; more than one can be staged at a time */
@@ -71,5 +71,10 @@ size_t pp_memory_taking_bytes(int ndim, int64_t rank_most, size_t fragment_bytes
 
 /* Bytes of a message, from the smallest budget of all ranks. */
 size_t pp_memory_fragment_bytes(int64_t least_memory_bytes);
+
+/* The limit that is enough where `need` says how much of it is taken if messages have a size, which is at least
+ * fragment_bytes: with a larger limit messages are longer, and take more. */
+typedef size_t (*pp_memory_need)(const void *context, size_t fragment_bytes);
+size_t pp_memory_find_limit(pp_memory_need need, const void *context, size_t fragment_bytes);
 
 #endif

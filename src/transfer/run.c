@@ -162,7 +162,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
         .copies = transfer->operations->direction == PP_READING ? count_copies(transfer) : 0,
         .rank_most = takes ? transfer->rank_most : pp_session_rank_most(session),
         .takes = takes,
-        .fragment_bytes = session->fragment_bytes,
+        .fragment_bytes = session->is_alone ? 0 : session->fragment_bytes,
     };
 }
 

@@ -132,15 +132,50 @@ static size_t bytes_in_all(const pp_session *session, const list_need *need)
 {
     int servers = session->is_alone ? 1 : session->team->server_count;
     int64_t others = pp_memory_others(session->rank_count, servers, count_shards(session), find_turns(session));
-    return session->least_bytes +
-           pp_memory_list_bytes(session->own.claims.ndim_most, need->claims, need->work, others);
+    return pp_memory_list_bytes(session->own.claims.ndim_most, need->claims, need->work, others);
+}
+
+/* The least that the transfer will need beside its lists, whichever way it goes, if messages have this size. */
+static size_t find_least_bytes(const pp_session *session, size_t fragment_bytes)
+{
+    int ranks = session->is_alone ? 1 : session->rank_count;
+    size_t least = 0;
+    int i;
+    for (i = 0; i < session->array_count && session->team != NULL; i++) {
+        const pp_transfer_context *context = pp_session_context(session, i);
+        least = pp_max_size(least, pp_memory_least_bytes(context->layout, context->threads, ranks, fragment_bytes));
+    }
+    if (ranks > 1 && session->team->takes)
+        least += pp_memory_taking_bytes(ndim_most(session->arrays, session->array_count), ranks - 1, fragment_bytes);
+    return least;
+}
+
+/* What a session has taken, and will take. */
+typedef struct session_need {
+    const pp_session *session;
+    size_t used_bytes, list_bytes;
+} session_need;
+
+static size_t bytes_needed(const void *context, size_t fragment_bytes)
+{
+    const session_need *need = context;
+    return need->used_bytes + need->list_bytes + find_least_bytes(need->session, fragment_bytes);
+}
+
+/* A refusal of anything beyond these bytes names a limit for all of it, and for what was expected before. */
+static void expect(pp_session *session, const session_need *need, size_t bytes)
+{
+    size_t enough = pp_memory_find_limit(bytes_needed, need, session->fragment_bytes);
+    session->enough_bytes = pp_max_size(session->enough_bytes, enough);
+    pp_budget_expect(session->budget, session->enough_bytes - pp_min_size(bytes, session->enough_bytes));
 }
 
 /* Whether there is room for the lists now; a refusal names a limit for all that they lead to. */
-static parapet_status check_need(const pp_session *session, const list_need *need, const char *purpose)
+static parapet_status check_need(pp_session *session, const list_need *need, const char *purpose)
 {
-    size_t now = bytes_now(session, need), all = bytes_in_all(session, need);
-    pp_budget_expect(session->budget, all > now ? all - now : 0);
+    size_t now = bytes_now(session, need), used = pp_budget_used(session->budget);
+    session_need all = {session, used, bytes_in_all(session, need)};
+    expect(session, &all, used + now);
     return pp_budget_check(session->budget, now, purpose);
 }
 
@@ -369,7 +404,7 @@ static void receive_parcel(void *context, int source, const void *parcel, size_t
 /* Where claims found no room, the refusal names a limit for all that came, and for the lists made of them. */
 static parapet_status refuse_claims(const mail *post)
 {
-    const pp_session *session = post->session;
+    pp_session *session = post->session;
     size_t kept = session->served.claims.list.count;
     list_need all = {.claims = post->refused.claims, .work = post->refused.work + (int64_t)kept};
     return check_need(session, &all, "the claims of all ranks on the shards of this one");
@@ -396,6 +431,15 @@ static parapet_status run_mail(mail *post, parapet_status before)
 }
 
 /* ---- Describing, and fixing owners ---- */
+
+/* The owner of what a home has may be a rank that holds all of it. */
+static void expect_owner(pp_session *session, const pp_view *home)
+{
+    int64_t claims = (int64_t)home->claims.list.count, work = pp_max_i64(claims, (int64_t)home->list.count);
+    session_need all = {.session = session,
+                        .list_bytes = pp_memory_list_bytes(home->claims.ndim_most, claims, work, 1)};
+    expect(session, &all, pp_budget_used(session->budget));
+}
 
 /* A letter with every claim to every home of a shard that it touches. */
 static parapet_status address_claims(mail *post)
@@ -447,10 +491,22 @@ static bool is_owned(void *context, int target, int64_t shard)
     return owned->count > 0 && bsearch(pair, owned->rows, owned->count, owned->row_bytes, compare_pairs) != NULL;
 }
 
+/* All claims have come, some of them several times. */
+static parapet_status sort_served(pp_session *session)
+{
+    parapet_status status;
+    if ((status = pp_claims_sort_unique(&session->served.claims)) != PARAPET_OK ||
+        (status = pp_list_trim(&session->served.claims.list)) != PARAPET_OK)
+        return status;
+    return pp_list_trim(&session->owned);
+}
+
 static parapet_status list_homes(pp_session *session)
 {
     home_filter filter = {.session = session, .server = pp_session_server(session)};
-    parapet_status status = pp_claims_sort_unique(&session->served.claims);
+    parapet_status status;
+    expect_owner(session, &session->served);
+    status = sort_served(session);
     if (status != PARAPET_OK)
         return status;
     return pp_worklist_build(&session->served.list, &session->served.plan, is_home, &filter, session->budget);
@@ -488,7 +544,7 @@ parapet_status pp_session_serve_owned(pp_session *session)
 {
     parapet_status status;
     if ((status = pp_list_sort(&session->owned, compare_pairs)) != PARAPET_OK ||
-        (status = pp_claims_sort_unique(&session->served.claims)) != PARAPET_OK)
+        (status = sort_served(session)) != PARAPET_OK)
         return status;
     return pp_worklist_build(&session->served.list, &session->served.plan, is_owned, &session->owned,
                              session->budget);
@@ -503,6 +559,7 @@ static parapet_status hand_over(pp_session *session, const pp_list *owners, para
     home.plan.claims = &home.claims;
     session->served = (pp_view){0};
     init_view(session, &session->served, home.claims.ndim_most);
+    expect_owner(session, &home);
     if (status == PARAPET_OK && home.list.count > 0)
         status = write_letters(&post, pp_list_at(owners, 0));
     status = run_mail(&post, status);
@@ -519,23 +576,6 @@ static parapet_status fix_owners(pp_session *session, parapet_status before)
         status = hand_over(session, &assignment.owners, status);
     pp_assignment_clear(&assignment);
     return status;
-}
-
-/* The least that the transfer will need beside its lists, whichever way it goes. */
-static size_t find_least_bytes(const pp_session *session)
-{
-    int ranks = session->is_alone ? 1 : session->rank_count;
-    size_t least = 0;
-    int i;
-    for (i = 0; i < session->array_count; i++) {
-        const pp_transfer_context *context = pp_session_context(session, i);
-        least = pp_max_size(least,
-                            pp_memory_least_bytes(context->layout, context->threads, ranks, session->fragment_bytes));
-    }
-    if (ranks > 1 && session->team->takes)
-        least += pp_memory_taking_bytes(ndim_most(session->arrays, session->array_count), ranks - 1,
-                                        session->fragment_bytes);
-    return least;
 }
 
 /* [collective, unless alone] */
@@ -645,7 +685,6 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
         .is_alone = pp_comm_size(team->comm) == 1,
         .fragment_bytes = team->fragment_bytes,
     };
-    session->least_bytes = find_least_bytes(session);
     status = list_targets(session);
     if (team->kept != NULL && pp_kept_take(team->kept, &taken, &is_news))
         status = describe_again(session, &taken, is_news, status);

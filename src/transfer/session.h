@@ -26,7 +26,7 @@ typedef struct pp_session {
     bool is_alone; /* rank_count is 1 */
     bool trims;    /* what is outside the array is dropped */
     size_t fragment_bytes;
-    size_t least_bytes; /* for buffers: the rest is left for lists */
+    size_t enough_bytes; /* the limit that a refusal of memory for lists names */
 } pp_session;
 
 /* [collective] Describes the parts, unless a kept description fits, and fixes owners. Every rank must take part until

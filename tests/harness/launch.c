@@ -159,6 +159,18 @@ parapet_status launch_agreed(launch *run, parapet_status status, const char *cal
     return (parapet_status)all[0];
 }
 
+bool launch_raise_limit(launch *run, parapet_status status, int64_t *memory_bytes, bool *was_refused)
+{
+    const char *limit = strstr(parapet_error_message(), " to at least ");
+    bool is_again = status == PARAPET_ERR_MEMORY && !*was_refused;
+    *was_refused = is_again;
+    if (!is_again)
+        return false;
+    launch_expect(run, limit != NULL, "a limit that is enough");
+    *memory_bytes = limit != NULL ? strtoll(limit + strlen(" to at least "), NULL, 10) : 0;
+    return true;
+}
+
 bool launch_ok(launch *run, parapet_status status, const char *call)
 {
     parapet_status agreed = launch_agreed(run, status, call);

@@ -44,6 +44,10 @@ parapet_status launch_agreed(launch *run, parapet_status status, const char *cal
 /* The same, and success is expected. */
 bool launch_ok(launch *run, parapet_status status, const char *call);
 
+/* What a call that may be refused memory returned: raises the limit to the one that the refusal names, which has to
+ * be enough at the first attempt. Returns whether the call is to be made again. was_refused: false at first. */
+bool launch_raise_limit(launch *run, parapet_status status, int64_t *memory_bytes, bool *was_refused);
+
 /* Both with the phase set before the call is made. */
 #define LAUNCH_AGREED(run, call) (launch_phase((run), #call), launch_agreed((run), (call), #call))
 #define LAUNCH_OK(run, call) (launch_phase((run), #call), launch_ok((run), (call), #call))

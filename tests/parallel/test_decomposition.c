@@ -14,7 +14,6 @@
 #include "settings.h"
 #include "tree.h"
 
-#define MEMORY_MOST ((int64_t)256 << 20)
 #define FAILED_CASES_MOST 5
 
 enum { STREAM_WRITE_SETTINGS = 200, STREAM_READ_SETTINGS, STREAM_FORM };
@@ -37,6 +36,7 @@ typedef struct trial {
     bool is_reopened;              /* before every write */
     bool is_one_part;              /* the process alone has the whole in one */
     bool is_kept;
+    bool was_refused; /* the call that is made again */
     char collective[700], alone[700], place[650];
     parapet_store *store;
     parapet_array *array;
@@ -68,10 +68,9 @@ static void close_handles(trial *test)
 /* Whether to go on with more memory after a refusal; nothing may have changed by it. */
 static bool can_retry(trial *test, parapet_status status)
 {
-    if (status != PARAPET_ERR_MEMORY || test->options.memory_bytes == 0 || test->options.memory_bytes >= MEMORY_MOST)
+    if (!launch_raise_limit(test->run, status, &test->options.memory_bytes, &test->was_refused))
         return false;
     close_handles(test);
-    test->options.memory_bytes *= 2;
     test->counts->retries++;
     return true;
 }

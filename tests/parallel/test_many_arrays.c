@@ -13,7 +13,6 @@
 #include "tree.h"
 
 #define ARRAYS_MOST 40
-#define MEMORY_MOST ((int64_t)256 << 20)
 #define FAILED_CASES_MOST 5
 
 enum { STREAM_FORM = 400, STREAM_SETTINGS, STREAM_READ_SETTINGS };
@@ -29,6 +28,7 @@ typedef struct trial {
     parapet_array *arrays[ARRAYS_MOST];
     parapet_store *store;
     parapet_store_options options;
+    bool was_refused; /* the call that is made again */
     char collective[600], alone[600];
 } trial;
 
@@ -43,10 +43,9 @@ static void close_all(trial *test)
 
 static bool can_retry(trial *test, parapet_status status)
 {
-    if (status != PARAPET_ERR_MEMORY || test->options.memory_bytes == 0 || test->options.memory_bytes >= MEMORY_MOST)
+    if (!launch_raise_limit(test->run, status, &test->options.memory_bytes, &test->was_refused))
         return false;
     close_all(test);
-    test->options.memory_bytes *= 2;
     return true;
 }
 

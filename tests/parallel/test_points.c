@@ -135,22 +135,16 @@ static void close_handles(trial *test)
     (void)LAUNCH_OK(test->run, parapet_store_close(&test->store));
 }
 
-/* Collectively; a refusal for want of memory names a limit that is enough, but for messages, which may be longer with
- * it. */
+/* Collectively; a refusal for want of memory names a limit that is enough. */
 static parapet_status call_within(trial *test, const list *given, call which, const char *words)
 {
+    bool was_refused = false;
     parapet_status status = launch_agreed(test->run, make_call(test, given, which), words);
-    const char *limit;
-    int turn;
-    for (turn = 0; turn < 5 && status == PARAPET_ERR_MEMORY && test->options.memory_bytes > 0; turn++) {
-        limit = strstr(parapet_error_message(), " to at least ");
-        launch_expect(test->run, limit != NULL, "a limit that is enough");
-        test->options.memory_bytes = limit != NULL ? strtoll(limit + 13, NULL, 10) : 0;
+    if (launch_raise_limit(test->run, status, &test->options.memory_bytes, &was_refused)) {
         test->refusals++;
         close_handles(test);
-        if (!open_handles(test, PARAPET_UPDATE))
-            break;
-        status = launch_agreed(test->run, make_call(test, given, which), words);
+        if (open_handles(test, PARAPET_UPDATE))
+            status = launch_agreed(test->run, make_call(test, given, which), words);
     }
     return status;
 }

@@ -122,21 +122,17 @@ static parapet_status read_once(const subject *of, const request *made, const pa
 
 /* ---- In how much memory ---- */
 
-/* A refusal names a limit; messages may be longer with it, so that it may take some more. */
+/* A refusal names a limit that is enough. */
 static void read_pattern(const subject *of, int pattern, parapet_store_options options)
 {
+    bool was_refused = false;
     request made;
     parapet_status status;
-    const char *limit;
-    int turn, i;
+    int i;
     make_request(&made, pattern);
-    status = read_once(of, &made, &options);
-    for (turn = 0; turn < 5 && status == PARAPET_ERR_MEMORY; turn++) {
-        limit = strstr(parapet_error_message(), " to at least ");
-        launch_expect(&run, limit != NULL, "a limit that is enough");
-        options.memory_bytes = limit != NULL ? strtoll(limit + 13, NULL, 10) : 0;
+    do
         status = read_once(of, &made, &options);
-    }
+    while (launch_raise_limit(&run, status, &options.memory_bytes, &was_refused));
     launch_expect(&run, status == PARAPET_OK, "a read that succeeds with the limit that was named");
     for (i = 0; i < made.part_count; i++)
         launch_expect(&run, is_right(&made, i), "the elements that were written");

@@ -114,6 +114,27 @@ static void test_list__a_refusal_names_a_limit_for_what_is_expected_too(void **s
     pp_list_clear(&list);
 }
 
+static void test_list__that_is_trimmed_takes_what_its_rows_take(void **state)
+{
+    pp_budget budget;
+    pp_list list;
+    int64_t i;
+    (void)state;
+    pp_budget_init(&budget, 4096);
+    pp_list_init(&list, sizeof i, &budget, "numbers");
+    assert_ok(pp_list_trim(&list));
+    for (i = 0; i < 100; i++)
+        assert_ok(pp_list_add(&list, &i));
+    assert_true(pp_budget_used(&budget) > 100 * sizeof i);
+    assert_ok(pp_list_trim(&list));
+    assert_int_equal(pp_budget_used(&budget), 100 * sizeof i);
+    for (i = 0; i < 100; i++)
+        assert_int_equal(*(int64_t *)pp_list_at(&list, (size_t)i), i);
+    assert_ok(pp_list_add(&list, &i));
+    pp_list_clear(&list);
+    assert_int_equal(pp_budget_used(&budget), 0);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -121,6 +142,7 @@ int main(void)
         cmocka_unit_test(test_list__reserves_exactly_what_is_asked_for),
         cmocka_unit_test(test_list__is_sorted_without_rows_that_are_equal),
         cmocka_unit_test(test_list__sorting_takes_from_the_budget_and_nothing_if_there_is_nothing_to_do),
+        cmocka_unit_test(test_list__that_is_trimmed_takes_what_its_rows_take),
         cmocka_unit_test(test_list__a_refusal_names_a_limit_for_what_is_expected_too),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -129,6 +129,22 @@ static void test_status__every_status_has_its_own_name(void **state)
     assert_string_equal(parapet_status_name((parapet_status)(PARAPET_ERR_STALE + 1)), "unknown status");
 }
 
+static void test_status__a_refusal_of_memory_keeps_the_limit_that_it_names(void **state)
+{
+    pp_failure kept = {0};
+    (void)state;
+    assert_int_equal(pp_refuse_memory(7, "set it to %d", 7), PARAPET_ERR_MEMORY);
+    assert_int_equal(pp_failure_enough_bytes(), 7);
+    (void)pp_fail_within(PARAPET_ERR_MEMORY, "cannot read");
+    assert_string_equal(pp_failure_message(), "cannot read: set it to 7");
+    assert_int_equal(pp_failure_enough_bytes(), 7);
+    pp_failure_take(&kept, PARAPET_ERR_MEMORY);
+    (void)pp_fail(PARAPET_ERR_MEMORY, "no limit would help");
+    assert_int_equal(pp_failure_enough_bytes(), 0);
+    assert_int_equal(pp_failure_put(&kept), PARAPET_ERR_MEMORY);
+    assert_int_equal(pp_failure_enough_bytes(), 7);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -138,6 +154,7 @@ int main(void)
         cmocka_unit_test(test_status__sentences_that_are_too_long_are_cut),
         cmocka_unit_test(test_status__the_first_failure_taken_stays),
         cmocka_unit_test(test_status__putting_no_failure_changes_nothing),
+        cmocka_unit_test(test_status__a_refusal_of_memory_keeps_the_limit_that_it_names),
         cmocka_unit_test(test_status__sentences_are_kept_per_thread),
         cmocka_unit_test(test_status__every_status_has_its_own_name),
     };

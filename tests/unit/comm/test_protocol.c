@@ -860,6 +860,31 @@ static void test_station__the_end_of_a_chain_of_waiting_ranks_is_named(void **st
     check_missing(other, missed(0, 1), "no space");
 }
 
+static pp_verdict refused(int rank, uint64_t enough)
+{
+    pp_verdict verdict = {.failed_rank = rank,
+                          .differing_rank = -1,
+                          .status = PARAPET_ERR_MEMORY,
+                          .is_late = true,
+                          .missing_rank = -1,
+                          .enough = enough};
+    (void)snprintf(verdict.sentence, sizeof verdict.sentence, "set it to %d", (int)enough);
+    return verdict;
+}
+
+/* Of several refusals of memory, the one is told that needs most, or else the lower rank could be served, and the
+ * other one would refuse. What no limit would mend comes first. */
+static void test_station__the_largest_limit_that_is_named_is_told(void **state)
+{
+    pp_verdict other = {.failed_rank = 1, .differing_rank = -1, .is_late = true, .sentence = "no space"};
+    (void)state;
+    check_missing(refused(1, 7), refused(0, 5), "set it to 7");
+    check_missing(refused(1, 5), refused(0, 7), "set it to 7");
+    check_missing(refused(1, 7), refused(0, 0), "set it to 0");
+    check_missing(other, refused(0, 7), "no space");
+    check_missing(refused(1, 7), missed(0, 1), "set it to 7");
+}
+
 /* What somebody knows who waited for data is not replaced by whom an agreement waits for. */
 static void test_station__who_was_missed_is_known_better_than_who_did_not_arrive(void **state)
 {
@@ -879,6 +904,7 @@ int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_station__the_end_of_a_chain_of_waiting_ranks_is_named),
+        cmocka_unit_test(test_station__the_largest_limit_that_is_named_is_told),
         cmocka_unit_test(test_station__who_was_missed_is_known_better_than_who_did_not_arrive),
         cmocka_unit_test(test_station__whoever_is_late_is_told_beside_another_failure),
         cmocka_unit_test(test_station__whoever_was_late_below_is_known_above),

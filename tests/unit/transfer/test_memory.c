@@ -117,13 +117,53 @@ static size_t limit_named(void)
     return (size_t)strtoull(words + strlen("set it to at least "), NULL, 10);
 }
 
-/* With what the sentence names it works, with a byte less it does not. */
+/* What messages take that have this size, before anything is planned. */
+static size_t message_bytes(const pp_memory_case *memory, int ndim, size_t fragment_bytes)
+{
+    size_t description = pp_memory_description_bytes(ndim, memory->rank_most, fragment_bytes);
+    return pp_memory_client_bytes(fragment_bytes) + (memory->takes ? pp_taking_bytes(description) : 0);
+}
+
+static int ndim_most(const pp_layout *const *layouts, int count)
+{
+    int i, most = 0;
+    for (i = 0; i < count; i++)
+        most = layouts[i]->tiling.shards.ndim > most ? layouts[i]->tiling.shards.ndim : most;
+    return most;
+}
+
+/* With the limit that the sentence names it works, though messages are longer then. */
+static void check_limit(planner plan_it, const pp_layout *const *layouts, int count, pp_memory_case memory,
+                        size_t limit)
+{
+    size_t longer = pp_memory_fragment_bytes((int64_t)limit), before = memory.fragment_bytes;
+    int ndim = ndim_most(layouts, count);
+    pp_memory_plan plan;
+    if (longer > before) {
+        memory.fragment_bytes = longer;
+        memory.used_bytes += message_bytes(&memory, ndim, longer) - message_bytes(&memory, ndim, before);
+    }
+    memory.available_bytes = limit - memory.used_bytes;
+    assert_ok(plan_it(layouts, count, &memory, &plan));
+    check_plan(&memory, &plan);
+}
+
+/* As long as messages are no longer, it works with what they would have taken less, but not with another byte less.
+ */
 static void check_refusal(planner plan_it, const pp_layout *const *layouts, int count, pp_memory_case memory)
 {
-    size_t limit = limit_named();
+    size_t limit = limit_named(), longer = pp_memory_fragment_bytes((int64_t)limit), taken = 0;
+    int ndim = ndim_most(layouts, count);
     pp_memory_plan plan;
     assert_true(limit > memory.used_bytes + memory.available_bytes);
-    memory.available_bytes = limit - memory.used_bytes;
+    assert_int_equal(pp_failure_enough_bytes(), limit);
+    check_limit(plan_it, layouts, count, memory, limit);
+    if (longer > memory.fragment_bytes && memory.takes)
+        taken = pp_memory_taking_bytes(ndim, memory.rank_most, longer) -
+                pp_memory_taking_bytes(ndim, memory.rank_most, memory.fragment_bytes);
+    if (longer > memory.fragment_bytes)
+        taken += pp_memory_client_bytes(longer) - pp_memory_client_bytes(memory.fragment_bytes);
+    memory.available_bytes = limit - taken - memory.used_bytes;
     assert_ok(plan_it(layouts, count, &memory, &plan));
     check_plan(&memory, &plan);
     memory.available_bytes -= 1;
