@@ -354,7 +354,7 @@ typedef struct parapet_statistics {
     int64_t written_bytes;   /* stored bytes written, metadata included */
     int64_t read_requests;   /* ranged reads */
     int64_t objects_written; /* objects published */
-    int64_t chunks_decoded;  /* more than once where many ranks read one, and little memory is left */
+    int64_t chunks_decoded;  /* more than once where many ranks read a large one, and little memory is left */
     int64_t chunks_encoded;
     int64_t chunks_copied;        /* moved into a new shard without decoding */
     int64_t chunks_missing;       /* read as fill value because they are not stored */

@@ -154,6 +154,15 @@ static void init_delivery(const pp_delivery_case *of, pp_window_delivery *delive
     delivery->is_in_place = of->news == PP_WINDOW_DATA && goes_in_place(of, delivery);
 }
 
+/* Of those that are left of a rank, so many at most. */
+static int64_t count_fragments(pp_pieces pieces, int64_t most)
+{
+    int64_t count;
+    for (count = 0; count < most && pp_pieces_begin_fragment(&pieces) > 0; count++)
+        continue;
+    return count;
+}
+
 /* From where the load begins; of the last rank it may have only some. */
 static void build_load(pp_deliveries *deliveries, const pp_delivery_case *of, size_t first, int64_t skipped,
                        const totals *sum)
@@ -168,14 +177,12 @@ static void build_load(pp_deliveries *deliveries, const pp_delivery_case *of, si
     for (; deliveries->count < sum->deliveries; first = end) {
         pp_window_delivery *delivery = &deliveries->deliveries[deliveries->count];
         pp_window_load load = {.first = skipped};
-        int64_t bytes;
         end = pp_worklist_rank_end(list, first, of->end);
         if (!needs_messages(of, list->work[first].rank) || !touches(of, first, end))
             continue;
         init_delivery(of, delivery, list->work[first].rank, pieces_of(of, first, end, skipped));
         if (of->news == PP_WINDOW_DATA)
-            pp_pieces_count(&delivery->pieces, &load.count, &bytes);
-        load.count = pp_min_i64(load.count, left);
+            load.count = count_fragments(delivery->pieces, left);
         pp_window_write(of->window, of->news, &load, delivery->delivery.request.words);
         delivery->delivery.fragments = fragments;
         delivery->delivery.moves = moves;

@@ -48,12 +48,12 @@ size_t pp_memory_find_limit(pp_memory_need need, const void *context, size_t fra
     return limit;
 }
 
-/* What the list of messages of a window takes. Of two messages of data that follow each other one is more than half
- * full, except the last of a rank. */
-static size_t deliveries_bytes(const pp_memory_case *memory, size_t window_bytes)
+/* What the list of messages of so many copies of a window takes. Of two messages of data that follow each other one
+ * is more than half full, except the last of a rank; and none is longer than the window. */
+static size_t deliveries_bytes(const pp_memory_case *memory, size_t window_bytes, size_t copies)
 {
     size_t ranks = (size_t)memory->rank_most,
-           fragments = 2 * ranks + 2 * window_bytes / pp_max_size(memory->fragment_bytes, 1);
+           fragments = 2 * (ranks + copies - 1) + 2 * copies * window_bytes / pp_max_size(memory->fragment_bytes, 1);
     return pp_align_up(ranks * sizeof(pp_window_delivery) +
                            fragments * (sizeof(pp_fragment) + sizeof(pp_wire_request)),
                        PP_PAGE_BYTES);
@@ -139,7 +139,7 @@ static size_t taken_list_bytes(const pp_layout *const *layouts, int count, const
 static size_t write_staging(const pp_layout *layout, const pp_memory_case *memory, int window_most)
 {
     size_t bytes = (size_t)window_of(layout, window_most) * pp_chain_decoded_bytes(layout->chain);
-    return pp_align_up(bytes, PP_PAGE_BYTES) + deliveries_bytes(memory, bytes);
+    return pp_align_up(bytes, PP_PAGE_BYTES) + deliveries_bytes(memory, bytes, 1);
 }
 
 /* Of a new shard and, if some of it is kept, of the old one, which has checksums if it was sealed. */
@@ -314,11 +314,11 @@ static size_t largest_window(const pp_layout *layout, size_t batch)
         chunk, pp_min_size(batch, (size_t)pp_min_i64(PP_WINDOW_CHUNKS, layout->tiling.chunks.cell_count) * chunk));
 }
 
-/* Room to stage so many bytes at a time. */
-static void plan_staging(const pp_memory_case *memory, size_t bytes, pp_memory_plan *plan)
+/* Room to stage so many copies of a window at a time. */
+static void plan_staging(const pp_memory_case *memory, size_t window_bytes, size_t copies, pp_memory_plan *plan)
 {
-    plan->staged_bytes = pp_align_up(bytes, PP_PAGE_BYTES);
-    plan->staging_bytes = plan->staged_bytes + deliveries_bytes(memory, bytes);
+    plan->staged_bytes = pp_align_up(copies * window_bytes, PP_PAGE_BYTES);
+    plan->staging_bytes = plan->staged_bytes + deliveries_bytes(memory, window_bytes, copies);
 }
 
 /* The parts of a read's budget that do not depend on how many requests are under way. */
@@ -366,7 +366,7 @@ static size_t read_slot(const pp_layout *const *layouts, int count, const pp_mem
     for (i = 0; i < count; i++)
         most = pp_max_size(most, largest_window(layouts[i], plan->batch_bytes));
     if (memory->has_remote)
-        plan_staging(memory, most, plan);
+        plan_staging(memory, most, 1, plan);
     return plan->batch_bytes + plan->staging_bytes + (memory->shard_count > 1 ? needs->shard_bytes : 0);
 }
 
@@ -395,9 +395,9 @@ static void stage_copies(const pp_memory_case *memory, size_t left_bytes, pp_mem
     size_t left = left_bytes / (size_t)plan->slot_count, copies;
     if (!memory->has_remote || one.staged_bytes == 0)
         return;
-    copies = pp_min_size((size_t)pp_min_i64(memory->copies, memory->rank_most), 1 + left / one.staged_bytes);
+    copies = pp_min_size((size_t)memory->copies, 1 + left / one.staged_bytes);
     for (; copies > 1; copies--) {
-        plan_staging(memory, copies * one.staged_bytes, plan);
+        plan_staging(memory, one.staged_bytes, copies, plan);
         plan->slot_bytes = one.slot_bytes + plan->staging_bytes - one.staging_bytes;
         if (plan->slot_bytes - one.slot_bytes <= left)
             return;

@@ -22,7 +22,7 @@ typedef struct pp_memory_case {
     size_t fragment_bytes; /* of a message; 0: there are none */
     int64_t shard_count;   /* shards that this server owns */
     int64_t rank_most;     /* largest number of other ranks that hold parts of one shard */
-    int64_t copies;        /* reading: how often elements are claimed, about; more than one can be staged at a time */
+    int64_t copies;        /* reading: how often elements are sent, about; more than one can be staged at a time */
     bool takes;            /* the server may take any shard of the transfer; rank_most is about all of them */
 } pp_memory_case;
 

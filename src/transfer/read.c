@@ -204,7 +204,8 @@ static parapet_status deliver_run(const read_task *task)
     return PARAPET_OK;
 }
 
-/* What was not staged before; everything else has been delivered. */
+/* What was not staged before; everything else has been delivered. A rank that was copied to directly, and has refused
+ * since, gets the same again by messages. */
 static parapet_status deliver_rest(const read_task *task)
 {
     pp_transfer_item *head = &task->item->head;

@@ -123,6 +123,8 @@ parapet_status pp_read_shard_open(pp_transfer *transfer, pp_transfer_shard *head
 {
     pp_read_shard *shard = (pp_read_shard *)head;
     parapet_status status = pp_shard_open(context_of(transfer, head), head->number, &shard->stored);
+    shard->has_copies =
+        !transfer->session->is_alone && pp_session_shard_copies(transfer->session, head->first, head->end) > 1;
     return status != PARAPET_OK || shard->stored.entries == NULL ? status : list_wanted(transfer, shard);
 }
 
@@ -148,6 +150,22 @@ static int64_t most_chunks(const pp_transfer *transfer, const pp_read_shard *sha
     return pp_max_i64(1, pp_min_i64(PP_WINDOW_CHUNKS, (int64_t)(transfer->memory.batch_bytes / chunk_bytes)));
 }
 
+/* Takes from the room what other ranks are sent of a chunk; false: there is not enough. Where all of it is sent once,
+ * the buffer is large enough for any run. */
+static bool take_room(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk, size_t *room)
+{
+    const pp_tiling *tiling = &context_of(transfer, &shard->head)->layout->tiling;
+    size_t bytes, before = *room;
+    pp_box box;
+    if (!shard->has_copies)
+        return true;
+    pp_tiling_chunk_box(tiling, shard->head.number, chunk, &box);
+    bytes = (size_t)pp_session_sent_elements(transfer->session, shard->head.first, shard->head.end, &box) *
+            tiling->element_bytes;
+    *room -= pp_min_size(bytes, before);
+    return bytes <= before;
+}
+
 /* Whether the next chunk begins another row of chunks: what ends here can be written to other ranks row by row. */
 static bool is_row_complete(const pp_transfer *transfer, const pp_read_shard *shard, uint64_t taken_bytes)
 {
@@ -163,7 +181,8 @@ static bool is_cached(const pp_transfer *transfer, const pp_read_shard *shard, i
     return pp_shard_is_cached(context_of(transfer, &shard->head), &shard->stored, chunk);
 }
 
-/* As many of the wanted chunks as lie together and fit one request, and are all in the cache, or none of them. */
+/* As many of the wanted chunks as lie together and fit one request, and are all in the cache, or none of them; and no
+ * more than can be staged at a time, so that each is decoded once. */
 static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_item *item)
 {
     const pp_chunk_entry *entries = shard->stored.entries;
@@ -171,7 +190,9 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     uint64_t end = entry->offset + entry->bytes;
     int64_t first = shard->next_wanted++, most = most_chunks(transfer, shard);
     size_t gap = pp_request_cost_gap(context_of(transfer, &shard->head)->cost);
+    size_t room = transfer->memory.staged_bytes;
     bool has_cached = is_cached(transfer, shard, shard->wanted[first]);
+    (void)take_room(transfer, shard, shard->wanted[first], &room);
     item->offset = entry->offset;
     while (shard->next_wanted < shard->wanted_count && shard->next_wanted - first < most &&
            !is_row_complete(transfer, shard, end - item->offset)) {
@@ -179,7 +200,8 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
         uint64_t next_end = entry->offset + entry->bytes > end ? entry->offset + entry->bytes : end;
         if (entry->offset - pp_min_u64(entry->offset, end) > gap ||
             next_end - item->offset > transfer->memory.batch_bytes - (size_t)2 * PP_PAGE_BYTES ||
-            is_cached(transfer, shard, shard->wanted[shard->next_wanted]) != has_cached)
+            is_cached(transfer, shard, shard->wanted[shard->next_wanted]) != has_cached ||
+            !take_room(transfer, shard, shard->wanted[shard->next_wanted], &room))
             break;
         end = next_end;
         shard->next_wanted++;

@@ -128,23 +128,6 @@ static bool has_sealed(const pp_session *session)
     return false;
 }
 
-/* How often the elements of a shard are claimed, on average; of the shard where this is largest. */
-static int64_t count_copies(const pp_transfer *transfer)
-{
-    const pp_worklist *list = &transfer->view->list;
-    int64_t most = 1;
-    size_t first, end;
-    for (first = 0; first < list->count && !transfer->session->is_alone; first = end) {
-        pp_box box;
-        end = pp_worklist_group_end(list, first);
-        pp_tiling_shard_box(&pp_session_context(transfer->session, list->work[first].target)->layout->tiling,
-                            list->work[first].shard, &box);
-        most = pp_max_i64(most, pp_divide_up(pp_view_covered_shard(transfer->view, first, end),
-                                             pp_max_i64(pp_box_element_count(&box), 1)));
-    }
-    return most;
-}
-
 static pp_memory_case memory_case_of(const pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
@@ -159,7 +142,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
         .has_remote = pp_session_has_remote(session),
         .uses_direct = takes ? session->team->uses_direct : pp_session_uses_direct(session),
         .shard_count = pp_session_shard_count(session),
-        .copies = transfer->operations->direction == PP_READING ? count_copies(transfer) : 0,
+        .copies = transfer->operations->direction == PP_READING ? pp_session_copies(session) : 0,
         .rank_most = takes ? transfer->rank_most : pp_session_rank_most(session),
         .takes = takes,
         .fragment_bytes = session->is_alone ? 0 : session->fragment_bytes,

@@ -812,3 +812,70 @@ int64_t pp_session_rank_most(const pp_session *session)
     }
     return most;
 }
+
+/* ---- What is sent more than once ---- */
+
+static bool is_sent(const pp_session *session, int rank)
+{
+    return rank != session->rank && !atomic_load(&pp_peers_find(&session->peers, rank)->is_direct);
+}
+
+/* The smallest box that has both. */
+static void unite(pp_box *bounds, const pp_box *box)
+{
+    int d;
+    for (d = 0; d < box->ndim; d++) {
+        int64_t end = pp_max_i64(bounds->start[d] + bounds->count[d], box->start[d] + box->count[d]);
+        bounds->start[d] = pp_min_i64(bounds->start[d], box->start[d]);
+        bounds->count[d] = end - bounds->start[d];
+    }
+}
+
+static int64_t add_sent(const pp_session *session, size_t first, size_t end, const pp_box *box, pp_box *bounds)
+{
+    const pp_view *view = pp_session_served(session);
+    const pp_worklist *list = &view->list;
+    int64_t sum = 0;
+    size_t rank_end, i;
+    for (; first < end; first = rank_end) {
+        rank_end = pp_worklist_rank_end(list, first, end);
+        for (i = first; i < rank_end && is_sent(session, list->work[first].rank); i++) {
+            pp_box common;
+            if (!pp_view_intersect(view, i, box, &common))
+                continue;
+            if (sum == 0)
+                *bounds = common;
+            unite(bounds, &common);
+            sum += pp_box_element_count(&common);
+        }
+    }
+    return sum;
+}
+
+int64_t pp_session_sent_elements(const pp_session *session, size_t first, size_t end, const pp_box *box)
+{
+    pp_box bounds;
+    return add_sent(session, first, end, box, &bounds);
+}
+
+int64_t pp_session_shard_copies(const pp_session *session, size_t first, size_t end)
+{
+    const pp_work *work = &pp_session_served(session)->list.work[first];
+    pp_box shard, bounds;
+    int64_t sum;
+    pp_tiling_shard_box(session->targets[work->target].tiling, work->shard, &shard);
+    sum = add_sent(session, first, end, &shard, &bounds);
+    return sum > 0 ? pp_divide_up(sum, pp_box_element_count(&bounds)) : 1;
+}
+
+int64_t pp_session_copies(const pp_session *session)
+{
+    const pp_worklist *list = &pp_session_served(session)->list;
+    int64_t most = 1;
+    size_t first, end;
+    for (first = 0; first < list->count && !session->is_alone; first = end) {
+        end = pp_worklist_group_end(list, first);
+        most = pp_max_i64(most, pp_session_shard_copies(session, first, end));
+    }
+    return most;
+}

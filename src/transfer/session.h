@@ -78,4 +78,13 @@ int64_t pp_session_shard_count(const pp_session *session);
 /* The largest number of other ranks that hold parts of one of these shards. */
 int64_t pp_session_rank_most(const pp_session *session);
 
+/* Elements of a box that some records of the served list have for ranks that are reached by messages; what several of
+ * them have counts as often. */
+int64_t pp_session_sent_elements(const pp_session *session, size_t first, size_t end, const pp_box *box);
+
+/* How often those of a shard, whose records these are, are claimed, on average over the box in which they lie; and of
+ * the shard where this is largest. 1: claims that are apart, or none. */
+int64_t pp_session_shard_copies(const pp_session *session, size_t first, size_t end);
+int64_t pp_session_copies(const pp_session *session);
+
 #endif

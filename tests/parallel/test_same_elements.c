@@ -1,7 +1,7 @@
 /* Several ranks, or several parts of one, read the same elements: more has to be sent than a window holds. Every rank
  * reads the whole array, the same box, boxes that overlap, and one box many times, of chunks that are decoded, that
- * are read in bands, and that are verified on the way; in little memory and in plenty. Buffers
- * stay within the plan, the plan within the limit, and a refusal names a limit that is enough. */
+ * are read in bands, and that are verified on the way; in little memory and in plenty, where each chunk is decoded
+ * once. Buffers stay within the plan, the plan within the limit, and a refusal names a limit that is enough. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -9,7 +9,7 @@
 #include "comm/direct.h"
 #include "launch.h"
 
-enum { ROWS = 48, COLUMNS = 2000, PARTS = 5, PATTERNS = 4 };
+enum { ROWS = 48, COLUMNS = 2000, PARTS = 5, PATTERNS = 5, CHUNKS_MOST = ROWS * COLUMNS / 40 };
 
 typedef struct subject {
     const char *path;
@@ -20,6 +20,7 @@ typedef struct subject {
 
 static const subject subjects[] = {
     {"packed", {8, 100}, {16, 1000}, "zstd:1", 0},
+    {"fine", {2, 20}, {48, 2000}, "zstd:1", 0},
     {"plain", {48, 2000}, {48, 2000}, "none", 1},
     {"checked", {24, 2000}, {48, 2000}, "none", 0},
 };
@@ -78,6 +79,9 @@ static void make_request(request *made, int pattern)
     case 2:
         add(made, 2 * run.rank, 11 * run.rank, ROWS / 2, COLUMNS / 2);
         break;
+    case 3: /* a small part of a shard */
+        add(made, 1, 3, 14, 250);
+        break;
     default: /* a few times more than a window holds, by one rank alone */
         for (i = 0; i < PARTS && run.rank == run.ranks - 1; i++)
             add(made, i, 0, 40, 1900);
@@ -96,6 +100,39 @@ static bool is_right(const request *made, int part)
     return true;
 }
 
+/* ---- How often chunks are decoded ---- */
+
+/* Chunks that some rank reads elements of. */
+static int64_t count_touched(const subject *of, const request *made)
+{
+    static int64_t is_touched[CHUNKS_MOST];
+    int64_t columns = COLUMNS / of->chunks[1], row, column, count = 0;
+    int i;
+    memset(is_touched, 0, sizeof is_touched);
+    for (i = 0; i < made->part_count; i++) {
+        const int64_t *start = made->start[i], *extent = made->count[i];
+        for (row = start[0] / of->chunks[0]; row * of->chunks[0] < start[0] + extent[0]; row++)
+            for (column = start[1] / of->chunks[1]; column * of->chunks[1] < start[1] + extent[1]; column++)
+                is_touched[row * columns + column] = 1;
+    }
+    launch_sum(is_touched, CHUNKS_MOST);
+    for (i = 0; i < CHUNKS_MOST; i++)
+        count += is_touched[i] > 0;
+    return count;
+}
+
+/* Of chunks that are decoded whole. What is copied directly may have to be done again by messages. */
+static void check_decoded(const subject *of, const request *made, const parapet_store_options *options,
+                          int64_t decoded)
+{
+    int64_t touched;
+    if (strcmp(of->codec, "none") == 0 || options->transport == PARAPET_TRANSPORT_DIRECT)
+        return;
+    touched = count_touched(of, made);
+    launch_sum(&decoded, 1);
+    launch_expect(&run, options->memory_bytes > 0 || decoded == touched, "each chunk decoded once");
+}
+
 static parapet_status read_once(const subject *of, const request *made, const parapet_store_options *options)
 {
     char url[600];
@@ -111,6 +148,8 @@ static parapet_status read_once(const subject *of, const request *made, const pa
     if (status == PARAPET_OK)
         status = LAUNCH_AGREED(&run, parapet_array_read(array, made->parts, made->part_count));
     (void)parapet_store_get_statistics(store, &done);
+    if (status == PARAPET_OK)
+        check_decoded(of, made, options, done.chunks_decoded);
     launch_expect(&run, done.memory_peak_bytes <= done.memory_planned_bytes, "buffers within the plan");
     launch_expect(&run, options->memory_bytes == 0 || done.memory_planned_bytes <= options->memory_bytes,
                   "a plan within memory_bytes");

@@ -259,11 +259,11 @@ static void test_memory__left_over_stages_the_same_for_several_ranks(void **stat
     one = plan_one(pp_memory_plan_read, layout, &memory).staged_bytes;
     memory.copies = 12;
     assert_int_equal(plan_one(pp_memory_plan_read, layout, &memory).staged_bytes, 12 * one);
-    memory.copies = 30; /* no more than there are ranks */
-    assert_int_equal(plan_one(pp_memory_plan_read, layout, &memory).staged_bytes, 20 * one);
+    memory.copies = 30; /* a rank may read it several times */
+    assert_int_equal(plan_one(pp_memory_plan_read, layout, &memory).staged_bytes, 30 * one);
     memory.available_bytes = 512 * MIB;
     some = plan_one(pp_memory_plan_read, layout, &memory).staged_bytes;
-    assert_true(some > one && some < 20 * one);
+    assert_true(some > one && some < 30 * one);
     memory.available_bytes = 0;
     assert_fails(pp_memory_plan_read(&layout, 1, &memory, &plan), PARAPET_ERR_MEMORY, "buffers to read a chunk");
     memory.available_bytes = limit_named();
