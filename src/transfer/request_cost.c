@@ -14,6 +14,8 @@
 /* The system's own cost of telling storage of a request: in less time than ten of these nothing is gained by it. */
 #define AHEAD_NS 5000
 #define LEAST_REQUEST_SECONDS 1e-7
+/* The system reads files in pages: a shorter hole saves none, and copying it takes no longer than a call. */
+#define LEAST_GAP_BYTES PP_PAGE_BYTES
 
 /* Pieces from all over a part of a stretch, one of them in each of `count` places. */
 typedef struct pieces {
@@ -149,7 +151,7 @@ size_t pp_request_cost_gap(const pp_request_cost *cost)
     if (cost != NULL && cost->holes == PARAPET_HOLES_SKIP)
         return 0;
     get(cost, &request_ns, &bytes_per_second);
-    return pp_request_gap((double)request_ns * 1e-9, (double)bytes_per_second);
+    return pp_max_size(LEAST_GAP_BYTES, pp_request_gap((double)request_ns * 1e-9, (double)bytes_per_second));
 }
 
 bool pp_request_cost_pays_ahead(const pp_request_cost *cost)

@@ -47,7 +47,8 @@ typedef struct pp_cost_spent {
  * fails, the cost stays unknown, and there is no failure. */
 pp_cost_spent pp_request_cost_measure(pp_request_cost *cost, const pp_cost_stretch *stretch);
 
-/* The longest hole that is read; cost NULL or not known: that of an ordinary disk. */
+/* The longest hole that is read, at least a page where there is a choice; cost NULL or not known: that of an ordinary
+ * disk. */
 size_t pp_request_cost_gap(const pp_request_cost *cost);
 
 /* Whether a request takes so long that storage should be told of the next ones meanwhile. */
