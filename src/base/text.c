@@ -70,10 +70,10 @@ parapet_status pp_text_check(pp_text *text)
         return text->status;
     text->status = pp_budget_check(text->budget, capacity, text->purpose);
     if (text->status == PARAPET_OK)
-        text->status = pp_fail(PARAPET_ERR_MEMORY,
-                               "%s need %zu bytes, which were in use for something else; set memory_bytes to at "
-                               "least %zu",
-                               text->purpose, capacity, text->budget->limit_bytes + capacity);
+        text->status = pp_refuse_memory(text->budget->limit_bytes + capacity,
+                                        "%s need %zu bytes, which were in use for something else; set memory_bytes "
+                                        "to at least %zu",
+                                        text->purpose, capacity, text->budget->limit_bytes + capacity);
     return text->status;
 }
 

@@ -42,10 +42,10 @@ parapet_status pp_endpoint_allow_requests(pp_endpoint *endpoint, size_t request_
     return pp_allocate_array(&endpoint->requests, request_capacity, sizeof endpoint->requests[0]);
 }
 
-/* What more memory would mend is told last, but for ranks that were not answered. */
+/* What more memory would mend is told behind other failures, and who was not answered in time behind both. */
 static int order_of(const pp_verdict *failed)
 {
-    return failed->failed_rank == PP_RANK_UNKNOWN ? 2 : failed->enough > 0;
+    return failed->status == PARAPET_ERR_TIMEOUT ? 2 : failed->enough > 0;
 }
 
 /* Whether the other failure is the one to tell: that of the lowest rank, but of several refusals of memory the one

@@ -22,16 +22,17 @@ static parapet_status refuse_sparse(const pp_copy_task *task, const char *what)
  * units, target chunks and verifying. */
 static parapet_status choose_sparse_inputs(pp_copy_task *task)
 {
-    size_t lists = 4 * pp_budget_used(&task->budget);
+    size_t lists = 4 * pp_budget_used(&task->budget), enough = 2 * lists + ((size_t)64 << 20);
     if (task->inputs.cooperation == PARAPET_COOPERATION_TOGETHER)
         return refuse_sparse(task, "cooperation");
     if (task->inputs.passes > 1)
         return refuse_sparse(task, "more than one pass");
     if (lists >= task->budget.limit_bytes)
-        return pp_fail(PARAPET_ERR_MEMORY,
-                       "the lists of shards that the source has stored take up to %zu bytes, but the limit is %zu; "
-                       "set memory_bytes to at least %zu",
-                       lists, task->budget.limit_bytes, 2 * lists + ((size_t)64 << 20));
+        return pp_refuse_memory(
+            enough,
+            "the lists of shards that the source has stored take up to %zu bytes, but the limit is %zu; set "
+            "memory_bytes to at least %zu",
+            lists, task->budget.limit_bytes, enough);
     task->inputs.cooperation = PARAPET_COOPERATION_ALONE;
     task->inputs.passes = 1;
     task->inputs.memory_bytes -= (int64_t)lists;

@@ -183,17 +183,17 @@ static uint64_t enough_for_row(const parapet_series *series, const step_measure 
 static parapet_status check_largest(const parapet_series *series, const pp_series_step *step,
                                     const step_measure *measure)
 {
-    uint64_t largest, most = pp_series_limit_bytes(series) / (uint64_t)series->steps_per_row;
+    uint64_t largest, enough, most = pp_series_limit_bytes(series) / (uint64_t)series->steps_per_row;
     parapet_status status = find_largest(series, step, &largest);
     if (status != PARAPET_OK || largest <= most)
         return status;
-    return pp_fail(
-        PARAPET_ERR_MEMORY,
+    enough = enough_for_row(series, measure, largest);
+    return pp_refuse_memory(
+        enough,
         "memory_bytes is too small to keep %lld steps: in each step this rank has %llu bytes of one shard; "
         "half of the limit must hold all of these, the other half their lists; set memory_bytes to at "
         "least %llu",
-        (long long)series->steps_per_row, (unsigned long long)largest,
-        (unsigned long long)enough_for_row(series, measure, largest));
+        (long long)series->steps_per_row, (unsigned long long)largest, (unsigned long long)enough);
 }
 
 static parapet_status open_log(parapet_series *series)

@@ -12,7 +12,8 @@ typedef struct pp_read_shard {
     int64_t *wanted;           /* stored chunks that a claim touches, in the order of their offsets */
     int64_t wanted_count, next_wanted;
     int64_t next_absent; /* chunks from this one on may be touched and not stored */
-    bool has_copies;     /* some elements go to other ranks more than once: less may be staged at a time */
+    bool is_staged_once; /* some elements may go to several ranks, and runs are so short that all fit the staging
+                            buffer */
     bool is_told_absent; /* of a shard that is not stored: already reported */
     pp_bands bands;      /* of the next wanted chunk, if has_bands: it is taken band by band */
     bool has_bands;

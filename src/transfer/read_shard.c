@@ -119,12 +119,19 @@ static parapet_status list_wanted(const pp_transfer *transfer, pp_read_shard *sh
     return status == PARAPET_OK ? check_apart(shard) : status;
 }
 
+/* Whether what is stored is more than the elements as they are in memory: to decode or verify it again takes time. */
+static bool is_decoded(const pp_transfer_context *context)
+{
+    const pp_chain *chain = context->layout->chain;
+    return !pp_chain_begins_plain(chain) || pp_chain_verifies_crc32c(chain) || context->seal != NULL;
+}
+
 parapet_status pp_read_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_read_shard *shard = (pp_read_shard *)head;
     parapet_status status = pp_shard_open(context_of(transfer, head), head->number, &shard->stored);
-    shard->has_copies =
-        !transfer->session->is_alone && pp_session_shard_copies(transfer->session, head->first, head->end) > 1;
+    shard->is_staged_once = !transfer->session->is_alone && is_decoded(context_of(transfer, head)) &&
+                            pp_session_sends_several(transfer->session, head->first, head->end);
     return status != PARAPET_OK || shard->stored.entries == NULL ? status : list_wanted(transfer, shard);
 }
 
@@ -150,17 +157,16 @@ static int64_t most_chunks(const pp_transfer *transfer, const pp_read_shard *sha
     return pp_max_i64(1, pp_min_i64(PP_WINDOW_CHUNKS, (int64_t)(transfer->memory.batch_bytes / chunk_bytes)));
 }
 
-/* Takes from the room what other ranks are sent of a chunk; false: there is not enough. Where all of it is sent once,
- * the buffer is large enough for any run. */
+/* Takes from the room what other ranks are sent of a chunk; false: there is not enough, and a run ends before it. */
 static bool take_room(const pp_transfer *transfer, const pp_read_shard *shard, int64_t chunk, size_t *room)
 {
     const pp_tiling *tiling = &context_of(transfer, &shard->head)->layout->tiling;
     size_t bytes, before = *room;
     pp_box box;
-    if (!shard->has_copies)
+    if (!shard->is_staged_once)
         return true;
     pp_tiling_chunk_box(tiling, shard->head.number, chunk, &box);
-    bytes = (size_t)pp_session_sent_elements(transfer->session, shard->head.first, shard->head.end, &box) *
+    bytes = (size_t)pp_session_sent_elements(transfer->session, shard->head.first, shard->head.end, chunk, &box) *
             tiling->element_bytes;
     *room -= pp_min_size(bytes, before);
     return bytes <= before;

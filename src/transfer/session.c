@@ -831,40 +831,48 @@ static void unite(pp_box *bounds, const pp_box *box)
     }
 }
 
-static int64_t add_sent(const pp_session *session, size_t first, size_t end, const pp_box *box, pp_box *bounds)
+bool pp_session_sends_several(const pp_session *session, size_t first, size_t end)
+{
+    const pp_worklist *list = &pp_session_served(session)->list;
+    size_t rank_end, sent = 0;
+    for (; first < end && sent < 2; first = rank_end) {
+        rank_end = pp_worklist_rank_end(list, first, end);
+        sent += is_sent(session, list->work[first].rank) ? rank_end - first : 0;
+    }
+    return sent > 1;
+}
+
+int64_t pp_session_sent_elements(const pp_session *session, size_t first, size_t end, int64_t chunk,
+                                 const pp_box *box)
 {
     const pp_view *view = pp_session_served(session);
-    const pp_worklist *list = &view->list;
+    const pp_work *work = view->list.work;
     int64_t sum = 0;
-    size_t rank_end, i;
-    for (; first < end; first = rank_end) {
-        rank_end = pp_worklist_rank_end(list, first, end);
-        for (i = first; i < rank_end && is_sent(session, list->work[first].rank); i++) {
-            pp_box common;
-            if (!pp_view_intersect(view, i, box, &common))
-                continue;
-            if (sum == 0)
-                *bounds = common;
-            unite(bounds, &common);
+    for (; first < end; first++) {
+        pp_box common;
+        if (chunk >= work[first].first_chunk && chunk <= work[first].last_chunk &&
+            pp_view_intersect(view, first, box, &common) && is_sent(session, work[first].rank))
             sum += pp_box_element_count(&common);
-        }
     }
     return sum;
 }
 
-int64_t pp_session_sent_elements(const pp_session *session, size_t first, size_t end, const pp_box *box)
+/* How often elements of a shard are sent, on average over the box in which their claims lie. */
+static int64_t shard_copies(const pp_session *session, size_t first, size_t end)
 {
-    pp_box bounds;
-    return add_sent(session, first, end, box, &bounds);
-}
-
-int64_t pp_session_shard_copies(const pp_session *session, size_t first, size_t end)
-{
-    const pp_work *work = &pp_session_served(session)->list.work[first];
-    pp_box shard, bounds;
-    int64_t sum;
-    pp_tiling_shard_box(session->targets[work->target].tiling, work->shard, &shard);
-    sum = add_sent(session, first, end, &shard, &bounds);
+    const pp_view *view = pp_session_served(session);
+    const pp_work *work = view->list.work;
+    pp_box shard, common, bounds;
+    int64_t sum = 0;
+    pp_tiling_shard_box(session->targets[work[first].target].tiling, work[first].shard, &shard);
+    for (; first < end; first++) {
+        if (!is_sent(session, work[first].rank) || !pp_view_intersect(view, first, &shard, &common))
+            continue;
+        if (sum == 0)
+            bounds = common;
+        unite(&bounds, &common);
+        sum += pp_box_element_count(&common);
+    }
     return sum > 0 ? pp_divide_up(sum, pp_box_element_count(&bounds)) : 1;
 }
 
@@ -875,7 +883,7 @@ int64_t pp_session_copies(const pp_session *session)
     size_t first, end;
     for (first = 0; first < list->count && !session->is_alone; first = end) {
         end = pp_worklist_group_end(list, first);
-        most = pp_max_i64(most, pp_session_shard_copies(session, first, end));
+        most = pp_max_i64(most, shard_copies(session, first, end));
     }
     return most;
 }

@@ -78,13 +78,16 @@ int64_t pp_session_shard_count(const pp_session *session);
 /* The largest number of other ranks that hold parts of one of these shards. */
 int64_t pp_session_rank_most(const pp_session *session);
 
-/* Elements of a box that some records of the served list have for ranks that are reached by messages; what several of
- * them have counts as often. */
-int64_t pp_session_sent_elements(const pp_session *session, size_t first, size_t end, const pp_box *box);
+/* Whether some records of the served list, those of a shard, are more than one for ranks that are reached by
+ * messages: they may have elements in common. */
+bool pp_session_sends_several(const pp_session *session, size_t first, size_t end);
 
-/* How often those of a shard, whose records these are, are claimed, on average over the box in which they lie; and of
- * the shard where this is largest. 1: claims that are apart, or none. */
-int64_t pp_session_shard_copies(const pp_session *session, size_t first, size_t end);
+/* Elements of a chunk, whose box is box, that they have for such ranks; what several have counts as often. */
+int64_t pp_session_sent_elements(const pp_session *session, size_t first, size_t end, int64_t chunk,
+                                 const pp_box *box);
+
+/* How often elements of a shard are sent, on average over the box in which their claims lie; of the shard where this
+ * is largest. 1: claims that are apart, or none. */
 int64_t pp_session_copies(const pp_session *session);
 
 #endif

@@ -883,6 +883,8 @@ static void test_station__the_largest_limit_that_is_named_is_told(void **state)
     check_missing(refused(1, 7), refused(0, 0), "set it to 0");
     check_missing(other, refused(0, 7), "no space");
     check_missing(refused(1, 7), missed(0, 1), "set it to 7");
+    other.status = PARAPET_ERR_TIMEOUT; /* it gave up itself */
+    check_missing(other, refused(0, 7), "set it to 7");
 }
 
 /* What somebody knows who waited for data is not replaced by whom an agreement waits for. */
