@@ -11,37 +11,10 @@
 #include "array/path.h"
 #include "array/store.h"
 #include "copy/copy.h"
+#include "copy/listing.h"
 #include "copy/selection.h"
 
 /* ---- Groups ---- */
-
-/* The children of a group, on every rank. */
-typedef struct child_list {
-    char **names;
-    parapet_node_kind *kinds;
-    size_t count;
-    parapet_status status;
-} child_list;
-
-static int add_child(void *context, const char *name, parapet_node_kind kind)
-{
-    child_list *list = context;
-    if ((list->status = pp_reallocate(&list->names, (list->count + 1) * sizeof list->names[0])) != PARAPET_OK ||
-        (list->status = pp_reallocate(&list->kinds, (list->count + 1) * sizeof list->kinds[0])) != PARAPET_OK ||
-        (list->status = pp_text_duplicate(&list->names[list->count], name)) != PARAPET_OK)
-        return 1;
-    list->kinds[list->count++] = kind;
-    return 0;
-}
-
-static void clear_children(child_list *list)
-{
-    size_t i;
-    for (i = 0; i < list->count; i++)
-        pp_free(list->names[i]);
-    pp_free(list->names);
-    pp_free(list->kinds);
-}
 
 typedef enum tree_purpose {
     COPYING,
@@ -141,11 +114,9 @@ static parapet_status copy_child(tree_walk *walk, const char *source, const char
 
 static parapet_status copy_children(tree_walk *walk, parapet_group *group, const char *source, const char *target)
 {
-    child_list children = {0};
-    parapet_status status = parapet_group_list(group, add_child, &children);
+    pp_listing children = {0};
+    parapet_status status = pp_listing_init(&children, group, pp_store_comm(walk->request->target));
     size_t i;
-    status = pp_comm_agree(pp_store_comm(walk->request->target), "listing a group",
-                           status == PARAPET_OK ? children.status : status);
     for (i = 0; i < children.count && status == PARAPET_OK; i++) {
         char *from = NULL, *to = NULL;
         if ((status = pp_path_join(source, children.names[i], &from)) == PARAPET_OK)
@@ -156,7 +127,7 @@ static parapet_status copy_children(tree_walk *walk, parapet_group *group, const
         pp_free(from);
         pp_free(to);
     }
-    clear_children(&children);
+    pp_listing_clear(&children);
     return status;
 }
 
