@@ -2,25 +2,35 @@
 
 #include <string.h>
 
+#include "array/consolidate.h"
 #include "array/group.h"
 #include "array/hold.h"
+#include "array/mark.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
 #include "array/store_handle.h"
 
-#define OWN "__parapet"
-#define MARK OWN "/consolidate"
-
-parapet_status pp_group_consolidate_at(parapet_store *store, const char *path)
+static parapet_status consolidate_at(parapet_store *store, const char *path,
+                                     parapet_status (*consolidate)(parapet_group *group))
 {
     parapet_group *group = NULL;
     parapet_status status = parapet_group_open(&group, store, path), closed;
     if (status != PARAPET_OK)
         return status;
-    status = parapet_group_consolidate(group);
+    status = consolidate(group);
     closed = parapet_group_close(&group);
     return status != PARAPET_OK ? status : closed;
+}
+
+parapet_status pp_group_consolidate_at(parapet_store *store, const char *path)
+{
+    return consolidate_at(store, path, parapet_group_consolidate);
+}
+
+parapet_status pp_group_consolidate_appended_at(parapet_store *store, const char *path)
+{
+    return consolidate_at(store, path, pp_group_consolidate_appended);
 }
 
 parapet_status pp_around_fail(parapet_status status, const char *done, const char *path)
@@ -45,50 +55,41 @@ static parapet_status has_metadata(parapet_store *store, const char *group, bool
     return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
 }
 
+static pp_mark mark_of(parapet_store *store, const char *group)
+{
+    return (pp_mark){.store = store, .group = group, .name = "consolidate"};
+}
+
+static parapet_status is_marked(parapet_store *store, const char *group, bool *is_there)
+{
+    pp_mark mark = mark_of(store, group);
+    return pp_mark_is_there(&mark, is_there);
+}
+
 /* Now, or before an earlier change that did not come to its end. */
 static parapet_status had_metadata(parapet_store *store, const char *group, bool *had)
 {
     parapet_status status = has_metadata(store, group, had);
-    return status == PARAPET_OK && !*had ? pp_node_has_object(store, group, MARK, had) : status;
-}
-
-static parapet_status publish_mark(parapet_store *store, const char *group)
-{
-    pp_store *backend = store->backend;
-    char *key = NULL;
-    parapet_status status = pp_path_join(group, MARK, &key);
-    if (status == PARAPET_OK)
-        status = pp_store_write_all(backend, &(pp_write_request){.key = key, .staging = group, .is_small = true}, "",
-                                    0, PP_PUBLISH_REPLACE);
-    pp_free(key);
-    return status == PARAPET_OK ? pp_store_settle(backend) : status;
+    return status == PARAPET_OK && !*had ? is_marked(store, group, had) : status;
 }
 
 /* Another job may remove temporary files of a group that nobody holds. */
 static parapet_status set_mark(parapet_store *store, const char *group)
 {
+    pp_mark mark = mark_of(store, group);
     pp_edit edit;
     parapet_status status = pp_edit_begin(&edit, store, group);
     if (status != PARAPET_OK)
         return status;
-    status = publish_mark(store, group);
+    status = pp_mark_write(&mark, "", 0);
     pp_edit_end(&edit);
     return status;
 }
 
-/* With the directory that it was in, if that is empty now: readers list it and wonder. */
 static parapet_status remove_mark(parapet_store *store, const char *group)
 {
-    pp_store *backend = store->backend;
-    char *key = NULL, *own = NULL;
-    parapet_status status;
-    if ((status = pp_path_join(group, MARK, &key)) == PARAPET_OK &&
-        (status = pp_path_join(group, OWN, &own)) == PARAPET_OK &&
-        ((status = pp_store_remove(backend, key)) == PARAPET_OK || status == PARAPET_ERR_NOT_FOUND))
-        status = pp_store_remove_empty(backend, own);
-    pp_free(key);
-    pp_free(own);
-    return status;
+    pp_mark mark = mark_of(store, group);
+    return pp_mark_remove(&mark);
 }
 
 /* ---- All of them ---- */
@@ -106,7 +107,7 @@ static parapet_status look_at(parapet_store *store, const char *group, bool only
 {
     parapet_status status;
     if (only_marked)
-        return pp_node_has_object(store, group, MARK, had);
+        return is_marked(store, group, had);
     status = had_metadata(store, group, had);
     return status == PARAPET_OK && *had && !pp_store_is_read_only(store) ? set_mark(store, group) : status;
 }

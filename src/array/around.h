@@ -12,6 +12,7 @@
 
 /* [collective] Consolidates the group at a path. */
 parapet_status pp_group_consolidate_at(parapet_store *store, const char *path);
+parapet_status pp_group_consolidate_appended_at(parapet_store *store, const char *path); /* see consolidate.h */
 
 /* The sentence when that has failed after everything else was done ("the copy is complete"); returns status. */
 parapet_status pp_around_fail(parapet_status status, const char *done, const char *path);

@@ -2,6 +2,7 @@
 #include "array/change.h"
 
 #include "array/array_handle.h"
+#include "array/mark.h"
 #include "array/refresh.h"
 #include "array/state.h"
 
@@ -12,6 +13,13 @@ static pp_hold_wish wish_of(const parapet_array *array, const char *purpose)
                           .count = 1,
                           .mode = PP_LOCK_EXCLUSIVE,
                           .purpose = purpose};
+}
+
+/* Elements that an interrupted append has left beyond the end would be shown by growing, and kept by a seal. */
+static parapet_status take_up(parapet_array *array)
+{
+    parapet_status status = pp_mark_refuse_append_above(array->store, array->path);
+    return status == PARAPET_OK ? pp_array_refresh(array) : status;
 }
 
 typedef struct alone_job {
@@ -31,7 +39,7 @@ static parapet_status change_alone(void *node, const void *argument)
         return job->change(array, job->argument);
     if ((status = pp_holds_take(&hold, &wish)) != PARAPET_OK)
         return status;
-    if ((status = pp_array_refresh(array)) == PARAPET_OK)
+    if ((status = take_up(array)) == PARAPET_OK)
         status = job->change(array, job->argument);
     pp_holds_release(&hold, 1);
     return status;
@@ -52,7 +60,7 @@ parapet_status pp_array_change_alone(parapet_array *array, const char *purpose, 
 static parapet_status refresh(void *array, const void *argument)
 {
     (void)argument;
-    return pp_array_refresh(array);
+    return take_up(array);
 }
 
 parapet_status pp_array_hold_together(parapet_array *array, const char *purpose, pp_hold *hold)

@@ -3,6 +3,7 @@
 #include "array/array.h"
 #include "array/array_handle.h"
 #include "array/holder.h"
+#include "array/mark.h"
 #include "array/path.h"
 #include "array/rank0.h"
 #include "array/refresh.h"
@@ -20,6 +21,7 @@ typedef struct check_job {
     parapet_finding_visitor report;
     void *report_context;
     parapet_check_summary *summary;
+    bool is_appended; /* an append to a group above was interrupted */
 } check_job;
 
 /* What another job has changed meanwhile is no damage. */
@@ -102,9 +104,11 @@ static bool is_metadata(const char *key)
     return strcmp(key, "zarr.json") == 0 || strcmp(key, ".zarray") == 0 || strcmp(key, ".zattrs") == 0;
 }
 
-static const char *why_stray(const parapet_array *array)
+static const char *why_stray(const check_job *job)
 {
-    return pp_trim_is_marked(array->document.attributes)
+    if (job->is_appended)
+        return "is of an append that was interrupted; gc, or the next append, completes or undoes it";
+    return pp_trim_is_marked(job->array->document.attributes)
                ? "was cut off by a resize that did not finish; gc removes it, or the next write"
                : "is no shard of this array";
 }
@@ -121,7 +125,7 @@ static parapet_status check_object(void *context, const char *key, uint64_t byte
     if ((status = pp_path_join(job->array->path, key, &whole)) != PARAPET_OK)
         return status;
     if (!pp_layout_shard_of_key(&job->array->layout, key, &number)) {
-        status = report_stray(job, whole, why_stray(job->array));
+        status = report_stray(job, whole, why_stray(job));
     } else {
         job->summary->shards_present++;
         if (job->depth != PARAPET_CHECK_SURVEY)
@@ -201,6 +205,10 @@ static parapet_status run_check(void *subject, const void *argument)
     parapet_array *array = job->array;
     parapet_status status;
     (void)argument;
+    status = pp_mark_refuse_append_above(array->store, array->path);
+    job->is_appended = status == PARAPET_ERR_EXISTS;
+    if (status != PARAPET_OK && status != PARAPET_ERR_EXISTS && status != PARAPET_ERR_BUSY)
+        return status;
     job->summary->shards_expected = array->layout.tiling.shards.cell_count;
     if ((status = pp_walk_objects(array->store, array->path, check_object, job)) != PARAPET_OK ||
         (status = check_temporaries(job)) != PARAPET_OK)

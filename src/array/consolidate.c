@@ -3,6 +3,7 @@
 #include "array/consolidate.h"
 #include "array/group.h"
 #include "array/group_handle.h"
+#include "array/mark.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/state.h"
@@ -53,7 +54,7 @@ static parapet_status add_document(consolidation *job, const char *path, int dep
         pp_node_clear(&node);
         return pass_implicit(job, path, depth);
     }
-    if (status == PARAPET_OK && is_group)
+    if (status == PARAPET_OK && is_group && (status = pp_mark_refuse_append(job->store, path)) == PARAPET_OK)
         pp_json_remove(node.json, "consolidated_metadata");
     if (status == PARAPET_OK && job->gathered != NULL)
         status = job->gathered->visit(job->gathered->context, path + job->base_bytes, node.digest);
@@ -119,7 +120,15 @@ static parapet_status consolidate(void *group, const void *argument)
     return pp_group_edit(group, print_with_metadata, argument);
 }
 
-parapet_status parapet_group_consolidate(parapet_group *group)
+/* Where an append was interrupted, arrays may have different lengths, and the metadata would say so for good. */
+static parapet_status consolidate_checked(void *node, const void *argument)
+{
+    const parapet_group *group = node;
+    parapet_status status = pp_mark_refuse_append_above(group->store, group->path);
+    return status == PARAPET_OK ? consolidate(node, argument) : status;
+}
+
+static parapet_status consolidate_by(parapet_group *group, pp_rank0_work work)
 {
     pp_call call;
     parapet_status status;
@@ -128,5 +137,15 @@ parapet_status parapet_group_consolidate(parapet_group *group)
     pp_call_init(&call, "consolidate(%s)", group->path);
     if ((status = pp_comm_begin(group->store->comm, &call, pp_group_check_changeable(group))) != PARAPET_OK)
         return pp_outcome(status);
-    return pp_outcome(pp_group_rank0_do(group, "consolidating", consolidate, NULL));
+    return pp_outcome(pp_group_rank0_do(group, "consolidating", work, NULL));
+}
+
+parapet_status parapet_group_consolidate(parapet_group *group)
+{
+    return consolidate_by(group, consolidate_checked);
+}
+
+parapet_status pp_group_consolidate_appended(parapet_group *group)
+{
+    return consolidate_by(group, consolidate);
 }

@@ -18,4 +18,7 @@ typedef struct pp_gathered {
 parapet_status pp_metadata_print(parapet_store *store, const char *path, bool is_flat,
                                  const pp_group_document *document, const pp_gathered *gathered, pp_text *text);
 
+/* [collective] As parapet_group_consolidate, for an append to this group, or to one above, that is about to end. */
+parapet_status pp_group_consolidate_appended(parapet_group *group);
+
 #endif
