@@ -786,12 +786,22 @@ typedef struct parapet_copy_request {
      * path from source_path, and a group stands for everything below it; patterns are those of a shell. NULL: all. */
     const char *include;
     const char *exclude; /* and which of those are not; NULL: none */
-    int64_t reserved[12];
+    /* A dimension, such as "time": the source is a group whose arrays are appended along it, which must be their
+     * first, to those of the group at target_path, instead of being copied. NULL: not. See parapet_copy. */
+    const char *append;
+    int64_t reserved[11];
 } parapet_copy_request;
 
 /* [local] Sets a number, choice or boolean of a request by name from text, as parapet_store_options_set does. */
 PARAPET_API parapet_status parapet_copy_request_set(parapet_copy_request *request, const char *name,
                                                     const char *value);
+
+/* What was put right before an append, because an earlier one had been interrupted. */
+typedef enum parapet_repair {
+    PARAPET_REPAIR_NONE = 0,      /* nothing: none had been */
+    PARAPET_REPAIR_COMPLETED = 1, /* all arrays were longer, and metadata says so now */
+    PARAPET_REPAIR_UNDONE = 2     /* what was stored of it is gone now */
+} parapet_repair;
 
 /* What a copy has done, summed over all ranks unless stated otherwise. */
 typedef struct parapet_copy_result {
@@ -808,14 +818,26 @@ typedef struct parapet_copy_result {
     double planned_seconds;       /* of the whole copy, including the part done by an earlier run */
     double seconds;               /* of the passes in this run, without planning and verifying */
     int64_t verified_bytes;
-    int64_t reserved[12];
+    int64_t extent_before, extent_after; /* with append, of the target; equal: the source was already there */
+    parapet_repair repaired;             /* with append */
+    int64_t reserved[9];
 } parapet_copy_result;
 
 /* [collective] Copies an array, or a group with everything below it. The copy may have other chunks, shards or
  * codecs, a region of the source, or another order of dimensions; it stays within memory_bytes. The target becomes
  * visible when it is complete: its zarr.json is written last. A copy that was interrupted, by a kill or by the
  * progress callback of the target store (PARAPET_ERR_CANCELLED), can be resumed on any number of ranks. Any other
- * failure removes the array that was being copied; complete arrays of a group stay. result may be NULL. */
+ * failure removes the array that was being copied; complete arrays of a group stay. result may be NULL.
+ *
+ * With append, all arrays of the target that have the dimension become longer by those of the source, or none does,
+ * whatever fails or is killed: after a kill, the next append puts right what is left of it, and says so in repaired;
+ * parapet_store_collect does it without a source. Until then, copying from and to the group, consolidating it and
+ * resizing or sealing its arrays returns PARAPET_ERR_EXISTS. Arrays lose their seals, also if the append fails when
+ * it had begun. The group needs a coordinate of that name, whose numbers ascend. A source whose coordinate is already
+ * in the target, with the same values, is left out. Before anything is changed, the call refuses a source with other
+ * arrays, types, shapes, or attributes that give numbers their meaning; arrays without the dimension must be equal in
+ * both. Readers of consolidated metadata see the old or the new length. Changes cannot be combined with append. The
+ * buffers of both stores are used. */
 PARAPET_API parapet_status parapet_copy(const parapet_copy_request *request, parapet_copy_result *result);
 
 /* ---- Files of other formats ------------------------------------------------------------------------------ */
@@ -963,10 +985,10 @@ typedef int (*parapet_removal_visitor)(void *context, const char *key, const cha
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, temporary objects,
  * open steps of a series that were not flushed, shards that an unfinished resize has cut off, remains of copies that
- * cannot be resumed. A copy that can be resumed stays. No array, group, checkpoint or series of this store may be
- * open. Whatever another job is changing, or cannot be removed, stays; the first such failure (PARAPET_ERR_BUSY, for
- * example) is returned when the rest has been removed. With dry_run 1, nothing is removed and handles may be open.
- * visitor may be NULL. */
+ * cannot be resumed. An append that was interrupted is completed if all its elements are stored, else undone. A copy
+ * that can be resumed stays. No array, group, checkpoint or series of this store may be open. Whatever another job is
+ * changing, or cannot be removed, stays; the first such failure (PARAPET_ERR_BUSY, for example) is returned when the
+ * rest has been removed. With dry_run 1, nothing is removed and handles may be open. visitor may be NULL. */
 PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,
                                                  parapet_removal_visitor visitor, void *context);
 

@@ -114,6 +114,11 @@ module parapet_constants
   integer, parameter :: PARAPET_COOPERATION_ALONE = 1
   integer, parameter :: PARAPET_COOPERATION_TOGETHER = 2
 
+  ! parapet_repair
+  integer, parameter :: PARAPET_REPAIR_NONE = 0
+  integer, parameter :: PARAPET_REPAIR_COMPLETED = 1
+  integer, parameter :: PARAPET_REPAIR_UNDONE = 2
+
   ! parapet_beyond
   integer, parameter :: PARAPET_BEYOND_REFUSE = 0
   integer, parameter :: PARAPET_BEYOND_ADOPT = 1

@@ -29,6 +29,9 @@ module parapet_copies
     integer(int64) :: memory_planned_bytes = 0
     integer(int64) :: templates_resumed = 0
     integer(int64) :: verified_bytes = 0
+    integer(int64) :: extent_before = 0
+    integer(int64) :: extent_after = 0
+    integer(int64) :: repaired = 0
     real(real64) :: planned_seconds = 0
     real(real64) :: seconds = 0
   end type parapet_copy_result
@@ -43,19 +46,20 @@ module parapet_copies
 
 contains
 
-  ! [collective] Copies an array, or a group with everything in it.
+  ! [collective] Copies an array, or a group with everything in it; or appends a group along a dimension.
   subroutine parapet_copy(source, source_path, target_store, target_path, chunks, shards, order, region, codec, &
                           memory_bytes, unit_bytes, temporary, checksum, overwrite, resume, verify, no_probe, passes, &
-                          reading, cooperation, include, exclude, result, status, message)
+                          reading, cooperation, include, exclude, append, result, status, message)
     type(parapet_copy_result), intent(out), optional :: result
-    integer(c_int64_t) :: c(13)
+    integer(c_int64_t) :: c(16)
     real(c_double) :: seconds(2)
     integer(c_int) :: code
 #include "parapet_copy_options.inc"
     code = parapet_fortran_copy(c_loc(stores), changes(source_path, target_path, chunks, shards, order, region, codec, &
-                                                       include, exclude), to_c(lines), c, seconds)
+                                                       include, exclude, append), to_c(lines), c, seconds)
     if (present(result)) result = parapet_copy_result(c(1), c(2), c(3), c(4), c(5), c(6), c(7), c(8), c(9), c(10), &
-                                                      c(11), c(12), c(13), seconds(1), seconds(2))
+                                                      c(11), c(12), c(13), c(14), c(15), c(16), seconds(1), &
+                                                      seconds(2))
     call report(code, status, message)
   end subroutine parapet_copy
 
@@ -63,14 +67,14 @@ contains
   ! experimental: the words may change with any version.
   subroutine parapet_copy_plan(source, source_path, target_store, target_path, plan, chunks, shards, order, region, &
                                codec, memory_bytes, unit_bytes, temporary, checksum, overwrite, resume, verify, &
-                               no_probe, passes, reading, cooperation, include, exclude, status, message)
+                               no_probe, passes, reading, cooperation, include, exclude, append, status, message)
     character(:), allocatable, intent(out) :: plan
     type(c_ptr) :: printed
     integer(c_int) :: code
 #include "parapet_copy_options.inc"
     printed = c_null_ptr
     code = parapet_fortran_copy_plan(c_loc(stores), changes(source_path, target_path, chunks, shards, order, region, &
-                                                            codec, include, exclude), to_c(lines), printed)
+                                                            codec, include, exclude, append), to_c(lines), printed)
     plan = take_text(printed)
     call report(code, status, message)
   end subroutine parapet_copy_plan
@@ -102,12 +106,13 @@ contains
   end subroutine parapet_file_write
 
   ! The texts of a copy one after the other, each with a NUL, in the order in which the shim takes them apart.
-  function changes(source_path, target_path, chunks, shards, order, region, codec, include, exclude) result(texts)
+  function changes(source_path, target_path, chunks, shards, order, region, codec, include, exclude, append) &
+    result(texts)
     character(*), intent(in) :: source_path, target_path
-    character(*), intent(in), optional :: chunks, shards, order, region, codec, include, exclude
+    character(*), intent(in), optional :: chunks, shards, order, region, codec, include, exclude, append
     character(:), allocatable :: texts
     texts = to_c(source_path) // to_c(target_path) // to_c(chunks) // to_c(shards) // to_c(order) // to_c(region) // &
-            to_c(codec) // to_c(include) // to_c(exclude)
+            to_c(codec) // to_c(include) // to_c(exclude) // to_c(append)
   end function changes
 
 end module parapet_copies

@@ -606,9 +606,9 @@ typedef struct shim_stores {
 /* Sets numbers, choices and booleans from lines "name=value" (shim_store.c). */
 parapet_status shim_copy_options(parapet_copy_request *request, const char *lines);
 
-/* [collective] Copies an array or a group. texts are nine, one after the other, each with its NUL: the paths of
- * source and target, chunks, shards, order, region, codec, include and exclude. lines are options, "name=value". The
- * counts and seconds are in the order of the components of the Fortran type parapet_copy_result. */
+/* [collective] Copies an array or a group. texts are ten, one after the other, each with its NUL: the paths of
+ * source and target, chunks, shards, order, region, codec, include, exclude and append. lines are options,
+ * "name=value". The counts and seconds are in the order of the components of the Fortran type parapet_copy_result. */
 parapet_status parapet_fortran_copy(const shim_stores *stores, const char *texts, const char *lines, int64_t *counts,
                                     double *seconds);
 

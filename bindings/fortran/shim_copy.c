@@ -18,7 +18,10 @@ static void list_result(const parapet_copy_result *all, int64_t *counts, double 
                               all->memory_peak_bytes,
                               all->memory_planned_bytes,
                               all->templates_resumed,
-                              all->verified_bytes};
+                              all->verified_bytes,
+                              all->extent_before,
+                              all->extent_after,
+                              all->repaired};
     memcpy(counts, listed, sizeof listed);
     seconds[0] = all->planned_seconds;
     seconds[1] = all->seconds;
@@ -30,9 +33,9 @@ static parapet_copy_request describe(const shim_stores *stores, const char *text
     parapet_copy_request request = {
         .source = stores->source, .target = stores->target, .temporary = stores->temporary};
     parapet_copy_changes *changes = &request.changes;
-    const char **fields[] = {&request.source_path, &request.target_path, &changes->chunks,
-                             &changes->shards,     &changes->order,      &changes->region,
-                             &changes->codec,      &request.include,     &request.exclude};
+    const char **fields[] = {&request.source_path, &request.target_path, &changes->chunks, &changes->shards,
+                             &changes->order,      &changes->region,     &changes->codec,  &request.include,
+                             &request.exclude,     &request.append};
     for (size_t i = 0; i < sizeof fields / sizeof fields[0]; i++) {
         *fields[i] = texts;
         texts += strlen(texts) + 1;

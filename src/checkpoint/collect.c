@@ -8,6 +8,7 @@
  *     <node>/__parapet/copy/          of a copy; stays as long as something in it says how to resume it
  *     <array>/c/...                   shards beyond the shape that a resize has set, while its mark says so
  *     __parapet-probe-<time>/         at the root: what a copy that was only planned has measured with
+ *     <group>/__parapet/append        of an append that was interrupted: all ranks complete or undo it at the end
  *
  * Only names that nobody but the library gives count, so that a wrong path is harmless. What cannot be removed does
  * not keep the rest from being removed: the first failure is told at the end. */
@@ -15,6 +16,7 @@
 
 #include "array/children.h"
 #include "array/hold.h"
+#include "array/mark.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/rank0.h"
@@ -23,6 +25,7 @@
 #include "array/walk.h"
 #include "base/choice.h"
 #include "checkpoint/checkpoint.h"
+#include "copy/append.h"
 
 typedef enum reason {
     REASON_GENERATION,
@@ -31,13 +34,21 @@ typedef enum reason {
     REASON_COPY,
     REASON_PROBE,
     REASON_CUT_OFF,
-    REASON_COUNT
+    REASON_APPEND,
+    REASON_APPEND_COMPLETED,
+    REASON_APPEND_UNDONE,
+    REASON_COUNT /* it is still there */
 } reason;
 
-static const char *const reason_words[REASON_COUNT] = {
-    "a generation that was never committed",        "a temporary object that was never published",
-    "open steps of a series that were not flushed", "what is left of a copy that cannot be resumed",
-    "what is left of measuring the storage",        "cut off by a resize that did not finish"};
+static const char *const reason_words[REASON_COUNT] = {"a generation that was never committed",
+                                                       "a temporary object that was never published",
+                                                       "open steps of a series that were not flushed",
+                                                       "what is left of a copy that cannot be resumed",
+                                                       "what is left of measuring the storage",
+                                                       "cut off by a resize that did not finish",
+                                                       "an append was interrupted",
+                                                       "an append was interrupted, and is complete now",
+                                                       "an append was interrupted, and is undone now"};
 
 typedef struct removed {
     char *key;
@@ -152,8 +163,18 @@ static void collect_copy(collecting *self, const char *own)
     pp_free(prefix);
 }
 
+/* What is to be done about it is done by all ranks, when nothing is held any more. */
+static void note_append(collecting *self, const char *own)
+{
+    char *key = NULL;
+    parapet_status status = make_room(self);
+    if (status == PARAPET_OK && (status = pp_path_join(own, PP_MARK_APPEND, &key)) == PARAPET_OK)
+        self->list[self->count++] = (removed){.key = key, .why = REASON_APPEND};
+    note(self, status);
+}
+
 typedef struct own_folders {
-    bool has_temporaries, has_open_steps, has_copy;
+    bool has_temporaries, has_open_steps, has_copy, has_append;
 } own_folders;
 
 static parapet_status find_folder(void *context, const pp_listed *listed)
@@ -162,12 +183,13 @@ static parapet_status find_folder(void *context, const pp_listed *listed)
     found->has_temporaries = found->has_temporaries || strcmp(listed->name, "tmp") == 0;
     found->has_open_steps = found->has_open_steps || strcmp(listed->name, "open") == 0;
     found->has_copy = found->has_copy || strcmp(listed->name, "copy") == 0;
+    found->has_append = found->has_append || (!listed->is_prefix && strcmp(listed->name, PP_MARK_APPEND) == 0);
     return PARAPET_OK;
 }
 
 static void collect_own(collecting *self, const char *path)
 {
-    own_folders found = {false, false, false};
+    own_folders found = {0};
     char *own = NULL;
     parapet_status status = pp_path_join(path, "__parapet", &own);
     if (status == PARAPET_OK)
@@ -178,6 +200,8 @@ static void collect_own(collecting *self, const char *path)
         collect_objects(self, own, "open", REASON_OPEN_STEPS);
     if (found.has_copy)
         collect_copy(self, own);
+    if (found.has_append)
+        note_append(self, own);
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);
     pp_free(own);
@@ -306,6 +330,38 @@ static parapet_status collect_node(collecting *self, const char *path)
     return status;
 }
 
+/* ---- Appends ---- */
+
+/* [collective] */
+static parapet_status repair_append(const collecting *self, removed *mark)
+{
+    static const reason reasons[] = {[PARAPET_REPAIR_NONE] = REASON_COUNT,
+                                     [PARAPET_REPAIR_COMPLETED] = REASON_APPEND_COMPLETED,
+                                     [PARAPET_REPAIR_UNDONE] = REASON_APPEND_UNDONE};
+    size_t bytes = strlen(mark->key) - strlen("__parapet/" PP_MARK_APPEND);
+    char *group = NULL;
+    parapet_repair repair = PARAPET_REPAIR_NONE;
+    parapet_status status =
+        pp_comm_agree(pp_store_comm(self->store), "collecting", pp_text_duplicate(&group, mark->key));
+    if (status == PARAPET_OK) {
+        group[bytes > 0 ? bytes - 1 : 0] = '\0';
+        status = pp_append_repair_group(self->store, group, &repair);
+    }
+    mark->why = reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
+    pp_free(group);
+    return status;
+}
+
+/* [collective] From the inside out: metadata of a group cannot be renewed as long as one below it is not put right.
+ */
+static void repair_appends(collecting *self)
+{
+    size_t i;
+    for (i = self->count; i-- > 0 && !self->is_dry && !pp_comm_is_lost(pp_store_comm(self->store));)
+        if (self->list[i].why == REASON_APPEND)
+            note(self, repair_append(self, &self->list[i]));
+}
+
 /* ---- The call ---- */
 
 static parapet_status collect(void *subject, const void *argument)
@@ -364,7 +420,8 @@ static void tell(const collecting *self, parapet_removal_visitor removal, void *
 {
     size_t i;
     for (i = 0; removal != NULL && i < self->count; i++)
-        if (removal(context, self->list[i].key, reason_words[self->list[i].why]) != 0)
+        if (self->list[i].why != REASON_COUNT &&
+            removal(context, self->list[i].key, reason_words[self->list[i].why]) != 0)
             return;
 }
 
@@ -392,6 +449,7 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
         status = check_call(&self, path);
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK &&
         (status = pp_rank0_do(pp_store_comm(store), "collecting", &task)) == PARAPET_OK) {
+        repair_appends(&self);
         tell(&self, removal, context);
         status = pp_comm_agree(pp_store_comm(store), "collecting", pp_failure_put(&self.failure));
     }

@@ -6,20 +6,23 @@
 #include <parapet_plan.h>
 
 #include "array/around.h"
+#include "array/mark.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
 #include "base/choice.h"
+#include "copy/append.h"
 
 static parapet_status check_request(const parapet_copy_request *request)
 {
+    parapet_status status = pp_copy_request_check(request);
     if (request->source_path == NULL || request->target_path == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a copy needs a path in the source and one in the target");
     if (pp_comm_size(pp_store_comm(request->source)) != pp_comm_size(pp_store_comm(request->target)))
         return pp_fail(PARAPET_ERR_ARGUMENT, "source and target of a copy must be opened on the same ranks");
     if (request->temporary != NULL && pp_store_is_read_only(request->temporary))
         return pp_fail(PARAPET_ERR_ARGUMENT, "the store for intermediate passes is open for reading only");
-    return pp_copy_request_check(request);
+    return status == PARAPET_OK ? pp_append_request_check(request) : status;
 }
 
 static void describe_call(const parapet_copy_request *request, const char *verb, pp_call *call)
@@ -35,6 +38,7 @@ static void describe_call(const parapet_copy_request *request, const char *verb,
     pp_call_add_text(call, "codec", changes->codec);
     pp_call_add_text(call, "include", request->include);
     pp_call_add_text(call, "exclude", request->exclude);
+    pp_call_add_text(call, "append", request->append);
     pp_call_add_integer(call, "unit_bytes", (int64_t)request->unit_bytes);
     pp_call_add_integer(call, "overwrite", (int64_t)request->overwrite);
     pp_call_add_integer(call, "resume", (int64_t)request->resume);
@@ -66,6 +70,9 @@ parapet_status pp_copy_find_kind(parapet_store *store, const char *source_path, 
 
 static parapet_status check_names(const parapet_copy_request *request, parapet_node_kind kind)
 {
+    if (kind != PARAPET_NODE_GROUP && pp_copy_is_given(request->append))
+        return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is an array; append joins groups, with their coordinates",
+                       request->source_path);
     if (kind == PARAPET_NODE_GROUP || (!pp_copy_is_given(request->include) && !pp_copy_is_given(request->exclude)))
         return PARAPET_OK;
     return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is an array; include and exclude are for the copy of a group",
@@ -93,6 +100,19 @@ static parapet_status begin(const parapet_copy_request *request, const char *ver
     return status == PARAPET_OK ? check_names(request, *kind) : status;
 }
 
+/* [collective] In a group that an interrupted append has left, nobody can tell what belongs together. */
+static parapet_status check_target(const parapet_copy_request *request)
+{
+    pp_comm *comm = pp_store_comm(request->target);
+    char *path = NULL;
+    parapet_status status = PARAPET_OK;
+    if (pp_comm_rank(comm) == 0 && !pp_copy_is_given(request->append) &&
+        (status = pp_path_normalize(request->target_path, &path)) == PARAPET_OK)
+        status = pp_mark_refuse_append_above(request->target, path);
+    pp_free(path);
+    return pp_comm_agree(comm, "preparing a copy", status);
+}
+
 /* [collective] Ranks work for hours between two agreements: a deadline would only name whoever works longest. */
 static parapet_status copy_without_deadline(const parapet_copy_request *request, parapet_node_kind kind,
                                             pp_copy_totals *totals)
@@ -105,11 +125,15 @@ static parapet_status copy_without_deadline(const parapet_copy_request *request,
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
         if (stores[i] != NULL)
             pp_store_suspend_deadline(stores[i]);
-    if ((status = pp_around_find(&around, request->target, request->target_path)) == PARAPET_OK) {
-        status = kind == PARAPET_NODE_GROUP
+    if ((status = check_target(request)) == PARAPET_OK &&
+        (status = pp_around_find(&around, request->target, request->target_path)) == PARAPET_OK) {
+        status = pp_copy_is_given(request->append) ? pp_append_group(request, totals)
+                 : kind == PARAPET_NODE_GROUP
                      ? pp_copy_group(request, &progress, totals)
                      : pp_copy_array(request, request->source_path, request->target_path, NULL, &progress, totals);
-        status = pp_around_restore(&around, request->target, "the copy is complete", status);
+        status = pp_around_restore(
+            &around, request->target,
+            pp_copy_is_given(request->append) ? "the source was appended" : "the copy is complete", status);
     }
     pp_around_clear(&around);
     for (i = 0; i < sizeof stores / sizeof stores[0]; i++)
@@ -154,6 +178,9 @@ static void fill_result(const pp_copy_totals *totals, parapet_copy_result *resul
         .planned_seconds = totals->planned_seconds,
         .seconds = totals->seconds,
         .verified_bytes = totals->verified_bytes,
+        .extent_before = totals->extent_before,
+        .extent_after = totals->extent_after,
+        .repaired = (parapet_repair)totals->repaired,
     };
 }
 
@@ -189,9 +216,10 @@ parapet_status parapet_copy_request_plan_print(const parapet_copy_request *reque
         *svg = NULL;
     if (status != PARAPET_OK)
         return pp_outcome(status);
-    status = kind == PARAPET_NODE_GROUP ? pp_copy_group_explain(request, as_json, &words, svg)
-                                        : pp_copy_array_explain(request, request->source_path, request->target_path,
-                                                                false, as_json, &words, svg);
+    status = pp_copy_is_given(request->append) ? pp_append_explain(request, as_json, &words)
+             : kind == PARAPET_NODE_GROUP      ? pp_copy_group_explain(request, as_json, &words, svg)
+                                          : pp_copy_array_explain(request, request->source_path, request->target_path,
+                                                                  false, as_json, &words, svg);
     if (status == PARAPET_OK)
         status = pp_comm_agree(pp_store_comm(request->target), "explaining", pp_text_finish(&words, text));
     pp_text_free(&words);

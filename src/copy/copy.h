@@ -303,6 +303,7 @@ typedef struct pp_copy_totals {
     int64_t array_bytes, verified_bytes;
     int64_t memory_peak_bytes, memory_planned_bytes;
     double planned_seconds, seconds;
+    int64_t extent_before, extent_after, repaired; /* of an append */
 } pp_copy_totals;
 
 /* [collective] Copies one array; adds what this rank has done to totals. tree NULL: a single array. */

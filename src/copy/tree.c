@@ -7,6 +7,7 @@
 #include "array/around.h"
 #include "array/children.h"
 #include "array/group.h"
+#include "array/mark.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
@@ -152,6 +153,13 @@ static parapet_status keep_consolidated(tree_walk *walk, const parapet_group *gr
     return PARAPET_OK;
 }
 
+/* Arrays of different lengths would stay so: the copy has nothing that says how to make them equal. */
+static parapet_status check_source(const tree_walk *walk, const char *source)
+{
+    parapet_store *store = walk->request->source;
+    return pp_store_is_foreign(store) ? PARAPET_OK : pp_mark_refuse_append_above(store, source);
+}
+
 static parapet_status copy_group(tree_walk *walk, const char *source, const char *target)
 {
     pp_comm *comm = pp_store_comm(walk->request->target);
@@ -160,6 +168,9 @@ static parapet_status copy_group(tree_walk *walk, const char *source, const char
     parapet_status status = parapet_group_open(&group, walk->request->source, source), closed;
     if (status != PARAPET_OK)
         return status;
+    if (walk->purpose == SURVEYING || walk->purpose == EXPLAINING)
+        status = pp_comm_agree(comm, "looking at a group",
+                               pp_comm_rank(comm) == 0 ? check_source(walk, source) : PARAPET_OK);
     if (is_copying)
         status = pp_comm_agree(comm, "making a group",
                                pp_comm_rank(comm) == 0 ? make_group(walk, group, target) : PARAPET_OK);

@@ -332,8 +332,25 @@ contains
     call expect(result%arrays == 1 .and. result%verified_bytes > 0, "a copy was not resumed")
     call parapet_copy(store, "many", store, "some", include="a,b", exclude="b", no_probe=.true., result=result)
     call expect(result%arrays == 1, "a copy of one array by its name had another number of them")
+    call check_append()
     call check_file()
   end subroutine check_progress
+
+  ! A group whose coordinate is already in another one, and a dimension that it does not have.
+  subroutine check_append()
+    type(parapet_array) :: array
+    type(parapet_copy_result) :: result
+    integer :: status
+    call array%create(store, "part/time", PARAPET_INT32, shape=[3], dimension_names=["time"])
+    call array%write([1, 2, 3])
+    call array%close()
+    call parapet_copy(store, "part", store, "joined", no_probe=.true.)
+    call parapet_copy(store, "part", store, "joined", append="time", result=result)
+    call expect(result%extent_before == 3 .and. result%extent_after == 3 .and. &
+                result%repaired == PARAPET_REPAIR_NONE, "a group was appended that was already there")
+    call parapet_copy(store, "part", store, "joined", append="depth", status=status)
+    call expect(status == PARAPET_ERR_ARGUMENT, "a group was appended along a dimension that it does not have")
+  end subroutine check_append
 
   ! An array as a file of another format, beside the store.
   subroutine check_file()

@@ -20,6 +20,7 @@ if TYPE_CHECKING:
 
 Place = "str | os.PathLike[str] | Array | Group"
 Extents = "Mapping[str, int] | Sequence[int] | str | None"
+_REPAIRS = ("none", "completed", "undone")
 _METADATA = ("zarr.json", ".zgroup", ".zarray", "__parapet")
 
 
@@ -42,6 +43,9 @@ class CopyResult:
     planned_seconds: float
     seconds: float
     verified_bytes: int
+    extent_before: int
+    extent_after: int
+    repaired: str
 
 
 def copy(source: Any, target: Any, **arguments: Any) -> CopyResult:
@@ -54,6 +58,9 @@ def copy(source: Any, target: Any, **arguments: Any) -> CopyResult:
     order: the target's dimensions, ("lat", "lon", "-time"); "-" reverses one. region: {"time": (0, 100)}.
     codec, checksum: as in `ArraySpec`.
     include, exclude: of a group, what is copied and what of that is not: names, paths, patterns, as ["t2m", "*_bnds"].
+    append: a dimension, such as "time": the arrays of the target, a group, become longer along it by those of the
+        source. The result tells how long they were and are (extent_before, extent_after; equal: the source was
+        already there), and in repaired what became of one that had been interrupted: "none", "completed", "undone".
     max_mem: limit on the buffers of each rank, in bytes or as "1GiB".
     overwrite, resume, verify: replace what is there, continue an interrupted copy, read again and compare.
     temporary: a store for intermediate arrays.
@@ -77,7 +84,8 @@ def copy(source: Any, target: Any, **arguments: Any) -> CopyResult:
         result = c.ffi.new("parapet_copy_result *")
         status = c.lib.parapet_copy(request.pointer, result)
         request.finish(status)
-        return CopyResult(**{one.name: getattr(result, one.name) for one in fields(CopyResult)})
+        found = {one.name: getattr(result, one.name) for one in fields(CopyResult)}
+        return CopyResult(**{**found, "repaired": _REPAIRS[found["repaired"]]})
 
 
 def plan_copy(source: Any, target: Any, **arguments: Any) -> CopyPlan:
@@ -196,6 +204,11 @@ class _Request:
         if temporary is not None:
             row.temporary = self._find(temporary, "a")[0]._session.handle.get()
         self._change(row.changes, rest)
+        append = rest.pop("append", None)
+        if append is not None:
+            if not isinstance(append, str):
+                raise TypeError("append is the name of one dimension")
+            row.append = self._text(append)
         for name in ("include", "exclude"):
             names = rest.pop(name, None)
             if names is not None:

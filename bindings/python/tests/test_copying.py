@@ -35,6 +35,23 @@ def test_a_copy_of_a_region_in_another_order(maps):
         assert numpy.array_equal(store["t"][...], FIELD[10:20][::-1].T)
 
 
+def test_a_group_is_appended_along_a_dimension(folder):
+    with parapet.open(f"{folder}/in.zarr", "a") as store:
+        for name, first, length in (("a", 0, 3), ("b", 3, 4)):
+            for path, shape in ((f"{name}/time", (length,)), (f"{name}/t", (length, 2))):
+                array = store.create_array(path, shape=shape, dtype="i4", chunks=(2,) + shape[1:],
+                                           dimension_names=("time", "x")[:len(shape)])
+                array[...] = numpy.arange(numpy.prod(shape)).reshape(shape) + first * numpy.prod(shape[1:], dtype=int)
+        result = parapet.copy(store["b"], (store, "a"), append="time")
+        assert (result.extent_before, result.extent_after, result.repaired) == (3, 7, "none")
+        assert parapet.copy(store["b"], (store, "a"), append="time").extent_before == 7
+        assert numpy.array_equal(store["a/t"][...], numpy.arange(14).reshape(7, 2))
+        with pytest.raises(parapet.ArgumentError, match="append and chunks"):
+            parapet.copy(store["b"], (store, "a"), append="time", chunks=(1,))
+        with pytest.raises(TypeError, match="one dimension"):
+            parapet.copy(store["b"], (store, "a"), append=["time", "x"])
+
+
 def test_a_copy_of_a_part_of_a_group(maps):
     with parapet.open(f"{maps}/in.zarr", "r+") as store:
         for name in ("g/u", "g/u_bnds"):

@@ -1,0 +1,200 @@
+/* append_repair.c - what an append has left that was killed: completed, if all arrays are longer, else undone. */
+#include <string.h>
+
+#include "array/around.h"
+#include "array/array.h"
+#include "array/node.h"
+#include "array/path.h"
+#include "array/store.h"
+#include "copy/append.h"
+
+/* ---- The arrays that are still there ---- */
+
+/* Rank 0: what was removed since counts as done. */
+static parapet_status is_there(const pp_append *append, const char *name, bool *is_array)
+{
+    pp_node node = {0};
+    char *path = NULL;
+    parapet_status status = pp_path_join(append->target_root, name, &path);
+    if (status == PARAPET_OK)
+        status = pp_node_load_finished(append->request->target, path, &node);
+    *is_array = status != PARAPET_OK || node.kind == PARAPET_NODE_ARRAY;
+    if (status == PARAPET_ERR_NOT_FOUND)
+        *is_array = false;
+    pp_node_clear(&node);
+    pp_free(path);
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
+static parapet_status look_for_arrays(const pp_append *append, bool *found)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < append->mark.count && status == PARAPET_OK; i++)
+        status = is_there(append, append->mark.names[i], &found[i]);
+    return status;
+}
+
+/* Room for all, and the names of those that were found. */
+static parapet_status take_names(pp_append *append, const bool *found)
+{
+    pp_append_pairs *pairs = &append->growing;
+    size_t count = (size_t)append->mark.count, i;
+    parapet_status status;
+    if ((status = pp_allocate_array(&pairs->names, count, sizeof pairs->names[0])) == PARAPET_OK &&
+        (status = pp_allocate_array(&pairs->sources, count, sizeof pairs->sources[0])) == PARAPET_OK)
+        status = pp_allocate_array(&pairs->targets, count, sizeof pairs->targets[0]);
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        if (found[i] &&
+            (status = pp_text_duplicate(&pairs->names[pairs->count], append->mark.names[i])) == PARAPET_OK)
+            pairs->count++;
+    return status;
+}
+
+/* [collective] The arrays of the mark, as if they were to be appended to. */
+static parapet_status take_up(pp_append *append)
+{
+    pp_comm *comm = pp_append_comm(append);
+    size_t bytes = (size_t)append->mark.count * sizeof(bool);
+    bool *found = NULL;
+    void *data;
+    parapet_status status = PARAPET_OK;
+    if (pp_append_leads(append) &&
+        (status = pp_allocate_array(&found, (size_t)append->mark.count, sizeof found[0])) == PARAPET_OK)
+        status = look_for_arrays(append, found);
+    data = found;
+    if ((status = pp_comm_share(comm, "repairing", status, &data, &bytes)) == PARAPET_OK)
+        status = pp_comm_agree(comm, "repairing", take_names(append, data));
+    pp_free(data);
+    return status == PARAPET_OK && append->growing.count > 0 ? pp_append_hold(append) : status;
+}
+
+/* ---- Forward or back ---- */
+
+static int64_t length_of(const pp_append *append, int array)
+{
+    const pp_array_document *document = pp_array_document_of(append->growing.targets[array]);
+    return document->ndim > 0 ? document->shape[0] : -1;
+}
+
+static bool has_dimension(const pp_append *append, int array)
+{
+    const pp_array_document *document = pp_array_document_of(append->growing.targets[array]);
+    const char *first = document->ndim > 0 ? document->dimension_names[0] : NULL;
+    return first != NULL && strcmp(first, append->mark.dimension) == 0;
+}
+
+/* Whether an array can be what the append has left of it. Before all elements are stored, none is longer; what is
+ * longer has no seal; and the coordinate is not longer than another. */
+static bool is_left_by_it(const pp_append *append, int array, bool is_complete)
+{
+    int64_t length = length_of(append, array);
+    if (!has_dimension(append, array))
+        return false;
+    if (length == append->mark.before)
+        return true;
+    return length == append->mark.after && append->mark.is_stored &&
+           (is_complete || (!pp_array_is_sealed(append->growing.targets[array]) &&
+                            strcmp(append->growing.names[array], append->mark.dimension) != 0));
+}
+
+static parapet_status refuse_array(const pp_append *append, int array)
+{
+    const char *root = append->target_root;
+    return pp_fail(PARAPET_ERR_FORMAT,
+                   "an append along %s from %lld to %lld was interrupted, but the length of \"%s\" is %lld: another "
+                   "program has changed it since; make all arrays equally long, and remove %s%s__parapet/append",
+                   append->mark.dimension, (long long)append->mark.before, (long long)append->mark.after,
+                   append->growing.names[array], (long long)length_of(append, array), root,
+                   root[0] != '\0' ? "/" : "");
+}
+
+static bool is_complete(const pp_append *append)
+{
+    int i = 0;
+    while (i < append->growing.count && length_of(append, i) == append->mark.after)
+        i++;
+    return append->mark.is_stored && i == append->growing.count;
+}
+
+static parapet_status check_arrays(const pp_append *append)
+{
+    bool has_all = is_complete(append);
+    int i;
+    for (i = 0; i < append->growing.count; i++)
+        if (!is_left_by_it(append, i, has_all))
+            return refuse_array(append, i);
+    return pp_append_leads(append) ? pp_append_check_belonging(append) : PARAPET_OK;
+}
+
+/* [collective] */
+static parapet_status repair_marked(pp_append *append, parapet_repair *repair)
+{
+    parapet_status status = take_up(append);
+    if (status == PARAPET_OK)
+        status = pp_comm_agree(pp_append_comm(append), "repairing", check_arrays(append));
+    if (status != PARAPET_OK)
+        return status;
+    *repair = is_complete(append) ? PARAPET_REPAIR_COMPLETED : PARAPET_REPAIR_UNDONE;
+    return *repair == PARAPET_REPAIR_COMPLETED ? pp_append_finish(append) : pp_append_undo(append);
+}
+
+parapet_status pp_append_repair_target(const pp_append *append, parapet_repair *repair)
+{
+    pp_append work = {.request = append->request,
+                      .target_root = append->target_root,
+                      .group_hold = append->group_hold,
+                      .changes = true};
+    parapet_status status = pp_append_mark_read(append, &work.mark);
+    *repair = PARAPET_REPAIR_NONE;
+    if (status == PARAPET_OK && work.mark.count > 0)
+        status = repair_marked(&work, repair);
+    if (status != PARAPET_OK)
+        status = pp_fail_within(status, "what an append that was interrupted has left cannot be put right");
+    pp_append_pairs_clear(&work.growing);
+    pp_holds_release(work.holds, work.hold_count);
+    pp_free(work.holds);
+    pp_append_mark_clear(&work.mark);
+    return status;
+}
+
+/* ---- Without a source ---- */
+
+/* [collective] */
+static parapet_status repair_around(const pp_append *append, parapet_repair *repair)
+{
+    parapet_store *store = append->request->target;
+    pp_around around = {0};
+    parapet_status status = pp_around_find(&around, store, append->target_root);
+    if (status == PARAPET_OK)
+        status = pp_around_restore(&around, store, "an interrupted append was put right",
+                                   pp_append_repair_target(append, repair));
+    pp_around_clear(&around);
+    return status;
+}
+
+/* [collective] Rank 0 may trim for long. */
+static parapet_status repair_held(pp_append *append, parapet_repair *repair)
+{
+    parapet_store *store = append->request->target;
+    parapet_status status;
+    pp_store_suspend_deadline(store);
+    if ((status = pp_append_hold_group(append)) == PARAPET_OK)
+        status = repair_around(append, repair);
+    pp_holds_release(&append->group_hold, 1);
+    pp_store_resume_deadline(store);
+    return status;
+}
+
+parapet_status pp_append_repair_group(parapet_store *store, const char *group, parapet_repair *repair)
+{
+    parapet_copy_request request = {.target = store};
+    pp_append append = {.request = &request, .changes = true};
+    parapet_status status =
+        pp_comm_agree(pp_store_comm(store), "repairing", pp_text_duplicate(&append.target_root, group));
+    *repair = PARAPET_REPAIR_NONE;
+    if (status == PARAPET_OK)
+        status = repair_held(&append, repair);
+    pp_free(append.target_root);
+    return status;
+}
