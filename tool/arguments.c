@@ -276,6 +276,7 @@ bool arguments_parse(tool_request *request)
 {
     tool_cursor cursor = {.words = request->words, .count = request->word_count};
     bool has_ended = false;
+    request->operands = memory_get(((size_t)request->word_count + 2) * sizeof request->operands[0]);
     while (cursor.at < cursor.count)
         if (!parse_word(request, &cursor, &has_ended))
             return false;
@@ -284,6 +285,12 @@ bool arguments_parse(tool_request *request)
     report_error(request->verb->name, "an operand is missing; usage: parapet %s [options] %s", request->verb->name,
                  request->verb->operands);
     return false;
+}
+
+void arguments_clear(tool_request *request)
+{
+    free(request->operands);
+    request->operands = NULL;
 }
 
 static void print_flags(FILE *out, const tool_flag *flags)

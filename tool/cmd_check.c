@@ -300,6 +300,26 @@ static void check_series(tool_checking *checking)
             check_series_of(checking, tree->entries[i].path);
 }
 
+/* ---- Appends ---- */
+
+/* Elements that are stored, or were to be, and that nobody sees yet. */
+static void check_appends(tool_checking *checking)
+{
+    tool_appends appends;
+    appends_find(&appends, checking->request->operands[0], &checking->tree);
+    for (size_t i = 0; i < appends.count; i++) {
+        char *visible = text_visible(appends.paths[i]);
+        if (checking->document != NULL)
+            document_text(checking->document, NULL, appends.paths[i]);
+        else
+            printf("missing: %s: an append was interrupted, or is under way; parapet gc completes or undoes it\n",
+                   visible);
+        free(visible);
+    }
+    checking->total.missing += (int64_t)appends.count;
+    appends_free(&appends);
+}
+
 /* A wrong path must not look like a sound store. */
 static void refuse_nothing(tool_checking *checking)
 {
@@ -375,6 +395,9 @@ static void check_for_programs(tool_checking *checking, const tool_node *node)
     document_open_list(&document, "series");
     check_series(checking);
     document_close(&document);
+    document_open_list(&document, "unfinished_appends");
+    check_appends(checking);
+    document_close(&document);
     refuse_nothing(checking);
     write_counts(&document, &checking->total, checking->absent);
     document_integer(&document, "failures", checking->failures);
@@ -387,6 +410,7 @@ static void check_for_people(tool_checking *checking, const tool_node *node)
     check_node(checking, node);
     check_generations(checking);
     check_series(checking);
+    check_appends(checking);
     refuse_nothing(checking);
     if (!(checking->request->flags & TOOL_QUIET))
         print_summary(checking);

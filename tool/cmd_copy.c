@@ -215,7 +215,7 @@ static int run(const tool_request *request)
         goto done;
     copying.copy.memory_bytes = copying.options.memory_bytes;
     (void)threads_choose(request, &copying.options);
-    progress_init(&progress, request->rank == 0 && !(request->flags & TOOL_QUIET));
+    progress_init(&progress, request->verb->name, request->rank == 0 && !(request->flags & TOOL_QUIET));
     exit_code = TOOL_FAILED;
     if (open_source(&copying) && open_target(&copying, &progress))
         exit_code = run_opened(&copying, &progress);

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const tool_flag flags[] = {
     {TOOL_DRY_RUN, 'n', "dry-run", "only print what would be removed"},
@@ -12,6 +13,7 @@ static const tool_flag flags[] = {
 
 typedef struct tool_collecting {
     const tool_request *request;
+    tool_place place;        /* of what is looked at */
     tool_document *document; /* NULL: for people */
     int64_t count;
 } tool_collecting;
@@ -33,6 +35,8 @@ static void print_removal(const tool_request *request, const char *key, const ch
 static int take_removal(void *context, const char *key, const char *reason)
 {
     tool_collecting *collecting = context;
+    size_t outer = strlen(collecting->place.path);
+    key += outer > 0 ? outer + 1 : 0;
     collecting->count++;
     if (collecting->document != NULL) {
         document_open_object(collecting->document, NULL);
@@ -48,7 +52,7 @@ static int take_removal(void *context, const char *key, const char *reason)
 static parapet_status collect(tool_collecting *collecting, parapet_store *store)
 {
     bool is_dry = collecting->request->flags & TOOL_DRY_RUN;
-    return parapet_store_collect(store, "", is_dry, take_removal, collecting);
+    return parapet_store_collect(store, collecting->place.path, is_dry, take_removal, collecting);
 }
 
 static parapet_status collect_for_programs(tool_collecting *collecting, parapet_store *store)
@@ -79,11 +83,19 @@ static parapet_status collect_for_people(tool_collecting *collecting, parapet_st
     return status;
 }
 
+/* Groups around learn of an append that becomes complete: their metadata tells of it. */
+static parapet_store *open_place(tool_collecting *collecting)
+{
+    const tool_request *request = collecting->request;
+    if (place_is_in_hierarchy(request->operands[0]) && !(request->flags & TOOL_DRY_RUN))
+        return place_open_around(&collecting->place, request, request->operands[0]);
+    return store_open(request, request->operands[0], request->flags & TOOL_DRY_RUN ? PARAPET_READ : PARAPET_UPDATE);
+}
+
 static int run(const tool_request *request)
 {
     tool_collecting collecting = {.request = request};
-    parapet_store *store =
-        store_open(request, request->operands[0], request->flags & TOOL_DRY_RUN ? PARAPET_READ : PARAPET_UPDATE);
+    parapet_store *store = open_place(&collecting);
     parapet_status status;
     if (store == NULL)
         return TOOL_FAILED;
@@ -103,8 +115,9 @@ const tool_verb verb_gc = {
     .summary = "Removes what crashes have left in a store.",
     .details = "These are temporary objects, generations that were never committed, steps that\n"
                "were not flushed, shards that an unfinished resize has cut off, and remains of\n"
-               "copies that cannot be resumed. Leaves alone what another job is changing, and\n"
-               "copies that can be resumed.\n",
+               "copies that cannot be resumed. An append that was interrupted is completed, if\n"
+               "all its elements are stored, or else undone. Leaves alone what another job is\n"
+               "changing, and copies that can be resumed.\n",
     .exit_codes =
         "0 removed, or nothing to remove, 1 something could not be removed,\nor PATH is not a store, 2 wrong usage.",
     .flags = flags,

@@ -243,6 +243,7 @@ typedef struct tool_summary {
     int64_t groups;
     int64_t arrays;
     int64_t failures;
+    tool_tree tree; /* what is below */
 } tool_summary;
 
 static void add_row(tool_table *table, const char *path, const tool_facts *facts)
@@ -322,16 +323,15 @@ static void add_array(tool_summary *summary, const char *path)
 
 static void add_tree(tool_summary *summary)
 {
-    tool_tree tree;
-    tree_init(&tree, summary->store, summary->request->operands[0], true);
-    for (size_t i = 1; i < tree.count; i++) {
-        if (tree.entries[i].kind == PARAPET_NODE_ARRAY)
-            add_array(summary, tree.entries[i].path);
-        else if (tree.entries[i].kind == PARAPET_NODE_GROUP)
+    const tool_tree *tree = &summary->tree;
+    tree_init(&summary->tree, summary->store, summary->request->operands[0], true);
+    for (size_t i = 1; i < tree->count; i++) {
+        if (tree->entries[i].kind == PARAPET_NODE_ARRAY)
+            add_array(summary, tree->entries[i].path);
+        else if (tree->entries[i].kind == PARAPET_NODE_GROUP)
             summary->groups++;
     }
-    summary->failures += tree.failures;
-    tree_free(&tree);
+    summary->failures += tree->failures;
 }
 
 static void print_sums(const tool_summary *summary)
@@ -408,6 +408,8 @@ static int show_group(const tool_request *request, parapet_store *store, tool_no
     }
     holding_free(&holding);
     parapet_free(attributes);
+    appends_report(request->operands[0], &summary.tree);
+    tree_free(&summary.tree);
     return summary.failures > 0 ? TOOL_FAILED : TOOL_OK;
 }
 
@@ -427,6 +429,8 @@ static int run(const tool_request *request)
         report_status(status, request->operands[0]);
     else
         exit_code = node.array != NULL ? show_array(request, store, &node) : show_group(request, store, &node);
+    if (node.array != NULL)
+        appends_report(request->operands[0], NULL);
     node_close(&node);
     (void)parapet_store_close(&store);
     (void)fflush(stdout);

@@ -16,6 +16,7 @@ typedef struct tool_listing {
     parapet_store *store;
     tool_document *document; /* NULL: for people */
     tool_table *table;
+    tool_tree tree;           /* what is listed; empty for an array */
     tool_holding generations; /* of all groups so far */
     int64_t failures;
 } tool_listing;
@@ -153,19 +154,18 @@ static void show_tree(tool_listing *listing)
 {
     bool is_recursive = listing->request->flags & TOOL_RECURSIVE;
     tool_holding holding;
-    tool_tree tree;
+    const tool_tree *tree = &listing->tree;
     if (holding_init(&holding, listing->store, "") != PARAPET_OK)
         report_line(listing, "");
     remember_generations(listing, &holding);
     holding_free(&holding);
-    tree_init(&tree, listing->store, listing->request->operands[0], is_recursive);
+    tree_init(&listing->tree, listing->store, listing->request->operands[0], is_recursive);
     if (is_recursive)
-        for (size_t i = 1; i < tree.count; i++)
-            show(listing, tree.entries[i].path, tree.entries[i].path, tree.entries[i].kind);
+        for (size_t i = 1; i < tree->count; i++)
+            show(listing, tree->entries[i].path, tree->entries[i].path, tree->entries[i].kind);
     else
-        show_children(listing, &tree);
-    listing->failures += tree.failures;
-    tree_free(&tree);
+        show_children(listing, tree);
+    listing->failures += tree->failures;
 }
 
 /* An array lists itself, as a file does with ls. */
@@ -212,6 +212,8 @@ static int run(const tool_request *request)
     table_free(&table);
     (void)fflush(stdout);
     unfinished_report(request->operands[0]);
+    appends_report(request->operands[0], &listing.tree);
+    tree_free(&listing.tree);
     holding_free(&listing.generations);
     (void)parapet_store_close(&listing.store);
     return exit_code;

@@ -234,7 +234,7 @@ static int write_named(const tool_request *request, const char *name)
                              .verify = (request->flags & TOOL_VERIFY) != 0}};
     tool_place source;
     parapet_status status = PARAPET_ERR_ARGUMENT;
-    progress_init(&work.progress, request->rank == 0 && !(request->flags & TOOL_QUIET));
+    progress_init(&work.progress, request->verb->name, request->rank == 0 && !(request->flags & TOOL_QUIET));
     if ((work.file.source = open_source(&work, &source)) != NULL) {
         work.file.source_path = source.path;
         status = write_file(&work);

@@ -22,14 +22,15 @@ static int finish_output(int exit_code)
 static int run_verb(const tool_verb *verb, int count, char **words)
 {
     tool_request request = {.verb = verb, .words = words, .word_count = count};
+    int exit_code = TOOL_OK;
     if (!arguments_parse(&request))
-        return TOOL_USAGE;
-    if (request.flags & TOOL_HELP) {
-        if (ranks_launched() <= 0)
-            help_print_verb(stdout, verb);
-        return TOOL_OK;
-    }
-    return ranks_run(&request);
+        exit_code = TOOL_USAGE;
+    else if (!(request.flags & TOOL_HELP))
+        exit_code = ranks_run(&request);
+    else if (ranks_launched() <= 0)
+        help_print_verb(stdout, verb);
+    arguments_clear(&request);
+    return exit_code;
 }
 
 /* Verbs that begin with this word; returns how many there are. */

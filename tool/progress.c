@@ -14,9 +14,9 @@ static const double known_seconds = 3, known_part = 0.01;
 
 enum { WIDTH_DEFAULT = 80, BAR_LEAST = 10, BAR_MOST = 50 };
 
-void progress_init(tool_progress *progress, bool is_shown)
+void progress_init(tool_progress *progress, const char *verb, bool is_shown)
 {
-    *progress = (tool_progress){.is_shown = is_shown, .is_terminal = isatty(STDERR_FILENO) != 0};
+    *progress = (tool_progress){.verb = verb, .is_shown = is_shown, .is_terminal = isatty(STDERR_FILENO) != 0};
     progress->start_seconds = progress->shown_seconds = clock_seconds();
 }
 
@@ -83,7 +83,7 @@ static void show(tool_progress *progress, double now, int64_t done, int64_t tota
         draw(text, done, total);
         progress->is_drawn = true;
     } else {
-        (void)fprintf(stderr, "parapet: copy: %s\n", text);
+        (void)fprintf(stderr, "parapet: %s: %s\n", progress->verb, text);
     }
     (void)fflush(stderr);
     progress->shown_seconds = now;

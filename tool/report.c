@@ -53,16 +53,23 @@ void report_status(parapet_status status, const char *what)
     report_failure(what);
 }
 
+void report_add_error(tool_document *document)
+{
+    if (first_error.message == NULL)
+        return;
+    document_open_object(document, "error");
+    document_text(document, "status", first_error.status);
+    document_text(document, "message", first_error.message);
+    document_close(document);
+}
+
 void report_document(void)
 {
     tool_document document = {.out = stdout};
     if (first_error.message == NULL || screen_is_used())
         return;
     document_open_object(&document, NULL);
-    document_open_object(&document, "error");
-    document_text(&document, "status", first_error.status);
-    document_text(&document, "message", first_error.message);
-    document_close(&document);
+    report_add_error(&document);
     document_close(&document);
 }
 

@@ -95,7 +95,7 @@ struct tool_request {
     int rank, rank_count;
     parapet_store_options options;
     unsigned flags;
-    const char *operands[2];
+    const char **operands; /* the verb's, as many as it takes */
     int operand_count;
     const char *values[TOOL_VALUES_MOST]; /* as given, in the order of the verb's list; NULL: not given */
 };
@@ -115,6 +115,7 @@ struct tool_request {
     ROW(rm)                                                                                                          \
     ROW(gc)                                                                                                          \
     ROW(diff)                                                                                                        \
+    ROW(append)                                                                                                      \
     ROW(copy)                                                                                                        \
     ROW(plan_write)                                                                                                  \
     ROW(plan_read)                                                                                                   \
@@ -131,8 +132,9 @@ TOOL_VERBS(TOOL_VERB_DECLARE)
 /* All of them, ended by NULL. */
 extern const tool_verb *const tool_verbs[];
 
-/* Fills the request from its words. False: a usage error, already reported. */
+/* Fills the request from its words. False: a usage error, already reported. Clear it in either case. */
 bool arguments_parse(tool_request *request);
+void arguments_clear(tool_request *request);
 
 /* What was given for the flag of the verb with that name; NULL: nothing. */
 const char *request_value(const tool_request *request, const char *name);
@@ -290,6 +292,9 @@ void document_truth(tool_document *document, const char *key, bool value);
 void document_null(tool_document *document, const char *key);
 void document_integers(tool_document *document, const char *key, const int64_t *values, int count);
 void document_json(tool_document *document, const char *key, const char *json);
+
+/* The first error, as a member of a document that tells what was done before it; nothing if there was none. */
+void report_add_error(tool_document *document);
 
 /* A JSON string, of which nothing is hidden; bytes that are not UTF-8 become U+FFFD. */
 void json_print_string(FILE *out, const char *text);
@@ -455,6 +460,19 @@ int tree_compare_paths(const char *a, const char *b);
 
 /* How a path of a store is shown: "run.zarr", "run.zarr/density". */
 char *tree_label(const char *url, const char *path);
+
+/* Groups with an append that was begun and is not complete. */
+typedef struct tool_appends {
+    char **paths;
+    size_t count;
+} tool_appends;
+
+/* The one that the path is or lies in, and those of a tree below it, which may be NULL. */
+void appends_find(tool_appends *appends, const char *path, const tool_tree *tree);
+void appends_free(tool_appends *appends);
+
+/* Tells of them, with the command that puts them right. */
+void appends_report(const char *path, const tool_tree *tree);
 
 /* ---- Holding: what a group is beside a group ---------------------------------------------------------- */
 
@@ -671,8 +689,9 @@ int interrupt_signal(void); /* 0: none came */
 /* It has come to its end: the process may say so at leisure. */
 void interrupt_end_orderly(void);
 
-/* One line that says how far a copy is: redrawn on a terminal, added now and then elsewhere. */
+/* One line that says how far a verb is: redrawn on a terminal, added now and then elsewhere. */
 typedef struct tool_progress {
+    const char *verb;
     bool is_shown, is_terminal, is_drawn;
     bool is_begun;
     double start_seconds, shown_seconds;
@@ -680,7 +699,7 @@ typedef struct tool_progress {
     int64_t first_bytes; /* already done at the start */
 } tool_progress;
 
-void progress_init(tool_progress *progress, bool is_shown);
+void progress_init(tool_progress *progress, const char *verb, bool is_shown);
 
 /* A parapet_progress_callback; asks to stop when a signal came. */
 int progress_report(void *context, int64_t done_bytes, int64_t total_bytes);

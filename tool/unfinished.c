@@ -1,5 +1,5 @@
-/* unfinished.c - copies that were begun and are not complete: what the library keeps beside their targets tells them,
- * and with which options they were begun. To readers there is nothing yet. */
+/* unfinished.c - copies and appends that were begun and are not complete: what the library keeps beside their targets
+ * tells them, and with which options a copy was begun. To readers of a copy there is nothing yet. */
 #include "tool.h"
 
 #include <dirent.h>
@@ -123,4 +123,69 @@ void unfinished_report(const char *directory)
         free(paths[i]);
     }
     free(paths);
+}
+
+/* ---- Appends ---- */
+
+static bool has_append(const char *directory)
+{
+    return is_file(directory, "__parapet/append");
+}
+
+/* At the path, or in the innermost group around it that it names; NULL: there is none. Free with free(). */
+static char *find_around(const char *path)
+{
+    char *group = text_format("%s", path), *slash;
+    while (!has_append(group) && (slash = strrchr(group, '/')) != NULL && slash != group)
+        *slash = '\0';
+    if (has_append(group))
+        return group;
+    free(group);
+    return NULL;
+}
+
+static void add_path(tool_appends *appends, char *path)
+{
+    if (path == NULL)
+        return;
+    appends->paths = memory_grow(appends->paths, appends->count, sizeof *appends->paths);
+    appends->paths[appends->count++] = path;
+}
+
+void appends_find(tool_appends *appends, const char *path, const tool_tree *tree)
+{
+    *appends = (tool_appends){0};
+    add_path(appends, find_around(path));
+    for (size_t i = 1; tree != NULL && i < tree->count; i++) {
+        char *label = tree_label(path, tree->entries[i].path);
+        bool is_found = tree->entries[i].kind == PARAPET_NODE_GROUP && has_append(label);
+        add_path(appends, is_found ? label : NULL);
+        if (!is_found)
+            free(label);
+    }
+}
+
+void appends_free(tool_appends *appends)
+{
+    for (size_t i = 0; i < appends->count; i++)
+        free(appends->paths[i]);
+    free(appends->paths);
+    *appends = (tool_appends){0};
+}
+
+void appends_report(const char *path, const tool_tree *tree)
+{
+    tool_appends appends;
+    (void)fflush(stdout);
+    appends_find(&appends, path, tree);
+    for (size_t i = 0; i < appends.count; i++) {
+        char *target = text_quoted(appends.paths[i]), *visible = text_visible(target);
+        char *name = text_visible(appends.paths[i]);
+        (void)fprintf(stderr, "parapet: %s: an unfinished append; complete or undo it:\n  parapet gc %s\n", name,
+                      visible);
+        free(target);
+        free(visible);
+        free(name);
+    }
+    appends_free(&appends);
 }
