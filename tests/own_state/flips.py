@@ -1,16 +1,17 @@
 #!/usr/bin/env python3
 """flips.py SUBJECT TOOL MAKE_STORE LENGTH: one bit flips in a file of a group, a series, a copy under way or a
-checkpoint, and then everybody goes on. LENGTH is quick (some bits of every file) or soak (every bit).
+checkpoint, or in the mark of an append, and then everybody goes on. LENGTH is quick (some bits of every file) or soak (every bit).
 
 What is read afterwards is either what it was, or somebody says that something is wrong: never another value with OK and
 with a check that finds nothing (silent). And nothing that was whole goes away with OK (destructive)."""
 
 import random
 import shutil
+import subprocess
 import sys
 from pathlib import Path
 
-from state import IS_JUDGED, Failure, Programs, require, scratch, survey
+from state import IS_JUDGED, Failure, Programs, mended_job, require, scratch, survey
 
 QUICK_FLIPS = 3 if IS_JUDGED else 1  # of each file; sanitizers make programs slow to start
 SEED = 1
@@ -27,6 +28,9 @@ class Bed:
 
     def tool(self, *words):
         return self.programs.run(self.programs.tool, *words)
+
+    def names(self):
+        return survey(self.whole)
 
     def is_sound(self):
         return self.tool("check", "-q", self.store)[0] == 0
@@ -106,6 +110,34 @@ class Sealed(Checkpoint):
         self.keep()
 
 
+class Append(Bed):
+    """One that was interrupted when one document of two told the new length; the bits of its mark flip."""
+
+    def make(self):
+        make_part = str(Path(__file__).resolve().parent.parent / "harness/make_part")
+        for first, steps in (("0", "3"), ("3", "2")):
+            subprocess.run([make_part, first, steps, "hours"], cwd=self.folder, check=True)
+        self.old = self.folder / "old.zarr"
+        self.tool("append", "-q", self.folder / "part-00.nc", self.old)
+        shutil.copytree(self.old, self.store)
+        self.tool("append", "-q", self.folder / "part-03.nc", self.store)
+        shutil.copy(self.old / "time/zarr.json", self.store / "time/zarr.json")
+        (self.store / "__parapet").mkdir(exist_ok=True)
+        (self.store / "__parapet/append").write_bytes(mended_job(
+            b"along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\nelements: stored\narray: t\narray: time\n"))
+        self.keep()
+        require(self.go_on() == 0 and not self.is_silent(), "the append is not undone")
+
+    def names(self):
+        return ["__parapet/append"]
+
+    def is_silent(self):
+        return self.is_sound() and self.tool("diff", "-q", self.old, self.store)[0] != 0
+
+    def go_on(self):
+        return self.tool("gc", "-q", self.store)[0]
+
+
 def flips_of(path, is_quick, chance):
     bits = 8 * path.stat().st_size
     if not is_quick:
@@ -134,7 +166,7 @@ def try_all(bed, is_quick):
     chance = random.Random(SEED)
     count, problems = 0, []
     bed.make()
-    for name in survey(bed.whole):
+    for name in bed.names():
         for bit in flips_of(bed.whole / name, is_quick, chance):
             count += 1
             try:
@@ -147,7 +179,7 @@ def try_all(bed, is_quick):
 def main():
     subject, tool, make_store, length = sys.argv[1:]
     total, found = 0, []
-    for kind in (Series, OpenSeries, Copy, CopyOfTwoPasses, Checkpoint, Sealed):
+    for kind in (Series, OpenSeries, Copy, CopyOfTwoPasses, Checkpoint, Sealed, Append):
         with scratch() as folder:
             count, problems = try_all(kind(Programs(subject, tool), make_store, Path(folder)), length == "quick")
         print(f"{kind.__name__}: {count} flips, {len(problems)} problems", flush=True)
