@@ -831,8 +831,9 @@ typedef struct parapet_copy_result {
  *
  * With append, all arrays of the target that have the dimension become longer by those of the source, or none does,
  * whatever fails or is killed: after a kill, the next append puts right what is left of it, and says so in repaired;
- * parapet_store_collect does it without a source. Until then, copying from and to the group, consolidating it and
- * resizing or sealing its arrays returns PARAPET_ERR_EXISTS. Arrays lose their seals, also if the append fails when
+ * parapet_store_collect does it without a source. Until then, copying from and to the group, consolidating it,
+ * resizing or sealing its arrays and creating or removing some returns PARAPET_ERR_EXISTS; what is written beyond the
+ * old length goes when the append is undone. Arrays lose their seals, also if the append fails when
  * it had begun. The group needs a coordinate of that name, whose numbers ascend. A source whose coordinate is already
  * in the target, with the same values, is left out. Before anything is changed, the call refuses a source with other
  * arrays, types, shapes, or attributes that give numbers their meaning; arrays without the dimension must be equal in
@@ -985,7 +986,7 @@ typedef int (*parapet_removal_visitor)(void *context, const char *key, const cha
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, temporary objects,
  * open steps of a series that were not flushed, shards that an unfinished resize has cut off, remains of copies that
- * cannot be resumed. An append that was interrupted is completed if all its elements are stored, else undone. A copy
+ * cannot be resumed. An append that was interrupted is completed if all its arrays are longer, else undone. A copy
  * that can be resumed stays. No array, group, checkpoint or series of this store may be open. Whatever another job is
  * changing, or cannot be removed, stays; the first such failure (PARAPET_ERR_BUSY, for example) is returned when the
  * rest has been removed. With dry_run 1, nothing is removed and handles may be open. visitor may be NULL. */

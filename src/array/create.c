@@ -4,6 +4,7 @@
 #include "array/array_handle.h"
 #include "array/create.h"
 #include "array/document.h"
+#include "array/mark.h"
 #include "array/node.h"
 #include "array/path.h"
 #include "array/remove.h"
@@ -316,7 +317,8 @@ static parapet_status make_and_publish(parapet_array *array, const parapet_array
     return status;
 }
 
-/* Of an array that is apart nobody else knows. */
+/* Of an array that is apart nobody else knows. Where an append was interrupted, nobody could tell the new array from
+ * what the append has left. */
 static parapet_status create(parapet_array *array, const parapet_array_spec *spec)
 {
     pp_hold hold = {0};
@@ -330,7 +332,8 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
                                                   .purpose = "creating"});
     if (status != PARAPET_OK)
         return status;
-    status = make_and_publish(array, spec, &hold);
+    if ((status = pp_mark_refuse_append_around(array->store, array->path)) == PARAPET_OK)
+        status = make_and_publish(array, spec, &hold);
     pp_holds_release(&hold, 1);
     return status;
 }

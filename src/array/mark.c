@@ -73,13 +73,18 @@ parapet_status pp_mark_refuse_append(parapet_store *store, const char *group)
 
 parapet_status pp_mark_refuse_append_above(parapet_store *store, const char *path)
 {
+    parapet_status status = pp_mark_refuse_append(store, path);
+    return status == PARAPET_OK ? pp_mark_refuse_append_around(store, path) : status;
+}
+
+parapet_status pp_mark_refuse_append_around(parapet_store *store, const char *path)
+{
     char *group = NULL;
     parapet_status status = pp_text_duplicate(&group, path);
-    while (status == PARAPET_OK) {
+    while (status == PARAPET_OK && group[0] != '\0') {
         char *slash = strrchr(group, '/');
-        if ((status = pp_mark_refuse_append(store, group)) != PARAPET_OK || group[0] == '\0')
-            break;
         *(slash != NULL ? slash : group) = '\0';
+        status = pp_mark_refuse_append(store, group);
     }
     pp_free(group);
     return status;

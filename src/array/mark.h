@@ -34,4 +34,7 @@ parapet_status pp_mark_refuse_append(parapet_store *store, const char *group);
 /* The same for a node and all groups above it. */
 parapet_status pp_mark_refuse_append_above(parapet_store *store, const char *path);
 
+/* The same for the groups above a node alone. */
+parapet_status pp_mark_refuse_append_around(parapet_store *store, const char *path);
+
 #endif

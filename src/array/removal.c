@@ -7,6 +7,7 @@
 #include "array/belonging.h"
 #include "array/create.h"
 #include "array/holder.h"
+#include "array/mark.h"
 #include "array/path.h"
 #include "array/remove.h"
 #include "array/walk.h"
@@ -369,7 +370,9 @@ parapet_status pp_removal_find(pp_removal *removal)
 {
     search self = {.removal = removal};
     parapet_status status = pp_belonging_check(removal->store, removal->path);
-    if (status == PARAPET_OK && (status = find_node(&self, removal->path, 0)) == PARAPET_OK)
+    if (status == PARAPET_OK &&
+        (status = pp_mark_refuse_append_around(removal->store, removal->path)) == PARAPET_OK &&
+        (status = find_node(&self, removal->path, 0)) == PARAPET_OK)
         status = check_found(&self);
     pp_text_free(&self.named);
     pp_free(self.unreadable);

@@ -35,7 +35,9 @@ void pp_removal_clear(pp_removal *removal);
 
 /* Rank 0: finds all nodes. PARAPET_ERR_NOT_FOUND: there is nothing; PARAPET_ERR_EXISTS: something is foreign, and the
  * sentence names it; PARAPET_ERR_ARGUMENT: it is a group, and the removal is not recursive, or it is a part of
- * something that can only be removed as a whole. A dry one also looks at the locks. */
+ * something that can only be removed as a whole. In a group that an interrupted append has left, what is there
+ * belongs to it, and only the group can go: PARAPET_ERR_EXISTS, or PARAPET_ERR_BUSY. A dry one also looks at the
+ * locks. */
 parapet_status pp_removal_find(pp_removal *removal);
 
 /* The list of nodes. */

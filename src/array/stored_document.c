@@ -97,6 +97,19 @@ parapet_status pp_array_edit(parapet_array *array, pp_document_change change, co
     return status;
 }
 
+parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SHA256_HEX_BYTES])
+{
+    unsigned char digest[PP_SHA256_BYTES];
+    pp_text printed = {0};
+    parapet_status status = pp_array_document_print(&array->document, &printed);
+    if (status == PARAPET_OK && (status = printed.status) == PARAPET_OK) {
+        pp_sha256_of(printed.data, printed.bytes, digest);
+        pp_sha256_print(digest, text);
+    }
+    pp_text_free(&printed);
+    return status;
+}
+
 parapet_status pp_array_write_document(parapet_array *array, pp_publish_mode mode)
 {
     parapet_store *store = array->store;

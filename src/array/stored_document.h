@@ -2,6 +2,7 @@
 #ifndef PARAPET_ARRAY_STORED_DOCUMENT_H
 #define PARAPET_ARRAY_STORED_DOCUMENT_H
 
+#include "base/sha256.h"
 #include "store/store.h"
 #include "zarr/document.h"
 
@@ -28,6 +29,9 @@ parapet_status pp_array_edit(parapet_array *array, pp_document_change change, co
 /* The same for a caller that holds the array for an edit and has refreshed the handle. */
 parapet_status pp_array_edit_held(parapet_array *array, pp_document_change change, const void *argument,
                                   pp_seal_change seal);
+
+/* The SHA-256 that the document of the handle has when it is written, in hexadecimal. */
+parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SHA256_HEX_BYTES]);
 
 /* Writes the document that the handle has, and notes its digest. It is not durable before the store settles. */
 parapet_status pp_array_write_document(parapet_array *array, pp_publish_mode mode);

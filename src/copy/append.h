@@ -12,6 +12,7 @@
  *
  * Each step is durable before the next one begins. So after a kill, whoever finds the mark (append_repair.c) looks at
  * the coordinate: if it is longer, everything is there, and only metadata is renewed; if not, what was written goes.
+ * No array becomes shorter whose document is not, byte for byte, one that the second mark tells of.
  * Elements that somebody else may have changed since, where no document reached them, never come to light. */
 #ifndef PARAPET_COPY_APPEND_H
 #define PARAPET_COPY_APPEND_H
@@ -35,6 +36,8 @@ typedef struct pp_append_mark {
     bool is_stored;                  /* all elements are durable */
     char **names;                    /* of the arrays, the coordinate's last */
     int count;
+    char **documents; /* if is_stored: the SHA-256 of the document that each array is about to have, in hexadecimal */
+    int document_count;
     char **groups; /* those with consolidated metadata, inner ones first; "" is the target itself */
     int group_count;
 } pp_append_mark;

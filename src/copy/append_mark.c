@@ -6,6 +6,7 @@
  *     word: 0123456789abcdef   of this append, and of no other
  *     elements: stored         only when all are durable, before the first document tells of them
  *     array: t2m               a path below the target, for each; the coordinate's is the last
+ *     document: 0123...        with stored elements, below each array: SHA-256 of its document that tells of them
  *     group: /                 one with consolidated metadata, for each
  *     crc32c: 01234567         of all before it */
 #include <stdio.h>
@@ -16,13 +17,15 @@
 #include "array/mark.h"
 #include "array/path.h"
 #include "array/store.h"
+#include "base/sha256.h"
 #include "codec/crc32c.h"
 #include "copy/append.h"
 
 #define OWN "__parapet/"
 #define WORD "word: "
+#define DOCUMENT "document: "
 #define SUM "crc32c: "
-#define MARK_BYTES_MOST ((size_t)16 << 20)
+#define MARK_BYTES_MOST ((size_t)1 << 20)
 
 /* ---- Its text ---- */
 
@@ -37,6 +40,7 @@ parapet_status pp_append_add_text(char ***texts, int *count, const char *text)
 void pp_append_mark_clear(pp_append_mark *mark)
 {
     pp_paths_free(mark->names, (size_t)mark->count);
+    pp_paths_free(mark->documents, (size_t)mark->document_count);
     pp_paths_free(mark->groups, (size_t)mark->group_count);
     pp_free(mark->dimension);
     *mark = (pp_append_mark){0};
@@ -49,8 +53,11 @@ static parapet_status print_mark(const pp_append_mark *mark, pp_text *text)
                 (long long)mark->after, mark->word);
     if (mark->is_stored)
         pp_text_add(text, "elements: stored\n");
-    for (i = 0; i < mark->count; i++)
+    for (i = 0; i < mark->count; i++) {
         pp_text_add(text, "array: %s\n", mark->names[i]);
+        if (i < mark->document_count)
+            pp_text_add(text, DOCUMENT "%s\n", mark->documents[i]);
+    }
     for (i = 0; i < mark->group_count; i++)
         pp_text_add(text, "group: %s\n", mark->groups[i][0] != '\0' ? mark->groups[i] : "/");
     if (text->status == PARAPET_OK)
@@ -70,6 +77,11 @@ static bool take_word(const char *text, char word[PP_APPEND_WORD_BYTES])
     bool fits = strlen(text) == PP_APPEND_WORD_BYTES - 1;
     (void)snprintf(word, PP_APPEND_WORD_BYTES, "%s", fits ? text : "");
     return fits;
+}
+
+static bool is_digest(const char *text)
+{
+    return strlen(text) == PP_SHA256_HEX_BYTES - 1 && strspn(text, "0123456789abcdef") == PP_SHA256_HEX_BYTES - 1;
 }
 
 /* The value of a line, if it is about that; else NULL. */
@@ -93,6 +105,8 @@ static parapet_status take_line(const pp_append *append, pp_append_mark *mark, c
     bool is_known = true;
     if ((value = about(line, "array: ")) != NULL && pp_path_check(value) == PARAPET_OK)
         return pp_append_add_text(&mark->names, &mark->count, value);
+    if ((value = about(line, DOCUMENT)) != NULL && is_digest(value))
+        return pp_append_add_text(&mark->documents, &mark->document_count, value);
     if ((value = about(line, "group: ")) != NULL && (strcmp(value, "/") == 0 || pp_path_check(value) == PARAPET_OK))
         return pp_append_add_text(&mark->groups, &mark->group_count, strcmp(value, "/") == 0 ? "" : value);
     if ((value = about(line, "along: ")) != NULL && mark->dimension == NULL)
@@ -154,6 +168,7 @@ static parapet_status parse_mark(const pp_append *append, pp_append_mark *mark, 
     pp_text again = {0};
     parapet_status status = take_lines(append, mark, text);
     if (status == PARAPET_OK && (mark->dimension == NULL || mark->count == 0 || mark->after <= mark->before ||
+                                 mark->document_count != (mark->is_stored ? mark->count : 0) ||
                                  strcmp(mark->names[mark->count - 1], mark->dimension) != 0))
         status = refuse_mark(append);
     if (status == PARAPET_OK && (status = print_mark(mark, &again)) == PARAPET_OK && strcmp(text, again.data) != 0)
@@ -183,6 +198,11 @@ parapet_status pp_append_mark_write(const pp_append *append)
     pp_mark place = place_of(append);
     pp_text text = {0};
     parapet_status status = print_mark(&append->mark, &text);
+    if (status == PARAPET_OK && text.bytes > MARK_BYTES_MOST)
+        status =
+            pp_fail(PARAPET_ERR_UNSUPPORTED,
+                    "%d arrays are more than one append can make longer; append groups below the target one by one",
+                    append->mark.count);
     if (status == PARAPET_OK && (status = pp_hold_prove(&append->group_hold)) == PARAPET_OK)
         status = pp_mark_write(&place, text.data, text.bytes);
     pp_text_free(&text);

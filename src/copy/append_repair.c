@@ -6,6 +6,7 @@
 #include "array/node.h"
 #include "array/path.h"
 #include "array/store.h"
+#include "base/sha256.h"
 #include "copy/append.h"
 
 /* ---- The arrays that are still there ---- */
@@ -84,8 +85,19 @@ static bool has_dimension(const pp_append *append, int array)
     return first != NULL && strcmp(first, append->mark.dimension) == 0;
 }
 
-/* Whether an array can be what the append has left of it. Before all elements are stored, none is longer; what is
- * longer has no seal; and the coordinate is not longer than another. */
+/* Whether the append has written this document, or was about to. */
+static bool has_its_document(const pp_append *append, int array)
+{
+    char digest[PP_SHA256_HEX_BYTES];
+    int i = 0;
+    while (strcmp(append->mark.names[i], append->growing.names[array]) != 0)
+        i++;
+    pp_sha256_print(pp_array_document_digest(append->growing.targets[array]), digest);
+    return strcmp(append->mark.documents[i], digest) == 0;
+}
+
+/* Whether an array can be what the append has left of it. Before all elements are stored, none is longer; and the
+ * coordinate is not longer than another. What becomes shorter must be the very array that the append made longer. */
 static bool is_left_by_it(const pp_append *append, int array, bool is_complete)
 {
     int64_t length = length_of(append, array);
@@ -94,7 +106,7 @@ static bool is_left_by_it(const pp_append *append, int array, bool is_complete)
     if (length == append->mark.before)
         return true;
     return length == append->mark.after && append->mark.is_stored &&
-           (is_complete || (!pp_array_is_sealed(append->growing.targets[array]) &&
+           (is_complete || (has_its_document(append, array) &&
                             strcmp(append->growing.names[array], append->mark.dimension) != 0));
 }
 
@@ -102,8 +114,9 @@ static parapet_status refuse_array(const pp_append *append, int array)
 {
     const char *root = append->target_root;
     return pp_fail(PARAPET_ERR_FORMAT,
-                   "an append along %s from %lld to %lld was interrupted, but the length of \"%s\" is %lld: another "
-                   "program has changed it since; make all arrays equally long, and remove %s%s__parapet/append",
+                   "an append along %s from %lld to %lld was interrupted, but \"%s\", of length %lld, is not what it "
+                   "has left: another program has changed it since; make all arrays equally long, and remove "
+                   "%s%s__parapet/append",
                    append->mark.dimension, (long long)append->mark.before, (long long)append->mark.after,
                    append->growing.names[array], (long long)length_of(append, array), root,
                    root[0] != '\0' ? "/" : "");

@@ -170,13 +170,29 @@ static parapet_status lengthen(const pp_append *append, int array)
     return pp_array_write_document(target, PP_PUBLISH_REPLACE);
 }
 
-/* All elements are durable, which is noted first: whoever makes an array longer before that is somebody else. */
+/* The documents that tell of the new length, which the handles have already. */
+static parapet_status note_documents(pp_append *append)
+{
+    pp_append_mark *mark = &append->mark;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < append->growing.count && status == PARAPET_OK; i++) {
+        char digest[PP_SHA256_HEX_BYTES];
+        if ((status = pp_array_print_digest(append->growing.targets[i], digest)) == PARAPET_OK)
+            status = pp_append_add_text(&mark->documents, &mark->document_count, digest);
+    }
+    return status;
+}
+
+/* All elements are durable, which is noted first: whoever makes an array longer before that is somebody else, and so
+ * is whoever publishes another document. */
 static parapet_status publish(pp_append *append)
 {
-    parapet_status status;
+    parapet_status status = note_documents(append);
     int i;
     append->mark.is_stored = true;
-    status = pp_append_mark_write(append);
+    if (status == PARAPET_OK)
+        status = pp_append_mark_write(append);
     for (i = 0; i < append->growing.count - 1 && status == PARAPET_OK; i++)
         status = lengthen(append, i);
     return status == PARAPET_OK ? pp_store_settle(pp_store_backend(append->request->target)) : status;

@@ -318,6 +318,24 @@ static void test_append__crashes_everywhere(void **state)
     print_message("operations: %ld; %ld crashes left a mark\n", operations, unfinished);
 }
 
+/* An array that took another's place could not be told from what the append has left, nor could what is missing. */
+static void refuse_replacing(parapet_store *store)
+{
+    static const char *const paths[] = {TARGET "/t", TARGET "/deep/u", TARGET "/deep/fresh", TARGET "/fresh"};
+    const int64_t shape[1] = {AFTER}, chunks[1] = {2};
+    parapet_array_spec spec = {
+        .ndim = 1, .type = PARAPET_INT32, .shape = shape, .chunks = chunks, .codec = "none", .overwrite = 1};
+    parapet_array *array = NULL;
+    size_t i;
+    for (i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        assert_int_equal(parapet_array_create(&array, store, paths[i], &spec), PARAPET_ERR_EXISTS);
+        assert_null(array);
+        if (i < 2)
+            assert_int_equal(parapet_store_remove(store, paths[i], 0, 0, NULL, NULL), PARAPET_ERR_EXISTS);
+    }
+    assert_int_equal(parapet_store_remove(store, TARGET "/deep", 1, 0, NULL, NULL), PARAPET_ERR_EXISTS);
+}
+
 /* Nothing shows, keeps or tells of elements that no document reaches. */
 static void test_append__crash_keeps_others_out(void **state)
 {
@@ -340,6 +358,7 @@ static void test_append__crash_keeps_others_out(void **state)
     assert_ok(parapet_group_open(&group, store, TARGET "/deep"));
     assert_int_equal(parapet_group_consolidate(group), PARAPET_ERR_EXISTS);
     assert_ok(parapet_group_close(&group));
+    refuse_replacing(store);
     assert_ok(parapet_store_close(&store));
     append_again(&work, "a crash at operation", operations * 2 / 3);
     bed_free(&work);

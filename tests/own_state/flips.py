@@ -5,6 +5,7 @@ checkpoint, or in the mark of an append, and then everybody goes on. LENGTH is q
 What is read afterwards is either what it was, or somebody says that something is wrong: never another value with OK and
 with a check that finds nothing (silent). And nothing that was whole goes away with OK (destructive)."""
 
+import hashlib
 import random
 import shutil
 import subprocess
@@ -121,12 +122,16 @@ class Append(Bed):
         self.tool("append", "-q", self.folder / "part-00.nc", self.old)
         shutil.copytree(self.old, self.store)
         self.tool("append", "-q", self.folder / "part-03.nc", self.store)
+        documents = [f"array: {name}\ndocument: {self.digest(name)}\n".encode() for name in ("t", "time")]
         shutil.copy(self.old / "time/zarr.json", self.store / "time/zarr.json")
         (self.store / "__parapet").mkdir(exist_ok=True)
         (self.store / "__parapet/append").write_bytes(mended_job(
-            b"along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\nelements: stored\narray: t\narray: time\n"))
+            b"along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\nelements: stored\n" + b"".join(documents)))
         self.keep()
         require(self.go_on() == 0 and not self.is_silent(), "the append is not undone")
+
+    def digest(self, name):
+        return hashlib.sha256((self.store / name / "zarr.json").read_bytes()).hexdigest()
 
     def names(self):
         return ["__parapet/append"]
