@@ -294,7 +294,7 @@ static void test_append__crashes_everywhere(void **state)
 {
     long at, unfinished = 0;
     (void)state;
-    for (at = 0; at < operations; at += is_full ? 1 : has_seals ? 13 : 5) {
+    for (at = 0; at < operations; at += is_full ? 1 : (has_seals ? 13 : 5) * TEST_THINNING) {
         parapet_copy_result result;
         image left;
         bed work;
@@ -314,7 +314,7 @@ static void test_append__crashes_everywhere(void **state)
         append_again(&work, "a crash at operation", at);
         bed_free(&work);
     }
-    assert_true(unfinished > operations / (is_full ? 12 : 100));
+    assert_true(unfinished > operations / (is_full ? 12 : 100 * TEST_THINNING));
     print_message("operations: %ld; %ld crashes left a mark\n", operations, unfinished);
 }
 
@@ -369,9 +369,9 @@ static void test_append__crashes_while_it_repairs(void **state)
 {
     long first, at, points = 0;
     (void)state;
-    for (first = operations / 3; first < operations; first += is_full ? 7 : 61) {
+    for (first = operations / 3; first < operations; first += is_full ? 7 : 61 * TEST_THINNING) {
         bool is_reached = true;
-        for (at = 0; is_reached; at += is_full ? 5 : 83) {
+        for (at = 0; is_reached; at += is_full ? 5 : 83 * TEST_THINNING) {
             parapet_copy_result result;
             bed work;
             bed_build(&work, &prepared);
@@ -452,7 +452,7 @@ static void test_append__fails_everywhere(void **state)
 {
     long at;
     (void)state;
-    for (at = 0; at < operations; at += is_full ? 1 : 9) {
+    for (at = 0; at < operations; at += is_full ? 1 : 9 * TEST_THINNING) {
         long live = pp_memory_live_count();
         parapet_copy_result result;
         parapet_status status;
@@ -473,7 +473,7 @@ static void test_append__finds_no_memory(void **state)
     bool is_reached = true;
     long at;
     (void)state;
-    for (at = 0; is_reached; at += is_full ? 1 : 61) {
+    for (at = 0; is_reached; at += is_full ? 1 : 61 * TEST_THINNING) {
         long live = pp_memory_live_count();
         refusal refused = {.at = at};
         parapet_copy_result result;
