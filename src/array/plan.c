@@ -172,13 +172,13 @@ static parapet_status count(plan_job *job)
                                     : pp_schedule_server(facts->schedule, (int)job->request->server, &job->share);
 }
 
-/* What is charged to the budget before buffers are: the list of shards with one record per box and shard, and claims,
- * which may have grown by half too much. */
+/* What is charged to the budget before buffers are: the list of shards with one record per box and shard, and claims.
+ */
 static int64_t list_bytes_of(const plan_job *job)
 {
     int64_t listed = job->request->server < 0 ? job->summary.most_listed : job->share.listed, bytes;
     size_t claim = pp_claim_word_count(job->distribution.ndim) * sizeof(int64_t);
-    return pp_multiply_fits(listed, (int64_t)(sizeof(pp_work) + claim + claim / 2), &bytes) ? bytes : INT64_MAX;
+    return pp_multiply_fits(listed, (int64_t)(sizeof(pp_work) + claim), &bytes) ? bytes : INT64_MAX;
 }
 
 /* Chunks that one request of a server is about. When reading, these are the chunks that lie together in a file as it
