@@ -106,8 +106,8 @@ static bool is_left_by_it(const pp_append *append, int array, bool is_complete)
     if (length == append->mark.before)
         return true;
     return length == append->mark.after && append->mark.is_stored &&
-           (is_complete || (has_its_document(append, array) &&
-                            strcmp(append->growing.names[array], append->mark.dimension) != 0));
+           (is_complete ||
+            (has_its_document(append, array) && strcmp(append->growing.names[array], append->mark.dimension) != 0));
 }
 
 static parapet_status refuse_array(const pp_append *append, int array)

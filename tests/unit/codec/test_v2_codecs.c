@@ -133,7 +133,8 @@ static void test_zlib__is_one_stream_and_nothing_behind_it(void **state)
     (void)state;
     check_row(&spec, 4, stream, LITTLE);
     refuse_row(&spec, "789c6367606078cfccc0e02ecfc0509fc9c0c0fe8b81c1ff052303002f61048100", "1 bytes follow");
-    refuse_row(&spec, "789c6367606078cfccc0e02ecfc0509fc9c0c0fe8b81c1ff052303002f610482", "zlib: the 32 encoded bytes are damaged");
+    refuse_row(&spec, "789c6367606078cfccc0e02ecfc0509fc9c0c0fe8b81c1ff052303002f610482",
+               "zlib: the 32 encoded bytes are damaged");
     refuse_row(&spec, "789c6367606078cfccc0e02ecfc0509fc9c0", "end too early");
     refuse_row(&spec, "", "end too early");
 }
