@@ -528,21 +528,13 @@ static parapet_status mark(void *subject, const void *argument)
 static parapet_status print_states(void *subject, pp_text *bytes)
 {
     const sealing *job = subject;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < job->line.count && status == PARAPET_OK; i++)
-        status = pp_array_state_print(job->line.arrays[i], bytes);
-    return status;
+    return pp_array_states_print(job->line.arrays, job->line.count, bytes);
 }
 
 static parapet_status adopt_states(void *subject, pp_cursor *bytes)
 {
     const sealing *job = subject;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < job->line.count && status == PARAPET_OK; i++)
-        status = pp_array_state_adopt(job->line.arrays[i], bytes);
-    return status;
+    return pp_array_states_adopt(job->line.arrays, job->line.count, bytes);
 }
 
 static void mark_arrays_broken(void *subject)

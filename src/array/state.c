@@ -251,6 +251,24 @@ parapet_status pp_group_state_adopt(parapet_group *group, pp_cursor *bytes)
     return status;
 }
 
+parapet_status pp_array_states_print(parapet_array *const *arrays, int count, pp_text *bytes)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = pp_array_state_print(arrays[i], bytes);
+    return status;
+}
+
+parapet_status pp_array_states_adopt(parapet_array *const *arrays, int count, pp_cursor *bytes)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = pp_array_state_adopt(arrays[i], bytes);
+    return status;
+}
+
 static parapet_status print_array(void *array, pp_text *bytes)
 {
     return pp_array_state_print(array, bytes);

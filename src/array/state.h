@@ -8,6 +8,10 @@
 parapet_status pp_array_state_print(const parapet_array *array, pp_text *bytes);
 parapet_status pp_array_state_adopt(parapet_array *array, pp_cursor *bytes);
 
+/* The same for several, one behind the other. */
+parapet_status pp_array_states_print(parapet_array *const *arrays, int count, pp_text *bytes);
+parapet_status pp_array_states_adopt(parapet_array *const *arrays, int count, pp_cursor *bytes);
+
 /* The array has a lattice from now on; the shards that it has had when it got one are kept. */
 void pp_array_keep_cells(parapet_array *array);
 

@@ -136,21 +136,13 @@ static parapet_status make_continuable(void *subject, const void *argument)
 static parapet_status print_states(void *subject, pp_text *bytes)
 {
     const pp_append *append = subject;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < append->growing.count && status == PARAPET_OK; i++)
-        status = pp_array_state_print(append->growing.targets[i], bytes);
-    return status;
+    return pp_array_states_print(append->growing.targets, append->growing.count, bytes);
 }
 
 static parapet_status adopt_states(void *subject, pp_cursor *bytes)
 {
-    pp_append *append = subject;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < append->growing.count && status == PARAPET_OK; i++)
-        status = pp_array_state_adopt(append->growing.targets[i], bytes);
-    return status;
+    const pp_append *append = subject;
+    return pp_array_states_adopt(append->growing.targets, append->growing.count, bytes);
 }
 
 /* Whether this job still has the array, and the group, for itself. */

@@ -160,22 +160,14 @@ static parapet_status repair(void *subject, const void *argument)
 static parapet_status print_repaired(void *subject, pp_text *bytes)
 {
     const parapet_series *series = subject;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
-        status = pp_array_state_print(series->arrays[i], bytes);
-    return status;
+    return pp_array_states_print(series->arrays, series->count + 1, bytes);
 }
 
 static parapet_status adopt_repaired(void *subject, pp_cursor *bytes)
 {
     parapet_series *series = subject;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i <= series->count && status == PARAPET_OK; i++)
-        status = pp_array_state_adopt(series->arrays[i], bytes);
     series->is_uncertain = false;
-    return status;
+    return pp_array_states_adopt(series->arrays, series->count + 1, bytes);
 }
 
 /* [collective] */
