@@ -37,7 +37,8 @@ typedef enum reason {
     REASON_APPEND,
     REASON_APPEND_COMPLETED,
     REASON_APPEND_UNDONE,
-    REASON_COUNT /* it is still there */
+    REASON_STAYS, /* it could not be put right */
+    REASON_COUNT
 } reason;
 
 static const char *const reason_words[REASON_COUNT] = {"a generation that was never committed",
@@ -48,7 +49,8 @@ static const char *const reason_words[REASON_COUNT] = {"a generation that was ne
                                                        "cut off by a resize that did not finish",
                                                        "an append was interrupted",
                                                        "an append was interrupted, and is complete now",
-                                                       "an append was interrupted, and is undone now"};
+                                                       "an append was interrupted, and is undone now",
+                                                       NULL};
 
 typedef struct removed {
     char *key;
@@ -335,7 +337,7 @@ static parapet_status collect_node(collecting *self, const char *path)
 /* [collective] */
 static parapet_status repair_append(const collecting *self, removed *mark)
 {
-    static const reason reasons[] = {[PARAPET_REPAIR_NONE] = REASON_COUNT,
+    static const reason reasons[] = {[PARAPET_REPAIR_NONE] = REASON_STAYS,
                                      [PARAPET_REPAIR_COMPLETED] = REASON_APPEND_COMPLETED,
                                      [PARAPET_REPAIR_UNDONE] = REASON_APPEND_UNDONE};
     size_t bytes = strlen(mark->key) - strlen("__parapet/" PP_MARK_APPEND);
@@ -420,7 +422,7 @@ static void tell(const collecting *self, parapet_removal_visitor removal, void *
 {
     size_t i;
     for (i = 0; removal != NULL && i < self->count; i++)
-        if (self->list[i].why != REASON_COUNT &&
+        if (self->list[i].why != REASON_STAYS &&
             removal(context, self->list[i].key, reason_words[self->list[i].why]) != 0)
             return;
 }
