@@ -102,7 +102,7 @@ parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SH
     unsigned char digest[PP_SHA256_BYTES];
     pp_text printed = {0};
     parapet_status status = pp_array_document_print(&array->document, &printed);
-    if (status == PARAPET_OK && (status = printed.status) == PARAPET_OK) {
+    if (status == PARAPET_OK) {
         pp_sha256_of(printed.data, printed.bytes, digest);
         pp_sha256_print(digest, text);
     }

@@ -157,7 +157,6 @@ static parapet_status run(pp_append *append)
 {
     const parapet_copy_request *request = append->request;
     pp_selection selection = {0};
-    pp_failure failure = {0};
     parapet_status status = pp_comm_agree(pp_append_comm(append), "appending", find_roots(append));
     append->progress = pp_store_options(request->target)->progress;
     pp_store_suspend_progress(request->source);
@@ -169,8 +168,7 @@ static parapet_status run(pp_append *append)
     pp_store_resume_progress(request->source);
     pp_store_resume_progress(request->target);
     pp_selection_clear(&selection);
-    pp_failure_take(&failure, status);
-    return pp_failure_put(&failure);
+    return status;
 }
 
 parapet_status pp_append_group(const parapet_copy_request *request, pp_copy_totals *totals)

@@ -15,13 +15,14 @@
 
 static parapet_status check_request(const parapet_copy_request *request)
 {
-    parapet_status status = pp_copy_request_check(request);
+    parapet_status status;
     if (request->source_path == NULL || request->target_path == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "a copy needs a path in the source and one in the target");
     if (pp_comm_size(pp_store_comm(request->source)) != pp_comm_size(pp_store_comm(request->target)))
         return pp_fail(PARAPET_ERR_ARGUMENT, "source and target of a copy must be opened on the same ranks");
     if (request->temporary != NULL && pp_store_is_read_only(request->temporary))
         return pp_fail(PARAPET_ERR_ARGUMENT, "the store for intermediate passes is open for reading only");
+    status = pp_copy_request_check(request);
     return status == PARAPET_OK ? pp_append_request_check(request) : status;
 }
 
