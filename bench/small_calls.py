@@ -22,7 +22,23 @@ EDGE, CHUNK, ARRAYS = 1024, (64, 128), 1000  # chunks of 64 KiB
 FEW = numpy.arange(16.0)
 
 
-class Own:
+class Library:
+    """What Parapet and zarr-python have in common."""
+
+    @staticmethod
+    def write(array, index, data):
+        array[index] = data
+
+    @staticmethod
+    def read(array, index):
+        return array[index]
+
+    @staticmethod
+    def end(array):
+        """Closes it, where that is needed."""
+
+
+class Own(Library):
     name = "parapet"
 
     def __init__(self, folder):
@@ -37,19 +53,11 @@ class Own:
             return array.shape
 
     @staticmethod
-    def write(array, index, data):
-        array[index] = data
-
-    @staticmethod
-    def read(array, index):
-        return array[index]
-
-    @staticmethod
     def end(array):
         array.close()
 
 
-class Zarr:
+class Zarr(Library):
     name = "zarr-python"
 
     def __init__(self, folder):
@@ -63,20 +71,8 @@ class Zarr:
     def open(self, name):
         return zarr.open_array(os.path.join(self.folder, name), mode="r").shape
 
-    @staticmethod
-    def write(array, index, data):
-        array[index] = data
 
-    @staticmethod
-    def read(array, index):
-        return array[index]
-
-    @staticmethod
-    def end(array):
-        pass
-
-
-class Tensorstore(Zarr):
+class Tensorstore(Library):
     name = "tensorstore"
 
     def __init__(self, folder):
