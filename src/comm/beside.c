@@ -1,5 +1,6 @@
 #include "comm/beside.h"
 
+#include "base/thread.h"
 #include "comm/internal.h"
 
 /* What the calling thread runs. */
@@ -69,7 +70,7 @@ void pp_comm_run_beside(pp_comm *comm, void (*run)(void *context), void *context
     beside->context = context;
     if (has_thread) {
         set_running(beside, true);
-        beside->has_thread = pthread_create(&beside->thread, NULL, run_thread, beside) == 0;
+        beside->has_thread = pp_thread_start(&beside->thread, run_thread, beside);
         if (beside->has_thread)
             return;
         set_running(beside, false);

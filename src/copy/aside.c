@@ -4,6 +4,7 @@
 
 #include "base/condition.h"
 #include "base/status.h"
+#include "base/thread.h"
 
 #define LOOK_NS 1000000L
 
@@ -44,10 +45,8 @@ parapet_status pp_aside_run(const pp_aside *aside)
     pthread_t thread;
     (void)pthread_mutex_init(&self.lock, NULL);
     pp_condition_init(&self.changed);
-    if (pthread_create(&thread, NULL, run, &self) != 0)
-        pp_failure_take(&self.failure,
-                        pp_fail(PARAPET_ERR_MEMORY,
-                                "the system refuses to start another thread; use fewer threads, or raise ulimit -u"));
+    if (!pp_thread_start(&thread, run, &self))
+        pp_failure_take(&self.failure, pp_thread_fail());
     else {
         while (!wait_for(&self))
             aside->look(aside->context);

@@ -1,5 +1,7 @@
 #include "copy/write_behind.h"
 
+#include "base/thread.h"
+
 static void write_open_chunk(pp_write_behind *behind, pp_open_chunk *open_chunk)
 {
     int64_t cell[PARAPET_MAX_NDIM];
@@ -47,9 +49,8 @@ parapet_status pp_write_behind_start(pp_write_behind *behind, pp_open_chunks *op
     *behind = (pp_write_behind){.open_chunks = open_chunks, .target = target};
     (void)pthread_mutex_init(&behind->lock, NULL);
     (void)pthread_cond_init(&behind->changed, NULL);
-    if (pthread_create(&behind->thread, NULL, run, behind) != 0)
-        return pp_fail(PARAPET_ERR_MEMORY,
-                       "the system refuses to start another thread; use fewer threads, or raise ulimit -u");
+    if (!pp_thread_start(&behind->thread, run, behind))
+        return pp_thread_fail();
     behind->is_running = true;
     return PARAPET_OK;
 }

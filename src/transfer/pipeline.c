@@ -1,6 +1,7 @@
 #include "transfer/pipeline.h"
 
 #include "base/condition.h"
+#include "base/thread.h"
 
 typedef enum item_state {
     ITEM_FREE,
@@ -252,7 +253,7 @@ static void start_threads(pp_pipeline *line, int first_worker)
         pthread_mutex_lock(&line->lock);
         line->threads_alive++;
         pthread_mutex_unlock(&line->lock);
-        if (pthread_create(&line->threads[i].thread, NULL, run_thread, &line->threads[i]) != 0)
+        if (!pp_thread_start(&line->threads[i].thread, run_thread, &line->threads[i]))
             break;
     }
     if (i == wanted)
@@ -260,9 +261,7 @@ static void start_threads(pp_pipeline *line, int first_worker)
     line->thread_count = i;
     pthread_mutex_lock(&line->lock);
     line->threads_alive--;
-    pp_failure_take(&line->failure,
-                    pp_fail(PARAPET_ERR_MEMORY,
-                            "the system refuses to start another thread; use fewer threads, or raise ulimit -u"));
+    pp_failure_take(&line->failure, pp_thread_fail());
     pthread_cond_broadcast(&line->changed);
     pthread_mutex_unlock(&line->lock);
 }

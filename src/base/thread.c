@@ -1,0 +1,33 @@
+#include "base/thread.h"
+
+#include "base/status.h"
+
+#include <signal.h>
+
+/* A handler of the program may expect a thread of the program; and what ends a thread may lose a signal with it.
+ * Those that a thread raises by a fault of its own, and those by which profilers count, are not meant. */
+static void fill_foreign_signals(sigset_t *signals)
+{
+    static const int own[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGTRAP, SIGSYS, SIGPROF};
+    size_t i;
+    (void)sigfillset(signals);
+    for (i = 0; i < sizeof own / sizeof own[0]; i++)
+        (void)sigdelset(signals, own[i]);
+}
+
+bool pp_thread_start(pthread_t *thread, void *(*run)(void *context), void *context)
+{
+    sigset_t foreign, before;
+    bool is_started;
+    fill_foreign_signals(&foreign);
+    (void)pthread_sigmask(SIG_BLOCK, &foreign, &before);
+    is_started = pthread_create(thread, NULL, run, context) == 0;
+    (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
+    return is_started;
+}
+
+parapet_status pp_thread_fail(void)
+{
+    return pp_fail(PARAPET_ERR_MEMORY,
+                   "the system refuses to start another thread; use fewer threads, or raise ulimit -u");
+}

@@ -1,0 +1,15 @@
+/* thread.h - threads of this library: signals that come from outside are for the threads of the program. */
+#ifndef PARAPET_BASE_THREAD_H
+#define PARAPET_BASE_THREAD_H
+
+#include <parapet.h>
+#include <pthread.h>
+#include <stdbool.h>
+
+/* False: the system refuses. Join it with pthread_join. */
+bool pp_thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
+
+/* The failure of a caller that cannot do without a thread. */
+parapet_status pp_thread_fail(void);
+
+#endif
