@@ -5,6 +5,7 @@
 #include "array/index_list.h"
 #include "array/refresh.h"
 #include "array/texts.h"
+#include "comm/topology.h"
 
 /* The ranks need not be together for this, but then nobody knows what the others have changed. */
 static parapet_status check_together(const parapet_array *array)
@@ -42,6 +43,7 @@ static parapet_status read_wish(parapet_array *array, const local_wish *wish)
         return pp_array_read_texts(array, wish->texts);
     if ((status = pp_array_local_context(array, &context)) != PARAPET_OK)
         return status;
+    context.has_neighbours = pp_comm_neighbour_count(array->store->comm) > 0;
     if (wish->listed != NULL)
         return read_listed(array, &only, wish->listed);
     status = pp_parts_init(&parts, wish->parts, wish->part_count, &array->layout, array->document.type.id);

@@ -40,6 +40,7 @@ struct pp_comm {
     char host[64];
     int ranks_per_node; /* 0: the real nodes */
     uint64_t node;      /* digest of what identifies the node */
+    int node_ranks;     /* on it, this one too; 0: not known yet */
     int *near;          /* servers that reach the storage as this rank does */
     int near_count;
     uint64_t nonce; /* lives here, where other processes look for it */

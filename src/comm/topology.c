@@ -170,12 +170,21 @@ static parapet_status list_servers(const topology *all, int size, int **servers,
     return status;
 }
 
+static int count_ranks(const topology *all, const pp_comm *comm)
+{
+    int rank, count = 0;
+    for (rank = 0; rank < comm->size; rank++)
+        count += all->digests[rank] == comm->node;
+    return count;
+}
+
 static parapet_status choose(pp_comm *comm, topology *all, int wanted, int **servers, int *server_count)
 {
     parapet_status status = gather(comm, comm->node, &all->digests);
     if (status != PARAPET_OK)
         return status;
     find_nodes(all, comm->size);
+    comm->node_ranks = count_ranks(all, comm);
     share_servers(all, comm->size, wanted);
     *server_count = mark_servers(all);
     if (comm->size > 1 &&
@@ -200,6 +209,11 @@ parapet_status pp_comm_choose_servers(pp_comm *comm, int wanted, int **servers, 
     }
     topology_clear(&all);
     return status;
+}
+
+int pp_comm_neighbour_count(const pp_comm *comm)
+{
+    return comm->node_ranks > 0 ? comm->node_ranks - 1 : 0;
 }
 
 /* ---- Servers nearby ---- */

@@ -16,6 +16,9 @@ void pp_comm_pretend_nodes(pp_comm *comm, int ranks_per_node);
  * order, spread evenly over the nodes; free with pp_free. Same status on every rank. */
 parapet_status pp_comm_choose_servers(pp_comm *comm, int wanted, int **servers, int *server_count);
 
+/* [local] Other ranks on the node of this one, as far as servers were chosen; else 0. */
+int pp_comm_neighbour_count(const pp_comm *comm);
+
 /* [collective] Finds out which servers reach the storage as this rank does: on its node and at the same place, which
  * is what the file system says of it. Containers of one node may have mounts of their own, and what was changed
  * through one of them another need not know. Same status on every rank. */

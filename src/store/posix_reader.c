@@ -9,9 +9,6 @@
 #include "base/checked.h"
 #include "store/internal.h"
 
-/* Smaller pieces gain nothing from going round the page cache. */
-#define DIRECT_READ_BYTES ((size_t)1 << 20)
-
 typedef struct posix_reader {
     pp_reader reader;
     int descriptor;
@@ -48,7 +45,7 @@ static int open_direct(const pp_posix_store *store, const char *key, int descrip
 {
     struct stat first, second;
     int direct;
-    if (bytes < DIRECT_READ_BYTES || !pp_posix_may_go_direct(store, descriptor))
+    if (bytes < PP_DIRECT_READ_BYTES || !pp_posix_may_go_direct(store, descriptor))
         return -1;
     direct = pp_posix_open(store, key, O_RDONLY | O_NONBLOCK | O_NOCTTY | O_DIRECT);
     if (direct >= 0 && (fstat(descriptor, &first) != 0 || fstat(direct, &second) != 0 ||
@@ -99,7 +96,7 @@ static bool is_cached(const posix_reader *self, uint64_t offset)
 static size_t read_direct(const posix_reader *self, uint64_t offset, size_t bytes, unsigned char *target)
 {
     size_t done = 0, whole = bytes / PP_PAGE_BYTES * PP_PAGE_BYTES;
-    if (self->direct < 0 || bytes < DIRECT_READ_BYTES || offset % PP_PAGE_BYTES != 0 ||
+    if (self->direct < 0 || bytes < PP_DIRECT_READ_BYTES || offset % PP_PAGE_BYTES != 0 ||
         (uintptr_t)target % PP_PAGE_BYTES != 0 || is_cached(self, offset + bytes / 2))
         return 0;
     while (done < whole) {
@@ -144,7 +141,7 @@ parapet_status pp_posix_read(pp_reader *reader, uint64_t offset, size_t bytes, v
 void pp_posix_expect(pp_reader *reader, uint64_t offset, size_t bytes)
 {
     posix_reader *self = (posix_reader *)reader;
-    if (self->direct < 0 || bytes < DIRECT_READ_BYTES)
+    if (self->direct < 0 || bytes < PP_DIRECT_READ_BYTES)
         (void)posix_fadvise(self->descriptor, (off_t)offset, (off_t)bytes, POSIX_FADV_WILLNEED);
 }
 

@@ -237,6 +237,8 @@ void pp_process_name(char name[PP_PROCESS_BYTES]);
 
 /* The calls. Keys are checked here, once, for every implementation. */
 parapet_status pp_store_open_object(pp_store *store, const char *key, pp_reader **reader);
+/* Smaller pieces gain nothing from going round the page cache, and stay in it. */
+#define PP_DIRECT_READ_BYTES ((size_t)1 << 20)
 parapet_status pp_reader_read(pp_reader *reader, uint64_t offset, size_t bytes, void *target);
 void pp_reader_expect(pp_reader *reader, uint64_t offset, size_t bytes);
 void pp_reader_free(pp_reader *reader); /* takes NULL */

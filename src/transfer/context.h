@@ -48,6 +48,7 @@ typedef struct pp_transfer_context {
     int threads;
     bool has_storage_thread;
     bool elides_fill;
+    bool has_neighbours; /* others who read alone, through the same page cache */
     parapet_progress_callback progress;
     void *progress_context;
     pp_seal_lookup seal; /* NULL: the array is not sealed */

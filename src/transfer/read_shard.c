@@ -3,6 +3,7 @@
 #include <stdlib.h>
 
 #include "base/checked.h"
+#include "transfer/open_shards.h"
 #include "transfer/read_part.h"
 
 /* A request smaller than this is not ended early. */
@@ -100,6 +101,15 @@ static parapet_status reserve_lists(pp_read_shard *shard, pp_budget *budget, siz
     return pp_allocate(&shard->is_touched, count);
 }
 
+/* Whether half of the chunks that are read, or more, is not wanted. */
+static bool is_half_unwanted(const pp_transfer *transfer, const pp_read_shard *shard)
+{
+    const pp_transfer_shard *head = &shard->head;
+    double wanted = (double)pp_open_shards_claimed_bytes(transfer, head->first, head->end);
+    double chunk = (double)pp_chain_decoded_bytes(context_of(transfer, head)->layout->chain);
+    return 2 * wanted <= (double)shard->wanted_count * chunk;
+}
+
 static parapet_status list_wanted(const pp_transfer *transfer, pp_read_shard *shard)
 {
     const pp_transfer_context *context = context_of(transfer, &shard->head);
@@ -116,6 +126,7 @@ static parapet_status list_wanted(const pp_transfer *transfer, pp_read_shard *sh
     }
     qsort_r(shard->wanted, (size_t)shard->wanted_count, sizeof shard->wanted[0], compare_offsets,
             shard->stored.entries);
+    shard->stored.is_shared = context->has_neighbours && is_half_unwanted(transfer, shard);
     return status == PARAPET_OK ? check_apart(shard) : status;
 }
 

@@ -6,6 +6,9 @@
 #include "base/checked.h"
 #include "codec/crc32c.h"
 
+/* Less than what goes round the page cache. */
+#define SHARED_PIECE_BYTES (PP_DIRECT_READ_BYTES / 2)
+
 bool pp_shard_has_chunk(const pp_shard *shard, int64_t chunk)
 {
     return (shard->reader != NULL || shard->delayed != NULL) && !pp_chunk_is_absent(&shard->entries[chunk]);
@@ -68,19 +71,39 @@ static void read_delayed(const pp_transfer_context *context, const pp_shard *sha
     }
 }
 
-parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
-                             void *target)
+static parapet_status read_stored(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset,
+                                  size_t bytes, void *target)
 {
     parapet_status status;
-    if (offset >= PP_DELAYED_OFFSET) {
-        read_delayed(context, shard, offset, bytes, target);
-        return PARAPET_OK;
-    }
     if ((status = pp_reader_read(shard->reader, offset, bytes, target)) != PARAPET_OK)
         return status;
     context->counters->read_bytes += (int64_t)bytes;
     context->counters->read_requests += 1;
     return PARAPET_OK;
+}
+
+/* In pieces that do not go round the page cache, all of which storage is told of first. */
+static parapet_status read_shared(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset,
+                                  size_t bytes, unsigned char *target)
+{
+    parapet_status status = PARAPET_OK;
+    size_t done;
+    for (done = 0; done < bytes; done += SHARED_PIECE_BYTES)
+        pp_reader_expect(shard->reader, offset + done, pp_min_size(bytes - done, SHARED_PIECE_BYTES));
+    for (done = 0; done < bytes && status == PARAPET_OK; done += SHARED_PIECE_BYTES)
+        status =
+            read_stored(context, shard, offset + done, pp_min_size(bytes - done, SHARED_PIECE_BYTES), target + done);
+    return status;
+}
+
+parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset, size_t bytes,
+                             void *target)
+{
+    if (offset >= PP_DELAYED_OFFSET) {
+        read_delayed(context, shard, offset, bytes, target);
+        return PARAPET_OK;
+    }
+    return (shard->is_shared ? read_shared : read_stored)(context, shard, offset, bytes, target);
 }
 
 parapet_status pp_shard_check_chunk_bytes(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)

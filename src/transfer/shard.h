@@ -9,6 +9,7 @@ typedef struct pp_shard {
     char *key;
     pp_reader *reader;         /* NULL: it is not stored, or nothing of what is stored counts */
     bool is_pinned;            /* the reader is, and not closed with the shard */
+    bool is_shared;            /* neighbours probably want the rest of what is read, and find it in the page cache */
     pp_chunk_entry *entries;   /* one per chunk; NULL: it has none, and nothing is delayed */
     pp_delayed_shard *delayed; /* chunks in there count instead of those that are stored; NULL: none */
     uint32_t *checksums;       /* of a sealed array: what the seal says of every chunk that is stored; else NULL */

@@ -224,6 +224,45 @@ static void run_kind(const kind *of, int number, int threads)
     (void)launch_case_end(&run, of->path);
 }
 
+/* ---- Neighbours ---- */
+
+/* Requests that reading so many planes of the only chunk takes, which has to be read whole. */
+static int64_t count_requests(parapet_store *store, parapet_array *array, int64_t planes)
+{
+    static uint32_t values[PLANES * ROWS * COLUMNS];
+    int64_t start[3] = {0}, count[3] = {planes, ROWS, COLUMNS};
+    parapet_part part = {.ndim = 3, .start = start, .count = count, .data = values};
+    parapet_statistics before, after;
+    launch_expect(&run,
+                  is_ok(parapet_store_get_statistics(store, &before), "statistics") &&
+                      is_ok(read_alone(array, &part, 1), "read") &&
+                      is_ok(parapet_store_get_statistics(store, &after), "statistics") &&
+                      memcmp(values, elements, (size_t)(planes * ROWS * COLUMNS) * sizeof values[0]) == 0,
+                  "planes of the chunk");
+    return after.read_requests - before.read_requests;
+}
+
+/* Who wants little of what it has to read leaves it in the page cache, for the other ranks of the node: in pieces
+ * that do not go round it. */
+static void run_neighbours(void)
+{
+    parapet_store_options options = {.local_bytes = 16 * LOCAL_BYTES};
+    const int64_t pieces = (PLANES * ROWS * COLUMNS * 4 + 4) / (512 << 10) + 1;
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    launch_case_begin(&run, 40);
+    if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_READ, &options)) &&
+        LAUNCH_OK(&run, parapet_array_open(&array, store, "one_checked"))) {
+        launch_expect(&run, count_requests(store, array, PLANES) == 1, "one request for all of it");
+        launch_expect(&run, count_requests(store, array, PLANES / 2 + 1) == 1, "one request if most is wanted");
+        launch_expect(&run, count_requests(store, array, PLANES / 2) == (run.ranks > 1 ? pieces : 1),
+                      "several requests if half is wanted, and there are others");
+    }
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+    (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    (void)launch_case_end(&run, "neighbours");
+}
+
 /* ---- Refusals ---- */
 
 static bool says(const char *text)
@@ -545,6 +584,7 @@ static void run_kinds(bool has_threads)
     write_kinds();
     for (i = 0; i < KINDS; i++)
         run_kind(&kinds[i], i, has_threads ? 1 + i % READERS : 1);
+    run_neighbours();
     run_refusals();
     run_damage();
     run_others();

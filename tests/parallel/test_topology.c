@@ -80,6 +80,9 @@ static void check_choice(pp_comm *comm, int ranks_per_node, int wanted)
         digest = digest * 1000 + servers[first] + 1;
     }
     expect_same(comm, digest % 1000000007, "servers");
+    first = pp_comm_rank(comm) / per_node * per_node;
+    expect(pp_comm_neighbour_count(comm) == least(per_node, size - first) - 1, "%d others on the node",
+           pp_comm_neighbour_count(comm));
     check_near(comm, servers, server_count, per_node, 1);
     check_near(comm, servers, server_count, per_node, 2);
     pp_free(servers);
