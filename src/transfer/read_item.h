@@ -11,6 +11,7 @@ typedef struct pp_read_shard {
     unsigned char *is_touched; /* one per chunk: some claim wants it */
     int64_t *wanted;           /* stored chunks that a claim touches, in the order of their offsets */
     int64_t wanted_count, next_wanted;
+    int64_t next_told;   /* before it, storage was told that they will be read */
     int64_t next_absent; /* chunks from this one on may be touched and not stored */
     bool is_staged_once; /* some elements may go to several ranks, and runs are so short that all fit the staging
                             buffer */

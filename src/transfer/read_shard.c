@@ -5,6 +5,7 @@
 #include "base/checked.h"
 #include "transfer/open_shards.h"
 #include "transfer/read_part.h"
+#include "transfer/requests.h"
 
 /* A request smaller than this is not ended early. */
 #define ROW_LEAST_BYTES (1u << 20)
@@ -228,6 +229,25 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     pp_read_part_round(shard, item, end);
 }
 
+/* A rank alone has no thread that reads while it decodes: storage is told of the next chunks, as far as they are read
+ * whole, and fetches them meanwhile; not where runs of chunks are so long that they go round the page cache. */
+static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard, const pp_read_item *item)
+{
+    size_t bytes = 0;
+    int64_t next = shard->next_wanted;
+    if (!transfer->session->is_alone || item->bytes >= PP_DIRECT_READ_BYTES ||
+        !is_decoded(context_of(transfer, &shard->head)))
+        return;
+    for (; next < shard->wanted_count && bytes < PP_BYTES_AHEAD; next++) {
+        const pp_chunk_entry *entry = &shard->stored.entries[shard->wanted[next]];
+        bytes += (size_t)entry->bytes;
+        if (next < shard->next_told || entry->offset >= PP_DELAYED_OFFSET)
+            continue;
+        pp_reader_expect(shard->stored.reader, entry->offset, (size_t)entry->bytes);
+        shard->next_told = next + 1;
+    }
+}
+
 /* For other ranks, which are told of the chunks. Alone there may be more of them than a window holds. */
 static void fill_window(const pp_transfer *transfer, pp_read_item *item)
 {
@@ -270,8 +290,10 @@ parapet_status pp_read_shard_take(pp_transfer *transfer, pp_transfer_shard *head
     if ((status = pp_read_part_take(transfer, shard, item)) != PARAPET_OK)
         return status;
     *is_taken = item->is_band || shard->next_wanted < shard->wanted_count;
-    if (!item->is_band && *is_taken)
+    if (!item->is_band && *is_taken) {
         take_run(transfer, shard, item);
+        tell_ahead(transfer, shard, item);
+    }
     if (*is_taken)
         fill_window(transfer, item);
     return PARAPET_OK;

@@ -1,8 +1,5 @@
 #include "transfer/requests.h"
 
-/* Storage is told of no more bytes than this ahead, which is little beside the page cache. */
-#define BYTES_AHEAD ((size_t)2 << 20)
-
 /* Requests of which storage was told, and which are not read yet. */
 typedef struct lead {
     bool more;
@@ -13,7 +10,7 @@ typedef struct lead {
 static void tell_ahead(const pp_shard *shard, const pp_request_walk *walk, lead *told)
 {
     pp_request request;
-    while (told->more && told->requests < PP_REQUESTS_AHEAD && told->bytes < BYTES_AHEAD &&
+    while (told->more && told->requests < PP_REQUESTS_AHEAD && told->bytes < PP_BYTES_AHEAD &&
            (told->more = walk->next(walk->ahead, &request))) {
         pp_reader_expect(shard->reader, request.offset, request.bytes);
         told->requests++;

@@ -5,6 +5,9 @@
 
 #include "transfer/shard.h"
 
+/* Storage is told of no more bytes than this ahead, which is little beside the page cache. */
+#define PP_BYTES_AHEAD ((size_t)2 << 20)
+
 typedef struct pp_request {
     uint64_t offset; /* in the object */
     size_t bytes;

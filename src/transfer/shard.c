@@ -82,13 +82,13 @@ static parapet_status read_stored(const pp_transfer_context *context, const pp_s
     return PARAPET_OK;
 }
 
-/* In pieces that do not go round the page cache, all of which storage is told of first. */
+/* In pieces that do not go round the page cache. If there are several, storage is told of all of them first. */
 static parapet_status read_shared(const pp_transfer_context *context, const pp_shard *shard, uint64_t offset,
                                   size_t bytes, unsigned char *target)
 {
     parapet_status status = PARAPET_OK;
     size_t done;
-    for (done = 0; done < bytes; done += SHARED_PIECE_BYTES)
+    for (done = 0; done < bytes && bytes > SHARED_PIECE_BYTES; done += SHARED_PIECE_BYTES)
         pp_reader_expect(shard->reader, offset + done, pp_min_size(bytes - done, SHARED_PIECE_BYTES));
     for (done = 0; done < bytes && status == PARAPET_OK; done += SHARED_PIECE_BYTES)
         status =
@@ -103,7 +103,8 @@ parapet_status pp_shard_read(const pp_transfer_context *context, const pp_shard 
         read_delayed(context, shard, offset, bytes, target);
         return PARAPET_OK;
     }
-    return (shard->is_shared ? read_shared : read_stored)(context, shard, offset, bytes, target);
+    return shard->is_shared ? read_shared(context, shard, offset, bytes, target)
+                            : read_stored(context, shard, offset, bytes, target);
 }
 
 parapet_status pp_shard_check_chunk_bytes(const pp_transfer_context *context, const pp_shard *shard, int64_t chunk)
