@@ -29,7 +29,7 @@ class Picture:
         for power in range(self.least, self.most + 1):
             x = self.x(2.0 ** power)
             yield f'<line class="{"one" if power == 0 else "grid"}" x1="{x:.1f}" x2="{x:.1f}" y1="{TOP - 14}" y2="{bottom}"/>'
-            yield text(x, TOP - 20, f"{2.0 ** power:g}", anchor="middle")
+            yield text(x, TOP - 20, f"1/{2 ** -power}" if power < 0 else str(2 ** power), anchor="middle")
 
     def bars(self):
         y, start = TOP, self.x(1) if self.is_from_one else LEFT
