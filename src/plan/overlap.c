@@ -16,10 +16,11 @@
  *
  * so that no memory is needed but for one row of pointers. */
 typedef struct overlap_search {
-    const int64_t **claims;
+    const int64_t **claims; /* of the shard: the few, or more */
     int ndim, ndim_most;
-    pp_box shard; /* what claims have beyond it is left aside */
-    int size;     /* of the communicator */
+    pp_box shard;            /* what claims have beyond it is left aside */
+    const int64_t *found[2]; /* two claims that overlap; NULL: none do */
+    const int64_t *few[PAIRWISE_MOST];
 } overlap_search;
 
 typedef struct overlap_cut {
@@ -44,30 +45,6 @@ static bool is_named_before(const int64_t *a, const int64_t *b)
                                                 : a[PP_CLAIM_PART] < b[PP_CLAIM_PART];
 }
 
-static parapet_status refuse_overlap(const overlap_search *search, const int64_t *a, const int64_t *b)
-{
-    const int64_t *first = is_named_before(a, b) ? a : b, *second = first == a ? b : a;
-    pp_text text = {0};
-    char *shown;
-    pp_box common, other;
-    parapet_status status;
-    pp_claim_box(a, search->ndim_most, search->ndim, &common);
-    pp_claim_box(b, search->ndim_most, search->ndim, &other);
-    (void)pp_box_intersect(&common, &other, &common);
-    pp_box_print(&common, &text);
-    if ((status = pp_text_finish(&text, &shown)) != PARAPET_OK)
-        return status;
-    if (search->size == 1)
-        status = pp_fail(PARAPET_ERR_ARGUMENT, "parts %lld and %lld overlap in %s", (long long)first[PP_CLAIM_PART],
-                         (long long)second[PP_CLAIM_PART], shown);
-    else
-        status = pp_fail(PARAPET_ERR_ARGUMENT, "part %lld of rank %lld and part %lld of rank %lld overlap in %s",
-                         (long long)first[PP_CLAIM_PART], (long long)first[PP_CLAIM_RANK],
-                         (long long)second[PP_CLAIM_PART], (long long)second[PP_CLAIM_RANK], shown);
-    pp_free(shown);
-    return status;
-}
-
 static bool do_overlap(const overlap_search *search, const int64_t *a, const int64_t *b)
 {
     int d;
@@ -77,14 +54,18 @@ static bool do_overlap(const overlap_search *search, const int64_t *a, const int
     return true;
 }
 
-static parapet_status check_pairs(const overlap_search *search, const int64_t **claims, size_t count)
+/* Whether no two of the claims overlap; if two do, they are remembered. */
+static bool are_pairs_apart(overlap_search *search, const int64_t **claims, size_t count)
 {
     size_t i, j;
     for (i = 0; i < count; i++)
         for (j = i + 1; j < count; j++)
-            if (do_overlap(search, claims[i], claims[j]))
-                return refuse_overlap(search, claims[i], claims[j]);
-    return PARAPET_OK;
+            if (do_overlap(search, claims[i], claims[j])) {
+                search->found[0] = claims[i];
+                search->found[1] = claims[j];
+                return false;
+            }
+    return true;
 }
 
 /* Some of the claims, all if there are few. Not at equal steps: claims often come in a regular order. */
@@ -185,26 +166,25 @@ static size_t partition(const overlap_search *search, const int64_t **claims, si
     return kept;
 }
 
-static parapet_status check_region(const overlap_search *search, const int64_t **claims, size_t count)
+static bool is_region_apart(overlap_search *search, const int64_t **claims, size_t count)
 {
     overlap_cut cut;
     size_t before;
-    parapet_status status;
     if (count <= PAIRWISE_MOST || search->ndim == 0)
-        return check_pairs(search, claims, count);
+        return are_pairs_apart(search, claims, count);
     cut = choose_cut(search, claims, count);
     /* A cut that leaves most of the pairs is none. This also bounds the depth, by about 30 log2 n. */
     if (pairs_left(search, claims, count, cut) / 15 >= (uint64_t)count * count / 16)
-        return check_pairs(search, claims, count);
+        return are_pairs_apart(search, claims, count);
     before = partition(search, claims, count, cut, false);
-    if ((status = check_region(search, claims, before)) != PARAPET_OK)
-        return status;
+    if (!is_region_apart(search, claims, before))
+        return false;
     before = partition(search, claims, before, cut, true);
-    return check_region(search, claims + before, count - before);
+    return is_region_apart(search, claims + before, count - before);
 }
 
-static parapet_status check_group(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
-                                  overlap_search *search)
+static bool is_group_apart(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
+                           overlap_search *search)
 {
     const pp_tiling *tiling = plan->targets[list->work[first].target].tiling;
     size_t i;
@@ -213,7 +193,7 @@ static parapet_status check_group(const pp_worklist *list, const pp_claim_set *p
     pp_tiling_shard_box(tiling, list->work[first].shard, &search->shard);
     for (i = first; i < end; i++)
         search->claims[i - first] = pp_claims_at(plan->claims, (size_t)list->work[i].claim);
-    return check_region(search, search->claims, end - first);
+    return is_region_apart(search, search->claims, end - first);
 }
 
 static size_t largest_group(const pp_worklist *list)
@@ -226,31 +206,71 @@ static size_t largest_group(const pp_worklist *list)
     return largest;
 }
 
-static parapet_status check_groups(const pp_worklist *list, const pp_claim_set *plan, overlap_search *search)
+static void search_groups(const pp_worklist *list, const pp_claim_set *plan, overlap_search *search)
 {
-    parapet_status status = PARAPET_OK;
+    bool is_apart = true;
     size_t first, end;
-    for (first = 0; first < list->count && status == PARAPET_OK; first = end) {
+    for (first = 0; first < list->count && is_apart; first = end) {
         end = pp_worklist_group_end(list, first);
-        if (end - first > 1)
-            status = check_group(list, plan, first, end, search);
+        is_apart = end - first == 1 || is_group_apart(list, plan, first, end, search);
     }
+}
+
+/* Looks for two claims of one shard that overlap. */
+static parapet_status find_overlap(const pp_worklist *list, const pp_claim_set *plan, overlap_search *search)
+{
+    size_t largest = largest_group(list), bytes = largest * sizeof search->claims[0];
+    parapet_status status;
+    *search = (overlap_search){.claims = search->few};
+    if (largest <= PAIRWISE_MOST) {
+        search_groups(list, plan, search);
+        return PARAPET_OK;
+    }
+    if ((status = pp_budget_reserve(list->budget, bytes, "the search for parts that overlap")) != PARAPET_OK)
+        return status;
+    if ((status = pp_allocate(&search->claims, bytes)) == PARAPET_OK)
+        search_groups(list, plan, search);
+    pp_free((void *)search->claims);
+    pp_budget_release(list->budget, bytes);
+    return status;
+}
+
+parapet_status pp_worklist_is_disjoint(const pp_worklist *list, const pp_claim_set *plan, bool *is_disjoint)
+{
+    overlap_search search;
+    parapet_status status = find_overlap(list, plan, &search);
+    *is_disjoint = status == PARAPET_OK && search.found[0] == NULL;
+    return status;
+}
+
+static parapet_status refuse_overlap(const overlap_search *search, int size)
+{
+    const int64_t *a = search->found[0], *b = search->found[1];
+    const int64_t *first = is_named_before(a, b) ? a : b, *second = first == a ? b : a;
+    pp_text text = {0};
+    char *shown;
+    pp_box common, other;
+    parapet_status status;
+    pp_claim_box(a, search->ndim_most, search->ndim, &common);
+    pp_claim_box(b, search->ndim_most, search->ndim, &other);
+    (void)pp_box_intersect(&common, &other, &common);
+    pp_box_print(&common, &text);
+    if ((status = pp_text_finish(&text, &shown)) != PARAPET_OK)
+        return status;
+    if (size == 1)
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "parts %lld and %lld overlap in %s", (long long)first[PP_CLAIM_PART],
+                         (long long)second[PP_CLAIM_PART], shown);
+    else
+        status = pp_fail(PARAPET_ERR_ARGUMENT, "part %lld of rank %lld and part %lld of rank %lld overlap in %s",
+                         (long long)first[PP_CLAIM_PART], (long long)first[PP_CLAIM_RANK],
+                         (long long)second[PP_CLAIM_PART], (long long)second[PP_CLAIM_RANK], shown);
+    pp_free(shown);
     return status;
 }
 
 parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_claim_set *plan, int size)
 {
-    const int64_t *few[PAIRWISE_MOST];
-    overlap_search search = {.claims = few, .size = size};
-    size_t largest = largest_group(list), bytes = largest * sizeof search.claims[0];
-    parapet_status status;
-    if (largest <= PAIRWISE_MOST)
-        return check_groups(list, plan, &search);
-    if ((status = pp_budget_reserve(list->budget, bytes, "the search for parts that overlap")) != PARAPET_OK)
-        return status;
-    if ((status = pp_allocate(&search.claims, bytes)) == PARAPET_OK)
-        status = check_groups(list, plan, &search);
-    pp_free((void *)search.claims);
-    pp_budget_release(list->budget, bytes);
-    return status;
+    overlap_search search;
+    parapet_status status = find_overlap(list, plan, &search);
+    return status == PARAPET_OK && search.found[0] != NULL ? refuse_overlap(&search, size) : status;
 }

@@ -68,6 +68,9 @@ bool pp_worklist_find(const pp_worklist *list, int target, int64_t shard, size_t
  * [0:4, 2:8]"; on one rank (size 1) only the parts. About n log n in the claims of a shard unless they overlap. */
 parapet_status pp_worklist_check_disjoint(const pp_worklist *list, const pp_claim_set *plan, int size);
 
+/* Whether no two claims on a shard overlap; PARAPET_ERR_MEMORY if that cannot be found out. */
+parapet_status pp_worklist_is_disjoint(const pp_worklist *list, const pp_claim_set *plan, bool *is_disjoint);
+
 /* Elements of chunk `chunk`, whose clipped box is box, that the claims of a group cover, if they do not overlap. */
 int64_t pp_worklist_covered(const pp_worklist *list, const pp_claim_set *plan, size_t first, size_t end,
                             int64_t chunk, const pp_box *box);

@@ -64,9 +64,11 @@ static bool is_sentence_true(const test_scene *scene, const char *sentence)
 /* Asserts the right answer and returns whether it was a refusal. */
 static bool check_against_pairs(test_scene *scene)
 {
-    bool is_refused = overlap_slowly(scene);
+    bool is_refused = overlap_slowly(scene), is_disjoint;
     pp_worklist list;
     assert_ok(pp_worklist_build(&list, &scene->plan, NULL, NULL, &scene->budget));
+    assert_ok(pp_worklist_is_disjoint(&list, &scene->plan, &is_disjoint));
+    assert_int_equal(is_disjoint, !is_refused);
     if (is_refused) {
         assert_fails(pp_worklist_check_disjoint(&list, &scene->plan, SCENE_RANKS), PARAPET_ERR_ARGUMENT,
                      "overlap in");
@@ -322,6 +324,7 @@ static void test_overlap__search_takes_a_pointer_per_claim_and_gives_it_back(voi
 {
     int64_t one[1] = {1};
     size_t available, bytes = 1000 * sizeof(void *);
+    bool is_disjoint = true;
     pp_worklist list;
     test_scene scene;
     (void)state;
@@ -337,6 +340,8 @@ static void test_overlap__search_takes_a_pointer_per_claim_and_gives_it_back(voi
     assert_ok(pp_worklist_check_disjoint(&list, &scene.plan, 2));
     assert_ok(pp_budget_reserve(&scene.budget, 1, "this test"));
     assert_fails(pp_worklist_check_disjoint(&list, &scene.plan, 2), PARAPET_ERR_MEMORY, "overlap");
+    assert_fails(pp_worklist_is_disjoint(&list, &scene.plan, &is_disjoint), PARAPET_ERR_MEMORY, "overlap");
+    assert_false(is_disjoint);
     pp_budget_release(&scene.budget, available - bytes + 1);
     assert_int_equal(pp_budget_available(&scene.budget), available);
     pp_worklist_clear(&list);
