@@ -136,6 +136,7 @@ static parapet_status init_facts(plan_job *job)
     facts->spread = job->request->distribution.spread;
     facts->memory_bytes = options->memory_bytes;
     facts->by = (pp_schedule_case){
+        .is_read = facts->is_read,
         .distribution = &job->distribution,
         .tiling = &layout->tiling,
         .window_chunks = pp_window_chunk_count(pp_chain_decoded_bytes(layout->chain)),
@@ -207,7 +208,7 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
     pp_memory_case memory = {
         .threads = (int)options->threads,
         .has_threads = options->io_thread != PARAPET_IO_THREAD_NONE,
-        .has_remote = job->distribution.rank_count > 1,
+        .has_remote = job->distribution.rank_count > 1 && !pp_schedule_is_self_service(facts->schedule),
         .fragment_bytes = facts->by.fragment_bytes,
         .rank_most = job->request->server < 0 ? job->summary.most_ranks : job->share.most_ranks,
         .shard_count = job->request->server < 0 ? job->summary.most_shards : job->share.shards,
@@ -218,7 +219,8 @@ static parapet_status plan_memory(plan_job *job, pp_memory_plan *plan)
     if (memory.takes) /* also shards that another rank owns, which may hold some of them */
         memory.rank_most = pp_min_i64(job->summary.most_ranks + 1, job->distribution.rank_count - 1);
     facts->list_bytes = list_bytes_of(job);
-    facts->client_bytes = memory.has_remote ? (int64_t)pp_memory_client_bytes(facts->by.fragment_bytes) : 0;
+    facts->client_bytes =
+        job->distribution.rank_count > 1 ? (int64_t)pp_memory_client_bytes(facts->by.fragment_bytes) : 0;
     if (memory.takes)
         facts->client_bytes += (int64_t)pp_taking_bytes(
             pp_memory_description_bytes(layout->tiling.shards.ndim, memory.rank_most, memory.fragment_bytes));

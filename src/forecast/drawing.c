@@ -293,7 +293,9 @@ static void draw_legend(const sketch *drawing, fineness seen)
     double x = LEFT + drawing->page.across.pixels + 28, y = TOP + 10;
     char words[96], colour[16];
     int i;
-    pp_sketch_words(drawing->page.svg, x, y, "heading", "Owners of shards");
+    bool has_owners = !pp_schedule_is_self_service(drawing->facts->schedule);
+    pp_sketch_words(drawing->page.svg, x, y, "heading",
+                    has_owners ? "Owners of shards" : "Who reads most of a shard");
     for (i = 0; i < drawing->legend_count; i++) {
         int server = drawing->legend[i];
         y += 21;
@@ -320,7 +322,8 @@ static void draw_legend(const sketch *drawing, fineness seen)
                     seen.has_chunks ? "between chunks" : "between chunks: too fine to draw");
     pp_sketch_words(drawing->page.svg, x, y + 97, "heading", "Numbers");
     pp_sketch_words(drawing->page.svg, x, y + 118, "note", "on white: the rank that holds the box");
-    pp_sketch_words(drawing->page.svg, x, y + 139, "note", "small: the server that owns the shard");
+    pp_sketch_words(drawing->page.svg, x, y + 139, "note",
+                    has_owners ? "small: the server that owns the shard" : "small: the server that reads most of it");
 }
 
 static const char style[] = ".owner{font-size:9px;fill:#444;text-anchor:end}.ranks{font-size:11px;text-anchor:middle}"

@@ -71,6 +71,24 @@ static void print_servers(const pp_forecast_facts *facts, pp_text *text)
     pp_text_add(text, "; owners by %s\n", facts->ownership);
 }
 
+static bool is_self_service(const pp_forecast_facts *facts)
+{
+    return pp_schedule_is_self_service(facts->schedule);
+}
+
+static void print_messages(const pp_forecast_facts *facts, pp_text *text)
+{
+    if (is_self_service(facts)) {
+        pp_text_add(text, "  messages  none: every rank reads its parts itself\n\n");
+        return;
+    }
+    pp_text_add(text, "  messages  one request for %s%d chunk%s, data in up to ",
+                facts->by.window_chunks == 1 ? "" : "up to ", facts->by.window_chunks,
+                facts->by.window_chunks == 1 ? "" : "s");
+    pp_bytes_print((double)facts->by.fragment_bytes, text);
+    pp_text_add(text, "\n\n");
+}
+
 static void print_heading(const pp_forecast_facts *facts, pp_text *text)
 {
     const pp_grid *shards = &facts->by.tiling->shards, *chunks = &facts->by.tiling->chunks;
@@ -90,11 +108,7 @@ static void print_heading(const pp_forecast_facts *facts, pp_text *text)
                 shards->cell_count == 1 ? "" : "s");
     print_ranks(facts, text);
     print_servers(facts, text);
-    pp_text_add(text, "  messages  one request for %s%d chunk%s, data in up to ",
-                facts->by.window_chunks == 1 ? "" : "up to ", facts->by.window_chunks,
-                facts->by.window_chunks == 1 ? "" : "s");
-    pp_bytes_print((double)facts->by.fragment_bytes, text);
-    pp_text_add(text, "\n\n");
+    print_messages(facts, text);
 }
 
 static void print_row(const char *name, const pp_spread_of *spread, bool is_bytes, pp_text *text)
@@ -141,6 +155,8 @@ double pp_forecast_best_balance(const pp_forecast_facts *facts)
     double mean = bytes_of_array(facts) / facts->by.server_count, shard = (double)facts->by.tiling->element_bytes;
     int64_t whole = 1, least;
     int d;
+    if (is_self_service(facts))
+        return 1;
     for (d = 0; d < shards->ndim; d++) {
         whole *= pp_max_i64(shards->shape[d] / shards->cell_shape[d], 1);
         shard *= (double)pp_min_i64(shards->shape[d], shards->cell_shape[d]);
@@ -158,8 +174,9 @@ static const pp_spread_of *sent_of(const pp_forecast_facts *facts, const pp_sche
 static void print_balance(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text)
 {
     pp_text_add(text, "\n  balance   %.3f: most bytes of a server over the mean\n", balance_of(summary));
-    pp_text_add(text, "  at best   %.3f: no owners could do better, because shards are whole\n",
-                pp_forecast_best_balance(facts));
+    if (!is_self_service(facts))
+        pp_text_add(text, "  at best   %.3f: no owners could do better, because shards are whole\n",
+                    pp_forecast_best_balance(facts));
 }
 
 /* What is said of a fraction of the speeds. */
@@ -188,7 +205,9 @@ static void print_reach(const pp_forecast_facts *facts, pp_text *text)
         pp_text_add(text, "  and %d more\n", reach->server_count - i);
     pp_text_add(text, "\n  speed     %.1f MB/s of all servers together\n", reach->sum / 1e6);
     pp_text_add(text, "  reached   %.3f %s\n", reach->reached, words_of_reached(facts));
-    pp_text_add(text, "  at best   %.3f of that: no owners could do better, because shards are whole\n", reach->best);
+    if (!is_self_service(facts))
+        pp_text_add(text, "  at best   %.3f of that: no owners could do better, because shards are whole\n",
+                    reach->best);
 }
 
 void pp_forecast_print_summary(const pp_forecast_facts *facts, const pp_schedule_summary *summary, pp_text *text)
@@ -241,8 +260,9 @@ static void print_server_totals(const pp_forecast_facts *facts, int server, cons
                                 pp_text *text)
 {
     print_heading(facts, text);
-    pp_text_add(text, "  server %d on rank %" PRId64 " owns %" PRId64 " shard%s, ", server,
-                pp_schedule_server_rank(facts->schedule, server), share->shards, share->shards == 1 ? "" : "s");
+    pp_text_add(text, "  server %d on rank %" PRId64 " %s %" PRId64 " shard%s, ", server,
+                pp_schedule_server_rank(facts->schedule, server), is_self_service(facts) ? "reads from" : "owns",
+                share->shards, share->shards == 1 ? "" : "s");
     pp_bytes_print((double)(share->others.bytes + share->own.bytes), text);
     pp_text_add(text, ": ");
     pp_bytes_print((double)share->own.bytes, text);
@@ -264,7 +284,7 @@ parapet_status pp_forecast_print_server(const pp_forecast_facts *facts, int serv
     print_server_totals(facts, server, share, text);
     for (shard = 0; lines < LINES_MOST && pp_schedule_next_shard(facts->schedule, server, &shard); shard++, lines++) {
         pp_shard_share of_shard;
-        if ((status = pp_schedule_shard(facts->schedule, shard, &of_shard)) != PARAPET_OK)
+        if ((status = pp_schedule_shard(facts->schedule, server, shard, &of_shard)) != PARAPET_OK)
             return status;
         print_shard_line(facts, shard, &of_shard, text);
     }

@@ -21,7 +21,8 @@ typedef struct pp_forecast_facts {
     int64_t client_bytes;  /* what a rank takes that is not a server */
 } pp_forecast_facts;
 
-/* The least that the balance of these shards on these servers can be, whoever owns what: shards are whole. */
+/* The least that the balance of these shards on these servers can be, whoever owns what: shards are whole. 1 where
+ * every rank reads its parts itself. */
 double pp_forecast_best_balance(const pp_forecast_facts *facts);
 
 /* The summary of all servers and ranks. */

@@ -37,6 +37,7 @@ static void add_heading(const pp_forecast_facts *facts, pp_text *text)
     add_integer("ranks", facts->by.distribution->rank_count, text);
     add_integer("servers", facts->by.server_count, text);
     pp_text_add(text, "  \"ownership\": \"%s\",\n", facts->ownership);
+    pp_text_add(text, "  \"self_service\": %s,\n", pp_schedule_is_self_service(facts->schedule) ? "true" : "false");
     add_integer("files", shards->cell_count, text);
     add_integer("window_chunks", facts->by.window_chunks, text);
     add_integer("data_message_bytes", (int64_t)facts->by.fragment_bytes, text);
@@ -107,7 +108,7 @@ parapet_status pp_forecast_print_server_json(const pp_forecast_facts *facts, int
     pp_text_add(text, "},\n  \"shard_list\": [");
     for (shard = 0; pp_schedule_next_shard(facts->schedule, server, &shard); shard++, comma = ",") {
         pp_shard_share of_shard;
-        if ((status = pp_schedule_shard(facts->schedule, shard, &of_shard)) != PARAPET_OK)
+        if ((status = pp_schedule_shard(facts->schedule, server, shard, &of_shard)) != PARAPET_OK)
             return status;
         pp_text_add(text, "%s\n    {\"shard\": %" PRId64 ", \"ranks\": %" PRId64 ", ", comma, shard, of_shard.ranks);
         add_share(&of_shard.others, &of_shard.own, text);

@@ -44,6 +44,19 @@ double pp_reach_least_seconds(const pp_server_load *servers, int server_count, i
     return high;
 }
 
+static parapet_status add_held(pp_reach *reach, pp_schedule *schedule)
+{
+    parapet_status status = PARAPET_OK;
+    pp_server_share share;
+    int i;
+    for (i = 0; i < reach->server_count && status == PARAPET_OK; i++)
+        if ((status = pp_schedule_held(schedule, i, &share)) == PARAPET_OK) {
+            reach->loads[i].shards = share.shards;
+            reach->loads[i].bytes = share.own.bytes;
+        }
+    return status;
+}
+
 static void add_shards(pp_reach *reach, const pp_schedule *schedule, const pp_schedule_case *by)
 {
     int64_t shard;
@@ -71,7 +84,7 @@ static double least_seconds(const pp_reach *reach, const pp_schedule_case *by, d
     return whole_least > least ? whole_least : least;
 }
 
-static void judge(pp_reach *reach, const pp_schedule_case *by)
+static void judge(pp_reach *reach, const pp_schedule_case *by, bool is_self_service)
 {
     double bytes = 0, last = 0;
     int i;
@@ -85,10 +98,11 @@ static void judge(pp_reach *reach, const pp_schedule_case *by)
     if (bytes == 0)
         return;
     reach->reached = bytes / reach->sum / last;
-    reach->best = bytes / reach->sum / least_seconds(reach, by, bytes);
+    if (!is_self_service)
+        reach->best = bytes / reach->sum / least_seconds(reach, by, bytes);
 }
 
-parapet_status pp_reach_init(pp_reach *reach, const pp_schedule *schedule, const pp_schedule_case *by,
+parapet_status pp_reach_init(pp_reach *reach, pp_schedule *schedule, const pp_schedule_case *by,
                              const int64_t *speeds)
 {
     parapet_status status;
@@ -99,9 +113,12 @@ parapet_status pp_reach_init(pp_reach *reach, const pp_schedule *schedule, const
     for (i = 0; i < by->server_count; i++)
         reach->loads[i].speed = speeds[i];
     reach->sum = sum_of_speeds(reach->loads, by->server_count);
-    add_shards(reach, schedule, by);
-    judge(reach, by);
-    return PARAPET_OK;
+    if (pp_schedule_is_self_service(schedule))
+        status = add_held(reach, schedule);
+    else
+        add_shards(reach, schedule, by);
+    judge(reach, by, pp_schedule_is_self_service(schedule));
+    return status;
 }
 
 void pp_reach_clear(pp_reach *reach)

@@ -5,7 +5,7 @@
 
 #include "forecast/schedule.h"
 
-/* What one server owns. */
+/* What one server reads or writes. */
 typedef struct pp_server_load {
     int64_t shards, bytes;
     int64_t speed;  /* bytes per second */
@@ -17,11 +17,11 @@ typedef struct pp_reach {
     int server_count;
     double sum;     /* of the speeds */
     double reached; /* of the sum, by the time the last server is done */
-    double best;    /* more is not possible with any owners, because shards are whole */
+    double best;    /* more is not possible with any owners, because shards are whole; 1 where there are no owners */
 } pp_reach;
 
 /* With one speed for every server of the schedule. Clear it even after a failure. */
-parapet_status pp_reach_init(pp_reach *reach, const pp_schedule *schedule, const pp_schedule_case *by,
+parapet_status pp_reach_init(pp_reach *reach, pp_schedule *schedule, const pp_schedule_case *by,
                              const int64_t *speeds);
 void pp_reach_clear(pp_reach *reach);
 

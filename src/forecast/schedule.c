@@ -26,6 +26,7 @@ struct pp_schedule {
     share_memory rows;    /* of a shard and all ranks, by the kinds of its rows */
     share_memory columns; /* of a rank and all shards, by the kinds of its columns */
     int32_t *owners;      /* of every shard; NULL: round robin */
+    bool is_self_service; /* there are none: every rank reads its parts itself */
 };
 
 /* ---- Remembering ---- */
@@ -164,7 +165,9 @@ static parapet_status find_owners(pp_schedule *schedule)
     if (strategy == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "ownership is %d, which is not a way to choose owners",
                        (int)schedule->by.ownership);
-    return strategy->moves ? pp_schedule_owners_build(&schedule->owners, &schedule->by, strategy) : PARAPET_OK;
+    if (!strategy->moves)
+        return PARAPET_OK;
+    return pp_schedule_owners_build(&schedule->owners, &schedule->is_self_service, &schedule->by, strategy);
 }
 
 parapet_status pp_schedule_build(pp_schedule **schedule, const pp_schedule_case *schedule_case)
@@ -210,49 +213,82 @@ int64_t pp_schedule_server_rank(const pp_schedule *schedule, int server)
     return pp_server_rank(&schedule->by, server);
 }
 
-int pp_schedule_owner(const pp_schedule *schedule, int64_t shard)
+bool pp_schedule_is_self_service(const pp_schedule *schedule)
+{
+    return schedule->is_self_service;
+}
+
+static int home_of(const pp_schedule *schedule, int64_t shard)
 {
     pp_target target = {.tiling = schedule->by.tiling, .lattice = &schedule->by.lattice, .turns = schedule->by.turns};
-    return schedule->owners != NULL ? schedule->owners[shard] : pp_home_of(&target, shard, schedule->by.server_count);
+    return pp_home_of(&target, shard, schedule->by.server_count);
 }
 
-bool pp_schedule_next_shard(const pp_schedule *schedule, int server, int64_t *shard)
+int pp_schedule_owner(const pp_schedule *schedule, int64_t shard)
 {
-    while (*shard < schedule->by.tiling->shards.cell_count && pp_schedule_owner(schedule, *shard) != server)
-        ++*shard;
-    return *shard < schedule->by.tiling->shards.cell_count;
+    return schedule->owners != NULL ? schedule->owners[shard] : home_of(schedule, shard);
 }
 
-/* What the owner itself has of the shard. */
-static parapet_status count_own(pp_schedule *schedule, const pp_crossing_row *const *rows, int server, pp_share *own)
+static void find_rows(const pp_schedule *schedule, int64_t shard, const pp_crossing_row **rows)
+{
+    int64_t cell[PARAPET_MAX_NDIM];
+    int d;
+    pp_grid_cell_position(&schedule->by.tiling->shards, shard, cell);
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++)
+        rows[d] = pp_crossing_row_of(&schedule->crossings[d], cell[d]);
+}
+
+/* How the rank of a server meets a shard with these rows; false: it does not. */
+static bool find_encounters(const pp_schedule *schedule, const pp_crossing_row *const *rows, int server,
+                            int32_t *encounters)
 {
     int64_t position[PARAPET_MAX_NDIM];
-    int32_t encounters[PARAPET_MAX_NDIM];
     int d;
-    *own = (pp_share){0};
     pp_distribution_position(schedule->by.distribution, pp_schedule_server_rank(schedule, server), position);
     for (d = 0; d < schedule->by.tiling->shards.ndim; d++) {
         encounters[d] = pp_crossing_find(&schedule->crossings[d], rows[d], position[d]);
         if (encounters[d] < 0)
-            return PARAPET_OK;
+            return false;
     }
-    return count_pair(schedule, encounters, own);
+    return true;
 }
 
-parapet_status pp_schedule_shard(pp_schedule *schedule, int64_t shard, pp_shard_share *share)
+static bool serves(const pp_schedule *schedule, int server, int64_t shard)
 {
     const pp_crossing_row *rows[PARAPET_MAX_NDIM];
-    int64_t cell[PARAPET_MAX_NDIM];
+    int32_t encounters[PARAPET_MAX_NDIM];
+    if (!schedule->is_self_service)
+        return pp_schedule_owner(schedule, shard) == server;
+    find_rows(schedule, shard, rows);
+    return find_encounters(schedule, rows, server, encounters);
+}
+
+bool pp_schedule_next_shard(const pp_schedule *schedule, int server, int64_t *shard)
+{
+    while (*shard < schedule->by.tiling->shards.cell_count && !serves(schedule, server, *shard))
+        ++*shard;
+    return *shard < schedule->by.tiling->shards.cell_count;
+}
+
+/* What the server itself has of the shard. */
+static parapet_status count_own(pp_schedule *schedule, const pp_crossing_row *const *rows, int server, pp_share *own)
+{
+    int32_t encounters[PARAPET_MAX_NDIM];
+    *own = (pp_share){0};
+    return find_encounters(schedule, rows, server, encounters) ? count_pair(schedule, encounters, own) : PARAPET_OK;
+}
+
+parapet_status pp_schedule_shard(pp_schedule *schedule, int server, int64_t shard, pp_shard_share *share)
+{
+    const pp_crossing_row *rows[PARAPET_MAX_NDIM];
     parapet_status status;
     int d;
     *share = (pp_shard_share){.ranks = 1};
-    pp_grid_cell_position(&schedule->by.tiling->shards, shard, cell);
-    for (d = 0; d < schedule->by.tiling->shards.ndim; d++) {
-        rows[d] = pp_crossing_row_of(&schedule->crossings[d], cell[d]);
+    find_rows(schedule, shard, rows);
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++)
         share->ranks *= (int64_t)rows[d]->count;
-    }
     if ((status = count_rows(schedule, rows, &share->all)) != PARAPET_OK ||
-        (status = count_own(schedule, rows, pp_schedule_owner(schedule, shard), &share->own)) != PARAPET_OK)
+        (status = count_own(schedule, rows, server, &share->own)) != PARAPET_OK || schedule->is_self_service)
         return status;
     share->others = share->all;
     pp_share_add(&share->others, &share->own, -1);
@@ -279,18 +315,68 @@ static parapet_status build_columns(pp_schedule *schedule)
     return status;
 }
 
+/* Shards that have elements of the rank at a position. */
+static int64_t count_met(const pp_schedule *schedule, const int64_t *position)
+{
+    int64_t product = 1;
+    size_t i;
+    int d;
+    for (d = 0; d < schedule->by.tiling->shards.ndim; d++) {
+        const pp_kinds *all = &schedule->crossings[d].column_kinds;
+        const pp_kind *kind = &all->kinds[schedule->crossings[d].column_kind[position[d]]];
+        int64_t sum = 0;
+        for (i = 0; i < kind->count; i++)
+            sum += all->tallies[kind->first + i].count;
+        product *= sum;
+    }
+    return product;
+}
+
+parapet_status pp_schedule_held(pp_schedule *schedule, int server, pp_server_share *share)
+{
+    int64_t position[PARAPET_MAX_NDIM];
+    parapet_status status = build_columns(schedule);
+    *share = (pp_server_share){0};
+    pp_distribution_position(schedule->by.distribution, pp_schedule_server_rank(schedule, server), position);
+    if (status != PARAPET_OK || (status = count_columns(schedule, position, &share->own)) != PARAPET_OK)
+        return status;
+    share->shards = count_met(schedule, position);
+    share->listed = share->own.boxes;
+    return PARAPET_OK;
+}
+
+/* What a home has to list of a shard before it is known that every rank reads its parts itself. */
+static parapet_status add_home(pp_schedule *schedule, int64_t shard, pp_server_share *server)
+{
+    const pp_crossing_row *rows[PARAPET_MAX_NDIM];
+    pp_share all;
+    parapet_status status;
+    find_rows(schedule, shard, rows);
+    if ((status = count_rows(schedule, rows, &all)) == PARAPET_OK)
+        server->listed += all.boxes;
+    return status;
+}
+
+static parapet_status add_homes(pp_schedule *schedule, int server, pp_server_share *share)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t shard;
+    for (shard = 0; shard < schedule->by.tiling->shards.cell_count && status == PARAPET_OK; shard++)
+        if (home_of(schedule, shard) == server)
+            status = add_home(schedule, shard, share);
+    return status;
+}
+
 parapet_status pp_schedule_server(pp_schedule *schedule, int server, pp_server_share *share)
 {
-    int64_t position[PARAPET_MAX_NDIM], shard;
-    parapet_status status = build_columns(schedule);
+    int64_t shard;
     pp_shard_share shard_share;
-    pp_share rank;
-    pp_distribution_position(schedule->by.distribution, pp_schedule_server_rank(schedule, server), position);
-    if (status != PARAPET_OK || (status = count_columns(schedule, position, &rank)) != PARAPET_OK)
-        return status;
-    *share = (pp_server_share){.listed = rank.boxes};
+    parapet_status status = pp_schedule_held(schedule, server, share);
+    if (status != PARAPET_OK || schedule->is_self_service)
+        return status == PARAPET_OK ? add_homes(schedule, server, share) : status;
+    *share = (pp_server_share){.listed = share->listed};
     for (shard = 0; status == PARAPET_OK && pp_schedule_next_shard(schedule, server, &shard); shard++)
-        if ((status = pp_schedule_shard(schedule, shard, &shard_share)) == PARAPET_OK)
+        if ((status = pp_schedule_shard(schedule, server, shard, &shard_share)) == PARAPET_OK)
             add_shard(share, &shard_share);
     return status;
 }
@@ -350,12 +436,35 @@ static parapet_status add_shards(pp_schedule *schedule, const sums *totals)
     int64_t shard;
     for (shard = 0; shard < schedule->by.tiling->shards.cell_count && status == PARAPET_OK; shard++) {
         int owner = pp_schedule_owner(schedule, shard);
-        if ((status = pp_schedule_shard(schedule, shard, &share)) != PARAPET_OK)
+        if ((status = pp_schedule_shard(schedule, owner, shard, &share)) != PARAPET_OK)
             return status;
         add_shard(&totals->servers[owner], &share);
         pp_share_add(&totals->ranks[pp_schedule_server_rank(schedule, owner)], &share.own, -1);
     }
     return status;
+}
+
+/* Where every rank reads its parts itself, no rank has anything to do with others. */
+static parapet_status add_held(pp_schedule *schedule, const sums *totals)
+{
+    parapet_status status = PARAPET_OK;
+    int64_t shard;
+    int server;
+    for (server = 0; server < schedule->by.server_count && status == PARAPET_OK; server++) {
+        status = pp_schedule_held(schedule, server, &totals->servers[server]);
+        totals->servers[server].listed = 0; /* what its rank lists is added to it later */
+    }
+    for (shard = 0; shard < schedule->by.tiling->shards.cell_count && status == PARAPET_OK; shard++)
+        status = add_home(schedule, shard, &totals->servers[home_of(schedule, shard)]);
+    return status;
+}
+
+static parapet_status add_all(pp_schedule *schedule, const sums *totals)
+{
+    parapet_status status;
+    if (schedule->is_self_service)
+        return add_held(schedule, totals);
+    return (status = add_ranks(schedule, totals)) == PARAPET_OK ? add_shards(schedule, totals) : status;
 }
 
 static void summarise_servers(const pp_schedule *schedule, const sums *totals, pp_schedule_summary *summary)
@@ -412,8 +521,7 @@ parapet_status pp_schedule_summarise(pp_schedule *schedule, pp_schedule_summary 
     if ((status = pp_allocate_array(&totals.servers, servers, sizeof *totals.servers)) == PARAPET_OK &&
         (status = pp_allocate_array(&totals.ranks, ranks, sizeof *totals.ranks)) == PARAPET_OK &&
         (status = pp_allocate_array(&totals.values, ranks, sizeof *totals.values)) == PARAPET_OK &&
-        (status = add_ranks(schedule, &totals)) == PARAPET_OK &&
-        (status = add_shards(schedule, &totals)) == PARAPET_OK) {
+        (status = add_all(schedule, &totals)) == PARAPET_OK) {
         summarise_servers(schedule, &totals, summary);
         summary->rank_sent_writing = spread_of_sent(schedule, &totals, false);
         summary->rank_sent_reading = spread_of_sent(schedule, &totals, true);

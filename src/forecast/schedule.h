@@ -3,7 +3,8 @@
  *
  * Pure. Depends on base, geometry and plan. Counts messages as the transfer does: server s owns shards, and for every
  * window of a shard and every other rank that has elements in it there is one request, and as many data messages as
- * pieces.h says. What the owner itself holds needs no message. */
+ * pieces.h says. What the owner itself holds needs no message. Where every rank reads its parts itself
+ * (plan/self_service.h), a server "owns" what its rank holds, and there are no messages. */
 #ifndef PARAPET_FORECAST_SCHEDULE_H
 #define PARAPET_FORECAST_SCHEDULE_H
 
@@ -11,6 +12,7 @@
 #include "plan/lattice.h"
 
 typedef struct pp_schedule_case {
+    bool is_read;
     const pp_distribution *distribution;
     const pp_tiling *tiling;
     int window_chunks;
@@ -29,21 +31,24 @@ void pp_schedule_free(pp_schedule *schedule); /* takes NULL */
 /* The rank of a server: spread evenly, as on nodes of equal size. */
 int64_t pp_schedule_server_rank(const pp_schedule *schedule, int server);
 
-/* Index of the server that owns a shard. */
+/* Whether every rank reads its parts itself. */
+bool pp_schedule_is_self_service(const pp_schedule *schedule);
+
+/* Index of the server that owns a shard; where there is none, of that which holds most of it. */
 int pp_schedule_owner(const pp_schedule *schedule, int64_t shard);
 
-/* The first shard from this one on that a server owns; false: none is left. */
+/* The first shard from this one on that a server reads or writes; false: none is left. */
 bool pp_schedule_next_shard(const pp_schedule *schedule, int server, int64_t *shard);
 
-/* What the owner of a shard does for it. */
+/* What a server does for a shard. */
 typedef struct pp_shard_share {
-    int64_t ranks;   /* that have elements of it, the owner included */
-    pp_share all;    /* of all of them, as if none were the owner */
-    pp_share own;    /* of the owner: no message */
+    int64_t ranks;   /* that have elements of it, the server included */
+    pp_share all;    /* of all of them, as if none were the server */
+    pp_share own;    /* of the server: no message */
     pp_share others; /* the difference: by message */
 } pp_shard_share;
 
-parapet_status pp_schedule_shard(pp_schedule *schedule, int64_t shard, pp_shard_share *share);
+parapet_status pp_schedule_shard(pp_schedule *schedule, int server, int64_t shard, pp_shard_share *share);
 
 /* What one server does for all its shards, or several servers for all of theirs. */
 typedef struct pp_server_share {
@@ -54,6 +59,9 @@ typedef struct pp_server_share {
 } pp_server_share;
 
 parapet_status pp_schedule_server(pp_schedule *schedule, int server, pp_server_share *share);
+
+/* What the rank of a server holds, as if the server did that and nothing else; listed is only for this. */
+parapet_status pp_schedule_held(pp_schedule *schedule, int server, pp_server_share *share);
 
 /* The minimum, the median (of two, the lower), the maximum and the sum of many numbers. */
 typedef struct pp_spread_of {

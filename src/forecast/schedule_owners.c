@@ -5,6 +5,7 @@
 
 #include "base/checked.h"
 #include "base/choice.h"
+#include "plan/self_service.h"
 
 /* Five numbers are kept per shard, 24 bytes. */
 #define SHARDS_MOST (INT64_C(1) << 25)
@@ -28,6 +29,8 @@ typedef struct owners_job {
     int64_t *starts; /* of every server in it, and the end */
     pp_room *rooms;  /* of every server */
     pp_fair_share fair;
+    bool is_crossing; /* some shard is wanted elsewhere than at home, at least in part */
+    bool is_unfit;    /* some rank cannot read its parts itself */
 } owners_job;
 
 /* Puts the shards in the order of a key, which is an index of servers. */
@@ -117,6 +120,8 @@ static parapet_status propose_for_home(owners_job *job)
         pp_owner_propose(&owner_case, job->strategy, first, end, &proposal);
         job->owners[proposal.shard] = proposal.server;
         job->held[proposal.shard] = proposal.held_bytes;
+        job->is_crossing |= proposal.server != proposal.home || proposal.held_bytes < proposal.load_bytes;
+        job->is_unfit = job->is_unfit || !pp_self_service_fits(&owner_case, first, end);
     }
     pp_worklist_clear(&list);
     pp_claims_clear(&claims);
@@ -220,12 +225,32 @@ static pp_fair_share find_fair_share(const owners_job *job)
     return pp_fair_share_of(bytes, count, job->by->server_count);
 }
 
+/* Of the rank that holds most: of those that come first along every dimension there is none that holds more. */
+static int64_t most_held(const pp_schedule_case *by)
+{
+    const pp_distribution *distribution = by->distribution;
+    int64_t bytes = (int64_t)by->tiling->element_bytes;
+    int d;
+    for (d = 0; d < distribution->ndim; d++) {
+        int64_t turns = pp_divide_up(distribution->blocks[d], distribution->mesh[d]);
+        bool has_last = distribution->blocks[d] > 0 && (distribution->blocks[d] - 1) % distribution->mesh[d] == 0;
+        int64_t beyond = distribution->blocks[d] * distribution->block[d] - distribution->shape[d];
+        bytes *= turns * distribution->block[d] - (has_last ? beyond : 0);
+    }
+    return bytes;
+}
+
+/* The parts of a distribution do not overlap. */
+static bool find_self_service(const owners_job *job)
+{
+    return !job->is_unfit && (!job->is_crossing || (double)most_held(job->by) <= job->fair.limit_bytes);
+}
+
 static parapet_status decide(owners_job *job)
 {
     parapet_status status = PARAPET_OK;
     int64_t shard;
     int server;
-    job->fair = find_fair_share(job);
     sort_by(job, job->owners);
     for (server = 0; server < job->by->server_count && status == PARAPET_OK; server++)
         status = accept(job, server);
@@ -282,11 +307,13 @@ static void find_homes(owners_job *job)
     sort_by(job, job->homes);
 }
 
-parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case *by,
+parapet_status pp_schedule_owners_build(int32_t **owners, bool *is_self_service, const pp_schedule_case *by,
                                         const pp_owner_strategy *strategy)
 {
-    owners_job job = {.by = by, .strategy = strategy};
+    owners_job job = {
+        .by = by, .strategy = strategy, .is_unfit = !by->is_read || by->ownership != PARAPET_OWNERSHIP_LOCALITY};
     parapet_status status;
+    *is_self_service = false;
     if (by->tiling->shards.cell_count > SHARDS_MOST)
         return pp_fail(
             PARAPET_ERR_UNSUPPORTED,
@@ -299,9 +326,11 @@ parapet_status pp_schedule_owners_build(int32_t **owners, const pp_schedule_case
         find_homes(&job);
         for (job.home = 0; job.home < by->server_count && status == PARAPET_OK; job.home++)
             status = propose_for_home(&job);
+        job.fair = find_fair_share(&job);
+        *is_self_service = find_self_service(&job);
     }
     /* Where no home proposes anybody else, nobody is asked, and nothing is limited. */
-    if (status == PARAPET_OK &&
+    if (status == PARAPET_OK && !*is_self_service &&
         memcmp(job.owners, job.homes, (size_t)by->tiling->shards.cell_count * sizeof *job.homes) != 0)
         status = decide(&job);
     clear(&job);

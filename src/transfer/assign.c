@@ -6,6 +6,7 @@
 #include "base/ranks.h"
 #include "comm/exchange.h"
 #include "plan/proposals.h"
+#include "plan/self_service.h"
 
 int pp_session_server(const pp_session *session)
 {
@@ -109,7 +110,16 @@ typedef struct table {
     int64_t given;        /* to this server so far, in bytes */
     pp_left left;         /* shards of this home that have no owner */
     int64_t bytes, moves; /* of the shards of this home; how many of them are proposed to others */
+    int64_t crossing;     /* how many of them are wanted elsewhere, at least in part; later of all homes */
+    int64_t unfit;        /* 0: as far as this home can tell, every rank can read its parts itself */
 } table;
+
+/* Only reads, and only where shards go to those who want them: other owners have reasons of their own, such as chunks
+ * that they keep, weights, or that they can be relieved. */
+static bool may_serve_own(const pp_session *session)
+{
+    return session->direction == PP_READING && !session->team->takes;
+}
 
 static parapet_status list_own(table *of, const pp_view *home)
 {
@@ -126,8 +136,19 @@ static parapet_status list_own(table *of, const pp_view *home)
         pp_owner_propose(&owner_case, of->session->team->ownership, first, end, &proposal);
         of->bytes += proposal.load_bytes;
         of->moves += proposal.server != proposal.home;
+        of->crossing += proposal.server != proposal.home || proposal.held_bytes < proposal.load_bytes;
+        if (of->unfit == 0)
+            of->unfit = !pp_self_service_fits(&owner_case, first, end);
         status = pp_list_add(&of->own, &proposal);
     }
+    return status;
+}
+
+static parapet_status find_overlap(table *of, const pp_view *home)
+{
+    bool is_disjoint;
+    parapet_status status = pp_worklist_is_disjoint(&home->list, &home->plan, &is_disjoint);
+    of->unfit = !is_disjoint;
     return status;
 }
 
@@ -296,14 +317,48 @@ static parapet_status deal_out(table *of, parapet_status before)
 /* ---- All of it ---- */
 
 /* [collective] Whether there is anything to be moved, and nobody has failed; if so, what servers may be given. */
-static parapet_status begin(table *of, parapet_status before, bool *has_moved)
+static parapet_status begin(table *of, parapet_status before, pp_assignment *assignment)
 {
-    int64_t sums[4] = {before != PARAPET_OK, of->bytes, (int64_t)of->own.count, of->moves};
+    int64_t sums[6] = {before != PARAPET_OK, of->bytes, (int64_t)of->own.count, of->moves, of->crossing, of->unfit};
+    bool is_well;
     pp_failure failure = {0};
     pp_failure_take(&failure, before);
-    pp_failure_take(&failure, pp_comm_add_up(of->session->team->comm, sums, 4));
-    *has_moved = failure.status == PARAPET_OK && sums[0] == 0 && sums[3] > 0;
+    pp_failure_take(&failure, pp_comm_add_up(of->session->team->comm, sums, 6));
+    is_well = failure.status == PARAPET_OK && sums[0] == 0;
+    assignment->has_moved = is_well && sums[3] > 0;
+    assignment->serves_own = is_well && sums[5] == 0;
+    of->crossing = sums[4];
     of->fair = pp_fair_share_of(sums[1], sums[2], of->session->team->server_count);
+    return pp_failure_put(&failure);
+}
+
+/* What this rank holds. */
+static int64_t count_held(const pp_session *session)
+{
+    const pp_claims *claims = &session->own.claims;
+    int64_t bytes = 0;
+    size_t i;
+    for (i = 0; i < claims->list.count; i++) {
+        const int64_t *claim = pp_claims_at(claims, i);
+        const pp_tiling *tiling = session->targets[claim[PP_CLAIM_TARGET]].tiling;
+        pp_box box;
+        pp_claim_box(claim, claims->ndim_most, tiling->shards.ndim, &box);
+        bytes += pp_box_element_count(&box) * (int64_t)tiling->element_bytes;
+    }
+    return bytes;
+}
+
+/* [collective] No rank is to read more itself than a server may be given. */
+static parapet_status weigh(const table *of, parapet_status before, pp_assignment *assignment)
+{
+    int64_t sums[2] = {before != PARAPET_OK, (double)count_held(of->session) > of->fair.limit_bytes};
+    bool is_well;
+    pp_failure failure = {0};
+    pp_failure_take(&failure, before);
+    pp_failure_take(&failure, pp_comm_add_up(of->session->team->comm, sums, 2));
+    is_well = failure.status == PARAPET_OK && sums[0] == 0;
+    assignment->serves_own = is_well && sums[1] == 0;
+    assignment->has_moved = is_well && assignment->has_moved && !assignment->serves_own;
     return pp_failure_put(&failure);
 }
 
@@ -337,7 +392,7 @@ static parapet_status list_owners(table *of, pp_list *owners)
 parapet_status pp_assignment_init(pp_assignment *assignment, const pp_session *session, const pp_view *home,
                                   parapet_status before)
 {
-    table of = {.session = session, .server = pp_session_server(session)};
+    table of = {.session = session, .server = pp_session_server(session), .unfit = !may_serve_own(session)};
     parapet_status status = before;
     bool is_left = false;
     *assignment = (pp_assignment){.has_moved = false};
@@ -346,7 +401,11 @@ parapet_status pp_assignment_init(pp_assignment *assignment, const pp_session *s
     pp_list_init(&of.asked, sizeof(pp_proposal), session->budget, "proposals of owners");
     if (status == PARAPET_OK)
         status = list_own(&of, home);
-    status = begin(&of, status, &assignment->has_moved);
+    if (status == PARAPET_OK && of.unfit == 0)
+        status = find_overlap(&of, home);
+    status = begin(&of, status, assignment);
+    if (assignment->serves_own && of.crossing > 0)
+        status = weigh(&of, status, assignment);
     if (assignment->has_moved) {
         status = answer(&of, propose(&of, status));
         status = keep(&of, status, &is_left, &assignment->has_moved);

@@ -222,7 +222,7 @@ parapet_status pp_deliveries_build_next(pp_deliveries *deliveries, const pp_deli
     parapet_status status;
     deliveries->count = 0;
     deliveries->is_over = false;
-    if (of->session->is_alone)
+    if (of->session->serves_own)
         return PARAPET_OK;
     pthread_mutex_lock(lock);
     status = build_locked(deliveries, of);

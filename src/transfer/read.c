@@ -292,7 +292,7 @@ parapet_status pp_transfer_read(const pp_team *team, const pp_transfer_array *ar
 {
     pp_session session;
     read_transfer self = {.head = {.operations = &reading, .session = &session, .reported_bytes = -1}};
-    return pp_transfer_run(&self.head, pp_session_build(&session, team, arrays, array_count));
+    return pp_transfer_run(&self.head, pp_session_build(&session, PP_READING, team, arrays, array_count));
 }
 
 parapet_status pp_transfer_read_planned(const pp_transfer_array *array, const pp_memory_plan *plan)

@@ -142,7 +142,7 @@ parapet_status pp_read_shard_open(pp_transfer *transfer, pp_transfer_shard *head
 {
     pp_read_shard *shard = (pp_read_shard *)head;
     parapet_status status = pp_shard_open(context_of(transfer, head), head->number, &shard->stored);
-    shard->is_staged_once = !transfer->session->is_alone && is_decoded(context_of(transfer, head)) &&
+    shard->is_staged_once = !transfer->session->serves_own && is_decoded(context_of(transfer, head)) &&
                             pp_session_sends_several(transfer->session, head->first, head->end);
     return status != PARAPET_OK || shard->stored.entries == NULL ? status : list_wanted(transfer, shard);
 }
@@ -164,7 +164,7 @@ void pp_read_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
 static int64_t most_chunks(const pp_transfer *transfer, const pp_read_shard *shard)
 {
     size_t chunk_bytes = pp_chain_decoded_bytes(context_of(transfer, &shard->head)->layout->chain);
-    if (transfer->session->is_alone)
+    if (transfer->session->serves_own)
         return INT64_MAX;
     return pp_max_i64(1, pp_min_i64(PP_WINDOW_CHUNKS, (int64_t)(transfer->memory.batch_bytes / chunk_bytes)));
 }
@@ -248,11 +248,11 @@ static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard, const 
     }
 }
 
-/* For other ranks, which are told of the chunks. Alone there may be more of them than a window holds. */
+/* For other ranks, which are told of the chunks. Without, there may be more of them than a window holds. */
 static void fill_window(const pp_transfer *transfer, pp_read_item *item)
 {
     pp_window *window = &item->head.window;
-    if (transfer->session->is_alone)
+    if (transfer->session->serves_own)
         return;
     for (; window->chunk_count < item->wanted_count; window->chunk_count++)
         window->chunks[window->chunk_count] = item->wanted[window->chunk_count];

@@ -190,7 +190,7 @@ static parapet_status build_sieves(pp_transfer *transfer)
     const pp_transfer_context *context = first_context(transfer);
     parapet_status status;
     int i;
-    if (transfer->session->is_alone)
+    if (transfer->session->serves_own)
         return PARAPET_OK;
     if ((status = pp_allocate_array(&transfer->sieves, (size_t)context->threads, sizeof transfer->sieves[0])) !=
         PARAPET_OK)
@@ -263,14 +263,14 @@ static void strand_transfer(pp_transfer *transfer, const pp_messages *messages)
 
 /* ---- The run ---- */
 
-/* Whether a transfer has nothing that could be done beside anything else. With other ranks there is always something:
- * their messages. */
+/* Whether a transfer has nothing that could be done beside anything else. Where others are served there is always
+ * something: their messages. */
 static bool is_one_item(const pp_transfer *transfer)
 {
     const pp_worklist *list = &transfer->view->list;
     const pp_layout *layout;
     int64_t chunks, bytes;
-    if (list->count != 1 || !transfer->session->is_alone)
+    if (list->count != 1 || !transfer->session->serves_own)
         return false;
     layout = pp_session_context(transfer->session, list->work[0].target)->layout;
     chunks = list->work[0].last_chunk - list->work[0].first_chunk + 1;
@@ -284,7 +284,7 @@ static bool is_one_item(const pp_transfer *transfer)
 static bool would_wait(const pp_transfer *transfer)
 {
     const pp_transfer_operations *operations = transfer->operations;
-    return transfer->session->is_alone && first_context(transfer)->threads == 1 &&
+    return transfer->session->serves_own && first_context(transfer)->threads == 1 &&
            operations->is_storage_only != NULL && operations->is_storage_only(transfer);
 }
 

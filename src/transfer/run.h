@@ -55,7 +55,7 @@ struct pp_transfer {
     int64_t rank_most; /* taking: as in pp_memory_case, of the shards of all servers */
     pp_transfer_shard *oldest, *current; /* a queue: the current one is the last */
     void *items;
-    pp_sieve *sieves; /* one of each worker; NULL when alone */
+    pp_sieve *sieves; /* one of each worker; NULL if no other rank is served */
     atomic_llong done_bytes;
     int64_t total_bytes;
     int64_t reported_bytes; /* what the progress callback was told last; -1: report the start */

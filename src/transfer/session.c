@@ -567,12 +567,22 @@ static parapet_status hand_over(pp_session *session, const pp_list *owners, para
     return status == PARAPET_OK ? pp_session_serve_owned(session) : status;
 }
 
+/* Every rank reads its parts itself. What it has learned as a home is of no use any more. */
+static void serve_own(pp_session *session)
+{
+    pp_session_serve_nothing(session);
+    session->peers.count = 0;
+    session->serves_own = true;
+}
+
 /* [collective] Where no shard moves, the homes are the owners, and have what owners need. */
 static parapet_status fix_owners(pp_session *session, parapet_status before)
 {
     pp_assignment assignment;
     parapet_status status = pp_assignment_init(&assignment, session, &session->served, before);
-    if (assignment.has_moved)
+    if (assignment.serves_own)
+        serve_own(session);
+    else if (assignment.has_moved)
         status = hand_over(session, &assignment.owners, status);
     pp_assignment_clear(&assignment);
     return status;
@@ -669,8 +679,8 @@ void pp_session_keep(pp_session *session)
 
 /* ---- The whole ---- */
 
-parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
-                                int array_count)
+parapet_status pp_session_build(pp_session *session, pp_direction direction, const pp_team *team,
+                                const pp_transfer_array *arrays, int array_count)
 {
     pp_description taken;
     parapet_status status;
@@ -682,7 +692,9 @@ parapet_status pp_session_build(pp_session *session, const pp_team *team, const 
         .budget = arrays[0].context->budget,
         .rank = pp_comm_rank(team->comm),
         .rank_count = pp_comm_size(team->comm),
+        .direction = direction,
         .is_alone = pp_comm_size(team->comm) == 1,
+        .serves_own = pp_comm_size(team->comm) == 1,
         .fragment_bytes = team->fragment_bytes,
     };
     status = list_targets(session);
@@ -699,8 +711,12 @@ static parapet_status begin_alone(pp_session *session, const pp_transfer_array *
 {
     const pp_transfer_context *context = array->context;
     parapet_status status;
-    *session =
-        (pp_session){.arrays = array, .array_count = 1, .budget = context->budget, .rank_count = 1, .is_alone = true};
+    *session = (pp_session){.arrays = array,
+                            .array_count = 1,
+                            .budget = context->budget,
+                            .rank_count = 1,
+                            .is_alone = true,
+                            .serves_own = true};
     if ((status = list_targets(session)) == PARAPET_OK)
         init_view(session, &session->own, context->layout->tiling.shards.ndim);
     return status;
@@ -772,7 +788,7 @@ const pp_transfer_context *pp_session_context(const pp_session *session, int tar
 
 const pp_view *pp_session_served(const pp_session *session)
 {
-    return session->is_alone ? &session->own : &session->served;
+    return session->serves_own ? &session->own : &session->served;
 }
 
 bool pp_session_has_remote(const pp_session *session)
@@ -881,7 +897,7 @@ int64_t pp_session_copies(const pp_session *session)
     const pp_worklist *list = &pp_session_served(session)->list;
     int64_t most = 1;
     size_t first, end;
-    for (first = 0; first < list->count && !session->is_alone; first = end) {
+    for (first = 0; first < list->count && !session->serves_own; first = end) {
         end = pp_worklist_group_end(list, first);
         most = pp_max_i64(most, shard_copies(session, first, end));
     }

@@ -19,20 +19,22 @@ typedef struct pp_session {
     pp_budget *budget;
     pp_target *targets;
     pp_view own;    /* this rank's parts, and every shard they touch */
-    pp_view served; /* all claims on the shards that this rank owns; empty on one rank, which serves its own */
+    pp_view served; /* all claims on the shards that this rank owns; empty if it serves its own */
     pp_peers peers; /* ranks behind the claims in `served` */
     pp_list owned;  /* shards that other homes assigned to this rank: pairs of target and shard, sorted */
     int rank, rank_count;
-    bool is_alone; /* rank_count is 1 */
-    bool trims;    /* what is outside the array is dropped */
+    pp_direction direction;
+    bool is_alone;   /* rank_count is 1 */
+    bool serves_own; /* what it serves is what it holds, and nobody else's: it is alone, or every rank does so */
+    bool trims;      /* what is outside the array is dropped */
     size_t fragment_bytes;
     size_t enough_bytes; /* the limit that a refusal of memory for lists names */
 } pp_session;
 
 /* [collective] Describes the parts, unless a kept description fits, and fixes owners. Every rank must take part until
  * the end; the status is that of this rank. Clear it even after a failure. */
-parapet_status pp_session_build(pp_session *session, const pp_team *team, const pp_transfer_array *arrays,
-                                int array_count);
+parapet_status pp_session_build(pp_session *session, pp_direction direction, const pp_team *team,
+                                const pp_transfer_array *arrays, int array_count);
 
 /* [local] As pp_session_build, for this rank alone, however many there are. Clear it even after a failure. */
 parapet_status pp_session_build_alone(pp_session *session, const pp_transfer_array *array);

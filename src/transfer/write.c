@@ -148,7 +148,7 @@ parapet_status pp_transfer_stage_after(const pp_failure *before, const pp_team *
     pp_session session;
     write_transfer self = {.head = {.operations = &writing, .session = &session, .reported_bytes = -1},
                            .staged = staged};
-    pp_failure_take(&failure, pp_session_build(&session, team, arrays, array_count));
+    pp_failure_take(&failure, pp_session_build(&session, PP_WRITING, team, arrays, array_count));
     return pp_transfer_run(&self.head, pp_failure_put(&failure));
 }
 

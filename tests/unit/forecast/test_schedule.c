@@ -3,6 +3,7 @@
 #include "forecast/schedule.h"
 #include "plan/owner.h"
 #include "plan/pieces.h"
+#include "plan/self_service.h"
 
 enum { NDIM_MOST = 3, RANKS_MOST = 64 };
 
@@ -14,6 +15,7 @@ typedef struct problem {
 
 /* What the claims of all ranks give, asked of the modules that the transfer itself uses. */
 typedef struct expectation {
+    bool is_self_service;
     pp_server_share servers[RANKS_MOST];
     pp_share ranks[RANKS_MOST];
 } expectation;
@@ -51,6 +53,7 @@ static void init_problem(problem *made, test_random *random)
     }
     init_tiling(made, shard, chunk, (size_t)test_random_between(random, 1, 8));
     made->by = (pp_schedule_case){
+        .is_read = test_random_between(random, 0, 1) == 1,
         .distribution = &made->distribution,
         .tiling = &made->tiling,
         .window_chunks = (int)test_random_between(random, 1, test_random_between(random, 0, 1) == 0 ? 1 : 5),
@@ -60,6 +63,28 @@ static void init_problem(problem *made, test_random *random)
     };
     assert_ok(pp_lattice_choose(&made->by.lattice, ndim, made->tiling.shards.cells, made->by.server_count));
     made->by.lattice.phase = test_random_between(random, 0, 100);
+}
+
+/* Blocks of whole chunks, which are long enough, on servers only: every rank may read its parts itself. */
+static void divide_by_chunks(problem *made, test_random *random)
+{
+    int64_t shape[NDIM_MOST], mesh[NDIM_MOST], chunk[NDIM_MOST], shard[NDIM_MOST];
+    parapet_distribution given = {.ndim = made->distribution.ndim, .shape = shape, .mesh = mesh};
+    int d;
+    for (d = 0; d < given.ndim; d++) {
+        chunk[d] = test_random_between(random, 1, 3);
+        mesh[d] = test_random_between(random, 1, 3);
+        shard[d] = chunk[d] * test_random_between(random, 1, 4);
+        shape[d] =
+            chunk[d] * mesh[d] * test_random_between(random, 1, 3) - test_random_between(random, 0, chunk[d] - 1);
+    }
+    assert_ok(pp_distribution_init(&made->distribution, &given, NULL));
+    init_tiling(made, shard, chunk, 1 << 20);
+    made->by.is_read = true;
+    made->by.ownership = PARAPET_OWNERSHIP_LOCALITY;
+    made->by.fragment_bytes = 2 << 20;
+    made->by.server_count = (int)made->distribution.rank_count;
+    assert_ok(pp_lattice_choose(&made->by.lattice, given.ndim, made->tiling.shards.cells, made->by.server_count));
 }
 
 static void claim_everything(const problem *made, pp_claims *claims)
@@ -165,13 +190,61 @@ static void decide(const problem *made, pp_proposal *all, size_t count)
     free(some);
 }
 
+/* ---- Ranks that read their parts themselves ---- */
+
+static int64_t bytes_of_rank(const problem *made, int64_t rank)
+{
+    int64_t bytes = 0, index;
+    pp_box box;
+    for (index = 0; index < pp_distribution_box_count(&made->distribution, rank); index++) {
+        pp_distribution_box(&made->distribution, rank, index, &box);
+        bytes += pp_box_element_count(&box) * (int64_t)made->tiling.element_bytes;
+    }
+    return bytes;
+}
+
+/* Whether they do: the proposals of all shards, and how many groups of claims are not fit for it, are known. */
+static bool is_self_service(const problem *made, const pp_proposal *all, size_t count, size_t unfit)
+{
+    int64_t bytes = 0, rank;
+    bool is_crossing = false, is_even = true;
+    pp_fair_share fair;
+    size_t i;
+    for (i = 0; i < count; i++) {
+        bytes += all[i].load_bytes;
+        is_crossing = is_crossing || all[i].server != all[i].home || all[i].held_bytes < all[i].load_bytes;
+    }
+    fair = pp_fair_share_of(bytes, (int64_t)count, made->by.server_count);
+    for (rank = 0; rank < made->distribution.rank_count; rank++)
+        is_even = is_even && (double)bytes_of_rank(made, rank) <= fair.limit_bytes;
+    return made->by.is_read && made->by.ownership == PARAPET_OWNERSHIP_LOCALITY && unfit == 0 &&
+           (is_even || !is_crossing);
+}
+
+static void expect_self_service(const problem *made, const pp_worklist *list, expectation *expected)
+{
+    size_t first, end, rank_end;
+    int server;
+    expected->is_self_service = true;
+    for (server = 0; server < made->by.server_count; server++)
+        expected->servers[server].own.bytes = bytes_of_rank(made, server_rank(made, server));
+    for (first = 0; first < list->count; first = end)
+        for (end = pp_worklist_group_end(list, first); first < end; first = rank_end) {
+            rank_end = pp_worklist_rank_end(list, first, end);
+            for (server = 0; server_rank(made, server) != list->work[first].rank; server++)
+                continue;
+            expected->servers[server].shards++;
+            expected->servers[server].others.boxes += (int64_t)(rank_end - first);
+        }
+}
+
 static void expect_owners(const problem *made, const pp_claim_set *plan, pp_budget *budget, expectation *expected)
 {
     const pp_owner_strategy *strategy = pp_owner_strategy_of(made->by.ownership);
     int ranks[RANKS_MOST], server, moved = 0;
     pp_worklist list;
     pp_proposal *all;
-    size_t first, end, count = 0;
+    size_t first, end, count = 0, unfit = 0;
     for (server = 0; server < made->by.server_count; server++)
         ranks[server] = (int)server_rank(made, server);
     assert_ok(pp_worklist_build(&list, plan, NULL, NULL, budget));
@@ -179,15 +252,18 @@ static void expect_owners(const problem *made, const pp_claim_set *plan, pp_budg
     for (first = 0; first < list.count; first = end, count++) {
         int home = pp_home_of(plan->targets, list.work[first].shard, made->by.server_count);
         end = pp_worklist_group_end(&list, first);
-        pp_owner_propose(&(pp_owner_case){plan, &list, ranks, made->by.server_count, home}, strategy, first, end,
-                         &all[count]);
+        pp_owner_case owner_case = {plan, &list, ranks, made->by.server_count, home};
+        pp_owner_propose(&owner_case, strategy, first, end, &all[count]);
+        unfit += !pp_self_service_fits(&owner_case, first, end);
         moved += all[count].server != home;
     }
-    if (moved > 0)
+    if (is_self_service(made, all, count, unfit))
+        expect_self_service(made, &list, expected);
+    else if (moved > 0)
         decide(made, all, count);
     else
         pp_proposals_finish(all, count);
-    for (first = 0, count = 0; first < list.count; first = end, count++) {
+    for (first = 0, count = 0; first < list.count && !expected->is_self_service; first = end, count++) {
         end = pp_worklist_group_end(&list, first);
         count_group(made, plan, &list, first, end, all[count].owner, expected);
     }
@@ -275,18 +351,23 @@ static void test_schedule__counts_what_the_claims_of_all_ranks_give(void **state
 {
     test_random random = test_random_start();
     static expectation expected;
-    int i;
+    int i, self_services = 0;
     (void)state;
-    for (i = 0; i < 2000; i++) {
+    for (i = 0; i < 2500; i++) {
         pp_schedule *schedule;
         problem made;
         init_problem(&made, &random);
+        if (i >= 2000)
+            divide_by_chunks(&made, &random);
         expect(&made, &expected);
+        self_services += expected.is_self_service;
         assert_ok(pp_schedule_build(&schedule, &made.by));
+        assert_int_equal(pp_schedule_is_self_service(schedule), expected.is_self_service);
         check_servers(schedule, &made, &expected);
         check_summary(schedule, &made, &expected);
         pp_schedule_free(schedule);
     }
+    assert_true(self_services > 100);
     assert_int_equal(pp_memory_live_count(), 0);
 }
 

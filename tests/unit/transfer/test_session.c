@@ -100,7 +100,7 @@ static void test_session__alone_a_rank_serves_what_it_holds(void **state)
     assert_ok(pp_comm_build_alone(&team.comm));
     assert_ok(pp_parts_init(&parts, &part, 1, &of.made.layout, PARAPET_INT16));
     of.array.parts = &parts;
-    assert_ok(pp_session_build(&session, &team, &of.array, 1));
+    assert_ok(pp_session_build(&session, PP_READING, &team, &of.array, 1));
     assert_string_equal(served_shards(&session), "02");
     assert_true(pp_view_intersect(pp_session_served(&session), 1, &box, &common));
     assert_int_equal(common.start[0], 4);
