@@ -2,7 +2,9 @@
 
 #include "base/status.h"
 
+#include <sched.h>
 #include <signal.h>
+#include <sys/sysinfo.h>
 
 /* A handler of the program may expect a thread of the program; and what ends a thread may lose a signal with it.
  * Those that a thread raises by a fault of its own, and those by which profilers count, are not meant. */
@@ -24,6 +26,13 @@ bool pp_thread_start(pthread_t *thread, void *(*run)(void *context), void *conte
     is_started = pthread_create(thread, NULL, run, context) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_started;
+}
+
+/* A set has room for 1,024; on a larger machine all may be used. */
+int pp_thread_processors(void)
+{
+    cpu_set_t set;
+    return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : get_nprocs();
 }
 
 parapet_status pp_thread_fail(void)

@@ -9,6 +9,9 @@
 /* False: the system refuses. Join it with pthread_join. */
 bool pp_thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
 
+/* How many threads of this process can run at the same time. */
+int pp_thread_processors(void);
+
 /* The failure of a caller that cannot do without a thread. */
 parapet_status pp_thread_fail(void);
 

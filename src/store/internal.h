@@ -58,6 +58,9 @@ void pp_posix_locate(pp_posix_place *place, const char *key);
 /* Opens what is at a path below the root, "" for the root itself. Returns -1 and errno, ELOOP for a link. */
 int pp_posix_open(const pp_posix_store *store, const char *path, int flags);
 
+/* Whether the file, or directory, is on a file system that keeps it in memory. */
+bool pp_posix_is_in_memory(int descriptor);
+
 /* Whether direct I/O on this file is allowed and may be worthwhile. */
 bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor);
 

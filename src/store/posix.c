@@ -169,6 +169,7 @@ parapet_status pp_store_posix_build(pp_store **result, const char *root, const p
         posix_free(&store->store);
         return status;
     }
+    store->store.is_in_memory = pp_posix_is_in_memory(store->root);
     *result = &store->store;
     return PARAPET_OK;
 }

@@ -169,16 +169,16 @@ parapet_status pp_posix_cut(int descriptor, const char *key, uint64_t bytes, boo
     return PARAPET_OK;
 }
 
-/* A file system in memory takes O_DIRECT but gains nothing from it. */
-static bool is_in_memory(int descriptor)
+bool pp_posix_is_in_memory(int descriptor)
 {
     struct statfs found;
     return fstatfs(descriptor, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
 }
 
+/* A file system in memory takes O_DIRECT but gains nothing from it. */
 bool pp_posix_may_go_direct(const pp_posix_store *store, int descriptor)
 {
     if (store->options.direct_io != PARAPET_DIRECT_IO_CHOOSE)
         return store->options.direct_io == PARAPET_DIRECT_IO_ALWAYS;
-    return !is_in_memory(descriptor);
+    return !pp_posix_is_in_memory(descriptor);
 }

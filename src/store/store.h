@@ -199,6 +199,7 @@ struct pp_store {
     pp_store *locks_of;     /* the store whose locks are used, if this one only wraps another; NULL: its own */
     struct pp_meter *meter; /* measures the calls below, listing and locks apart; NULL: nobody does */
     bool is_dealt_out;      /* settle has something to do, and can be dealt out */
+    bool is_in_memory;      /* of this machine: to read objects is to copy them, and waits for nothing */
 };
 
 /* Whether objects written to one are visible in the other. */

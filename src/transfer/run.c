@@ -1,6 +1,7 @@
 #include "transfer/run.h"
 
 #include "base/checked.h"
+#include "base/thread.h"
 #include "transfer/drive.h"
 #include "transfer/open_shards.h"
 #include "transfer/taker.h"
@@ -280,12 +281,22 @@ static bool is_one_item(const pp_transfer *transfer)
     return bytes <= (chunks == 1 ? MOST_ITEM_BYTES : LITTLE_BYTES / chunks);
 }
 
+/* What is in memory is copied by whoever reads it, into the caches of its processor. Another thread for that pays
+ * only if every rank has a processor for it; in general, ranks that share such storage share the machine. */
+static bool would_share_processor(const pp_transfer *transfer)
+{
+    return first_context(transfer)->store->is_in_memory && transfer->operations->direction == PP_READING &&
+           pp_thread_processors() < 2 * transfer->session->rank_count;
+}
+
 /* Whether there is one thread to compute and it would only wait for another one that reads. */
 static bool would_wait(const pp_transfer *transfer)
 {
     const pp_transfer_operations *operations = transfer->operations;
-    return transfer->session->serves_own && first_context(transfer)->threads == 1 &&
-           operations->is_storage_only != NULL && operations->is_storage_only(transfer);
+    if (!transfer->session->serves_own || first_context(transfer)->threads > 1)
+        return false;
+    return would_share_processor(transfer) ||
+           (operations->is_storage_only != NULL && operations->is_storage_only(transfer));
 }
 
 static pp_pipeline_job pipeline_of(pp_transfer *transfer)
@@ -304,7 +315,7 @@ static pp_pipeline_job pipeline_of(pp_transfer *transfer)
         .tick = report_progress,
         .items = transfer->items,
         .item_bytes = transfer->operations->item_bytes,
-        .slot_count = transfer->memory.slot_count,
+        .slot_count = is_small ? 1 : transfer->memory.slot_count,
         .worker_count = is_small ? 1 : context->threads,
         .workers = writes ? PP_PIPELINE_PRODUCES : PP_PIPELINE_CONSUMES,
         .has_storage_thread = context->has_storage_thread && !is_small,

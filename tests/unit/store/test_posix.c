@@ -1,8 +1,10 @@
 #include "scratch.h"
 
+#include <linux/magic.h>
 #include <pthread.h>
 #include <signal.h>
 #include <sys/resource.h>
+#include <sys/statfs.h>
 
 #include "store/internal.h"
 
@@ -661,10 +663,27 @@ static void test_posix__changes_wait_until_they_are_forgotten(void **state)
     scratch_remove(&made);
 }
 
+static void test_posix__a_store_knows_whether_it_is_in_memory(void **state)
+{
+    static const char *const places[] = {SCRATCH_HERE, SCRATCH_MEMORY};
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof places / sizeof places[0]; i++) {
+        scratch made = scratch_make(places[i]);
+        pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+        struct statfs found;
+        assert_int_equal(statfs(made.path, &found), 0);
+        assert_int_equal(store->is_in_memory, found.f_type == TMPFS_MAGIC);
+        pp_store_free(store);
+        scratch_remove(&made);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_posix__every_length_comes_back_exactly),
+        cmocka_unit_test(test_posix__a_store_knows_whether_it_is_in_memory),
         cmocka_unit_test(test_posix__pages_of_the_caller_are_written_straight),
         cmocka_unit_test(test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal),
         cmocka_unit_test(test_posix__small_objects_need_no_budget),
