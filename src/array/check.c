@@ -226,10 +226,8 @@ static parapet_status print_summary(void *subject, pp_text *bytes)
 static parapet_status adopt_summary(void *subject, pp_cursor *bytes)
 {
     check_job *job = subject;
-    const void *summary = pp_cursor_bytes(bytes, sizeof *job->summary);
-    if (summary != NULL)
-        memcpy(job->summary, summary, sizeof *job->summary);
-    return pp_cursor_finish(bytes);
+    pp_cursor_copy(bytes, job->summary, sizeof *job->summary);
+    return PARAPET_OK;
 }
 
 static parapet_status check_arguments(check_job *job)

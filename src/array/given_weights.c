@@ -56,7 +56,7 @@ static parapet_status adopt_speeds(void *subject, pp_cursor *bytes)
         self->speeds.writing[i] = (int64_t)pp_cursor_u64(bytes);
         self->speeds.reading[i] = (int64_t)pp_cursor_u64(bytes);
     }
-    return pp_cursor_finish(bytes);
+    return PARAPET_OK;
 }
 
 parapet_status pp_given_weights_begin(parapet_store *store)

@@ -39,8 +39,8 @@ static parapet_status follow(pp_comm *comm, const char *phase, const pp_rank0_ta
         if ((adopted = pp_comm_share_bytes(comm, &data, bytes)) == PARAPET_OK) {
             pp_cursor cursor = {.data = data, .left = bytes};
             has_worked = pp_cursor_u64(&cursor) != 0;
-            if (task->adopt != NULL)
-                adopted = task->adopt(task->subject, &cursor);
+            if (task->adopt != NULL && (adopted = task->adopt(task->subject, &cursor)) == PARAPET_OK)
+                adopted = pp_cursor_finish(&cursor);
         }
         status = pp_comm_agree(comm, phase, adopted);
     }

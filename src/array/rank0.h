@@ -15,7 +15,7 @@ typedef struct pp_rank0_task {
     pp_rank0_work work; /* on rank 0 only */
     /* What the other ranks need to know afterwards; NULL: nothing. With mark_broken, also after work failed. */
     parapet_status (*print)(void *subject, pp_text *bytes);
-    parapet_status (*adopt)(void *subject, pp_cursor *bytes);
+    parapet_status (*adopt)(void *subject, pp_cursor *bytes); /* need not look whether all is there */
     /* Called when ranks may know different things. NULL: nobody uses the subject after a failure. */
     void (*mark_broken)(void *subject);
 } pp_rank0_task;

@@ -12,6 +12,7 @@
 #include "array/rank0.h"
 #include "array/seal_objects.h"
 #include "array/state.h"
+#include "base/checked.h"
 
 enum {
     STATE_IS_VERSION_2 = 1,
@@ -85,9 +86,8 @@ static void take_lattice(pp_lattice *lattice, bool *has_lattice, pp_cursor *byte
     int64_t words[1 + PARAPET_MAX_NDIM] = {0};
     size_t length;
     const void *block = pp_cursor_block(bytes, &length);
-    *has_lattice = length > 0 && length <= sizeof words;
-    if (*has_lattice)
-        memcpy(words, block, length);
+    *has_lattice = length > 0;
+    memcpy(words, block, pp_min_size(length, sizeof words));
     lattice->phase = words[0];
     memcpy(lattice->multipliers, words + 1, sizeof lattice->multipliers);
 }
@@ -134,23 +134,18 @@ static void clear_state(array_state *state)
 
 static parapet_status take_state(array_state *state, const parapet_store *store, pp_cursor *bytes)
 {
-    const void *digest, *incarnation, *head;
+    const void *head;
     size_t head_bytes;
     parapet_status status;
     state->flags = pp_cursor_u64(bytes);
-    digest = pp_cursor_bytes(bytes, sizeof state->digest);
-    if (digest != NULL)
-        memcpy(state->digest, digest, sizeof state->digest);
-    incarnation = pp_cursor_bytes(bytes, sizeof state->incarnation);
-    if (incarnation != NULL)
-        memcpy(state->incarnation, incarnation, sizeof state->incarnation);
+    pp_cursor_copy(bytes, state->digest, sizeof state->digest);
+    pp_cursor_copy(bytes, state->incarnation, sizeof state->incarnation);
     if ((status = take_json(bytes, &state->json)) != PARAPET_OK ||
         (status = take_json(bytes, &state->zattrs)) != PARAPET_OK)
         return status;
     head = pp_cursor_block(bytes, &head_bytes);
     take_lattice(&state->lattice, &state->has_lattice, bytes);
-    if ((status = pp_cursor_finish(bytes)) != PARAPET_OK ||
-        (head_bytes > 0 && (status = pp_manifest_head_decode(&state->head, head, head_bytes)) != PARAPET_OK))
+    if (head_bytes > 0 && (status = pp_manifest_head_decode(&state->head, head, head_bytes)) != PARAPET_OK)
         return status;
     status = (state->flags & STATE_IS_VERSION_2) != 0
                  ? pp_array_document_parse_v2(&state->document, state->json, state->zattrs)
@@ -235,8 +230,7 @@ parapet_status pp_group_state_adopt(parapet_group *group, pp_cursor *bytes)
     pp_group_document document = {0};
     pp_json *json = NULL, *zattrs = NULL;
     parapet_status status;
-    if ((status = take_json(bytes, &json)) == PARAPET_OK && (status = take_json(bytes, &zattrs)) == PARAPET_OK &&
-        (status = pp_cursor_finish(bytes)) == PARAPET_OK)
+    if ((status = take_json(bytes, &json)) == PARAPET_OK && (status = take_json(bytes, &zattrs)) == PARAPET_OK)
         status = is_version_2 ? pp_group_document_parse_v2(&document, json, zattrs)
                               : pp_group_document_parse(&document, json);
     if (status == PARAPET_OK) {

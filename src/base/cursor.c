@@ -1,5 +1,7 @@
 #include "base/cursor.h"
 
+#include <string.h>
+
 #include "base/bytes.h"
 
 void pp_bytes_add_u64(pp_text *bytes, uint64_t value)
@@ -15,7 +17,8 @@ void pp_bytes_add_block(pp_text *bytes, const void *data, size_t length)
     pp_text_add_bytes(bytes, data, length);
 }
 
-const void *pp_cursor_bytes(pp_cursor *cursor, size_t length)
+/* NULL: fewer are left. */
+static const unsigned char *pass(pp_cursor *cursor, size_t length)
 {
     const unsigned char *data = cursor->data;
     cursor->is_short = cursor->is_short || length > cursor->left;
@@ -26,20 +29,30 @@ const void *pp_cursor_bytes(pp_cursor *cursor, size_t length)
     return data;
 }
 
+void pp_cursor_copy(pp_cursor *cursor, void *target, size_t length)
+{
+    const unsigned char *data = pass(cursor, length);
+    if (data != NULL)
+        memcpy(target, data, length);
+    else
+        memset(target, 0, length);
+}
+
 uint64_t pp_cursor_u64(pp_cursor *cursor)
 {
-    const unsigned char *encoded = pp_cursor_bytes(cursor, 8);
-    return encoded != NULL ? pp_load_u64le(encoded) : 0;
+    unsigned char encoded[8];
+    pp_cursor_copy(cursor, encoded, sizeof encoded);
+    return pp_load_u64le(encoded);
 }
 
 const void *pp_cursor_block(pp_cursor *cursor, size_t *length)
 {
     const void *data;
     *length = (size_t)pp_cursor_u64(cursor);
-    data = pp_cursor_bytes(cursor, *length);
-    if (data == NULL)
-        *length = 0;
-    return data;
+    if ((data = pass(cursor, *length)) != NULL)
+        return data;
+    *length = 0;
+    return "";
 }
 
 parapet_status pp_cursor_finish(const pp_cursor *cursor)

@@ -395,11 +395,8 @@ static parapet_status adopt_removed(void *subject, pp_cursor *bytes)
     parapet_status status = pp_allocate_array(&self->list, count, sizeof self->list[0]);
     while (self->count < count && status == PARAPET_OK) {
         removed *next = &self->list[self->count];
-        const char *key;
         next->why = (reason)pp_cursor_u64(bytes);
-        key = pp_cursor_block(bytes, &length);
-        if ((status = pp_cursor_finish(bytes)) == PARAPET_OK &&
-            (status = pp_text_duplicate(&next->key, key)) == PARAPET_OK)
+        if ((status = pp_text_duplicate(&next->key, pp_cursor_block(bytes, &length))) == PARAPET_OK)
             self->count++;
     }
     return status;

@@ -223,7 +223,7 @@ static parapet_status print_candidate(void *subject, pp_text *bytes)
     pp_commit_print(&restore->commit, &record);
     pp_json_print(restore->attributes, false, &attributes);
     pp_bytes_add_u64(bytes, (uint64_t)restore->passed_over);
-    pp_bytes_add_block(bytes, &restore->problem, sizeof restore->problem);
+    pp_text_add_bytes(bytes, &restore->problem, sizeof restore->problem);
     pp_bytes_add_block(bytes, record.data, record.bytes);
     pp_bytes_add_block(bytes, attributes.data, attributes.bytes);
     status = record.status != PARAPET_OK ? record.status : attributes.status;
@@ -235,18 +235,15 @@ static parapet_status print_candidate(void *subject, pp_text *bytes)
 static parapet_status adopt_candidate(void *subject, pp_cursor *bytes)
 {
     parapet_restore *restore = ((search *)subject)->restore;
-    const void *problem, *record, *attributes;
-    size_t problem_bytes, record_bytes, attributes_bytes;
+    const void *record, *attributes;
+    size_t record_bytes, attributes_bytes;
     pp_json *parsed = NULL;
     parapet_status status;
     forget_candidate(restore);
     restore->passed_over = (int64_t)pp_cursor_u64(bytes);
-    problem = pp_cursor_block(bytes, &problem_bytes);
+    pp_cursor_copy(bytes, &restore->problem, sizeof restore->problem);
     record = pp_cursor_block(bytes, &record_bytes);
     attributes = pp_cursor_block(bytes, &attributes_bytes);
-    if ((status = pp_cursor_finish(bytes)) != PARAPET_OK)
-        return status;
-    memcpy(&restore->problem, problem, problem_bytes);
     if ((status = pp_commit_parse(&restore->commit, record, record_bytes)) != PARAPET_OK ||
         (status = pp_json_parse(&parsed, attributes, attributes_bytes)) != PARAPET_OK)
         return status;
@@ -579,11 +576,8 @@ static parapet_status adopt_listing(void *subject, pp_cursor *bytes)
         (status = pp_allocate_array(&job->numbers, job->count, sizeof job->numbers[0])) != PARAPET_OK)
         return status;
     for (i = 0; i < job->count && status == PARAPET_OK; i++) {
-        const char *group;
         job->numbers[i] = (int64_t)pp_cursor_u64(bytes);
-        group = pp_cursor_block(bytes, &length);
-        if ((status = pp_cursor_finish(bytes)) == PARAPET_OK)
-            status = pp_text_duplicate(&job->groups[i], group);
+        status = pp_text_duplicate(&job->groups[i], pp_cursor_block(bytes, &length));
     }
     return status;
 }

@@ -17,6 +17,7 @@
 #include "array/removal.h"
 #include "array/store.h"
 #include "array/walk.h"
+#include "base/checked.h"
 #include "base/choice.h"
 
 static const char *const kind_words[PP_REMOVAL_KINDS] = {
@@ -328,9 +329,7 @@ static parapet_status adopt_nodes(void *subject, pp_cursor *bytes)
     while (pp_removal_count(found) < count && status == PARAPET_OK) {
         pp_removal_kind kind = (pp_removal_kind)pp_cursor_u64(bytes);
         size_t length;
-        const char *path = pp_cursor_block(bytes, &length);
-        if ((status = pp_cursor_finish(bytes)) == PARAPET_OK)
-            status = pp_removal_add(found, path, kind);
+        status = pp_removal_add(found, pp_cursor_block(bytes, &length), kind);
     }
     return status;
 }
@@ -344,11 +343,8 @@ static parapet_status print_gone(void *subject, pp_text *bytes)
 static parapet_status adopt_gone(void *subject, pp_cursor *bytes)
 {
     removing *self = subject;
-    uint64_t gone = pp_cursor_u64(bytes);
-    parapet_status status = pp_cursor_finish(bytes);
-    if (status == PARAPET_OK && gone <= pp_removal_count(&self->found))
-        self->gone = (size_t)gone;
-    return status;
+    self->gone = (size_t)pp_min_u64(pp_cursor_u64(bytes), pp_removal_count(&self->found));
+    return PARAPET_OK;
 }
 
 /* Also before a failure is returned, whose sentence the visitor must not change. */

@@ -101,7 +101,7 @@ static parapet_status adopt_place(void *subject, pp_cursor *bytes)
 {
     preparation *job = subject;
     job->making->replaces = pp_cursor_u64(bytes) != 0;
-    return pp_cursor_finish(bytes);
+    return PARAPET_OK;
 }
 
 static parapet_status complete(void *subject, const void *argument)

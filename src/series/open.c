@@ -37,9 +37,7 @@ static parapet_status print_found(void *subject, pp_text *bytes)
 static parapet_status adopt_name(pp_cursor *bytes, char **name)
 {
     size_t length;
-    const char *text = pp_cursor_block(bytes, &length);
-    parapet_status status = pp_cursor_finish(bytes);
-    return status == PARAPET_OK ? pp_text_duplicate(name, text) : status;
+    return pp_text_duplicate(name, pp_cursor_block(bytes, &length));
 }
 
 static parapet_status adopt_found(void *subject, pp_cursor *bytes)
