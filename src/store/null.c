@@ -23,14 +23,18 @@ static pp_store *marks_of(pp_store *store)
     return ((null_store *)store)->marks;
 }
 
+/* The version of what was dropped under that key; 0: nothing was. */
+static uint64_t dropped_version(pp_store *store, const char *key)
+{
+    uint64_t version = 0;
+    (void)pp_store_version(marks_of(store), key, &version); /* in memory, where this cannot fail */
+    return version;
+}
+
 /* A reader, log or small writer is one of the inner store, which then gets its operations directly. */
 static parapet_status null_open(pp_store *store, const char *key, pp_reader **reader)
 {
-    uint64_t version;
-    parapet_status status = pp_store_version(marks_of(store), key, &version);
-    if (status != PARAPET_OK)
-        return status;
-    if (version != 0)
+    if (dropped_version(store, key) != 0)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
                        "%s cannot be read: it was written to a null store, which keeps no data", key);
     return pp_store_open_object(inner_of(store), key, reader);
@@ -38,8 +42,8 @@ static parapet_status null_open(pp_store *store, const char *key, pp_reader **re
 
 static uint64_t null_version(pp_store *store, const char *key)
 {
-    uint64_t version = 0;
-    if (pp_store_version(marks_of(store), key, &version) != PARAPET_OK || version == 0)
+    uint64_t version = dropped_version(store, key);
+    if (version == 0)
         (void)pp_store_version(inner_of(store), key, &version);
     return version;
 }
@@ -130,9 +134,7 @@ static parapet_status null_settle(pp_store *store)
 
 static pp_store *holder_of(pp_store *store, const char *key)
 {
-    uint64_t version;
-    bool is_dropped = pp_store_version(marks_of(store), key, &version) == PARAPET_OK && version != 0;
-    return is_dropped ? marks_of(store) : inner_of(store);
+    return dropped_version(store, key) != 0 ? marks_of(store) : inner_of(store);
 }
 
 static parapet_status null_move(pp_store *store, const char *key, const char *new_key)
@@ -147,8 +149,8 @@ static parapet_status null_remove(pp_store *store, const char *key)
 
 static parapet_status null_remove_prefix(pp_store *store, const char *prefix)
 {
-    parapet_status status = pp_store_remove_prefix(marks_of(store), prefix);
-    return status != PARAPET_OK ? status : pp_store_remove_prefix(inner_of(store), prefix);
+    (void)pp_store_remove_prefix(marks_of(store), prefix); /* in memory, where this cannot fail */
+    return pp_store_remove_prefix(inner_of(store), prefix);
 }
 
 static parapet_status null_remove_empty(pp_store *store, const char *prefix)

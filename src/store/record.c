@@ -35,9 +35,9 @@ void pp_record_print(const pp_record *record, char text[PP_RECORD_BYTES])
                    process->spaces[1], record->since);
 }
 
-static bool is_word(const char *word, const char *characters)
+static bool has_only(const char *word, const char *characters)
 {
-    return word[0] != '\0' && word[strspn(word, characters)] == '\0';
+    return word[strspn(word, characters)] == '\0';
 }
 
 /* Printed again it must be the same text: so nothing is read into it, and nothing left out. */
@@ -52,8 +52,8 @@ bool pp_record_parse(pp_record *record, const char *text)
                record->id, &process->number, &process->start, process->host, process->boot, &process->spaces[0],
                &process->spaces[1], &record->since) != 8)
         return false;
-    if (strlen(record->id) != PP_RECORD_ID_BYTES - 1 || !is_word(process->host, PP_HOST_CHARACTERS "?") ||
-        !is_word(process->boot, HEX "-?") || process->number <= 0 || process->number > INT32_MAX ||
+    if (strlen(record->id) != PP_RECORD_ID_BYTES - 1 || !has_only(process->host, PP_HOST_CHARACTERS "?") ||
+        !has_only(process->boot, HEX "-?") || process->number <= 0 || process->number > INT32_MAX ||
         record->since < 0 || record->since > LATEST)
         return false;
     pp_record_print(record, again);

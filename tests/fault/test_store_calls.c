@@ -245,6 +245,59 @@ static parapet_status make_root(pp_store *store)
     return status;
 }
 
+/* What is in the root goes, and the root stays. */
+static parapet_status empty_root(pp_store *store)
+{
+    pp_store *made;
+    parapet_status status = pp_store_posix_build(&made, other_root, &(pp_posix_options){.create = true});
+    (void)store;
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = put(made, "a/object", NEW, PP_PUBLISH_REPLACE)) == PARAPET_OK &&
+        (status = pp_store_remove_prefix(made, "")) == PARAPET_OK) {
+        assert_int_equal(entry_count(other_root), 0);
+        status = pp_store_settle(made);
+    }
+    pp_store_free(made);
+    return status;
+}
+
+static parapet_status write_shared(pp_store *store, const char *key)
+{
+    char found[sizeof NEW] = "";
+    pp_shared *shared;
+    parapet_status status = pp_shared_open(store, key, &shared);
+    if (status != PARAPET_OK)
+        return status;
+    if ((status = pp_shared_write(shared, 0, NEW, sizeof NEW)) == PARAPET_OK &&
+        (status = pp_shared_read(shared, 0, found, sizeof found)) == PARAPET_OK) {
+        assert_string_equal(found, NEW);
+        status = pp_shared_finish(shared);
+    }
+    pp_shared_free(shared);
+    return status;
+}
+
+/* An object whose bytes others write; only in a directory. */
+static parapet_status share(pp_store *store)
+{
+    pp_write_request request = {.key = "shared", .staging = "tmp", .is_small = true};
+    pp_writer *writer;
+    char *key = NULL;
+    parapet_status status;
+    if (!is_file)
+        return PARAPET_OK;
+    if ((status = pp_store_begin(store, &request, &writer)) != PARAPET_OK)
+        return status;
+    if ((status = pp_store_posix_share(writer, sizeof NEW, &key)) == PARAPET_OK)
+        status = write_shared(store, key);
+    pp_free(key);
+    if (status == PARAPET_OK)
+        return finish(writer);
+    pp_writer_free(writer);
+    return status;
+}
+
 static const struct {
     const char *name;
     task run;
@@ -256,7 +309,9 @@ static const struct {
              {"keep a log", keep_log},
              {"lock", take_lock},
              {"move and remove", rearrange},
-             {"make a root", make_root}};
+             {"make a root", make_root},
+             {"empty a root", empty_root},
+             {"write together", share}};
 
 enum { TASKS = sizeof tasks / sizeof tasks[0] };
 
@@ -422,7 +477,7 @@ static bool is_applicable(shim_call call, const manner *how)
     case EINTR:
         return true;
     case ENOSPC:
-        return is_among(call, CALLS(SHIM_OPEN, SHIM_WRITE, SHIM_FLUSH, SHIM_MAKE_DIRECTORY, SHIM_CLOSE));
+        return is_among(call, CALLS(SHIM_OPEN, SHIM_WRITE, SHIM_FLUSH, SHIM_MAKE_DIRECTORY, SHIM_CLOSE, SHIM_CUT));
     case EAGAIN:
         return is_among(call, CALLS(SHIM_OPEN, SHIM_READ, SHIM_WRITE, SHIM_EXAMINE, SHIM_CONTROL));
     case EMFILE:
@@ -430,7 +485,7 @@ static bool is_applicable(shim_call call, const manner *how)
     case EINVAL:
     case EOPNOTSUPP:
     case ENOSYS:
-        return is_among(call, CALLS(SHIM_OPEN, SHIM_WRITE, SHIM_FLUSH, SHIM_RENAME, SHIM_CONTROL));
+        return is_among(call, CALLS(SHIM_OPEN, SHIM_WRITE, SHIM_FLUSH, SHIM_RENAME, SHIM_CONTROL, SHIM_CUT));
     case ENOLCK:
         return call == SHIM_CONTROL;
     case EEXIST:

@@ -1,5 +1,6 @@
 #include "scratch.h"
 
+#include <errno.h>
 #include <linux/magic.h>
 #include <pthread.h>
 #include <signal.h>
@@ -368,6 +369,7 @@ static void test_posix__removing_gives_up_on_endless_nesting(void **state)
     for (i = 0; i < 66; i++)
         strcat(key, "/a");
     assert_ok(put(store, key, "x", PP_PUBLISH_REPLACE));
+    assert_ok(pp_store_remove_empty(store, "a"));
     assert_fails(pp_store_remove_prefix(store, "a"), PARAPET_ERR_IO, "more than 64 deep");
     assert_object(store, key, "x");
     assert_ok(pp_store_remove_prefix(store, "a/a/a"));
@@ -466,10 +468,38 @@ static void test_posix__directories_of_temporary_files_are_not_flushed(void **st
     assert_true(is_to_be_flushed(store, "a"));
     assert_false(is_to_be_flushed(store, "a/own"));
     assert_false(is_to_be_flushed(store, "a/own/tmp"));
+    put_staged(store, "a/owner/seal", "a/own/tmp"); /* another one, whose name begins alike */
+    put_staged(store, "a/own.json", "a/own");
+    assert_false(is_to_be_flushed(store, "a/own"));
     put_staged(store, "a/own/seal", "a/own/tmp"); /* this stays in it */
     assert_true(is_to_be_flushed(store, "a/own"));
     pp_store_free(store);
     scratch_remove(&made);
+}
+
+/* A directory that may go again, such as that of a lock, is flushed once something else is in it or below it. */
+static void test_posix__a_passing_directory_is_flushed_when_it_stays(void **state)
+{
+    static const struct {
+        const char *key;
+        bool stays;
+    } cases[] = {{"b/own/seal", true}, {"b/own/deep/seal", true}, {"b/owner/seal", false}};
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        scratch made = scratch_make(SCRATCH_HERE);
+        pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE);
+        int directory;
+        put_staged(store, "b/owner/first", "tmp");
+        assert_ok(pp_posix_provide_passing_directory((pp_posix_store *)store, "b/own", &directory));
+        assert_int_equal(close(directory), 0);
+        assert_ok(pp_store_settle(store));
+        assert_false(is_to_be_flushed(store, "b"));
+        put_staged(store, cases[i].key, "tmp");
+        assert_int_equal(is_to_be_flushed(store, "b"), cases[i].stays);
+        pp_store_free(store);
+        scratch_remove(&made);
+    }
 }
 
 /* A file that is staged beside its final place: the directory is no place of temporary files alone. */
@@ -496,6 +526,142 @@ static void test_posix__a_failed_flush_of_a_directory_is_final(void **state)
     assert_int_equal(symlink("kept", scratch_path(&made, "store/d")), 0);
     assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
     assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+/* One directory that cannot be flushed, as above, and as many others as are remembered. */
+static pp_store *open_with_full_list(const scratch *made)
+{
+    pp_store *store = scratch_store(made, PARAPET_DIRECT_IO_CHOOSE);
+    pp_posix_store *inside = (pp_posix_store *)store;
+    char name[32], *path;
+    int directory;
+    assert_int_equal(mkdir(scratch_path(made, "store/f"), 0777), 0);
+    assert_int_equal(mkdir(scratch_path(made, "store/g"), 0777), 0);
+    write_file(scratch_path(made, "store/f/a"), "old");
+    assert_ok(pp_posix_provide_passing_directory(inside, "f/own", &directory));
+    assert_int_equal(close(directory), 0);
+    assert_ok(put(store, "d/a", "x", PP_PUBLISH_REPLACE));
+    assert_int_equal(rename(scratch_path(made, "store/d"), scratch_path(made, "store/kept")), 0);
+    assert_int_equal(symlink("kept", scratch_path(made, "store/d")), 0);
+    while (inside->dirty.count < PP_DIRTY_LIMIT) {
+        (void)snprintf(name, sizeof name, "gone/%zu", inside->dirty.count);
+        assert_ok(pp_text_duplicate(&path, name));
+        assert_ok(pp_posix_mark_dirty(inside, path));
+    }
+    return store;
+}
+
+static parapet_status publish_one(pp_store *store)
+{
+    return put(store, "f/new", "x", PP_PUBLISH_REPLACE);
+}
+
+static parapet_status move_one(pp_store *store)
+{
+    return pp_store_move(store, "f/a", "g/a");
+}
+
+static parapet_status make_one_directory(pp_store *store)
+{
+    return put(store, "f/new/a", "x", PP_PUBLISH_REPLACE);
+}
+
+static parapet_status stay_in_a_passing_directory(pp_store *store)
+{
+    return put(store, "f/own/a", "x", PP_PUBLISH_REPLACE);
+}
+
+static void test_posix__a_flush_that_fails_early_fails_the_call_that_needs_it(void **state)
+{
+    static parapet_status (*const calls[])(pp_store * store) = {publish_one, move_one, make_one_directory,
+                                                                stay_in_a_passing_directory};
+    int descriptors = descriptor_count();
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof calls / sizeof calls[0]; i++) {
+        scratch made = scratch_make(SCRATCH_HERE);
+        pp_store *store = open_with_full_list(&made);
+        assert_fails(calls[i](store), PARAPET_ERR_IO, "directory d");
+        assert_fails(pp_store_settle(store), PARAPET_ERR_IO, "directory d");
+        pp_store_free(store);
+        scratch_remove(&made);
+    }
+    assert_int_equal(descriptor_count(), descriptors);
+}
+
+static void test_posix__temporary_names_are_told_apart_from_others(void **state)
+{
+    static const struct {
+        const char *name;
+        bool is_temporary;
+    } cases[] = {
+        {".parapet-0123456789abcdef0123456789abcdef.tmp", true},
+        {".parapet-0123456789abcdef0123456789abcdef.tmq", false},
+        {".parapet-0123456789abcdef0123456789abcdef", false},
+        {".parapet-0123456789abcdef0123456789abcdef0.tmp", false},
+        {".parapet-0123456789abcdef0123456789abcde.tmp", false},
+        {".parapet-0123456789ABCDEF0123456789abcdef.tmp", false},
+        {"_parapet-0123456789abcdef0123456789abcdef.tmp", false},
+        {".parapet-", false},
+        {"", false},
+    };
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        assert_int_equal(pp_store_is_temporary_name(cases[i].name), cases[i].is_temporary);
+}
+
+static void test_posix__objects_without_a_budget_are_written_without_a_buffer(void **state)
+{
+    pp_write_request request = {.key = "a", .staging = "tmp"};
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store = scratch_store(&made, PARAPET_DIRECT_IO_ALWAYS);
+    (void)state;
+    assert_ok(pp_store_write_all(store, &request, pattern, MIB + 5, PP_PUBLISH_REPLACE));
+    assert_pattern(store, "a", MIB + 5);
+    pp_store_free(store);
+    scratch_remove(&made);
+}
+
+/* A system call that is refused again and again is given up, and not before. */
+static void test_posix__refusals_have_an_end(void **state)
+{
+    int refusals = 0, repeated = 0;
+    (void)state;
+    assert_false(pp_posix_may_repeat(EIO, &refusals));
+    assert_true(pp_posix_may_repeat(EINTR, &refusals));
+    while (pp_posix_may_repeat(EAGAIN, &refusals))
+        assert_true(++repeated < 1000);
+    assert_true(repeated > 1);
+}
+
+static void test_posix__files_that_the_user_names_are_found_where_they_are(void **state)
+{
+    static const char *const names[] = {"no such name", "zarr.json"};
+    scratch made = scratch_make(SCRATCH_HERE);
+    pp_store *store;
+    char *found;
+    (void)state;
+    assert_int_equal(mkdir(made.root, 0777), 0);
+    write_file(scratch_path(&made, "store/zarr.json"), "{}");
+    assert_true(pp_posix_is_directory(made.root));
+    assert_false(pp_posix_is_directory(scratch_path(&made, "store/zarr.json")));
+    assert_false(pp_posix_is_directory(scratch_path(&made, "nothing")));
+    assert_ok(pp_posix_find_above(made.root, names, 2, &found));
+    assert_non_null(strstr(found, "store/zarr.json"));
+    pp_free(found);
+    assert_int_equal(pp_posix_find_above(scratch_path(&made, "nothing"), names, 2, &found), PARAPET_ERR_NOT_FOUND);
+    assert_null(found);
+    assert_ok(
+        pp_store_posix_build_around(&store, scratch_path(&made, "store/zarr.json"), &(pp_posix_options){0}, &found));
+    assert_object(store, found, "{}");
+    pp_free(found);
+    pp_store_free(store);
+    assert_ok(pp_store_posix_build_around(&store, "/", &(pp_posix_options){.read_only = true}, &found));
+    assert_string_equal(found, "");
+    pp_free(found);
     pp_store_free(store);
     scratch_remove(&made);
 }
@@ -702,8 +868,14 @@ int main(void)
         cmocka_unit_test(test_posix__the_root_is_made_only_when_asked),
         cmocka_unit_test(test_posix__more_directories_than_are_remembered_are_flushed_early),
         cmocka_unit_test(test_posix__directories_of_temporary_files_are_not_flushed),
+        cmocka_unit_test(test_posix__a_passing_directory_is_flushed_when_it_stays),
         cmocka_unit_test(test_posix__a_directory_in_which_something_is_staged_for_itself_is_flushed),
         cmocka_unit_test(test_posix__a_failed_flush_of_a_directory_is_final),
+        cmocka_unit_test(test_posix__a_flush_that_fails_early_fails_the_call_that_needs_it),
+        cmocka_unit_test(test_posix__temporary_names_are_told_apart_from_others),
+        cmocka_unit_test(test_posix__objects_without_a_budget_are_written_without_a_buffer),
+        cmocka_unit_test(test_posix__refusals_have_an_end),
+        cmocka_unit_test(test_posix__files_that_the_user_names_are_found_where_they_are),
         cmocka_unit_test(test_posix__without_durability_the_same_bytes_are_there),
         cmocka_unit_test(test_posix__reading_a_whole_object_is_bounded),
         cmocka_unit_test(test_posix__changes_wait_until_they_are_forgotten),

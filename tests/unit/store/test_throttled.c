@@ -1,6 +1,8 @@
 #include "scratch.h"
 
 #include <pthread.h>
+#include <signal.h>
+#include <sys/time.h>
 #include <time.h>
 
 enum { RATE = 1000, LATENCY_MS = 10, TEXT_BYTES = 5 }; /* bytes a second */
@@ -273,6 +275,32 @@ static void test_throttled__sleeps_by_the_clock_of_the_system_in_every_thread(vo
     pp_store_free(real);
 }
 
+static void ignore(int number)
+{
+    (void)number;
+}
+
+/* Signals wake a sleeper, and it sleeps again: an operation does not become faster by them. */
+static void test_throttled__takes_its_time_among_signals(void **state)
+{
+    struct itimerval often = {{0, 1000}, {0, 1000}}, never = {{0, 0}, {0, 0}};
+    struct sigaction interrupts = {.sa_handler = ignore}, before;
+    pp_throttle slow = {.latency_s = 0.02};
+    pp_store *real;
+    uint64_t version;
+    double begun;
+    (void)state;
+    assert_ok(pp_store_throttled_build(&real, memory, &slow, NULL));
+    assert_int_equal(sigaction(SIGALRM, &interrupts, &before), 0);
+    assert_int_equal(setitimer(ITIMER_REAL, &often, NULL), 0);
+    begun = seconds_now();
+    assert_ok(pp_store_version(real, "a", &version));
+    assert_true(seconds_now() - begun >= 0.02);
+    assert_int_equal(setitimer(ITIMER_REAL, &never, NULL), 0);
+    assert_int_equal(sigaction(SIGALRM, &before, NULL), 0);
+    pp_store_free(real);
+}
+
 static void test_throttled__needs_memory(void **state)
 {
     pp_throttle slow = {.bytes_per_second = RATE};
@@ -299,6 +327,7 @@ int main(void)
         OPENED(test_throttled__who_is_woken_late_loses_nothing),
         OPENED(test_throttled__who_is_woken_very_late_makes_up_for_it),
         OPENED(test_throttled__can_be_set_while_it_is_in_use),
+        OPENED(test_throttled__takes_its_time_among_signals),
         OPENED(test_throttled__needs_memory),
         OPENED(test_throttled__sleeps_by_the_clock_of_the_system_in_every_thread),
     };
