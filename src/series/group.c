@@ -125,7 +125,7 @@ static parapet_status take_names(parapet_series *series, pp_json *names)
 {
     size_t count = pp_json_length(names);
     parapet_status status;
-    if (count < 1 || count > INT32_MAX - 1)
+    if (count < 1)
         return pp_fail(PARAPET_ERR_FORMAT, "attributes._parapet.series has no arrays");
     if ((status = pp_allocate_array(&series->names, count, sizeof series->names[0])) != PARAPET_OK)
         return status;

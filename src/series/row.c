@@ -84,8 +84,7 @@ static parapet_status share_out(const parapet_series *series, row_sharing *shari
 
 static void clear_share(row_share *share)
 {
-    if (share->parts.budget != NULL)
-        pp_budget_expect(share->parts.budget, 0);
+    pp_budget_expect(share->parts.budget, 0);
     pp_buffer_free(&share->memory);
     pp_free(share->list);
     pp_list_clear(&share->parts);

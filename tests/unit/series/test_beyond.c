@@ -1,6 +1,9 @@
 /* Steps that another program has added to the arrays of a series: refused until somebody says what to do. */
 #include "support.h"
 
+#include "array/array.h"
+#include "base/bytes.h"
+#include "codec/crc32c.h"
 #include "stored.h"
 
 enum { STEPS = 2, WIDTH = 3 };
@@ -119,6 +122,57 @@ static void test_beyond__shards_that_nobody_has_noted_are_refused(void **state)
     stored_close(&store);
 }
 
+/* The same of three dimensions, where shards are below directories. */
+static void test_beyond__shards_below_directories_are_found(void **state)
+{
+    int64_t shape[3] = {0, 2, WIDTH};
+    const char *names[1] = {"u"};
+    parapet_array_spec array = {.type = PARAPET_INT32, .ndim = 3, .shape = shape};
+    parapet_series_spec spec = {.count = 1, .names = names, .specs = &array};
+    parapet_series *series;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_series_create(&series, store, "s", &spec));
+    assert_ok(parapet_series_close(&series));
+    stored_put_text(store, "s/u/c/0/1/0", "somebody's");
+    stored_put_text(store, "s/u/c/0/0/0", "somebody's");
+    assert_refused(store, "shards beyond step -1");
+    assert_ok(parapet_series_repair(store, "s", PARAPET_BEYOND_CUT));
+    assert_false(stored_has(store, "s/u/c/0/0/0") || stored_has(store, "s/u/c/0/1/0"));
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_ok(parapet_series_close(&series));
+    stored_close(&store);
+}
+
+/* Keys in which a dot separates the numbers have no directories for layers: nothing is looked for there. */
+static void test_beyond__keys_with_dots_are_left_alone(void **state)
+{
+    static const char *const keys[2] = {"s/u/zarr.json", "s/time/zarr.json"};
+    parapet_series *series;
+    parapet_store *store;
+    int i;
+    (void)state;
+    stored_open(&store, NULL);
+    create_series(store);
+    for (i = 0; i < 2; i++) {
+        size_t bytes;
+        char *text = stored_get(store, keys[i], &bytes), *separator = strstr(text, "\"separator\"");
+        assert_non_null(separator);
+        *strchr(separator, '/') = '.';
+        stored_put_text(store, keys[i], text);
+        pp_free(text);
+    }
+    stored_put_text(store, "s/zarr.json",
+                    "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"_parapet\":{\"series\":"
+                    "{\"dimension\":\"time\",\"arrays\":[\"u\"],\"steps\":2}}}}");
+    stored_put_text(store, "s/u/c.1.0", "somebody's");
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_ok(parapet_series_close(&series));
+    assert_ok(parapet_series_repair(store, "s", PARAPET_BEYOND_CUT));
+    stored_close(&store);
+}
+
 /* A list of intents that no series can have written is not believed. */
 static void test_beyond__intents_without_end_are_damage(void **state)
 {
@@ -137,13 +191,146 @@ static void test_beyond__intents_without_end_are_damage(void **state)
     stored_close(&store);
 }
 
+/* ---- What a log of intents explains ---- */
+
+/* What an intent says: where the series was, where it goes, and what is wrong with it. */
+typedef struct intent {
+    int64_t before, after;
+    bool has_other_documents, is_damaged;
+} intent;
+
+/* As if written down before both arrays got the documents that they have. */
+static void put_intent(parapet_store *store, const intent *of)
+{
+    static const char *const paths[2] = {"s/u", "s/time"};
+    unsigned char record[24 + 2 * PP_SHA256_BYTES + 4] = "PPINTENT";
+    parapet_array *array;
+    int i;
+    pp_store_u64le(record + 8, (uint64_t)of->before);
+    pp_store_u64le(record + 16, (uint64_t)of->after);
+    for (i = 0; i < 2; i++) {
+        assert_ok(parapet_array_open(&array, store, paths[i]));
+        memcpy(record + 24 + i * PP_SHA256_BYTES, pp_array_document_digest(array), PP_SHA256_BYTES);
+        assert_ok(parapet_array_close(&array));
+    }
+    record[24] ^= of->has_other_documents;
+    pp_store_u32le(record + sizeof record - 4, pp_crc32c(0, record, sizeof record - 4));
+    record[sizeof record - 1] ^= of->is_damaged;
+    stored_put(store, "s/time/__parapet/intent", record, sizeof record);
+}
+
+static void test_beyond__only_what_an_intent_tells_of_is_put_right(void **state)
+{
+    static const struct {
+        int64_t steps; /* of the arrays; the group says STEPS */
+        intent noted;
+        bool is_explained;
+    } cases[] = {
+        {5, {2, 5, false, false}, true},  {5, {2, 5, true, false}, false},  {5, {2, 5, false, true}, false},
+        {5, {2, 4, false, false}, false}, {5, {3, 5, false, false}, false}, {5, {5, 3, false, false}, false},
+        {1, {1, 2, false, false}, true},  {1, {1, 2, true, false}, true},   {1, {1, 2, false, true}, false},
+        {1, {1, 3, false, false}, false}, {1, {0, 2, false, false}, false},
+    };
+    parapet_series *series;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        stored_open(&store, NULL);
+        create_series(store);
+        resize(store, "s/u", cases[i].steps);
+        resize(store, "s/time", cases[i].steps);
+        put_intent(store, &cases[i].noted);
+        if (cases[i].is_explained) {
+            assert_ok(parapet_series_open(&series, store, "s"));
+            assert_ok(parapet_series_close(&series));
+            assert_goes_on_at(store, STEPS);
+        } else {
+            assert_refused(store, "but the group says that 2 are committed");
+            assert_int_equal(steps_of(store, "s/u"), cases[i].steps);
+        }
+        stored_close(&store);
+    }
+}
+
+static void test_beyond__a_row_that_was_being_written_without_a_note_is_refused(void **state)
+{
+    static const intent noted = {.before = STEPS, .after = 2 * STEPS};
+    parapet_series *series;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    create_series(store);
+    stored_put_text(store, "s/zarr.json",
+                    "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{\"_parapet\":{\"series\":"
+                    "{\"dimension\":\"time\",\"arrays\":[\"u\"],\"steps\":2,\"uncertain\":true}}}}");
+    assert_refused(store, "has left no note of it");
+    put_intent(store, &noted);
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_ok(parapet_series_close(&series));
+    assert_goes_on_at(store, STEPS);
+    stored_close(&store);
+}
+
+/* Another first extent of an array in the consolidated metadata of the group. */
+static void show(parapet_store *store, const char *extent)
+{
+    size_t bytes;
+    char *text = stored_get(store, "s/zarr.json", &bytes), *first = strstr(text, "\"shape\""), *changed = NULL;
+    assert_non_null(first);
+    first = strchr(first, '2');
+    assert_non_null(first);
+    assert_ok(pp_allocate_array(&changed, bytes + strlen(extent) + 1, 1));
+    (void)snprintf(changed, bytes + strlen(extent) + 1, "%.*s%s%s", (int)(first - text), text, extent, first + 1);
+    stored_put_text(store, "s/zarr.json", changed);
+    pp_free(changed);
+    pp_free(text);
+}
+
+static void test_beyond__steps_that_the_group_shows_are_compared(void **state)
+{
+    static const struct {
+        const char *extent, *sentence;
+    } cases[] = {
+        {"5", "shows 2 to 5"},
+        {"1", "shows 1 to 2"},
+        {"-2", "shows -1 to 2"},
+        {"\"2\"", "shows -1 to 2"},
+    };
+    static const intent noted = {.before = STEPS, .after = 5};
+    parapet_series *series;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        stored_open(&store, NULL);
+        create_series(store);
+        show(store, cases[i].extent);
+        assert_refused(store, cases[i].sentence);
+        stored_close(&store);
+    }
+    stored_open(&store, NULL);
+    create_series(store);
+    show(store, "5");
+    put_intent(store, &noted);
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_ok(parapet_series_close(&series));
+    assert_goes_on_at(store, STEPS);
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_beyond__steps_of_another_program_are_adopted_or_cut_off_when_asked_for),
         cmocka_unit_test(test_beyond__arrays_of_different_lengths_are_not_adopted),
         cmocka_unit_test(test_beyond__shards_that_nobody_has_noted_are_refused),
+        cmocka_unit_test(test_beyond__shards_below_directories_are_found),
+        cmocka_unit_test(test_beyond__keys_with_dots_are_left_alone),
         cmocka_unit_test(test_beyond__intents_without_end_are_damage),
+        cmocka_unit_test(test_beyond__only_what_an_intent_tells_of_is_put_right),
+        cmocka_unit_test(test_beyond__a_row_that_was_being_written_without_a_note_is_refused),
+        cmocka_unit_test(test_beyond__steps_that_the_group_shows_are_compared),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

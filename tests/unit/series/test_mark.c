@@ -54,6 +54,8 @@ static void test_mark__one_that_no_series_has_is_refused(void **state)
          "attributes._parapet.series"},
         {"{\"series\":{\"dimension\":\"time\",\"arrays\":[\"u\",\"u\"]}}", PARAPET_ERR_FORMAT, "names \"u\" twice"},
         {"{\"series\":{\"dimension\":\"u\",\"arrays\":[\"u\"]}}", PARAPET_ERR_FORMAT, "names \"u\" twice"},
+        {"{\"series\":{\"dimension\":\"time\",\"arrays\":[\"a\",\"w\",\"a\"]}}", PARAPET_ERR_FORMAT,
+         "names \"a\" twice"},
         {"{\"series\":{\"dimension\":\"time\",\"arrays\":[\"u\"],\"steps\":-1}}", PARAPET_ERR_FORMAT,
          "not a number of steps"},
         {"{\"series\":{\"dimension\":\"time\",\"arrays\":[\"u\"],\"steps\":\"1\"}}", PARAPET_ERR_FORMAT,
@@ -135,12 +137,153 @@ static void test_mark__arrays_of_another_form_are_no_series(void **state)
     }
 }
 
+/* A document of an array with steps of one element each; no shards are stored. */
+static void put_array(parapet_store *store, const char *path, int64_t steps, int64_t chunk, const char *codec)
+{
+    bool is_coordinate = strcmp(path, "s/time") == 0;
+    char text[1000], key[64];
+    (void)snprintf(text, sizeof text,
+                   "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[%lld%s],\"data_type\":\"%s\","
+                   "\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%lld%s]}},"
+                   "\"chunk_key_encoding\":{\"name\":\"default\",\"configuration\":{\"separator\":\"/\"}},"
+                   "\"fill_value\":0,\"codecs\":[{\"name\":\"%s\",\"configuration\":{\"endian\":\"little\"}}],"
+                   "\"attributes\":{}}",
+                   (long long)steps, is_coordinate ? "" : ",1", is_coordinate ? "float64" : "int32", (long long)chunk,
+                   is_coordinate ? "" : ",1", codec);
+    (void)snprintf(key, sizeof key, "%s/zarr.json", path);
+    stored_put_text(store, key, text);
+}
+
+static void put_series_of_one(parapet_store *store, int64_t steps, int64_t row, int64_t chunk)
+{
+    char mark[200];
+    (void)snprintf(mark, sizeof mark, "{\"series\":{\"dimension\":\"time\",\"arrays\":[\"u\"],\"steps\":%lld}}",
+                   (long long)steps);
+    put_mark(store, mark);
+    put_array(store, "s/u", steps, row, "bytes");
+    put_array(store, "s/time", steps, chunk, "bytes");
+}
+
+/* A series whose documents say that it has nearly as many steps as 63 bits count: no number wraps. */
+static void test_mark__steps_that_cannot_be_counted_are_refused(void **state)
+{
+    static const struct {
+        int64_t steps, row, chunk; /* the last is of the coordinate */
+        bool is_kept;              /* the row is not full */
+        const char *sentence;
+    } cases[] = {
+        {INT64_MAX, 1, 1, false, "too many steps"},
+        {INT64_MAX - 3, 4, 1, false, "reaches beyond 63 bits"},
+        {INT64_MAX - 3, 1, 4, false, "s/time"},
+        {INT64_MAX - 3, 2, 4, true, "s/time"},
+    };
+    int64_t start = 0, count = 1;
+    int32_t value = 7;
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = &value};
+    parapet_step step = {&part, 1, {0}};
+    parapet_series_info info;
+    parapet_series *series;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        stored_open(&store, NULL);
+        put_series_of_one(store, cases[i].steps, cases[i].row, cases[i].chunk);
+        assert_ok(parapet_series_open(&series, store, "s"));
+        if (cases[i].is_kept) {
+            assert_ok(parapet_series_append(series, 0, &step));
+            assert_fails(parapet_series_flush(series), PARAPET_ERR_ARGUMENT, cases[i].sentence);
+            assert_fails(parapet_series_close(&series), PARAPET_ERR_ARGUMENT, cases[i].sentence);
+        } else {
+            assert_fails(parapet_series_append(series, 0, &step), PARAPET_ERR_ARGUMENT, cases[i].sentence);
+            assert_ok(parapet_series_close(&series));
+        }
+        assert_ok(parapet_series_open(&series, store, "s"));
+        assert_ok(parapet_series_get_info(series, &info));
+        assert_true(info.steps == cases[i].steps);
+        assert_ok(parapet_series_close(&series));
+        stored_close(&store);
+    }
+}
+
+/* Arrays that cannot be decoded, or that only others can write, make the whole series one that cannot go on. */
+static void test_mark__arrays_that_cannot_be_written_end_a_series(void **state)
+{
+    parapet_series *series;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    put_series_of_one(store, 0, 2, 2);
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_ok(parapet_series_close(&series));
+    put_array(store, "s/u", 0, 2, "squeeze");
+    assert_fails(parapet_series_open(&series, store, "s"), PARAPET_ERR_UNSUPPORTED, "squeeze");
+    assert_ok(pp_store_remove(store->backend, "s/u/zarr.json"));
+    stored_put_text(store, "s/u/.zarray",
+                    "{\"zarr_format\":2,\"shape\":[0,1],\"chunks\":[2,1],\"dtype\":\"<i4\",\"compressor\":null,"
+                    "\"fill_value\":0,\"order\":\"C\",\"filters\":null}");
+    assert_fails(parapet_series_open(&series, store, "s"), PARAPET_ERR_UNSUPPORTED, "only be read");
+    stored_close(&store);
+}
+
+/* A creation that was interrupted has left no steps: what has some is not replaced, whatever the group says. */
+static void test_mark__a_creation_that_was_interrupted_replaces_no_steps(void **state)
+{
+    static const char *const begun = "{\"series\":{\"dimension\":\"time\",\"arrays\":[\"u\",\"w\"]}}";
+    int64_t shape[2] = {0, 4};
+    const char *names[2] = {"u", "w"};
+    parapet_array_spec array = {.type = PARAPET_INT32, .ndim = 2, .shape = shape};
+    parapet_series_spec spec = {.count = 2, .names = names, .specs = (parapet_array_spec[]){array, array}};
+    parapet_series *series;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    create_series(store);
+    put_mark(store, begun);
+    put_array(store, "s/u", 5, 2, "bytes");
+    assert_fails(parapet_series_create(&series, store, "s", &spec), PARAPET_ERR_EXISTS, "\"s/u\" has steps");
+    assert_true(stored_contains(store, "s/u/zarr.json", "[5,1]"));
+    put_array(store, "s/u", 0, 2, "bytes");
+    assert_ok(parapet_series_create(&series, store, "s", &spec));
+    assert_ok(parapet_series_close(&series));
+    assert_false(stored_contains(store, "s/u/zarr.json", "[0,1]"));
+    stored_close(&store);
+}
+
+/* What is no array or group of Zarr is nobody's place, and an array goes where its spec says so. */
+static void test_mark__a_series_is_made_over_what_it_may_replace(void **state)
+{
+    int64_t shape[2] = {0, 4};
+    const char *names[2] = {"u", "w"};
+    parapet_array_spec array = {.type = PARAPET_INT32, .ndim = 2, .shape = shape};
+    parapet_array_spec specs[2] = {array, array};
+    parapet_series_spec spec = {.count = 2, .names = names, .specs = specs};
+    parapet_series *series;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    stored_put_text(store, "s/u/notes.txt", "somebody's");
+    put_array(store, "s/w", 5, 2, "bytes");
+    assert_fails(parapet_series_create(&series, store, "s", &spec), PARAPET_ERR_EXISTS, "s/w");
+    specs[1].overwrite = 1;
+    assert_ok(parapet_series_create(&series, store, "s", &spec));
+    assert_ok(parapet_series_close(&series));
+    assert_true(stored_has(store, "s/u/notes.txt"));
+    stored_reopen(&store, PARAPET_READ, NULL);
+    assert_fails(parapet_series_create(&series, store, "r", &spec), PARAPET_ERR_ARGUMENT, "open for reading");
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_mark__one_that_no_series_has_is_refused),
         cmocka_unit_test(test_mark__what_is_no_group_of_zarr_3_is_no_series),
         cmocka_unit_test(test_mark__arrays_of_another_form_are_no_series),
+        cmocka_unit_test(test_mark__steps_that_cannot_be_counted_are_refused),
+        cmocka_unit_test(test_mark__arrays_that_cannot_be_written_end_a_series),
+        cmocka_unit_test(test_mark__a_creation_that_was_interrupted_replaces_no_steps),
+        cmocka_unit_test(test_mark__a_series_is_made_over_what_it_may_replace),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -486,6 +486,108 @@ static void test_series__the_limit_named_for_a_row_without_end_does_not_wrap(voi
     stored_close(&store);
 }
 
+/* Each step alone had room, but not what the row has of one shard: the limit that is named is enough. */
+static void test_series__a_row_of_uneven_steps_is_refused_with_a_limit_that_suffices(void **state)
+{
+    enum { ROW = 8, MOST = 100 << 10 };
+    static const int64_t lengths[3] = {15 << 10, MOST, 15 << 10};
+    static int32_t values[MOST];
+    parapet_store_options options = {.memory_bytes = 1 << 20};
+    int64_t shape[2] = {0, MOST}, cells[2] = {1, 1 << 10}, shards[2] = {ROW, MOST}, start = 0, count;
+    const char *name = "u", *named;
+    parapet_array_spec array = {.type = PARAPET_INT32, .ndim = 2, .shape = shape, .chunks = cells, .shards = shards};
+    parapet_series_spec spec = {.count = 1, .names = &name, .specs = &array};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = values};
+    parapet_step step = {&part, 1, {0}};
+    parapet_store *store;
+    parapet_series *series;
+    int attempt, i;
+    (void)state;
+    for (attempt = 0; attempt < 2; attempt++) {
+        stored_open(&store, &options);
+        assert_ok(parapet_series_create(&series, store, "s", &spec));
+        for (i = 0; i < 3; i++) {
+            count = lengths[i];
+            assert_ok(parapet_series_append(series, i, &step));
+        }
+        if (attempt == 0) {
+            assert_fails(parapet_series_flush(series), PARAPET_ERR_MEMORY, "the part of one shard that a rank holds");
+            named = strstr(parapet_error_message(), "at least ");
+            assert_non_null(named);
+            options.memory_bytes = strtoll(named + strlen("at least "), NULL, 10);
+            assert_int_equal(parapet_series_close(&series), PARAPET_ERR_MEMORY);
+        } else {
+            assert_ok(parapet_series_flush(series));
+            assert_ok(parapet_series_close(&series));
+        }
+        stored_close(&store);
+    }
+}
+
+/* Steps of an array whose other dimensions are empty have a coordinate, and nothing else. */
+static void test_series__an_array_without_elements_has_steps(void **state)
+{
+    int64_t shape[2] = {0, 0}, start = 0, count = 0;
+    const char *name = "u";
+    parapet_array_spec array = {.type = PARAPET_INT32, .ndim = 2, .shape = shape};
+    parapet_series_spec spec = {.count = 1, .names = &name, .specs = &array};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count};
+    parapet_step step = {&part, 1, {0}};
+    parapet_store *store;
+    parapet_series *series;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_series_create(&series, store, "s", &spec));
+    assert_ok(parapet_series_append(series, 0, &step));
+    assert_ok(parapet_series_append(series, 1, &step));
+    assert_ok(parapet_series_close(&series));
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_int_equal(info_of(series).steps, 2);
+    assert_ok(parapet_series_close(&series));
+    stored_close(&store);
+}
+
+/* What was noted of rows that are committed does not grow without end. */
+static void test_series__the_log_of_intents_begins_anew(void **state)
+{
+    enum { MANY = 64, STEPS = 80 };
+    static char texts[MANY][8];
+    static const int64_t shape[1] = {0}, one[1] = {1};
+    const char *many_names[MANY];
+    parapet_array_spec specs[MANY];
+    parapet_step steps[MANY];
+    int32_t value = 7;
+    parapet_part part = {.data = &value};
+    parapet_series_spec spec = {.count = MANY, .names = many_names, .specs = specs};
+    parapet_store *store;
+    parapet_series *series;
+    size_t most = 0, bytes;
+    int i;
+    (void)state;
+    for (i = 0; i < MANY; i++) {
+        (void)snprintf(texts[i], sizeof texts[i], "a%d", i);
+        many_names[i] = texts[i];
+        specs[i] =
+            (parapet_array_spec){.type = PARAPET_INT32, .ndim = 1, .shape = shape, .chunks = one, .shards = one};
+        steps[i] = (parapet_step){&part, 1, {0}};
+    }
+    stored_open(&store, NULL);
+    assert_ok(parapet_series_create(&series, store, "s", &spec));
+    for (i = 0; i < STEPS; i++) {
+        assert_ok(parapet_series_append(series, i, steps));
+        pp_free(stored_get(store, "s/time/__parapet/intent", &bytes));
+        most = bytes > most ? bytes : most;
+    }
+    assert_true(bytes < most);
+    assert_true(most < 80 << 10);
+    assert_ok(parapet_series_close(&series));
+    assert_false(stored_has(store, "s/time/__parapet/intent"));
+    assert_ok(parapet_series_open(&series, store, "s"));
+    assert_int_equal(info_of(series).steps, STEPS);
+    assert_ok(parapet_series_close(&series));
+    stored_close(&store);
+}
+
 /* ---- What is refused ---- */
 
 static void test_series__refuses_what_is_no_series(void **state)
@@ -881,6 +983,9 @@ int main(int argc, char **argv)
         cmocka_unit_test(test_series__a_row_that_grows_beyond_its_first_step_moves_to_the_log),
         cmocka_unit_test(test_series__a_first_step_that_is_refused_again_and_again_takes_no_more_memory),
         cmocka_unit_test(test_series__the_limit_named_for_a_row_without_end_does_not_wrap),
+        cmocka_unit_test(test_series__a_row_of_uneven_steps_is_refused_with_a_limit_that_suffices),
+        cmocka_unit_test(test_series__an_array_without_elements_has_steps),
+        cmocka_unit_test(test_series__the_log_of_intents_begins_anew),
         cmocka_unit_test(test_series__refuses_what_is_no_series),
         cmocka_unit_test(test_series__goes_on_from_what_was_sealed),
         cmocka_unit_test(test_series__refuses_a_step_that_is_wrong_and_goes_on),
