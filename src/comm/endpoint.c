@@ -7,13 +7,10 @@ static pp_neighbour *above(pp_endpoint *endpoint)
     return &endpoint->neighbours[0];
 }
 
-static pp_neighbour *find_neighbour(pp_endpoint *endpoint, int rank)
+/* The neighbour below with that rank: pp_endpoint_init gives them their places. */
+static pp_neighbour *find_below(pp_endpoint *endpoint, int rank)
 {
-    int i;
-    for (i = 0; i <= PP_TREE_WIDTH; i++)
-        if (endpoint->neighbours[i].rank == rank)
-            return &endpoint->neighbours[i];
-    return NULL;
+    return &endpoint->neighbours[rank - endpoint->wire->rank * PP_TREE_WIDTH];
 }
 
 void pp_endpoint_init(pp_endpoint *endpoint, pp_wire *wire)
@@ -239,7 +236,7 @@ static void dispatch(pp_endpoint *endpoint, const pp_control *control, int sourc
     pp_neighbour *from;
     switch ((pp_control_kind)control->kind) {
     case PP_CONTROL_REPORT:
-        from = find_neighbour(endpoint, source);
+        from = find_below(endpoint, source);
         from->report = *control;
         from->is_report_waiting = true;
         break;

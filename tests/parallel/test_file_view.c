@@ -282,6 +282,62 @@ static MPI_Datatype make_padded(void)
     return made;
 }
 
+/* One element, and then nothing as far as 2^61 bytes. */
+static MPI_Datatype make_wide(void)
+{
+    MPI_Datatype made;
+    MPI_Type_create_resized(MPI_DOUBLE, 0, (MPI_Aint)1 << 61, &made);
+    return made;
+}
+
+/* An element of an array of one or two dimensions of such elements. */
+static MPI_Datatype make_wide_subarray(int ndim, int start)
+{
+    int sizes[2] = {16, 16}, counts[2] = {1, 1}, starts[2] = {start, start};
+    MPI_Datatype wide = make_wide(), made;
+    MPI_Type_create_subarray(ndim, sizes, counts, starts, MPI_ORDER_C, wide, &made);
+    MPI_Type_free(&wide);
+    return made;
+}
+
+static MPI_Datatype make_wide_darray(int ndim, int ranks, int rank)
+{
+    int sizes[2] = {16, 16}, how[2] = {MPI_DISTRIBUTE_BLOCK, MPI_DISTRIBUTE_BLOCK}, processes[2] = {ranks, 1};
+    int arguments[2] = {MPI_DISTRIBUTE_DFLT_DARG, MPI_DISTRIBUTE_DFLT_DARG};
+    MPI_Datatype wide = make_wide(), made;
+    MPI_Type_create_darray(ranks, rank, ndim, sizes, how, arguments, processes, MPI_ORDER_C, wide, &made);
+    MPI_Type_free(&wide);
+    return made;
+}
+
+static MPI_Datatype make_wide_vector(void)
+{
+    MPI_Datatype wide = make_wide(), made;
+    MPI_Type_vector(2, 1, 8, wide, &made);
+    MPI_Type_free(&wide);
+    return made;
+}
+
+static MPI_Datatype make_wide_indexed(void)
+{
+    int length = 1, place = 8;
+    MPI_Datatype wide = make_wide(), made;
+    MPI_Type_indexed(1, &length, &place, wide, &made);
+    MPI_Type_free(&wide);
+    return made;
+}
+
+/* Places that only more than 64 bits can tell. */
+static void check_wide(launch *run, parapet_array *array)
+{
+    expect_refusal(run, array, 0, make_wide_vector(), "64 bits");
+    expect_refusal(run, array, 0, make_wide_indexed(), "64 bits");
+    expect_refusal(run, array, 0, make_wide_subarray(1, 8), "64 bits");
+    expect_refusal(run, array, 0, make_wide_subarray(2, 0), "64 bits");
+    expect_refusal(run, array, 0, make_wide_darray(1, 2, 1), "64 bits");
+    expect_refusal(run, array, 0, make_wide_darray(2, 1, 0), "64 bits");
+}
+
 static void check_types(launch *run, parapet_array *array)
 {
     expect_refusal(run, array, 0, MPI_FLOAT,
@@ -325,6 +381,7 @@ static void check_refusals(launch *run, parapet_store *store)
     LAUNCH_OK(run, parapet_array_create(&array, store, "refusals", &spec));
     check_types(run, array);
     check_places(run, array);
+    check_wide(run, array);
     launch_expect(run, parapet_array_parts_build(NULL, array, 0, MPI_DOUBLE, NULL) == PARAPET_ERR_ARGUMENT,
                   "no list");
     launch_expect(run, parapet_array_parts_build(&list, NULL, 0, MPI_DOUBLE, NULL) == PARAPET_ERR_ARGUMENT,
@@ -360,6 +417,22 @@ static void check_fit(launch *run, parapet_store *store, const fit *one, int num
     LAUNCH_OK(run, parapet_array_close(&array));
 }
 
+/* What Fortran programs choose by digits; an MPI without Fortran has none of these. */
+static void check_fits_of_fortran(launch *run, parapet_store *store, int number)
+{
+    fit integer = {.type = PARAPET_INT32, .differs = MPI_FLOAT}, real = {.type = PARAPET_FLOAT64, .differs = MPI_INT},
+        complex = {.type = PARAPET_COMPLEX64, .differs = MPI_INT};
+    if (MPI_Type_create_f90_integer(9, &integer.fits) != MPI_SUCCESS ||
+        MPI_Type_create_f90_real(15, MPI_UNDEFINED, &real.fits) != MPI_SUCCESS ||
+        MPI_Type_create_f90_complex(6, MPI_UNDEFINED, &complex.fits) != MPI_SUCCESS)
+        return;
+    check_fit(run, store, &integer, number);
+    check_fit(run, store, &real, number + 1);
+    check_fit(run, store, &complex, number + 2);
+    real.differs = integer.fits;
+    check_fit(run, store, &real, number + 3);
+}
+
 static void check_fits(launch *run, parapet_store *store)
 {
     const fit all[] = {
@@ -377,11 +450,24 @@ static void check_fits(launch *run, parapet_store *store)
         {PARAPET_COMPLEX128, MPI_DOUBLE_COMPLEX, MPI_FLOAT},
         {PARAPET_DATETIME64, MPI_INT64_T, MPI_DOUBLE},
         {PARAPET_INT64, MPI_OFFSET, MPI_UNSIGNED_LONG},
+        {PARAPET_BOOL, MPI_BYTE, MPI_LOGICAL},
+        {PARAPET_BOOL, MPI_CXX_BOOL, MPI_CHAR},
+        {PARAPET_FLOAT32, MPI_REAL4, MPI_INT},
+        {PARAPET_FLOAT64, MPI_REAL8, MPI_2INT},
+        {PARAPET_FLOAT64, MPI_DOUBLE, MPI_INTEGER8},
+        {PARAPET_FLOAT16, MPI_INT16_T, MPI_C_BOOL},
+        {PARAPET_BFLOAT16, MPI_UNSIGNED_SHORT, MPI_DOUBLE},
+        {PARAPET_COMPLEX64, MPI_COMPLEX, MPI_2REAL},
+        {PARAPET_COMPLEX64, MPI_COMPLEX8, MPI_INT64_T},
+        {PARAPET_COMPLEX128, MPI_C_DOUBLE_COMPLEX, MPI_2DOUBLE_PRECISION},
+        {PARAPET_UINT16, MPI_UINT16_T, MPI_SHORT},
+        {PARAPET_INT64, MPI_INTEGER8, MPI_FLOAT_INT},
     };
     int i;
     launch_case_begin(run, 3);
     for (i = 0; i < (int)(sizeof all / sizeof all[0]); i++)
         check_fit(run, store, &all[i], i);
+    check_fits_of_fortran(run, store, i);
     (void)launch_case_end(run, "types of elements");
 }
 
@@ -416,6 +502,7 @@ static void check_compound(launch *run, parapet_store *store)
     int lengths[2] = {1, 1};
     MPI_Aint places[2] = {0, 4};
     MPI_Datatype inner[2] = {MPI_FLOAT, MPI_DOUBLE}, field, datatype;
+    parapet_array_parts list;
     parapet_array *array = NULL;
     launch_case_begin(run, 4);
     LAUNCH_OK(run, parapet_array_create(&array, store, "records", &raw));
@@ -428,6 +515,10 @@ static void check_compound(launch *run, parapet_store *store)
     MPI_Type_contiguous(24, MPI_BYTE, &datatype);
     expect_parts(run, array, datatype, 1, "bytes");
     MPI_Type_free(&field);
+    launch_expect(run,
+                  parapet_array_parts_build(&list, array, 0, MPI_DOUBLE_INT, &list) == PARAPET_ERR_ARGUMENT &&
+                      strstr(parapet_error_message(), "which has a hole") != NULL,
+                  "12 bytes that take 16");
     LAUNCH_OK(run, parapet_array_close(&array));
     LAUNCH_OK(run, parapet_array_create(&array, store, "complex", &complex));
     MPI_Type_vector(3, 2, 4, MPI_FLOAT, &datatype);
@@ -611,10 +702,31 @@ static void check_large(launch *run, parapet_store *store)
 }
 #endif
 
+/* Whether datatypes are refused when there is no MPI to ask. */
+static bool refuses_without_mpi(void)
+{
+    int64_t shape[1] = {4};
+    double data[4];
+    parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 1, .shape = shape};
+    parapet_store *store = NULL;
+    parapet_array *array = NULL;
+    parapet_array_parts list;
+    bool is_refused = parapet_store_open(&store, MPI_COMM_NULL, "memory:late", PARAPET_CREATE, NULL) == PARAPET_OK &&
+                      parapet_array_create(&array, store, "a", &spec) == PARAPET_OK &&
+                      parapet_array_parts_build(&list, array, 0, MPI_DOUBLE, data) == PARAPET_ERR_MPI &&
+                      strstr(parapet_error_message(), "finalised") != NULL;
+    (void)parapet_array_close(&array);
+    (void)parapet_store_close(&store);
+    if (!is_refused)
+        fprintf(stderr, "after MPI_Finalize: %s\n", parapet_error_message());
+    return is_refused;
+}
+
 int main(int argc, char **argv)
 {
     parapet_store *store = NULL;
     launch run;
+    int failed;
     launch_start(&run, &argc, &argv, MPI_THREAD_SINGLE);
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
     MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN);
@@ -631,5 +743,6 @@ int main(int argc, char **argv)
     LAUNCH_OK(&run, parapet_store_close(&store));
     check_memory(&run);
     check_files(&run);
-    return launch_finish(&run);
+    failed = launch_finish(&run);
+    return failed != 0 || !refuses_without_mpi();
 }
