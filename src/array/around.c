@@ -52,7 +52,7 @@ static parapet_status has_metadata(parapet_store *store, const char *group, bool
         *has = document.consolidated_metadata != NULL;
     pp_group_document_clear(&document);
     pp_node_clear(&node);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static pp_mark mark_of(parapet_store *store, const char *group)

@@ -49,7 +49,7 @@ static parapet_status check_record(void *context, const pp_listed *listed)
     pp_free(text);
     pp_free(key);
     pp_free(folder);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status check_checkpoint(view *self)
@@ -59,7 +59,7 @@ static parapet_status check_checkpoint(view *self)
     if (status == PARAPET_OK)
         status = pp_store_list(self->store->backend, folder, check_record, self);
     pp_free(folder);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- Series ---- */
@@ -112,7 +112,7 @@ static parapet_status check_group(view *self)
         status = check_document(self, &node);
     pp_node_clear(&node);
     if (!is_there)
-        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+        return pp_accept_absence(status);
     return status == PARAPET_OK ? check_checkpoint(self) : status;
 }
 

@@ -156,7 +156,7 @@ static parapet_status check_temporaries(check_job *job)
     if (status == PARAPET_OK)
         status = pp_walk_objects(job->array->store, prefix, report_temporary, job);
     pp_free(prefix);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* A shard that is not there: the seal decides whether it should be. */

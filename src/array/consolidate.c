@@ -76,7 +76,7 @@ static parapet_status visit_child(void *context, const pp_listed *listed)
     if ((status = pp_path_join(above->path, listed->name, &child)) == PARAPET_OK)
         status = add_document(above->job, child, above->depth);
     pp_free(child);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status consolidate_below(consolidation *job, const char *path, int depth)

@@ -38,7 +38,7 @@ static parapet_status check_no_node(parapet_array *array, const char *name)
                          path);
     pp_node_clear(&node);
     pp_free(path);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- What is left where an array was ---- */
@@ -71,7 +71,7 @@ static parapet_status read_own(parapet_array *array, const char *name, char **te
     if (status == PARAPET_OK)
         status = pp_store_read_all(array->store->backend, key, PP_JSON_MAX_BYTES, text, bytes);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* The document that a copy has kept; *text NULL: none. */
@@ -148,7 +148,7 @@ parapet_status pp_array_is_marked(parapet_array *array, bool *marked)
     if (status == PARAPET_OK && (status = pp_path_join(array->path, "__parapet/copy", &prefix)) == PARAPET_OK)
         status = pp_store_list(array->store->backend, prefix, note_any, marked);
     pp_free(prefix);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 typedef struct shard_search {
@@ -266,7 +266,7 @@ parapet_status pp_array_check_replaceable(parapet_array *array, bool overwrites)
     if (status == PARAPET_OK && !node.is_implicit && (status = refuse(array, &node, overwrites)) == PARAPET_OK)
         status = check_no_node(array, "c");
     pp_node_clear(&node);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_array_make_room(parapet_array *array, const pp_array_document *document, bool overwrites)

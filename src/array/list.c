@@ -36,7 +36,7 @@ static parapet_status add_if_node(void *context, const pp_listed *listed)
     }
     pp_node_clear(&node);
     pp_free(path);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status list_nodes(listing *job)

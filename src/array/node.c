@@ -36,7 +36,7 @@ done:
 static parapet_status load_v2_attributes(parapet_store *store, const char *path, pp_node *node)
 {
     parapet_status status = load_json(store, path, ".zattrs", &node->zattrs, node);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status load_v2(parapet_store *store, const char *path, pp_node *node)
@@ -76,7 +76,7 @@ static parapet_status find_work(parapet_store *store, const char *path, bool *is
         status = pp_holder_view(store, path, &view);
     *is_begun = *is_begun || view.text[0] != '\0';
     pp_free(own);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* A directory without a document counts as a group, unless it only holds what Parapet keeps for itself. */
@@ -275,7 +275,7 @@ parapet_status pp_node_has_object(parapet_store *store, const char *path, const 
     *has = status == PARAPET_OK;
     pp_reader_free(reader);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_node_has_copy(parapet_store *store, const char *path, bool *has)
@@ -290,7 +290,7 @@ parapet_status pp_node_drop_copy(parapet_store *store, const char *path)
     if (status == PARAPET_OK && (status = pp_store_remove(store->backend, key)) == PARAPET_OK)
         status = pp_store_settle(store->backend);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 typedef struct own_things {
@@ -309,7 +309,7 @@ static parapet_status remove_own_thing(void *context, const pp_listed *listed)
         status = listed->is_prefix ? pp_store_remove_prefix(own->store->backend, key)
                                    : pp_store_remove(own->store->backend, key);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_node_remove_own(parapet_store *store, const char *path)
@@ -320,5 +320,5 @@ parapet_status pp_node_remove_own(parapet_store *store, const char *path)
         status =
             pp_store_list(store->backend, prefix, remove_own_thing, &(own_things){.store = store, .prefix = prefix});
     pp_free(prefix);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }

@@ -261,7 +261,7 @@ static parapet_status find_below(const level *above, const char *name)
         status = pp_path_check(name) == PARAPET_OK ? find_node(above->self, path, above->depth + 1)
                                                    : examine_array(above->self, path, NULL);
     pp_free(path);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* The store tells the names after it has listed them all. */

@@ -124,7 +124,7 @@ static parapet_status has_own(const removal *job, bool *has)
         status = pp_store_list(job->store->backend, own, note_any, &has_entries);
     *has = status == PARAPET_OK;
     pp_free(own);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* Whether the document is, byte for byte, as the library writes it. */
@@ -173,7 +173,7 @@ static parapet_status remove_array(parapet_store *store, const char *path, bool 
         status = PARAPET_OK;
     pp_array_document_clear(&document);
     pp_node_clear(&node);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_remove_array(parapet_store *store, const char *path)

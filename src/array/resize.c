@@ -113,7 +113,7 @@ static parapet_status look_below(void *context, const pp_listed *listed)
     }
     search->has_some = below.has_some;
     pp_free(prefix);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status look_for_object(const parapet_array *array, const char *key, bool *is_there)
@@ -139,7 +139,7 @@ parapet_status pp_array_has_layer(const parapet_array *array, int64_t layer, boo
         *has_some = search.has_some;
     }
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_array_remove_layer(const parapet_array *array, int64_t layer)

@@ -28,7 +28,7 @@ parapet_status pp_array_stored_shards(const parapet_array *array, pp_ranges *sha
     shard_listing listing = {array, shards};
     parapet_status status = pp_walk_objects(array->store, array->path, add_object, &listing);
     pp_ranges_sort(shards);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status fail_missing(const parapet_array *array, int64_t number)

@@ -76,5 +76,5 @@ parapet_status pp_walk_remove(parapet_store *store, const char *path, const char
     if (status == PARAPET_OK)
         status = pp_store_remove(store->backend, whole);
     pp_free(whole);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }

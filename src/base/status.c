@@ -94,6 +94,11 @@ parapet_status pp_fail_errno(int error_number, const char *format, ...)
     return status_of_errno(error_number);
 }
 
+parapet_status pp_accept_absence(parapet_status status)
+{
+    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+}
+
 parapet_status pp_fail_within(parapet_status status, const char *format, ...)
 {
     char inner[PP_MESSAGE_BYTES];

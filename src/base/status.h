@@ -31,6 +31,9 @@ parapet_status pp_outcome(parapet_status status);
 /* Puts "context: " before the current sentence; returns status unchanged. */
 parapet_status pp_fail_within(parapet_status status, const char *format, ...) __attribute__((format(printf, 2, 3)));
 
+/* For whoever does not need what was looked for: that it is not there is a success. */
+parapet_status pp_accept_absence(parapet_status status);
+
 /* The sentence of this thread before it closes a handle, which may access the storage. */
 typedef struct pp_sentence {
     char message[PP_MESSAGE_BYTES];

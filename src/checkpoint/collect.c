@@ -96,7 +96,7 @@ static parapet_status remove_thing(const collecting *self, const char *path, con
         return pp_store_remove_prefix(pp_store_backend(self->store), key);
     default:
         status = pp_store_remove(pp_store_backend(self->store), key);
-        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+        return pp_accept_absence(status);
     }
 }
 

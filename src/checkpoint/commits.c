@@ -316,7 +316,7 @@ static parapet_status remove_temporaries(parapet_store *store, const char *group
 {
     listed_group group = {store, group_path};
     parapet_status status = pp_store_list(pp_store_backend(store), group_path, remove_if_temporary, &group);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* The reservation goes last: once it is gone, another job may take the name, and nothing may be left to remove then.
@@ -395,7 +395,7 @@ static parapet_status look_into(parapet_store *store, const char *group_path, co
     parapet_status status;
     *found = (contents){0};
     status = pp_store_list(pp_store_backend(store), group_path, note_content, found);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_generation_check_free(parapet_store *store, const char *group_path)
@@ -427,7 +427,7 @@ static parapet_status is_bare(parapet_store *store, const char *group_path, bool
         status = pp_walk_objects(store, own, note_object, &has_objects);
     pp_free(own);
     *bare = status == PARAPET_OK && found.has_own && !found.has_others && !has_objects;
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* A reservation, or nothing at all but directories of ours: a job may have died before its reservation had a name.

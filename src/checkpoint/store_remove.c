@@ -59,7 +59,7 @@ static parapet_status check_gone(const place *at, const char *name)
         status = fail_changed(at->path);
     pp_node_clear(&node);
     pp_free(child);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* Temporary objects are nobody's, because whoever publishes here would hold the group. */
@@ -115,7 +115,7 @@ static parapet_status remove_held(parapet_store *store, const char *path, pp_rem
         status =
             pp_removal_is_group(view.kind) ? remove_group(store, path) : pp_removal_remove_array(store, path, &view);
     pp_removal_view_clear(&view);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- Locks ---- */
@@ -234,7 +234,7 @@ static parapet_status remove_empty_below(parapet_store *store, const char *path)
 {
     parapet_status status =
         pp_store_list(pp_store_backend(store), path, remove_empty, &(place){.store = store, .path = path});
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* The lock goes with the node, and then its directory, which stays as long as anything is in it. */

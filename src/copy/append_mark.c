@@ -217,7 +217,7 @@ static parapet_status load_text(const pp_append *append, char **text, size_t *by
     if (status == PARAPET_OK)
         status = pp_store_read_all(pp_store_backend(append->request->target), key, MARK_BYTES_MOST, text, bytes);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* Or there is none. Whoever took this one's place meanwhile has a mark of his own, which stays. */

@@ -24,7 +24,7 @@ static parapet_status is_there(const pp_append *append, const char *name, bool *
         *is_array = false;
     pp_node_clear(&node);
     pp_free(path);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status look_for_arrays(const pp_append *append, bool *found)

@@ -245,7 +245,7 @@ static parapet_status renew_group(const pp_append *append, const char *group, co
         status = pp_failure_put(&failure);
     }
     pp_free(path);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status; /* somebody has removed the group */
+    return pp_accept_absence(status); /* somebody has removed the group */
 }
 
 /* [collective] Of the groups around the target it is taken away: those who called renew it. */

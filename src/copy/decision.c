@@ -94,7 +94,7 @@ static parapet_status is_target_there(pp_copy_task *task, bool *is_there)
         task->overwrites = pp_copy_finished_is_old(task->tree, pp_array_path(task->target), node.digest,
                                                    task->request->overwrite != 0);
     pp_node_clear(&node);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static parapet_status prepare_ancestors(const pp_copy_task *task)

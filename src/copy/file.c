@@ -180,7 +180,7 @@ static parapet_status look_up(const file_writing *work, const char *key, bool *i
     parapet_status status = pp_store_open_object(work->directory, key, &reader);
     pp_reader_free(reader);
     *is_there = status == PARAPET_OK;
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* A store would lose its metadata or chunks, or have something among them that is neither. */

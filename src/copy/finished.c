@@ -51,7 +51,7 @@ static parapet_status take_up(pp_copy_finished *log, const pp_text *head, size_t
     parapet_status status = pp_store_read_all(log->store, log->key, LOG_BYTES_MOST, &log->lines, bytes);
     if (status != PARAPET_OK) {
         *bytes = 0;
-        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+        return pp_accept_absence(status);
     }
     *bytes = whole_bytes(log->lines, *bytes);
     log->lines[*bytes] = '\0';
@@ -71,7 +71,7 @@ static parapet_status refuse_unfinished(const pp_copy_finished *log, const char 
     if (status == PARAPET_OK)
         return pp_fail(PARAPET_ERR_EXISTS,
                        "there is an unfinished copy at \"%s\"; resume it, or set overwrite to start again", target);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 static void print_old(pp_text *text, const char *path, const unsigned char document[PP_SHA256_BYTES])
@@ -90,7 +90,7 @@ parapet_status pp_copy_finished_add_old(pp_copy_finished *log, parapet_store *st
         status = log->old.status;
     }
     pp_node_clear(&node);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_request *request, const char *target)

@@ -113,7 +113,7 @@ parapet_status pp_done_units_load(pp_done_units *work_units, pp_store *store, co
     *work_units = (pp_done_units){.count = work_unit_count};
     status = pp_store_list(store, state, visit_done, &visit);
     pp_ranges_sort(&work_units->numbers);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* Bytes of a log that are whole records. */
@@ -125,7 +125,7 @@ static parapet_status whole_bytes(pp_store *store, const char *key, uint64_t *by
     if (status == PARAPET_OK)
         *bytes = reader->bytes - reader->bytes % DONE_BYTES;
     pp_reader_free(reader);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_done_log_open(pp_log **log, pp_store *store, const char *state, int rank)
@@ -228,7 +228,7 @@ parapet_status pp_journal_remove(pp_store *store, const char *state, int64_t wor
     if (status == PARAPET_OK)
         status = pp_store_remove(store, key);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- Reading it ---- */
@@ -394,5 +394,5 @@ parapet_status pp_journal_read(pp_store *store, const char *state, int64_t work_
         status = tell_records(object, reader, template_count, bytes);
     pp_reader_free(object);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }

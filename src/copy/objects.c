@@ -31,7 +31,7 @@ static parapet_status open_object(parapet_store *store, const char *path, const 
 static parapet_status walk_source(object_work *work, pp_walk_visitor visit)
 {
     parapet_status status = pp_walk_objects(work->task->source_store, pp_array_path(work->task->source), visit, work);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- Copying ---- */

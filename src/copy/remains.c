@@ -58,7 +58,7 @@ static parapet_status remove_document(const pp_copy_task *task)
     if (status == PARAPET_OK && (status = pp_store_remove(store, key)) == PARAPET_OK)
         status = pp_store_settle(store);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* Whether an array that is not this copy has appeared at its place. */

@@ -300,7 +300,7 @@ static parapet_status read_passes(pp_copy_task *task)
         if (status != PARAPET_OK)
             break;
     }
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_copy_state_read(pp_copy_task *task)

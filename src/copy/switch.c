@@ -45,7 +45,7 @@ static parapet_status read_object(const pp_copy_task *task, const char *prefix, 
     if (status == PARAPET_OK)
         status = pp_store_read_all(pp_store_backend(task->target_store), key, DOCUMENT_BYTES_MOST, data, bytes);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_copy_switch_path(const pp_copy_task *task, char **path)

@@ -118,7 +118,7 @@ static parapet_status is_visible(const pp_copy_target *target, const pp_copy_sha
     *answer = status == PARAPET_OK;
     pp_reader_free(reader);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* The crash may have come between making one shard of the work unit visible and the next. */

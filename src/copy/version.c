@@ -38,7 +38,7 @@ static parapet_status add_version_of_shard(const pp_copy_task *task, int64_t sha
         add_version(sums, (uint64_t)shard + 1, reader);
     pp_reader_free(reader);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* Each rank looks at some of them. */
@@ -90,7 +90,7 @@ static parapet_status add_versions_of_objects(const pp_copy_task *task, int64_t 
     if (!pp_copy_task_leads(task))
         return PARAPET_OK;
     status = pp_walk_objects(task->source_store, pp_array_path(task->source), add_version_of_object, &versions);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- The number ---- */

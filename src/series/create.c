@@ -32,7 +32,7 @@ static parapet_status look_for_series(const parapet_series *series, bool *is_beg
     if (status == PARAPET_OK && found.steps_committed >= 0)
         status = pp_fail(PARAPET_ERR_EXISTS, "there is a series at \"%s\" already", series->path);
     clear_found(&found);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* Arrays that are there already are somebody's, unless an earlier creation left them. */

@@ -117,7 +117,7 @@ parapet_status pp_series_intent_forget(parapet_series *series)
     if ((status = intent_key(series, &key)) == PARAPET_OK)
         status = pp_store_remove(store, key);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- Reading ---- */
@@ -158,7 +158,7 @@ parapet_status pp_series_intents_load(pp_series_intents *intents, const parapet_
         status = read_records(intents, series, reader, key);
     pp_reader_free(reader);
     pp_free(key);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 void pp_series_intents_clear(pp_series_intents *intents)

@@ -388,7 +388,7 @@ static parapet_status survey_all(survey *all)
         return status;
     }
     status = pp_posix_list(&store_of(all->self)->store, place.parent, survey_one, all);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 /* ---- The operations ---- */

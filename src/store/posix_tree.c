@@ -200,7 +200,7 @@ parapet_status pp_posix_remove_prefix(pp_store *base, const char *prefix)
     if (prefix[0] == '\0')
         return empty_root(store);
     if ((status = open_parent(store, prefix, &parent, &changed)) != PARAPET_OK)
-        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+        return pp_accept_absence(status);
     pp_posix_locate(&place, prefix);
     status = remove_named(parent, place.name, prefix);
     (void)close(parent);
@@ -257,7 +257,7 @@ parapet_status pp_posix_remove_empty(pp_store *base, const char *prefix)
     int parent;
     parapet_status status = open_parent(store, prefix, &parent, &changed), marked;
     if (status != PARAPET_OK)
-        return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+        return pp_accept_absence(status);
     pp_posix_locate(&place, prefix);
     status = remove_empty_named(parent, place.name, 0, prefix);
     (void)close(parent);

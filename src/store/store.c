@@ -405,7 +405,7 @@ parapet_status pp_store_version(pp_store *store, const char *key, uint64_t *vers
     status = pp_store_open_object(store, key, &reader);
     *version = status == PARAPET_OK ? reader->version : 0;
     pp_reader_free(reader);
-    return status == PARAPET_ERR_NOT_FOUND ? PARAPET_OK : status;
+    return pp_accept_absence(status);
 }
 
 parapet_status pp_store_write_all(pp_store *store, const pp_write_request *request, const void *data, size_t bytes,
