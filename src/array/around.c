@@ -36,7 +36,7 @@ parapet_status pp_group_consolidate_appended_at(parapet_store *store, const char
 parapet_status pp_around_fail(parapet_status status, const char *done, const char *path)
 {
     return pp_fail_within(status, "%s, but the metadata of \"%s\" could not be consolidated", done,
-                          path[0] != '\0' ? path : "/");
+                          pp_path_shown(path));
 }
 
 /* ---- One group around it; on rank 0 ---- */

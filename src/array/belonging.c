@@ -19,7 +19,7 @@ typedef struct view {
 static parapet_status refuse_part(const view *self, const char *whole)
 {
     return pp_fail(PARAPET_ERR_ARGUMENT, "\"%s\" is a part of the %s \"%s\", which can only be removed as a whole",
-                   self->path, whole, self->group[0] != '\0' ? self->group : "/");
+                   self->path, whole, pp_path_shown(self->group));
 }
 
 /* ---- Checkpoints ---- */
@@ -90,7 +90,7 @@ static parapet_status check_document(const view *self, const pp_node *node)
     parapet_status status;
     if (node->kind == PARAPET_NODE_ARRAY)
         return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no array or group at \"%s\": \"%s\" is an array", self->path,
-                       self->group[0] != '\0' ? self->group : "/");
+                       pp_path_shown(self->group));
     if (node->is_implicit || node->zarr_format == 2)
         return PARAPET_OK;
     if ((status = pp_group_document_parse(&document, node->json)) == PARAPET_OK)
@@ -98,7 +98,7 @@ static parapet_status check_document(const view *self, const pp_node *node)
     else
         status =
             pp_fail_within(status, "\"%s\" is not removed, because the document of the group \"%s\" cannot be read",
-                           self->path, self->group[0] != '\0' ? self->group : "/");
+                           self->path, pp_path_shown(self->group));
     pp_group_document_clear(&document);
     return status;
 }

@@ -68,7 +68,7 @@ parapet_status pp_mark_refuse_append(parapet_store *store, const char *group)
     return pp_fail(PARAPET_ERR_EXISTS,
                    "an append to \"%s\" was interrupted, and its arrays may have different lengths; complete or undo "
                    "it first: parapet gc, parapet_store_collect, or the next append",
-                   group[0] != '\0' ? group : "/");
+                   pp_path_shown(group));
 }
 
 parapet_status pp_mark_refuse_append_above(parapet_store *store, const char *path)

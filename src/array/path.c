@@ -34,6 +34,11 @@ parapet_status pp_path_join(const char *path, const char *name, char **joined)
     return pp_text_finish(&text, joined);
 }
 
+const char *pp_path_shown(const char *path)
+{
+    return path[0] != '\0' ? path : "/";
+}
+
 void pp_paths_free(char **paths, size_t count)
 {
     size_t i;

@@ -13,6 +13,9 @@ parapet_status pp_path_normalize(const char *path, char **normal);
 /* "path/name", or "name" at the root. Free with pp_free. */
 parapet_status pp_path_join(const char *path, const char *name, char **joined);
 
+/* The path as people write it: the root is "/". */
+const char *pp_path_shown(const char *path);
+
 /* Frees a list of paths and each of them; takes NULL. */
 void pp_paths_free(char **paths, size_t count);
 

@@ -154,13 +154,11 @@ static bool is_another(const char *one, const char *other)
 static parapet_status print_constant(const pp_array_document *document, const pp_array_document *other, pp_text *text)
 {
     pp_array_document constant = *document;
-    parapet_status status;
     memcpy(constant.shape, other->shape, sizeof constant.shape);
     memcpy(constant.dimension_names, other->dimension_names, sizeof constant.dimension_names);
     constant.has_dimension_names = other->has_dimension_names;
     constant.attributes = other->attributes;
-    status = pp_array_document_print(&constant, text);
-    return status == PARAPET_OK ? text->status : status;
+    return pp_array_document_print(&constant, text);
 }
 
 static parapet_status check_same(const parapet_array *array, const parapet_array *stored)

@@ -134,7 +134,7 @@ static parapet_status look_at_group(const char *path, pp_removal_view *view)
     if (status == PARAPET_OK)
         return status;
     return pp_fail_within(status, "the document of the group \"%s\" cannot be read, so it is not removed",
-                          path[0] != '\0' ? path : "/");
+                          pp_path_shown(path));
 }
 
 /* Text that is no JSON is the damaged document of an array. A format or a kind of node that we do not know is not
@@ -143,8 +143,7 @@ static parapet_status look_at_failure(const char *path, const pp_removal_view *v
 {
     if (!is_unreadable(status) || view->node.json == NULL)
         return is_unreadable(status) ? PARAPET_OK : status;
-    return pp_fail_within(status, "\"%s\" is not removed, because nobody can tell what it is",
-                          path[0] != '\0' ? path : "/");
+    return pp_fail_within(status, "\"%s\" is not removed, because nobody can tell what it is", pp_path_shown(path));
 }
 
 parapet_status pp_removal_look(parapet_store *store, const char *path, pp_removal_view *view)
@@ -336,7 +335,7 @@ static parapet_status check_asked_for(const pp_removal *removal)
     return pp_fail(PARAPET_ERR_ARGUMENT,
                    "\"%s\" is a group, with %zu arrays and groups below it; to remove all of them: parapet rm "
                    "--recursive, or recursive",
-                   removal->path[0] != '\0' ? removal->path : "/", last);
+                   pp_path_shown(removal->path), last);
 }
 
 /* Without taking any. */

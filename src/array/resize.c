@@ -1,5 +1,6 @@
 #include "array/resize.h"
 
+#include <stdio.h>
 #include <string.h>
 
 #include "array/array.h"
@@ -84,12 +85,12 @@ parapet_status pp_array_trim_beyond(parapet_array *array, int64_t extent)
 /* The prefix of a layer's shards, or the key of its only one; *key NULL: it has none, keys are not in layers. */
 static parapet_status layer_key(const parapet_array *array, int64_t layer, char **key)
 {
-    pp_text text = {0};
+    char name[32];
     *key = NULL;
     if (array->layout.keys.is_v2 || array->layout.keys.separator != '/')
         return PARAPET_OK;
-    pp_text_add(&text, "%s%sc/%lld", array->path, array->path[0] != '\0' ? "/" : "", (long long)layer);
-    return pp_text_finish(&text, key);
+    (void)snprintf(name, sizeof name, "c/%lld", (long long)layer);
+    return pp_path_join(array->path, name, key);
 }
 
 typedef struct layer_search {
@@ -144,17 +145,12 @@ parapet_status pp_array_has_layer(const parapet_array *array, int64_t layer, boo
 
 parapet_status pp_array_remove_layer(const parapet_array *array, int64_t layer)
 {
-    pp_text prefix = {0};
-    parapet_status status;
+    char name[32];
     if (array->layout.keys.is_v2 || array->layout.keys.separator != '/')
         return PARAPET_OK;
-    pp_text_add(&prefix, "c/%lld", (long long)layer);
-    if ((status = prefix.status) == PARAPET_OK)
-        status = array->document.ndim > 1
-                     ? pp_remove_shards_below(array->store, array->path, &array->document, prefix.data)
-                     : pp_walk_remove(array->store, array->path, prefix.data);
-    pp_text_free(&prefix);
-    return status;
+    (void)snprintf(name, sizeof name, "c/%lld", (long long)layer);
+    return array->document.ndim > 1 ? pp_remove_shards_below(array->store, array->path, &array->document, name)
+                                    : pp_walk_remove(array->store, array->path, name);
 }
 
 static parapet_status check_arguments(parapet_array *array, const int64_t *shape)

@@ -301,7 +301,7 @@ static parapet_status remove_nodes(void *subject, const void *argument)
     (void)argument;
     if (status != PARAPET_OK && self->has_begun && pp_removal_count(&self->found) > 1)
         status = pp_fail_within(status, "a part of \"%s\" may be removed; remove it again",
-                                self->found.path[0] != '\0' ? self->found.path : "/");
+                                pp_path_shown(self->found.path));
     pp_failure_take(&self->failure, status);
     return PARAPET_OK;
 }

@@ -59,7 +59,7 @@ static parapet_status print_mark(const pp_append_mark *mark, pp_text *text)
             pp_text_add(text, DOCUMENT "%s\n", mark->documents[i]);
     }
     for (i = 0; i < mark->group_count; i++)
-        pp_text_add(text, "group: %s\n", mark->groups[i][0] != '\0' ? mark->groups[i] : "/");
+        pp_text_add(text, "group: %s\n", pp_path_shown(mark->groups[i]));
     if (text->status == PARAPET_OK)
         pp_text_add(text, SUM "%08x\n", (unsigned)pp_crc32c(0, text->data, text->bytes));
     return text->status;
