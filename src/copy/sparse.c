@@ -29,12 +29,11 @@ static int64_t number_of(const cell_grid *grid, const int64_t *position)
 }
 
 /* The cells along the fastest dimension have consecutive numbers; returns how many there are, and leaves one in
- * `rows`. */
+ * `rows`. What is sparse has at least one dimension. */
 static int64_t take_rows(pp_box *rows)
 {
-    int64_t length = rows->ndim > 0 ? rows->count[rows->ndim - 1] : 1;
-    if (rows->ndim > 0)
-        rows->count[rows->ndim - 1] = 1;
+    int64_t length = rows->count[rows->ndim - 1];
+    rows->count[rows->ndim - 1] = 1;
     return length;
 }
 

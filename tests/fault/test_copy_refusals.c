@@ -6,7 +6,7 @@
 #include "codec/crc32c.h"
 #include "copy_bed.h"
 
-enum { ARRAY = 0, TREE = 9 /* of copy_subjects */ };
+enum { ARRAY = 0, PASSES = 2, TREE = 9 /* of copy_subjects */ };
 
 static copy_reference reference;
 
@@ -304,6 +304,9 @@ static const struct {
     {"memory_bytes: ", "memory_bytes: -", PARAPET_ERR_CORRUPT},
     {"memory_bytes: ", "memory_bytes: 0", PARAPET_ERR_CORRUPT},
     {"memory_bytes: ", "memory_bytes: 99999999999999999999", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_bytes: 9223372036854775808\n", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_bytes: 0a", PARAPET_ERR_CORRUPT},
+    {"memory_bytes: ", "memory_bytes: 0\n", PARAPET_ERR_CORRUPT},
     {"memory_bytes: ", "memory_byte: ", PARAPET_ERR_CORRUPT},
     {"memory_bytes: ", "memory_bytes; ", PARAPET_ERR_CORRUPT},
     {"\nplan", "\nplans", PARAPET_ERR_CORRUPT},
@@ -330,6 +333,51 @@ static void test_resume__of_a_job_that_cannot_be_is_refused(void **context)
     image_free(&seen);
     expect_copy(&work, (copy_manner){.resumes = true}, true);
     end(&work);
+}
+
+/* Words that say how far a copy is, each in an object of its own: what is none of them is refused, at every point
+ * where such an object is there. */
+static void refuse_words(const copy_subject *of, const char *part, copy_manner first, copy_manner again)
+{
+    parapet_copy_result result;
+    long operation, refused = 0;
+    copy_reference_build(&reference, of);
+    for (operation = 0; operation < 2 * reference.operations && refused < 3; operation += 7) {
+        const image_object *word = NULL;
+        parapet_status status;
+        copy_bed work;
+        image seen;
+        size_t i;
+        copy_bed_build(&work, of, &reference, COPY_IN_MEMORY);
+        if (first.overwrites)
+            assert_ok(copy_bed_run(&work, (copy_manner){0}, &result));
+        work.plan = (pp_fault_plan){.fail_at = operation, .fail_forever = true};
+        (void)copy_bed_run(&work, first, &result);
+        work.plan = (pp_fault_plan){.fail_at = -1};
+        image_take(&seen, work.inner[COPY_TARGET]);
+        for (i = 0; i < seen.count && word == NULL; i++)
+            if (strstr(seen.objects[i].key, part) != NULL)
+                word = &seen.objects[i];
+        if (word != NULL) {
+            image_put_object(work.inner[COPY_TARGET], word->key, "gone\n", 5);
+            status = copy_bed_run(&work, again, &result);
+            if (status != PARAPET_ERR_CORRUPT || strstr(parapet_error_message(), "nothing was removed") == NULL)
+                fail_msg("%s: %s: %s", word->key, parapet_status_name(status), parapet_error_message());
+            refused++;
+        }
+        image_free(&seen);
+        copy_bed_free(&work);
+    }
+    assert_true(refused > 0);
+    copy_reference_free(&reference);
+}
+
+static void test_resume__with_words_that_nobody_has_written_is_refused(void **context)
+{
+    (void)context;
+    refuse_words(&copy_subjects[ARRAY], "__parapet/copy/switch", (copy_manner){.overwrites = true},
+                 (copy_manner){.resumes = true});
+    refuse_words(&copy_subjects[PASSES], "__parapet/copy/finished", (copy_manner){0}, (copy_manner){.resumes = true});
 }
 
 /* ---- Beginning ---- */
@@ -393,6 +441,7 @@ int main(void)
         cmocka_unit_test(test_resume__of_a_group_after_attributes_of_a_copied_array_changed_is_refused),
         cmocka_unit_test(test_resume__with_a_journal_that_lists_what_cannot_be_is_refused),
         cmocka_unit_test(test_resume__of_a_job_that_cannot_be_is_refused),
+        cmocka_unit_test(test_resume__with_words_that_nobody_has_written_is_refused),
         cmocka_unit_test(test_begin__an_unfinished_copy_is_only_overwritten_when_told_so),
         cmocka_unit_test(test_begin__an_unfinished_copy_of_a_group_is_only_overwritten_when_told_so),
         cmocka_unit_test(test_begin__a_failure_leaves_a_node_below_the_path),

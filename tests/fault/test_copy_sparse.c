@@ -136,6 +136,47 @@ static void test_resume__of_a_sparse_copy_goes_on_where_it_was(void **context)
     assert_true(at > 3 && at < REPORTS_MOST && resumed > 0);
 }
 
+/* Of a region, only what is stored in it; verified, and in another order. */
+static void test_sparse__a_region_takes_along_what_is_stored_in_it(void **context)
+{
+    parapet_copy_request request = {.source_path = "s", .target_path = "t", .verify = 1, .no_probe = 1};
+    int32_t values[BOX * BOX];
+    int64_t at[2], start[2], stored = 0;
+    parapet_part part = {.ndim = 2, .start = start, .count = box, .data = values};
+    pp_store *source, *target;
+    parapet_array *array;
+    char region[96];
+    int number, boxes = 0;
+    (void)context;
+    assert_ok(pp_store_memory_build(&source, NULL));
+    assert_ok(pp_store_memory_build(&target, NULL));
+    request.source = open_over(source, NULL);
+    make_source(request.source);
+    request.target = open_over(target, NULL);
+    (void)snprintf(region, sizeof region, "0:%lld,:", (long long)SIDE / 2);
+    request.changes = (parapet_copy_changes){.region = region, .order = "1,-0"};
+    assert_ok(parapet_copy(&request, NULL));
+    assert_ok(parapet_array_open(&array, request.target, "t"));
+    for (number = 0; number < PLACES; number++) {
+        place_of(number, at);
+        if (at[0] + BOX > SIDE / 2)
+            continue;
+        stored++;
+        start[0] = at[1];
+        start[1] = SIDE / 2 - at[0] - BOX;
+        assert_ok(parapet_array_read(array, &part, 1));
+        assert_int_equal(values[0], number * 100000 + (BOX - 1) * BOX + 1);
+        assert_int_equal(values[BOX * BOX - 1], number * 100000 + BOX);
+    }
+    assert_ok(parapet_array_list(array, count_box, &boxes));
+    assert_true(stored > 1 && stored < PLACES && boxes >= 1 && boxes <= 4 * stored);
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_store_close(&request.target));
+    assert_ok(parapet_store_close(&request.source));
+    pp_store_free(target);
+    pp_store_free(source);
+}
+
 /* Every rank reads alone, in one pass, and lists of what is stored are within the limit. */
 static void test_sparse__what_cannot_be_forced_is_refused(void **context)
 {
@@ -161,6 +202,7 @@ static void test_sparse__what_cannot_be_forced_is_refused(void **context)
 int main(void)
 {
     const struct CMUnitTest tests[] = {cmocka_unit_test(test_resume__of_a_sparse_copy_goes_on_where_it_was),
+                                       cmocka_unit_test(test_sparse__a_region_takes_along_what_is_stored_in_it),
                                        cmocka_unit_test(test_sparse__what_cannot_be_forced_is_refused)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -120,6 +120,66 @@ static void test_copy__is_read_again_and_compared(void **state)
         }
 }
 
+/* Chunks that are stored as they are and larger than what is read at a time, whole or in part. */
+static void test_copy__large_plain_chunks_are_compared_piece_by_piece(void **state)
+{
+    enum { PLANES = 3, LINES = 2, LENGTH = 70000 };
+    static const int64_t large[3] = {PLANES, LINES, LENGTH}, start[3] = {0, 0, 0};
+    static int32_t values[PLANES * LINES * LENGTH], found[PLANES * LINES * LENGTH];
+    static const char *const regions[] = {NULL, "1:3,:,10:69990"};
+    const parapet_array_spec spec = {.type = PARAPET_INT32,
+                                     .ndim = 3,
+                                     .shape = large,
+                                     .chunks = large,
+                                     .unsharded = 1,
+                                     .codec = "none",
+                                     .no_checksum = 1};
+    parapet_copy_request request = {.source_path = "a", .target_path = "b", .verify = 1, .no_probe = 1};
+    parapet_copy_result result;
+    parapet_array *array;
+    parapet_store *store;
+    int i;
+    (void)state;
+    for (i = 0; i < PLANES * LINES * LENGTH; i++)
+        values[i] = i + 1;
+    for (i = 0; i < 2; i++) {
+        parapet_part part = {.ndim = 3, .start = start, .count = large, .data = values};
+        stored_open(&store, NULL);
+        assert_ok(parapet_array_create(&array, store, "a", &spec));
+        assert_ok(parapet_array_write(array, &part, 1));
+        assert_ok(parapet_array_close(&array));
+        request.source = request.target = store;
+        request.changes.region = regions[i];
+        assert_ok(parapet_copy(&request, &result));
+        assert_true(result.verified_bytes > 0);
+        assert_ok(parapet_array_open(&array, store, "b"));
+        part = (parapet_part){.ndim = 3, .start = start, .count = (const int64_t[]){2, 2, 69980}, .data = found};
+        assert_ok(parapet_array_read(array, &part, 1));
+        assert_int_equal(found[0], i == 0 ? 1 : LINES * LENGTH + 11);
+        assert_ok(parapet_array_close(&array));
+        stored_close(&store);
+    }
+}
+
+static void test_copy__of_nothing_is_complete(void **state)
+{
+    static const int64_t empty[2] = {0, 4};
+    parapet_copy_request request = {.source_path = "a", .target_path = "b", .verify = 1, .no_probe = 1};
+    parapet_copy_result result;
+    parapet_array *array;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a",
+                                   &(parapet_array_spec){.type = PARAPET_INT32, .ndim = 2, .shape = empty}));
+    assert_ok(parapet_array_close(&array));
+    request.source = request.target = store;
+    assert_ok(parapet_copy(&request, &result));
+    assert_int_equal(result.array_bytes, 0);
+    assert_true(stored_has(store, "b/zarr.json"));
+    stored_close(&store);
+}
+
 static void test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing(void **state)
 {
     parapet_copy_request request = {
@@ -138,6 +198,12 @@ static void test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing(void 
         parapet_free(text);
         parapet_free(svg);
     }
+    request.changes = (parapet_copy_changes){.order = "1,-0"};
+    assert_ok(parapet_copy_request_plan_print(&request, 0, &text, NULL));
+    assert_non_null(strstr(text, "dim_0,dim_1 to dim_1,-dim_0"));
+    parapet_free(text);
+    request.changes = (parapet_copy_changes){.chunks = "5,2", .shards = "7,8"};
+    refused(parapet_copy_request_plan_print(&request, 0, &text, NULL), "shards: 7 for dim_0 is not a multiple");
     assert_false(stored_has(store, "target/zarr.json"));
     stored_close(&store);
 }
@@ -214,6 +280,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_copy__needs_source_target_and_paths),
         cmocka_unit_test(test_copy__is_read_again_and_compared),
+        cmocka_unit_test(test_copy__large_plain_chunks_are_compared_piece_by_piece),
+        cmocka_unit_test(test_copy__of_nothing_is_complete),
         cmocka_unit_test(test_copy__of_a_group_refuses_what_fits_no_array_and_an_array_in_its_place),
         cmocka_unit_test(test_file__needs_a_source_a_path_and_a_name_that_tells_the_format),
         cmocka_unit_test(test_copy__small_arrays_of_a_hierarchy_are_not_measured_with),
