@@ -341,6 +341,8 @@ static void test_arguments__of_transfer_plans_are_checked(void **state)
     request.servers = 0;
     request.server = -2;
     refused(parapet_transfer_plan_print(&request, &text, NULL), "");
+    request.server = 1000;
+    refused(parapet_transfer_plan_print(&request, &text, NULL), "");
     assert_null(text);
 }
 

@@ -793,6 +793,59 @@ static void test_seal__is_counted_in_the_statistics(void **state)
     tear_down(&b);
 }
 
+/* More shards than a seal can list: refused before anything is looked at. */
+static void test_seal__of_more_shards_than_it_can_list_is_refused(void **state)
+{
+    static const int64_t vast[1] = {INT64_C(1) << 50}, one[1] = {1};
+    const parapet_array_spec spec = {.type = PARAPET_UINT8, .ndim = 1, .shape = vast, .chunks = one, .shards = one};
+    parapet_array *array;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    assert_fails(parapet_array_seal(array), PARAPET_ERR_UNSUPPORTED, "");
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+/* Each object of a seal in turn is gone, cut short or far too long: whoever opens, reads or checks is told. */
+static void test_seal__damage_of_any_of_its_objects_is_told_by_a_check(void **state)
+{
+    static char junk[2 << 20];
+    static const size_t lengths[3] = {SIZE_MAX /* gone */, 3, sizeof junk};
+    static stored_image seen;
+    parapet_check_summary summary;
+    size_t i, how, told = 0;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    assert_ok(parapet_array_check(b.array, PARAPET_CHECK_DATA, NULL, NULL, &summary));
+    assert_ok(parapet_array_close(&b.array));
+    stored_image_take(&seen, b.store, "a/__parapet");
+    for (i = 0; i < seen.count; i++)
+        for (how = 0; how < 3; how++) {
+            parapet_status status;
+            if (lengths[how] == SIZE_MAX)
+                assert_ok(pp_store_remove(b.store->backend, seen.objects[i].key));
+            else
+                stored_put(b.store, seen.objects[i].key, junk, lengths[how]);
+            status = parapet_array_open(&b.array, b.store, "a");
+            if (status == PARAPET_OK)
+                status = parapet_array_check(b.array, PARAPET_CHECK_DATA, NULL, NULL, &summary);
+            told += status != PARAPET_OK || summary.torn + summary.missing > 0;
+            assert_ok(parapet_array_close(&b.array));
+            stored_put(b.store, seen.objects[i].key, seen.objects[i].data, seen.objects[i].bytes);
+        }
+    assert_true(seen.count > 0);
+    assert_int_equal(told, 3 * seen.count);
+    assert_ok(parapet_array_open(&b.array, b.store, "a"));
+    assert_ok(parapet_array_check(b.array, PARAPET_CHECK_DATA, NULL, NULL, &summary));
+    assert_int_equal(summary.torn + summary.missing, 0);
+    stored_image_free(&seen);
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -825,6 +878,8 @@ int main(void)
         cmocka_unit_test(test_seal__of_several_pages_finds_every_shard),
         cmocka_unit_test(test_seal__of_a_scalar_and_of_an_empty_array_holds),
         cmocka_unit_test(test_seal__is_counted_in_the_statistics),
+        cmocka_unit_test(test_seal__of_more_shards_than_it_can_list_is_refused),
+        cmocka_unit_test(test_seal__damage_of_any_of_its_objects_is_told_by_a_check),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -137,6 +137,25 @@ static void test_texts__need_room_for_their_ends(void **state)
     tear_down(&b);
 }
 
+static void test_texts__of_a_box_that_is_none_or_outside_are_refused(void **state)
+{
+    const int64_t start[] = {1, 0}, outside[] = {2, 0}, count[] = {3, 4};
+    int64_t ends[12];
+    bed b;
+    (void)state;
+    set_up(&b, "4,4", "2,2", NULL, 0);
+    assert_fails(parapet_array_read_texts_local(NULL, start, count, &b.text, ends), PARAPET_ERR_ARGUMENT, "");
+    assert_fails(parapet_array_read_texts_local(b.array, NULL, count, &b.text, ends), PARAPET_ERR_ARGUMENT, "");
+    assert_fails(parapet_array_read_texts_local(b.array, start, NULL, &b.text, ends), PARAPET_ERR_ARGUMENT, "");
+    assert_fails(parapet_array_read_texts_local(b.array, start, count, NULL, ends), PARAPET_ERR_ARGUMENT, "");
+    assert_fails(parapet_array_read_texts_local(b.array, outside, count, &b.text, ends), PARAPET_ERR_ARGUMENT,
+                 "not inside the array");
+    assert_ok(parapet_array_read_texts_local(b.array, start, count, &b.text, ends));
+    assert_string_equal(b.text, "ffffffffffff");
+    assert_int_equal(ends[11], 12);
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -145,6 +164,7 @@ int main(void)
         cmocka_unit_test(test_texts__of_an_empty_object_are_not_fill_values),
         cmocka_unit_test(test_texts__of_more_than_the_limit_are_refused),
         cmocka_unit_test(test_texts__need_room_for_their_ends),
+        cmocka_unit_test(test_texts__of_a_box_that_is_none_or_outside_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -65,6 +65,32 @@ static void test_arguments__of_a_checkpoint_that_was_begun_are_checked(void **st
     stored_close(&store);
 }
 
+static void test_arguments__of_the_items_of_a_checkpoint_are_checked(void **state)
+{
+    static const int64_t shape[1] = {3};
+    static const parapet_array_spec spec = {.type = PARAPET_UINT8, .ndim = 1, .shape = shape};
+    static const struct {
+        parapet_checkpoint_item item;
+        const char *sentence;
+    } cases[] = {
+        {{.spec = &spec}, "item 0 has no name"},
+        {{.name = "u"}, "item 0 has no spec"},
+        {{.name = "", .spec = &spec}, "not a single name"},
+        {{.name = "u/v", .spec = &spec}, "not a single name"},
+    };
+    parapet_checkpoint *checkpoint;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    stored_open(&store, NULL);
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+        refused(parapet_checkpoint_put(checkpoint, &cases[i].item, 1), cases[i].sentence);
+        assert_ok(parapet_checkpoint_abort(&checkpoint));
+    }
+    stored_close(&store);
+}
+
 static int visit_none(void *context, int64_t generation, const char *path)
 {
     (void)context;
@@ -167,6 +193,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_arguments__of_a_checkpoint_are_checked),
         cmocka_unit_test(test_arguments__of_a_checkpoint_that_was_begun_are_checked),
+        cmocka_unit_test(test_arguments__of_the_items_of_a_checkpoint_are_checked),
         cmocka_unit_test(test_arguments__of_restores_and_lists_are_checked),
         cmocka_unit_test(test_arguments__the_arrays_of_a_generation_are_numbered_from_0),
         cmocka_unit_test(test_arguments__a_visitor_of_generations_may_stop),
