@@ -587,6 +587,32 @@ static void prepare_series(bed *used)
 
 /* ---- the table ---- */
 
+/* ---- copies ---- */
+
+static parapet_status copy_with(bed *used, parapet_cooperation cooperation)
+{
+    parapet_copy_request request = {.source = used->store,
+                                    .source_path = "a",
+                                    .target = used->store,
+                                    .target_path = "g/b",
+                                    .changes = {.chunks = "3,2", .shards = "6,6"},
+                                    .unit_bytes = 128,
+                                    .overwrite = 1,
+                                    .no_probe = 1,
+                                    .cooperation = cooperation};
+    return parapet_copy(&request, NULL);
+}
+
+static parapet_status copy_alone(bed *used)
+{
+    return copy_with(used, PARAPET_COOPERATION_ALONE);
+}
+
+static parapet_status copy_together(bed *used)
+{
+    return copy_with(used, PARAPET_COOPERATION_TOGETHER);
+}
+
 static const struct row {
     const char *like;                 /* the scenario of tests/fault that says what is stored and open before */
     const char *name;                 /* NULL: the same */
@@ -682,6 +708,9 @@ static const struct row {
     {.like = "group_create", .name = "series_append", .run = series_append, .prepare = prepare_series},
     {.like = "group_create", .name = "series_append, started", .run = series_start_append, .prepare = prepare_series},
     {.like = "group_create", .name = "series_repair", .run = series_cut, .prepare = prepare_series},
+    /* What is left of a copy that has failed is removed, or else by the next one. */
+    {.like = "array_create", .name = "copy, each rank alone", .run = copy_alone, .absorbs = true},
+    {.like = "array_create", .name = "copy, all ranks together", .run = copy_together, .absorbs = true},
 };
 
 const parallel_call *parallel_calls(int *count)
