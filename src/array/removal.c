@@ -32,50 +32,36 @@ bool pp_removal_is_group(pp_removal_kind kind)
 
 /* ---- The list ---- */
 
-typedef struct row {
-    size_t place; /* where its path begins */
-    pp_removal_kind kind;
-} row;
-
 parapet_status pp_removal_init(pp_removal *removal, parapet_store *store, const char *path)
 {
     *removal = (pp_removal){.store = store};
-    pp_list_init(&removal->nodes, sizeof(row), &store->budget, "the list of nodes that are removed");
-    pp_list_init(&removal->paths, 1, &store->budget, "the paths of nodes that are removed");
+    pp_word_list_init(&removal->nodes, &store->budget, "the list of nodes that are removed");
     return pp_path_normalize(path, &removal->path);
 }
 
 parapet_status pp_removal_add(pp_removal *removal, const char *path, pp_removal_kind kind)
 {
-    row next = {.place = removal->paths.count, .kind = kind};
-    size_t i, bytes = strlen(path) + 1;
-    parapet_status status = PARAPET_OK;
-    for (i = 0; i < bytes && status == PARAPET_OK; i++)
-        status = pp_list_add(&removal->paths, &path[i]);
-    return status == PARAPET_OK ? pp_list_add(&removal->nodes, &next) : status;
+    return pp_word_list_add(&removal->nodes, path, (int)kind);
 }
 
 size_t pp_removal_count(const pp_removal *removal)
 {
-    return removal->nodes.count;
+    return pp_word_list_count(&removal->nodes);
 }
 
 const char *pp_removal_path(const pp_removal *removal, size_t index)
 {
-    const row *at = pp_list_at(&removal->nodes, index);
-    return pp_list_at(&removal->paths, at->place);
+    return pp_word_list_text(&removal->nodes, index);
 }
 
 pp_removal_kind pp_removal_kind_of(const pp_removal *removal, size_t index)
 {
-    const row *at = pp_list_at(&removal->nodes, index);
-    return at->kind;
+    return (pp_removal_kind)pp_word_list_number(&removal->nodes, index);
 }
 
 void pp_removal_clear(pp_removal *removal)
 {
-    pp_list_clear(&removal->nodes);
-    pp_list_clear(&removal->paths);
+    pp_word_list_clear(&removal->nodes);
     pp_free(removal->path);
     *removal = (pp_removal){0};
 }

@@ -8,7 +8,7 @@
 
 #include "array/hold.h"
 #include "array/node.h"
-#include "base/list.h"
+#include "base/word_list.h"
 
 typedef enum pp_removal_kind {
     PP_REMOVAL_ARRAY,
@@ -22,11 +22,10 @@ bool pp_removal_is_group(pp_removal_kind kind);
 
 typedef struct pp_removal {
     parapet_store *store;
-    char *path;        /* where it begins */
-    bool is_recursive; /* a group goes, with everything below it */
-    bool is_dry;       /* nothing goes, and no lock is taken */
-    pp_list nodes;     /* what is below a node comes before it; the node at path is the last */
-    pp_list paths;     /* of the nodes, as bytes */
+    char *path;         /* where it begins */
+    bool is_recursive;  /* a group goes, with everything below it */
+    bool is_dry;        /* nothing goes, and no lock is taken */
+    pp_word_list nodes; /* with their kinds; what is below a node comes before it, the node at path is the last */
 } pp_removal;
 
 /* Takes a copy of path, which is normalised; the list takes its memory from the store's budget. */

@@ -24,6 +24,7 @@
 #include "array/trim.h"
 #include "array/walk.h"
 #include "base/choice.h"
+#include "base/word_list.h"
 #include "checkpoint/checkpoint.h"
 #include "copy/append.h"
 
@@ -52,17 +53,11 @@ static const char *const reason_words[REASON_COUNT] = {"a generation that was ne
                                                        "an append was interrupted, and is undone now",
                                                        NULL};
 
-typedef struct removed {
-    char *key;
-    reason why;
-} removed;
-
 typedef struct collecting {
     parapet_store *store;
     char *path;
     bool is_dry;
-    removed *list;
-    size_t count, capacity;
+    pp_word_list found; /* keys, each with its reason */
     pp_failure failure; /* on rank 0: the first */
 } collecting;
 
@@ -72,17 +67,6 @@ static void note(collecting *self, parapet_status status)
 }
 
 /* ---- One thing that is to go ---- */
-
-static parapet_status make_room(collecting *self)
-{
-    size_t capacity = self->capacity > 0 ? 2 * self->capacity : 16;
-    parapet_status status;
-    if (self->count < self->capacity)
-        return PARAPET_OK;
-    if ((status = pp_reallocate(&self->list, capacity * sizeof self->list[0])) == PARAPET_OK)
-        self->capacity = capacity;
-    return status;
-}
 
 static parapet_status remove_thing(const collecting *self, const char *path, const char *name, const char *key,
                                    reason why)
@@ -100,18 +84,17 @@ static parapet_status remove_thing(const collecting *self, const char *path, con
     }
 }
 
-/* Room for the word comes first: nothing is removed that nobody is told of. */
+/* The word comes first: nothing is removed that nobody is told of. */
 static void discard(collecting *self, const char *path, const char *name, reason why)
 {
     char *key = NULL;
     parapet_status status;
-    if ((status = make_room(self)) != PARAPET_OK || (status = pp_path_join(path, name, &key)) != PARAPET_OK ||
-        (!self->is_dry && (status = remove_thing(self, path, name, key, why)) != PARAPET_OK)) {
-        note(self, status);
-        pp_free(key);
-        return;
-    }
-    self->list[self->count++] = (removed){.key = key, .why = why};
+    if ((status = pp_path_join(path, name, &key)) == PARAPET_OK &&
+        (status = pp_word_list_add(&self->found, key, (int)why)) == PARAPET_OK && !self->is_dry &&
+        (status = remove_thing(self, path, name, key, why)) != PARAPET_OK)
+        pp_word_list_drop_last(&self->found);
+    note(self, status);
+    pp_free(key);
 }
 
 /* ---- What the library keeps beside a node, in __parapet ---- */
@@ -169,10 +152,11 @@ static void collect_copy(collecting *self, const char *own)
 static void note_append(collecting *self, const char *own)
 {
     char *key = NULL;
-    parapet_status status = make_room(self);
-    if (status == PARAPET_OK && (status = pp_path_join(own, PP_MARK_APPEND, &key)) == PARAPET_OK)
-        self->list[self->count++] = (removed){.key = key, .why = REASON_APPEND};
+    parapet_status status = pp_path_join(own, PP_MARK_APPEND, &key);
+    if (status == PARAPET_OK)
+        status = pp_word_list_add(&self->found, key, REASON_APPEND);
     note(self, status);
+    pp_free(key);
 }
 
 typedef struct own_folders {
@@ -264,8 +248,8 @@ static void collect_beside(collecting *self, const char *path)
 static bool is_listed(const collecting *self, const char *key)
 {
     size_t i;
-    for (i = 0; i < self->count; i++)
-        if (strcmp(self->list[i].key, key) == 0)
+    for (i = 0; i < pp_word_list_count(&self->found); i++)
+        if (strcmp(pp_word_list_text(&self->found, i), key) == 0)
             return true;
     return false;
 }
@@ -293,7 +277,7 @@ static void collect_below(collecting *self, const char *path)
  * array whose creation did not come so far. PARAPET_ERR_NOT_FOUND when there is nothing; other failures are noted. */
 static parapet_status collect_held(collecting *self, const char *path)
 {
-    size_t before = self->count;
+    size_t before = pp_word_list_count(&self->found);
     pp_node node = {0};
     parapet_status status = pp_node_load(self->store, path, &node);
     bool is_group = status == PARAPET_OK && node.kind == PARAPET_NODE_GROUP;
@@ -304,7 +288,7 @@ static parapet_status collect_held(collecting *self, const char *path)
         note(self, status);
     collect_own(self, path);
     if (status == PARAPET_ERR_NOT_FOUND)
-        return self->count > before ? PARAPET_OK : status;
+        return pp_word_list_count(&self->found) > before ? PARAPET_OK : status;
     if (is_group) {
         collect_beside(self, path);
         collect_below(self, path);
@@ -335,21 +319,20 @@ static parapet_status collect_node(collecting *self, const char *path)
 /* ---- Appends ---- */
 
 /* [collective] */
-static parapet_status repair_append(const collecting *self, removed *mark)
+static parapet_status repair_append(const collecting *self, const char *key, reason *why)
 {
     static const reason reasons[] = {[PARAPET_REPAIR_NONE] = REASON_STAYS,
                                      [PARAPET_REPAIR_COMPLETED] = REASON_APPEND_COMPLETED,
                                      [PARAPET_REPAIR_UNDONE] = REASON_APPEND_UNDONE};
-    size_t bytes = strlen(mark->key) - strlen("__parapet/" PP_MARK_APPEND);
+    size_t bytes = strlen(key) - strlen("__parapet/" PP_MARK_APPEND);
     char *group = NULL;
     parapet_repair repair = PARAPET_REPAIR_NONE;
-    parapet_status status =
-        pp_comm_agree(pp_store_comm(self->store), "collecting", pp_text_duplicate(&group, mark->key));
+    parapet_status status = pp_comm_agree(pp_store_comm(self->store), "collecting", pp_text_duplicate(&group, key));
     if (status == PARAPET_OK) {
         group[bytes > 0 ? bytes - 1 : 0] = '\0';
         status = pp_append_repair_group(self->store, group, &repair);
     }
-    mark->why = reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
+    *why = reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
     pp_free(group);
     return status;
 }
@@ -359,9 +342,13 @@ static parapet_status repair_append(const collecting *self, removed *mark)
 static void repair_appends(collecting *self)
 {
     size_t i;
-    for (i = self->count; i-- > 0 && !self->is_dry && !pp_comm_is_lost(pp_store_comm(self->store));)
-        if (self->list[i].why == REASON_APPEND)
-            note(self, repair_append(self, &self->list[i]));
+    for (i = pp_word_list_count(&self->found); i-- > 0 && !pp_comm_is_lost(pp_store_comm(self->store));) {
+        reason why = (reason)pp_word_list_number(&self->found, i);
+        if (why != REASON_APPEND)
+            continue;
+        note(self, repair_append(self, pp_word_list_text(&self->found, i), &why));
+        pp_word_list_set_number(&self->found, i, (int)why);
+    }
 }
 
 /* ---- The call ---- */
@@ -378,28 +365,13 @@ static parapet_status collect(void *subject, const void *argument)
 
 static parapet_status print_removed(void *subject, pp_text *bytes)
 {
-    const collecting *self = subject;
-    size_t i;
-    pp_bytes_add_u64(bytes, self->count);
-    for (i = 0; i < self->count; i++) {
-        pp_bytes_add_u64(bytes, (uint64_t)self->list[i].why);
-        pp_bytes_add_block(bytes, self->list[i].key, strlen(self->list[i].key) + 1);
-    }
+    pp_word_list_print(&((const collecting *)subject)->found, bytes);
     return PARAPET_OK;
 }
 
 static parapet_status adopt_removed(void *subject, pp_cursor *bytes)
 {
-    collecting *self = subject;
-    size_t length, count = (size_t)pp_cursor_u64(bytes);
-    parapet_status status = pp_allocate_array(&self->list, count, sizeof self->list[0]);
-    while (self->count < count && status == PARAPET_OK) {
-        removed *next = &self->list[self->count];
-        next->why = (reason)pp_cursor_u64(bytes);
-        if ((status = pp_text_duplicate(&next->key, pp_cursor_block(bytes, &length))) == PARAPET_OK)
-            self->count++;
-    }
-    return status;
+    return pp_word_list_adopt(&((collecting *)subject)->found, bytes);
 }
 
 static parapet_status check_call(collecting *self, const char *path)
@@ -418,18 +390,16 @@ static parapet_status check_call(collecting *self, const char *path)
 static void tell(const collecting *self, parapet_removal_visitor removal, void *context)
 {
     size_t i;
-    for (i = 0; removal != NULL && i < self->count; i++)
-        if (self->list[i].why != REASON_STAYS &&
-            removal(context, self->list[i].key, reason_words[self->list[i].why]) != 0)
+    for (i = 0; removal != NULL && i < pp_word_list_count(&self->found); i++) {
+        int why = pp_word_list_number(&self->found, i);
+        if (why != REASON_STAYS && removal(context, pp_word_list_text(&self->found, i), reason_words[why]) != 0)
             return;
+    }
 }
 
 static void clear(collecting *self)
 {
-    size_t i;
-    for (i = 0; i < self->count; i++)
-        pp_free(self->list[i].key);
-    pp_free(self->list);
+    pp_word_list_clear(&self->found);
     pp_free(self->path);
 }
 
@@ -442,13 +412,15 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
     pp_call call;
     if (store == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "parapet_store_collect needs a store");
+    pp_word_list_init(&self.found, pp_store_budget(store), "the list of what is collected");
     pp_call_init(&call, "collect(%s)", path != NULL ? path : "");
     pp_call_add_integer(&call, "dry_run", dry_run);
     if ((status = pp_boolean_check("dry_run", dry_run)) == PARAPET_OK)
         status = check_call(&self, path);
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK &&
         (status = pp_rank0_do(pp_store_comm(store), "collecting", &task)) == PARAPET_OK) {
-        repair_appends(&self);
+        if (!self.is_dry)
+            repair_appends(&self);
         tell(&self, removal, context);
         status = pp_comm_agree(pp_store_comm(store), "collecting", pp_failure_put(&self.failure));
     }

@@ -310,28 +310,13 @@ static parapet_status remove_nodes(void *subject, const void *argument)
 
 static parapet_status print_nodes(void *subject, pp_text *bytes)
 {
-    const pp_removal *found = &((const removing *)subject)->found;
-    size_t i;
-    pp_bytes_add_u64(bytes, pp_removal_count(found));
-    for (i = 0; i < pp_removal_count(found); i++) {
-        const char *path = pp_removal_path(found, i);
-        pp_bytes_add_u64(bytes, (uint64_t)pp_removal_kind_of(found, i));
-        pp_bytes_add_block(bytes, path, strlen(path) + 1);
-    }
+    pp_word_list_print(&((const removing *)subject)->found.nodes, bytes);
     return PARAPET_OK;
 }
 
 static parapet_status adopt_nodes(void *subject, pp_cursor *bytes)
 {
-    pp_removal *found = &((removing *)subject)->found;
-    uint64_t count = pp_cursor_u64(bytes);
-    parapet_status status = PARAPET_OK;
-    while (pp_removal_count(found) < count && status == PARAPET_OK) {
-        pp_removal_kind kind = (pp_removal_kind)pp_cursor_u64(bytes);
-        size_t length;
-        status = pp_removal_add(found, pp_cursor_block(bytes, &length), kind);
-    }
-    return status;
+    return pp_word_list_adopt(&((removing *)subject)->found.nodes, bytes);
 }
 
 static parapet_status print_gone(void *subject, pp_text *bytes)
