@@ -986,8 +986,9 @@ typedef int (*parapet_removal_visitor)(void *context, const char *key, const cha
 
 /* [collective] Removes what crashes have left below path: generations that were never committed, temporary objects,
  * open steps of a series that were not flushed, shards that an unfinished resize has cut off, remains of copies that
- * cannot be resumed. An append that was interrupted is completed if all its arrays are longer, else undone. A copy
- * that can be resumed stays. No array, group, checkpoint or series of this store may be open. Whatever another job is
+ * cannot be resumed. An append that was interrupted is completed if all its arrays are longer, else undone.
+ * Consolidated metadata that an interrupted copy or removal took from a group is made again. A copy that can be
+ * resumed stays. No array, group, checkpoint or series of this store may be open. Whatever another job is
  * changing, or cannot be removed, stays; the first such failure (PARAPET_ERR_BUSY, for example) is returned when the
  * rest has been removed. With dry_run 1, nothing is removed and handles may be open. visitor may be NULL. */
 PARAPET_API parapet_status parapet_store_collect(parapet_store *store, const char *path, int dry_run,

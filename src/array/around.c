@@ -57,7 +57,7 @@ static parapet_status has_metadata(parapet_store *store, const char *group, bool
 
 static pp_mark mark_of(parapet_store *store, const char *group)
 {
-    return (pp_mark){.store = store, .group = group, .name = "consolidate"};
+    return (pp_mark){.store = store, .group = group, .name = PP_MARK_CONSOLIDATE};
 }
 
 static parapet_status is_marked(parapet_store *store, const char *group, bool *is_there)
@@ -163,8 +163,7 @@ parapet_status pp_around_find_marked(pp_around *around, parapet_store *store, co
     return find(around, store, path, true);
 }
 
-/* [collective] */
-static parapet_status restore(parapet_store *store, const char *group)
+parapet_status pp_around_renew(parapet_store *store, const char *group)
 {
     pp_comm *comm = store->comm;
     parapet_status status = PARAPET_OK;
@@ -185,7 +184,7 @@ parapet_status pp_around_restore(pp_around *around, parapet_store *store, const 
     pp_failure_take(&failure, status);
     while (around->count > 0 && !pp_comm_is_lost(store->comm)) {
         around->path[around->ends[--around->count]] = '\0';
-        if ((status = restore(store, around->path)) != PARAPET_OK)
+        if ((status = pp_around_renew(store, around->path)) != PARAPET_OK)
             pp_failure_take(&failure, pp_around_fail(status, done, around->path));
     }
     return pp_failure_put(&failure);

@@ -36,4 +36,7 @@ parapet_status pp_around_find_marked(pp_around *around, parapet_store *store, co
 parapet_status pp_around_restore(pp_around *around, parapet_store *store, const char *done, parapet_status status);
 void pp_around_clear(pp_around *around);
 
+/* [collective] Consolidates a marked group if it has no metadata now, and takes the mark off. */
+parapet_status pp_around_renew(parapet_store *store, const char *group);
+
 #endif

@@ -23,6 +23,9 @@ parapet_status pp_mark_remove(const pp_mark *mark);
 
 parapet_status pp_mark_is_there(const pp_mark *mark, bool *is_there);
 
+/* A change took the group's consolidated metadata away, and has not made them again (around.h). */
+#define PP_MARK_CONSOLIDATE "consolidate"
+
 /* ---- Appends: some arrays of a group may be longer than others, and hold elements that no document reaches ---- */
 
 #define PP_MARK_APPEND "append"

@@ -9,11 +9,13 @@
  *     <array>/c/...                   shards beyond the shape that a resize has set, while its mark says so
  *     __parapet-probe-<time>/         at the root: what a copy that was only planned has measured with
  *     <group>/__parapet/append        of an append that was interrupted: all ranks complete or undo it at the end
+ *     <group>/__parapet/consolidate   of a copy or a removal that was interrupted: all ranks consolidate the group
  *
  * Only names that nobody but the library gives count, so that a wrong path is harmless. What cannot be removed does
  * not keep the rest from being removed: the first failure is told at the end. */
 #include <string.h>
 
+#include "array/around.h"
 #include "array/children.h"
 #include "array/hold.h"
 #include "array/mark.h"
@@ -38,6 +40,7 @@ typedef enum reason {
     REASON_APPEND,
     REASON_APPEND_COMPLETED,
     REASON_APPEND_UNDONE,
+    REASON_METADATA,
     REASON_STAYS, /* it could not be put right */
     REASON_COUNT
 } reason;
@@ -51,6 +54,8 @@ static const char *const reason_words[REASON_COUNT] = {"a generation that was ne
                                                        "an append was interrupted",
                                                        "an append was interrupted, and is complete now",
                                                        "an append was interrupted, and is undone now",
+                                                       "an interrupted change took consolidated metadata away; it is "
+                                                       "made again",
                                                        NULL};
 
 typedef struct collecting {
@@ -149,18 +154,18 @@ static void collect_copy(collecting *self, const char *own)
 }
 
 /* What is to be done about it is done by all ranks, when nothing is held any more. */
-static void note_append(collecting *self, const char *own)
+static void note_mark(collecting *self, const char *own, const char *name, reason why)
 {
     char *key = NULL;
-    parapet_status status = pp_path_join(own, PP_MARK_APPEND, &key);
+    parapet_status status = pp_path_join(own, name, &key);
     if (status == PARAPET_OK)
-        status = pp_word_list_add(&self->found, key, REASON_APPEND);
+        status = pp_word_list_add(&self->found, key, (int)why);
     note(self, status);
     pp_free(key);
 }
 
 typedef struct own_folders {
-    bool has_temporaries, has_open_steps, has_copy, has_append;
+    bool has_temporaries, has_open_steps, has_copy, has_append, has_lost_metadata;
 } own_folders;
 
 static parapet_status find_folder(void *context, const pp_listed *listed)
@@ -170,6 +175,8 @@ static parapet_status find_folder(void *context, const pp_listed *listed)
     found->has_open_steps = found->has_open_steps || strcmp(listed->name, "open") == 0;
     found->has_copy = found->has_copy || strcmp(listed->name, "copy") == 0;
     found->has_append = found->has_append || (!listed->is_prefix && strcmp(listed->name, PP_MARK_APPEND) == 0);
+    found->has_lost_metadata =
+        found->has_lost_metadata || (!listed->is_prefix && strcmp(listed->name, PP_MARK_CONSOLIDATE) == 0);
     return PARAPET_OK;
 }
 
@@ -187,7 +194,9 @@ static void collect_own(collecting *self, const char *path)
     if (found.has_copy)
         collect_copy(self, own);
     if (found.has_append)
-        note_append(self, own);
+        note_mark(self, own, PP_MARK_APPEND, REASON_APPEND);
+    if (found.has_lost_metadata)
+        note_mark(self, own, PP_MARK_CONSOLIDATE, REASON_METADATA);
     if (status != PARAPET_ERR_NOT_FOUND)
         note(self, status);
     pp_free(own);
@@ -316,7 +325,17 @@ static parapet_status collect_node(collecting *self, const char *path)
     return status;
 }
 
-/* ---- Appends ---- */
+/* ---- What all ranks put right ---- */
+
+/* The group that a mark is about. */
+static parapet_status group_of(const collecting *self, const char *key, const char *name, char **group)
+{
+    size_t bytes = strlen(key) - strlen("__parapet/") - strlen(name);
+    parapet_status status = pp_text_duplicate(group, key);
+    if (status == PARAPET_OK)
+        (*group)[bytes > 0 ? bytes - 1 : 0] = '\0';
+    return pp_comm_agree(pp_store_comm(self->store), "collecting", status);
+}
 
 /* [collective] */
 static parapet_status repair_append(const collecting *self, const char *key, reason *why)
@@ -324,31 +343,60 @@ static parapet_status repair_append(const collecting *self, const char *key, rea
     static const reason reasons[] = {[PARAPET_REPAIR_NONE] = REASON_STAYS,
                                      [PARAPET_REPAIR_COMPLETED] = REASON_APPEND_COMPLETED,
                                      [PARAPET_REPAIR_UNDONE] = REASON_APPEND_UNDONE};
-    size_t bytes = strlen(key) - strlen("__parapet/" PP_MARK_APPEND);
     char *group = NULL;
     parapet_repair repair = PARAPET_REPAIR_NONE;
-    parapet_status status = pp_comm_agree(pp_store_comm(self->store), "collecting", pp_text_duplicate(&group, key));
-    if (status == PARAPET_OK) {
-        group[bytes > 0 ? bytes - 1 : 0] = '\0';
+    parapet_status status = group_of(self, key, PP_MARK_APPEND, &group);
+    if (status == PARAPET_OK)
         status = pp_append_repair_group(self->store, group, &repair);
-    }
     *why = reasons[status == PARAPET_OK ? repair : PARAPET_REPAIR_NONE];
+    pp_free(group);
+    return status;
+}
+
+/* [collective] */
+static parapet_status renew_metadata(const collecting *self, const char *key, reason *why)
+{
+    char *group = NULL;
+    parapet_status status = group_of(self, key, PP_MARK_CONSOLIDATE, &group);
+    if (status == PARAPET_OK)
+        status = pp_around_renew(self->store, group);
+    if (status != PARAPET_OK)
+        *why = REASON_STAYS;
     pp_free(group);
     return status;
 }
 
 /* [collective] From the inside out: metadata of a group cannot be renewed as long as one below it is not put right.
  */
-static void repair_appends(collecting *self)
+static void repair_each(collecting *self, reason which,
+                        parapet_status (*repair)(const collecting *self, const char *key, reason *why))
 {
     size_t i;
     for (i = pp_word_list_count(&self->found); i-- > 0 && !pp_comm_is_lost(pp_store_comm(self->store));) {
         reason why = (reason)pp_word_list_number(&self->found, i);
-        if (why != REASON_APPEND)
+        if (why != which)
             continue;
-        note(self, repair_append(self, pp_word_list_text(&self->found, i), &why));
+        note(self, repair(self, pp_word_list_text(&self->found, i), &why));
         pp_word_list_set_number(&self->found, i, (int)why);
     }
+}
+
+static bool has_any(const collecting *self, reason which)
+{
+    size_t i;
+    for (i = 0; i < pp_word_list_count(&self->found); i++)
+        if (pp_word_list_number(&self->found, i) == (int)which)
+            return true;
+    return false;
+}
+
+/* They stay, and nobody is told of them. */
+static void forget_each(collecting *self, reason which)
+{
+    size_t i;
+    for (i = 0; i < pp_word_list_count(&self->found); i++)
+        if (pp_word_list_number(&self->found, i) == (int)which)
+            pp_word_list_set_number(&self->found, i, REASON_STAYS);
 }
 
 /* ---- The call ---- */
@@ -361,6 +409,21 @@ static parapet_status collect(void *subject, const void *argument)
     if (status == PARAPET_OK && !self->is_dry)
         note(self, pp_store_settle(pp_store_backend(self->store)));
     return status;
+}
+
+/* [collective] Where anything failed, as beside another job, metadata waits: that job may still need the mark. */
+static void put_right(collecting *self)
+{
+    int64_t is_sound;
+    repair_each(self, REASON_APPEND, repair_append);
+    if (!has_any(self, REASON_METADATA))
+        return;
+    is_sound = self->failure.status == PARAPET_OK;
+    if (pp_comm_agree_least(pp_store_comm(self->store), "collecting", PARAPET_OK, &is_sound) == PARAPET_OK &&
+        is_sound)
+        repair_each(self, REASON_METADATA, renew_metadata);
+    else
+        forget_each(self, REASON_METADATA);
 }
 
 static parapet_status print_removed(void *subject, pp_text *bytes)
@@ -420,7 +483,7 @@ parapet_status parapet_store_collect(parapet_store *store, const char *path, int
     if ((status = pp_comm_begin(pp_store_comm(store), &call, status)) == PARAPET_OK &&
         (status = pp_rank0_do(pp_store_comm(store), "collecting", &task)) == PARAPET_OK) {
         if (!self.is_dry)
-            repair_appends(&self);
+            put_right(&self);
         tell(&self, removal, context);
         status = pp_comm_agree(pp_store_comm(store), "collecting", pp_failure_put(&self.failure));
     }

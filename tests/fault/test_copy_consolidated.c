@@ -1,5 +1,6 @@
 /* A copy into groups that have consolidated metadata, which it has to remove: it crashes or fails at each of its
- * storage operations, and after the next copy both groups have it again, as if nothing had happened. */
+ * storage operations, and after the next copy both groups have it again, as if nothing had happened. So they have
+ * after collecting what the crash left. */
 #include "support.h"
 
 #include "copy_bed.h"
@@ -119,6 +120,42 @@ static void test_consolidated__metadata_outlives_a_crash(void **state)
     assert_true(at >= reference.operations);
 }
 
+static void collect(copy_bed *work)
+{
+    parapet_store_options options = {.io_thread = PARAPET_IO_THREAD_NONE};
+    parapet_store *store;
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, work->inner[COPY_TARGET], PARAPET_UPDATE, &options));
+    assert_ok(parapet_store_collect(store, "", 0, NULL, NULL));
+    assert_ok(parapet_store_close(&store));
+}
+
+static void test_consolidated__collecting_makes_what_a_crash_took(void **state)
+{
+    parapet_copy_result result;
+    bool is_reached = true;
+    long at, marked = 0;
+    copy_bed work;
+    int i;
+    (void)state;
+    for (at = 0; is_reached; at += STRIDE) {
+        build_bed(&work);
+        work.plan = (pp_fault_plan){.fail_at = at, .fail_forever = true};
+        (void)copy_bed_run(&work, (copy_manner){0}, &result);
+        is_reached = work.plan.failures > 0;
+        work.plan = (pp_fault_plan){.fail_at = -1};
+        marked += copy_bed_has(&work, groups[0].mark);
+        if (is_reached)
+            collect(&work);
+        for (i = 0; is_reached && i < GROUPS; i++)
+            if (!has_metadata(&work, groups[i].document, "") || copy_bed_has(&work, groups[i].mark))
+                fail_msg("after operation %ld, \"%s\" is not as it should be", at, groups[i].path);
+        if (is_reached)
+            copy_again(&work, (copy_manner){.resumes = true}, at);
+        copy_bed_free(&work);
+    }
+    assert_true(marked > 0);
+}
+
 /* Only a failure of making it again may lose it, and then the next copy makes it. */
 static void test_consolidated__metadata_outlives_a_failure(void **state)
 {
@@ -149,6 +186,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_consolidated__metadata_outlives_a_crash),
+        cmocka_unit_test(test_consolidated__collecting_makes_what_a_crash_took),
         cmocka_unit_test(test_consolidated__metadata_outlives_a_failure),
     };
     return cmocka_run_group_tests(tests, build_reference, free_reference);
