@@ -302,21 +302,27 @@ static void check_series(tool_checking *checking)
 
 /* ---- Appends ---- */
 
-/* Elements that are stored, or were to be, and that nobody sees yet. */
+static void report_interrupted(tool_checking *checking, const char *path)
+{
+    char *visible = text_visible(path);
+    if (checking->document != NULL)
+        document_text(checking->document, NULL, path);
+    else
+        printf("missing: %s: an append was interrupted; parapet gc completes or undoes it\n", visible);
+    free(visible);
+    checking->total.missing++;
+}
+
+/* Elements that are stored, or were to be, and that nobody sees yet: all is well as long as somebody is at work. */
 static void check_appends(tool_checking *checking)
 {
     tool_appends appends;
-    appends_find(&appends, checking->request->operands[0], &checking->tree);
-    for (size_t i = 0; i < appends.count; i++) {
-        char *visible = text_visible(appends.paths[i]);
-        if (checking->document != NULL)
-            document_text(checking->document, NULL, appends.paths[i]);
+    appends_find(&appends, checking->request, &checking->tree);
+    for (size_t i = 0; i < appends.count; i++)
+        if (appends.list[i].is_under_way)
+            append_report(&appends.list[i]);
         else
-            printf("missing: %s: an append was interrupted, or is under way; parapet gc completes or undoes it\n",
-                   visible);
-        free(visible);
-    }
-    checking->total.missing += (int64_t)appends.count;
+            report_interrupted(checking, appends.list[i].path);
     appends_free(&appends);
 }
 

@@ -408,7 +408,7 @@ static int show_group(const tool_request *request, parapet_store *store, tool_no
     }
     holding_free(&holding);
     parapet_free(attributes);
-    appends_report(request->operands[0], &summary.tree);
+    appends_report(request, &summary.tree);
     tree_free(&summary.tree);
     return summary.failures > 0 ? TOOL_FAILED : TOOL_OK;
 }
@@ -430,7 +430,7 @@ static int run(const tool_request *request)
     else
         exit_code = node.array != NULL ? show_array(request, store, &node) : show_group(request, store, &node);
     if (node.array != NULL)
-        appends_report(request->operands[0], NULL);
+        appends_report(request, NULL);
     node_close(&node);
     (void)parapet_store_close(&store);
     (void)fflush(stdout);

@@ -212,7 +212,7 @@ static int run(const tool_request *request)
     table_free(&table);
     (void)fflush(stdout);
     unfinished_report(request->operands[0]);
-    appends_report(request->operands[0], &listing.tree);
+    appends_report(request, &listing.tree);
     tree_free(&listing.tree);
     holding_free(&listing.generations);
     (void)parapet_store_close(&listing.store);

@@ -193,7 +193,7 @@ static int run_opened(tool_drawing *drawing)
         write_tree(drawing);
     else
         print_tree(drawing);
-    appends_report(url, &tree);
+    appends_report(drawing->request, &tree);
     drawing->failures += tree.failures;
     tree_free(&tree);
     drawing->tree = NULL;

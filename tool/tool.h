@@ -461,18 +461,26 @@ int tree_compare_paths(const char *a, const char *b);
 /* How a path of a store is shown: "run.zarr", "run.zarr/density". */
 char *tree_label(const char *url, const char *path);
 
-/* Groups with an append that was begun and is not complete. */
+/* A group with an append that was begun and is not complete. */
+typedef struct tool_append {
+    char *path;
+    bool is_under_way; /* by another job; else it was interrupted */
+} tool_append;
+
 typedef struct tool_appends {
-    char **paths;
+    tool_append *list;
     size_t count;
 } tool_appends;
 
-/* The one that the path is or lies in, and those of a tree below it, which may be NULL. */
-void appends_find(tool_appends *appends, const char *path, const tool_tree *tree);
+/* The one that the operand is or lies in, and those of a tree below it, which may be NULL. */
+void appends_find(tool_appends *appends, const tool_request *request, const tool_tree *tree);
 void appends_free(tool_appends *appends);
 
-/* Tells of them, with the command that puts them right. */
-void appends_report(const char *path, const tool_tree *tree);
+/* Tells of one that is under way, or of one that was interrupted, with the command that puts it right. */
+void append_report(const tool_append *append);
+
+/* Tells of all. */
+void appends_report(const tool_request *request, const tool_tree *tree);
 
 /* ---- Holding: what a group is beside a group ---------------------------------------------------------- */
 

@@ -144,23 +144,45 @@ static char *find_around(const char *path)
     return NULL;
 }
 
-static void add_path(tool_appends *appends, char *path)
+static int note_mark(void *context, const char *key, const char *reason)
 {
-    if (path == NULL)
-        return;
-    appends->paths = memory_grow(appends->paths, appends->count, sizeof *appends->paths);
-    appends->paths[appends->count++] = path;
+    bool *is_interrupted = context;
+    (void)reason;
+    *is_interrupted = *is_interrupted || strcmp(key, "__parapet/append") == 0;
+    return 0;
 }
 
-void appends_find(tool_appends *appends, const char *path, const tool_tree *tree)
+/* What the collector would find to put right was interrupted; what it would find busy is under way. Anything else has
+ * come to its end meanwhile. */
+static void add_append(tool_appends *appends, const tool_request *request, char *path)
 {
+    parapet_store *store = NULL;
+    bool is_interrupted = false;
+    parapet_status status = ranks_open_store(request, &store, path, PARAPET_READ, &request->options);
+    if (status == PARAPET_OK)
+        status = parapet_store_collect(store, "", 1, note_mark, &is_interrupted);
+    (void)parapet_store_close(&store);
+    if (status == PARAPET_OK && !is_interrupted) {
+        free(path);
+        return;
+    }
+    appends->list = memory_grow(appends->list, appends->count, sizeof *appends->list);
+    appends->list[appends->count++] =
+        (tool_append){.path = path, .is_under_way = status == PARAPET_ERR_BUSY && !is_interrupted};
+}
+
+void appends_find(tool_appends *appends, const tool_request *request, const tool_tree *tree)
+{
+    const char *path = request->operands[0];
+    char *around = find_around(path);
     *appends = (tool_appends){0};
-    add_path(appends, find_around(path));
+    if (around != NULL)
+        add_append(appends, request, around);
     for (size_t i = 1; tree != NULL && i < tree->count; i++) {
         char *label = tree_label(path, tree->entries[i].path);
-        bool is_found = tree->entries[i].kind == PARAPET_NODE_GROUP && has_append(label);
-        add_path(appends, is_found ? label : NULL);
-        if (!is_found)
+        if (tree->entries[i].kind == PARAPET_NODE_GROUP && has_append(label))
+            add_append(appends, request, label);
+        else
             free(label);
     }
 }
@@ -168,24 +190,30 @@ void appends_find(tool_appends *appends, const char *path, const tool_tree *tree
 void appends_free(tool_appends *appends)
 {
     for (size_t i = 0; i < appends->count; i++)
-        free(appends->paths[i]);
-    free(appends->paths);
+        free(appends->list[i].path);
+    free(appends->list);
     *appends = (tool_appends){0};
 }
 
-void appends_report(const char *path, const tool_tree *tree)
+void append_report(const tool_append *append)
+{
+    char *target = text_quoted(append->path), *visible = text_visible(target), *name = text_visible(append->path);
+    if (append->is_under_way)
+        (void)fprintf(stderr, "parapet: %s: another job is appending to it\n", name);
+    else
+        (void)fprintf(stderr, "parapet: %s: an unfinished append; complete or undo it:\n  parapet gc %s\n", name,
+                      visible);
+    free(target);
+    free(visible);
+    free(name);
+}
+
+void appends_report(const tool_request *request, const tool_tree *tree)
 {
     tool_appends appends;
     (void)fflush(stdout);
-    appends_find(&appends, path, tree);
-    for (size_t i = 0; i < appends.count; i++) {
-        char *target = text_quoted(appends.paths[i]), *visible = text_visible(target);
-        char *name = text_visible(appends.paths[i]);
-        (void)fprintf(stderr, "parapet: %s: an unfinished append; complete or undo it:\n  parapet gc %s\n", name,
-                      visible);
-        free(target);
-        free(visible);
-        free(name);
-    }
+    appends_find(&appends, request, tree);
+    for (size_t i = 0; i < appends.count; i++)
+        append_report(&appends.list[i]);
     appends_free(&appends);
 }

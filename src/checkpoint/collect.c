@@ -164,6 +164,16 @@ static void note_mark(collecting *self, const char *own, const char *name, reaso
     pp_free(key);
 }
 
+/* A dry run holds nothing: it has to look whether another job is appending. */
+static void note_append(collecting *self, const char *path, const char *own)
+{
+    parapet_status status = self->is_dry ? pp_mark_refuse_append(self->store, path) : PARAPET_ERR_EXISTS;
+    if (status == PARAPET_ERR_EXISTS)
+        note_mark(self, own, PP_MARK_APPEND, REASON_APPEND);
+    else
+        note(self, status);
+}
+
 typedef struct own_folders {
     bool has_temporaries, has_open_steps, has_copy, has_append, has_lost_metadata;
 } own_folders;
@@ -194,7 +204,7 @@ static void collect_own(collecting *self, const char *path)
     if (found.has_copy)
         collect_copy(self, own);
     if (found.has_append)
-        note_mark(self, own, PP_MARK_APPEND, REASON_APPEND);
+        note_append(self, path, own);
     if (found.has_lost_metadata)
         note_mark(self, own, PP_MARK_CONSOLIDATE, REASON_METADATA);
     if (status != PARAPET_ERR_NOT_FOUND)

@@ -95,6 +95,15 @@ class Appending:
         self.refused("was interrupted", "consolidate", store)
         self.refused("was interrupted", "copy", "-q", store, copy)
 
+    def beside(self):
+        """An append that is under way is no damage, and nothing to be put right."""
+        store = str(self.store)
+        for words in (["check", store], ["check", str(self.store / "t")], ["ls", store], ["info", str(self.store / "t")]):
+            done = subprocess.run([self.tool, *words], capture_output=True, text=True)
+            said = f"parapet {' '.join(words)}: {done.returncode} {done.stdout}{done.stderr}"
+            assert done.returncode == 0 and "another job is appending to it" in done.stderr, said
+        self.refused("appending", "gc", "-n", store)
+
     def collect(self):
         """Without a source: all arrays are longer, or none is."""
         self.run("gc", str(self.store))
@@ -157,6 +166,7 @@ def meet(work):
             for words in (work.words, ["consolidate", str(work.store)], ["gc", str(work.store)],
                           ["rm", "-q", str(work.store / "t")], ["copy", "-q", str(work.store), str(work.bed.folder / "no")]):
                 work.refused("appending", *words)
+            work.beside()
             os.kill(process.pid, signal.SIGCONT)
             assert process.wait() == 0, process.stderr.read()
             work.complete()
