@@ -29,7 +29,7 @@ parapet_status pp_holder_view(parapet_store *store, const char *path, pp_lock_vi
     return status;
 }
 
-static void take_incarnation(const char *text, char incarnation[PP_INCARNATION_BYTES])
+void pp_holder_take_incarnation(const char *text, char incarnation[PP_INCARNATION_BYTES])
 {
     const char *found = strstr(text, INCARNATION_WORD);
     incarnation[0] = '\0';
@@ -40,12 +40,11 @@ static void take_incarnation(const char *text, char incarnation[PP_INCARNATION_B
         (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%.16s", found);
 }
 
-/* A lock that says something else says nothing. */
 parapet_status pp_incarnation_read(parapet_store *store, const char *path, char incarnation[PP_INCARNATION_BYTES])
 {
     pp_lock_view view;
     parapet_status status = pp_holder_view(store, path, &view);
-    take_incarnation(view.text, incarnation);
+    pp_holder_take_incarnation(view.text, incarnation);
     return status;
 }
 
@@ -77,7 +76,7 @@ parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *
     if (!pp_lock_is_readable(hold->lock))
         status = pp_incarnation_read(store, path, incarnation);
     else if ((status = pp_lock_read(hold->lock, text)) == PARAPET_OK)
-        take_incarnation(text, incarnation);
+        pp_holder_take_incarnation(text, incarnation);
     return status == PARAPET_OK ? write_text(hold, incarnation, holder) : status;
 }
 
@@ -125,17 +124,20 @@ static void name_holder(const pp_lock_view *view, char *line, size_t bytes)
         (void)snprintf(line, bytes, "%s", view->holder);
 }
 
-parapet_status pp_holder_fail_busy(parapet_store *store, const char *path)
+parapet_status pp_holder_fail_seen(const char *path, const pp_lock_view *view)
 {
-    char line[PP_HOLDER_BYTES] = "";
-    pp_lock_view view = {0};
-    const char *advice = "try again later, or set wait_seconds";
-    if (pp_holder_view(store, path, &view) == PARAPET_OK)
-        name_holder(&view, line, sizeof line);
-    if (view.advice[0] != '\0')
-        advice = view.advice;
+    char line[PP_HOLDER_BYTES];
+    const char *advice = view->advice[0] != '\0' ? view->advice : "try again later, or set wait_seconds";
+    name_holder(view, line, sizeof line);
     if (line[0] == '\0')
         return pp_fail(PARAPET_ERR_BUSY, "\"%s\" is being changed by another job; %s", path, advice);
     return pp_fail(PARAPET_ERR_BUSY, "\"%s\" is being changed by %s%s; %s", path,
                    is_this_process(line) ? "this process, through another handle: " : "", line, advice);
+}
+
+parapet_status pp_holder_fail_busy(parapet_store *store, const char *path)
+{
+    pp_lock_view view;
+    (void)pp_holder_view(store, path, &view); /* what cannot be seen is not told */
+    return pp_holder_fail_seen(path, &view);
 }

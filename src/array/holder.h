@@ -24,10 +24,16 @@ void pp_holder_print(const char *purpose, char holder[PP_HOLDER_BYTES]);
 /* Writes that as the holder. The incarnation does not change. */
 parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *path, const char *holder);
 
+/* The incarnation that the text of a lock tells; "": none. A text that says something else says nothing. */
+void pp_holder_take_incarnation(const char *text, char incarnation[PP_INCARNATION_BYTES]);
+
 /* Looks at the lock of a node without taking it. */
 parapet_status pp_holder_view(parapet_store *store, const char *path, pp_lock_view *view);
 
 /* PARAPET_ERR_BUSY, with the holder. */
 parapet_status pp_holder_fail_busy(parapet_store *store, const char *path);
+
+/* The same for a lock that was looked at. */
+parapet_status pp_holder_fail_seen(const char *path, const pp_lock_view *view);
 
 #endif

@@ -20,7 +20,7 @@ bool pp_trim_is_marked(pp_json *attributes)
     return trim_member(attributes) != NULL;
 }
 
-static parapet_status read_mark(const pp_array_document *document, bool *is_shrunk)
+parapet_status pp_trim_read(const pp_array_document *document, bool *is_shrunk)
 {
     pp_json *trim = trim_member(document->attributes);
     int d;
@@ -81,7 +81,7 @@ parapet_status pp_trim_visit_beyond(parapet_store *store, const char *path, cons
     parapet_status status;
     if (!pp_trim_is_marked(document->attributes))
         return PARAPET_OK;
-    if ((status = read_mark(document, is_shrunk)) != PARAPET_OK ||
+    if ((status = pp_trim_read(document, is_shrunk)) != PARAPET_OK ||
         (status = pp_grid_init(&search.shards, document->ndim, document->shape, document->grid_shape)) != PARAPET_OK)
         return status;
     return pp_walk_objects(store, path, visit_if_beyond, &search);
@@ -121,7 +121,7 @@ parapet_status pp_trim_finish(parapet_array *array)
     parapet_status status;
     if (!pp_trim_is_marked(array->document.attributes))
         return PARAPET_OK;
-    if ((status = read_mark(&array->document, is_shrunk)) != PARAPET_OK ||
+    if ((status = pp_trim_read(&array->document, is_shrunk)) != PARAPET_OK ||
         (status = pp_trim_visit_beyond(array->store, array->path, &array->document, remove_beyond, array)) !=
             PARAPET_OK ||
         (status = trim_edge(array, is_shrunk)) != PARAPET_OK)

@@ -8,8 +8,9 @@
 /* Marks in a document that the array shrank along these dimensions and that its shards have to be trimmed. */
 parapet_status pp_trim_mark(pp_array_document *document, const bool *is_shrunk);
 
-/* Whether the attributes of a document have such a mark. */
+/* Whether the attributes of a document have such a mark; and what it says, one for each dimension. */
 bool pp_trim_is_marked(pp_json *attributes);
+parapet_status pp_trim_read(const pp_array_document *document, bool *is_shrunk);
 
 /* Visits every shard outside the shape of a document that has a mark: the shards that are still to be removed. */
 parapet_status pp_trim_visit_beyond(parapet_store *store, const char *path, const pp_array_document *document,

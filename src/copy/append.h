@@ -131,6 +131,11 @@ parapet_status pp_append_move(pp_append *append);
 void pp_append_mark_clear(pp_append_mark *mark);
 parapet_status pp_append_add_text(char ***texts, int *count, const char *text);
 
+/* As it is stored, and back; the text has a NUL behind its bytes, and is as it was when the status is PARAPET_OK.
+ * mark is all zero; clear it even after a failure. */
+parapet_status pp_append_mark_print(const pp_append_mark *mark, pp_text *text);
+parapet_status pp_append_mark_parse(pp_append_mark *mark, char *text, size_t bytes);
+
 /* Gives it a word. */
 parapet_status pp_append_mark_name(pp_append_mark *mark);
 

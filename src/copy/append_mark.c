@@ -46,7 +46,7 @@ void pp_append_mark_clear(pp_append_mark *mark)
     *mark = (pp_append_mark){0};
 }
 
-static parapet_status print_mark(const pp_append_mark *mark, pp_text *text)
+parapet_status pp_append_mark_print(const pp_append_mark *mark, pp_text *text)
 {
     int i;
     pp_text_add(text, "along: %s\nbefore: %lld\nafter: %lld\n" WORD "%s\n", mark->dimension, (long long)mark->before,
@@ -91,15 +91,12 @@ static const char *about(const char *line, const char *word)
     return strncmp(line, word, bytes) == 0 ? line + bytes : NULL;
 }
 
-static parapet_status refuse_mark(const pp_append *append)
+static parapet_status refuse_text(void)
 {
-    return pp_fail(PARAPET_ERR_FORMAT,
-                   "%s%s" OWN PP_MARK_APPEND
-                   " is not what an append leaves there; look at it, and remove it if nobody needs it",
-                   append->target_root, append->target_root[0] != '\0' ? "/" : "");
+    return pp_fail(PARAPET_ERR_FORMAT, "this is not the mark of an append");
 }
 
-static parapet_status take_line(const pp_append *append, pp_append_mark *mark, const char *line)
+static parapet_status take_line(pp_append_mark *mark, const char *line)
 {
     const char *value;
     bool is_known = true;
@@ -121,17 +118,17 @@ static parapet_status take_line(const pp_append *append, pp_append_mark *mark, c
         is_known = take_number(value, &mark->after);
     else
         value = about(line, SUM); /* of which the whole is judged */
-    return value != NULL && is_known ? PARAPET_OK : refuse_mark(append);
+    return value != NULL && is_known ? PARAPET_OK : refuse_text();
 }
 
-static parapet_status take_lines(const pp_append *append, pp_append_mark *mark, char *text)
+static parapet_status take_lines(pp_append_mark *mark, char *text)
 {
     parapet_status status = PARAPET_OK;
     while (*text != '\0' && status == PARAPET_OK) {
         size_t bytes = strcspn(text, "\n");
         bool is_whole = text[bytes] == '\n';
         text[bytes] = '\0';
-        status = is_whole ? take_line(append, mark, text) : refuse_mark(append);
+        status = is_whole ? take_line(mark, text) : refuse_text();
         if (is_whole)
             text[bytes++] = '\n';
         text += bytes;
@@ -145,7 +142,7 @@ static int compare_texts(const void *a, const void *b)
 }
 
 /* No array twice, which would be held twice. */
-static parapet_status check_distinct(const pp_append *append, const pp_append_mark *mark)
+static parapet_status check_distinct(const pp_append_mark *mark)
 {
     char **sorted = NULL;
     parapet_status status = pp_allocate_array(&sorted, (size_t)mark->count, sizeof sorted[0]);
@@ -156,25 +153,25 @@ static parapet_status check_distinct(const pp_append *append, const pp_append_ma
     qsort(sorted, (size_t)mark->count, sizeof sorted[0], compare_texts);
     for (i = 1; i < mark->count && status == PARAPET_OK; i++)
         if (strcmp(sorted[i - 1], sorted[i]) == 0)
-            status = refuse_mark(append);
+            status = refuse_text();
     pp_free(sorted);
     return status;
 }
 
-/* Nothing but what an append writes is accepted: it is printed again, with its checksum, and compared. The text is as
- * it was when this returns PARAPET_OK. */
-static parapet_status parse_mark(const pp_append *append, pp_append_mark *mark, char *text)
+/* Nothing but what an append writes is accepted: it is printed again, with its checksum, and compared. */
+parapet_status pp_append_mark_parse(pp_append_mark *mark, char *text, size_t bytes)
 {
     pp_text again = {0};
-    parapet_status status = take_lines(append, mark, text);
+    parapet_status status = strlen(text) == bytes ? take_lines(mark, text) : refuse_text();
     if (status == PARAPET_OK && (mark->dimension == NULL || mark->count == 0 || mark->after <= mark->before ||
                                  mark->document_count != (mark->is_stored ? mark->count : 0) ||
                                  strcmp(mark->names[mark->count - 1], mark->dimension) != 0))
-        status = refuse_mark(append);
-    if (status == PARAPET_OK && (status = print_mark(mark, &again)) == PARAPET_OK && strcmp(text, again.data) != 0)
-        status = refuse_mark(append);
+        status = refuse_text();
+    if (status == PARAPET_OK && (status = pp_append_mark_print(mark, &again)) == PARAPET_OK &&
+        strcmp(text, again.data) != 0)
+        status = refuse_text();
     pp_text_free(&again);
-    return status == PARAPET_OK ? check_distinct(append, mark) : status;
+    return status == PARAPET_OK ? check_distinct(mark) : status;
 }
 
 /* ---- In the store; on rank 0 ---- */
@@ -197,7 +194,7 @@ parapet_status pp_append_mark_write(const pp_append *append)
 {
     pp_mark place = place_of(append);
     pp_text text = {0};
-    parapet_status status = print_mark(&append->mark, &text);
+    parapet_status status = pp_append_mark_print(&append->mark, &text);
     if (status == PARAPET_OK && text.bytes > MARK_BYTES_MOST)
         status =
             pp_fail(PARAPET_ERR_UNSUPPORTED,
@@ -244,6 +241,17 @@ parapet_status pp_append_mark_remove(const pp_append *append)
     return pp_store_settle(pp_store_backend(append->request->target));
 }
 
+static parapet_status parse(const pp_append *append, pp_append_mark *mark, char *text, size_t bytes)
+{
+    parapet_status status = pp_append_mark_parse(mark, text, bytes);
+    if (status != PARAPET_ERR_FORMAT)
+        return status;
+    return pp_fail(status,
+                   "%s%s" OWN PP_MARK_APPEND
+                   " is not what an append leaves there; look at it, and remove it if nobody needs it",
+                   append->target_root, append->target_root[0] != '\0' ? "/" : "");
+}
+
 parapet_status pp_append_mark_read(const pp_append *append, pp_append_mark *mark)
 {
     pp_comm *comm = pp_append_comm(append);
@@ -256,7 +264,7 @@ parapet_status pp_append_mark_read(const pp_append *append, pp_append_mark *mark
     data = text;
     status = pp_comm_share(comm, "looking for an append", status, &data, &bytes);
     if (status == PARAPET_OK && bytes > 0)
-        status = strlen(data) + 1 == bytes ? parse_mark(append, mark, data) : refuse_mark(append);
+        status = parse(append, mark, data, bytes - 1);
     pp_free(data);
     return pp_comm_agree(comm, "looking for an append", status);
 }

@@ -123,6 +123,10 @@ parapet_status pp_copy_finished_add_old(pp_copy_finished *log, parapet_store *st
 /* Continues or begins the log of a copy to target, on rank 0; store and key are set. Clear it even after a
  * failure. */
 parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_request *request, const char *target);
+
+/* Takes up lines that an earlier run left, which become the log's; *bytes: of those that are whole. */
+parapet_status pp_copy_finished_take(pp_copy_finished *log, const parapet_copy_request *request, char *lines,
+                                     size_t *bytes);
 void pp_copy_finished_clear(pp_copy_finished *log);
 
 /* Whether a resumed copy may replace an array with this document: it was not copied by this copy, and either existed
@@ -199,6 +203,11 @@ parapet_status pp_copy_state_put(const pp_copy_task *task, pp_store *store, cons
 
 /* Writes what this copy is and how it is done. */
 parapet_status pp_copy_state_write(const pp_copy_task *task);
+
+/* What the text of a job says of the plan, if it describes this copy; nothing is planned. It has a NUL behind its
+ * bytes, and loses its checksum. */
+parapet_status pp_copy_job_parse(const pp_copy_task *task, const pp_text *described, char *data, size_t bytes,
+                                 pp_copy_inputs *inputs);
 
 /* Continues an unfinished copy: plans it again from what was written down, and finds out how far it has come. Refuses
  * a copy that was begun with other arguments or from another source, and says what differs; also refuses one whose

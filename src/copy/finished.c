@@ -45,22 +45,39 @@ static parapet_status print_head(pp_text *text, const parapet_copy_request *requ
     return text->status;
 }
 
-/* Takes up the lines that are there; no whole one: nothing was begun. */
-static parapet_status take_up(pp_copy_finished *log, const pp_text *head, size_t *bytes)
+static parapet_status compare_heads(const char *lines, const pp_text *head)
 {
-    parapet_status status = pp_store_read_all(log->store, log->key, LOG_BYTES_MOST, &log->lines, bytes);
-    if (status != PARAPET_OK) {
-        *bytes = 0;
-        return pp_accept_absence(status);
-    }
-    *bytes = whole_bytes(log->lines, *bytes);
-    log->lines[*bytes] = '\0';
-    if (*bytes > 0 && strncmp(log->lines, head->data, head->bytes) != 0)
-        return pp_fail(PARAPET_ERR_ARGUMENT,
-                       "the copy cannot be resumed: it was begun with \"%.*s\", but now it is \"%.*s\"; start "
-                       "again with overwrite",
-                       (int)strcspn(log->lines, "\n"), log->lines, (int)head->bytes - 1, head->data);
-    return PARAPET_OK;
+    if (strncmp(lines, head->data, head->bytes) == 0)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_ARGUMENT,
+                   "the copy cannot be resumed: it was begun with \"%.*s\", but now it is \"%.*s\"; start again with "
+                   "overwrite",
+                   (int)strcspn(lines, "\n"), lines, (int)head->bytes - 1, head->data);
+}
+
+/* No whole line: nothing was begun. */
+parapet_status pp_copy_finished_take(pp_copy_finished *log, const parapet_copy_request *request, char *lines,
+                                     size_t *bytes)
+{
+    pp_text head = {0};
+    parapet_status status = print_head(&head, request);
+    log->lines = lines;
+    *bytes = whole_bytes(lines, strlen(lines));
+    lines[*bytes] = '\0';
+    if (status == PARAPET_OK && *bytes > 0)
+        status = compare_heads(lines, &head);
+    pp_text_free(&head);
+    return status;
+}
+
+static parapet_status take_up(pp_copy_finished *log, const parapet_copy_request *request, size_t *bytes)
+{
+    char *lines = NULL;
+    parapet_status status = pp_store_read_all(log->store, log->key, LOG_BYTES_MOST, &lines, bytes);
+    if (status == PARAPET_OK)
+        return pp_copy_finished_take(log, request, lines, bytes);
+    *bytes = 0;
+    return pp_accept_absence(status);
 }
 
 static parapet_status refuse_unfinished(const pp_copy_finished *log, const char *target)
@@ -99,7 +116,7 @@ parapet_status pp_copy_finished_open(pp_copy_finished *log, const parapet_copy_r
     size_t bytes = 0;
     parapet_status status = print_head(&head, request);
     if (status == PARAPET_OK && request->resume)
-        status = take_up(log, &head, &bytes);
+        status = take_up(log, request, &bytes);
     else if (status == PARAPET_OK && !request->overwrite)
         status = refuse_unfinished(log, target);
     log->is_new = status == PARAPET_OK && bytes == 0;

@@ -64,7 +64,7 @@ static parapet_status check_length(const pp_done_units *work_units, const pp_rea
                    reader->bytes, work_unit_count);
 }
 
-static parapet_status read_done(pp_done_units *work_units, pp_reader *reader)
+parapet_status pp_done_units_take(pp_done_units *work_units, pp_reader *reader)
 {
     unsigned char records[256 * DONE_BYTES];
     uint64_t offset = 0, whole = reader->bytes - reader->bytes % DONE_BYTES;
@@ -99,7 +99,7 @@ static parapet_status visit_done(void *context, const pp_listed *listed)
     pp_text_add(&text, "%s/%s", visit->state, listed->name);
     if ((status = pp_text_finish(&text, &key)) == PARAPET_OK &&
         (status = pp_store_open_object(visit->store, key, &reader)) == PARAPET_OK)
-        status = read_done(visit->work_units, reader);
+        status = pp_done_units_take(visit->work_units, reader);
     pp_reader_free(reader);
     pp_free(key);
     return status;
@@ -251,6 +251,15 @@ typedef struct record_cursor {
     unsigned char window[WINDOW_BYTES];
 } record_cursor;
 
+/* The window stays as it is: clearing it would take longer than reading most records. */
+static void begin_record(record_cursor *cursor, pp_reader *object, uint64_t offset, uint64_t bytes)
+{
+    cursor->object = object;
+    cursor->offset = offset;
+    cursor->left = bytes;
+    cursor->next = cursor->filled = 0;
+}
+
 static parapet_status fill_window(record_cursor *cursor)
 {
     size_t kept = cursor->filled - cursor->next, more = (size_t)pp_min_u64(cursor->left, WINDOW_BYTES - kept);
@@ -312,7 +321,7 @@ static parapet_status find_record(record_cursor *cursor, pp_reader *object, uint
     claimed = pp_load_u64le(head);
     if (claimed > most || claimed > left - HEAD_BYTES - TAIL_BYTES || claimed < TEMPLATE_BYTES)
         return PARAPET_OK;
-    *cursor = (record_cursor){.object = object, .offset = offset, .left = HEAD_BYTES + claimed};
+    begin_record(cursor, object, offset, HEAD_BYTES + claimed);
     if ((status = sum_record(cursor, &crc32c)) != PARAPET_OK ||
         (status = pp_reader_read(object, offset + HEAD_BYTES + claimed, TAIL_BYTES, tail)) != PARAPET_OK)
         return status;
@@ -363,17 +372,19 @@ static parapet_status tell_record(const pp_journal_reader *reader, record_cursor
     return status == PARAPET_OK && (cursor->left > 0 || cursor->next < cursor->filled) ? refuse_record() : status;
 }
 
-static parapet_status tell_records(pp_reader *object, const pp_journal_reader *reader, int64_t *template_count,
-                                   uint64_t *bytes)
+parapet_status pp_journal_tell(pp_reader *object, const pp_journal_reader *reader, int64_t *template_count,
+                               uint64_t *bytes)
 {
     record_cursor cursor;
     uint64_t payload;
     parapet_status status;
+    *template_count = 0;
+    *bytes = 0;
     while ((status = find_record(&cursor, object, *bytes, reader->most_bytes, &payload)) == PARAPET_OK &&
            payload > 0) {
         if (*template_count == reader->most_templates)
             return refuse_record();
-        cursor = (record_cursor){.object = object, .offset = *bytes + HEAD_BYTES, .left = payload};
+        begin_record(&cursor, object, *bytes + HEAD_BYTES, payload);
         if ((status = tell_record(reader, &cursor, *template_count)) != PARAPET_OK)
             return status;
         *template_count += 1;
@@ -391,7 +402,7 @@ parapet_status pp_journal_read(pp_store *store, const char *state, int64_t work_
     *template_count = 0;
     *bytes = 0;
     if (status == PARAPET_OK && (status = pp_store_open_object(store, key, &object)) == PARAPET_OK)
-        status = tell_records(object, reader, template_count, bytes);
+        status = pp_journal_tell(object, reader, template_count, bytes);
     pp_reader_free(object);
     pp_free(key);
     return pp_accept_absence(status);

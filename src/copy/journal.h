@@ -22,6 +22,9 @@ typedef struct pp_done_units {
 
 parapet_status pp_done_units_load(pp_done_units *work_units, pp_store *store, const char *state,
                                   int64_t work_unit_count);
+
+/* Adds what the log of one rank says, of a log that is open. */
+parapet_status pp_done_units_take(pp_done_units *work_units, pp_reader *reader);
 bool pp_done_units_has(const pp_done_units *work_units, int64_t work_unit);
 void pp_done_units_clear(pp_done_units *work_units);
 
@@ -76,6 +79,10 @@ typedef struct pp_journal_reader {
  * finished, *bytes how long the whole records are. No journal: both are 0. */
 parapet_status pp_journal_read(pp_store *store, const char *state, int64_t work_unit, const pp_journal_reader *reader,
                                int64_t *template_count, uint64_t *bytes);
+
+/* The same for a journal that is open. */
+parapet_status pp_journal_tell(pp_reader *object, const pp_journal_reader *reader, int64_t *template_count,
+                               uint64_t *bytes);
 
 /* Opens the journal of a work unit, to append after its whole records. */
 parapet_status pp_journal_open(pp_log **log, pp_store *store, const char *state, int64_t work_unit, uint64_t bytes);

@@ -20,6 +20,7 @@
 /* What one of ours never exceeds, beside the lines that tell what is copied. */
 #define JOB_BYTES_MOST ((size_t)64 << 10)
 #define SUM_BYTES (sizeof "crc32c: 00000000\n" - 1)
+#define PLAN "plan"
 
 parapet_status pp_copy_state_path(const pp_copy_task *task, const char *kind, int pass, char **path)
 {
@@ -103,7 +104,7 @@ static parapet_status add_plan(const pp_copy_inputs *inputs, const pp_rechunk_pl
         return status;
     pp_text_add(text, "\n\n");
     pp_copy_inputs_print(inputs, text);
-    add_digest(text, "plan", digest);
+    add_digest(text, PLAN, digest);
     pp_text_add(text, "\n");
     return text->status;
 }
@@ -190,17 +191,36 @@ static bool check_sum(char *data, size_t bytes)
     return true;
 }
 
+/* The lines behind those that describe: the form of all of them, before anything is planned. */
+static bool parse_plan(const char *lines, pp_copy_inputs *inputs)
+{
+    const char *rest = lines + 2;
+    if (strncmp(lines, "\n\n", 2) != 0 || !pp_copy_inputs_parse(inputs, &rest) ||
+        strncmp(rest, PLAN ": ", sizeof PLAN ": " - 1) != 0)
+        return false;
+    rest += sizeof PLAN ": " - 1;
+    return strspn(rest, "0123456789abcdef") == PP_SHA256_HEX_BYTES - 1 &&
+           strcmp(rest + PP_SHA256_HEX_BYTES - 1, "\n") == 0;
+}
+
+parapet_status pp_copy_job_parse(const pp_copy_task *task, const pp_text *described, char *data, size_t bytes,
+                                 pp_copy_inputs *inputs)
+{
+    const char *rest;
+    if (!check_sum(data, bytes))
+        return refuse_job(task);
+    if (strncmp(data, described->data, described->bytes) != 0)
+        return tell_difference(task, data, described->data);
+    rest = data + described->bytes;
+    return (task->is_opaque ? rest[0] == '\0' : parse_plan(rest, inputs)) ? PARAPET_OK : refuse_job(task);
+}
+
 /* Plans from what was written down. The plan must be the one that was begun. */
 static parapet_status plan_again(pp_copy_task *task, const char *lines)
 {
-    const char *rest = lines;
     pp_text again = {0};
     parapet_status status;
-    if (strncmp(rest, "\n\n", 2) != 0)
-        return refuse_job(task);
-    rest += 2;
-    if (!pp_copy_inputs_parse(&task->inputs, &rest) ||
-        pp_copy_inputs_plan(&task->inputs, task, task->plan) != PARAPET_OK)
+    if (pp_copy_inputs_plan(&task->inputs, task, task->plan) != PARAPET_OK)
         return refuse_job(task);
     status = add_plan(&task->inputs, task->plan, &again);
     if (status == PARAPET_OK && strcmp(again.data, lines) != 0)
@@ -214,13 +234,8 @@ static parapet_status plan_again(pp_copy_task *task, const char *lines)
 
 static parapet_status take_job(pp_copy_task *task, char *data, size_t bytes, const pp_text *now)
 {
-    if (!check_sum(data, bytes))
-        return refuse_job(task);
-    if (strncmp(data, now->data, now->bytes) != 0)
-        return tell_difference(task, data, now->data);
-    if (!task->is_opaque)
-        return plan_again(task, data + now->bytes);
-    return data[now->bytes] == '\0' ? PARAPET_OK : refuse_job(task);
+    parapet_status status = pp_copy_job_parse(task, now, data, bytes, &task->inputs);
+    return status == PARAPET_OK && !task->is_opaque ? plan_again(task, data + now->bytes) : status;
 }
 
 /* Without what earlier passes have left, the next one would find nothing and copy that. */

@@ -181,8 +181,9 @@ static parapet_status check_words(pp_json *own, pp_json *mark)
     return status == PARAPET_OK ? pp_json_each(mark, check_member, (void *)(uintptr_t)inside) : status;
 }
 
-static parapet_status take_mark(parapet_series *series, pp_json *own)
+parapet_status pp_series_take_mark(parapet_series *series, const pp_group_document *document)
 {
+    pp_json *own = pp_json_member(document->attributes, PP_RESERVED_ATTRIBUTE);
     pp_json *mark = pp_json_member(own, "series");
     parapet_status status = check_words(own, mark);
     series->steps_committed = -1;
@@ -207,7 +208,7 @@ parapet_status pp_series_read_group(parapet_series *series)
     pp_group_document document = {0};
     parapet_status status = load_document(series, &document);
     if (status == PARAPET_OK)
-        status = take_mark(series, pp_json_member(document.attributes, PP_RESERVED_ATTRIBUTE));
+        status = pp_series_take_mark(series, &document);
     pp_group_document_clear(&document);
-    return status == PARAPET_OK ? pp_series_take_shown(series) : status;
+    return status == PARAPET_OK ? pp_series_read_shown(series) : status;
 }

@@ -128,15 +128,14 @@ static bool is_record(const unsigned char *record, size_t bytes)
            pp_load_u32le(record + bytes - SUM_BYTES) == pp_crc32c(0, record, bytes - SUM_BYTES);
 }
 
-static parapet_status read_records(pp_series_intents *intents, const parapet_series *series, pp_reader *reader,
-                                   const char *key)
+parapet_status pp_series_intents_take(pp_series_intents *intents, const parapet_series *series, pp_reader *log)
 {
-    uint64_t count = reader->bytes / record_bytes(series);
+    uint64_t count = log->bytes / record_bytes(series);
     parapet_status status;
     if (count > RECORDS_MOST)
         return pp_fail(PARAPET_ERR_CORRUPT,
-                       "%s has %llu bytes, more than a series writes; remove it if it is not needed", key,
-                       (unsigned long long)reader->bytes);
+                       "%s/__parapet/intent has %llu bytes, more than a series writes; remove it if it is not needed",
+                       pp_array_path(series->arrays[series->count]), (unsigned long long)log->bytes);
     intents->record_bytes = record_bytes(series);
     if (count == 0)
         return PARAPET_OK;
@@ -144,7 +143,7 @@ static parapet_status read_records(pp_series_intents *intents, const parapet_ser
                                  (size_t)count * intents->record_bytes, "intents of a series")) != PARAPET_OK)
         return status;
     intents->count = (size_t)count;
-    return pp_reader_read(reader, 0, intents->count * intents->record_bytes, intents->memory.data);
+    return pp_reader_read(log, 0, intents->count * intents->record_bytes, intents->memory.data);
 }
 
 parapet_status pp_series_intents_load(pp_series_intents *intents, const parapet_series *series)
@@ -155,7 +154,7 @@ parapet_status pp_series_intents_load(pp_series_intents *intents, const parapet_
     *intents = (pp_series_intents){0};
     if (status == PARAPET_OK &&
         (status = pp_store_open_object(pp_store_backend(series->store), key, &reader)) == PARAPET_OK)
-        status = read_records(intents, series, reader, key);
+        status = pp_series_intents_take(intents, series, reader);
     pp_reader_free(reader);
     pp_free(key);
     return pp_accept_absence(status);

@@ -20,7 +20,7 @@
 #include "base/sha256.h"
 #include "store/store.h"
 #include "transfer/parts.h"
-#include "zarr/json.h"
+#include "zarr/document.h"
 
 /* What the group's consolidated metadata say about an array, without its steps and attributes. */
 typedef struct pp_series_shown {
@@ -150,10 +150,16 @@ parapet_status pp_series_write_group(parapet_series *series, int64_t steps, pp_j
  * series was interrupted. PARAPET_ERR_NOT_FOUND: it is not a series. */
 parapet_status pp_series_read_group(parapet_series *series);
 
+/* The part of it that is in the document itself, consolidated metadata aside. */
+parapet_status pp_series_take_mark(parapet_series *series, const pp_group_document *document);
+
 /* ---- shown.c: on rank 0 alone ---- */
 
 /* Reads steps_shown and shown. */
-parapet_status pp_series_take_shown(parapet_series *series);
+parapet_status pp_series_read_shown(parapet_series *series);
+
+/* The same from the text of the group's document. */
+parapet_status pp_series_take_shown(parapet_series *series, const char *text, size_t bytes);
 
 /* Refuses a series if the document of an array differs from its copy in the group's document. */
 parapet_status pp_series_check_shown(const parapet_series *series);
@@ -186,6 +192,9 @@ typedef struct pp_series_intents {
 
 /* The arrays must be open. If there are no notes, count is 0. Clear it even after a failure. */
 parapet_status pp_series_intents_load(pp_series_intents *intents, const parapet_series *series);
+
+/* The same for a log of them that is open; intents is all zero. */
+parapet_status pp_series_intents_take(pp_series_intents *intents, const parapet_series *series, pp_reader *log);
 void pp_series_intents_clear(pp_series_intents *intents);
 
 /* Whether the series was about to go from the committed steps to this number; steps < 0: to any number. */

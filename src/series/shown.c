@@ -95,18 +95,22 @@ static parapet_status read_group_text(const parapet_series *series, char **text,
     return status;
 }
 
-parapet_status pp_series_take_shown(parapet_series *series)
+parapet_status pp_series_take_shown(parapet_series *series, const char *text, size_t bytes)
 {
-    char *text = NULL;
-    size_t bytes;
-    parapet_status status;
     series->steps_shown[0] = series->steps_shown[1] = series->steps_committed;
     if (series->steps_committed < 0)
         return PARAPET_OK;
-    if ((status = read_group_text(series, &text, &bytes)) == PARAPET_OK) {
-        pp_sha256_of(text, bytes, series->group_digest);
-        status = parse_shown(series, text, bytes);
-    }
+    pp_sha256_of(text, bytes, series->group_digest);
+    return parse_shown(series, text, bytes);
+}
+
+parapet_status pp_series_read_shown(parapet_series *series)
+{
+    char *text = NULL;
+    size_t bytes = 0;
+    parapet_status status = series->steps_committed < 0 ? PARAPET_OK : read_group_text(series, &text, &bytes);
+    if (status == PARAPET_OK)
+        status = pp_series_take_shown(series, text, bytes);
     pp_free(text);
     return status;
 }
