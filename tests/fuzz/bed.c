@@ -1,9 +1,11 @@
 #include "bed.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "array/open.h"
 #include "array/store.h"
+#include "codec/crc32c.h"
 
 static pp_store *memory;
 
@@ -11,6 +13,27 @@ void require(bool is_true)
 {
     if (!is_true)
         abort();
+}
+
+static parapet_status read_bytes(pp_reader *reader, uint64_t offset, size_t bytes, void *target)
+{
+    const bed_object *object = (const bed_object *)reader;
+    if (bytes > 0)
+        memcpy(target, object->data + offset, bytes);
+    return PARAPET_OK;
+}
+
+pp_reader *bed_open(bed_object *object, const void *data, size_t bytes)
+{
+    static const pp_store_ops ops = {.name = "bytes", .read = read_bytes};
+    static pp_store bytes_alone = {.ops = &ops};
+    *object = (bed_object){.reader = {.store = &bytes_alone, .bytes = bytes}, .data = data};
+    return &object->reader;
+}
+
+bool bed_is_chosen(const void *data, size_t bytes, uint32_t one_of)
+{
+    return pp_crc32c(0, data, bytes) % one_of == 0;
 }
 
 parapet_store *bed_store(void)

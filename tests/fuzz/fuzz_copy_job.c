@@ -1,14 +1,12 @@
-/* fuzz_copy_job.c - what an interrupted copy left beside its target, from anyone. The first byte tells what the rest
- * is:
+/* fuzz_copy_job.c - the job that an interrupted copy left beside its target, from anyone. The first byte tells what
+ * the rest is:
  *
  *     's'  the lines of the job, which get their checksum
  *     'p'  the lines behind those that describe the copy, which are right, and the checksum
- *     'f'  the word of a finished pass
- *     'l'  the log of a hierarchy's finished arrays
  *     else the job
  *
- * Taking it up must neither crash nor leak; what is accepted is written again as it came. */
-#include <stdlib.h>
+ * Reading must neither crash nor leak, and what is accepted prints as it came. Some of what is accepted is planned,
+ * too. */
 #include <string.h>
 
 #include "array/store.h"
@@ -17,14 +15,13 @@
 #include "copy/copy.h"
 
 #define JOB "t/__parapet/copy/job"
-#define FINISHED "t/__parapet/copy/finished-0"
-#define LOG "g/__parapet/copy/finished"
+
+enum { CHOSEN = 16 };
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 
 static pp_copy_task task;
-static char *job; /* as it was written */
-static size_t job_bytes, described_bytes;
+static pp_text described; /* the lines that tell what is copied */
 
 static void make_source(void)
 {
@@ -35,16 +32,13 @@ static void make_source(void)
     require(parapet_array_close(&array) == PARAPET_OK);
 }
 
-static void read_job(char **data, size_t *bytes)
-{
-    require(pp_store_read_all(pp_store_backend(bed_store()), JOB, 1 << 20, data, bytes) == PARAPET_OK);
-}
-
 /* A copy that was begun; made once. */
 static void begin_copy(void)
 {
     static parapet_copy_request request = {.source_path = "s", .target_path = "t", .no_probe = 1, .passes = 2};
-    if (job != NULL)
+    char *job;
+    size_t bytes;
+    if (described.bytes > 0)
         return;
     make_source();
     request.source = request.target = bed_store();
@@ -53,74 +47,64 @@ static void begin_copy(void)
     require(pp_copy_task_open(&task, "s", "t", false) == PARAPET_OK);
     require(pp_copy_task_look(&task) == PARAPET_OK && pp_copy_task_version(&task) == PARAPET_OK);
     require(pp_copy_decide(&task, true) == PARAPET_OK);
-    read_job(&job, &job_bytes);
-    described_bytes = (size_t)(strstr(job, "\n\n") - job);
+    require(pp_store_read_all(pp_store_backend(bed_store()), JOB, 1 << 20, &job, &bytes) == PARAPET_OK);
+    pp_text_add_bytes(&described, job, (size_t)(strstr(job, "\n\n") - job));
+    require(described.status == PARAPET_OK);
+    pp_free(job);
 }
 
-static void put_signed(const void *before, size_t before_bytes, const void *data, size_t bytes)
+static void make_job(pp_text *job, const unsigned char *data, size_t bytes)
 {
-    pp_text text = {0};
-    pp_text_add_bytes(&text, before, before_bytes);
-    pp_text_add_bytes(&text, data, bytes);
-    pp_text_add(&text, "crc32c: %08x\n", (unsigned)pp_crc32c(0, text.data, text.bytes));
-    bed_put_text(JOB, &text);
-    pp_text_free(&text);
+    bool is_plan = bytes > 0 && data[0] == 'p', is_signed = is_plan || (bytes > 0 && data[0] == 's');
+    if (is_plan)
+        pp_text_add_bytes(job, described.data, described.bytes);
+    pp_text_add_bytes(job, data + is_signed, bytes - is_signed);
+    if (is_signed)
+        pp_text_add(job, "crc32c: %08x\n", (unsigned)pp_crc32c(0, job->data, job->bytes));
+    require(job->status == PARAPET_OK);
 }
 
-static const unsigned char old_document[PP_SHA256_BYTES];
-
-static void read_log(const unsigned char *data, size_t bytes)
+/* All but the digest of the plan and the checksum. */
+static void check_inputs(const pp_text *job, const pp_copy_inputs *inputs)
 {
-    pp_copy_finished log = {.store = pp_store_backend(bed_store())};
-    parapet_copy_request request = {.resume = 1};
-    long live;
-    bed_put(LOG, data, bytes);
-    live = pp_memory_live_count();
-    require(pp_text_duplicate(&log.key, LOG) == PARAPET_OK);
-    if (pp_copy_finished_open(&log, &request, "g") == PARAPET_OK)
-        require(pp_copy_finished_check(&log, "g/a", 0x1234) != PARAPET_OK ||
-                !pp_copy_finished_is_old(&log, "g/a", old_document, false));
-    pp_copy_finished_clear(&log);
-    require(pp_memory_live_count() == live || bytes == 0);
-    require(pp_store_remove(pp_store_backend(bed_store()), LOG) == PARAPET_OK);
+    pp_text again = {0};
+    pp_text_add_bytes(&again, described.data, described.bytes);
+    pp_text_add(&again, "\n\n");
+    pp_copy_inputs_print(inputs, &again);
+    pp_text_add(&again, "plan: ");
+    require(again.status == PARAPET_OK);
+    require(job->bytes == again.bytes + sizeof "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n" -
+                              1 + sizeof "crc32c: 01234567\n" - 1);
+    require(memcmp(job->data, again.data, again.bytes) == 0);
+    pp_text_free(&again);
 }
 
-static void take_up(void)
+/* From the store, with the plan; takes long. */
+static void take_up(const pp_text *job)
 {
-    char *was = NULL, *is = NULL;
-    size_t was_bytes, is_bytes;
     task.first_pass = 0;
     task.has_holes = false;
-    read_job(&was, &was_bytes);
-    if (pp_copy_state_read(&task) == PARAPET_OK) {
-        require(pp_copy_state_write(&task) == PARAPET_OK);
-        read_job(&is, &is_bytes);
-        require(was_bytes == is_bytes && memcmp(was, is, is_bytes) == 0);
-    }
-    pp_free(was);
-    pp_free(is);
+    bed_put_text(JOB, job);
+    (void)pp_copy_state_read(&task);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 {
+    pp_copy_inputs inputs;
+    pp_text job = {0};
+    char *copy = NULL;
     long live;
     begin_copy();
-    if (bytes == 0)
-        return 0;
-    bed_put(FINISHED, "whole\n", 6);
-    bed_put(JOB, job, job_bytes);
-    if (data[0] == 's')
-        put_signed(NULL, 0, data + 1, bytes - 1);
-    else if (data[0] == 'p')
-        put_signed(job, described_bytes, data + 1, bytes - 1);
-    else if (data[0] == 'f')
-        bed_put(FINISHED, data + 1, bytes - 1);
-    else if (data[0] == 'l')
-        read_log(data + 1, bytes - 1);
-    else
-        bed_put(JOB, data, bytes);
     live = pp_memory_live_count();
-    take_up();
-    require(pp_memory_live_count() == live);
+    make_job(&job, data, bytes);
+    require(pp_bytes_duplicate(&copy, job.data, job.bytes + 1) == PARAPET_OK);
+    if (pp_copy_job_parse(&task, &described, copy, job.bytes, &inputs) == PARAPET_OK) {
+        check_inputs(&job, &inputs);
+        if (bed_is_chosen(data, bytes, CHOSEN))
+            take_up(&job);
+    }
+    pp_free(copy);
+    pp_text_free(&job);
+    require(bed_is_chosen(data, bytes, CHOSEN) || pp_memory_live_count() == live);
     return 0;
 }

@@ -1,23 +1,17 @@
-/* fuzz_journal.c - the journal of a copy from untrusted sources. With the first byte 's' the rest is cut into records
- * of up to 255 bytes, each with its length before it, that get the right frame and checksum; else it is the journal.
- * Reading must neither crash nor leak, and tell of no more templates than there are. */
-#include <stdlib.h>
+/* fuzz_journal.c - the journal of a copy from untrusted sources, and its log of finished work units. With the first
+ * byte 's' the rest is cut into records of up to 255 bytes, each with its length before it, that get the right frame
+ * and checksum; with 'd' into numbers of finished work units, that get theirs; else it is the journal. Reading must
+ * neither crash nor leak, and tell of no more templates than there are. */
 #include <string.h>
 
 #include "base/bytes.h"
+#include "bed.h"
 #include "codec/crc32c.h"
 #include "copy/journal.h"
 
-#define STATE "a/__parapet/copy/pass-0"
-#define TEMPLATES 3
+enum { TEMPLATES = 3, WORK_UNITS = 100 };
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
-
-static void require(bool is_true)
-{
-    if (!is_true)
-        abort();
-}
 
 static parapet_status hear_shard(void *context, int64_t template_number, const pp_journal_shard *shard)
 {
@@ -37,62 +31,72 @@ static parapet_status hear_chunk(void *context, const pp_journal_shard *shard, c
 
 static void add_record(pp_text *journal, const unsigned char *payload, size_t bytes)
 {
+    size_t before = journal->bytes;
     unsigned char number[8];
-    pp_text record = {0};
     pp_store_u64le(number, bytes);
-    pp_text_add_bytes(&record, number, 8);
-    pp_text_add_bytes(&record, payload, bytes);
-    pp_store_u32le(number, pp_crc32c(0, record.data, record.bytes));
-    pp_text_add_bytes(&record, number, 4);
-    pp_text_add_bytes(journal, record.data, record.bytes);
-    require(record.status == PARAPET_OK);
-    pp_text_free(&record);
+    pp_text_add_bytes(journal, number, 8);
+    pp_text_add_bytes(journal, payload, bytes);
+    require(journal->status == PARAPET_OK);
+    pp_store_u32le(number, pp_crc32c(0, journal->data + before, journal->bytes - before));
+    pp_text_add_bytes(journal, number, 4);
+}
+
+static void add_done(pp_text *journal, const unsigned char *number)
+{
+    unsigned char record[16] = {0};
+    memcpy(record, number, 8);
+    pp_store_u32le(record + 12, pp_crc32c(0, record, 12));
+    pp_text_add_bytes(journal, record, sizeof record);
 }
 
 static void make_journal(pp_text *journal, const unsigned char *data, size_t bytes)
 {
+    char form = bytes > 0 ? (char)data[0] : '\0';
     size_t at, length;
-    if (bytes == 0 || data[0] != 's') {
+    if (form != 's' && form != 'd')
         pp_text_add_bytes(journal, data, bytes);
-        return;
-    }
-    for (at = 1; at < bytes; at += 1 + length) {
+    for (at = 1; at + 8 <= bytes && form == 'd'; at += 8)
+        add_done(journal, data + at);
+    for (at = 1; at < bytes && form == 's'; at += 1 + length) {
         length = data[at] < bytes - at - 1 ? data[at] : bytes - at - 1;
         add_record(journal, data + at + 1, length);
     }
+    pp_text_add_bytes(journal, "", 0); /* something, even if it is empty */
 }
 
-static void read_journal(pp_store *store)
+static void read_journal(const pp_text *journal)
 {
     pp_journal_reader reader = {.most_bytes = pp_journal_record_most(4, 64),
                                 .most_templates = TEMPLATES,
                                 .shard = hear_shard,
                                 .chunk = hear_chunk};
-    pp_done_units done = {0};
+    bed_object object;
     int64_t templates;
     uint64_t whole;
-    if (pp_journal_read(store, STATE, 0, &reader, &templates, &whole) == PARAPET_OK)
-        require(templates <= TEMPLATES);
-    (void)pp_done_units_load(&done, store, STATE, 100);
+    if (pp_journal_tell(bed_open(&object, journal->data, journal->bytes), &reader, &templates, &whole) == PARAPET_OK)
+        require(templates <= TEMPLATES && whole <= journal->bytes);
+}
+
+static void read_done(const pp_text *journal)
+{
+    pp_done_units done = {.count = WORK_UNITS};
+    bed_object object;
+    if (pp_done_units_take(&done, bed_open(&object, journal->data, journal->bytes)) == PARAPET_OK) {
+        pp_ranges_sort(&done.numbers);
+        require(!pp_done_units_has(&done, -1) && !pp_done_units_has(&done, WORK_UNITS));
+    }
     pp_done_units_clear(&done);
 }
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
 {
-    static const char *const keys[] = {STATE "/lot-0", STATE "/done-0"};
+    long live = pp_memory_live_count();
     pp_text journal = {0};
-    pp_store *store = NULL;
-    pp_log *log = NULL;
-    int i;
     make_journal(&journal, data, bytes);
-    require(pp_store_memory_build(&store, NULL) == PARAPET_OK);
-    for (i = 0; i < 2; i++) {
-        require(pp_store_open_log(store, keys[i], 0, &log) == PARAPET_OK);
-        require(journal.bytes == 0 || pp_log_append(log, journal.data, journal.bytes) == PARAPET_OK);
-        pp_log_close(log);
-    }
-    read_journal(store);
-    pp_store_free(store);
+    require(journal.status == PARAPET_OK);
+    read_journal(&journal);
+    read_done(&journal);
     pp_text_free(&journal);
+    require(pp_memory_live_count() == live);
     return 0;
 }

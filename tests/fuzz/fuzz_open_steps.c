@@ -7,13 +7,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "array/store.h"
-#include "base/checked.h"
 #include "bed.h"
 
 enum { HEADER_BYTES = 6, PIECE_MOST = 64, STEPS_MOST = 4 };
-
-#define KEY "run/__parapet/open/0"
 
 int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes);
 
@@ -40,17 +36,15 @@ static void check_piece(const pp_series_piece *piece, const unsigned char *file,
 {
     size_t room = piece->bytes * (size_t)piece->box.count[0] + PP_SERIES_SUM_BYTES;
     unsigned char *target = malloc(room);
-    pp_reader *reader = NULL;
+    bed_object object;
     int64_t i;
     require(target != NULL);
-    require(pp_store_open_object(pp_store_backend(bed_store()), KEY, &reader) == PARAPET_OK);
-    if (pp_series_piece_read(bed_series(), reader, piece, target) == PARAPET_OK)
+    if (pp_series_piece_read(bed_series(), bed_open(&object, file, bytes), piece, target) == PARAPET_OK)
         for (i = 0; i < piece->box.count[0]; i++) {
             uint64_t offset = piece->offset + (uint64_t)i * piece->stride_bytes;
             require(offset + piece->bytes <= bytes);
             require(memcmp(target + (size_t)i * piece->bytes, file + offset, piece->bytes) == 0);
         }
-    pp_reader_free(reader);
     free(target);
 }
 
@@ -67,8 +61,6 @@ int LLVMFuzzerTestOneInput(const unsigned char *data, size_t bytes)
     memcpy(file, data + HEADER_BYTES, bytes);
     if (data[0] == 's')
         mend(&piece, file, bytes);
-    (void)bed_series();
-    bed_put(KEY, file, bytes);
     check_piece(&piece, file, bytes);
     free(file);
     return 0;

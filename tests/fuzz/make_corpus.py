@@ -205,6 +205,7 @@ def make_journal_seeds():
                struct.pack("<QQ", 1, 2) + shard(0, (2, 0, 9, 3)) + shard(1)]
     save("journal", "signed", b"s" + b"".join(bytes([len(record)]) + record for record in records))
     save("journal", "plain", b"".join(with_crc32c(struct.pack("<Q", len(record)) + record) for record in records))
+    save("journal", "signed_done", b"d" + struct.pack("<QQQ", 0, 99, 100))
     save("journal", "done", b"".join(with_crc32c(struct.pack("<QI", number, 0)) for number in range(3)))
 
 
@@ -223,6 +224,19 @@ def make_state_seeds():
     lock = b"parapet lock 1\nincarnation 0123456789abcdef\nheld by process 7 on node since 2026-01-01T00:00:00Z for copying\n"
     save("holder", "whole", lock)
     save("holder", "no_incarnation", lock.replace(b"incarnation 0123456789abcdef\n", b""))
+    owner = (b"parapet owner 1\nid 0123456789abcdef\nprocess 7 1234567 on node\n"
+             b"boot 6a2c3d9e-0000-4000-8000-000000000000 4026531836 4026531834\nsince 1763257166\n")
+    save("holder", "owner", lock + b"\0" + owner)
+    append = b"along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\n"
+    arrays = b"array: t\narray: time\n"
+    digest = b"document: " + b"0123456789abcdef" * 4 + b"\n"
+    save("append_mark", "begun", b"s" + append + arrays + b"group: /\n")
+    save("append_mark", "stored", b"s" + append + b"elements: stored\narray: d/t\n" + digest + b"array: time\n" + digest +
+         b"group: d\ngroup: /\n")
+    whole = append + arrays
+    save("append_mark", "whole", whole + b"crc32c: %08x\n" % crc32c(whole))
+    save("trim_mark", "mark", b'{"trim": [true, false, true]}')
+    save("trim_mark", "short", b'{"trim": [true]}')
     mark = b'{"series": {"dimension": "time", "arrays": ["u", "v"], "steps": 3, "uncertain": true}}'
     save("series_mark", "mark", b"m" + mark)
     save("series_mark", "begun", b"m" + mark.replace(b', "steps": 3', b""))
@@ -238,10 +252,12 @@ def make_state_seeds():
     lines = "".join(f"{name}: 1\n" for name in INPUTS).encode()
     save("copy_job", "plan", b"p\n\n" + lines + b"plan: " + b"0123456789abcdef" * 4 + b"\n")
     save("copy_job", "signed", b"scopy by parapet 0.1.0\nsource array: s\n\n" + lines)
-    save("copy_job", "finished", b"fholes\n")
-    save("copy_job", "log", b"lchunks: as the source; shards: as the source; order: as the source; region: as the source; "
-         b"codec: as the source; no_checksum: 0; unit_bytes: 0; intermediate store: the target's\n"
-         b"0000000000001234 g/a\n")
+    log = b"old " + b"0" * 64 + b" g/a\n0000000000001234 g/a\n0000000000001234 g/b\n"
+    save("copy_finished", "headed", b"h" + log)
+    save("copy_finished", "old", b"h" + log.splitlines(keepends=True)[0])
+    save("copy_finished", "whole", b"chunks: as the source; shards: as the source; order: as the source; "
+         b"region: as the source; codec: as the source; no_checksum: 0; unit_bytes: 0; "
+         b"intermediate store: the target's\n" + log)
     save("copy_job", "job", b"copy by parapet 0.1.0\n\ncrc32c: 00000000\n")
 
 
