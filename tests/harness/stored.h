@@ -40,8 +40,9 @@ static inline void stored_put_text(parapet_store *store, const char *key, const 
     stored_put(store, key, text, strlen(text));
 }
 
-/* The whole object as text; free with pp_free. NULL when it is not there. */
-static inline char *stored_get(parapet_store *store, const char *key, size_t *bytes)
+/* The whole object as text; free with pp_free. NULL when it is not there. Not inline: gcc 12 takes what strstr finds
+ * in the text for a pointer into this function. */
+static char *__attribute__((noinline, unused)) stored_get(parapet_store *store, const char *key, size_t *bytes)
 {
     char *data = NULL;
     parapet_status status = pp_store_read_all(store->backend, key, (size_t)1 << 30, &data, bytes);
