@@ -298,6 +298,48 @@ static void check_ends(launch *run)
     (void)launch_case_end(run, "a listing that ends early");
 }
 
+static bool has_text(const bed *used, const char *key, const char *text)
+{
+    char *data = NULL;
+    size_t bytes;
+    bool has =
+        pp_store_read_all(used->directory, key, 1 << 20, &data, &bytes) == PARAPET_OK && strstr(data, text) != NULL;
+    pp_free(data);
+    return has;
+}
+
+/* A group as a copy leaves it that was killed when it had taken the metadata away. */
+static void leave_mark(bed *used)
+{
+    pp_write_request request = {.key = "g/__parapet/consolidate", .staging = "g", .is_small = true};
+    parapet_group *group = NULL;
+    LAUNCH_OK(used->run, parapet_group_create(&group, used->store, "g/below", NULL));
+    LAUNCH_OK(used->run, parapet_group_close(&group));
+    if (used->run->rank == 0)
+        launch_expect(used->run,
+                      pp_store_write_all(used->directory, &request, "", 0, PP_PUBLISH_REPLACE) == PARAPET_OK,
+                      "a mark");
+    launch_barrier();
+}
+
+/* All ranks consolidate, unless something else has failed. */
+static void check_metadata(launch *run)
+{
+    told some = told_init();
+    bed all;
+    launch_case_begin(run, 5);
+    bed_open(&all, run, "metadata", PARAPET_CREATE);
+    leave_mark(&all);
+    LAUNCH_OK(run, parapet_store_collect(all.store, "", 0, take, &some));
+    launch_barrier();
+    launch_expect(run, some.count == 1 && strcmp(some.first, "g/__parapet/consolidate") == 0, "the mark");
+    launch_expect(run, has_text(&all, "g/zarr.json", "consolidated_metadata"), "the metadata");
+    launch_expect(run, !has_text(&all, "g/__parapet/consolidate", ""), "no mark");
+    bed_close(&all);
+    launch_expect(run, pp_memory_live_count() == 0, "all memory given back");
+    (void)launch_case_end(run, "metadata that was taken away");
+}
+
 int main(int argc, char **argv)
 {
     launch run;
@@ -306,5 +348,6 @@ int main(int argc, char **argv)
     check_refusals(&run);
     check_failures(&run);
     check_ends(&run);
+    check_metadata(&run);
     return launch_finish(&run);
 }
