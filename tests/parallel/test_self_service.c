@@ -55,7 +55,7 @@ static void describe(own_column *made, const subject *of)
     int64_t row, column;
     *made = (own_column){.chunks = {CHUNK_ROWS, WIDTH},
                          .shards = {SHARD_ROWS, shape[1]},
-                         .start = {0, run.rank * WIDTH},
+                         .start = {0, (int64_t)run.rank * WIDTH},
                          .count = {of->rows, WIDTH}};
     made->spec = (parapet_array_spec){.type = PARAPET_UINT8,
                                       .ndim = 2,
@@ -127,7 +127,7 @@ static counts read_part(const subject *of, const wanted *what, const parapet_sto
 
 static wanted column_of_rank(void)
 {
-    return (wanted){"its own column", {0, run.rank * WIDTH}, {ROWS, WIDTH}};
+    return (wanted){"its own column", {0, (int64_t)run.rank * WIDTH}, {ROWS, WIDTH}};
 }
 
 /* Every rank reads its column, and nobody sends anything. */
@@ -135,11 +135,11 @@ static void expect_self_service(const subject *of, const parapet_store_options *
 {
     wanted what = column_of_rank();
     counts all = read_part(of, &what, options);
-    int64_t chunks = of->rows / CHUNK_ROWS * run.ranks;
+    int64_t ranks = run.ranks, chunks = of->rows / CHUNK_ROWS * ranks;
     launch_expect(&run, all.sent == 0 && all.sent_bytes == 0 && all.direct_bytes == 0, "nothing sent");
-    launch_expect(&run, all.shards == SHARDS * run.ranks, "every rank reads from every shard");
+    launch_expect(&run, all.shards == SHARDS * ranks, "every rank reads from every shard");
     launch_expect(&run, all.decoded == chunks, "every chunk decoded once");
-    launch_expect(&run, all.missing == ROWS / CHUNK_ROWS * run.ranks - chunks, "every chunk that is not stored");
+    launch_expect(&run, all.missing == ROWS / CHUNK_ROWS * ranks - chunks, "every chunk that is not stored");
 }
 
 /* Each shard that is wanted has one owner; `crosses`: which has to hand out something, if there are several ranks. */
