@@ -479,7 +479,8 @@ static char folder[] = "/dev/shm/parapet-verbs-XXXXXX";
 static parapet_status write_file_of(parapet_store *store, const char *path, const char *name)
 {
     char file[128], *left_out = NULL;
-    parapet_file_request request = {.source = store, .source_path = path, .file = file, .overwrite = 1, .verify = 1};
+    parapet_file_request request = {
+        .source = store, .source_path = path, .file = file, .exclude = "deep", .overwrite = 1, .verify = 1};
     parapet_status status;
     (void)snprintf(file, sizeof file, "%s/%s", folder, name);
     status = parapet_file_write(&request, &left_out);
@@ -513,7 +514,7 @@ static parapet_status append_steps(parapet_store *store)
 static parapet_status consolidate(parapet_store *store)
 {
     parapet_group *group = NULL;
-    parapet_status status = parapet_group_open(&group, store, "");
+    parapet_status status = parapet_group_open(&group, store, "g");
     if (status == PARAPET_OK)
         status = parapet_group_consolidate(group);
     (void)parapet_group_close(&group);
