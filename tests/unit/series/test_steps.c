@@ -551,7 +551,7 @@ static void test_series__an_array_without_elements_has_steps(void **state)
 static void test_series__the_log_of_intents_begins_anew(void **state)
 {
     enum { MANY = 64, STEPS = 80 };
-    static char texts[MANY][8];
+    static char texts[MANY][16];
     static const int64_t shape[1] = {0}, one[1] = {1};
     const char *many_names[MANY];
     parapet_array_spec specs[MANY];
