@@ -13,6 +13,7 @@ typedef struct pp_transfer_shard {
     int64_t number;
     size_t first, end;  /* its records in what is served */
     atomic_int pending; /* items that were taken from it and not yet consumed */
+    bool is_spent;      /* known: no more can be taken */
     struct pp_transfer_shard *following;
 } pp_transfer_shard;
 

@@ -138,13 +138,52 @@ static bool is_decoded(const pp_transfer_context *context)
     return !pp_chain_begins_plain(chain) || pp_chain_verifies_crc32c(chain) || context->seal != NULL;
 }
 
+/* Whether the next chunks lie together in so many bytes that they are read round the page cache. */
+static bool is_long_run(const pp_transfer *transfer, const pp_read_shard *shard)
+{
+    size_t gap = pp_request_cost_gap(context_of(transfer, &shard->head)->cost);
+    const pp_chunk_entry *entry = &shard->stored.entries[shard->wanted[shard->next_wanted]];
+    uint64_t first = entry->offset, end = first + entry->bytes;
+    int64_t i;
+    for (i = shard->next_wanted + 1; i < shard->wanted_count && end - first < PP_DIRECT_READ_BYTES; i++) {
+        entry = &shard->stored.entries[shard->wanted[i]];
+        if (entry->offset - end > gap)
+            break;
+        end = entry->offset + entry->bytes;
+    }
+    return end - first >= PP_DIRECT_READ_BYTES;
+}
+
+/* A rank alone has no thread that reads while it decodes: storage is told of the next chunks, as far as they are read
+ * whole, and fetches them meanwhile. */
+static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard)
+{
+    size_t bytes = 0;
+    int64_t next = shard->next_wanted;
+    if (!transfer->session->is_alone || next == shard->wanted_count ||
+        !is_decoded(context_of(transfer, &shard->head)) || is_long_run(transfer, shard))
+        return;
+    for (; next < shard->wanted_count && bytes < PP_BYTES_AHEAD; next++) {
+        const pp_chunk_entry *entry = &shard->stored.entries[shard->wanted[next]];
+        bytes += (size_t)entry->bytes;
+        if (next < shard->next_told || entry->offset >= PP_DELAYED_OFFSET)
+            continue;
+        pp_reader_expect(shard->stored.reader, entry->offset, (size_t)entry->bytes);
+        shard->next_told = next + 1;
+    }
+}
+
 parapet_status pp_read_shard_open(pp_transfer *transfer, pp_transfer_shard *head)
 {
     pp_read_shard *shard = (pp_read_shard *)head;
     parapet_status status = pp_shard_open(context_of(transfer, head), head->number, &shard->stored);
     shard->is_staged_once = !transfer->session->serves_own && is_decoded(context_of(transfer, head)) &&
                             pp_session_sends_several(transfer->session, head->first, head->end);
-    return status != PARAPET_OK || shard->stored.entries == NULL ? status : list_wanted(transfer, shard);
+    if (status != PARAPET_OK || shard->stored.entries == NULL ||
+        (status = list_wanted(transfer, shard)) != PARAPET_OK)
+        return status;
+    tell_ahead(transfer, shard);
+    return PARAPET_OK;
 }
 
 void pp_read_shard_close(pp_transfer *transfer, pp_transfer_shard *head)
@@ -229,25 +268,6 @@ static void take_run(const pp_transfer *transfer, pp_read_shard *shard, pp_read_
     pp_read_part_round(shard, item, end);
 }
 
-/* A rank alone has no thread that reads while it decodes: storage is told of the next chunks, as far as they are read
- * whole, and fetches them meanwhile; not where runs of chunks are so long that they go round the page cache. */
-static void tell_ahead(const pp_transfer *transfer, pp_read_shard *shard, const pp_read_item *item)
-{
-    size_t bytes = 0;
-    int64_t next = shard->next_wanted;
-    if (!transfer->session->is_alone || item->bytes >= PP_DIRECT_READ_BYTES ||
-        !is_decoded(context_of(transfer, &shard->head)))
-        return;
-    for (; next < shard->wanted_count && bytes < PP_BYTES_AHEAD; next++) {
-        const pp_chunk_entry *entry = &shard->stored.entries[shard->wanted[next]];
-        bytes += (size_t)entry->bytes;
-        if (next < shard->next_told || entry->offset >= PP_DELAYED_OFFSET)
-            continue;
-        pp_reader_expect(shard->stored.reader, entry->offset, (size_t)entry->bytes);
-        shard->next_told = next + 1;
-    }
-}
-
 /* For other ranks, which are told of the chunks. Without, there may be more of them than a window holds. */
 static void fill_window(const pp_transfer *transfer, pp_read_item *item)
 {
@@ -292,7 +312,8 @@ parapet_status pp_read_shard_take(pp_transfer *transfer, pp_transfer_shard *head
     *is_taken = item->is_band || shard->next_wanted < shard->wanted_count;
     if (!item->is_band && *is_taken) {
         take_run(transfer, shard, item);
-        tell_ahead(transfer, shard, item);
+        tell_ahead(transfer, shard);
+        head->is_spent = shard->next_wanted == shard->wanted_count;
     }
     if (*is_taken)
         fill_window(transfer, item);

@@ -55,21 +55,39 @@ static parapet_status take_item(pp_transfer *transfer, pp_transfer_item *item, b
     return status;
 }
 
+/* The next shard becomes the current one; false: there is none. */
+static bool open_next(pp_transfer *transfer, parapet_status *status)
+{
+    size_t first, end;
+    if (!pp_supply_next(&transfer->supply, &first, &end))
+        return false;
+    pp_open_shards_tidy(transfer);
+    *status = pp_open_shards_add(transfer, first, end);
+    return true;
+}
+
+/* A rank alone opens the next shard before it decodes the last chunks of one, so that storage fetches what comes
+ * first of it meanwhile. */
+static bool looks_ahead(const pp_transfer *transfer)
+{
+    return transfer->session->is_alone && transfer->current->is_spent;
+}
+
 static parapet_status next_item(void *context, void *item, bool *is_end)
 {
     pp_transfer *transfer = context;
     parapet_status status;
-    size_t first, end;
     bool is_taken;
     while ((status = take_item(transfer, item, &is_taken)) == PARAPET_OK && !is_taken) {
-        if (!pp_supply_next(&transfer->supply, &first, &end)) {
+        if (!open_next(transfer, &status)) {
             *is_end = true;
             return PARAPET_OK;
         }
-        pp_open_shards_tidy(transfer);
-        if ((status = pp_open_shards_add(transfer, first, end)) != PARAPET_OK)
+        if (status != PARAPET_OK)
             return status;
     }
+    if (status == PARAPET_OK && looks_ahead(transfer))
+        (void)open_next(transfer, &status);
     return status;
 }
 
