@@ -30,7 +30,9 @@ parapet_status pp_path_normalize(const char *path, char **normal)
 parapet_status pp_path_join(const char *path, const char *name, char **joined)
 {
     pp_text text = {0};
-    pp_text_add(&text, "%s%s%s", path, path[0] != '\0' ? "/" : "", name);
+    pp_text_add_bytes(&text, path, strlen(path));
+    pp_text_add_bytes(&text, "/", path[0] != '\0');
+    pp_text_add_bytes(&text, name, strlen(name));
     return pp_text_finish(&text, joined);
 }
 

@@ -89,22 +89,33 @@ void pp_text_add_bytes(pp_text *text, const void *data, size_t bytes)
         text->data[text->bytes] = '\0';
 }
 
+/* Into the room that there is; how long it is, whether it fits or not. */
+static int print_piece(pp_text *text, const char *format, va_list arguments)
+{
+    size_t room = text->capacity > text->bytes ? text->capacity - text->bytes : 0;
+    return vsnprintf(room > 0 ? text->data + text->bytes : NULL, room, format, arguments);
+}
+
 void pp_text_add(pp_text *text, const char *format, ...)
 {
     va_list arguments;
     int length;
+    make_room(text, 0);
     va_start(arguments, format);
-    length = vsnprintf(NULL, 0, format, arguments);
+    length = print_piece(text, format, arguments);
     va_end(arguments);
     if (length < 0)
         text->status = pp_fail(PARAPET_ERR_INTERNAL, "the text \"%s\" cannot be formatted", format);
-    make_room(text, length > 0 ? (size_t)length : 0);
     if (text->status != PARAPET_OK)
         return;
-    va_start(arguments, format);
-    if (!text->is_only_counted)
-        (void)vsnprintf(text->data + text->bytes, (size_t)length + 1, format, arguments);
-    va_end(arguments);
+    if (text->bytes + (size_t)length >= text->capacity) {
+        make_room(text, (size_t)length);
+        if (text->status != PARAPET_OK)
+            return;
+        va_start(arguments, format);
+        (void)print_piece(text, format, arguments);
+        va_end(arguments);
+    }
     text->bytes += (size_t)length;
 }
 

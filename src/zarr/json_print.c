@@ -131,8 +131,12 @@ static void print_scalar(pp_json *json, pp_text *text)
 
 static void break_line(const printer *print)
 {
-    if (print->is_indented)
-        pp_text_add(print->text, "\n%*s", 2 * print->depth, "");
+    int depth;
+    if (!print->is_indented)
+        return;
+    pp_text_add_bytes(print->text, "\n", 1);
+    for (depth = 0; depth < print->depth; depth++)
+        pp_text_add_bytes(print->text, "  ", 2);
 }
 
 static bool is_container(pp_json *json)
@@ -158,7 +162,7 @@ static void print_array(printer *print, pp_json *array)
     print->depth++;
     for (i = 0; i < pp_json_length(array); i++) {
         if (i > 0)
-            pp_text_add(print->text, print->is_indented && !has_lines ? ", " : ",");
+            pp_text_add_bytes(print->text, ", ", print->is_indented && !has_lines ? 2 : 1);
         if (has_lines)
             break_line(print);
         print_value(print, pp_json_element(array, i));
@@ -176,7 +180,7 @@ static parapet_status print_member(void *context, const char *name, pp_json *val
         pp_text_add_bytes(print->text, ",", 1);
     break_line(print);
     pp_json_print_string(name, print->text);
-    pp_text_add(print->text, print->is_indented ? ": " : ":");
+    pp_text_add_bytes(print->text, ": ", print->is_indented ? 2 : 1);
     print_value(print, value);
     print->is_first = false;
     return PARAPET_OK;
