@@ -109,6 +109,8 @@ def all_peers():
         romio("PnetCDF", "bench_pnetcdf", ["collective"]),
         ompio("PnetCDF", "bench_pnetcdf", ["collective"]),
         Method("peer", "DRA, Open MPI", "openmpi", "bench_dra", ["dra"]),
+        Method("peer", "ADIOS2 BP5, MPICH", "mpich", "bench_adios2", ["aggregated"]),
+        Method("peer", "ADIOS2 BP5, a file for each rank, MPICH", "mpich", "bench_adios2", ["everyone"]),
         mpich("MPI-IO", "bench_mpiio", ["collective"]),
         mpich("HDF5 contiguous", "bench_hdf5", ["contiguous"]),
         mpich("HDF5 chunked", "bench_hdf5", ["chunked"]),
