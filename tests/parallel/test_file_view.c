@@ -7,7 +7,71 @@
 #include "datatypes.h"
 #include "launch.h"
 
-enum { ELEMENT = 8, SHAPES = 60, DATATYPES = 100 };
+/* WITHOUT_LARGE_COUNTS: linked as with an MPI that is older than 4. */
+#if MPI_VERSION >= 4 && !defined WITHOUT_LARGE_COUNTS
+#define HAS_LARGE_COUNTS 1
+#else
+#define HAS_LARGE_COUNTS 0
+#endif
+
+enum { ELEMENT = 8, SHAPES = HAS_LARGE_COUNTS || MPI_VERSION < 4 ? 60 : 6, DATATYPES = 100 };
+
+/* ---- what stands between the library and MPI ---- */
+
+static int answers_left = -1;   /* about datatypes, until MPI fails once; -1: it does not */
+static MPI_Datatype unanswered; /* that MPI has said nothing about */
+static int unknown_combiner;    /* in place of that of MPI_Type_dup, if it is not 0 */
+
+static bool fails_now(MPI_Datatype datatype)
+{
+    bool is_now = answers_left >= 0 && answers_left-- == 0;
+    unanswered = is_now ? datatype : unanswered;
+    return is_now;
+}
+
+static int answer(int error, int *combiner)
+{
+    if (error == MPI_SUCCESS && *combiner == MPI_COMBINER_DUP && unknown_combiner != 0)
+        *combiner = unknown_combiner;
+    return error;
+}
+
+int MPI_Type_get_envelope(MPI_Datatype datatype, int *integers, int *addresses, int *datatypes, int *combiner)
+{
+    return fails_now(datatype)
+               ? MPI_ERR_OTHER
+               : answer(PMPI_Type_get_envelope(datatype, integers, addresses, datatypes, combiner), combiner);
+}
+
+int MPI_Type_get_contents(MPI_Datatype datatype, int integer_count, int address_count, int datatype_count,
+                          int integers[], MPI_Aint addresses[], MPI_Datatype datatypes[])
+{
+    return fails_now(datatype) ? MPI_ERR_OTHER
+                               : PMPI_Type_get_contents(datatype, integer_count, address_count, datatype_count,
+                                                        integers, addresses, datatypes);
+}
+
+#if HAS_LARGE_COUNTS
+int MPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *integers, MPI_Count *addresses, MPI_Count *large,
+                            MPI_Count *datatypes, int *combiner)
+{
+    return fails_now(datatype)
+               ? MPI_ERR_OTHER
+               : answer(PMPI_Type_get_envelope_c(datatype, integers, addresses, large, datatypes, combiner),
+                        combiner);
+}
+
+int MPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count integer_count, MPI_Count address_count,
+                            MPI_Count large_count, MPI_Count datatype_count, int integers[], MPI_Aint addresses[],
+                            MPI_Count large[], MPI_Datatype datatypes[])
+{
+    return fails_now(datatype) ? MPI_ERR_OTHER
+                               : PMPI_Type_get_contents_c(datatype, integer_count, address_count, large_count,
+                                                          datatype_count, integers, addresses, large, datatypes);
+}
+#endif
+
+/* ---- Random datatypes ---- */
 
 /* Which byte of the array each packed element begins at, as the parts say; -1: nowhere, -2: twice. */
 static void collect_part(const parapet_part *part, const int64_t *shape, const char *data, int64_t *places)
@@ -336,6 +400,7 @@ static void check_wide(launch *run, parapet_array *array)
     expect_refusal(run, array, 0, make_wide_subarray(2, 0), "64 bits");
     expect_refusal(run, array, 0, make_wide_darray(1, 2, 1), "64 bits");
     expect_refusal(run, array, 0, make_wide_darray(2, 1, 0), "64 bits");
+    expect_refusal(run, array, 0, make_wide_darray(1, 16, 0), "64 bits");
 }
 
 static void check_types(launch *run, parapet_array *array)
@@ -369,6 +434,9 @@ static void check_places(launch *run, parapet_array *array)
     expect_refusal(run, array, 0, make_hindexed(2, 1, -INT64_MAX / 2, INT64_MAX / 4 * 3, MPI_DOUBLE),
                    "leaves the array");
     expect_refusal(run, array, 0, make_deep(300), "nested");
+    unknown_combiner = 9999;
+    expect_refusal(run, array, 0, make_deep(1), "not known here: MPI combiner 9999");
+    unknown_combiner = 0;
 }
 
 static void check_refusals(launch *run, parapet_store *store)
@@ -433,6 +501,23 @@ static void check_fits_of_fortran(launch *run, parapet_store *store, int number)
     check_fit(run, store, &real, number + 3);
 }
 
+/* An element of any type may be given as so many bytes. */
+static void check_fits_of_bytes(launch *run, parapet_store *store, int number)
+{
+    const struct {
+        parapet_type type;
+        int bytes;
+    } all[] = {{PARAPET_INT32, 4},   {PARAPET_UINT64, 8},    {PARAPET_FLOAT16, 2},
+               {PARAPET_FLOAT32, 4}, {PARAPET_COMPLEX64, 8}, {PARAPET_COMPLEX128, 16}};
+    int i;
+    for (i = 0; i < (int)(sizeof all / sizeof all[0]); i++) {
+        fit one = {.type = all[i].type, .differs = MPI_C_BOOL};
+        MPI_Type_contiguous(all[i].bytes, MPI_BYTE, &one.fits);
+        check_fit(run, store, &one, number + i);
+        MPI_Type_free(&one.fits);
+    }
+}
+
 static void check_fits(launch *run, parapet_store *store)
 {
     const fit all[] = {
@@ -467,7 +552,8 @@ static void check_fits(launch *run, parapet_store *store)
     launch_case_begin(run, 3);
     for (i = 0; i < (int)(sizeof all / sizeof all[0]); i++)
         check_fit(run, store, &all[i], i);
-    check_fits_of_fortran(run, store, i);
+    check_fits_of_bytes(run, store, i);
+    check_fits_of_fortran(run, store, i + 10);
     (void)launch_case_end(run, "types of elements");
 }
 
@@ -577,6 +663,51 @@ static void check_memory(launch *run)
     (void)launch_case_end(run, "little memory");
 }
 
+/* ---- MPI that fails ---- */
+
+/* Each answer of MPI fails in turn: then there is a sentence and no list, unless it was only about what to free. */
+static void check_answers(launch *run, parapet_array *array, MPI_Datatype datatype)
+{
+    static double data[64];
+    parapet_array_parts list;
+    long live = pp_memory_live_count();
+    int place, refused = 0, left = -1;
+    for (place = 0; place < 100 && left < 0; place++) {
+        parapet_status status;
+        answers_left = place;
+        status = parapet_array_parts_build(&list, array, 0, datatype, data);
+        left = answers_left;
+        answers_left = -1;
+        launch_expect(run, status == PARAPET_OK || status == PARAPET_ERR_MPI, "a list, or an error of MPI");
+        launch_expect(run, status == PARAPET_OK || strstr(parapet_error_message(), "MPI failed with error") != NULL,
+                      "its sentence");
+        launch_expect(run, (list.parts != NULL) == (status == PARAPET_OK), "a list only with a success");
+        refused += status != PARAPET_OK;
+        if (status == PARAPET_OK && left < 0)
+            datatype_free(&unanswered); /* which nobody could know */
+        parapet_array_parts_free(&list);
+        launch_expect(run, pp_memory_live_count() == live, "all memory is freed");
+    }
+    launch_expect(run, left >= 0 && refused >= 4, "several failures, and a success at last");
+}
+
+static void check_failing_mpi(launch *run, parapet_store *store)
+{
+    int64_t shape[2] = {4, 10};
+    parapet_array_spec spec = {.type = PARAPET_FLOAT64, .ndim = 2, .shape = shape};
+    parapet_array *array = NULL;
+    MPI_Datatype row, rows;
+    launch_case_begin(run, 8);
+    LAUNCH_OK(run, parapet_array_create(&array, store, "failing", &spec));
+    MPI_Type_contiguous(4, MPI_DOUBLE, &row);
+    MPI_Type_create_hvector(3, 1, 80, row, &rows);
+    check_answers(run, array, rows);
+    MPI_Type_free(&row);
+    MPI_Type_free(&rows);
+    LAUNCH_OK(run, parapet_array_close(&array));
+    (void)launch_case_end(run, "MPI that does not say how a datatype is made");
+}
+
 /* ---- Files ---- */
 
 enum { ROWS = 37, COLUMNS = 23, MEMORY = ROWS * COLUMNS };
@@ -673,7 +804,7 @@ static void check_files(launch *run)
 
 /* ---- Large counts ---- */
 
-#if MPI_VERSION >= 4
+#if HAS_LARGE_COUNTS
 static void check_large(launch *run, parapet_store *store)
 {
     int64_t shape[2] = {40, 60};
@@ -737,7 +868,8 @@ int main(int argc, char **argv)
     check_fits(&run, store);
     check_compound(&run, store);
     check_empty_block(&run, store);
-#if MPI_VERSION >= 4
+    check_failing_mpi(&run, store);
+#if HAS_LARGE_COUNTS
     check_large(&run, store);
 #endif
     LAUNCH_OK(&run, parapet_store_close(&store));
