@@ -17,6 +17,8 @@ static void test_arguments__of_a_checkpoint_are_checked(void **state)
     refused(parapet_checkpoint_begin(&checkpoint, NULL, "c", NULL), "store");
     refused(parapet_checkpoint_begin(&checkpoint, store, NULL, NULL), "path");
     refused(parapet_checkpoint_begin(&checkpoint, store, "../c", NULL), "..");
+    refused(parapet_checkpoint_begin(&checkpoint, store, "c", &(parapet_checkpoint_options){.reserved = {1}}),
+            "reserved");
     assert_null(checkpoint);
     refused(parapet_checkpoint_put(NULL, NULL, 0), "checkpoint");
     refused(parapet_checkpoint_attribute_set(NULL, "name", "1"), "checkpoint");

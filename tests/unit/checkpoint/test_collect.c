@@ -1,4 +1,4 @@
-/* Collecting what crashes left, where there is more of it than memory for a list. */
+/* Collecting what crashes left: what goes and what stays, and where there is more of it than memory for a list. */
 #include "support.h"
 
 #include "stored.h"
@@ -46,9 +46,160 @@ static void test_collect__keeps_its_list_within_the_memory(void **state)
     stored_close(&store);
 }
 
+/* ---- What goes, and what stays ---- */
+
+#define SHRUNK                                                                                                       \
+    "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [2], \"data_type\": \"uint8\", \"fill_value\": 0, "   \
+    "\"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [1]}}, "                           \
+    "\"chunk_key_encoding\": {\"name\": \"default\"}, \"codecs\": [{\"name\": \"bytes\"}], "                         \
+    "\"attributes\": {\"_parapet\": {\"trim\": [true]}}}"
+
+typedef struct thing {
+    const char *key, *text;
+    const char *told, *reason; /* NULL: it stays */
+} thing;
+
+static const thing things[] = {
+    {"zarr.json", "{\"zarr_format\": 3, \"node_type\": \"group\"}", NULL, NULL},
+    {".parapet-0123456789abcdef0123456789abcdef.tmp", "", ".parapet-0123456789abcdef0123456789abcdef.tmp",
+     "a temporary object that was never published"},
+    {".parapet-0123.tmp", "not a name of the library", NULL, NULL},
+    {"__parapet-probe-7/data", "", "__parapet-probe-7", "what is left of measuring the storage"},
+    {"a/__parapet/copy/parts", "", "a/__parapet/copy", "what is left of a copy that cannot be resumed"},
+    {"b/__parapet/copy/job", "", NULL, NULL},
+    {"d/__parapet/copy/finished", "", NULL, NULL},
+    {"d/__parapet/copy/parts/1", "", NULL, NULL},
+    {"s/__parapet/open/1", "", "s/__parapet/open/1", "open steps of a series that were not flushed"},
+    {"s/__parapet/tmp/1", "", "s/__parapet/tmp/1", "a temporary object that was never published"},
+    {"s/__parapet/unknown", "", NULL, NULL},
+    {"t/zarr.json", SHRUNK, NULL, NULL},
+    {"t/c/1", "1", NULL, NULL},
+    {"t/c/2", "2", "t/c/2", "cut off by a resize that did not finish"},
+    {"c/g00000004/__parapet/claim", "", "c/g00000004", "a generation that was never committed"},
+    {"c/g00000005/__parapet/foreign", "", NULL, NULL},
+};
+
+enum { THINGS = sizeof things / sizeof things[0] };
+
+static int note_thing(void *context, const char *key, const char *reason)
+{
+    int *told = context, i;
+    for (i = 0; i < THINGS && (things[i].told == NULL || strcmp(things[i].told, key) != 0); i++)
+        ;
+    if (i == THINGS)
+        fail_msg("%s: %s", key, reason);
+    assert_string_equal(reason, things[i].reason);
+    (*told)++;
+    return 0;
+}
+
+static void put_things(parapet_store *store)
+{
+    int i;
+    for (i = 0; i < THINGS; i++)
+        stored_put_text(store, things[i].key, things[i].text);
+}
+
+static void assert_things(parapet_store *store, bool are_all_there)
+{
+    int i;
+    for (i = 0; i < THINGS; i++)
+        if (stored_has(store, things[i].key) != (are_all_there || things[i].told == NULL))
+            fail_msg("%s %s", things[i].key, things[i].told == NULL ? "is gone" : "is there, or was told too early");
+}
+
+static void test_collect__takes_only_what_nobody_needs(void **state)
+{
+    parapet_store *store = NULL;
+    int dry = 0, told = 0, again = 0;
+    (void)state;
+    stored_open(&store, NULL);
+    put_things(store);
+    assert_ok(parapet_store_collect(store, "", 1, note_thing, &dry));
+    assert_things(store, true);
+    assert_ok(parapet_store_collect(store, "", 0, note_thing, &told));
+    assert_things(store, false);
+    assert_int_equal(dry, told);
+    assert_int_equal(told, 7);
+    assert_ok(parapet_store_collect(store, "", 0, note_thing, &again));
+    assert_int_equal(again, 0);
+    stored_close(&store);
+}
+
+static int note_first(void *context, const char *key, const char *reason)
+{
+    (void)key;
+    (void)reason;
+    ++*(int *)context;
+    return 1;
+}
+
+static int count_all(void *context, const char *key, const char *reason)
+{
+    (void)key;
+    (void)reason;
+    ++*(int *)context;
+    return 0;
+}
+
+/* An append that cannot be put right stays, and so does the mark of metadata, which another job may need. */
+static void test_collect__leaves_the_marks_where_one_cannot_be_put_right(void **state)
+{
+    parapet_store *store = NULL;
+    int told = 0;
+    (void)state;
+    stored_open(&store, NULL);
+    stored_put_text(store, "e/zarr.json", things[0].text);
+    stored_put_text(store, "e/__parapet/append", "no words of an append");
+    stored_put_text(store, "f/zarr.json", things[0].text);
+    stored_put_text(store, "f/__parapet/consolidate", "");
+    stored_put_text(store, "zarr.json", things[0].text);
+    stored_put_text(store, "__parapet/consolidate", "");
+    assert_ok(parapet_store_collect(store, "", 1, count_all, &told));
+    assert_int_equal(told, 3);
+    assert_ok(parapet_store_collect(store, "", 1, note_first, &told));
+    assert_int_equal(told, 4);
+    assert_int_not_equal(parapet_store_collect(store, "", 0, count_all, &told), PARAPET_OK);
+    assert_int_equal(told, 4);
+    assert_true(stored_has(store, "e/__parapet/append"));
+    assert_true(stored_has(store, "f/__parapet/consolidate"));
+    assert_ok(pp_store_remove(store->backend, "e/__parapet/append"));
+    assert_ok(parapet_store_collect(store, "", 0, count_all, &told));
+    assert_int_equal(told, 6);
+    assert_false(stored_has(store, "f/__parapet/consolidate"));
+    assert_false(stored_has(store, "__parapet/consolidate"));
+    stored_close(&store);
+}
+
+/* What says that it was shrunk, but not how, or cannot be read, is told, and nothing of it goes. */
+static void test_collect__removes_nothing_where_a_mark_is_wrong(void **state)
+{
+    static const struct {
+        const char *word, *other, *sentence;
+    } changes[] = {{"[true]", "\"true\"", "trim"}, {"[2]", "\"2\"", "shape"}};
+    parapet_store *store = NULL;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof changes / sizeof changes[0]; i++) {
+        char document[sizeof SHRUNK] = SHRUNK;
+        int told = 0;
+        stored_open(&store, NULL);
+        memcpy(strstr(document, changes[i].word), changes[i].other, strlen(changes[i].other));
+        stored_put_text(store, "t/zarr.json", document);
+        stored_put_text(store, "t/c/2", "2");
+        assert_fails(parapet_store_collect(store, "", 0, count_all, &told), PARAPET_ERR_FORMAT, changes[i].sentence);
+        assert_int_equal(told, 0);
+        assert_true(stored_has(store, "t/c/2"));
+        stored_close(&store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_collect__takes_only_what_nobody_needs),
+        cmocka_unit_test(test_collect__leaves_the_marks_where_one_cannot_be_put_right),
+        cmocka_unit_test(test_collect__removes_nothing_where_a_mark_is_wrong),
         cmocka_unit_test(test_collect__keeps_its_list_within_the_memory),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -5,6 +5,8 @@
 #include "checkpoint/checkpoint.h"
 #include "stored.h"
 
+#define TEMPORARY ".parapet-0123456789abcdef0123456789abcdef.tmp"
+
 static void test_generation__a_name_is_parsed_as_it_was_printed(void **state)
 {
     static const int64_t numbers[] = {1, 7, 99999999, 100000000, PP_COMMIT_LAST_GENERATION};
@@ -92,6 +94,7 @@ static void test_commits__are_listed_newest_first(void **state)
         assert_ok(commit(store, newest_first[i], 0));
     stored_put_text(store, "c/__parapet/commits/0000005", "too few digits");
     stored_put_text(store, "c/__parapet/commits/00000005.txt", "somebody's notes");
+    stored_put_text(store, "c/__parapet/commits/00000006/notes", "somebody's directory");
     assert_ok(pp_commits_list(store, "c", &numbers, &count));
     assert_int_equal(count, 3);
     assert_memory_equal(numbers, newest_first, sizeof newest_first);
@@ -168,12 +171,16 @@ static void test_commits__only_reserved_directories_without_a_record_are_stray(v
     stored_put_text(store, "c/g00000008/__parapet/claim", "never committed");
     stored_put_text(store, "c/g20261116/notes.txt", "named like a generation");
     stored_put_text(store, "c/data/__parapet/claim", "no generation");
+    stored_put_text(store, "c/g00000009/__parapet/notes", "not reserved, and not empty");
+    stored_put_text(store, "c/g00000010/" TEMPORARY, "");
+    stored_put_text(store, "c/g00000010/notes.txt", "");
     assert_ok(pp_generations_stray(store, "c", note_stray, &found));
     assert_ok(found.status);
     assert_string_equal(found.data, "g00000007=7 g00000008=8 ");
     pp_text_free(&found);
     assert_ok(pp_generation_check_free(store, "c/g00000008"));
-    assert_ok(pp_generation_check_free(store, "c/g00000009"));
+    assert_ok(pp_generation_check_free(store, "c/g00000011"));
+    assert_fails(pp_generation_check_free(store, "c/g00000010"), PARAPET_ERR_EXISTS, "c/g00000010");
     assert_fails(pp_generation_check_free(store, "c/g20261116"), PARAPET_ERR_EXISTS, "c/g20261116");
     stored_close(&store);
 }
@@ -312,6 +319,25 @@ static void test_commits__what_cannot_be_read_in_a_directory_stays(void **state)
     }
 }
 
+/* Temporary objects go with a generation, what others have put there stays; and it may be gone already. */
+static void test_commits__erasing_takes_temporary_objects(void **state)
+{
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    stored_put_text(store, "c/g00000007/__parapet/claim", "");
+    stored_put_text(store, "c/g00000007/" TEMPORARY, "of the document of the group");
+    stored_put_text(store, "c/g00000007/notes.txt", "somebody's notes");
+    stored_put_text(store, "c/g00000007/notes/page", "and more of them");
+    assert_ok(pp_generation_erase(store, "c", "g00000007"));
+    assert_false(stored_has(store, "c/g00000007/__parapet/claim"));
+    assert_false(stored_has(store, "c/g00000007/" TEMPORARY));
+    assert_true(stored_has(store, "c/g00000007/notes.txt"));
+    assert_true(stored_has(store, "c/g00000007/notes/page"));
+    assert_ok(pp_generation_erase(store, "c", "g00000008"));
+    stored_close(&store);
+}
+
 /* Of very many, all are listed. */
 static void test_commits__hundreds_are_listed(void **state)
 {
@@ -337,6 +363,7 @@ int main(void)
         cmocka_unit_test(test_commits__a_publication_that_meets_itself_is_done),
         cmocka_unit_test(test_commits__a_record_leads_only_to_its_own_directory),
         cmocka_unit_test(test_commits__what_cannot_be_read_in_a_directory_stays),
+        cmocka_unit_test(test_commits__erasing_takes_temporary_objects),
         cmocka_unit_test(test_commits__hundreds_are_listed),
         cmocka_unit_test(test_generation__a_name_is_parsed_as_it_was_printed),
         cmocka_unit_test(test_generation__other_names_are_none),

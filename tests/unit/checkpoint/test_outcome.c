@@ -3,6 +3,7 @@
 
 #include "support.h"
 
+#include "comm/internal.h"
 #include "stored.h"
 
 /* Neither what aborting looks for in vain, nor what it finds, is told. */
@@ -23,6 +24,29 @@ static void test_outcome__giving_up_leaves_the_sentence_as_it_was(void **state)
         assert_int_equal(strstr(parapet_error_message(), "nowhere") != NULL, has_failed);
     }
     assert_ok(parapet_store_close(&store));
+}
+
+/* Where ranks are no longer in step, handles go without a word to the others. */
+static void test_outcome__handles_go_also_where_ranks_are_lost(void **state)
+{
+    parapet_store *store = NULL;
+    parapet_checkpoint *checkpoint = NULL;
+    parapet_restore *restore = NULL;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    assert_ok(parapet_checkpoint_commit(&checkpoint, NULL));
+    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
+    assert_ok(parapet_restore_open(&restore, store, "c", 0));
+    store->comm->is_lost = true;
+    assert_ok(parapet_checkpoint_abort(&checkpoint));
+    assert_null(checkpoint);
+    assert_true(stored_has(store, "c/g00000002/__parapet/claim"));
+    assert_ok(parapet_restore_close(&restore));
+    assert_null(restore);
+    store->comm->is_lost = false;
+    assert_ok(parapet_store_collect(store, "", 0, NULL, NULL));
+    stored_close(&store);
 }
 
 /* A generation of two arrays, into which something else reaches before it is committed. */
@@ -106,6 +130,7 @@ static void test_outcome__documents_that_something_else_has_changed_are_not_comm
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_outcome__handles_go_also_where_ranks_are_lost),
         cmocka_unit_test(test_outcome__giving_up_leaves_the_sentence_as_it_was),
         cmocka_unit_test(test_outcome__documents_that_something_else_has_changed_are_not_committed),
     };

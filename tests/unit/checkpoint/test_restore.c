@@ -190,9 +190,53 @@ static void test_restore__says_if_none_verifies(void **state)
     stored_close(&store);
 }
 
+static int note_path(void *context, int64_t generation, const char *path)
+{
+    pp_text_add(context, "%lld=%s ", (long long)generation, path);
+    return 0;
+}
+
+/* A record that cannot be read leads to no path, and is listed all the same. */
+static void test_restore__lists_a_record_that_cannot_be_read(void **state)
+{
+    parapet_store *store;
+    pp_text found = {0};
+    (void)state;
+    open_two_generations(&store);
+    stored_put_text(store, "c/__parapet/commits/00000002", "no record");
+    assert_ok(parapet_checkpoint_list(store, "c", note_path, &found));
+    assert_string_equal(found.data, "2= 1=c/g00000001 ");
+    pp_text_free(&found);
+    stored_close(&store);
+}
+
+/* What goes missing after it was verified is told when it is read, and known from then on. */
+static void test_restore__what_is_gone_when_it_is_read_is_damage(void **state)
+{
+    int64_t shape[1] = {1}, start[1] = {0};
+    unsigned char value = 0;
+    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = &value};
+    parapet_checkpoint_item item = {.name = "u", .parts = &part, .part_count = 1};
+    parapet_store *store;
+    parapet_restore *restore;
+    (void)state;
+    open_two_generations(&store);
+    assert_ok(parapet_restore_open(&restore, store, "c", 0));
+    assert_ok(parapet_restore_get(restore, &item, 1));
+    assert_int_equal(value, 2);
+    assert_int_equal(pp_generation_get_health(store, "c", 2), PP_GENERATION_VERIFIES);
+    assert_ok(pp_store_remove(store->backend, "c/g00000002/u/c/0"));
+    assert_int_equal(parapet_restore_get(restore, &item, 1), PARAPET_ERR_MISSING);
+    assert_int_equal(pp_generation_get_health(store, "c", 2), PP_GENERATION_DAMAGED);
+    assert_ok(parapet_restore_close(&restore));
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_restore__lists_a_record_that_cannot_be_read),
+        cmocka_unit_test(test_restore__what_is_gone_when_it_is_read_is_damage),
         cmocka_unit_test(test_restore__a_document_that_was_not_committed_is_damage),
         cmocka_unit_test(test_restore__a_document_that_cannot_be_read_but_was_committed_is_an_error),
         cmocka_unit_test(test_restore__what_is_missing_is_damage),

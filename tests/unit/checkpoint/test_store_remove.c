@@ -141,9 +141,24 @@ static void test_remove__goes_as_deep_as_it_says_and_else_removes_nothing(void *
     stored_close(&store);
 }
 
+/* What a copy has measured with lies at the root only; elsewhere such a name is somebody's. */
+static void test_remove__of_the_store_takes_what_measuring_left(void **context)
+{
+    parapet_store *store = NULL;
+    (void)context;
+    stored_open(&store, NULL);
+    create_array(store, "g/a");
+    stored_put_text(store, "__parapet-probe-7/data", "");
+    assert_ok(parapet_store_remove(store, "", 1, 0, NULL, NULL));
+    assert_false(stored_has(store, "__parapet-probe-7/data"));
+    assert_false(stored_has(store, "g/a/zarr.json"));
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_remove__of_the_store_takes_what_measuring_left),
         cmocka_unit_test(test_remove__what_is_told_is_gone_wherever_it_fails),
         cmocka_unit_test(test_remove__needs_recursive_for_a_group_and_for_the_store),
         cmocka_unit_test(test_remove__goes_as_deep_as_it_says_and_else_removes_nothing),
