@@ -144,6 +144,31 @@ static void test_faulty__a_torn_append_lets_half_of_the_bytes_through(void **sta
     pp_store_free(inner);
 }
 
+/* What is settled for other processes passes, too, and fails as what is settled for this one. */
+static void test_faulty__settles_for_others(void **state)
+{
+    pp_fault_plan plan = {.fail_at = -1};
+    scratch made = scratch_make(SCRATCH_MEMORY);
+    pp_store *inner = scratch_store(&made, PARAPET_DIRECT_IO_CHOOSE), *store;
+    pp_text prefixes = {0};
+    (void)state;
+    assert_ok(pp_store_faulty_build(&store, inner, &plan));
+    assert_true(pp_store_is_dealt_out(store));
+    assert_ok(put(store, "a/b", "x", PP_PUBLISH_REPLACE));
+    pp_store_list_unsettled(store, &prefixes);
+    assert_ok(prefixes.status);
+    assert_true(prefixes.bytes > 0);
+    assert_ok(pp_store_take_unsettled(store, "a"));
+    plan.operations = plan.fail_at = 0;
+    assert_fails(pp_store_settle_taken(store), PARAPET_ERR_IO, "injected failure of settle");
+    assert_ok(pp_store_settle_taken(store));
+    assert_int_equal(plan.operations, 2);
+    pp_text_free(&prefixes);
+    pp_store_free(store);
+    pp_store_free(inner);
+    scratch_remove(&made);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -151,6 +176,7 @@ int main(void)
         cmocka_unit_test(test_faulty__each_operation_fails_in_turn_over_a_directory),
         cmocka_unit_test(test_faulty__without_a_plan_everything_passes_and_is_counted),
         cmocka_unit_test(test_faulty__storage_that_is_gone_stays_gone),
+        cmocka_unit_test(test_faulty__settles_for_others),
         cmocka_unit_test(test_faulty__a_torn_append_lets_half_of_the_bytes_through),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -51,6 +51,7 @@ static void test_memory__a_reader_keeps_the_object_it_opened(void **state)
     assert_ok(put(store, "a", "brand new", PP_PUBLISH_REPLACE));
     assert_ok(pp_store_open_object(store, "a", &second));
     assert_ok(pp_store_remove(store, "a"));
+    assert_ok(pp_reader_read(first, 0, 0, NULL));
     assert_ok(pp_reader_read(first, 1, 2, text));
     assert_string_equal(text, "ld");
     assert_ok(pp_reader_read(second, 0, 9, text));

@@ -659,6 +659,11 @@ static void test_posix__files_that_the_user_names_are_found_where_they_are(void 
     assert_object(store, found, "{}");
     pp_free(found);
     pp_store_free(store);
+    assert_fails(
+        pp_store_posix_build_around(&store, scratch_path(&made, "store/missing"), &(pp_posix_options){0}, &found),
+        PARAPET_ERR_NOT_FOUND, "store/missing");
+    assert_null(store);
+    assert_null(found);
     assert_ok(pp_store_posix_build_around(&store, "/", &(pp_posix_options){.read_only = true}, &found));
     assert_string_equal(found, "");
     pp_free(found);
