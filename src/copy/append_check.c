@@ -153,7 +153,7 @@ static parapet_status check_growing(const pp_append *append, int i)
 {
     const pp_append_pairs *pairs = &append->growing;
     const pp_array_document *target = pp_array_document_of(pairs->targets[i]);
-    const char *first = target->ndim > 0 ? target->dimension_names[0] : NULL;
+    const char *first = target->dimension_names[0];
     parapet_status status = pp_append_may_change(append) ? pp_array_check_writable(pairs->targets[i]) : PARAPET_OK;
     int d;
     if (status != PARAPET_OK)
@@ -164,9 +164,6 @@ static parapet_status check_growing(const pp_append *append, int i)
             "\"%s\" has text of variable length along %s, which can be copied but not made longer; exclude it, "
             "from the first source on",
             pairs->names[i], append->dimension);
-    if ((status = pp_array_check_readable(pairs->sources[i])) != PARAPET_OK ||
-        (status = pp_array_check_readable(pairs->targets[i])) != PARAPET_OK)
-        return status;
     if (first == NULL || strcmp(first, append->dimension) != 0)
         return pp_fail(PARAPET_ERR_UNSUPPORTED,
                        "\"%s\" has another first dimension than %s, and only the first can become longer",
@@ -342,24 +339,26 @@ static parapet_status compare_blocks(const pp_append *append, int i, const pp_ap
     return status;
 }
 
-/* [collective] */
+static pp_box whole_of(const pp_array_document *document)
+{
+    pp_box box = {.ndim = document->ndim};
+    memcpy(box.count, document->shape, sizeof box.count);
+    return box;
+}
+
+/* [collective] Both are of the same type, which has elements of fixed length. */
 static parapet_status compare_values(const pp_append *append, int i)
 {
     parapet_array *source = append->fixed.sources[i], *target = append->fixed.targets[i];
-    const pp_array_document *document = pp_array_document_of(target);
+    const pp_tiling *tiling = &pp_array_layout(target)->tiling;
     pp_append_blocks blocks;
     pp_buffer buffer = {0};
-    pp_box region;
+    pp_box region = whole_of(pp_array_document_of(target));
     parapet_status status;
-    if ((status = pp_array_check_readable(source)) == PARAPET_OK &&
-        (status = pp_array_check_readable(target)) == PARAPET_OK &&
-        (status = pp_box_init(&region, document->ndim, NULL, document->shape)) == PARAPET_OK) {
-        const pp_tiling *tiling = &pp_array_layout(target)->tiling;
-        pp_append_blocks_init(&blocks, &region, tiling, &pp_array_layout(source)->tiling,
-                              &(pp_append_share){append->buffer_bytes / 2, pp_comm_size(pp_append_comm(append))});
-        status = pp_buffer_init(&buffer, pp_store_budget(append->request->target),
-                                2 * (size_t)blocks.elements_most * tiling->element_bytes, "values to compare");
-    }
+    pp_append_blocks_init(&blocks, &region, tiling, &pp_array_layout(source)->tiling,
+                          &(pp_append_share){append->buffer_bytes / 2, pp_comm_size(pp_append_comm(append))});
+    status = pp_buffer_init(&buffer, pp_store_budget(append->request->target),
+                            2 * (size_t)blocks.elements_most * tiling->element_bytes, "values to compare");
     status = pp_comm_agree(pp_append_comm(append), "comparing", status);
     if (status == PARAPET_OK)
         status = compare_blocks(append, i, &blocks, buffer.data);
@@ -386,13 +385,9 @@ static parapet_status read_texts(parapet_array *array, int64_t count, all_texts 
 static parapet_status compare_texts(const pp_append *append, int i)
 {
     all_texts here = {0}, there = {0};
-    pp_box box;
-    int64_t count, k;
-    parapet_status status = pp_box_init(&box, pp_array_document_of(append->fixed.targets[i])->ndim, NULL,
-                                        pp_array_document_of(append->fixed.targets[i])->shape);
-    if (status != PARAPET_OK)
-        return status;
-    count = pp_box_element_count(&box);
+    pp_box box = whole_of(pp_array_document_of(append->fixed.targets[i]));
+    int64_t count = pp_box_element_count(&box), k;
+    parapet_status status;
     if ((status = read_texts(append->fixed.sources[i], count, &here)) == PARAPET_OK)
         status = read_texts(append->fixed.targets[i], count, &there);
     for (k = 0; k < count && status == PARAPET_OK; k++) {

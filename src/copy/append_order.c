@@ -73,9 +73,9 @@ static bool take_number(const order *search, const void *element, coordinate_num
         TAKE(double, real);
     if (number->is_unsigned)
         return take_natural(search->element_bytes, element, number);
-    return ((type >= PARAPET_INT8 && type <= PARAPET_INT64) || type == PARAPET_DATETIME64 ||
-            type == PARAPET_TIMEDELTA64) &&
-           take_integer(search->element_bytes, element, number);
+    if ((type >= PARAPET_INT8 && type <= PARAPET_INT64) || type == PARAPET_DATETIME64 || type == PARAPET_TIMEDELTA64)
+        return take_integer(search->element_bytes, element, number);
+    return false;
 }
 
 /* Never true of NaN. */

@@ -72,16 +72,15 @@ static parapet_status take_up(pp_append *append)
 
 /* ---- Forward or back ---- */
 
+/* Without dimensions: 0. */
 static int64_t length_of(const pp_append *append, int array)
 {
-    const pp_array_document *document = pp_array_document_of(append->growing.targets[array]);
-    return document->ndim > 0 ? document->shape[0] : -1;
+    return pp_array_document_of(append->growing.targets[array])->shape[0];
 }
 
 static bool has_dimension(const pp_append *append, int array)
 {
-    const pp_array_document *document = pp_array_document_of(append->growing.targets[array]);
-    const char *first = document->ndim > 0 ? document->dimension_names[0] : NULL;
+    const char *first = pp_array_document_of(append->growing.targets[array])->dimension_names[0];
     return first != NULL && strcmp(first, append->mark.dimension) == 0;
 }
 

@@ -60,11 +60,28 @@ static void test_append_blocks__stay_within_the_memory(void **state)
     }
 }
 
+/* Less than a shard: whole chunks as long as they fit, and then what fits of one. */
+static void test_append_blocks__cut_shards_and_chunks_that_do_not_fit(void **state)
+{
+    const int64_t row_bytes = WIDTH * (int64_t)sizeof(double);
+    int64_t rows;
+    (void)state;
+    for (rows = 1; rows < SHARD; rows++) {
+        pp_append_blocks blocks;
+        pp_box box;
+        build(&blocks, 0, rows * row_bytes, 1);
+        pp_append_block(&blocks, 0, &box);
+        assert_int_equal(box.count[0], rows < SHARD / 2 ? rows : SHARD / 2);
+        assert_int_equal(blocks.count, (LENGTH + box.count[0] - 1) / box.count[0]);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_append_blocks__give_every_rank_a_part),
         cmocka_unit_test(test_append_blocks__stay_within_the_memory),
+        cmocka_unit_test(test_append_blocks__cut_shards_and_chunks_that_do_not_fit),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

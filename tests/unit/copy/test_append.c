@@ -1,0 +1,674 @@
+/* Appends within one process: what a request may say, what is refused before anything is changed, coordinates of
+ * every type, what would be done in words, and the mark that an append leaves while it works. */
+#include "support.h"
+
+#include <math.h>
+
+#include <parapet_plan.h>
+
+#include "codec/crc32c.h"
+#include "copy/append.h"
+#include "stored.h"
+
+#define SOURCE "more"
+#define TARGET "all"
+
+#define FILLED "\"bytes\", \"configuration\": {\"endian\": \"little\"}"
+#define TEXT "\"vlen-utf8\""
+#define UNREADABLE "\"crc32c\"" /* of bytes that nothing makes */
+
+/* ---- What is stored ---- */
+
+/* A document, by its fields that tests change; nothing of its elements is stored. */
+typedef struct document {
+    const char *shape, *names, *type, *fill, *attributes, *codec;
+} document;
+
+static void put_document(parapet_store *store, const char *group, const char *name, const document *of)
+{
+    char key[64], text[1000];
+    (void)snprintf(key, sizeof key, "%s/%s/zarr.json", group, name);
+    (void)snprintf(
+        text, sizeof text,
+        "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [%s], \"data_type\": \"%s\", \"fill_value\": %s,"
+        " \"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [%s]}}, "
+        "\"chunk_key_encoding\":"
+        " {\"name\": \"default\", \"configuration\": {\"separator\": \"/\"}}, \"dimension_names\": [%s],"
+        " \"codecs\": [{\"name\": %s}], \"attributes\": {%s}}",
+        of->shape, of->type != NULL ? of->type : "int32", of->fill != NULL ? of->fill : "0", of->shape, of->names,
+        of->codec != NULL ? of->codec : FILLED, of->attributes != NULL ? of->attributes : "");
+    stored_put_text(store, key, text);
+}
+
+static void put_values(parapet_store *store, const char *path, parapet_type type, int64_t count, const void *values)
+{
+    static const char *const names[1] = {"time"};
+    const int64_t start[1] = {0};
+    parapet_array_spec spec = {.type = type, .ndim = 1, .shape = &count, .dimension_names = names, .overwrite = 1};
+    parapet_part part = {.ndim = 1, .start = start, .count = &count, .data = (void *)(uintptr_t)values};
+    parapet_array *array;
+    assert_ok(parapet_array_create(&array, store, path, &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+}
+
+/* Groups with a coordinate: three values in the target, and two that follow in the source. */
+static void open_groups(parapet_store **store)
+{
+    static const int32_t before[3] = {1, 2, 3}, added[2] = {4, 5};
+    parapet_group *group;
+    stored_open(store, &(parapet_store_options){.io_thread = PARAPET_IO_THREAD_NONE});
+    assert_ok(parapet_group_create(&group, *store, SOURCE, NULL));
+    assert_ok(parapet_group_close(&group));
+    assert_ok(parapet_group_create(&group, *store, TARGET, NULL));
+    assert_ok(parapet_group_close(&group));
+    put_values(*store, SOURCE "/time", PARAPET_INT32, 2, added);
+    put_values(*store, TARGET "/time", PARAPET_INT32, 3, before);
+}
+
+static parapet_copy_request request_of(parapet_store *store)
+{
+    return (parapet_copy_request){
+        .source = store, .source_path = SOURCE, .target = store, .target_path = TARGET, .append = "time"};
+}
+
+static int64_t length_of(parapet_store *store, const char *path)
+{
+    parapet_array_info info;
+    parapet_array *array;
+    int64_t length;
+    assert_ok(parapet_array_open(&array, store, path));
+    assert_ok(parapet_array_get_info(array, &info));
+    length = info.shape[0];
+    assert_ok(parapet_array_close(&array));
+    return length;
+}
+
+static void expect_status(parapet_store *store, const char *name, parapet_status expected, const char *word)
+{
+    parapet_copy_request request = request_of(store);
+    parapet_status status = parapet_copy(&request, NULL);
+    if (status != expected || (word != NULL && strstr(parapet_error_message(), word) == NULL))
+        fail_msg("%s: %s: %s", name, parapet_status_name(status), parapet_error_message());
+    assert_int_equal(length_of(store, TARGET "/time"), expected == PARAPET_OK ? 5 : 3);
+}
+
+/* ---- Requests ---- */
+
+static void test_append__takes_no_changes(void **state)
+{
+    static const struct {
+        parapet_copy_request request;
+        const char *name;
+    } cases[] = {
+        {{.changes = {.chunks = "4"}}, "chunks"},
+        {{.changes = {.codec = "none"}}, "codec"},
+        {{.overwrite = 1}, "overwrite"},
+        {{.changes = {.no_checksum = 1}}, "no_checksum"},
+        {{.resume = 1}, "resume"},
+        {{.verify = 1}, "verify"},
+        {{.passes = 1}, "passes"},
+    };
+    parapet_copy_request request;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    open_groups(&store);
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        char word[64];
+        request = cases[i].request;
+        request.source = request.target = store;
+        request.source_path = SOURCE;
+        request.target_path = TARGET;
+        request.append = "time";
+        (void)snprintf(word, sizeof word, "append and %s cannot be combined", cases[i].name);
+        assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_ARGUMENT, word);
+    }
+    request = request_of(store);
+    request.temporary = store;
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_ARGUMENT, "append and temporary cannot be combined");
+    stored_close(&store);
+}
+
+static void test_append__refuses_groups_inside_each_other_and_copies_under_way(void **state)
+{
+    static const char *const paths[][2] = {{"", TARGET}, {SOURCE, ""}, {TARGET, TARGET}};
+    parapet_copy_request request;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    open_groups(&store);
+    for (i = 0; i < sizeof paths / sizeof paths[0]; i++) {
+        request = request_of(store);
+        request.source_path = paths[i][0];
+        request.target_path = paths[i][1];
+        assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_ARGUMENT, "the same, inside it or around it");
+    }
+    request = request_of(store);
+    request.target_path = "..";
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_ARGUMENT, "..");
+    stored_put_text(store, TARGET "/__parapet/copy/job", "copy");
+    expect_status(store, "a copy", PARAPET_ERR_EXISTS, "unfinished copy");
+    stored_close(&store);
+}
+
+/* ---- Documents ---- */
+
+typedef struct refusal {
+    const char *name;
+    document source, target; /* of an array u; without a shape there is none */
+    parapet_status status;
+    const char *word;
+} refusal;
+
+static const refusal refusals[] = {
+    {"equal", {.shape = "2, 5", .names = "\"time\", \"x\""}, {.shape = "3, 5", .names = "\"time\", \"x\""}, 0, NULL},
+    {"equal without a name",
+     {.shape = "2, 5", .names = "\"time\", null"},
+     {.shape = "3, 5", .names = "\"time\", null"},
+     0,
+     NULL},
+    {"type",
+     {.shape = "2", .names = "\"time\""},
+     {.shape = "3", .names = "\"time\"", .type = "int64"},
+     PARAPET_ERR_ARGUMENT,
+     "is of type int32 in the source and int64"},
+    {"fill value",
+     {.shape = "2", .names = "\"time\"", .fill = "7"},
+     {.shape = "3", .names = "\"time\""},
+     PARAPET_ERR_ARGUMENT,
+     "another fill value"},
+    {"dimensions",
+     {.shape = "2, 5", .names = "\"time\", \"x\""},
+     {.shape = "3", .names = "\"time\""},
+     PARAPET_ERR_ARGUMENT,
+     "other dimensions"},
+    {"names",
+     {.shape = "2, 5", .names = "\"time\", \"x\""},
+     {.shape = "3, 5", .names = "\"time\", \"y\""},
+     PARAPET_ERR_ARGUMENT,
+     "other dimensions"},
+    {"name and none",
+     {.shape = "2, 5", .names = "\"time\", \"x\""},
+     {.shape = "3, 5", .names = "\"time\", null"},
+     PARAPET_ERR_ARGUMENT,
+     "other dimensions"},
+    {"length without a name",
+     {.shape = "2, 5", .names = "\"time\", null"},
+     {.shape = "3, 6", .names = "\"time\", null"},
+     PARAPET_ERR_ARGUMENT,
+     "(without a name) has the length 5"},
+    {"twice",
+     {.shape = "2, 5", .names = "\"time\", \"time\""},
+     {.shape = "3, 5", .names = "\"time\", \"time\""},
+     PARAPET_ERR_UNSUPPORTED,
+     "twice"},
+    {"second",
+     {.shape = "5, 2", .names = "null, \"time\""},
+     {.shape = "5, 3", .names = "null, \"time\""},
+     PARAPET_ERR_UNSUPPORTED,
+     "another first dimension"},
+    {"none in the target, growing",
+     {.shape = "2", .names = "\"time\""},
+     {.shape = NULL},
+     PARAPET_ERR_ARGUMENT,
+     "has no array \"u\" with the dimension"},
+    {"none in the target, fixed",
+     {.shape = "2", .names = "\"x\""},
+     {.shape = NULL},
+     PARAPET_ERR_ARGUMENT,
+     "has no array \"u\" without the dimension"},
+    {"only in the target, fixed", {.shape = NULL}, {.shape = "2", .names = "\"x\""}, 0, NULL},
+    {"only in the target, growing",
+     {.shape = NULL},
+     {.shape = "3", .names = "\"time\""},
+     PARAPET_ERR_ARGUMENT,
+     "would stay shorter"},
+    {"length of the source",
+     {.shape = "4", .names = "\"time\""},
+     {.shape = "3", .names = "\"time\""},
+     PARAPET_ERR_ARGUMENT,
+     "in the source \"u\" has the length 4"},
+    {"length of the target",
+     {.shape = "2", .names = "\"time\""},
+     {.shape = "4", .names = "\"time\""},
+     PARAPET_ERR_ARGUMENT,
+     "in the target \"u\" has the length 4"},
+    {"attribute in the source",
+     {.shape = "2", .names = "\"time\"", .attributes = "\"units\": \"K\""},
+     {.shape = "3", .names = "\"time\""},
+     PARAPET_ERR_ARGUMENT,
+     "units is \"K\" in the source and missing in the target"},
+    {"attribute in the target",
+     {.shape = "2", .names = "\"time\""},
+     {.shape = "3", .names = "\"time\"", .attributes = "\"units\": \"K\""},
+     PARAPET_ERR_ARGUMENT,
+     "units is missing in the source and \"K\" in the target"},
+    {"attribute without a meaning",
+     {.shape = "2", .names = "\"time\"", .attributes = "\"comment\": 1"},
+     {.shape = "3", .names = "\"time\""},
+     0,
+     NULL},
+    {"mapping in the target",
+     {.shape = "2", .names = "\"x\""},
+     {.shape = "2", .names = "\"x\"", .attributes = "\"crs_wkt\": 1"},
+     PARAPET_ERR_ARGUMENT,
+     "crs_wkt is missing"},
+    {"mapping with other members",
+     {.shape = "2", .names = "\"x\"", .attributes = "\"crs_wkt\": 1, \"comment\": 1"},
+     {.shape = "2", .names = "\"x\"", .attributes = "\"crs_wkt\": 1"},
+     PARAPET_ERR_ARGUMENT,
+     "comment is 1"},
+    {"mapping with a seal",
+     {.shape = "", .names = ""},
+     {.shape = "", .names = "", .attributes = "\"_parapet\": {}"},
+     0,
+     NULL},
+    {"text along the dimension",
+     {.shape = "2", .names = "\"time\"", .type = "string", .fill = "\"\"", .codec = TEXT},
+     {.shape = "3", .names = "\"time\"", .type = "string", .fill = "\"\"", .codec = TEXT},
+     PARAPET_ERR_UNSUPPORTED,
+     "text of variable length along time"},
+    {"equal text",
+     {.shape = "2", .names = "\"x\"", .type = "string", .fill = "\"a\"", .codec = TEXT},
+     {.shape = "2", .names = "\"x\"", .type = "string", .fill = "\"a\"", .codec = TEXT},
+     0,
+     NULL},
+    {"other text",
+     {.shape = "2", .names = "\"x\"", .type = "string", .fill = "\"a\"", .codec = TEXT},
+     {.shape = "2", .names = "\"x\"", .type = "string", .fill = "\"b\"", .codec = TEXT},
+     PARAPET_ERR_ARGUMENT,
+     "\"u\" differs between source and target, first at [0]"},
+    {"longer text",
+     {.shape = "2", .names = "\"x\"", .type = "string", .fill = "\"a\"", .codec = TEXT},
+     {.shape = "2", .names = "\"x\"", .type = "string", .fill = "\"aa\"", .codec = TEXT},
+     PARAPET_ERR_ARGUMENT,
+     "\"u\" differs between source and target, first at [0]"},
+    {"unreadable in the source",
+     {.shape = "2", .names = "\"time\"", .codec = UNREADABLE},
+     {.shape = "3", .names = "\"time\""},
+     PARAPET_ERR_FORMAT,
+     "crc32c"},
+    {"unreadable in the target",
+     {.shape = "2", .names = "\"time\""},
+     {.shape = "3", .names = "\"time\"", .codec = UNREADABLE},
+     PARAPET_ERR_FORMAT,
+     "crc32c"},
+    {"text in the source",
+     {.shape = "2", .names = "\"time\"", .type = "string", .fill = "\"\"", .codec = TEXT},
+     {.shape = "3", .names = "\"time\""},
+     PARAPET_ERR_ARGUMENT,
+     "is of type string in the source and int32"},
+};
+
+static void test_append__refuses_what_does_not_mean_the_same(void **state)
+{
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof refusals / sizeof refusals[0]; i++) {
+        const refusal *of = &refusals[i];
+        open_groups(&store);
+        if (of->source.shape != NULL)
+            put_document(store, SOURCE, "u", &of->source);
+        if (of->target.shape != NULL)
+            put_document(store, TARGET, "u", &of->target);
+        expect_status(store, of->name, of->status, of->word);
+        stored_close(&store);
+    }
+}
+
+static void test_append__a_group_below_is_as_long_as_the_coordinate(void **state)
+{
+    static const document few = {.shape = "4", .names = "\"time\""}, three = {.shape = "3", .names = "\"time\""};
+    static const char *const groups[2] = {SOURCE "/deep", TARGET "/deep"};
+    parapet_group *group;
+    parapet_store *store;
+    int i;
+    (void)state;
+    open_groups(&store);
+    for (i = 0; i < 2; i++) {
+        assert_ok(parapet_group_create(&group, store, groups[i], NULL));
+        assert_ok(parapet_group_close(&group));
+        put_document(store, groups[i], "u", i == 0 ? &few : &three);
+    }
+    expect_status(store, "below", PARAPET_ERR_ARGUMENT, "in the source \"deep/u\" has the length 4");
+    for (i = 0; i < 2; i++)
+        put_document(store, groups[i], "time", i == 0 ? &few : &three);
+    expect_status(store, "a coordinate below", PARAPET_ERR_UNSUPPORTED, "a coordinate time of its own");
+    stored_close(&store);
+}
+
+static void test_append__needs_a_coordinate_of_one_dimension(void **state)
+{
+    static const document two = {.shape = "2, 2", .names = "\"time\", \"x\""},
+                          one = {.shape = "2", .names = "\"time\""};
+    parapet_store *store;
+    (void)state;
+    open_groups(&store);
+    put_document(store, SOURCE, "time", &two);
+    expect_status(store, "two dimensions", PARAPET_ERR_ARGUMENT, "has no coordinate \"time\"");
+    assert_ok(pp_store_remove_prefix(store->backend, SOURCE "/time"));
+    expect_status(store, "nothing", PARAPET_ERR_ARGUMENT, "no array of the source has the dimension");
+    put_document(store, SOURCE, "u", &one);
+    expect_status(store, "another array", PARAPET_ERR_ARGUMENT, "has no coordinate \"time\"");
+    stored_close(&store);
+}
+
+/* ---- Values that stay ---- */
+
+typedef struct fixed_case {
+    double source[4], target[4];
+    bool is_single;   /* as float */
+    const char *word; /* NULL: they are the same */
+} fixed_case;
+
+static void put_fixed(parapet_store *store, const char *path, const double *values, bool is_single)
+{
+    static const int64_t start[2] = {0, 0}, shape[2] = {2, 2};
+    static const char *const names[2] = {"y", "x"};
+    parapet_array_spec spec = {
+        .type = is_single ? PARAPET_FLOAT32 : PARAPET_FLOAT64, .ndim = 2, .shape = shape, .dimension_names = names};
+    float singles[4];
+    parapet_part part = {
+        .ndim = 2, .start = start, .count = shape, .data = is_single ? singles : (void *)(uintptr_t)values};
+    parapet_array *array;
+    int i;
+    for (i = 0; i < 4; i++)
+        singles[i] = (float)values[i];
+    assert_ok(parapet_array_create(&array, store, path, &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+}
+
+static void test_append__compares_what_stays_as_numbers(void **state)
+{
+    const fixed_case cases[] = {
+        {{0.0, 1, 2, NAN}, {-0.0, 1, 2, -NAN}, false, NULL}, {{0.0, 1, 2, NAN}, {-0.0, 1, 2, -NAN}, true, NULL},
+        {{0, 1, 2, 3}, {-0.0, 1, 7, 3}, false, "[1, 0]"},    {{0, 1, 2, 3}, {0, 7, 2, 3}, true, "[0, 1]"},
+        {{0, 1, NAN, 3}, {0, 1, 2, 3}, true, "[1, 0]"},      {{0, 1, 2, 3}, {0, 1, 2, NAN}, false, "[1, 1]"},
+    };
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        open_groups(&store);
+        put_fixed(store, SOURCE "/x", cases[i].source, cases[i].is_single);
+        put_fixed(store, TARGET "/x", cases[i].target, cases[i].is_single);
+        expect_status(store, "fixed", cases[i].word != NULL ? PARAPET_ERR_ARGUMENT : PARAPET_OK, cases[i].word);
+        stored_close(&store);
+    }
+}
+
+/* ---- Coordinates ---- */
+
+typedef struct coordinate_case {
+    int64_t before[4], added[2];
+    int before_count;
+    parapet_status status;
+    const char *word;
+} coordinate_case;
+
+static const coordinate_case coordinates[] = {
+    {{1, 2, 3}, {4, 5}, 3, 0, NULL},
+    {{0}, {4, 5}, 0, 0, NULL},
+    {{1, 2, 3, 4}, {2, 3}, 4, 0, NULL}, /* there already */
+    {{1, 2, 3}, {5, 4}, 3, PARAPET_ERR_ARGUMENT, "does not ascend: 5 at 0 is followed by 4"},
+    {{1, 2, 4}, {3, 5}, 3, PARAPET_ERR_ARGUMENT, "begins with 3, but must follow the target, which ends with 4"},
+    {{1, 2, 3}, {3, 4}, 3, PARAPET_ERR_ARGUMENT, "which the target has at 2, but its value at 1, 4, is not there"},
+    {{1, 2, 3, 4}, {1, 3}, 4, PARAPET_ERR_ARGUMENT, "which the target has at 0, but its value at 1, 3, is not there"},
+};
+
+/* Numbers as elements of a type. */
+static void convert(parapet_type type, const int64_t *numbers, int count, unsigned char *elements)
+{
+    static const size_t widths[] = {[PARAPET_INT8] = 1,  [PARAPET_INT16] = 2,  [PARAPET_INT32] = 4,
+                                    [PARAPET_UINT8] = 1, [PARAPET_UINT16] = 2, [PARAPET_UINT32] = 4};
+    size_t bytes = type < sizeof widths / sizeof widths[0] && widths[type] > 0 ? widths[type] : 8;
+    int i;
+    for (i = 0; i < count; i++) {
+        float single = (float)numbers[i];
+        double real = (double)numbers[i];
+        if (type == PARAPET_FLOAT32)
+            memcpy(elements + (size_t)i * sizeof single, &single, sizeof single);
+        else if (type == PARAPET_FLOAT64)
+            memcpy(elements + (size_t)i * sizeof real, &real, sizeof real);
+        else /* the low bytes come first */
+            memcpy(elements + (size_t)i * bytes, &numbers[i], bytes);
+    }
+}
+
+static void put_coordinate(parapet_store *store, const char *group, parapet_type type, const int64_t *numbers,
+                           int count)
+{
+    unsigned char elements[32];
+    char path[32];
+    convert(type, numbers, count, elements);
+    (void)snprintf(path, sizeof path, "%s/time", group);
+    put_values(store, path, type, count, elements);
+}
+
+static void test_append__coordinates_of_every_type_ascend(void **state)
+{
+    static const parapet_type types[] = {PARAPET_INT8,    PARAPET_INT16,   PARAPET_INT32,      PARAPET_INT64,
+                                         PARAPET_UINT8,   PARAPET_UINT16,  PARAPET_UINT32,     PARAPET_UINT64,
+                                         PARAPET_FLOAT32, PARAPET_FLOAT64, PARAPET_DATETIME64, PARAPET_TIMEDELTA64};
+    parapet_store *store;
+    size_t i, k;
+    (void)state;
+    open_groups(&store);
+    for (i = 0; i < sizeof types / sizeof types[0]; i++)
+        for (k = 0; k < sizeof coordinates / sizeof coordinates[0]; k++) {
+            const coordinate_case *of = &coordinates[k];
+            parapet_copy_request request = request_of(store);
+            put_coordinate(store, SOURCE, types[i], of->added, 2);
+            put_coordinate(store, TARGET, types[i], of->before, of->before_count);
+            if (of->status == PARAPET_OK)
+                assert_ok(parapet_copy(&request, NULL));
+            else
+                assert_fails(parapet_copy(&request, NULL), of->status, of->word);
+            assert_int_equal(length_of(store, TARGET "/time"),
+                             of->before_count + (of->status == PARAPET_OK && k < 2 ? 2 : 0));
+        }
+    stored_close(&store);
+}
+
+static void test_append__coordinates_have_an_order_and_a_beginning(void **state)
+{
+    static const double nan_first[2] = {NAN, 1};
+    static const int64_t nat_first[2] = {INT64_MIN, 1};
+    static const struct {
+        parapet_type type;
+        const void *values;
+        parapet_status status;
+        const char *word;
+    } cases[] = {
+        {PARAPET_FLOAT64, nan_first, PARAPET_ERR_ARGUMENT, "begins with NaN"},
+        {PARAPET_DATETIME64, nat_first, PARAPET_ERR_ARGUMENT, "begins with NaT"},
+        {PARAPET_TIMEDELTA64, nat_first, PARAPET_ERR_ARGUMENT, "begins with NaT"},
+        {PARAPET_BOOL, "\0\1", PARAPET_ERR_UNSUPPORTED, "without an order"},
+        {PARAPET_COMPLEX64, nan_first, PARAPET_ERR_UNSUPPORTED, "without an order"},
+    };
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    open_groups(&store);
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        parapet_copy_request request = request_of(store);
+        put_values(store, SOURCE "/time", cases[i].type, 2, cases[i].values);
+        put_values(store, TARGET "/time", cases[i].type, 2, cases[i].values);
+        assert_fails(parapet_copy(&request, NULL), cases[i].status, cases[i].word);
+    }
+    stored_close(&store);
+}
+
+/* ---- In words ---- */
+
+static void expect_words(const parapet_copy_request *request, int as_json, const char *word)
+{
+    char *text, *svg;
+    assert_ok(parapet_copy_request_plan_print(request, as_json, &text, &svg));
+    if (strstr(text, word) == NULL)
+        fail_msg("\"%s\" lacks \"%s\"", text, word);
+    parapet_free(text);
+    parapet_free(svg);
+}
+
+static void test_append__tells_what_would_be_done(void **state)
+{
+    parapet_copy_request request;
+    parapet_store *store;
+    char *text;
+    (void)state;
+    open_groups(&store);
+    request = request_of(store);
+    request.memory_bytes = 1 << 20;
+    expect_words(&request, 0, "time: 3 would become 5; 1 arrays, 8 bytes");
+    expect_words(&request, 1, "{");
+    request.source_path = TARGET; /* whether anything could be appended to it */
+    expect_words(&request, 0, "already there: time has 3");
+    request.source_path = SOURCE;
+    request.include = "time";
+    expect_words(&request, 0, "time: 3 would become 5");
+    request.include = "nothing";
+    assert_fails(parapet_copy_request_plan_print(&request, 0, &text, NULL), PARAPET_ERR_ARGUMENT, "nothing");
+    request.include = NULL;
+    assert_int_equal(length_of(store, TARGET "/time"), 3);
+    assert_ok(parapet_copy(&request, NULL));
+    expect_words(&request, 0, "already there: time has 5");
+    stored_close(&store);
+}
+
+/* ---- The mark ---- */
+
+#define HEAD "along: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\n"
+#define ARRAYS "array: deep/t\narray: time\ngroup: /\ngroup: deep\n"
+#define DIGEST "0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef"
+
+/* With the sum that belongs to the text. */
+static parapet_status parse(const char *lines, size_t bytes)
+{
+    pp_append_mark mark = {0};
+    char text[1000];
+    parapet_status status;
+    assert_true(bytes + 20 < sizeof text);
+    memcpy(text, lines, bytes);
+    bytes +=
+        (size_t)snprintf(text + bytes, sizeof text - bytes, "crc32c: %08x\n", (unsigned)pp_crc32c(0, lines, bytes));
+    status = pp_append_mark_parse(&mark, text, bytes);
+    pp_append_mark_clear(&mark);
+    return status;
+}
+
+static void test_append_mark__is_what_an_append_writes_or_refused(void **state)
+{
+    static const char *const right[] = {
+        HEAD ARRAYS,
+        HEAD "array: time\n",
+        HEAD "elements: stored\narray: time\ndocument: " DIGEST "\n",
+    };
+    static const char *const wrong[] = {
+        "",
+        "array: time\n",
+        "along: time\nbefore: \nafter: 5\nword: 0123456789abcdef\narray: time\n",
+        "along: time\nbefore: 3x\nafter: 5\nword: 0123456789abcdef\narray: time\n",
+        "along: time\nbefore: -3\nafter: 5\nword: 0123456789abcdef\narray: time\n",
+        "along: time\nbefore: 03\nafter: 5\nword: 0123456789abcdef\narray: time\n",
+        "along: time\nbefore: 5\nafter: 5\nword: 0123456789abcdef\narray: time\n",
+        "along: time\nbefore: 3\nafter: 5\nword: 0123\narray: time\n",
+        "along: time\nalong: time\nbefore: 3\nafter: 5\nword: 0123456789abcdef\narray: time\n",
+        HEAD,
+        HEAD "array: deep/t\n",
+        HEAD "array: time\narray: time\n",
+        HEAD "array: ../time\n",
+        HEAD "array: time\ngroup: ..\n",
+        HEAD "array: time\nsomething: else\n",
+        HEAD "array: time\ndocument: " DIGEST "\n",
+        HEAD "elements: stored\narray: time\n",
+        HEAD "elements: stored now\narray: time\n",
+        HEAD "elements: stored\narray: time\ndocument: 0123\n",
+        HEAD
+        "elements: stored\narray: time\ndocument: X123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef\n",
+    };
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof right / sizeof right[0]; i++)
+        assert_ok(parse(right[i], strlen(right[i])));
+    for (i = 0; i < sizeof wrong / sizeof wrong[0]; i++)
+        if (parse(wrong[i], strlen(wrong[i])) != PARAPET_ERR_FORMAT)
+            fail_msg("taken for a mark: %s", wrong[i]);
+    assert_int_equal(parse(HEAD ARRAYS "\0", sizeof HEAD ARRAYS), PARAPET_ERR_FORMAT);
+}
+
+static void test_append_mark__is_whole_and_has_its_sum(void **state)
+{
+    char cut[] = HEAD "array: time", other[] = HEAD "array: time\ncrc32c: 00000000\n";
+    pp_append_mark mark = {0};
+    (void)state;
+    assert_int_equal(pp_append_mark_parse(&mark, cut, sizeof cut - 1), PARAPET_ERR_FORMAT);
+    pp_append_mark_clear(&mark);
+    assert_int_equal(pp_append_mark_parse(&mark, other, sizeof other - 1), PARAPET_ERR_FORMAT);
+    pp_append_mark_clear(&mark);
+}
+
+/* What another append has left there meanwhile, or something that is none, stays. */
+static void test_append_mark__only_its_own_is_removed(void **state)
+{
+    static const char *const texts[] = {HEAD "array: time\n", "along: time\nword: fedcba9876543210\n", "something"};
+    parapet_copy_request request;
+    pp_append append = {.request = &request, .target_root = (char[]){TARGET}};
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    open_groups(&store);
+    request = request_of(store);
+    (void)snprintf(append.mark.word, sizeof append.mark.word, "0123456789abcdef");
+    assert_ok(pp_append_hold_group(&append));
+    assert_ok(pp_append_mark_remove(&append));
+    for (i = 0; i < sizeof texts / sizeof texts[0]; i++) {
+        stored_put_text(store, TARGET "/__parapet/append", texts[i]);
+        assert_ok(pp_append_mark_remove(&append));
+        assert_int_equal(stored_has(store, TARGET "/__parapet/append"), i > 0);
+    }
+    pp_holds_release(&append.group_hold, 1);
+    stored_close(&store);
+}
+
+static void test_append_mark__has_an_end(void **state)
+{
+    enum { LONG = 1 << 20 };
+    static char name[LONG + 1];
+    char *names[1] = {name};
+    parapet_copy_request request;
+    pp_append append = {.request = &request,
+                        .target_root = (char[]){TARGET},
+                        .mark = {.dimension = (char[]){"time"}, .after = 1, .names = names, .count = 1}};
+    parapet_store *store;
+    (void)state;
+    open_groups(&store);
+    request = request_of(store);
+    memset(name, 'n', LONG);
+    assert_fails(pp_append_mark_write(&append), PARAPET_ERR_UNSUPPORTED, "more than one append can make longer");
+    assert_false(stored_has(store, TARGET "/__parapet/append"));
+    stored_close(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_append__takes_no_changes),
+        cmocka_unit_test(test_append__refuses_groups_inside_each_other_and_copies_under_way),
+        cmocka_unit_test(test_append__refuses_what_does_not_mean_the_same),
+        cmocka_unit_test(test_append__a_group_below_is_as_long_as_the_coordinate),
+        cmocka_unit_test(test_append__needs_a_coordinate_of_one_dimension),
+        cmocka_unit_test(test_append__compares_what_stays_as_numbers),
+        cmocka_unit_test(test_append__coordinates_of_every_type_ascend),
+        cmocka_unit_test(test_append__coordinates_have_an_order_and_a_beginning),
+        cmocka_unit_test(test_append__tells_what_would_be_done),
+        cmocka_unit_test(test_append_mark__is_what_an_append_writes_or_refused),
+        cmocka_unit_test(test_append_mark__is_whole_and_has_its_sum),
+        cmocka_unit_test(test_append_mark__only_its_own_is_removed),
+        cmocka_unit_test(test_append_mark__has_an_end),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
