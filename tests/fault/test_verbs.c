@@ -218,6 +218,124 @@ static void prepare_copies(bed *work)
     }
 }
 
+enum { YEAR_BEFORE = 3, YEAR_ADDED = 2, YEAR_WIDTH = 4 };
+
+static void put_along(parapet_store *store, const char *path, int ndim, int first, int length)
+{
+    static const char *const names[2] = {"time", "x"};
+    const int64_t shape[2] = {length, YEAR_WIDTH}, shards[2] = {2, YEAR_WIDTH}, start[2] = {0, 0};
+    parapet_array_spec spec = {.type = PARAPET_INT32,
+                               .ndim = ndim,
+                               .shape = shape,
+                               .chunks = shards,
+                               .shards = shards,
+                               .dimension_names = names,
+                               .overwrite = 1};
+    int32_t values[YEAR_BEFORE * YEAR_WIDTH];
+    parapet_part part = {.ndim = ndim, .start = start, .count = shape, .data = values};
+    parapet_array *array;
+    int i;
+    for (i = 0; i < YEAR_BEFORE * YEAR_WIDTH; i++)
+        values[i] = first + i;
+    assert_ok(parapet_array_create(&array, store, path, &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+}
+
+/* A coordinate, what lies along it, and what does not: numbers and text. */
+static void put_year(bed *work, const char *path, int first, int length)
+{
+    static const int64_t width[1] = {YEAR_WIDTH}, start[1] = {0};
+    static const char *const name = "x";
+    static const char text[] =
+        "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [2], \"data_type\": \"string\", \"fill_value\": "
+        "\"f\", \"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [2]}},"
+        " \"chunk_key_encoding\": {\"name\": \"default\", \"configuration\": {\"separator\": \"/\"}},"
+        " \"codecs\": [{\"name\": \"vlen-utf8\"}], \"attributes\": {}}";
+    parapet_array_spec spec = {.type = PARAPET_INT32,
+                               .ndim = 1,
+                               .shape = width,
+                               .chunks = width,
+                               .unsharded = 1,
+                               .dimension_names = &name,
+                               .overwrite = 1};
+    int32_t values[YEAR_WIDTH] = {4, 3, 2, 1};
+    parapet_part part = {.ndim = 1, .start = start, .count = width, .data = values};
+    parapet_array *array;
+    parapet_group *group;
+    char key[64];
+    assert_ok(parapet_group_create(&group, work->store, path, NULL));
+    assert_ok(parapet_group_close(&group));
+    (void)snprintf(key, sizeof key, "%s/x", path);
+    assert_ok(parapet_array_create(&array, work->store, key, &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+    (void)snprintf(key, sizeof key, "%s/time", path);
+    put_along(work->store, key, 1, first, length);
+    (void)snprintf(key, sizeof key, "%s/t", path);
+    put_along(work->store, key, 2, first, length);
+    (void)snprintf(key, sizeof key, "%s/station/zarr.json", path);
+    image_put_object(work->inner, key, text, sizeof text - 1);
+    assert_ok(parapet_group_open(&group, work->store, path));
+    assert_ok(parapet_group_consolidate(group));
+    assert_ok(parapet_group_close(&group));
+}
+
+static parapet_copy_request year_request(parapet_store *store, const char *target)
+{
+    return (parapet_copy_request){
+        .source = store, .source_path = "years/more", .target = store, .target_path = target, .append = "time"};
+}
+
+static parapet_status append_year(parapet_store *store, const char *target)
+{
+    parapet_copy_request request = year_request(store, target);
+    return parapet_copy(&request, NULL);
+}
+
+/* Whether there is a mark that says that elements are stored, and the coordinate is so long. */
+static bool is_year_left(const bed *work, const char *path, int length)
+{
+    char key[64], *mark = NULL;
+    parapet_array_info info;
+    parapet_array *array;
+    size_t bytes;
+    bool is_left = false;
+    (void)snprintf(key, sizeof key, "%s/__parapet/append", path);
+    if (pp_store_read_all(work->inner, key, 10000, &mark, &bytes) == PARAPET_OK &&
+        strstr(mark, "elements: stored") != NULL) {
+        (void)snprintf(key, sizeof key, "%s/time", path);
+        assert_ok(parapet_array_open(&array, work->store, key));
+        assert_ok(parapet_array_get_info(array, &info));
+        is_left = info.shape[0] == length;
+        assert_ok(parapet_array_close(&array));
+    }
+    pp_free(mark);
+    return is_left;
+}
+
+/* An append that storage has left in the middle, when the coordinate was so long. */
+static void prepare_interrupted(bed *work, const char *path, int length)
+{
+    long at;
+    for (at = 40; !is_year_left(work, path, length); at += 3) {
+        assert_true(at < 1000);
+        assert_ok(pp_store_remove_prefix(work->inner, path));
+        put_year(work, path, 0, YEAR_BEFORE);
+        work->plan = (pp_fault_plan){.fail_at = at, .fail_forever = true};
+        assert_int_equal(append_year(work->store, path), PARAPET_ERR_IO);
+        work->plan = (pp_fault_plan){.fail_at = -1};
+    }
+}
+
+static void prepare_years(bed *work)
+{
+    put_year(work, "years/more", YEAR_BEFORE, YEAR_ADDED);
+    put_year(work, "years/all", 0, YEAR_BEFORE);
+    prepare_interrupted(work, "years/undone", YEAR_BEFORE);
+    prepare_interrupted(work, "years/done", YEAR_BEFORE + YEAR_ADDED);
+}
+
 static void bed_build(bed *work, const image *before)
 {
     *work = (bed){.plan = {.fail_at = -1}};
@@ -245,6 +363,7 @@ static void prepare(image *before)
     prepare_foreign(work.inner);
     prepare_series(&work);
     prepare_copies(&work);
+    prepare_years(&work);
     open = prepare_checkpoints(&work);
     image_take(before, work.inner);
     assert_ok(parapet_checkpoint_abort(&open));
@@ -418,6 +537,105 @@ static parapet_status copy_turned(parapet_store *store)
     return copy(store, "g/a", "copies/a", "x,-y");
 }
 
+static parapet_status copy_over(parapet_store *store)
+{
+    return copy(store, "g/a", "g/deep/b", NULL);
+}
+
+/* What nobody can decode, and once more over itself. */
+static parapet_status copy_text_over(parapet_store *store)
+{
+    parapet_status status = copy(store, "words", "copies/words", "");
+    return status == PARAPET_OK ? copy(store, "words", "copies/words", "") : status;
+}
+
+static int cancel_third(void *context, int64_t done_bytes, int64_t total_bytes)
+{
+    (void)done_bytes;
+    (void)total_bytes;
+    return ++*(int *)context == 3;
+}
+
+/* Cancelled, and then resumed. */
+static parapet_status copy_resumed(parapet_store *store)
+{
+    int reports = 0;
+    parapet_store_options cancelling = {
+        .io_thread = PARAPET_IO_THREAD_NONE, .threads = 1, .progress = cancel_third, .progress_context = &reports};
+    parapet_copy_request request = {.source = store,
+                                    .source_path = "g/a",
+                                    .target_path = "copies/resumed",
+                                    .changes = {.chunks = "y/3,x/4"},
+                                    .unit_bytes = 64,
+                                    .resume = 1,
+                                    .no_probe = 1};
+    pp_failure failure = {0};
+    parapet_status status =
+        pp_store_open_over(&request.target, MPI_COMM_NULL, pp_store_backend(store), PARAPET_UPDATE, &cancelling);
+    if (status == PARAPET_OK)
+        status = parapet_copy(&request, NULL);
+    assert_int_not_equal(status, PARAPET_OK);
+    pp_failure_take(&failure, status);
+    (void)parapet_store_close(&request.target);
+    if (pp_failure_put(&failure) != PARAPET_ERR_CANCELLED)
+        return status;
+    request.target = store;
+    return parapet_copy(&request, NULL);
+}
+
+/* Through a store of its own, of an array that is written in part. */
+static parapet_status copy_in_passes(parapet_store *store)
+{
+    parapet_copy_request request = {.source = store,
+                                    .source_path = "g/deep/b",
+                                    .target = store,
+                                    .target_path = "copies/b",
+                                    .changes = {.chunks = "8", .shards = "16"},
+                                    .unit_bytes = 64,
+                                    .overwrite = 1,
+                                    .passes = 2,
+                                    .no_probe = 1};
+    pp_failure failure = {0};
+    parapet_status status =
+        parapet_store_open(&request.temporary, MPI_COMM_NULL, "memory:verbs", PARAPET_CREATE, &options);
+    if (status == PARAPET_OK)
+        status = parapet_copy(&request, NULL);
+    pp_failure_take(&failure, status);
+    (void)parapet_store_close(&request.temporary);
+    pp_store_memory_drop("verbs");
+    return pp_failure_put(&failure);
+}
+
+static parapet_status append_group(parapet_store *store)
+{
+    return append_year(store, "years/all");
+}
+
+static parapet_status append_undone(parapet_store *store)
+{
+    return append_year(store, "years/undone");
+}
+
+static parapet_status append_done(parapet_store *store)
+{
+    return append_year(store, "years/done");
+}
+
+static parapet_status append_dry(parapet_store *store)
+{
+    static const char *const sources[] = {"years/more", "years/all"};
+    parapet_copy_request request = year_request(store, "years/all");
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < 4 && status == PARAPET_OK; i++) {
+        char *text = NULL;
+        request.source_path = sources[i / 2];
+        status = parapet_copy_request_plan_print(&request, i % 2, &text, NULL);
+        parapet_free(text);
+    }
+    return status;
+}
+
 static parapet_status copy_foreign(parapet_store *store)
 {
     parapet_status status = copy(store, "words", "copies/words", "");
@@ -546,6 +764,14 @@ static const verb verbs[] = {
     {"copy a group", copy_group, "copies", PARAPET_OK},
     {"copy in another order", copy_turned, "copies", PARAPET_OK},
     {"copy what others have written", copy_foreign, "copies", PARAPET_OK},
+    {"copy over another array", copy_over, "g/deep/b", PARAPET_OK},
+    {"copy text over text", copy_text_over, "copies", PARAPET_OK},
+    {"resume a copy", copy_resumed, "copies", PARAPET_ERR_EXISTS},
+    {"copy in two passes", copy_in_passes, "copies", PARAPET_OK},
+    {"append a group", append_group, "years", PARAPET_OK},
+    {"append where one was undone", append_undone, "years", PARAPET_OK},
+    {"append where one was done", append_done, "years", PARAPET_OK},
+    {"append, dry", append_dry, NULL, PARAPET_OK},
     {"print plans of copies", print_copies, NULL, PARAPET_OK},
     {"print plans", print_plans, NULL, PARAPET_OK},
     {"write files", write_files, NULL, PARAPET_OK},
