@@ -469,7 +469,7 @@ parapet_status pp_copy_changes_parse(pp_copy_wishes *wishes, const parapet_copy_
 static bool is_coordinate(const pp_array_document *document, const char *path)
 {
     const char *slash = strrchr(path, '/'), *name = slash != NULL ? slash + 1 : path;
-    return document->ndim == 1 && document->has_dimension_names && document->dimension_names[0] != NULL &&
+    return document->ndim == 1 && document->dimension_names[0] != NULL &&
            strcmp(document->dimension_names[0], name) == 0;
 }
 

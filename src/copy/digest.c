@@ -142,7 +142,7 @@ static parapet_status add_plain(digest_job *job, const pp_shard *shard, const pp
 {
     int64_t strides[PARAPET_MAX_NDIM], at[PARAPET_MAX_NDIM], step;
     pp_box piece = *whole, starts = *box, inside;
-    parapet_status status = PARAPET_OK;
+    parapet_status status;
     bool more;
     int d, split;
     pp_strides_c_order(whole->ndim, whole->count, job->context->layout->tiling.element_bytes, strides);
@@ -150,7 +150,7 @@ static parapet_status add_plain(digest_job *job, const pp_shard *shard, const pp
     step = pp_max_i64(1, PIECE_BYTES / strides[split]);
     for (d = split; d < whole->ndim; d++)
         starts.count[d] = d == split ? pp_divide_up(box->count[d], step) : 1;
-    for (more = pp_box_first(&starts, at); more && status == PARAPET_OK; more = pp_box_next(&starts, at)) {
+    for (more = pp_box_first(&starts, at); more; more = pp_box_next(&starts, at)) {
         int64_t offset, bytes;
         for (d = 0; d < split; d++) {
             piece.start[d] = at[d];
@@ -164,18 +164,17 @@ static parapet_status add_plain(digest_job *job, const pp_shard *shard, const pp
             (status = pp_shard_read(job->context, shard, entry->offset + (uint64_t)offset, (size_t)bytes,
                                     job->buffer.data)) != PARAPET_OK)
             return status;
-        if (pp_box_intersect(&piece, box, &inside))
-            add_box(job, &piece, &inside, job->buffer.data);
+        (void)pp_box_intersect(&piece, box, &inside);
+        add_box(job, &piece, &inside, job->buffer.data);
     }
-    return status;
+    return PARAPET_OK;
 }
 
-/* Whether a chunk needs no more memory than a piece of it. */
+/* Whether a chunk, which is stored, needs no more memory than a piece of it. */
 static bool goes_by_pieces(const digest_job *job, const pp_shard *shard, int64_t chunk)
 {
     const pp_chain *chain = job->context->layout->chain;
-    return job->context->layout->tiling.shards.ndim > 0 && pp_shard_has_chunk(shard, chunk) &&
-           shard->checksums == NULL && pp_chain_is_plain(chain) &&
+    return job->context->layout->tiling.shards.ndim > 0 && shard->checksums == NULL && pp_chain_is_plain(chain) &&
            shard->entries[chunk].bytes == pp_chain_decoded_bytes(chain);
 }
 
@@ -223,7 +222,7 @@ static parapet_status add_shards(digest_job *job, const pp_copy_share *share, co
            status == PARAPET_OK) {
         status = add_shard_of_number(job, number);
         number += share->rank_count;
-        if (status == PARAPET_OK && watch->tick != NULL)
+        if (status == PARAPET_OK)
             status = watch->tick(watch->context);
     }
     return status;

@@ -12,7 +12,7 @@ typedef struct pp_copy_digest {
     int64_t bytes; /* of the elements */
 } pp_copy_digest;
 
-/* Called after each shard to ask whether to continue; tick NULL: nobody is asked. */
+/* Called after each shard to ask whether to continue. */
 typedef struct pp_copy_watch {
     parapet_status (*tick)(const void *context);
     const void *context;

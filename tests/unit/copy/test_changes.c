@@ -305,6 +305,21 @@ static void test_copy_changes__a_scalar_has_no_dimensions_to_change(void **state
     assert_false(wishes.is_touched);
 }
 
+static void test_copy_changes__one_dimension_and_one_without_elements(void **state)
+{
+    const parapet_copy_changes named = {.chunks = "time/10"}, beyond = {.region = "0:1"}, all = {.region = ":"},
+                               many = {.chunks = "99999999999999999999999"};
+    const pp_array_document document = {.ndim = 1, .shape = {0}};
+    pp_copy_wishes wishes;
+    (void)state;
+    assert_fails(pp_copy_changes_parse(&wishes, &named, &document, false), PARAPET_ERR_ARGUMENT,
+                 "the array has 1 dimension without names");
+    assert_fails(pp_copy_changes_parse(&wishes, &beyond, &document, false), PARAPET_ERR_ARGUMENT,
+                 "is not inside it: it has no elements");
+    assert_fails(pp_copy_changes_parse(&wishes, &many, &document, false), PARAPET_ERR_ARGUMENT, "chunks");
+    assert_ok(pp_copy_changes_parse(&wishes, &all, &document, false));
+}
+
 static void test_copy_changes__a_coordinate_of_a_hierarchy_keeps_its_chunks(void **state)
 {
     const parapet_copy_changes changes = {
@@ -320,11 +335,14 @@ static void test_copy_changes__a_coordinate_of_a_hierarchy_keeps_its_chunks(void
     assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "lat", false).chunks, "lat/7");
     assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "weights", true).chunks, "lat/7");
     assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "flat", true).chunks, "lat/7");
+    coordinate.dimension_names[0] = NULL;
+    assert_string_equal(pp_copy_changes_for(&changes, &coordinate, "lat", true).chunks, "lat/7");
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_copy_changes__one_dimension_and_one_without_elements),
         cmocka_unit_test(test_copy_changes__lists_of_extents_are_understood),
         cmocka_unit_test(test_copy_changes__none_alone_means_no_shards),
         cmocka_unit_test(test_copy_changes__extents_are_in_the_order_of_the_target),

@@ -134,7 +134,7 @@ static void test_copy__large_plain_chunks_are_compared_piece_by_piece(void **sta
                                      .unsharded = 1,
                                      .codec = "none",
                                      .no_checksum = 1};
-    parapet_copy_request request = {.source_path = "a", .target_path = "b", .verify = 1, .no_probe = 1};
+    parapet_copy_request request = {.source_path = "a", .target_path = "b", .verify = 1};
     parapet_copy_result result;
     parapet_array *array;
     parapet_store *store;
@@ -150,6 +150,7 @@ static void test_copy__large_plain_chunks_are_compared_piece_by_piece(void **sta
         assert_ok(parapet_array_close(&array));
         request.source = request.target = store;
         request.changes.region = regions[i];
+        request.no_probe = i; /* the first is measured with, in runs as well */
         assert_ok(parapet_copy(&request, &result));
         assert_true(result.verified_bytes > 0);
         assert_ok(parapet_array_open(&array, store, "b"));
@@ -272,6 +273,47 @@ static void test_file__needs_a_source_a_path_and_a_name_that_tells_the_format(vo
     request.source_path = "a";
     request.file = "a.txt";
     refused(parapet_file_write(&request, NULL), "does not tell its format");
+    request.file = "a.npy";
+    request.overwrite = 7;
+    refused(parapet_file_write(&request, NULL), "overwrite");
+    request.overwrite = 0;
+    request.verify = 7;
+    refused(parapet_file_write(&request, NULL), "verify");
+    request.verify = 0;
+    request.dry_run = 7;
+    refused(parapet_file_write(&request, NULL), "dry_run");
+    request.dry_run = 0;
+    request.reserved[0] = 7;
+    refused(parapet_file_write(&request, NULL), "reserved");
+    stored_close(&store);
+}
+
+#define TEXT_DOCUMENT                                                                                                \
+    "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [2], \"data_type\": \"string\", \"fill_value\": "     \
+    "\"f\","                                                                                                         \
+    " \"chunk_grid\": {\"name\": \"regular\", \"configuration\": {\"chunk_shape\": [2]}}, \"chunk_key_encoding\":"   \
+    " {\"name\": \"default\"}, \"codecs\": [{\"name\": \"vlen-utf8\"}], \"attributes\": {}}"
+
+static void test_copy__of_an_array_takes_no_names_and_of_text_no_changes(void **state)
+{
+    parapet_copy_request request = {.source_path = "a", .target_path = "b", .no_probe = 1};
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    create_source(store, "a", NULL);
+    stored_put_text(store, "text/zarr.json", TEXT_DOCUMENT);
+    request.source = request.target = store;
+    request.include = "c";
+    refused(parapet_copy(&request, NULL), "include and exclude are for the copy of a group");
+    request.include = NULL;
+    request.exclude = "c";
+    refused(parapet_copy(&request, NULL), "include and exclude are for the copy of a group");
+    request.exclude = NULL;
+    request.source_path = "text";
+    request.changes = (parapet_copy_changes){.order = "depth"};
+    refused(parapet_copy(&request, NULL), "depth");
+    request.changes = (parapet_copy_changes){.codec = "none"};
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_UNSUPPORTED, "elements of variable length");
     stored_close(&store);
 }
 
@@ -283,6 +325,7 @@ int main(void)
         cmocka_unit_test(test_copy__large_plain_chunks_are_compared_piece_by_piece),
         cmocka_unit_test(test_copy__of_nothing_is_complete),
         cmocka_unit_test(test_copy__of_a_group_refuses_what_fits_no_array_and_an_array_in_its_place),
+        cmocka_unit_test(test_copy__of_an_array_takes_no_names_and_of_text_no_changes),
         cmocka_unit_test(test_file__needs_a_source_a_path_and_a_name_that_tells_the_format),
         cmocka_unit_test(test_copy__small_arrays_of_a_hierarchy_are_not_measured_with),
         cmocka_unit_test(test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing),

@@ -229,6 +229,22 @@ static pp_journal_reader hearing(told *so_far)
 }
 
 /* The journal has the first so many records, and nothing else is told. */
+static parapet_status take_shard(void *context, int64_t template_number, const pp_journal_shard *shard)
+{
+    (void)context;
+    (void)template_number;
+    (void)shard;
+    return PARAPET_OK;
+}
+
+static parapet_status refuse_chunk(void *context, const pp_journal_shard *shard, const pp_journal_chunk *chunk)
+{
+    (void)context;
+    (void)shard;
+    (void)chunk;
+    return PARAPET_ERR_STALE;
+}
+
 static void assert_told(pp_store *store, const recorded *records, int64_t count, uint64_t bytes)
 {
     told so_far = {.expected = records, .template_number = -1};
@@ -378,9 +394,53 @@ static void test_journal__a_record_that_counts_more_than_it_has_is_refused(void 
     pp_store_free(store);
 }
 
+/* One that has more than it counts, and one of which the first shard is refused, with another behind it. */
+static void test_journal__what_is_left_of_a_record_is_refused(void **state)
+{
+    const pp_journal_reader reader = {
+        .most_bytes = 1000, .most_templates = 10, .shard = take_shard, .chunk = refuse_chunk};
+    pp_store *store = open_store();
+    pp_journal_record record = {0};
+    pp_log *log;
+    int is_counted;
+    (void)state;
+    for (is_counted = 0; is_counted < 2; is_counted++) {
+        const pp_journal_chunk chunk = {.chunk = 1};
+        const pp_journal_shard shard = {.shard = 3, .bytes = 9, .chunk_count = is_counted};
+        int64_t templates;
+        uint64_t bytes;
+        assert_ok(pp_journal_open(&log, store, STATE, WORK_UNIT, 0));
+        assert_ok(pp_journal_record_begin(&record, 0, 1 + is_counted, 2));
+        pp_journal_record_add_shard(&record, &shard);
+        pp_journal_record_add_chunk(&record, &chunk);
+        pp_journal_record_add_shard(&record, &shard);
+        assert_ok(pp_journal_record_write(&record, log));
+        pp_log_close(log);
+        assert_int_equal(pp_journal_read(store, STATE, WORK_UNIT, &reader, &templates, &bytes),
+                         is_counted ? PARAPET_ERR_STALE : PARAPET_ERR_CORRUPT);
+        assert_int_equal(templates, 0);
+    }
+    pp_journal_record_free(&record);
+    pp_store_free(store);
+}
+
+static void test_journal__the_most_of_a_record_never_overflows(void **state)
+{
+    const uint64_t shards = UINT64_MAX / 24, chunks = UINT64_MAX / 28;
+    (void)state;
+    assert_true(pp_journal_record_most(0, 0) == 16);
+    assert_true(pp_journal_record_most(2, 3) == 16 + 2 * 24 + 3 * 28);
+    assert_true(pp_journal_record_most((int64_t)shards + 1, 0) == UINT64_MAX);
+    assert_true(pp_journal_record_most(0, (int64_t)chunks + 1) == UINT64_MAX);
+    assert_true(pp_journal_record_most((int64_t)shards, 1) == UINT64_MAX);
+    assert_true(pp_journal_record_most((int64_t)shards, 0) == UINT64_MAX);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_journal__what_is_left_of_a_record_is_refused),
+        cmocka_unit_test(test_journal__the_most_of_a_record_never_overflows),
         cmocka_unit_test(test_done_units__are_found_whoever_did_them),
         cmocka_unit_test(test_done_units__what_is_not_of_this_copy_does_not_count),
         cmocka_unit_test(test_done_units__torn_and_damaged_records_do_not_count),

@@ -162,6 +162,8 @@ static void test_copy_plan_print__refuses_what_cannot_be(void **state)
         {{.cooperation = (parapet_cooperation)-1}, PARAPET_ERR_ARGUMENT, "cooperation is -1"},
         {{.read_rate = -1}, PARAPET_ERR_ARGUMENT, "read_rate"},
         {{.reserved = {1}}, PARAPET_ERR_ARGUMENT, "reserved words of parapet_copy_plan_request"},
+        {{.as_json = 7}, PARAPET_ERR_ARGUMENT, "as_json"},
+        {{.threads = -1}, PARAPET_ERR_ARGUMENT, "threads"},
         {{.changes = {.chunks = "depth/4"}}, PARAPET_ERR_ARGUMENT, "there is no dimension \"depth\""},
         {{.changes = {.chunks = "1000,500,10"}, .memory_bytes = 4 << 20}, PARAPET_ERR_MEMORY, "at least"},
     };
@@ -176,6 +178,7 @@ static void test_copy_plan_print__refuses_what_cannot_be(void **state)
         assert_null(svg);
     }
     assert_fails(parapet_copy_plan_print(NULL, NULL, NULL), PARAPET_ERR_ARGUMENT, "needs a request");
+    assert_fails(parapet_copy_plan_print(&cases[0].request, NULL, NULL), PARAPET_ERR_ARGUMENT, "for the text");
 }
 
 int main(void)
