@@ -165,7 +165,7 @@ static parapet_status refuse_job(const pp_copy_task *task)
 /* Finds the first line that differs; both texts have the same lines in the same order. */
 static parapet_status tell_difference(const pp_copy_task *task, const char *was, const char *is)
 {
-    while (*was != '\0' && *is != '\0') {
+    while (*was != '\0') {
         size_t was_bytes = strcspn(was, "\n"), is_bytes = strcspn(is, "\n");
         if (was_bytes != is_bytes || memcmp(was, is, was_bytes) != 0)
             return pp_fail(PARAPET_ERR_ARGUMENT,

@@ -239,11 +239,11 @@ parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell
 
 /* ---- Recording ---- */
 
-/* Chunks of the shard that the template has, as positions in the shard. */
-static bool chunks_in_template(const pp_copy_target *target, const pp_copy_shard *shard, const pp_box *box,
+/* Chunks of the shard that the template has, as positions in the shard; some are in every shard that has news. */
+static void chunks_in_template(const pp_copy_target *target, const pp_copy_shard *shard, const pp_box *box,
                                pp_box *chunks)
 {
-    return pp_tiling_chunks_touched(&context_of(target)->layout->tiling, shard->build->number, box, chunks);
+    (void)pp_tiling_chunks_touched(&context_of(target)->layout->tiling, shard->build->number, box, chunks);
 }
 
 static bool has_news(const pp_copy_shard *shard)
@@ -280,8 +280,9 @@ static parapet_status note_shard(pp_copy_target *target, pp_copy_shard *shard, c
     pp_journal_shard told = {.shard = shard->build->number};
     pp_box chunks;
     parapet_status status;
-    if (!has_news(shard) || !chunks_in_template(target, shard, box, &chunks))
+    if (!has_news(shard))
         return PARAPET_OK;
+    chunks_in_template(target, shard, box, &chunks);
     if ((status = pp_writer_sync(shard->build->writer)) != PARAPET_OK)
         return status;
     told.bytes = shard->build->writer->bytes;
@@ -298,8 +299,9 @@ static parapet_status note_shards(pp_copy_target *target, const pp_box *box)
     parapet_status status;
     pp_box chunks;
     for (i = 0; keeps_shards(target) && i < target->shard_count; i++) {
-        if (!has_news(&target->shards[i]) || !chunks_in_template(target, &target->shards[i], box, &chunks))
+        if (!has_news(&target->shards[i]))
             continue;
+        chunks_in_template(target, &target->shards[i], box, &chunks);
         news += 1;
         chunk_count += pp_box_element_count(&chunks);
     }

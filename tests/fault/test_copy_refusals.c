@@ -310,6 +310,12 @@ static const struct {
     {"memory_bytes: ", "memory_byte: ", PARAPET_ERR_CORRUPT},
     {"memory_bytes: ", "memory_bytes; ", PARAPET_ERR_CORRUPT},
     {"\nplan", "\nplans", PARAPET_ERR_CORRUPT},
+    {"\nplan: ", "\nplan: x", PARAPET_ERR_CORRUPT},
+    {"\nplan: ", "\nplan: 0", PARAPET_ERR_CORRUPT},
+    {"\nplan: ", "\nplan: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef ", PARAPET_ERR_CORRUPT},
+    {"\nranks: ", "\nranks: 1", PARAPET_ERR_CORRUPT},                             /* another plan */
+    {"\nmemory_bytes: ", "\nmemory_bytes: 1\nunit_bytes: ", PARAPET_ERR_CORRUPT}, /* a line too many */
+    {"\npasses: 0", "\npasses: 8", PARAPET_ERR_CORRUPT},                          /* no plan */
     {"\n", "", PARAPET_ERR_CORRUPT},
 };
 
@@ -332,6 +338,90 @@ static void test_resume__of_a_job_that_cannot_be_is_refused(void **context)
     image_put(&seen, work.inner[COPY_TARGET]);
     image_free(&seen);
     expect_copy(&work, (copy_manner){.resumes = true}, true);
+    end(&work);
+}
+
+static void expect_job_refused(copy_bed *work, const char *key, const char *text, size_t bytes)
+{
+    parapet_copy_result result;
+    image_put_object(work->inner[COPY_TARGET], key, text, bytes);
+    assert_fails(copy_bed_run(work, (copy_manner){.resumes = true}, &result), PARAPET_ERR_CORRUPT,
+                 "nothing was removed");
+}
+
+static void test_resume__of_a_job_that_is_no_text_is_refused(void **context)
+{
+    const image_object *job;
+    char text[8192];
+    copy_bed work;
+    image seen;
+    (void)context;
+    interrupt(&work, &copy_subjects[ARRAY]);
+    image_take(&seen, work.inner[COPY_TARGET]);
+    job = find_state(&seen, "copy/job");
+    assert_true(job->bytes < sizeof text);
+    memcpy(text, job->data, job->bytes);
+    expect_job_refused(&work, job->key, text, 5);
+    text[9] = '\0';
+    expect_job_refused(&work, job->key, text, job->bytes);
+    image_free(&seen);
+    end(&work);
+}
+
+/* The store between passes has the same job, or it is another one. */
+static void test_resume__with_another_store_between_passes_is_refused(void **context)
+{
+    copy_subject of = copy_subjects[PASSES];
+    const image_object *job;
+    parapet_copy_result result;
+    char text[8192], longer[200000] = {0};
+    copy_bed work;
+    image seen;
+    size_t i;
+    (void)context;
+    of.has_temporary = true;
+    interrupt(&work, &of);
+    image_take(&seen, work.inner[COPY_TEMPORARY]);
+    job = find_state(&seen, "copy/job");
+    assert_true(job->bytes < sizeof text);
+    memcpy(text, job->data, job->bytes);
+    text[0] ^= 1;
+    for (i = 0; i < 4; i++) {
+        const size_t bytes[] = {job->bytes, job->bytes - 1, sizeof longer};
+        if (i < 3)
+            image_put_object(work.inner[COPY_TEMPORARY], job->key, i == 2 ? longer : text, bytes[i]);
+        else
+            assert_ok(pp_store_remove(work.inner[COPY_TEMPORARY], job->key));
+        assert_fails(copy_bed_run(&work, (copy_manner){.resumes = true}, &result), PARAPET_ERR_ARGUMENT,
+                     "not in this intermediate store");
+    }
+    image_put_object(work.inner[COPY_TEMPORARY], job->key, job->data, job->bytes);
+    image_free(&seen);
+    expect_copy(&work, (copy_manner){.resumes = true}, true);
+    end(&work);
+}
+
+/* Planned for several threads, which take more memory than the one that is left. */
+static void test_resume__with_less_memory_than_several_threads_take_is_refused(void **context)
+{
+    copy_subject small = copy_subjects[ARRAY];
+    parapet_copy_result result;
+    copy_bed work;
+    (void)context;
+    copy_reference_build(&reference, &copy_subjects[ARRAY]);
+    copy_bed_build(&work, &copy_subjects[ARRAY], &reference, COPY_IN_DIRECTORY);
+    work.threads = 16;
+    assert_ok(copy_bed_run(&work, (copy_manner){0}, &result));
+    small.memory_bytes = result.memory_planned_bytes - 1;
+    copy_bed_free(&work);
+    copy_bed_build(&work, &copy_subjects[ARRAY], &reference, COPY_IN_DIRECTORY);
+    work.threads = 16;
+    work.plan = (pp_fault_plan){.fail_at = reference.operations * 2 / 3, .fail_forever = true};
+    assert_int_equal(copy_bed_run(&work, (copy_manner){0}, &result), PARAPET_ERR_IO);
+    work.plan = (pp_fault_plan){.fail_at = -1};
+    work.threads = 1;
+    work.of = &small;
+    expect_refusal(&work, (copy_manner){.resumes = true}, PARAPET_ERR_MEMORY, "it was planned with");
     end(&work);
 }
 
@@ -441,6 +531,9 @@ int main(void)
         cmocka_unit_test(test_resume__of_a_group_after_attributes_of_a_copied_array_changed_is_refused),
         cmocka_unit_test(test_resume__with_a_journal_that_lists_what_cannot_be_is_refused),
         cmocka_unit_test(test_resume__of_a_job_that_cannot_be_is_refused),
+        cmocka_unit_test(test_resume__of_a_job_that_is_no_text_is_refused),
+        cmocka_unit_test(test_resume__with_another_store_between_passes_is_refused),
+        cmocka_unit_test(test_resume__with_less_memory_than_several_threads_take_is_refused),
         cmocka_unit_test(test_resume__with_words_that_nobody_has_written_is_refused),
         cmocka_unit_test(test_begin__an_unfinished_copy_is_only_overwritten_when_told_so),
         cmocka_unit_test(test_begin__an_unfinished_copy_of_a_group_is_only_overwritten_when_told_so),
