@@ -1,6 +1,8 @@
 /* Copies within one process: what a request needs, copies that read again what they have written, and their plans. */
 #include "support.h"
 
+#include <unistd.h>
+
 #include <parapet_plan.h>
 
 #include "copy/copy.h"
@@ -317,6 +319,79 @@ static void test_copy__of_an_array_takes_no_names_and_of_text_no_changes(void **
     stored_close(&store);
 }
 
+/* Boxes smaller than what is written next to each other, of chunks that do not fit, and of nothing. */
+static void test_file__is_written_in_boxes_that_fit(void **state)
+{
+    enum { LEAST = 2 << 20 };
+    static const struct {
+        int64_t shape[2], chunks[2];
+    } cases[] = {{{600, 2000}, {600, 1000}}, {{2, 1100000}, {1, 1100000}}, {{0, 5}, {1, 5}}};
+    static int32_t values[2200000];
+    char file[64];
+    size_t i, k;
+    (void)state;
+    (void)snprintf(file, sizeof file, "raw:/dev/shm/parapet-boxes-%d", (int)getpid());
+    for (k = 0; k < sizeof values / sizeof values[0]; k++)
+        values[k] = (int32_t)k + 1;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        const int64_t start[2] = {0, 0}, count = cases[i].shape[0] * cases[i].shape[1];
+        parapet_array_spec spec = {.type = PARAPET_INT32,
+                                   .ndim = 2,
+                                   .shape = cases[i].shape,
+                                   .chunks = cases[i].chunks,
+                                   .unsharded = 1,
+                                   .codec = "none"};
+        parapet_part part = {.ndim = 2, .start = start, .count = cases[i].shape, .data = values};
+        parapet_file_request request = {.source_path = "a", .file = file, .overwrite = 1, .verify = 1};
+        parapet_array *array;
+        parapet_store *store;
+        int32_t found;
+        FILE *stream;
+        stored_open(&store, NULL);
+        assert_ok(parapet_array_create(&array, store, "a", &spec));
+        assert_ok(parapet_array_write(array, &part, 1));
+        assert_ok(parapet_array_close(&array));
+        stored_reopen(&store, PARAPET_READ, &(parapet_store_options){.memory_bytes = 4 * (int64_t)LEAST});
+        request.source = store;
+        assert_ok(parapet_file_write(&request, NULL));
+        stored_close(&store);
+        stream = fopen(file + strlen("raw:"), "rb");
+        assert_non_null(stream);
+        for (k = 0; k < (size_t)count; k += 999) {
+            assert_int_equal(fseek(stream, (long)(k * sizeof found), SEEK_SET), 0);
+            assert_int_equal(fread(&found, sizeof found, 1, stream), 1);
+            assert_int_equal(found, values[k]);
+        }
+        assert_int_equal(fseek(stream, 0, SEEK_END), 0);
+        assert_int_equal(ftell(stream), count * (long)sizeof found);
+        (void)fclose(stream);
+    }
+    assert_int_equal(unlink(file + strlen("raw:")), 0);
+}
+
+/* Dimensions without names are told by their number. */
+static void test_copy__of_dimensions_without_names_is_explained(void **state)
+{
+    parapet_copy_request request = {
+        .source_path = "bare", .target_path = "b", .changes = {.order = "1,-0"}, .no_probe = 1};
+    parapet_store *store;
+    char *text;
+    (void)state;
+    stored_open(&store, NULL);
+    stored_put_text(store, "bare/zarr.json",
+                    "{\"zarr_format\": 3, \"node_type\": \"array\", \"shape\": [6, 4], \"data_type\": \"int32\","
+                    " \"fill_value\": 0, \"chunk_grid\": {\"name\": \"regular\", \"configuration\":"
+                    " {\"chunk_shape\": [3, 4]}}, \"chunk_key_encoding\": {\"name\": \"default\"},"
+                    " \"codecs\": [{\"name\": \"bytes\", \"configuration\": {\"endian\": \"little\"}}]}");
+    request.source = request.target = store;
+    assert_ok(parapet_copy_request_plan_print(&request, 0, &text, NULL));
+    assert_non_null(strstr(text, "0,1 to 1,-0"));
+    parapet_free(text);
+    request.changes = (parapet_copy_changes){.shards = "7,4"};
+    refused(parapet_copy(&request, NULL), "shards: 7 for dimension 0 is not a multiple");
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -326,6 +401,8 @@ int main(void)
         cmocka_unit_test(test_copy__of_nothing_is_complete),
         cmocka_unit_test(test_copy__of_a_group_refuses_what_fits_no_array_and_an_array_in_its_place),
         cmocka_unit_test(test_copy__of_an_array_takes_no_names_and_of_text_no_changes),
+        cmocka_unit_test(test_copy__of_dimensions_without_names_is_explained),
+        cmocka_unit_test(test_file__is_written_in_boxes_that_fit),
         cmocka_unit_test(test_file__needs_a_source_a_path_and_a_name_that_tells_the_format),
         cmocka_unit_test(test_copy__small_arrays_of_a_hierarchy_are_not_measured_with),
         cmocka_unit_test(test_copy__plans_are_printed_in_words_in_json_and_as_a_drawing),
