@@ -500,6 +500,30 @@ static void test_begin__an_unfinished_copy_of_a_group_is_only_overwritten_when_t
     begin_in_every_way(&copy_subjects[TREE]);
 }
 
+/* What a thread that writes behind the others is told by storage reaches the caller. */
+static void test_begin__storage_that_fails_behind_several_threads_fails_the_copy(void **context)
+{
+    parapet_copy_result result;
+    long operation, failed = 0;
+    (void)context;
+    copy_reference_build(&reference, &copy_subjects[ARRAY]);
+    for (operation = reference.operations / 4; operation < reference.operations * 3 / 4; operation += 3) {
+        copy_bed work;
+        parapet_status status;
+        copy_bed_build(&work, &copy_subjects[ARRAY], &reference, COPY_IN_MEMORY);
+        work.threads = 3;
+        work.plan = (pp_fault_plan){.fail_at = operation, .status = PARAPET_ERR_NO_SPACE};
+        status = copy_bed_run(&work, (copy_manner){0}, &result);
+        assert_true(status == PARAPET_OK || status == PARAPET_ERR_NO_SPACE);
+        failed += status != PARAPET_OK;
+        work.plan = (pp_fault_plan){.fail_at = -1};
+        expect_copy(&work, (copy_manner){.overwrites = true}, false);
+        copy_bed_free(&work);
+    }
+    assert_true(failed > 0);
+    copy_reference_free(&reference);
+}
+
 /* A failure removes what was begun, and nothing that others have put below the same path. */
 static void test_begin__a_failure_leaves_a_node_below_the_path(void **context)
 {
@@ -537,6 +561,7 @@ int main(void)
         cmocka_unit_test(test_resume__with_words_that_nobody_has_written_is_refused),
         cmocka_unit_test(test_begin__an_unfinished_copy_is_only_overwritten_when_told_so),
         cmocka_unit_test(test_begin__an_unfinished_copy_of_a_group_is_only_overwritten_when_told_so),
+        cmocka_unit_test(test_begin__storage_that_fails_behind_several_threads_fails_the_copy),
         cmocka_unit_test(test_begin__a_failure_leaves_a_node_below_the_path),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

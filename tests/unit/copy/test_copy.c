@@ -258,6 +258,68 @@ static void test_copy__of_a_group_refuses_what_fits_no_array_and_an_array_in_its
     stored_close(&store);
 }
 
+static void create_group(parapet_store *store, const char *path)
+{
+    parapet_group *group;
+    assert_ok(parapet_group_create(&group, store, path, NULL));
+    assert_ok(parapet_group_close(&group));
+}
+
+/* One that is empty, one that is only there because of what lies below it, and what is named below others. */
+static void test_copy__of_a_group_goes_where_nothing_is_in_the_way(void **state)
+{
+    parapet_copy_request request = {.source_path = "from", .no_probe = 1};
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    create_group(store, "from");
+    create_group(store, "from/deep");
+    create_group(store, "empty");
+    create_source(store, "from/deep/a", NULL);
+    create_source(store, "from/deep/b", NULL);
+    stored_put_text(store, "implied/x/zarr.json", "{\"zarr_format\": 3, \"node_type\": \"group\"}");
+    request.source = request.target = store;
+    request.include = "deep/a";
+    request.target_path = "empty";
+    assert_ok(parapet_copy(&request, NULL));
+    assert_true(stored_has(store, "empty/deep/a/zarr.json"));
+    assert_false(stored_has(store, "empty/deep/b/zarr.json"));
+    request.include = NULL;
+    request.target_path = "implied";
+    assert_ok(parapet_copy(&request, NULL));
+    assert_true(stored_has(store, "implied/deep/b/zarr.json"));
+    assert_true(stored_has(store, "implied/x/zarr.json"));
+    request.target_path = "elsewhere";
+    request.changes.shards = "depth/4";
+    refused(parapet_copy(&request, NULL), "no array below");
+    stored_close(&store);
+}
+
+/* Zarr v2 becomes v3, and stays consolidated. */
+static void test_copy__of_a_group_of_zarr_v2(void **state)
+{
+    static const char array[] = "{\"zarr_format\": 2, \"shape\": [4], \"chunks\": [4], \"dtype\": \"<i4\","
+                                " \"compressor\": null, \"fill_value\": 7, \"order\": \"C\", \"filters\": null}";
+    parapet_copy_request request = {.source_path = "old", .target_path = "new", .no_probe = 1, .verify = 1};
+    parapet_store *store;
+    char *text;
+    size_t bytes;
+    (void)state;
+    stored_open(&store, NULL);
+    stored_put_text(store, "old/.zgroup", "{\"zarr_format\": 2}");
+    stored_put_text(store, "old/.zattrs", "{\"title\": \"old\"}");
+    stored_put_text(store, "old/a/.zarray", array);
+    stored_put_text(store, "old/.zmetadata", "{\"zarr_consolidated_format\": 1, \"metadata\": {}}");
+    request.source = request.target = store;
+    assert_ok(parapet_copy(&request, NULL));
+    assert_true(stored_has(store, "new/a/zarr.json"));
+    text = stored_get(store, "new/zarr.json", &bytes);
+    assert_non_null(strstr(text, "consolidated_metadata"));
+    assert_non_null(strstr(text, "\"title\""));
+    pp_free(text);
+    stored_close(&store);
+}
+
 static void test_file__needs_a_source_a_path_and_a_name_that_tells_the_format(void **state)
 {
     parapet_file_request request = {.source_path = "a"};
@@ -401,6 +463,8 @@ int main(void)
         cmocka_unit_test(test_copy__of_nothing_is_complete),
         cmocka_unit_test(test_copy__of_a_group_refuses_what_fits_no_array_and_an_array_in_its_place),
         cmocka_unit_test(test_copy__of_an_array_takes_no_names_and_of_text_no_changes),
+        cmocka_unit_test(test_copy__of_a_group_goes_where_nothing_is_in_the_way),
+        cmocka_unit_test(test_copy__of_a_group_of_zarr_v2),
         cmocka_unit_test(test_copy__of_dimensions_without_names_is_explained),
         cmocka_unit_test(test_file__is_written_in_boxes_that_fit),
         cmocka_unit_test(test_file__needs_a_source_a_path_and_a_name_that_tells_the_format),
