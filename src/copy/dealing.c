@@ -152,7 +152,7 @@ static parapet_status find_more(pp_dealing *dealing)
     pp_wait wait = {0};
     pp_taking_ask(dealing->taking, (int64_t)(speed_of(dealing) * SPEED_SECONDS));
     while (pp_taking_get_state(dealing->taking) == PP_TAKING_ASKS) {
-        parapet_status status = job->tick != NULL ? job->tick(job->tick_context) : PARAPET_OK;
+        parapet_status status = job->tick(job->tick_context);
         if (status != PARAPET_OK)
             return status;
         progress(dealing, &wait);

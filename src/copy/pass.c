@@ -263,7 +263,7 @@ static parapet_status ask_whether_to_stop(copy_engine *engine)
     if (engine->is_aside)
         return atomic_load(&engine->is_stopped) ? pp_fail(PARAPET_ERR_CANCELLED, "the copy was stopped") : PARAPET_OK;
     pp_dealing_answer(engine->job->dealing);
-    return engine->job->tick != NULL ? engine->job->tick(engine->job->tick_context) : PARAPET_OK;
+    return engine->job->tick(engine->job->tick_context);
 }
 
 static parapet_status tick(void *context)
@@ -379,7 +379,7 @@ static void look(void *context)
     long long bytes = atomic_load(&job->done_bytes);
     double now = pp_clock_seconds();
     pp_dealing_answer(job->dealing);
-    if (job->tick == NULL || engine->stop.status != PARAPET_OK ||
+    if (engine->stop.status != PARAPET_OK ||
         (bytes == engine->looked_at_bytes && now - engine->looked_at < LOOK_SECONDS))
         return;
     engine->looked_at_bytes = bytes;

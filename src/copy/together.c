@@ -50,15 +50,13 @@ static int64_t choose_work_unit(const together *all, int64_t wave, int rank)
     return number;
 }
 
-/* The template of a step in this rank's work unit: its box, and its number there; false: a work unit at the edge has
- * no such. */
+/* The template of a step in this rank's work unit, which it has: its box, and its number there; false: a work unit at
+ * the edge has no such. */
 static bool find_template(const together *all, int64_t step, int64_t *number, pp_box *box)
 {
     int64_t inside[PARAPET_MAX_NDIM], count[PARAPET_MAX_NDIM];
     pp_box work_unit;
     int d;
-    if (all->work_unit < 0)
-        return false;
     pp_rechunk_work_unit_box(all->job->view->ndim, all->job->view->shape, pass_of(all), all->work_unit, &work_unit);
     for (d = work_unit.ndim - 1; d >= 0; d--) {
         inside[d] = step % all->steps.count[d];
@@ -209,7 +207,7 @@ static parapet_status run_step(together *all, int64_t step)
     all->target.has_holes = all->job->origin != NULL || (!is_complete && !all->job->is_target_whole);
     if (has_work && (status = write_template(all, &box)) == PARAPET_OK)
         status = record(all, number, &box);
-    if (status == PARAPET_OK && all->job->tick != NULL)
+    if (status == PARAPET_OK)
         status = all->job->tick(all->job->tick_context);
     return pp_comm_agree(all->job->team->comm, "copying", status);
 }

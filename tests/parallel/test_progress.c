@@ -1,5 +1,6 @@
 /* What a copy reports when its ranks have not equally much to do: on every rank it goes forward, is never more than
- * the total, and is all of it once, at the end.
+ * the total, and is all of it once, at the end. And that one which is cancelled at any report is resumed, whatever of
+ * the work units each rank has done.
  *
  *     test_progress */
 #include <inttypes.h>
@@ -33,6 +34,7 @@ typedef struct reports {
 
 static launch run;
 static reports own;
+static int64_t cancelled_at; /* the report at which the last rank asks to stop; 0: none */
 
 static int note(void *context, int64_t done, int64_t total)
 {
@@ -42,7 +44,7 @@ static int note(void *context, int64_t done, int64_t total)
     own.whole += done == total;
     own.last = done;
     own.count++;
-    return 0;
+    return own.count == cancelled_at && run.rank == run.ranks - 1;
 }
 
 static void write_source(parapet_store *store, const char *path)
@@ -112,6 +114,82 @@ static void run_case(parapet_store *store, const progress_case *of, int number)
     (void)launch_case_end(&run, text);
 }
 
+/* ---- Cancelled, and resumed ---- */
+
+enum { WIDE_SHARD = 64 * CHUNK, WIDE_SHARDS = 5, WIDE_EDGE = 3 * CHUNK, WIDE = WIDE_SHARD * WIDE_SHARDS + WIDE_EDGE };
+
+/* Some of it is fill value, and some is not written at all; the last shard is not full. */
+static void write_wide(parapet_store *store)
+{
+    static int32_t field[WIDE];
+    int64_t shape = WIDE, chunks = CHUNK, shards = WIDE_SHARD, start = 0, count = run.rank == 0 ? WIDE - CHUNK : 0;
+    parapet_array_spec spec = {
+        .type = PARAPET_INT32, .ndim = 1, .shape = &shape, .chunks = &chunks, .shards = &shards, .codec = "none"};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = field};
+    parapet_array *array = NULL;
+    int64_t i;
+    for (i = 0; i < WIDE; i++)
+        field[i] = i / CHUNK % 7 == 3 ? 0 : (int32_t)i + 1;
+    if (!LAUNCH_OK(&run, parapet_array_create(&array, store, "wide", &spec)))
+        return;
+    (void)LAUNCH_OK(&run, parapet_array_write(array, &part, 1));
+    (void)LAUNCH_OK(&run, parapet_array_close(&array));
+}
+
+static parapet_status copy_wide(parapet_store *store, const char *target, parapet_cooperation cooperation, int resume,
+                                parapet_copy_result *result)
+{
+    parapet_copy_request request = {.source = store,
+                                    .source_path = "wide",
+                                    .target = store,
+                                    .target_path = target,
+                                    .changes = {.chunks = "512", .shards = "65536"},
+                                    .unit_bytes = WIDE_SHARD * sizeof(int32_t),
+                                    .memory_bytes = 6 << 20,
+                                    .no_probe = 1,
+                                    .passes = 1,
+                                    .resume = resume,
+                                    .verify = resume,
+                                    .cooperation = cooperation};
+    *result = (parapet_copy_result){0};
+    return parapet_copy(&request, result);
+}
+
+/* Whether it was cancelled, on all ranks alike; then it is resumed and verified. */
+static bool cancel_and_resume(parapet_store *store, parapet_cooperation cooperation, int64_t at, int64_t *resumed)
+{
+    parapet_copy_result result;
+    parapet_status status;
+    char target[40];
+    (void)snprintf(target, sizeof target, "cancelled-%d-%" PRId64, (int)cooperation, at);
+    own = (reports){0};
+    cancelled_at = at;
+    status = copy_wide(store, target, cooperation, 0, &result);
+    cancelled_at = 0;
+    launch_expect(&run, status == PARAPET_OK || status == PARAPET_ERR_CANCELLED, parapet_error_message());
+    if (status != PARAPET_ERR_CANCELLED)
+        return false;
+    own = (reports){0};
+    (void)LAUNCH_OK(&run, copy_wide(store, target, cooperation, 1, &result));
+    *resumed += result.templates_resumed;
+    return true;
+}
+
+static void run_cancelled(parapet_store *store, parapet_cooperation cooperation, int number)
+{
+    int64_t at = 1, resumed = 0;
+    char text[100];
+    launch_case_begin(&run, (uint64_t)number);
+    while (cancel_and_resume(store, cooperation, at, &resumed))
+        at += 1 + at / 2;
+    (void)snprintf(text, sizeof text, "cancelled up to report %" PRId64 ", %" PRId64 " templates resumed", at,
+                   resumed);
+    if (run.rank == 0)
+        printf("%s\n", text);
+    launch_expect(&run, at > 1 && resumed > 0, text);
+    (void)launch_case_end(&run, text);
+}
+
 int main(int argc, char **argv)
 {
     parapet_store_options options = {.threads = 1, .progress = note};
@@ -127,6 +205,13 @@ int main(int argc, char **argv)
         write_many(store);
         for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
             run_case(store, &cases[i], (int)i);
+        (void)LAUNCH_OK(&run, parapet_store_close(&store));
+    }
+    options.elide_fill = 1;
+    if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_UPDATE, &options))) {
+        write_wide(store);
+        run_cancelled(store, PARAPET_COOPERATION_TOGETHER, (int)i);
+        run_cancelled(store, PARAPET_COOPERATION_ALONE, (int)i + 1);
         (void)LAUNCH_OK(&run, parapet_store_close(&store));
     }
     return launch_finish(&run);
