@@ -313,6 +313,7 @@ static const struct {
     {"\nplan: ", "\nplan: x", PARAPET_ERR_CORRUPT},
     {"\nplan: ", "\nplan: 0", PARAPET_ERR_CORRUPT},
     {"\nplan: ", "\nplan: 0123456789abcdef0123456789abcdef0123456789abcdef0123456789abcdef ", PARAPET_ERR_CORRUPT},
+    {"\nranks: 1\n", "\nranks: 0\n", PARAPET_ERR_CORRUPT},
     {"\nranks: ", "\nranks: 1", PARAPET_ERR_CORRUPT},                             /* another plan */
     {"\nmemory_bytes: ", "\nmemory_bytes: 1\nunit_bytes: ", PARAPET_ERR_CORRUPT}, /* a line too many */
     {"\npasses: 0", "\npasses: 8", PARAPET_ERR_CORRUPT},                          /* no plan */

@@ -308,7 +308,7 @@ static void test_copy_changes__a_scalar_has_no_dimensions_to_change(void **state
 static void test_copy_changes__one_dimension_and_one_without_elements(void **state)
 {
     const parapet_copy_changes named = {.chunks = "time/10"}, beyond = {.region = "0:1"}, all = {.region = ":"},
-                               many = {.chunks = "99999999999999999999999"};
+                               many = {.chunks = "99999999999999999999999"}, two = {.chunks = "1,2"};
     const pp_array_document document = {.ndim = 1, .shape = {0}};
     pp_copy_wishes wishes;
     (void)state;
@@ -317,6 +317,8 @@ static void test_copy_changes__one_dimension_and_one_without_elements(void **sta
     assert_fails(pp_copy_changes_parse(&wishes, &beyond, &document, false), PARAPET_ERR_ARGUMENT,
                  "is not inside it: it has no elements");
     assert_fails(pp_copy_changes_parse(&wishes, &many, &document, false), PARAPET_ERR_ARGUMENT, "chunks");
+    assert_fails(pp_copy_changes_parse(&wishes, &two, &document, false), PARAPET_ERR_ARGUMENT,
+                 "lists 2, but the array has 1 dimension");
     assert_ok(pp_copy_changes_parse(&wishes, &all, &document, false));
 }
 

@@ -349,6 +349,12 @@ static void test_file__needs_a_source_a_path_and_a_name_that_tells_the_format(vo
     request.dry_run = 0;
     request.reserved[0] = 7;
     refused(parapet_file_write(&request, NULL), "reserved");
+    request.reserved[0] = 0;
+    create_group(store, "group");
+    stored_put_text(store, "group/broken/zarr.json", "nonsense");
+    request.source_path = "group";
+    request.file = "a.nc";
+    assert_fails(parapet_file_write(&request, NULL), PARAPET_ERR_UNSUPPORTED, "metadata cannot be understood");
     stored_close(&store);
 }
 
@@ -431,6 +437,93 @@ static void test_file__is_written_in_boxes_that_fit(void **state)
     assert_int_equal(unlink(file + strlen("raw:")), 0);
 }
 
+/* Once the copy is complete. */
+static int cancel_behind_third(void *context, int64_t done, int64_t total)
+{
+    (void)context;
+    return done > total / 3;
+}
+
+static void test_copy__cancelled_while_it_is_verified_is_complete(void **state)
+{
+    const parapet_store_options options = {.progress = cancel_behind_third};
+    parapet_copy_request request = {.source_path = "a", .target_path = "b", .verify = 1, .no_probe = 1, .passes = 1};
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    create_source(store, "a", NULL);
+    stored_reopen(&store, PARAPET_UPDATE, &options);
+    request.source = request.target = store;
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_CANCELLED, "the copy is complete, but not verified");
+    assert_true(stored_has(store, "b/zarr.json"));
+    assert_false(stored_has(store, "b/__parapet/copy/job"));
+    stored_close(&store);
+}
+
+/* What cannot be done is told before anything is made: of one array, of a group, and of their plans. */
+static void test_copy__is_refused_before_it_begins(void **state)
+{
+    static const char *const paths[2] = {"from", "from/a"};
+    parapet_store *store, *reading;
+    char *text;
+    int i;
+    (void)state;
+    stored_open(&store, NULL);
+    create_group(store, "from");
+    create_source(store, "from/a", NULL);
+    assert_ok(parapet_store_open(&reading, MPI_COMM_NULL, "memory:test", PARAPET_READ, NULL));
+    for (i = 0; i < 2; i++) {
+        parapet_copy_request request = {
+            .source = store, .source_path = paths[i], .target = store, .target_path = "to", .no_probe = 1};
+        request.memory_bytes = 1000;
+        assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_MEMORY, "at least");
+        assert_fails(parapet_copy_request_plan_print(&request, 0, &text, NULL), PARAPET_ERR_MEMORY, "at least");
+        request.memory_bytes = 0;
+        request.passes = 9;
+        refused(parapet_copy(&request, NULL), "passes is 9");
+        request.passes = 0;
+        request.target = reading;
+        refused(parapet_copy(&request, NULL), "open for reading");
+        assert_false(stored_has(store, "to/zarr.json"));
+    }
+    assert_ok(parapet_store_close(&reading));
+    stored_close(&store);
+}
+
+/* Chunks of fill value are left out of shards, and only of shards; what has no dimensions has none either. */
+static void test_copy__without_shards_stores_fill_value(void **state)
+{
+    static const int64_t start[1] = {0}, length[1] = {12}, chunk[1] = {4};
+    static const int32_t zeros[12] = {0};
+    const parapet_store_options options = {.elide_fill = 1};
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = length, .chunks = chunk, .unsharded = 1};
+    parapet_part part = {.ndim = 1, .start = start, .count = length, .data = (void *)(uintptr_t)zeros};
+    parapet_copy_request request = {.source_path = "a", .target_path = "b", .verify = 1, .no_probe = 1};
+    parapet_array *array;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, &options);
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    assert_ok(parapet_array_write(array, &part, 1));
+    assert_ok(parapet_array_close(&array));
+    request.source = request.target = store;
+    assert_ok(parapet_copy(&request, NULL));
+    assert_true(stored_has(store, "b/c/2"));
+    request.target_path = "sharded";
+    request.changes.shards = "12";
+    assert_ok(parapet_copy(&request, NULL));
+    assert_false(stored_has(store, "sharded/c/0"));
+    spec = (parapet_array_spec){.type = PARAPET_INT32};
+    assert_ok(parapet_array_create(&array, store, "scalar", &spec));
+    assert_ok(parapet_array_close(&array));
+    request.changes = (parapet_copy_changes){.chunks = "auto"};
+    request.source_path = "scalar";
+    request.target_path = "other";
+    assert_ok(parapet_copy(&request, NULL));
+    assert_true(stored_has(store, "other/zarr.json"));
+    stored_close(&store);
+}
+
 /* Dimensions without names are told by their number. */
 static void test_copy__of_dimensions_without_names_is_explained(void **state)
 {
@@ -465,6 +558,9 @@ int main(void)
         cmocka_unit_test(test_copy__of_an_array_takes_no_names_and_of_text_no_changes),
         cmocka_unit_test(test_copy__of_a_group_goes_where_nothing_is_in_the_way),
         cmocka_unit_test(test_copy__of_a_group_of_zarr_v2),
+        cmocka_unit_test(test_copy__cancelled_while_it_is_verified_is_complete),
+        cmocka_unit_test(test_copy__is_refused_before_it_begins),
+        cmocka_unit_test(test_copy__without_shards_stores_fill_value),
         cmocka_unit_test(test_copy__of_dimensions_without_names_is_explained),
         cmocka_unit_test(test_file__is_written_in_boxes_that_fit),
         cmocka_unit_test(test_file__needs_a_source_a_path_and_a_name_that_tells_the_format),

@@ -33,6 +33,7 @@ static void test_finished__knows_what_is_copied(void **state)
     assert_int_equal(look_for(lines, sizeof lines - 1, "g/b"), PARAPET_ERR_ARGUMENT);
     assert_int_equal(look_for(lines, sizeof lines - 1, "g/c"), PARAPET_ERR_EXISTS);
     assert_int_equal(look_for("x\n", 2, "g/a"), PARAPET_ERR_ARGUMENT);
+    assert_int_equal(look_for("x", 1, "g/a"), PARAPET_ERR_EXISTS); /* nothing was begun */
 }
 
 /* A line that damage has cut short is not whole because another one ends behind it. */
