@@ -203,13 +203,13 @@ int main(int argc, char **argv)
         write_source(store, "tree/a");
         write_source(store, "tree/b");
         write_many(store);
+        write_wide(store);
         for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
             run_case(store, &cases[i], (int)i);
         (void)LAUNCH_OK(&run, parapet_store_close(&store));
     }
     options.elide_fill = 1;
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, path, PARAPET_UPDATE, &options))) {
-        write_wide(store);
         run_cancelled(store, PARAPET_COOPERATION_TOGETHER, (int)i);
         run_cancelled(store, PARAPET_COOPERATION_ALONE, (int)i + 1);
         (void)LAUNCH_OK(&run, parapet_store_close(&store));
