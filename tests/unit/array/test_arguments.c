@@ -217,6 +217,51 @@ static void test_arguments__of_specs_are_checked(void **state)
     refused(parapet_array_create(&array, store, "a", &two), "is empty");
     two.dimension_names = twice;
     refused(parapet_array_create(&array, store, "a", &two), "both");
+    refused(parapet_array_create(&array, store, "a", &(parapet_array_spec){.ndim = PARAPET_MAX_NDIM + 1}), "ndim");
+    stored_close(&store);
+}
+
+/* Fields that are true or false take nothing else, and reserved ones only zero. */
+static void test_arguments__of_specs_that_are_no_words_are_checked(void **state)
+{
+    const parapet_array_spec cases[] = {
+        {.type = PARAPET_INT32, .ndim = 1, .shape = shape, .unsharded = 2},
+        {.type = PARAPET_INT32, .ndim = 1, .shape = shape, .no_checksum = -1},
+        {.type = PARAPET_INT32, .ndim = 1, .shape = shape, .overwrite = 7},
+        {.type = PARAPET_INT32, .ndim = 1, .shape = shape, .reserved = {1}},
+    };
+    static const char *const words[] = {"unsharded", "no_checksum", "overwrite", "reserved"};
+    parapet_array *array = NULL;
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    stored_open(&store, NULL);
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++)
+        refused(parapet_array_create(&array, store, "a", &cases[i]), words[i]);
+    assert_null(array);
+    stored_close(&store);
+}
+
+/* Elements without a name have the fill value that was given; there is a limit to their size. */
+static void test_arguments__the_fill_value_of_raw_elements_is_kept(void **state)
+{
+    static const unsigned char fill[3] = {1, 2, 3};
+    parapet_array_spec raw = {
+        .type = PARAPET_RAW, .ndim = 1, .shape = shape, .element_bytes = sizeof fill, .fill_value = fill};
+    unsigned char found[8][3] = {{0}};
+    parapet_part part = {.ndim = 1, .start = (int64_t[]){0}, .count = shape, .data = found};
+    parapet_array *array;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a", &raw));
+    assert_ok(parapet_array_read(array, &part, 1));
+    assert_memory_equal(found[7], fill, sizeof fill);
+    assert_ok(parapet_array_close(&array));
+    raw.element_bytes = (size_t)2 << 20;
+    raw.fill_value = NULL;
+    assert_fails(parapet_array_create(&array, store, "b", &raw), PARAPET_ERR_UNSUPPORTED,
+                 "elements of 2097152 bytes");
     stored_close(&store);
 }
 
@@ -247,6 +292,9 @@ static void test_arguments__of_lists_of_arrays_are_checked(void **state)
     refused(parapet_arrays_write(list, 2), "different stores");
     list[1].array = arrays[0];
     refused(parapet_arrays_write(list, 2), "twice");
+    list[0].reserved[0] = 1;
+    refused(parapet_arrays_read(list, 1), "entry 0 of the list");
+    list[0].reserved[0] = 0;
     assert_ok(parapet_arrays_write(NULL, 0));
     assert_ok(parapet_arrays_read(NULL, 0));
     assert_ok(parapet_array_close(&arrays[1]));
@@ -281,6 +329,9 @@ static void check_points(parapet_array *array)
     points.count = 0;
     points.coordinates = NULL;
     assert_ok(parapet_array_read_points_local(array, &points));
+    points.reserved[0] = 1;
+    refused(parapet_array_read_points_local(array, &points), "reserved");
+    assert_ok(parapet_array_read_points(array, NULL)); /* as a rank does that wants none */
 }
 
 static void check_runs(parapet_array *array)
@@ -299,6 +350,26 @@ static void check_runs(parapet_array *array)
     refused(parapet_array_read_runs_local(NULL, &runs), "array");
     assert_ok(parapet_array_read_runs_local(array, &runs));
     assert_int_equal(value, 5);
+    runs.type = PARAPET_INT64;
+    refused(parapet_array_read_runs_local(array, &runs), "nothing is converted");
+    runs.reserved[0] = 1;
+    refused(parapet_array_read_runs_local(array, &runs), "reserved");
+    assert_ok(parapet_array_read_runs(array, NULL));
+    assert_ok(parapet_array_read_runs_local(array, &(parapet_runs){0}));
+}
+
+/* Where the shards at the edge count, too, there are more elements than numbers. */
+static void check_vast(parapet_store *store)
+{
+    static const int64_t vast[] = {(INT64_C(1) << 62) + 1, 1}, chunks[] = {1024, 2}, shards[] = {1 << 20, 2};
+    static const int64_t first[] = {0};
+    int8_t value = 0;
+    parapet_array_spec of = {.type = PARAPET_INT8, .ndim = 2, .shape = vast, .chunks = chunks, .shards = shards};
+    parapet_runs runs = {.count = 1, .starts = first, .data = &value};
+    parapet_array *array;
+    assert_ok(parapet_array_create(&array, store, "vast", &of));
+    assert_fails(parapet_array_read_runs_local(array, &runs), PARAPET_ERR_UNSUPPORTED, "use parts");
+    assert_ok(parapet_array_close(&array));
 }
 
 static void test_arguments__of_points_and_runs_are_checked(void **state)
@@ -316,6 +387,7 @@ static void test_arguments__of_points_and_runs_are_checked(void **state)
     assert_ok(parapet_array_write_points(scalar, &point)); /* which needs no coordinates */
     assert_ok(parapet_array_close(&scalar));
     assert_ok(parapet_array_close(&array));
+    check_vast(store);
     stored_close(&store);
 }
 
@@ -364,6 +436,8 @@ int main(void)
         cmocka_unit_test(test_visitors__may_end_a_listing_or_a_check),
         cmocka_unit_test(test_arguments__arrays_of_two_stores_are_not_closed_together),
         cmocka_unit_test(test_arguments__of_specs_are_checked),
+        cmocka_unit_test(test_arguments__of_specs_that_are_no_words_are_checked),
+        cmocka_unit_test(test_arguments__the_fill_value_of_raw_elements_is_kept),
         cmocka_unit_test(test_arguments__of_urls_are_checked),
         cmocka_unit_test(test_arguments__of_lists_of_arrays_are_checked),
         cmocka_unit_test(test_arguments__of_points_and_runs_are_checked),

@@ -67,6 +67,63 @@ static void test_plan__what_makes_no_sense_is_refused(void **state)
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
+static void assert_refused(const parapet_transfer_plan_request *request, parapet_status status, const char *word)
+{
+    char *text = NULL;
+    assert_fails(parapet_transfer_plan_print(request, &text, NULL), status, word);
+    assert_null(text);
+}
+
+static void test_plan__fields_that_are_no_numbers_of_theirs_are_refused(void **state)
+{
+    parapet_transfer_plan_request request = make_request();
+    (void)state;
+    request.is_read = 2;
+    assert_refused(&request, PARAPET_ERR_ARGUMENT, "is_read");
+    request.is_read = 0;
+    request.as_json = -1;
+    assert_refused(&request, PARAPET_ERR_ARGUMENT, "as_json");
+    request.as_json = 0;
+    request.server = -2;
+    assert_refused(&request, PARAPET_ERR_ARGUMENT, "no server -2");
+    request.server = -1;
+    request.spec.shape = NULL;
+    request.distribution.shape = shape;
+    assert_refused(&request, PARAPET_ERR_ARGUMENT, "no shape");
+    request.spec.shape = shape;
+    request.weights = "/there/is/no/such/file";
+    assert_refused(&request, PARAPET_ERR_NOT_FOUND, "weights file");
+    assert_int_equal(pp_memory_live_count(), 0);
+}
+
+/* Every way to own shards, on one rank and on six, as words and as JSON: what is printed names it. */
+static void test_plan__of_every_ownership_is_printed(void **state)
+{
+    static int64_t alone[2] = {1, 1};
+    static const char *const words[] = {"round_robin", "locality", "dynamic", "static", "lasting"};
+    int ownership, i;
+    (void)state;
+    for (ownership = PARAPET_OWNERSHIP_ROUND_ROBIN; ownership <= PARAPET_OWNERSHIP_LASTING; ownership++)
+        for (i = 0; i < 16; i++) {
+            parapet_transfer_plan_request request = make_request();
+            char *text = NULL, *svg = NULL;
+            request.ownership = (parapet_ownership)ownership;
+            request.is_read = i % 2;
+            request.as_json = i / 2 % 2;
+            request.server = i / 4 % 2 - 1;
+            request.distribution.mesh = i / 8 ? alone : mesh;
+            request.servers = i / 8 ? 0 : 2;
+            request.spec.codec = i % 3 ? "zstd:3" : "none";
+            request.spec.no_checksum = 1;
+            assert_ok(parapet_transfer_plan_print(&request, &text, &svg));
+            if (strstr(text, words[ownership - PARAPET_OWNERSHIP_ROUND_ROBIN]) == NULL && request.server < 0)
+                fail_msg("%s", text);
+            parapet_free(text);
+            parapet_free(svg);
+        }
+    assert_int_equal(pp_memory_live_count(), 0);
+}
+
 typedef struct refusal {
     int at, seen;
 } refusal;
@@ -109,6 +166,10 @@ static void test_plan__every_failed_allocation_is_reported_and_leaves_nothing(vo
     check_allocations(&request);
     request.ownership = PARAPET_OWNERSHIP_LOCALITY;
     request.server = 0;
+    check_allocations(&request);
+    request.ownership = PARAPET_OWNERSHIP_DYNAMIC;
+    check_allocations(&request);
+    request.as_json = 1;
     check_allocations(&request);
     assert_int_equal(pp_memory_live_count(), 0);
 }
@@ -161,6 +222,8 @@ int main(void)
         cmocka_unit_test(test_plan__what_makes_no_sense_is_refused),
         cmocka_unit_test(test_plan__every_failed_allocation_is_reported_and_leaves_nothing),
         cmocka_unit_test(test_distribution__without_dimensions_has_one_box_of_one_element),
+        cmocka_unit_test(test_plan__fields_that_are_no_numbers_of_theirs_are_refused),
+        cmocka_unit_test(test_plan__of_every_ownership_is_printed),
         cmocka_unit_test(test_distribution__public_functions_give_boxes_and_refuse_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -333,6 +333,43 @@ static void test_resize__interrupted_shrinking_outlives_an_attribute(void **stat
     check_interruptions(complete_by_shrinking_further);
 }
 
+/* The mark of a cut that did not finish, as no resize writes it. */
+static void test_resize__a_mark_that_says_nothing_of_the_dimensions_is_refused(void **state)
+{
+    static const struct {
+        const char *mark, *sentence;
+    } cases[] = {
+        {"[true]", "does not list the dimensions"},
+        {"{\"0\":true}", "does not list the dimensions"},
+        {"[true,1]", "a list of true and false"},
+    };
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        parapet_store *store;
+        parapet_array *array;
+        char *text, *changed = NULL, *attributes;
+        size_t bytes;
+        create_written(&store, &array, false);
+        assert_ok(parapet_array_close(&array));
+        text = stored_get(store, "a/zarr.json", &bytes);
+        attributes = strstr(text, "\"attributes\"");
+        assert_non_null(attributes);
+        attributes = strchr(attributes, '{') + 1;
+        assert_ok(pp_allocate_array(&changed, bytes + 100, 1));
+        (void)snprintf(changed, bytes + 100, "%.*s\"_parapet\":{\"trim\":%s}%s", (int)(attributes - text), text,
+                       cases[i].mark, attributes);
+        stored_put_text(store, "a/zarr.json", changed);
+        assert_ok(parapet_array_open(&array, store, "a"));
+        assert_fails(parapet_array_resize(array, (int64_t[]){SIDE, SIDE}), PARAPET_ERR_FORMAT, cases[i].sentence);
+        assert_true(count_shards(store) == 16);
+        assert_ok(parapet_array_close(&array));
+        stored_close(&store);
+        pp_free(changed);
+        pp_free(text);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -346,6 +383,7 @@ int main(void)
         cmocka_unit_test(test_resize__interrupted_shrinking_is_completed_by_growing),
         cmocka_unit_test(test_resize__interrupted_shrinking_is_completed_by_writing),
         cmocka_unit_test(test_resize__interrupted_shrinking_is_completed_by_sealing),
+        cmocka_unit_test(test_resize__a_mark_that_says_nothing_of_the_dimensions_is_refused),
         cmocka_unit_test(test_resize__interrupted_shrinking_outlives_an_attribute),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

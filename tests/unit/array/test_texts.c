@@ -156,6 +156,44 @@ static void test_texts__of_a_box_that_is_none_or_outside_are_refused(void **stat
     tear_down(&b);
 }
 
+/* Of a chunk only those that were asked for; the others are passed over. */
+static void test_texts__in_the_middle_of_chunks_are_found(void **state)
+{
+    static const char chunk[] = "\6\0\0\0"
+                                "\1\0\0\0a\1\0\0\0b\2\0\0\0cc\0\0\0\0\1\0\0\0e\3\0\0\0fff";
+    const int64_t start = 1, count = 4;
+    int64_t ends[4];
+    bed b;
+    (void)state;
+    set_up(&b, "7", "6", chunk, sizeof chunk - 1);
+    assert_ok(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends));
+    assert_string_equal(b.text, "bcce");
+    assert_int_equal(ends[2], 3);
+    parapet_free(b.text);
+    assert_ok(parapet_array_read_texts_local(b.array, (int64_t[]){5}, (int64_t[]){2}, &b.text, ends));
+    assert_string_equal(b.text, "ffff"); /* the last of them from the next chunk, which is not stored */
+    tear_down(&b);
+}
+
+static void test_texts__are_not_numbers(void **state)
+{
+    const int64_t shape = 2, start = 0;
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = &shape};
+    int64_t ends[2];
+    char *text = NULL;
+    parapet_store *store;
+    parapet_array *array;
+    (void)state;
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:texts", PARAPET_CREATE, NULL));
+    assert_ok(parapet_array_create(&array, store, "a", &spec));
+    assert_fails(parapet_array_read_texts_local(array, &start, &shape, &text, ends), PARAPET_ERR_UNSUPPORTED,
+                 "int32");
+    assert_null(text);
+    assert_ok(parapet_array_close(&array));
+    assert_ok(parapet_store_close(&store));
+    pp_store_memory_drop("texts");
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -164,6 +202,8 @@ int main(void)
         cmocka_unit_test(test_texts__of_an_empty_object_are_not_fill_values),
         cmocka_unit_test(test_texts__of_more_than_the_limit_are_refused),
         cmocka_unit_test(test_texts__need_room_for_their_ends),
+        cmocka_unit_test(test_texts__in_the_middle_of_chunks_are_found),
+        cmocka_unit_test(test_texts__are_not_numbers),
         cmocka_unit_test(test_texts__of_a_box_that_is_none_or_outside_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

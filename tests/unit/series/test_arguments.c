@@ -90,6 +90,9 @@ static void test_arguments__of_the_spec_of_a_series_are_checked(void **state)
     specs[0].ndim = 0;
     refused(parapet_series_create(&series, store, "s", &spec), "shape[0] must be 0");
     specs[0].ndim = 2;
+    specs[0].dimension_names = (const char *const[]){"x", "y"};
+    refused(parapet_series_create(&series, store, "s", &spec), "\"x\"");
+    specs[0].dimension_names = (const char *const[]){"t", "y"};
     assert_ok(parapet_series_create(&series, store, "s", &spec));
     assert_ok(parapet_series_close(&series));
     assert_true(stored_has(store, "s/t/zarr.json"));

@@ -4,6 +4,7 @@
 #include "array/array.h"
 #include "base/bytes.h"
 #include "codec/crc32c.h"
+#include "store/wrapper.h"
 #include "stored.h"
 
 enum { STEPS = 2, WIDTH = 3 };
@@ -297,7 +298,7 @@ static void test_beyond__steps_that_the_group_shows_are_compared(void **state)
         {"-2", "shows -1 to 2"},
         {"\"2\"", "shows -1 to 2"},
     };
-    static const intent noted = {.before = STEPS, .after = 5};
+    static const intent noted = {.before = STEPS, .after = 5}, elsewhere = {.before = STEPS, .after = 4};
     parapet_series *series;
     parapet_store *store;
     size_t i;
@@ -312,11 +313,106 @@ static void test_beyond__steps_that_the_group_shows_are_compared(void **state)
     stored_open(&store, NULL);
     create_series(store);
     show(store, "5");
+    put_intent(store, &elsewhere);
+    assert_refused(store, "shows 2 to 5");
     put_intent(store, &noted);
     assert_ok(parapet_series_open(&series, store, "s"));
     assert_ok(parapet_series_close(&series));
     assert_goes_on_at(store, STEPS);
     stored_close(&store);
+}
+
+/* Another word in a document, of the same length. */
+static void change_word(parapet_store *store, const char *key, const char *word, const char *other)
+{
+    size_t bytes;
+    char *text = stored_get(store, key, &bytes), *at = strstr(text, word);
+    assert_non_null(at);
+    memcpy(at, other, strlen(other));
+    stored_put(store, key, text, bytes);
+    pp_free(text);
+}
+
+/* The documents of the arrays and what the group repeats of them check each other. */
+static void test_beyond__a_document_that_differs_from_its_copy_is_refused(void **state)
+{
+    static const struct {
+        const char *key, *word, *other, *sentence;
+    } cases[] = {
+        {"s/u/zarr.json", "\"dim_1\"", "\"dim_7\"", "\"s/u/zarr.json\" differs from its copy"},
+        {"s/zarr.json", "\"data_type\"", "\"data_typo\"", "differs from its copy"},
+        {"s/zarr.json", "\"shape\"", "\"shapf\"", "shows -1 to 2"},
+    };
+    parapet_store *store;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        stored_open(&store, NULL);
+        create_series(store);
+        change_word(store, cases[i].key, cases[i].word, cases[i].other);
+        assert_refused(store, cases[i].sentence);
+        change_word(store, cases[i].key, cases[i].other, cases[i].word);
+        assert_goes_on_at(store, STEPS);
+        stored_close(&store);
+    }
+}
+
+/* ---- Another job, meanwhile ---- */
+
+/* A store in which another job writes the document of the group just before the intents are read. */
+typedef struct busy {
+    pp_wrapper wrapper;
+    bool is_busy;
+} busy;
+
+static parapet_status begin(pp_wrapper *wrapper, pp_operation *operation)
+{
+    static const pp_write_request request = {.key = "s/zarr.json", .staging = "__foreign", .is_small = true};
+    busy *self = (busy *)wrapper;
+    size_t bytes;
+    char *text;
+    if (!self->is_busy || strcmp(operation->name, "open") != 0 ||
+        strcmp(operation->key, "s/time/__parapet/intent") != 0)
+        return PARAPET_OK;
+    assert_ok(pp_store_read_all(wrapper->inner, request.key, 1 << 20, &text, &bytes));
+    text[bytes - 1] = ' ';
+    assert_ok(pp_reallocate(&text, bytes + 1));
+    text[bytes] = '}';
+    assert_ok(pp_store_write_all(wrapper->inner, &request, text, bytes + 1, PP_PUBLISH_REPLACE));
+    pp_free(text);
+    return PARAPET_OK;
+}
+
+static parapet_status end(pp_wrapper *wrapper, const pp_operation *operation, parapet_status status)
+{
+    (void)wrapper;
+    (void)operation;
+    return status;
+}
+
+static void release(pp_wrapper *wrapper)
+{
+    (void)wrapper;
+}
+
+static void test_beyond__what_another_job_changes_meanwhile_is_no_damage(void **state)
+{
+    static const pp_wrapper_hooks hooks = {.name = "busy", .begin = begin, .end = end, .free = release};
+    busy self = {.is_busy = false};
+    parapet_store *store;
+    pp_store *inner;
+    (void)state;
+    assert_ok(pp_store_memory_build(&inner, NULL));
+    pp_wrapper_init(&self.wrapper, inner, &hooks);
+    assert_ok(pp_store_open_over(&store, MPI_COMM_NULL, &self.wrapper.store, PARAPET_CREATE, NULL));
+    create_series(store);
+    resize(store, "s/u", STEPS + 3);
+    assert_fails(parapet_series_repair(store, "s", PARAPET_BEYOND_REFUSE), PARAPET_ERR_FORMAT, "has 5 steps");
+    self.is_busy = true;
+    assert_fails(parapet_series_repair(store, "s", PARAPET_BEYOND_REFUSE), PARAPET_ERR_STALE, "repeat the call");
+    self.is_busy = false;
+    assert_ok(parapet_store_close(&store));
+    pp_store_free(inner);
 }
 
 int main(void)
@@ -331,6 +427,8 @@ int main(void)
         cmocka_unit_test(test_beyond__only_what_an_intent_tells_of_is_put_right),
         cmocka_unit_test(test_beyond__a_row_that_was_being_written_without_a_note_is_refused),
         cmocka_unit_test(test_beyond__steps_that_the_group_shows_are_compared),
+        cmocka_unit_test(test_beyond__a_document_that_differs_from_its_copy_is_refused),
+        cmocka_unit_test(test_beyond__what_another_job_changes_meanwhile_is_no_damage),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

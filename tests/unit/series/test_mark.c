@@ -243,6 +243,8 @@ static void test_mark__a_creation_that_was_interrupted_replaces_no_steps(void **
     put_array(store, "s/u", 5, 2, "bytes");
     assert_fails(parapet_series_create(&series, store, "s", &spec), PARAPET_ERR_EXISTS, "\"s/u\" has steps");
     assert_true(stored_contains(store, "s/u/zarr.json", "[5,1]"));
+    stored_put_text(store, "s/u/zarr.json", "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[]}");
+    assert_fails(parapet_series_create(&series, store, "s", &spec), PARAPET_ERR_EXISTS, "\"s/u\" has steps");
     put_array(store, "s/u", 0, 2, "bytes");
     assert_ok(parapet_series_create(&series, store, "s", &spec));
     assert_ok(parapet_series_close(&series));
