@@ -1,0 +1,234 @@
+/* Lists of arrays that are written as one, of which some are not as the others; and shards that are listed. One
+ * process, storage in memory. */
+#include "support.h"
+
+#include "stored.h"
+
+enum { LENGTH = 8 };
+
+static const int64_t shape[1] = {LENGTH}, shards[1] = {2}, start[1] = {0};
+static const parapet_array_spec spec = {
+    .type = PARAPET_INT32, .ndim = 1, .shape = shape, .chunks = shards, .shards = shards};
+static const char *const paths[2] = {"a", "b"};
+
+typedef struct bed {
+    parapet_store *store, *other;
+    parapet_array *arrays[2];
+    int32_t values[LENGTH];
+    parapet_part part;
+    parapet_array_parts list[2];
+} bed;
+
+static void set_up(bed *b)
+{
+    int i;
+    *b = (bed){.values = {1, 2, 3, 4, 5, 6, 7, 8}};
+    b->part = (parapet_part){.ndim = 1, .start = start, .count = shape, .data = b->values};
+    stored_open(&b->store, NULL);
+    assert_ok(parapet_store_open(&b->other, MPI_COMM_NULL, "memory:test", PARAPET_UPDATE, NULL));
+    for (i = 0; i < 2; i++) {
+        assert_ok(parapet_array_create(&b->arrays[i], b->store, paths[i], &spec));
+        b->list[i] = (parapet_array_parts){.array = b->arrays[i], .parts = &b->part, .part_count = 1};
+    }
+    assert_ok(parapet_arrays_write(b->list, 2));
+}
+
+static void tear_down(bed *b)
+{
+    assert_ok(parapet_arrays_close(b->arrays, 2));
+    assert_ok(parapet_store_close(&b->other));
+    stored_close(&b->store);
+}
+
+static void test_lists__the_seal_of_one_goes_and_the_others_had_none(void **state)
+{
+    parapet_array_info info;
+    bed b;
+    int i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        set_up(&b);
+        assert_ok(parapet_array_seal(b.arrays[i]));
+        assert_ok(parapet_arrays_write(b.list, 2));
+        assert_ok(parapet_array_get_info(b.arrays[i], &info));
+        assert_int_equal(info.is_sealed, 0);
+        assert_ok(parapet_arrays_read(b.list, 2));
+        tear_down(&b);
+    }
+}
+
+/* A part of a shard is written, and what is kept of it is not what was sealed: that is told, and nothing is written.
+ */
+static void test_lists__damage_of_one_that_is_sealed_ends_the_write(void **state)
+{
+    static const int64_t one[1] = {1};
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.arrays[1]));
+    stored_put_text(b.store, "b/c/0", "damaged");
+    b.part.count = one;
+    b.values[0] = 77;
+    assert_int_equal(parapet_arrays_write(b.list, 2), PARAPET_ERR_CORRUPT);
+    b.values[0] = 0;
+    assert_ok(parapet_array_read(b.arrays[0], &b.part, 1));
+    assert_int_equal(b.values[0], 1);
+    tear_down(&b);
+}
+
+static void test_lists__one_that_another_job_has_made_smaller_is_named(void **state)
+{
+    static const int64_t small[1] = {3}, first[1] = {2};
+    parapet_array *theirs;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_open(&theirs, b.other, "b"));
+    assert_ok(parapet_array_resize(theirs, small));
+    assert_ok(parapet_array_close(&theirs));
+    b.part.count = first;
+    assert_fails(parapet_array_read_local(b.arrays[1], &b.part, 1), PARAPET_ERR_STALE, "smaller");
+    assert_fails(parapet_arrays_write(b.list, 2), PARAPET_ERR_STALE, "array \"b\": another job has made it smaller");
+    tear_down(&b);
+}
+
+static void test_lists__two_handles_of_one_array_are_refused(void **state)
+{
+    parapet_array *again;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_open(&again, b.store, "a"));
+    b.list[1].array = again;
+    assert_fails(parapet_arrays_write(b.list, 2), PARAPET_ERR_ARGUMENT, "array \"a\" is in the list twice");
+    assert_ok(parapet_arrays_read(b.list, 2)); /* which disturbs nobody */
+    assert_ok(parapet_array_close(&again));
+    tear_down(&b);
+}
+
+static int add_start(void *context, const int64_t *of, const int64_t *count)
+{
+    *(int64_t *)context += of[0] + 100 * count[0];
+    return 0;
+}
+
+static void test_lists__every_stored_shard_is_listed(void **state)
+{
+    int64_t sum = 0;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(pp_store_remove(b.store->backend, "a/c/1"));
+    assert_ok(parapet_array_list(b.arrays[0], add_start, &sum));
+    assert_int_equal(sum, 3 * 200 + 0 + 4 + 6);
+    tear_down(&b);
+}
+
+/* ---- What a check finds ---- */
+
+typedef struct findings {
+    int absent, missing, torn, stray;
+    char problem[200]; /* of the last one that is not absent */
+} findings;
+
+static int note_finding(void *context, const parapet_finding *finding)
+{
+    findings *all = context;
+    all->absent += finding->kind == PARAPET_FINDING_ABSENT;
+    all->missing += finding->kind == PARAPET_FINDING_MISSING;
+    all->torn += finding->kind == PARAPET_FINDING_TORN;
+    all->stray += finding->kind == PARAPET_FINDING_STRAY;
+    if (finding->kind != PARAPET_FINDING_ABSENT)
+        (void)snprintf(all->problem, sizeof all->problem, "%s %s", finding->key, finding->problem);
+    return 0;
+}
+
+/* What is done to the array "a", with one object; text NULL: it is removed. */
+static const struct check_case {
+    const char *key, *text;
+    bool is_sealed;
+    parapet_check_depth depth;
+    findings found;
+} check_cases[] = {
+    {"x", "x", false, PARAPET_CHECK_SURVEY, {0, 0, 0, 0, ""}},
+    {"a/c/1", NULL, false, PARAPET_CHECK_SURVEY, {0, 0, 0, 0, ""}},
+    {"a/c/1", NULL, false, PARAPET_CHECK_INDEX, {1, 0, 0, 0, ""}},
+    {"a/c/1", NULL, true, PARAPET_CHECK_SURVEY, {0, 1, 0, 0, "a/c/1 is missing: the array was sealed with it"}},
+    {"a/c/1", NULL, true, PARAPET_CHECK_DATA, {0, 1, 0, 0, "a/c/1 is missing: the array was sealed with it"}},
+    {"a/c/1", "torn", false, PARAPET_CHECK_SURVEY, {0, 0, 0, 0, ""}},
+    {"a/c/1", "torn", false, PARAPET_CHECK_INDEX, {0, 0, 1, 0, "a/c/1"}},
+    {"a/c/1", "torn", true, PARAPET_CHECK_DATA, {0, 0, 1, 0, "a/c/1"}},
+    {"a/c/4", "cut off", false, PARAPET_CHECK_DATA, {0, 0, 0, 1, "a/c/4 is no shard of this array"}},
+    {"a/notes", "somebody's", false, PARAPET_CHECK_INDEX, {0, 0, 0, 1, "a/notes is no shard of this array"}},
+    {"a/.zattrs", "{}", false, PARAPET_CHECK_INDEX, {0, 0, 0, 0, ""}},
+    {"a/.zarray", "{}", false, PARAPET_CHECK_INDEX, {0, 0, 0, 0, ""}},
+    {"a/__parapet/tmp/half",
+     "half",
+     false,
+     PARAPET_CHECK_DATA,
+     {0, 0, 0, 1, "a/__parapet/tmp/half is a temporary object that was never published"}},
+};
+
+static void run_check(const struct check_case *of)
+{
+    parapet_check_summary summary;
+    findings found = {0};
+    bed b;
+    set_up(&b);
+    if (of->is_sealed)
+        assert_ok(parapet_array_seal(b.arrays[0]));
+    if (of->text != NULL)
+        stored_put_text(b.store, of->key, of->text);
+    else
+        assert_ok(pp_store_remove(b.store->backend, of->key));
+    assert_ok(parapet_array_check(b.arrays[0], of->depth, note_finding, &found, &summary));
+    assert_int_equal(found.absent, of->found.absent);
+    assert_int_equal(found.missing, of->found.missing);
+    assert_int_equal(found.torn, of->found.torn);
+    assert_int_equal(found.stray, of->found.stray);
+    assert_true(strncmp(found.problem, of->found.problem, strlen(of->found.problem)) == 0);
+    assert_int_equal(summary.missing + summary.torn + summary.stray,
+                     of->found.missing + of->found.torn + of->found.stray);
+    tear_down(&b);
+}
+
+static void test_check__finds_what_was_done_and_nothing_else(void **state)
+{
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof check_cases / sizeof check_cases[0]; i++)
+        run_check(&check_cases[i]);
+}
+
+/* Shards that were never written are counted, but not listed one by one. */
+static void test_check__of_very_many_shards_ends(void **state)
+{
+    static const int64_t many[1] = {INT64_C(1) << 40}, few[1] = {16};
+    parapet_array_spec sparse = {.type = PARAPET_INT32, .ndim = 1, .shape = many, .chunks = few, .shards = few};
+    parapet_check_summary summary;
+    findings found = {0};
+    parapet_array *array;
+    parapet_store *store;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a", &sparse));
+    assert_ok(parapet_array_check(array, PARAPET_CHECK_DATA, note_finding, &found, &summary));
+    assert_int_equal(summary.shards_expected, INT64_C(1) << 36);
+    assert_int_equal(found.absent, 0);
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_lists__the_seal_of_one_goes_and_the_others_had_none),
+        cmocka_unit_test(test_lists__damage_of_one_that_is_sealed_ends_the_write),
+        cmocka_unit_test(test_lists__one_that_another_job_has_made_smaller_is_named),
+        cmocka_unit_test(test_lists__two_handles_of_one_array_are_refused),
+        cmocka_unit_test(test_lists__every_stored_shard_is_listed),
+        cmocka_unit_test(test_check__finds_what_was_done_and_nothing_else),
+        cmocka_unit_test(test_check__of_very_many_shards_ends),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}
