@@ -85,6 +85,8 @@ static void test_arguments__of_opening_arrays_are_checked(void **state)
     refused(parapet_arrays_open(arrays, store, paths, -1), "count");
     refused(parapet_arrays_open(arrays, NULL, paths, 2), "store");
     assert_ok(parapet_arrays_create(arrays, store, paths, specs, 0));
+    assert_ok(parapet_arrays_create(arrays, store, NULL, NULL, 0));
+    refused(parapet_array_create(arrays, store, NULL, &(parapet_array_spec){.ndim = -1}), "path");
     assert_ok(parapet_array_close(NULL));
     assert_ok(parapet_arrays_close(NULL, 2));
     assert_ok(parapet_arrays_close(arrays, 2));

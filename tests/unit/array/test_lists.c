@@ -2,6 +2,7 @@
  * process, storage in memory. */
 #include "support.h"
 
+#include "array/stored_shards.h"
 #include "stored.h"
 
 enum { LENGTH = 8 };
@@ -219,6 +220,51 @@ static void test_check__of_very_many_shards_ends(void **state)
     stored_close(&store);
 }
 
+static void test_lists__a_shard_that_was_sealed_and_is_not_listed_is_missing(void **state)
+{
+    pp_ranges found = {0};
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.arrays[0]));
+    found.budget = &b.store->budget;
+    assert_ok(pp_array_stored_shards(b.arrays[0], &found));
+    assert_ok(pp_array_check_stored_shards(b.arrays[0], &found));
+    pp_ranges_clear(&found);
+    assert_ok(pp_store_remove(b.store->backend, "a/c/3"));
+    found.budget = &b.store->budget;
+    assert_ok(pp_array_stored_shards(b.arrays[0], &found));
+    assert_fails(pp_array_check_stored_shards(b.arrays[0], &found), PARAPET_ERR_MISSING, "a/c/3 is missing");
+    pp_ranges_clear(&found);
+    tear_down(&b);
+}
+
+/* A handle of which nobody knows what is stored tells so, whatever it is asked. */
+static void test_lists__a_broken_handle_lists_and_reads_nothing(void **state)
+{
+    parapet_check_summary summary;
+    int64_t sum = 0;
+    bed b;
+    (void)state;
+    set_up(&b);
+    b.arrays[0]->is_broken = true;
+    assert_fails(parapet_array_list(b.arrays[0], add_start, &sum), PARAPET_ERR_ARGUMENT, "open it again");
+    assert_fails(parapet_array_read_local(b.arrays[0], &b.part, 1), PARAPET_ERR_ARGUMENT, "open it again");
+    assert_fails(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, NULL, NULL, &summary), PARAPET_ERR_ARGUMENT,
+                 "open it again");
+    assert_fails(parapet_arrays_read(b.list, 2), PARAPET_ERR_ARGUMENT, "open it again");
+    assert_int_equal(sum, 0);
+    tear_down(&b);
+}
+
+static void test_sparse__is_what_has_few_of_very_many(void **state)
+{
+    (void)state;
+    assert_false(pp_is_sparse(PP_SHARDS_WALKED_MOST, 0));
+    assert_false(pp_is_sparse(2 * PP_SHARDS_WALKED_MOST, 2 * PP_SHARDS_WALKED_MOST));
+    assert_true(pp_is_sparse(2 * PP_SHARDS_WALKED_MOST, 1));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -228,6 +274,9 @@ int main(void)
         cmocka_unit_test(test_lists__two_handles_of_one_array_are_refused),
         cmocka_unit_test(test_lists__every_stored_shard_is_listed),
         cmocka_unit_test(test_check__finds_what_was_done_and_nothing_else),
+        cmocka_unit_test(test_lists__a_shard_that_was_sealed_and_is_not_listed_is_missing),
+        cmocka_unit_test(test_lists__a_broken_handle_lists_and_reads_nothing),
+        cmocka_unit_test(test_sparse__is_what_has_few_of_very_many),
         cmocka_unit_test(test_check__of_very_many_shards_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

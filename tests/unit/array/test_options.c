@@ -5,6 +5,7 @@
 
 #include "array/options.h"
 #include "array/store_handle.h"
+#include "scratch.h"
 
 static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
                                     "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
@@ -299,6 +300,43 @@ static void test_options__a_cache_needs_owners_that_last_and_memory(void **state
     assert_ok(pp_options_resolve(&resolved, &given));
     given.cache_bytes++;
     assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "more than memory_bytes");
+    given.write_back = 1;
+    given.cache_bytes = 1 << 20;
+    assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "write_back");
+    given.memory_bytes = 4 << 20;
+    assert_ok(pp_options_resolve(&resolved, &given));
+    given.cache_bytes = 0;
+    assert_fails(pp_options_resolve(&resolved, &given), PARAPET_ERR_ARGUMENT, "write_back needs cache_bytes");
+}
+
+/* Locks of a directory are what somebody says, whatever its file system is. */
+static void test_options__locks_are_as_told(void **state)
+{
+    static const struct {
+        parapet_locks locks;
+        const char *words;
+    } cases[] = {
+        {PARAPET_LOCKS_TRUSTED, "trusted (as told)"},
+        {PARAPET_LOCKS_RECORD, "owner records (as told)"},
+    };
+    scratch place = scratch_make(SCRATCH_MEMORY);
+    size_t i;
+    (void)state;
+    for (i = 0; i < 2; i++) {
+        parapet_store_options options = {.locks = cases[i].locks};
+        parapet_group *group;
+        parapet_store *store;
+        char *text;
+        assert_ok(parapet_store_open(&store, MPI_COMM_NULL, place.root, PARAPET_CREATE, &options));
+        assert_ok(parapet_store_options_print(store, &text));
+        assert_non_null(strstr(text, cases[i].words));
+        parapet_free(text);
+        assert_ok(parapet_group_open(&group, store, ""));
+        assert_ok(parapet_group_attribute_set(group, "title", "\"held\""));
+        assert_ok(parapet_group_close(&group));
+        assert_ok(parapet_store_close(&store));
+    }
+    scratch_remove(&place);
 }
 
 static void test_options__choices_take_their_words_and_their_numbers(void **state)
@@ -526,6 +564,7 @@ static void test_options__variables_that_no_option_reads_are_named(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(test_options__locks_are_as_told, clear_environment),
         cmocka_unit_test_setup(test_options__sizes_take_units_of_1000_and_of_1024, clear_environment),
         cmocka_unit_test_setup(test_options__what_is_no_number_with_unit_is_refused, clear_environment),
         cmocka_unit_test_setup(test_options__a_failed_setting_changes_nothing, clear_environment),

@@ -3,6 +3,7 @@
 #include <parapet_plan.h>
 
 #include "base/memory.h"
+#include "scratch.h"
 
 static int64_t shape[2] = {100, 77}, chunks[2] = {10, 10}, shards[2] = {30, 40}, mesh[2] = {3, 2};
 
@@ -124,17 +125,6 @@ static void test_plan__of_every_ownership_is_printed(void **state)
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
-typedef struct refusal {
-    int at, seen;
-} refusal;
-
-static int refuse_one(void *context, size_t bytes)
-{
-    refusal *by = context;
-    (void)bytes;
-    return by->seen++ == by->at;
-}
-
 /* Every allocation fails in turn: an error each time, and nothing is left behind. */
 static void check_allocations(const parapet_transfer_plan_request *request)
 {
@@ -142,11 +132,11 @@ static void check_allocations(const parapet_transfer_plan_request *request)
     for (;; by.at++) {
         char *text = NULL, *svg = NULL;
         parapet_status status;
-        by.seen = 0;
+        by.count = 0;
         pp_memory_hook_set(refuse_one, &by);
         status = parapet_transfer_plan_print(request, &text, &svg);
         pp_memory_hook_set(NULL, NULL);
-        if (by.seen <= by.at) {
+        if (by.count <= by.at) {
             assert_ok(status);
             parapet_free(text);
             parapet_free(svg);
@@ -172,6 +162,37 @@ static void test_plan__every_failed_allocation_is_reported_and_leaves_nothing(vo
     request.as_json = 1;
     check_allocations(&request);
     assert_int_equal(pp_memory_live_count(), 0);
+}
+
+/* Speeds that are given: of servers that are alike, and of one that is three times as fast. */
+static void test_plan__of_given_speeds_is_printed(void **state)
+{
+    static const char *const texts[] = {
+        "parapet weights 1\nservers 2\nserver 0 writing 100 reading 100\nserver 1 writing 100 reading 100\nend\n",
+        "parapet weights 1\nservers 2\nserver 0 writing 100 reading 300\nserver 1 writing 300 reading 100\nend\n",
+    };
+    scratch place = scratch_make(SCRATCH_MEMORY);
+    int i;
+    (void)state;
+    for (i = 0; i < 16; i++) {
+        parapet_transfer_plan_request request = make_request();
+        FILE *file = fopen(place.root, "w");
+        char *text = NULL;
+        assert_non_null(file);
+        assert_true(fputs(texts[i % 2], file) >= 0 && fclose(file) == 0);
+        request.weights = place.root;
+        request.is_read = i / 2 % 2;
+        request.server = i / 4 % 2 - 1;
+        request.ownership = i / 8 ? PARAPET_OWNERSHIP_STATIC : PARAPET_OWNERSHIP_LOCALITY;
+        assert_ok(parapet_transfer_plan_print(&request, &text, NULL));
+        assert_true(strlen(text) > 100);
+        parapet_free(text);
+        if (i >= 8)
+            check_allocations(&request);
+        request.servers = 3;
+        assert_refused(&request, PARAPET_ERR_ARGUMENT, "weights file");
+    }
+    scratch_remove(&place);
 }
 
 static void test_distribution__without_dimensions_has_one_box_of_one_element(void **state)
@@ -224,6 +245,7 @@ int main(void)
         cmocka_unit_test(test_distribution__without_dimensions_has_one_box_of_one_element),
         cmocka_unit_test(test_plan__fields_that_are_no_numbers_of_theirs_are_refused),
         cmocka_unit_test(test_plan__of_every_ownership_is_printed),
+        cmocka_unit_test(test_plan__of_given_speeds_is_printed),
         cmocka_unit_test(test_distribution__public_functions_give_boxes_and_refuse_the_rest),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -102,6 +102,7 @@ static void test_replaced__only_what_may_be_replaced_is(void **state)
         {"a/.zarray", VERSION_2, PARAPET_ERR_EXISTS, "Zarr v2 array at \"a\""},
         {"a/c/zarr.json", DOCUMENT("4", "int32", "2"), PARAPET_ERR_EXISTS, "\"a/c\""},
         {"a/c/notes.txt", "somebody's", PARAPET_OK, ""},
+        {"a/c/0", "somebody's", PARAPET_ERR_EXISTS, "would become a shard of the new array"},
     };
     parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = shape, .overwrite = 1};
     parapet_array *array;

@@ -194,6 +194,24 @@ static void test_texts__are_not_numbers(void **state)
     pp_store_memory_drop("texts");
 }
 
+/* A column of a chunk, and a box that has less than no elements. */
+static void test_texts__of_a_column_are_found(void **state)
+{
+    static const char chunk[] = "\4\0\0\0\1\0\0\0a\1\0\0\0b\1\0\0\0c\1\0\0\0d";
+    const int64_t start[] = {0, 0}, column[] = {2, 1}, negative[] = {2, -1};
+    int64_t ends[2];
+    bed b;
+    (void)state;
+    set_up(&b, "2,2", "2,2", NULL, 0);
+    put(b.inner, "c/0/0", chunk, sizeof chunk - 1);
+    assert_ok(parapet_array_read_texts_local(b.array, start, column, &b.text, ends));
+    assert_string_equal(b.text, "ac");
+    parapet_free(b.text);
+    assert_int_equal(parapet_array_read_texts_local(b.array, start, negative, &b.text, ends), PARAPET_ERR_ARGUMENT);
+    assert_null(b.text);
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -204,6 +222,7 @@ int main(void)
         cmocka_unit_test(test_texts__need_room_for_their_ends),
         cmocka_unit_test(test_texts__in_the_middle_of_chunks_are_found),
         cmocka_unit_test(test_texts__are_not_numbers),
+        cmocka_unit_test(test_texts__of_a_column_are_found),
         cmocka_unit_test(test_texts__of_a_box_that_is_none_or_outside_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

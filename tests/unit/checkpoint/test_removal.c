@@ -105,6 +105,15 @@ static const removal_case cases[] = {
     {{{"zarr.json", ARRAY}, {"c/0", "12345678"}}, "", 0, PARAPET_ERR_ARGUMENT, "\"/\" is a group"},
     {{{"zarr.json", ARRAY}, {"c/0", "12345678"}}, "", 1, PARAPET_OK, ""},
     {{{"x/__parapet/lock", ""}}, "x", 0, PARAPET_OK, ""},
+    /* What an overwriting or a copy has left says what it was about, if that can be read. */
+    {{{"x/__parapet/replacing", ARRAY}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/replacing", "{"}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/replacing", "7"}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/replacing", "{"}, {"x/notes.txt", "somebody's"}}, "x", 0, PARAPET_ERR_EXISTS, "notes.txt"},
+    {{{"x/__parapet/copy/replaces", ARRAY}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/copy/makes", ARRAY}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/copy/state", "half"}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"__parapet-probe-1/object", "half"}, {"a/zarr.json", ARRAY}}, "", 1, PARAPET_OK, ""},
     {{{"other/object", "somebody's"}}, "x", 0, PARAPET_ERR_NOT_FOUND, "no array or group at \"x\""},
     {{{"x/zarr.json", ARRAY}, {"x/" DEEP "object", "data"}}, "x", 0, PARAPET_ERR_UNSUPPORTED, "deep"},
 };
