@@ -133,6 +133,7 @@ static void test_arguments__of_calls_on_an_array_are_checked(void **state)
     stored_open(&store, NULL);
     assert_ok(parapet_array_create(&array, store, "a", &spec));
     refused(parapet_array_get_info(array, NULL), "result");
+    refused(parapet_store_get_statistics(store, NULL), "");
     refused(parapet_array_list(array, NULL, NULL), "visitor");
     refused(parapet_array_layout_print(array, NULL), "text");
     refused(parapet_array_write(array, NULL, 1), "");
@@ -259,6 +260,8 @@ static void test_arguments__the_fill_value_of_raw_elements_is_kept(void **state)
     assert_ok(parapet_array_create(&array, store, "a", &raw));
     assert_ok(parapet_array_read(array, &part, 1));
     assert_memory_equal(found[7], fill, sizeof fill);
+    refused(parapet_array_read_points(array, &(parapet_points){.ndim = 1, .type = PARAPET_INT32}),
+            "nothing is converted");
     assert_ok(parapet_array_close(&array));
     raw.element_bytes = (size_t)2 << 20;
     raw.fill_value = NULL;

@@ -424,6 +424,32 @@ static void test_group__store_is_not_closed_before_its_groups(void **state)
     stored_close(&store);
 }
 
+/* More than documents can be nested, and more in one group than a list begins with. */
+static void test_group__of_many_and_deep_groups_is_consolidated_as_far_as_can_be(void **state)
+{
+    char path[300] = "g", key[310];
+    parapet_group *group;
+    parapet_store *store;
+    int i;
+    (void)state;
+    stored_open(&store, NULL);
+    for (i = 0; i < 40; i++) {
+        (void)snprintf(key, sizeof key, "many/%d", i);
+        create_group(store, key);
+    }
+    consolidate(store, "many");
+    assert_true(stored_contains(store, "many/zarr.json", "\"39\""));
+    for (i = 0; i < 70; i++) {
+        (void)snprintf(key, sizeof key, "%s/zarr.json", path);
+        stored_put_text(store, key, "{\"zarr_format\":3,\"node_type\":\"group\",\"attributes\":{}}");
+        strcat(path, "/g");
+    }
+    assert_ok(parapet_group_open(&group, store, "g"));
+    assert_fails(parapet_group_consolidate(group), PARAPET_ERR_UNSUPPORTED, "nested more than");
+    assert_ok(parapet_group_close(&group));
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -441,6 +467,7 @@ int main(void)
         cmocka_unit_test(test_group__consolidated_metadata_is_kept_by_writing_data),
         cmocka_unit_test(test_group__that_cannot_be_consolidated_says_why),
         cmocka_unit_test(test_group__directories_in_which_no_node_lies_are_not_consolidated),
+        cmocka_unit_test(test_group__of_many_and_deep_groups_is_consolidated_as_far_as_can_be),
         cmocka_unit_test(test_group__store_is_not_closed_before_its_groups),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -2,6 +2,9 @@
  * process, storage in memory. */
 #include "support.h"
 
+#include "array/hold.h"
+#include "array/refresh.h"
+#include "array/seal.h"
 #include "array/stored_shards.h"
 #include "stored.h"
 
@@ -265,6 +268,141 @@ static void test_sparse__is_what_has_few_of_very_many(void **state)
     assert_true(pp_is_sparse(2 * PP_SHARDS_WALKED_MOST, 1));
 }
 
+static void test_lists__only_those_that_are_not_sealed_are(void **state)
+{
+    parapet_array_info info;
+    bed b;
+    int i, first;
+    (void)state;
+    for (first = 0; first < 2; first++) {
+        set_up(&b);
+        assert_ok(parapet_array_seal(b.arrays[first]));
+        stored_put_text(b.store, first == 0 ? "b/__parapet/seal" : "a/__parapet/seal", "stale");
+        b.arrays[1 - first]->has_head = true;
+        assert_ok(pp_arrays_seal(b.arrays, 2));
+        for (i = 0; i < 2; i++) {
+            assert_ok(parapet_array_get_info(b.arrays[i], &info));
+            assert_int_equal(info.is_sealed, 1);
+        }
+        assert_ok(pp_arrays_seal(b.arrays, 2));
+        assert_ok(parapet_arrays_read(b.list, 2));
+        tear_down(&b);
+    }
+}
+
+static void test_lists__a_document_that_another_job_has_changed_is_taken_up(void **state)
+{
+    static const int64_t longer[1] = {LENGTH + 2};
+    parapet_array_info info;
+    parapet_array *theirs;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(pp_array_refresh_document(b.arrays[0]));
+    assert_ok(parapet_array_open(&theirs, b.other, "a"));
+    assert_ok(parapet_array_resize(theirs, longer));
+    assert_ok(pp_array_refresh_document(b.arrays[0]));
+    assert_ok(parapet_array_get_info(b.arrays[0], &info));
+    assert_int_equal(info.shape[0], LENGTH + 2);
+    assert_ok(parapet_array_close(&theirs));
+    assert_ok(pp_store_remove(b.store->backend, "a/zarr.json"));
+    assert_fails(pp_array_refresh_document(b.arrays[0]), PARAPET_ERR_STALE, "removed array \"a\"");
+    tear_down(&b);
+}
+
+/* ---- Beside another job ---- */
+
+/* Writes the first element of the array "a" in place of another job. */
+static void write_as_another(bed *b)
+{
+    static const int64_t one[1] = {1};
+    parapet_part part = {.ndim = 1, .start = start, .count = one, .data = &(int32_t){77}};
+    parapet_array *theirs;
+    assert_ok(parapet_array_open(&theirs, b->other, "a"));
+    assert_ok(parapet_array_write(theirs, &part, 1));
+    assert_ok(parapet_array_close(&theirs));
+}
+
+static void test_check__what_another_job_has_changed_is_no_damage(void **state)
+{
+    parapet_check_summary summary;
+    bed b;
+    (void)state;
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.arrays[0]));
+    write_as_another(&b);
+    assert_fails(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, NULL, NULL, &summary), PARAPET_ERR_STALE,
+                 "another job has changed the sealed array \"a\"");
+    tear_down(&b);
+}
+
+/* Whoever holds the array may be making or removing what is no shard; and nobody else changes it. */
+static void test_check__objects_of_an_array_that_is_held_are_not_stray(void **state)
+{
+    parapet_check_summary summary;
+    pp_hold hold = {0};
+    pp_hold_wish wish;
+    bed b;
+    (void)state;
+    set_up(&b);
+    wish =
+        (pp_hold_wish){.store = b.other, .paths = paths, .count = 1, .mode = PP_LOCK_EXCLUSIVE, .purpose = "testing"};
+    stored_put_text(b.store, "a/c/9", "half");
+    assert_ok(pp_holds_take(&hold, &wish));
+    assert_ok(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, NULL, NULL, &summary));
+    assert_int_equal(summary.stray, 0);
+    assert_fails(parapet_arrays_write(b.list, 2), PARAPET_ERR_BUSY, "\"a\" is being changed by this process");
+    pp_holds_release(&hold, 1);
+    assert_ok(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, NULL, NULL, &summary));
+    assert_int_equal(summary.stray, 1);
+    assert_ok(parapet_arrays_write(b.list, 2));
+    tear_down(&b);
+}
+
+/* Deeper than any shard lies. */
+static void test_check__what_is_nested_too_deep_is_not_looked_at(void **state)
+{
+    char key[200] = "a";
+    parapet_check_summary summary;
+    int64_t sum = 0;
+    bed b;
+    int i;
+    (void)state;
+    for (i = 0; i < 50; i++)
+        strcat(key, "/d");
+    set_up(&b);
+    stored_put_text(b.store, key, "somebody's");
+    assert_ok(parapet_array_list(b.arrays[0], add_start, &sum));
+    assert_ok(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, NULL, NULL, &summary));
+    assert_int_equal(summary.stray, 0);
+    tear_down(&b);
+}
+
+/* Of an array with so many shards that its seal has pages of their own. */
+static void test_check__a_page_that_is_missing_is_found_where_a_shard_is(void **state)
+{
+    static const int64_t many[1] = {3000}, one[1] = {1};
+    parapet_array_spec of = {
+        .type = PARAPET_INT32, .ndim = 1, .shape = many, .chunks = one, .shards = one, .codec = "none"};
+    parapet_check_summary summary;
+    findings found = {0};
+    parapet_store *store;
+    parapet_array *array;
+    (void)state;
+    stored_open(&store, NULL);
+    assert_ok(parapet_array_create(&array, store, "a", &of));
+    assert_ok(parapet_array_seal(array));
+    assert_ok(parapet_array_close(&array));
+    assert_true(stored_has(store, "a/__parapet/manifest/0"));
+    assert_ok(pp_store_remove(store->backend, "a/__parapet/manifest/0"));
+    assert_ok(parapet_array_open(&array, store, "a"));
+    assert_ok(parapet_array_check(array, PARAPET_CHECK_INDEX, note_finding, &found, &summary));
+    assert_int_equal(found.missing, 1);
+    assert_non_null(strstr(found.problem, "__parapet/manifest"));
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -277,6 +415,12 @@ int main(void)
         cmocka_unit_test(test_lists__a_shard_that_was_sealed_and_is_not_listed_is_missing),
         cmocka_unit_test(test_lists__a_broken_handle_lists_and_reads_nothing),
         cmocka_unit_test(test_sparse__is_what_has_few_of_very_many),
+        cmocka_unit_test(test_lists__only_those_that_are_not_sealed_are),
+        cmocka_unit_test(test_lists__a_document_that_another_job_has_changed_is_taken_up),
+        cmocka_unit_test(test_check__what_another_job_has_changed_is_no_damage),
+        cmocka_unit_test(test_check__objects_of_an_array_that_is_held_are_not_stray),
+        cmocka_unit_test(test_check__what_is_nested_too_deep_is_not_looked_at),
+        cmocka_unit_test(test_check__a_page_that_is_missing_is_found_where_a_shard_is),
         cmocka_unit_test(test_check__of_very_many_shards_ends),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
