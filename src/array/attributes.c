@@ -50,14 +50,11 @@ parapet_status pp_attributes_changed(pp_json *attributes, const pp_attribute *at
         return status;
     if (json != NULL && (status = parse_given(json, &value)) != PARAPET_OK)
         return pp_fail_within(status, "the value of attribute \"%s\" is not JSON", name);
-    if ((status = pp_json_duplicate(attributes, changed)) != PARAPET_OK) {
-        pp_json_free(value);
-        return status;
-    }
-    if (json == NULL)
-        pp_json_remove(*changed, name);
+    if ((status = pp_json_duplicate(attributes, changed)) == PARAPET_OK && json != NULL)
+        status = pp_json_set(*changed, name, pp_json_share(value));
     else
-        status = pp_json_set(*changed, name, value);
+        pp_json_remove(*changed, name);
+    pp_json_free(value);
     if (status != PARAPET_OK) {
         pp_json_free(*changed);
         *changed = NULL;
@@ -66,22 +63,18 @@ parapet_status pp_attributes_changed(pp_json *attributes, const pp_attribute *at
 }
 
 /* Everything but what belongs to Parapet. */
-static parapet_status print_all(pp_json *attributes, pp_text *text)
+static void print_all(pp_json *attributes, pp_text *text)
 {
     pp_json *visible = NULL;
-    parapet_status status = pp_json_duplicate(attributes, &visible);
-    if (status == PARAPET_OK) {
-        pp_json_remove(visible, PP_RESERVED_ATTRIBUTE);
-        pp_json_print(visible, false, text);
-    }
+    text->status = pp_json_duplicate(attributes, &visible);
+    pp_json_remove(visible, PP_RESERVED_ATTRIBUTE);
+    pp_json_print(visible, false, text);
     pp_json_free(visible);
-    return status;
 }
 
 parapet_status pp_attributes_get(pp_json *attributes, const char *name, char **json)
 {
     pp_text text = {0};
-    parapet_status status = PARAPET_OK;
     if (json == NULL)
         return pp_fail(PARAPET_ERR_ARGUMENT, "reading an attribute needs a pointer for its text");
     *json = NULL;
@@ -90,9 +83,6 @@ parapet_status pp_attributes_get(pp_json *attributes, const char *name, char **j
     if (name != NULL)
         pp_json_print(pp_json_member(attributes, name), false, &text);
     else
-        status = print_all(attributes, &text);
-    if (status == PARAPET_OK)
-        return pp_text_finish(&text, json);
-    pp_text_free(&text);
-    return status;
+        print_all(attributes, &text);
+    return pp_text_finish(&text, json);
 }

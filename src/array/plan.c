@@ -127,11 +127,9 @@ static parapet_status init_facts(plan_job *job)
     const parapet_store_options *options = &job->store->options;
     const pp_layout *layout = &array->layout;
     pp_forecast_facts *facts = &job->facts;
-    if (array->layout_failure != NULL)
-        return pp_failure_put(array->layout_failure);
     facts->is_read = job->request->is_read;
     facts->type_name = array->document.type.name;
-    facts->codecs = array->codec_words[0] != '\0' ? array->codec_words : "none";
+    facts->codecs = array->codec_words;
     facts->ownership = pp_choice_word_of(&pp_choice_ownership, (int)options->ownership)->word;
     facts->spread = job->request->distribution.spread;
     facts->memory_bytes = options->memory_bytes;
@@ -280,11 +278,10 @@ static parapet_status deliver(const plan_job *job, char **text, char **svg)
 {
     pp_text words = {0}, drawing = {0};
     parapet_status status = print(job, &words);
-    if (status != PARAPET_OK) {
-        pp_text_free(&words);
-        return status;
-    }
-    if ((status = pp_text_finish(&words, text)) != PARAPET_OK || svg == NULL)
+    if (status == PARAPET_OK)
+        status = pp_text_finish(&words, text);
+    pp_text_free(&words);
+    if (status != PARAPET_OK || svg == NULL)
         return status;
     pp_forecast_draw(&job->facts, &drawing);
     if ((status = pp_text_finish(&drawing, svg)) != PARAPET_OK) {

@@ -591,7 +591,7 @@ static void forget_heads(const sealing *job)
 
 parapet_status pp_arrays_seal(parapet_array *const *arrays, int count)
 {
-    sealing job = {.line = {.arrays = arrays, .count = count}, .store = count > 0 ? arrays[0]->store : NULL};
+    sealing job = {.line = {.arrays = arrays, .count = count}, .store = arrays[0]->store};
     parapet_status status;
     int i;
     if (is_all_sealed(&job))

@@ -79,8 +79,6 @@ parapet_status pp_trim_visit_beyond(parapet_store *store, const char *path, cons
     beyond search = {.document = document, .visit = visit, .context = context};
     bool is_shrunk[PARAPET_MAX_NDIM] = {false};
     parapet_status status;
-    if (!pp_trim_is_marked(document->attributes))
-        return PARAPET_OK;
     if ((status = pp_trim_read(document, is_shrunk)) != PARAPET_OK ||
         (status = pp_grid_init(&search.shards, document->ndim, document->shape, document->grid_shape)) != PARAPET_OK)
         return status;
