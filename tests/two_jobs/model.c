@@ -307,30 +307,46 @@ static bool is_old_or_new(const world *one, const world *other, const world *fou
     return world_equals(&mixed, one, false);
 }
 
-/* The killed job did nothing, or all of it before or behind; or it took the
- * array away and did not come to put the new one in its place; of a write there
- * may be some shards. */
+/* Whether the survivor can have been told that in this world, which it then changes. */
+static bool fits_survivor(const race *run, const outcome *told, world *state)
+{
+    if (told->status == PARAPET_OK)
+        return apply(state, run, 0, told);
+    return told->status == PARAPET_ERR_EXISTS || may_refuse(state, run, 0, told->status);
+}
+
+static world without_array(const world *from)
+{
+    world none = *from;
+    none.array = (world_array){0};
+    return none;
+}
+
+/* What the killed job did behind the survivor: nothing, all, some shards of a write, or it took the array away and
+ * did not come to put the new one in its place. */
+static bool is_left_behind(const race *run, const outcome *killed, const world *state, const world *after)
+{
+    world with = *state, none = without_array(state);
+    return world_equals(state, after, false) ||
+           (apply(&with, run, 1, killed) &&
+            (world_equals(&with, after, false) || is_old_or_new(state, &with, after))) ||
+           (replaces(&run->jobs[1]) && world_equals(&none, after, false));
+}
+
 const char *model_judge_killed(const race *run, const outcome *told, const world *before, const world *after)
 {
     const outcome killed = {.generation = before->generations[0] + 1, .has_removed = before->array.exists};
-    world without = *before, with = *before, none;
+    world without = *before, with = *before, none = without_array(before);
+    bool fits_without = fits_survivor(run, told, &without);
+    bool fits_with = apply(&with, run, 1, &killed) && fits_survivor(run, told, &with);
+    bool fits_none = replaces(&run->jobs[1]) && fits_survivor(run, told, &none);
     if (told->alarms > 0)
         return "a reader was told of damage that is none";
-    if (told->status != PARAPET_OK ? !may_refuse(before, run, 0, told->status) && told->status != PARAPET_ERR_EXISTS
-                                   : !apply(&without, run, 0, told) && !replaces(&run->jobs[1]))
+    if (!fits_without && !fits_with && !fits_none)
         return "what the survivor was told has no reason";
-    if (world_equals(&without, after, false))
-        return NULL;
-    with = without;
-    if (apply(&with, run, 1, &killed) && (world_equals(&with, after, false) || is_old_or_new(&without, &with, after)))
-        return NULL;
-    with = *before;
-    if (apply(&with, run, 1, &killed) && (told->status != PARAPET_OK || apply(&with, run, 0, told)) &&
-        (world_equals(&with, after, false) || is_old_or_new(&with, &without, after)))
-        return NULL;
-    none = without;
-    none.array = (world_array){0};
-    if (replaces(&run->jobs[1]) && world_equals(&none, after, false))
+    if ((fits_without && is_left_behind(run, &killed, &without, after)) ||
+        (fits_with && (world_equals(&with, after, false) || is_old_or_new(&with, &without, after))) ||
+        (fits_none && world_equals(&none, after, false)))
         return NULL;
     return "neither all, nor nothing, of what the killed job did explains it";
 }
