@@ -15,8 +15,6 @@
 #define SEARCHES_MOST 1000
 /* A directory that is listed while names come and go may show neither those that go nor those that come. */
 #define LISTINGS_MOST 16
-/* A generation of which only a part is gone may be on its way out, and its record goes in a moment. */
-#define STALE_MOST 16
 
 struct parapet_restore {
     parapet_store *store;
@@ -134,14 +132,6 @@ static void search_anew(search *self)
     self->restore->problem = (pp_failure){0};
 }
 
-/* How often to look again before a generation counts as damaged: its record is gone, or will be in a moment. */
-static int most_searches(parapet_status record, parapet_status problem)
-{
-    if (record == PARAPET_ERR_NOT_FOUND)
-        return SEARCHES_MOST;
-    return problem == PARAPET_ERR_STALE ? STALE_MOST : 0;
-}
-
 /* A generation that is damaged is passed over; unless it has been removed meanwhile. */
 static parapet_status pass_over(search *self, int64_t number, parapet_status problem)
 {
@@ -154,7 +144,7 @@ static parapet_status pass_over(search *self, int64_t number, parapet_status pro
     pp_commit_clear(&still);
     if (status != PARAPET_OK && !is_damage(status))
         return status;
-    if (self->searches < most_searches(status, failure.status)) {
+    if (status == PARAPET_ERR_NOT_FOUND && self->searches < SEARCHES_MOST) {
         self->searches++;
         search_anew(self);
         return PARAPET_OK;
