@@ -56,20 +56,34 @@ static parapet_status enter_directory(pp_posix_store *store, const char *path, i
     return status;
 }
 
+/* Opens the nearest directory above path that is there; *bytes: how much of path leads to it. */
+static parapet_status open_nearest(const pp_posix_store *store, const char *path, size_t *bytes, int *directory)
+{
+    char above[PP_MAX_KEY_BYTES];
+    *bytes = strlen(path);
+    memcpy(above, path, *bytes + 1);
+    do {
+        const char *slash = strrchr(above, '/');
+        *bytes = slash != NULL ? (size_t)(slash - above) : 0;
+        above[*bytes] = '\0';
+        *directory = *bytes > 0 ? pp_posix_open(store, above, O_PATH | O_DIRECTORY) : store->root;
+    } while (*directory < 0 && errno == ENOENT);
+    return *directory >= 0 ? PARAPET_OK : pp_posix_fail_write(errno, "open directory", above);
+}
+
 static parapet_status make_directories(pp_posix_store *store, const char *path, int *directory, kind is,
                                        bool *has_vanished)
 {
     char so_far[PP_MAX_KEY_BYTES];
-    size_t bytes = 0;
-    parapet_status status;
-    *directory = store->root;
-    do {
+    size_t bytes;
+    parapet_status status = open_nearest(store, path, &bytes, directory);
+    while (status == PARAPET_OK && path[bytes] != '\0') {
         bytes += path[bytes] == '/' ? 1 : 0;
         bytes += strcspn(path + bytes, "/");
         memcpy(so_far, path, bytes);
         so_far[bytes] = '\0';
         status = enter_directory(store, so_far, directory, path[bytes] == '\0' ? is : STAYS, has_vanished);
-    } while (status == PARAPET_OK && path[bytes] != '\0');
+    }
     return status;
 }
 
