@@ -2,6 +2,8 @@
 
 #include <string.h>
 
+#include "base/checked.h"
+
 typedef struct row {
     size_t place; /* where its text begins */
     int number;
@@ -44,14 +46,24 @@ void pp_word_list_set_number(pp_word_list *list, size_t index, int number)
     row_at(list, index)->number = number;
 }
 
+/* Room for so many rows. A list grows by half; near the limit by half of what is left, and at last by what is needed,
+ * so that a word is refused only if there is no room for it. */
+static parapet_status provide(pp_list *list, size_t needed)
+{
+    size_t most = pp_budget_available(list->budget) / list->row_bytes / 2;
+    if (list->capacity - list->count >= needed)
+        return PARAPET_OK;
+    return pp_list_reserve(list, pp_max_size(needed, pp_min_size(list->capacity / 2 + 1, most)));
+}
+
 parapet_status pp_word_list_add(pp_word_list *list, const char *text, int number)
 {
     row next = {.place = list->letters.count, .number = number};
     size_t i, bytes = strlen(text) + 1;
-    parapet_status status = PARAPET_OK;
+    parapet_status status = provide(&list->letters, bytes);
     for (i = 0; i < bytes && status == PARAPET_OK; i++)
         status = pp_list_add(&list->letters, &text[i]);
-    if (status == PARAPET_OK)
+    if (status == PARAPET_OK && (status = provide(&list->rows, 1)) == PARAPET_OK)
         status = pp_list_add(&list->rows, &next);
     if (status != PARAPET_OK)
         list->letters.count = next.place;

@@ -47,6 +47,32 @@ static void test_word_list__is_as_it_was_when_a_word_does_not_fit(void **state)
     pp_word_list_clear(&list);
 }
 
+static int count_allocation(void *context, size_t bytes)
+{
+    (void)bytes;
+    *(int *)context += 1;
+    return 0;
+}
+
+/* Near the limit, too, and up to it. */
+static void test_word_list__grows_in_few_steps(void **state)
+{
+    static const char word[] = "a/name/of/an/object";
+    pp_budget budget;
+    pp_word_list list;
+    int steps = 0;
+    (void)state;
+    pp_budget_init(&budget, 1 << 20);
+    pp_word_list_init(&list, &budget, "words of a test");
+    pp_memory_hook_set(count_allocation, &steps);
+    while (pp_word_list_add(&list, word, 1) == PARAPET_OK)
+        continue;
+    pp_memory_hook_set(NULL, NULL);
+    assert_true(steps < 100);
+    assert_true(pp_word_list_count(&list) * sizeof word >= (1 << 18));
+    pp_word_list_clear(&list);
+}
+
 static void test_word_list__is_the_same_elsewhere(void **state)
 {
     pp_text bytes = {0};
@@ -78,6 +104,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_word_list__keeps_texts_and_numbers),
         cmocka_unit_test(test_word_list__is_as_it_was_when_a_word_does_not_fit),
+        cmocka_unit_test(test_word_list__grows_in_few_steps),
         cmocka_unit_test(test_word_list__is_the_same_elsewhere),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
