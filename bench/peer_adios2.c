@@ -1,6 +1,6 @@
 /* ADIOS2, on the case of case.h: its own format BP5, a directory of files. With its default aggregation some ranks of
  * a node write for the others; with the other one every rank writes a file. */
-#define ADIOS2_USE_MPI
+#define ADIOS2_USE_MPI 1
 #include "case.h"
 
 #include <adios2_c.h>
