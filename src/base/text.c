@@ -90,7 +90,7 @@ void pp_text_add_bytes(pp_text *text, const void *data, size_t bytes)
 }
 
 /* Into the room that there is; how long it is, whether it fits or not. */
-static int print_piece(pp_text *text, const char *format, va_list arguments)
+static int __attribute__((format(printf, 2, 0))) print_piece(pp_text *text, const char *format, va_list arguments)
 {
     size_t room = text->capacity > text->bytes ? text->capacity - text->bytes : 0;
     return vsnprintf(room > 0 ? text->data + text->bytes : NULL, room, format, arguments);
