@@ -2,6 +2,7 @@
  * has made is removed unless it was told, and a generation that goes is no damage. */
 #include "support.h"
 
+#include "generation.h"
 #include "store/wrapper.h"
 #include "stored.h"
 
@@ -188,19 +189,6 @@ static void test_meddled__a_removal_takes_nothing_that_it_has_not_told(void **st
 }
 
 /* ---- a restore ---- */
-
-static void put_generation(parapet_store *store, unsigned char value)
-{
-    int64_t shape[1] = {1}, start[1] = {0};
-    parapet_array_spec spec = {.type = PARAPET_UINT8, .ndim = 1, .shape = shape};
-    parapet_part part = {.ndim = 1, .start = start, .count = shape, .data = &value};
-    parapet_checkpoint_item items[2] = {{.name = "u", .spec = &spec, .parts = &part, .part_count = 1},
-                                        {.name = "v", .spec = &spec, .parts = &part, .part_count = 1}};
-    parapet_checkpoint *checkpoint;
-    assert_ok(parapet_checkpoint_begin(&checkpoint, store, "c", NULL));
-    assert_ok(parapet_checkpoint_put(checkpoint, items, 2));
-    assert_ok(parapet_checkpoint_commit(&checkpoint, NULL));
-}
 
 /* As a job does that keeps fewer generations: the record goes first. */
 static void drop_newest(parapet_store *below)
