@@ -10,17 +10,18 @@
 #include "array/refresh.h"
 #include "array/seal_objects.h"
 
-/* Once the document may be visible, what the handle knows is not certain any more unless all went well. */
+/* Once the document may be visible, what the handle knows is not certain any more unless all went well. Before the
+ * first one, the groups above were prepared. */
 static parapet_status write_document(parapet_array *array, const pp_text *text, pp_seal_change seal,
                                      pp_publish_mode mode)
 {
     bool is_sealed = seal == PP_SEAL_KEEP ? array->is_sealed : seal == PP_SEAL_SET;
     unsigned char digest[PP_SHA256_BYTES];
-    parapet_status status;
+    parapet_status status = PARAPET_OK;
     pp_sha256_of(text->data, text->bytes, digest);
-    if (!array->is_apart && (status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK)
+    if (!array->is_apart && mode == PP_PUBLISH_REPLACE &&
+        (status = pp_node_drop_consolidated(array->store, array->path)) != PARAPET_OK)
         return status;
-    status = PARAPET_OK;
     if (array->is_sealed || is_sealed)
         status = pp_seal_write_head(array, array->document_digest, digest);
     else if (array->has_head)

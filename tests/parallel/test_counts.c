@@ -32,7 +32,7 @@ typedef struct limit {
  * shards, of the one or two directories that they change, and in a checkpoint of two documents, a manifest and a
  * page. */
 static const limit limits[] = {
-    {"create", {0, 1, 0, 3}, {2, 2, 1, 0}, 0},
+    {"create", {0, 1, 0, 3}, {1, 2, 1, 0}, 0},
     {"first write", {0, 0, 0, 6}, {0, 4, 2, 0}, 0},
     {"rewrite", {0, 0, 0, 6}, {0, 3, 2, 0}, 0},
     {"open", {0, 0, 0, 3}, {1, 0, 0, 0}, 0},
