@@ -13,11 +13,14 @@ static void free_all_buffers(pp_open_chunks *open_chunks)
     }
 }
 
-/* All in one piece: of single pages, an allocator takes two for each. */
+/* All in one piece: of single pages, an allocator takes two for each. Elements of a visit go all over it, so that
+ * with small pages nearly every one would need another. */
 static parapet_status allocate_buffers(pp_open_chunks *open_chunks, size_t buffer_count)
 {
     size_t i, bytes = pp_align_up(pp_chain_chunk_capacity(open_chunks->layout->chain), PP_PAGE_BYTES);
-    parapet_status status =
+    parapet_status status;
+    open_chunks->memory.wants_huge_pages = true;
+    status =
         pp_buffer_init(&open_chunks->memory, open_chunks->budget, buffer_count * bytes, "chunks being put together");
     for (i = 0; i < buffer_count && status == PARAPET_OK; i++)
         open_chunks->list[i].buffer = (pp_buffer){
