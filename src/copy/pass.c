@@ -1,8 +1,8 @@
 /* pass.c - one rank alone: work units, templates, and inside a template the visit of the source chunks.
  *
- *     next (storage thread)     locates the next source chunk and opens the target chunks it touches
- *     fetch (storage thread)    reads it
- *     consume (workers)         decodes it and scatters its elements; encodes the target chunks that are complete
+ *     next (storage thread)     locates the next source chunks and opens the target chunks they touch
+ *     fetch (storage thread)    reads them
+ *     consume (workers)         decodes them and scatters their elements; encodes the target chunks that are complete
  *     behind (a thread)         writes them
  *
  * Beside other ranks a work unit is done on a thread of its own, and the calling thread answers those who ask for
@@ -37,7 +37,8 @@ typedef struct copy_engine {
     pp_box box;                     /* of the template at work */
     int64_t cell[PARAPET_MAX_NDIM]; /* the next source chunk */
     bool is_visited;                /* all of them */
-    pp_copy_visit *visits;
+    pp_copy_item *items;
+    pp_copy_visit *visits; /* of all items */
     copy_worker *workers;
     pp_log *log; /* of finished work units; NULL: none yet */
     int64_t work_unit;
@@ -81,22 +82,34 @@ static int64_t count_visits(const copy_engine *engine, const int64_t *cell)
 }
 
 /* False: something has failed meanwhile. */
-static bool take_open_chunks(copy_engine *engine, const pp_copy_visit *visit)
+static bool take_open_chunks(copy_engine *engine, const pp_box *box)
 {
     int64_t cell[PARAPET_MAX_NDIM];
     pp_box chunks;
     bool more;
-    pp_tiling_chunks_of_box(&engine->job->target->layout->tiling, &visit->box, &chunks);
+    pp_tiling_chunks_of_box(&engine->job->target->layout->tiling, box, &chunks);
     for (more = pp_box_first(&chunks, cell); more; more = pp_box_next(&chunks, cell))
         if (!pp_open_chunks_open(&engine->open_chunks, cell, count_visits(engine, cell)))
             return false;
     return true;
 }
 
-static parapet_status next_visit(void *context, void *item, bool *is_end)
+/* More source chunks for an item: they have elements of the target chunks that are open for the first. */
+static parapet_status join(copy_engine *engine, pp_copy_item *item)
+{
+    parapet_status status = PARAPET_OK;
+    while (status == PARAPET_OK && !engine->is_visited &&
+           pp_copy_source_joins(&engine->source, engine->cell, &engine->box, item)) {
+        status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, item);
+        advance(engine);
+    }
+    return status;
+}
+
+static parapet_status next_item(void *context, void *place, bool *is_end)
 {
     copy_engine *engine = context;
-    pp_copy_visit *visit = item;
+    pp_copy_item *item = place;
     parapet_status status;
     *is_end = engine->is_visited;
     if (engine->is_visited)
@@ -106,15 +119,15 @@ static parapet_status next_visit(void *context, void *item, bool *is_end)
         *is_end = true;
         return PARAPET_OK;
     }
-    if ((status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, visit)) != PARAPET_OK)
+    if ((status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, item)) != PARAPET_OK)
         return status;
-    if (!take_open_chunks(engine, visit)) {
+    if (!take_open_chunks(engine, &item->box)) {
         *is_end = true;
         return PARAPET_OK;
     }
     pp_open_chunks_enter(&engine->open_chunks);
     advance(engine);
-    return PARAPET_OK;
+    return join(engine, item);
 }
 
 static parapet_status fetch(void *context, int worker, void *item)
@@ -129,14 +142,14 @@ static parapet_status fetch(void *context, int worker, void *item)
 
 /* ---- consume ---- */
 
-static parapet_status decode(const copy_engine *engine, const copy_worker *worker, const pp_copy_visit *visit,
-                             const unsigned char **elements)
+static parapet_status decode(const copy_engine *engine, const copy_worker *worker, const pp_copy_item *item,
+                             const pp_copy_visit *visit, const unsigned char **elements)
 {
     const pp_transfer_context *context = engine->job->source;
     const pp_chunk_entry *entry = &visit->shard->entries[visit->chunk];
-    pp_bytes decoded, encoded = {visit->buffer.data + visit->skip, (size_t)entry->bytes};
+    pp_bytes decoded, encoded = {item->buffer.data + visit->place, (size_t)entry->bytes};
     parapet_status status;
-    *elements = visit->buffer.data;
+    *elements = encoded.data;
     if (engine->job->pass->reads_runs)
         return PARAPET_OK;
     if ((status = pp_shard_verify_chunk(context, visit->shard, visit->chunk, encoded)) != PARAPET_OK)
@@ -147,6 +160,20 @@ static parapet_status decode(const copy_engine *engine, const copy_worker *worke
     context->counters->chunks_decoded += 1;
     *elements = decoded.data;
     return PARAPET_OK;
+}
+
+/* Elements that several chunks of an item have are decoded in place, or not at all. */
+static parapet_status decode_all(const copy_engine *engine, const copy_worker *worker, pp_copy_item *item,
+                                 int64_t *strides)
+{
+    const unsigned char *decoded;
+    parapet_status status = PARAPET_OK;
+    int64_t i;
+    for (i = 0; i < item->count && status == PARAPET_OK; i++)
+        if (item->visits[i].is_stored &&
+            (status = decode(engine, worker, item, &item->visits[i], &decoded)) == PARAPET_OK)
+            item->visits[i].elements = pp_copy_source_elements(&engine->source, item, i, decoded, strides);
+    return status;
 }
 
 /* Hands an encoded chunk over to be written, in its own buffer: its elements are not needed any more. */
@@ -196,62 +223,125 @@ static parapet_status finish_chunk(copy_engine *engine, const copy_worker *worke
     return status;
 }
 
-/* Brings what a visit has of one target chunk into its buffer. */
-static void scatter(const copy_engine *engine, const pp_copy_visit *visit, const pp_strided *from,
-                    const int64_t *cell, pp_open_chunk *open_chunk)
+/* Chunks of an item whose elements are copied at once. */
+typedef struct copy_piece {
+    int64_t first, count;
+    int64_t distance; /* in bytes, from the elements of one to those of the next */
+} copy_piece;
+
+static int64_t distance(const pp_copy_visit *visit)
 {
-    int64_t strides[PARAPET_MAX_NDIM];
-    pp_strided copy = *from;
-    pp_box whole, common;
-    pp_tiling_whole_box_at(&engine->job->target->layout->tiling, cell, &whole);
-    (void)pp_box_intersect(&whole, &visit->box, &common);
-    pp_strides_c_order(whole.ndim, whole.count, copy.element_bytes, strides);
-    copy.count = common.count;
-    copy.target = open_chunk->buffer.data + pp_strides_offset(&whole, strides, common.start);
-    copy.target_strides = strides;
+    return visit[1].is_stored ? visit[1].elements - visit[0].elements : 0;
+}
+
+/* As many from a first one on as are all stored, at equal distances, or all not stored. */
+static copy_piece next_piece(const pp_copy_item *item, int64_t first)
+{
+    const pp_copy_visit *visits = item->visits;
+    copy_piece piece = {.first = first, .count = 1};
+    int64_t i;
+    for (i = first; i + 1 < item->count && visits[i + 1].is_stored == visits[i].is_stored; i++, piece.count++) {
+        if (i == first)
+            piece.distance = distance(&visits[i]);
+        else if (distance(&visits[i]) != piece.distance)
+            break;
+    }
+    return piece;
+}
+
+/* The elements of a piece. */
+static pp_box box_of_piece(const pp_copy_item *item, const copy_piece *piece)
+{
+    pp_box box = item->box;
+    if (item->count > 1) {
+        int64_t extent = box.count[box.ndim - 1] / item->count;
+        box.start[box.ndim - 1] += piece->first * extent;
+        box.count[box.ndim - 1] = piece->count * extent;
+    }
+    return box;
+}
+
+/* How elements are copied: counts, and strides on both sides. */
+typedef struct copy_steps {
+    int ndim;
+    int64_t count[PARAPET_MAX_NDIM + 1], to[PARAPET_MAX_NDIM + 1], from[PARAPET_MAX_NDIM + 1];
+} copy_steps;
+
+/* Several chunks are one dimension more: along the fastest one, from chunk to chunk, and then inside a chunk. */
+static void split_fastest(copy_steps *steps, const copy_piece *piece)
+{
+    int last = steps->ndim++;
+    steps->count[last] = steps->count[last - 1] / piece->count;
+    steps->count[last - 1] = piece->count;
+    steps->to[last] = steps->to[last - 1];
+    steps->to[last - 1] *= steps->count[last];
+    steps->from[last] = steps->from[last - 1];
+    steps->from[last - 1] = piece->distance;
+}
+
+/* Brings what a piece has of one target chunk into its buffer. */
+static void scatter(const copy_engine *engine, const pp_copy_item *item, const copy_piece *piece,
+                    const int64_t *source_strides, const int64_t *cell, pp_open_chunk *open_chunk)
+{
+    const pp_layout *layout = engine->job->target->layout;
+    const pp_copy_visit *visit = &item->visits[piece->first];
+    pp_box whole, common, box = box_of_piece(item, piece);
+    copy_steps steps;
+    size_t bytes = (size_t)box.ndim * sizeof steps.count[0];
+    pp_strided copy = {.element_bytes = layout->tiling.element_bytes,
+                       .count = steps.count,
+                       .source = layout->fill_value,
+                       .source_strides = steps.from,
+                       .target_strides = steps.to};
+    steps.ndim = box.ndim;
+    pp_tiling_whole_box_at(&layout->tiling, cell, &whole);
+    (void)pp_box_intersect(&whole, &box, &common);
+    memcpy(steps.count, common.count, bytes);
+    memcpy(steps.from, source_strides, bytes);
+    pp_strides_c_order(box.ndim, whole.count, copy.element_bytes, steps.to);
+    copy.target = open_chunk->buffer.data + pp_strides_offset(&whole, steps.to, common.start);
+    if (visit->is_stored)
+        copy.source = visit->elements + pp_strides_offset(&box, steps.from, common.start);
+    if (piece->count > 1)
+        split_fastest(&steps, piece);
+    copy.ndim = steps.ndim;
     if (!visit->is_stored) {
         pp_strided_fill(&copy);
         return;
     }
-    copy.source =
-        (const unsigned char *)copy.source + pp_strides_offset(&visit->box, copy.source_strides, common.start);
     pp_strided_copy(&copy);
     atomic_store(&open_chunk->has_data, true);
 }
 
-static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker, const pp_copy_visit *visit)
+static parapet_status scatter_all(copy_engine *engine, const copy_worker *worker, pp_copy_item *item)
 {
-    const pp_layout *layout = engine->job->target->layout;
     int64_t strides[PARAPET_MAX_NDIM] = {0}, cell[PARAPET_MAX_NDIM];
-    const unsigned char *decoded = NULL;
-    pp_strided copy = {
-        .ndim = visit->box.ndim, .element_bytes = layout->tiling.element_bytes, .source = layout->fill_value};
-    parapet_status status = PARAPET_OK;
+    parapet_status status = decode_all(engine, worker, item, strides);
+    copy_piece piece;
     pp_box chunks;
     bool more;
-    if (visit->is_stored && (status = decode(engine, worker, visit, &decoded)) != PARAPET_OK)
+    if (status != PARAPET_OK)
         return status;
-    if (visit->is_stored)
-        copy.source = pp_copy_source_elements(&engine->source, visit, decoded, strides);
-    copy.source_strides = strides;
-    pp_tiling_chunks_of_box(&engine->job->target->layout->tiling, &visit->box, &chunks);
+    pp_tiling_chunks_of_box(&engine->job->target->layout->tiling, &item->box, &chunks);
     for (more = pp_box_first(&chunks, cell); more && status == PARAPET_OK; more = pp_box_next(&chunks, cell)) {
         pp_open_chunk *open_chunk = pp_open_chunks_find(&engine->open_chunks, cell);
-        scatter(engine, visit, &copy, cell, open_chunk);
-        if (atomic_fetch_sub(&open_chunk->missing, 1) == 1)
+        for (piece = next_piece(item, 0); piece.first < item->count;
+             piece = next_piece(item, piece.first + piece.count))
+            scatter(engine, item, &piece, strides, cell, open_chunk);
+        if (atomic_fetch_sub(&open_chunk->missing, item->count) == item->count)
             status = finish_chunk(engine, worker, open_chunk);
     }
     return status;
 }
 
-static parapet_status consume(void *context, int worker, void *item)
+static parapet_status consume(void *context, int worker, void *place)
 {
     copy_engine *engine = context;
-    pp_copy_visit *visit = item;
-    parapet_status status = scatter_all(engine, &engine->workers[worker], visit);
-    pp_copy_visit_release(visit);
+    pp_copy_item *item = place;
+    parapet_status status = scatter_all(engine, &engine->workers[worker], item);
+    pp_copy_item_release(item);
     atomic_fetch_add(&engine->job->done_bytes,
-                     pp_box_element_count(&visit->box) * (int64_t)engine->job->target->layout->tiling.element_bytes);
+                     pp_box_element_count(&item->box) * (int64_t)engine->job->target->layout->tiling.element_bytes);
     if (status != PARAPET_OK)
         pp_open_chunks_give_up(&engine->open_chunks);
     pp_open_chunks_leave(&engine->open_chunks);
@@ -277,11 +367,11 @@ static parapet_status tick(void *context)
 
 /* ---- Templates and work units ---- */
 
-static void release_visits(copy_engine *engine)
+static void release_items(copy_engine *engine)
 {
     int64_t i;
     for (i = 0; i < engine->job->pass->memory.items; i++)
-        pp_copy_visit_release(&engine->visits[i]);
+        pp_copy_item_release(&engine->items[i]);
     engine->open_chunks.pending = 0;
 }
 
@@ -290,12 +380,12 @@ static parapet_status run_template(copy_engine *engine)
     pp_copy_job *job = engine->job;
     pp_pipeline_job pipeline = {
         .context = engine,
-        .next = next_visit,
+        .next = next_item,
         .produce = fetch,
         .consume = consume,
         .tick = tick,
-        .items = engine->visits,
-        .item_bytes = sizeof engine->visits[0],
+        .items = engine->items,
+        .item_bytes = sizeof engine->items[0],
         .slot_count = (int)job->pass->memory.items,
         .worker_count = job->target->threads,
         .workers = PP_PIPELINE_CONSUMES,
@@ -310,7 +400,7 @@ static parapet_status run_template(copy_engine *engine)
     engine->is_visited = false;
     pp_failure_take(&failure, pp_pipeline_run(&pipeline));
     pp_failure_take(&failure, pp_write_behind_drain(&engine->behind));
-    release_visits(engine);
+    release_items(engine);
     return pp_failure_put(&failure);
 }
 
@@ -425,6 +515,20 @@ static parapet_status run_work_units(copy_engine *engine)
 
 /* ---- The pass ---- */
 
+static parapet_status prepare_items(copy_engine *engine)
+{
+    const pp_rechunk_memory *sizes = &engine->job->pass->memory;
+    parapet_status status = pp_allocate_array(&engine->items, (size_t)sizes->items, sizeof engine->items[0]);
+    int64_t i;
+    if (status != PARAPET_OK ||
+        (status = pp_allocate_array(&engine->visits, (size_t)(sizes->items * sizes->item_chunks),
+                                    sizeof engine->visits[0])) != PARAPET_OK)
+        return status;
+    for (i = 0; i < sizes->items; i++)
+        engine->items[i].visits = engine->visits + i * sizes->item_chunks;
+    return PARAPET_OK;
+}
+
 static parapet_status prepare(copy_engine *engine)
 {
     const pp_copy_job *job = engine->job;
@@ -432,9 +536,7 @@ static parapet_status prepare(copy_engine *engine)
     parapet_status status =
         pp_open_chunks_init(&engine->open_chunks, job->target, job->pass->memory.chunk_buffers,
                             pp_rechunk_template_chunks(job->view->ndim, job->view->shape, job->pass));
-    if (status != PARAPET_OK ||
-        (status = pp_allocate_array(&engine->visits, (size_t)job->pass->memory.items, sizeof engine->visits[0])) !=
-            PARAPET_OK ||
+    if (status != PARAPET_OK || (status = prepare_items(engine)) != PARAPET_OK ||
         (status = pp_allocate_array(&engine->workers, (size_t)job->target->threads, sizeof engine->workers[0])) !=
             PARAPET_OK)
         return status;
@@ -451,12 +553,13 @@ static void clear_engine(copy_engine *engine)
     int64_t i;
     pp_copy_source_close(&engine->source);
     pp_open_chunks_free(&engine->open_chunks);
-    for (i = 0; engine->visits != NULL && i < engine->job->pass->memory.items; i++)
-        pp_buffer_free(&engine->visits[i].buffer);
+    for (i = 0; engine->items != NULL && i < engine->job->pass->memory.items; i++)
+        pp_buffer_free(&engine->items[i].buffer);
     for (i = 0; engine->workers != NULL && i < engine->job->target->threads; i++) {
         pp_chain_scratch_free(engine->workers[i].decoder);
         pp_chain_scratch_free(engine->workers[i].encoder);
     }
+    pp_free(engine->items);
     pp_free(engine->visits);
     pp_free(engine->workers);
 }

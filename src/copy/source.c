@@ -178,15 +178,43 @@ static void bound_visit(const pp_copy_source *source, const int64_t *cell, const
     (void)pp_box_intersect(box, template_box, box);
 }
 
+/* Items begin at multiples of what one has at most, so that they fill lines of the cache and share none. */
+bool pp_copy_source_joins(const pp_copy_source *source, const int64_t *cell, const pp_box *template_box,
+                          const pp_copy_item *item)
+{
+    const pp_rechunk_pass *pass = source->job->pass;
+    int last = template_box->ndim - 1, d;
+    int64_t extent, most = pass->memory.item_chunks;
+    pp_box box;
+    if (item->count == most || pp_copy_source_leaves_slab(source, cell))
+        return false;
+    bound_visit(source, cell, template_box, &box);
+    for (d = 0; d < last; d++)
+        if (box.start[d] != item->box.start[d])
+            return false;
+    extent = source->side.chunk[last];
+    return box.count[last] == extent && item->box.count[last] == item->count * extent &&
+           box.start[last] == item->box.start[last] + item->box.count[last] &&
+           box.start[last] % (most * extent) != 0 &&
+           item->box.start[last] / pass->target.chunk[last] ==
+               (box.start[last] + extent - 1) / pass->target.chunk[last];
+}
+
 parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell, const pp_box *template_box,
-                                     pp_copy_visit *visit)
+                                     pp_copy_item *item)
 {
     const pp_transfer_context *context = source->job->source;
+    pp_copy_visit *visit = &item->visits[item->count];
     int64_t shard;
     parapet_status status;
-    bound_visit(source, cell, template_box, &visit->box);
+    pp_box box;
+    bound_visit(source, cell, template_box, &box);
+    if (item->count == 0)
+        item->box = box;
+    else
+        item->box.count[box.ndim - 1] += box.count[box.ndim - 1];
+    item->count += 1;
     find_chunk(source, cell, &shard, &visit->chunk);
-    pp_tiling_chunk_whole_box(&context->layout->tiling, shard, visit->chunk, &visit->chunk_box);
     if ((status = open_shard(source, cell, shard, visit)) != PARAPET_OK)
         return status;
     visit->is_stored = pp_shard_has_chunk(visit->shard, visit->chunk);
@@ -205,69 +233,114 @@ parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell
 
 /* ---- Reading ---- */
 
-static parapet_status fetch_whole(pp_copy_source *source, pp_copy_visit *visit)
+/* Where a chunk lies in its object: whole pages, as far as there is an object, which is what direct I/O wants. */
+static void find_pages(const pp_copy_visit *visit, uint64_t *offset, uint64_t *end)
 {
-    const pp_transfer_context *context = source->job->source;
     const pp_chunk_entry *entry = &visit->shard->entries[visit->chunk];
-    uint64_t offset = entry->offset - entry->offset % PP_PAGE_BYTES, end = entry->offset + entry->bytes;
-    parapet_status status;
-    /* Whole pages, as far as there is an object: what direct I/O wants. */
-    end = pp_min_u64(end + (PP_PAGE_BYTES - end % PP_PAGE_BYTES) % PP_PAGE_BYTES, visit->shard->reader->bytes);
-    visit->skip = (size_t)(entry->offset - offset);
-    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)(end - offset), "source chunks")) != PARAPET_OK)
-        return status;
-    source->job->done.read_requests += 1;
-    source->job->done.decoded_bytes += (int64_t)pp_chain_decoded_bytes(context->layout->chain);
-    return pp_shard_read(context, visit->shard, offset, (size_t)(end - offset), visit->buffer.data);
+    *offset = entry->offset - entry->offset % PP_PAGE_BYTES;
+    *end = entry->offset + entry->bytes;
+    *end = pp_min_u64(*end + (PP_PAGE_BYTES - *end % PP_PAGE_BYTES) % PP_PAGE_BYTES, visit->shard->reader->bytes);
 }
 
-/* What the template has of the chunk, counted from the chunk's first element, in the source's dimensions. */
-static void part_of_chunk(const pp_copy_source *source, const pp_copy_visit *visit, pp_box *part)
+static parapet_status fetch_whole(pp_copy_source *source, pp_copy_item *item)
 {
-    int d;
-    pp_copy_view_box(source->job->view, &visit->box, part);
+    const pp_transfer_context *context = source->job->source;
+    parapet_status status;
+    uint64_t offset, end;
+    size_t bytes = 0;
+    int64_t i;
+    for (i = 0; i < item->count; i++)
+        if (item->visits[i].is_stored) {
+            pp_copy_visit *visit = &item->visits[i];
+            find_pages(visit, &offset, &end);
+            visit->place = bytes + (size_t)(visit->shard->entries[visit->chunk].offset - offset);
+            bytes += pp_align_up((size_t)(end - offset), PP_PAGE_BYTES);
+        }
+    status = bytes > 0 ? pp_buffer_ensure(&item->buffer, bytes, "source chunks") : PARAPET_OK;
+    for (i = 0; i < item->count && status == PARAPET_OK; i++)
+        if (item->visits[i].is_stored) {
+            const pp_copy_visit *visit = &item->visits[i];
+            find_pages(visit, &offset, &end);
+            source->job->done.read_requests += 1;
+            source->job->done.decoded_bytes += (int64_t)pp_chain_decoded_bytes(context->layout->chain);
+            status = pp_shard_read(context, visit->shard, offset, (size_t)(end - offset),
+                                   item->buffer.data + visit->place - visit->place % PP_PAGE_BYTES);
+        }
+    return status;
+}
+
+/* What the template has of a chunk, counted from the chunk's first element, in the source's dimensions; and the whole
+ * chunk. */
+static void part_of_chunk(const pp_copy_source *source, const pp_copy_item *item, int64_t number, pp_box *part,
+                          pp_box *chunk)
+{
+    const pp_copy_visit *visit = &item->visits[number];
+    int last = item->box.ndim - 1, d;
+    pp_box box = item->box;
+    if (item->count > 1) {
+        box.count[last] /= item->count;
+        box.start[last] += number * box.count[last];
+    }
+    pp_tiling_chunk_whole_box(&source->job->source->layout->tiling, visit->shard->number, visit->chunk, chunk);
+    pp_copy_view_box(source->job->view, &box, part);
     for (d = 0; d < part->ndim; d++)
-        part->start[d] -= visit->chunk_box.start[d];
+        part->start[d] -= chunk->start[d];
 }
 
 /* The dimension from which on, with the ones behind it, a run is contiguous: the last that is not covered in full. */
-static int first_of_run(const pp_copy_visit *visit, const pp_box *part)
+static int first_of_run(const pp_box *chunk, const pp_box *part)
 {
     int d = part->ndim - 1;
-    while (d > 0 && part->count[d] == visit->chunk_box.count[d])
+    while (d > 0 && part->count[d] == chunk->count[d])
         d--;
     return d > 0 ? d : 0;
 }
 
-/* The contiguous runs of a visit, one after the other; they go one behind the other. */
+/* The contiguous runs of the visits of an item, one after the other; they go one behind the other. */
 typedef struct run_walk {
-    pp_box runs;
+    const pp_copy_source *source;
+    const pp_copy_item *item;
+    int64_t number; /* of the next visit */
+    const pp_copy_visit *visit;
+    pp_box runs; /* of this one */
     int64_t strides[PARAPET_MAX_NDIM], cell[PARAPET_MAX_NDIM];
-    uint64_t offset; /* of the chunk */
     size_t run_bytes, filled;
     bool more;
 } run_walk;
 
-static void begin_runs(run_walk *walk, const pp_copy_visit *visit, const pp_box *part, size_t element_bytes)
+/* The runs of the next visit that is stored. False: there is none. */
+static bool begin_runs(run_walk *walk)
 {
+    const pp_copy_item *item = walk->item;
+    pp_box part, chunk;
     int d;
-    *walk =
-        (run_walk){.runs = *part, .offset = visit->shard->entries[visit->chunk].offset, .run_bytes = element_bytes};
-    for (d = first_of_run(visit, part); d < part->ndim; d++) {
-        walk->run_bytes *= (size_t)part->count[d];
+    while (walk->number < item->count && !item->visits[walk->number].is_stored)
+        walk->number++;
+    if (walk->number == item->count)
+        return false;
+    part_of_chunk(walk->source, item, walk->number, &part, &chunk);
+    walk->visit = &item->visits[walk->number++];
+    walk->runs = part;
+    walk->run_bytes = walk->source->job->source->layout->tiling.element_bytes;
+    walk->filled = walk->visit->place;
+    pp_strides_c_order(part.ndim, chunk.count, walk->run_bytes, walk->strides);
+    for (d = first_of_run(&chunk, &part); d < part.ndim; d++) {
+        walk->run_bytes *= (size_t)part.count[d];
         walk->runs.count[d] = 1;
     }
-    pp_strides_c_order(part->ndim, visit->chunk_box.count, element_bytes, walk->strides);
-    walk->more = pp_box_first(&walk->runs, walk->cell);
+    return pp_box_first(&walk->runs, walk->cell);
 }
 
 static bool next_run(void *context, pp_request *request)
 {
     run_walk *walk = context;
     int d;
-    if (!walk->more)
+    if (!walk->more && !begin_runs(walk))
         return false;
-    *request = (pp_request){.offset = walk->offset, .bytes = walk->run_bytes, .place = walk->filled};
+    *request = (pp_request){.shard = walk->visit->shard,
+                            .offset = walk->visit->shard->entries[walk->visit->chunk].offset,
+                            .bytes = walk->run_bytes,
+                            .place = walk->filled};
     for (d = 0; d < walk->runs.ndim; d++)
         request->offset += (uint64_t)(walk->cell[d] * walk->strides[d]);
     walk->filled += walk->run_bytes;
@@ -275,56 +348,62 @@ static bool next_run(void *context, pp_request *request)
     return true;
 }
 
-static parapet_status fetch_runs(pp_copy_source *source, pp_copy_visit *visit)
+static parapet_status check_bytes(const pp_copy_source *source, const pp_copy_visit *visit)
 {
-    const pp_layout *layout = source->job->source->layout;
+    size_t decoded = pp_chain_decoded_bytes(source->job->source->layout->chain);
     uint64_t bytes = visit->shard->entries[visit->chunk].bytes;
-    pp_box part;
-    run_walk walk, ahead;
-    int64_t count;
-    parapet_status status;
-    if (bytes != pp_chain_decoded_bytes(layout->chain))
-        return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", visit->shard->key,
-                       (long long)visit->chunk, (unsigned long long)bytes, pp_chain_decoded_bytes(layout->chain));
-    part_of_chunk(source, visit, &part);
-    begin_runs(&walk, visit, &part, layout->tiling.element_bytes);
-    if ((status = pp_buffer_ensure(&visit->buffer, (size_t)pp_box_element_count(&part) * layout->tiling.element_bytes,
-                                   "parts of source chunks")) != PARAPET_OK)
+    if (bytes == decoded)
+        return PARAPET_OK;
+    return pp_fail(PARAPET_ERR_CORRUPT, "%s: chunk %lld has %llu bytes instead of %zu", visit->shard->key,
+                   (long long)visit->chunk, (unsigned long long)bytes, decoded);
+}
+
+/* All parts of chunks have the same extents, and lie at equal distances. */
+static parapet_status fetch_runs(pp_copy_source *source, pp_copy_item *item)
+{
+    int64_t all = pp_box_element_count(&item->box) * (int64_t)source->job->source->layout->tiling.element_bytes;
+    int64_t part = all / item->count, stored = 0, count, i;
+    run_walk walk = {.source = source, .item = item}, ahead = walk;
+    parapet_status status = PARAPET_OK;
+    for (i = 0; i < item->count && status == PARAPET_OK; i++)
+        if (item->visits[i].is_stored) {
+            item->visits[i].place = (size_t)(i * part);
+            status = check_bytes(source, &item->visits[i]);
+            stored += 1;
+        }
+    if (status != PARAPET_OK || stored == 0 ||
+        (status = pp_buffer_ensure(&item->buffer, (size_t)all, "parts of source chunks")) != PARAPET_OK)
         return status;
-    ahead = walk;
-    status = pp_requests_read(source->job->source, visit->shard,
-                              &(pp_request_walk){.next = next_run, .walk = &walk, .ahead = &ahead},
-                              visit->buffer.data, &count);
+    status =
+        pp_requests_read(source->job->source, &(pp_request_walk){.next = next_run, .walk = &walk, .ahead = &ahead},
+                         item->buffer.data, &count);
     source->job->done.read_requests += count;
-    source->job->done.decoded_bytes += (int64_t)walk.filled;
+    source->job->done.decoded_bytes += stored * part;
     return status;
 }
 
-parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_visit *visit)
+parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_item *item)
 {
-    if (!visit->is_stored)
-        return PARAPET_OK;
-    visit->buffer.budget = source->job->target->budget;
-    visit->skip = 0;
-    return source->job->pass->reads_runs ? fetch_runs(source, visit) : fetch_whole(source, visit);
+    item->buffer.budget = source->job->target->budget;
+    return source->job->pass->reads_runs ? fetch_runs(source, item) : fetch_whole(source, item);
 }
 
 /* ---- Elements ---- */
 
-const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const pp_copy_visit *visit,
+const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const pp_copy_item *item, int64_t number,
                                              const unsigned char *decoded, int64_t *strides)
 {
     const pp_copy_view *view = source->job->view;
     int64_t own[PARAPET_MAX_NDIM];
-    pp_box part;
+    pp_box part, chunk;
     int d;
-    part_of_chunk(source, visit, &part);
+    part_of_chunk(source, item, number, &part, &chunk);
     if (source->job->pass->reads_runs) {
         pp_strides_c_order(part.ndim, part.count, source->job->source->layout->tiling.element_bytes, own);
         for (d = 0; d < part.ndim; d++)
             part.start[d] = 0;
     } else {
-        pp_strides_c_order(part.ndim, visit->chunk_box.count, source->job->source->layout->tiling.element_bytes, own);
+        pp_strides_c_order(part.ndim, chunk.count, source->job->source->layout->tiling.element_bytes, own);
     }
     for (d = 0; d < part.ndim; d++) {
         int axis = view->axis[d];
@@ -335,7 +414,7 @@ const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const
     return decoded;
 }
 
-void pp_copy_visit_release(pp_copy_visit *visit)
+static void release_visit(pp_copy_visit *visit)
 {
     if (visit->is_lent) {
         pp_reader_free(visit->own.reader);
@@ -344,6 +423,12 @@ void pp_copy_visit_release(pp_copy_visit *visit)
     if (visit->shard == &visit->own)
         pp_shard_close(&visit->own);
     visit->is_lent = false;
+}
+
+void pp_copy_item_release(pp_copy_item *item)
+{
+    for (; item->count > 0; item->count--)
+        release_visit(&item->visits[item->count - 1]);
 }
 
 parapet_status pp_copy_source_has_some(pp_copy_source *source, const pp_box *box, bool *has_some)

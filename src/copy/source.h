@@ -25,16 +25,23 @@ typedef struct pp_copy_source {
 
 /* One source chunk that is being visited. */
 typedef struct pp_copy_visit {
-    pp_box box;       /* its elements in the template, in the target's index space */
-    pp_box chunk_box; /* the whole chunk, in the source's index space */
     pp_shard *shard;
     pp_shard own; /* opened for this visit: with its index, or with the index of another only to be read */
     bool is_lent; /* key and index of own belong to another */
     int64_t chunk;
     bool is_stored;
-    pp_buffer buffer;
-    size_t skip; /* bytes before the chunk in the buffer */
+    size_t place;                  /* in the item's buffer: of the stored chunk, or of its runs */
+    const unsigned char *elements; /* the first one that the template has, when they are decoded */
 } pp_copy_visit;
+
+/* What is read at a time: one source chunk, or several that follow each other along the target's fastest dimension
+ * and have elements of the same target chunks. All are covered by the template along that dimension. */
+typedef struct pp_copy_item {
+    pp_box box; /* their elements in the template, in the target's index space */
+    int64_t count;
+    pp_copy_visit *visits;
+    pp_buffer buffer;
+} pp_copy_item;
 
 void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job);
 
@@ -44,24 +51,28 @@ parapet_status pp_copy_source_begin(pp_copy_source *source, const pp_box *templa
 /* Whether the chunk at that position needs shards of another slab than the open one: then no visit may be in use. */
 bool pp_copy_source_leaves_slab(const pp_copy_source *source, const int64_t *cell);
 
-/* Finds the chunk at a position of visits; opens its shard if need be. */
+/* Whether the chunk at that position can be one more of an item that has some; no slab may be left with it. */
+bool pp_copy_source_joins(const pp_copy_source *source, const int64_t *cell, const pp_box *template_box,
+                          const pp_copy_item *item);
+
+/* Finds the chunk at a position of visits, and adds it to the item; opens its shard if need be. */
 parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell, const pp_box *template_box,
-                                     pp_copy_visit *visit);
+                                     pp_copy_item *item);
 
-/* Reads the chunk, or the part of it in the template, into the visit's buffer. Called from another thread than the
+/* Reads the chunks, or the parts of them in the template, into the item's buffer. Called from another thread than the
  * rest. */
-parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_visit *visit);
+parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_item *item);
 
-/* The elements of a visit in the memory of decoded, or of the runs: the address of the first element of visit->box,
- * and the strides by target dimension. */
-const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const pp_copy_visit *visit,
+/* The elements of a visit in the memory of decoded, or of the runs: the address of the first one of the template, and
+ * the strides by target dimension, which all visits of an item have in common. */
+const unsigned char *pp_copy_source_elements(const pp_copy_source *source, const pp_copy_item *item, int64_t number,
                                              const unsigned char *decoded, int64_t *strides);
 
 /* Whether any source chunk that has elements of a box is stored. */
 parapet_status pp_copy_source_has_some(pp_copy_source *source, const pp_box *box, bool *has_some);
 
-/* Closes what the visit alone has open. */
-void pp_copy_visit_release(pp_copy_visit *visit);
+/* Closes what the visits alone have open. */
+void pp_copy_item_release(pp_copy_item *item);
 
 void pp_copy_source_close(pp_copy_source *source);
 

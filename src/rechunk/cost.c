@@ -10,11 +10,11 @@
 #define COPY_RATE 3e9
 #define EXCHANGE_RATE 3e9
 #define CORES 2
-/* What a row costs beside its bytes, and an element whose neighbours do not stay its neighbours; more if a visit of a
- * source chunk fills less than a line of the cache in the target; and every box that both chunks have in common. */
+/* What a row costs beside its bytes, and an element whose neighbours do not stay its neighbours; a line of the cache
+ * in the target, which the elements of an item share that lie in it; and every box that item and target chunk have in
+ * common. */
 #define ROW_SECONDS 8e-9
 #define ELEMENT_SECONDS 2.5e-9
-#define LINE_BYTES 64
 #define LINE_SECONDS 4e-9
 #define BOX_SECONDS 3e-7
 /* Reading, working and writing at the same time still wait for each other: fitted to copies of 2 GiB. */
@@ -142,7 +142,12 @@ static double count_pieces(int64_t extent, int64_t source, int64_t target)
     return (double)(pp_divide_up(extent, source) + pp_divide_up(extent, target) - 1 - shared);
 }
 
-/* Boxes that a source chunk and a target chunk have in common. */
+static int64_t chunks_of_item(const pp_rechunk_pass *pass)
+{
+    return pp_max_i64(1, pass->memory.item_chunks);
+}
+
+/* Boxes that the source chunks of an item and a target chunk have in common. */
 static double count_boxes(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
     double boxes = 1;
@@ -150,7 +155,7 @@ static double count_boxes(const pp_rechunk_problem *problem, const pp_rechunk_pa
     for (d = 0; d < problem->ndim; d++)
         boxes *=
             problem->shape[d] > 0 ? count_pieces(problem->shape[d], pass->source.chunk[d], pass->target.chunk[d]) : 0;
-    return boxes;
+    return boxes / (double)chunks_of_item(pass);
 }
 
 /* Elements move in rows, as long as source and target chunk have in common, if both store the same dimension densely;
@@ -162,9 +167,11 @@ static double scatter_rate(const pp_rechunk_problem *problem, const pp_rechunk_p
     double element_bytes = (double)pass->target.element_bytes, row;
     if (last < 0)
         return machine->copy_rate;
-    row = element_bytes * (double)pp_min_i64(pass->source.chunk[last], pass->target.chunk[last]);
+    row =
+        element_bytes * (double)pp_min_i64(pass->source.chunk[last] * chunks_of_item(pass), pass->target.chunk[last]);
     if (pass->source.stored_order[last] != last)
-        return least(machine->copy_rate, element_bytes / (ELEMENT_SECONDS + (row < LINE_BYTES ? LINE_SECONDS : 0)));
+        return least(machine->copy_rate,
+                     element_bytes / (ELEMENT_SECONDS + LINE_SECONDS * least(1, element_bytes / row)));
     return row > 0 ? row / (row / machine->copy_rate + ROW_SECONDS) : machine->copy_rate;
 }
 

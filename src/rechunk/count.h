@@ -69,9 +69,17 @@ void pp_rechunk_count(int ndim, const int64_t *shape, int ranks, pp_rechunk_pass
  * without memory for the search. Then it is an upper bound. */
 int64_t pp_rechunk_open_chunks(int ndim, const int64_t *shape, const pp_rechunk_pass *pass);
 
+/* A line of the cache. */
+#define PP_RECHUNK_LINE_BYTES 64
+
+/* memory.c: the most source chunks that an item may have. Several, if each has less than a line of the cache of the
+ * target's fastest dimension, in which its own elements do not lie together: as many as fill a line. They are visited
+ * one after the other and have elements of the same target chunks, so what is open is the same as one by one. */
+int64_t pp_rechunk_item_chunks_most(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass);
+
 /* memory.c: sizes pass->memory: the smallest that works, then, as far as limit_bytes allows, more items and chunk
- * buffers for overlap, and larger write buffers. False: even the smallest does not fit; memory.memory_bytes is then
- * the smallest. The larger the limit, the larger memory_bytes. */
+ * buffers for overlap, larger items, and larger write buffers. False: even the smallest does not fit;
+ * memory.memory_bytes is then the smallest. The larger the limit, the larger memory_bytes. */
 bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_bytes, pp_rechunk_pass *pass);
 
 /* cost.c: what the machine needs for the pass, in seconds; fills pass->seconds. Counts and memory must be set. The

@@ -32,7 +32,7 @@ typedef struct memory_case {
     const pp_rechunk_problem *problem;
     pp_rechunk_pass *pass;
     int64_t limit_bytes;
-    int64_t chunk_buffers_most, items_most; /* more are of no use */
+    int64_t chunk_buffers_most, items_most, item_chunks_most; /* more are of no use */
     int64_t writer_bytes_most;
 } memory_case;
 
@@ -75,11 +75,11 @@ static int64_t chunk_buffers_bytes(const memory_case *memory)
                     add(align(memory->pass->target.chunk_buffer_bytes), OPEN_CHUNK_BYTES));
 }
 
-/* A part of a chunk that is read in runs: no more of it than lies in a template. */
+/* Parts of chunks that are read in runs: no more of each than lies in a template. */
 static int64_t run_item_bytes(const memory_case *memory)
 {
     const pp_rechunk_pass *pass = memory->pass;
-    int64_t bytes = pass->source.element_bytes;
+    int64_t bytes = multiply(pass->source.element_bytes, pass->memory.item_chunks);
     int d;
     for (d = 0; d < memory->problem->ndim; d++)
         bytes = multiply(bytes, pp_min_i64(pass->source.chunk[d], pass->template_shape[d]));
@@ -90,8 +90,8 @@ static int64_t run_item_bytes(const memory_case *memory)
 static int64_t items_bytes(const memory_case *memory)
 {
     const pp_rechunk_pass *pass = memory->pass;
-    int64_t item = pass->reads_runs ? run_item_bytes(memory)
-                                    : align(add(pass->source.encoded_bytes, (int64_t)2 * PP_PAGE_BYTES));
+    int64_t chunk = align(add(pass->source.encoded_bytes, (int64_t)2 * PP_PAGE_BYTES));
+    int64_t item = pass->reads_runs ? run_item_bytes(memory) : multiply(pass->memory.item_chunks, chunk);
     return multiply(pass->memory.items, item);
 }
 
@@ -104,7 +104,7 @@ static int64_t scratch_bytes(const memory_case *memory)
 }
 
 /* The indexes of the source's shards that the visit comes back to: along the slowest dimension it never does. Without
- * shards, where each item lies. Cooperating, the collective read has its own. */
+ * shards, where each chunk of an item lies. Cooperating, the collective read has its own. */
 static int64_t source_indexes_bytes(const memory_case *memory)
 {
     const pp_rechunk_pass *pass = memory->pass;
@@ -114,7 +114,7 @@ static int64_t source_indexes_bytes(const memory_case *memory)
     if (pass->cooperates)
         return 0;
     if (!source->is_sharded)
-        return multiply(entry, pass->memory.items);
+        return multiply(entry, multiply(pass->memory.items, pass->memory.item_chunks));
     for (i = 1; i < memory->problem->ndim; i++) {
         pp_rechunk_axis axis = pp_rechunk_axis_of_shards(memory->problem->shape, pass, pass->order[i]);
         shards = multiply(shards, pp_rechunk_axis_cells_most(&axis));
@@ -206,6 +206,31 @@ static int64_t count_visits(const memory_case *memory)
     return visits;
 }
 
+/* Whether there is one source chunk along each dimension that is visited faster than the target's fastest. */
+static bool is_visited_fastest(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
+{
+    const pp_rechunk_side *source = &pass->source;
+    int i, d, last = problem->ndim - 1;
+    for (i = last; (d = pass->order[i]) != last; i--)
+        if (source->origin[d] % source->chunk[d] + problem->shape[d] > source->chunk[d])
+            return false;
+    return true;
+}
+
+/* Elements of all of them are there at the same time, so they must not be decoded into memory of a worker. */
+int64_t pp_rechunk_item_chunks_most(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
+{
+    const pp_rechunk_side *source = &pass->source;
+    int last = problem->ndim - 1;
+    int64_t chunks;
+    if (pass->cooperates || last < 0 || problem->ndim == PARAPET_MAX_NDIM || source->stored_order[last] == last ||
+        (source->scratch_bytes > 0 && !pass->reads_runs))
+        return 1;
+    chunks =
+        pp_min_i64(PP_RECHUNK_LINE_BYTES / source->element_bytes, pass->target.chunk[last]) / source->chunk[last];
+    return chunks > 1 && is_visited_fastest(problem, pass) ? chunks : 1;
+}
+
 static void set_least(memory_case *memory)
 {
     const pp_rechunk_problem *problem = memory->problem;
@@ -213,14 +238,15 @@ static void set_least(memory_case *memory)
     int64_t chunks = pp_rechunk_template_chunks(problem->ndim, problem->shape, pass);
     int64_t open = pass->cooperates ? chunks : pp_rechunk_open_chunks(problem->ndim, problem->shape, pass);
     int64_t shard_bytes = shard_bytes_most(memory);
-    pass->memory =
-        (pp_rechunk_memory){.open_chunks = open, .chunk_buffers = open, .items = 1, .writers = count_writers(memory)};
+    pass->memory = (pp_rechunk_memory){
+        .open_chunks = open, .chunk_buffers = open, .items = 1, .item_chunks = 1, .writers = count_writers(memory)};
     pass->memory.writer_bytes = align(pp_min_i64(WRITER_BYTES_LEAST, shard_bytes));
     pass->memory.target_indexes = target_indexes_bytes(memory);
     pass->memory.source_indexes = source_indexes_bytes(memory);
     memory->writer_bytes_most = align(pp_min_i64(WRITER_BYTES_MOST, shard_bytes));
     memory->chunk_buffers_most = pass->cooperates ? chunks : add(chunks, problem->threads);
     memory->items_most = pass->cooperates ? 1 : count_visits(memory);
+    memory->item_chunks_most = pp_rechunk_item_chunks_most(problem, pass);
     set_total(memory);
 }
 
@@ -239,6 +265,18 @@ static void grow_items(const memory_case *memory, int64_t most)
     pp_rechunk_memory *sizes = &memory->pass->memory, before = *sizes;
     for (; sizes->items < pp_min_i64(most, memory->items_most); before = *sizes) {
         sizes->items++;
+        if (!memory->pass->source.is_sharded)
+            sizes->source_indexes = source_indexes_bytes(memory);
+        if (!keep_if_fitting(memory, &before))
+            return;
+    }
+}
+
+static void grow_item_chunks(const memory_case *memory)
+{
+    pp_rechunk_memory *sizes = &memory->pass->memory, before = *sizes;
+    for (; sizes->item_chunks < memory->item_chunks_most; before = *sizes) {
+        sizes->item_chunks++;
         if (!memory->pass->source.is_sharded)
             sizes->source_indexes = source_indexes_bytes(memory);
         if (!keep_if_fitting(memory, &before))
@@ -279,6 +317,7 @@ bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_byt
     /* The least that lets reading, work and writing overlap; then what makes them wait less. */
     grow_items(&memory, ITEMS_LEAST);
     grow_chunk_buffers(&memory, add(open, CHUNK_BUFFERS_LEAST));
+    grow_item_chunks(&memory);
     grow_items(&memory, ITEMS_SOME);
     grow_chunk_buffers(&memory, add(open, CHUNK_BUFFERS_SOME));
     grow_writers(&memory);

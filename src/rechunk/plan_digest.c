@@ -21,9 +21,9 @@ static void add_side(pp_text *bytes, const pp_rechunk_side *side, int ndim)
 
 static void add_memory(pp_text *bytes, const pp_rechunk_memory *memory)
 {
-    const int64_t numbers[] = {memory->open_chunks,    memory->chunk_buffers,  memory->items,
-                               memory->source_indexes, memory->target_indexes, memory->writers,
-                               memory->writer_bytes,   memory->memory_bytes};
+    const int64_t numbers[] = {memory->open_chunks, memory->chunk_buffers,  memory->items,
+                               memory->item_chunks, memory->source_indexes, memory->target_indexes,
+                               memory->writers,     memory->writer_bytes,   memory->memory_bytes};
     add_numbers(bytes, numbers, (int)(sizeof numbers / sizeof numbers[0]));
 }
 

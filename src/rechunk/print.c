@@ -228,6 +228,8 @@ static void print_pass_memory(const pp_rechunk_pass *pass, pp_text *text)
         pp_bytes_print((double)parts.chunk_buffers, text);
         pp_text_add(text, ", ");
         print_count(memory->items, "item", text);
+        if (memory->item_chunks > 1)
+            pp_text_add(text, " of up to %" PRId64 " chunks", memory->item_chunks);
         pp_text_add(text, " and coding ");
     }
     pp_bytes_print((double)parts.rest, text);

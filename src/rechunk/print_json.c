@@ -147,6 +147,7 @@ static void add_memory(json_lines *json, const pp_rechunk_pass *pass)
     add_integer(json, "open_chunks", memory->open_chunks);
     add_integer(json, "chunk_buffers", memory->chunk_buffers);
     add_integer(json, "items", memory->items);
+    add_integer(json, "item_chunks", memory->item_chunks);
     add_integer(json, "writers", memory->writers);
     add_integer(json, "writer_bytes", memory->writer_bytes);
     add_integer(json, "source_indexes_bytes", memory->source_indexes);

@@ -91,7 +91,8 @@ void pp_rechunk_counts_add(pp_rechunk_counts *sum, const pp_rechunk_counts *more
 typedef struct pp_rechunk_memory {
     int64_t open_chunks;   /* largest number at a time, exact */
     int64_t chunk_buffers; /* open_chunks and some more, for overlap; cooperating: all chunks of a template */
-    int64_t items;         /* source chunks in transit, >= 1 */
+    int64_t items;         /* in transit from storage to a worker, >= 1 */
+    int64_t item_chunks;   /* source chunks of an item, >= 1 */
     int64_t source_indexes, target_indexes; /* bytes */
     int64_t writers, writer_bytes;          /* shards open for writing, and the buffer of each */
     int64_t memory_bytes;

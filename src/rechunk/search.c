@@ -144,7 +144,8 @@ static bool is_hopeless(const pp_rechunk_search *search, pp_rechunk_pass *trial)
 {
     if (!search->has_best || search->aim->seeks_least)
         return false;
-    trial->memory = (pp_rechunk_memory){.items = 2, .chunk_buffers = 1};
+    trial->memory = (pp_rechunk_memory){
+        .items = 2, .chunk_buffers = 1, .item_chunks = pp_rechunk_item_chunks_most(search->aim->problem, trial)};
     pp_rechunk_predict(search->aim->problem, trial);
     return trial->seconds > search->best.seconds;
 }

@@ -289,6 +289,7 @@ static void want_item(const pp_transfer *transfer, const pp_read_item *item, pp_
 /* ---- Reading ---- */
 
 typedef struct stretch_walk {
+    const pp_shard *shard;
     const pp_stretch *stretch;
     size_t gap_bytes;
     uint64_t offset;
@@ -307,7 +308,7 @@ static bool next_request(void *context, pp_request *request)
         from -= from % PP_PAGE_BYTES;
         end = pp_min_size(pp_align_up(end, PP_PAGE_BYTES), walk->stretch->bytes);
     }
-    *request = (pp_request){.offset = walk->offset + from, .bytes = end - from, .place = from};
+    *request = (pp_request){.shard = walk->shard, .offset = walk->offset + from, .bytes = end - from, .place = from};
     return true;
 }
 
@@ -328,13 +329,13 @@ static parapet_status fetch_wanted(const pp_transfer *transfer, pp_read_item *it
     const pp_shard *stored = &((const pp_read_shard *)item->head.shard)->stored;
     const pp_transfer_context *context = context_of(transfer, item->head.shard);
     pp_stretch stretch;
-    stretch_walk walk = {.stretch = &stretch, .offset = item->offset}, ahead;
+    stretch_walk walk = {.shard = stored, .stretch = &stretch, .offset = item->offset}, ahead;
     int64_t count;
     measure_requests(context, item, stored->reader);
     want_item(transfer, item, &stretch);
     walk.gap_bytes = pp_request_cost_gap(context->cost);
     ahead = walk;
-    return pp_requests_read(context, stored,
+    return pp_requests_read(context,
                             &(pp_request_walk){.next = next_request,
                                                .walk = &walk,
                                                .ahead = pp_request_cost_pays_ahead(context->cost) ? &ahead : NULL},

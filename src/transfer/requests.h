@@ -1,5 +1,5 @@
-/* requests.h - reads bytes of a shard by several requests, one after the other: parts of chunks, for transfers and
- * for copies. */
+/* requests.h - reads bytes of shards by several requests, one after the other: parts of chunks, for transfers and for
+ * copies. */
 #ifndef PARAPET_TRANSFER_REQUESTS_H
 #define PARAPET_TRANSFER_REQUESTS_H
 
@@ -9,7 +9,8 @@
 #define PP_BYTES_AHEAD ((size_t)2 << 20)
 
 typedef struct pp_request {
-    uint64_t offset; /* in the object */
+    const pp_shard *shard;
+    uint64_t offset; /* in its object */
     size_t bytes;
     size_t place; /* where they go in the buffer */
 } pp_request;
@@ -22,7 +23,7 @@ typedef struct pp_request_walk {
 } pp_request_walk;
 
 /* Reads them all. *count: how many there were. */
-parapet_status pp_requests_read(const pp_transfer_context *context, const pp_shard *shard,
-                                const pp_request_walk *walk, unsigned char *buffer, int64_t *count);
+parapet_status pp_requests_read(const pp_transfer_context *context, const pp_request_walk *walk,
+                                unsigned char *buffer, int64_t *count);
 
 #endif

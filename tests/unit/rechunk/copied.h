@@ -41,7 +41,7 @@ static inline pp_rechunk_plan copied_plan(void)
         .work_unit_shape = {320, 512, 512},
         .order = {0, 1, 2},
         .counts = {4, 32, 1000, 1000, 0, 1048576000, 2048, 4, 1073741824},
-        .memory = {64, 66, 4, 4096, 8192, 1, 262144, 40000000},
+        .memory = {64, 66, 4, 1, 4096, 8192, 1, 262144, 40000000},
         .seconds = 2,
     };
     plan.passes[1] = (pp_rechunk_pass){
@@ -52,7 +52,7 @@ static inline pp_rechunk_plan copied_plan(void)
         .order = {1, 2, 0},
         .reads_runs = true,
         .counts = {16, 64, 2048, 4096, 128, 1572864000, 1024, 16, 1048576000},
-        .memory = {16, 18, 4, 4096, 8192, 1, 262144, 30000000},
+        .memory = {16, 18, 4, 16, 4096, 8192, 1, 262144, 30000000},
         .seconds = 3,
     };
     plan.limit_bytes = 64 << 20;

@@ -144,9 +144,29 @@ static void test_cost__of_small_boxes_is_that_of_their_number(void **state)
     assert_near(scatter_seconds(1, 1000, 1000, 10, false), 1e5 * ROW + 1e5 * BOX);
     /* Of the 249 and 166 bounds between rows 83 are the same. */
     assert_near(scatter_seconds(4, 1000, 6, 1000, false), 1000 * ROW + 333 * BOX);
-    /* One by one: 40 bytes of a column at a time, less than a line; and 64. */
-    assert_near(scatter_seconds(1, 1000, 1000, 10, true), 1e6 * 6.5e-9 - bytes + 1e5 * BOX);
-    assert_near(scatter_seconds(1, 1000, 1000, 16, true), 1e6 * 2.5e-9 - bytes + 63e3 * BOX);
+    /* One by one: 40 bytes of a column at a time, and 64; or single elements, each with a line of its own. */
+    assert_near(scatter_seconds(1, 1000, 1000, 10, true), 1e6 * 2.9e-9 - bytes + 1e5 * BOX);
+    assert_near(scatter_seconds(1, 1000, 1000, 16, true), 1e6 * 2.75e-9 - bytes + 63e3 * BOX);
+    assert_near(scatter_seconds(1000, 1, 1000, 1000, true), 1e6 * 6.5e-9 - bytes + 1000 * BOX);
+}
+
+static void test_cost__of_items_of_several_chunks_is_that_of_one_chunk_as_large(void **state)
+{
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
+    double large;
+    (void)state;
+    open_problem(&problem, &pass);
+    problem.ndim = 2;
+    problem.shape[0] = problem.shape[1] = 1600;
+    pass.source.element_bytes = pass.target.element_bytes = 4;
+    pass.source.chunk[0] = pass.target.chunk[0] = pass.target.chunk[1] = 1600;
+    pass.source.stored_order[0] = 1;
+    pass.source.chunk[1] = 16;
+    large = predict(&problem, &pass);
+    pass.source.chunk[1] = 1;
+    pass.memory.item_chunks = 16;
+    assert_near(predict(&problem, &pass), large);
 }
 
 static void test_cost__of_several_ranks_is_that_of_the_busiest(void **state)
@@ -236,6 +256,7 @@ int main(void)
         cmocka_unit_test(test_cost__with_memory_for_it_overlaps_reading_and_work),
         cmocka_unit_test(test_cost__is_never_less_than_the_storage_needs),
         cmocka_unit_test(test_cost__of_small_boxes_is_that_of_their_number),
+        cmocka_unit_test(test_cost__of_items_of_several_chunks_is_that_of_one_chunk_as_large),
         cmocka_unit_test(test_cost__of_several_ranks_is_that_of_the_busiest),
         cmocka_unit_test(test_cost__of_ranks_that_share_a_disk_and_cores_is_limited_by_them),
         cmocka_unit_test(test_cost__of_ranks_that_cooperate_adds_the_exchange),

@@ -118,6 +118,88 @@ static void test_memory__of_a_sharded_source_has_the_indexes_that_are_visited_ag
     assert_int_equal(pass.memory.source_indexes, 10 * 16 * 50 + 4096);
 }
 
+/* Rows of 60 elements become columns, which are stored row by row: 16 elements of 4 bytes fill a line of the cache.
+ */
+static void open_turned(pp_rechunk_problem *problem, pp_rechunk_pass *pass)
+{
+    open_problem(problem, pass);
+    pass->source.chunk[0] = pass->source.shard[0] = 100;
+    pass->source.chunk[1] = pass->source.shard[1] = 1;
+    pass->source.stored_order[0] = 1;
+    pass->source.stored_order[1] = 0;
+    pass->source.encoded_bytes = 400;
+    pass->target.chunk[0] = 10;
+    pass->target.chunk[1] = 40;
+    pass->target.shard[0] = pass->target.shard[1] = 40;
+    pass->template_shape[0] = 120;
+    pass->template_shape[1] = 80;
+    pass->source.scratch_bytes = 0;
+}
+
+static int64_t largest_item(const pp_rechunk_problem *problem, pp_rechunk_pass *pass)
+{
+    assert_true(pp_rechunk_size_memory(problem, INT64_MAX, pass));
+    assert_int_equal(pass->memory.item_chunks, pp_rechunk_item_chunks_most(problem, pass));
+    return pass->memory.item_chunks;
+}
+
+static void test_memory__of_items_has_as_many_chunks_as_fill_a_line(void **state)
+{
+    int64_t least, chunk = 12 * KIB + 16;
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
+    (void)state;
+    open_turned(&problem, &pass);
+    assert_false(pp_rechunk_size_memory(&problem, 0, &pass));
+    least = pass.memory.memory_bytes;
+    assert_int_equal(pass.memory.item_chunks, 1);
+    /* A second item and another open chunk come first. */
+    assert_true(pp_rechunk_size_memory(&problem, least + chunk + BUFFER + 5 * chunk, &pass));
+    assert_int_equal(pass.memory.items, 2);
+    assert_int_equal(pass.memory.item_chunks, 3);
+    assert_int_equal(pass.memory.source_indexes, 6 * 16);
+    assert_true(pp_rechunk_size_memory(&problem, least + 31 * chunk + BUFFER, &pass));
+    assert_int_equal(pass.memory.item_chunks, 16);
+    assert_int_equal(pass.memory.memory_bytes, least + 31 * chunk + BUFFER);
+    assert_int_equal(largest_item(&problem, &pass), 16);
+    pass.reads_runs = true;
+    assert_int_equal(largest_item(&problem, &pass), 16);
+    pass.source.chunk[1] = pass.source.shard[1] = 3;
+    assert_int_equal(largest_item(&problem, &pass), 5);
+    pass.target.chunk[1] = 8;
+    assert_int_equal(largest_item(&problem, &pass), 2);
+}
+
+static void test_memory__of_items_has_one_chunk_where_more_are_of_no_use(void **state)
+{
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
+    (void)state;
+    open_turned(&problem, &pass);
+    pass.source.chunk[1] = pass.source.shard[1] = 16;
+    assert_int_equal(largest_item(&problem, &pass), 1);
+    open_turned(&problem, &pass);
+    pass.source.element_bytes = 65;
+    assert_int_equal(largest_item(&problem, &pass), 1);
+    open_turned(&problem, &pass);
+    pass.source.stored_order[0] = 0;
+    pass.source.stored_order[1] = 1;
+    assert_int_equal(largest_item(&problem, &pass), 1);
+    /* Decoded into memory of a worker, where the next chunk would take its place. */
+    open_turned(&problem, &pass);
+    pass.source.scratch_bytes = 1;
+    assert_int_equal(largest_item(&problem, &pass), 1);
+    pass.reads_runs = true;
+    assert_int_equal(largest_item(&problem, &pass), 16);
+    /* Visited along the other dimension, in which there is one source chunk; two. */
+    open_turned(&problem, &pass);
+    pass.order[0] = 1;
+    pass.order[1] = 0;
+    assert_int_equal(largest_item(&problem, &pass), 16);
+    pass.source.chunk[0] = pass.source.shard[0] = 99;
+    assert_int_equal(largest_item(&problem, &pass), 1);
+}
+
 static void test_memory__of_ranks_that_cooperate_has_a_whole_template(void **state)
 {
     pp_rechunk_problem problem;
@@ -208,6 +290,8 @@ int main(void)
         cmocka_unit_test(test_memory__grows_items_and_slots_then_buffers),
         cmocka_unit_test(test_memory__of_runs_has_items_no_larger_than_a_template),
         cmocka_unit_test(test_memory__of_a_sharded_source_has_the_indexes_that_are_visited_again),
+        cmocka_unit_test(test_memory__of_items_has_as_many_chunks_as_fill_a_line),
+        cmocka_unit_test(test_memory__of_items_has_one_chunk_where_more_are_of_no_use),
         cmocka_unit_test(test_memory__of_ranks_that_cooperate_has_a_whole_template),
         cmocka_unit_test(test_memory__never_exceeds_the_limit_and_grows_with_it),
         cmocka_unit_test(test_memory__that_cannot_be_counted_does_not_fit),

@@ -31,6 +31,7 @@ static void test_print__says_what_each_pass_does(void **state)
                 "  time      2 s: reads 500 MiB/s, writes 512 MiB/s\n");
     assert_says(text, "  visit     along time, then dimension 2, then lat; runs of chunks");
     assert_says(text, "  reads     1.465 GiB, 1.5 x the array; 4096 requests and 128 for indexes\n");
+    assert_says(text, "4 items of up to 16 chunks and coding");
     parapet_free(text);
 }
 
