@@ -18,7 +18,8 @@ typedef struct pp_open_chunk {
     atomic_llong missing; /* visits that have not brought their elements yet */
     atomic_bool has_data; /* a part of it is stored in the source */
     int32_t next_free;
-    pp_bytes encoded; /* when it is complete and waits to be written */
+    uint32_t checksum; /* of encoded */
+    pp_bytes encoded;  /* when it is complete and waits to be written */
     struct pp_open_chunk *following;
 } pp_open_chunk;
 

@@ -197,7 +197,8 @@ static parapet_status store_chunk(copy_engine *engine, const copy_worker *worker
     goes_behind = status == PARAPET_OK && engine->behind.is_running &&
                   encoded.bytes <= pp_chain_chunk_capacity(context->layout->chain);
     if (status == PARAPET_OK && !goes_behind)
-        status = pp_copy_target_append(&engine->target, cell, encoded);
+        status =
+            pp_copy_target_append(&engine->target, cell, encoded, pp_copy_target_checksum(&engine->target, encoded));
     pp_chain_scratch_exchange(worker->encoder, &open_chunk->buffer);
     if (goes_behind)
         write_behind(engine, open_chunk, encoded);

@@ -212,7 +212,12 @@ static parapet_status publish_chunk(pp_copy_target *target, int64_t number, pp_b
     return status;
 }
 
-static parapet_status append_chunk(pp_copy_target *target, const int64_t *cell, pp_bytes encoded)
+uint32_t pp_copy_target_checksum(const pp_copy_target *target, pp_bytes encoded)
+{
+    return keeps_shards(target) ? pp_crc32c(0, encoded.data, encoded.bytes) : 0;
+}
+
+static parapet_status append_chunk(pp_copy_target *target, const int64_t *cell, pp_bytes encoded, uint32_t checksum)
 {
     int64_t number, chunk;
     pp_copy_shard *shard;
@@ -222,17 +227,17 @@ static parapet_status append_chunk(pp_copy_target *target, const int64_t *cell, 
     shard = find_shard(target, number);
     if (shard->is_published)
         return PARAPET_OK;
-    shard->checksums[chunk] = pp_crc32c(0, encoded.data, encoded.bytes);
+    shard->checksums[chunk] = checksum;
     return pp_shard_build_append(shard->build, context_of(target), chunk, encoded);
 }
 
-parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell, pp_bytes encoded)
+parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell, pp_bytes encoded, uint32_t checksum)
 {
     parapet_status status;
     (void)pthread_mutex_lock(&target->lock);
     target->job->done.chunks_written += 1;
     target->job->done.written_bytes += (int64_t)pp_chain_decoded_bytes(context_of(target)->layout->chain);
-    status = append_chunk(target, cell, encoded);
+    status = append_chunk(target, cell, encoded, checksum);
     (void)pthread_mutex_unlock(&target->lock);
     return status;
 }

@@ -45,8 +45,12 @@ parapet_status pp_copy_target_open(pp_copy_target *target, pp_copy_job *job, int
 /* Whether the chunk at that position has to be stored: with holes, only if a part of it is stored at the origin. */
 parapet_status pp_copy_target_wants(pp_copy_target *target, const int64_t *cell, bool *wants);
 
+/* What the journal says of an encoded chunk, to be passed on with it; 0 where it says nothing. From any thread. */
+uint32_t pp_copy_target_checksum(const pp_copy_target *target, pp_bytes encoded);
+
 /* Appends one encoded chunk, given by its position in the grid of all target chunks. From any thread. */
-parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell, pp_bytes encoded);
+parapet_status pp_copy_target_append(pp_copy_target *target, const int64_t *cell, pp_bytes encoded,
+                                     uint32_t checksum);
 
 /* The template with that box is complete: makes it durable and records it. */
 parapet_status pp_copy_target_record(pp_copy_target *target, const pp_box *box);

@@ -154,7 +154,7 @@ static parapet_status write_chunk(together *all, const pp_box *box, const int64_
         return PARAPET_OK;
     context->counters->chunks_encoded += 1;
     if ((status = pp_chain_encode(context->layout->chain, all->encoder, &encoded)) == PARAPET_OK)
-        status = pp_copy_target_append(&all->target, cell, encoded);
+        status = pp_copy_target_append(&all->target, cell, encoded, pp_copy_target_checksum(&all->target, encoded));
     return status;
 }
 

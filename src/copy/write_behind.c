@@ -7,7 +7,7 @@ static void write_open_chunk(pp_write_behind *behind, pp_open_chunk *open_chunk)
     int64_t cell[PARAPET_MAX_NDIM];
     parapet_status status;
     pp_open_chunks_cell(behind->open_chunks, open_chunk->chunk, cell);
-    status = pp_copy_target_append(behind->target, cell, open_chunk->encoded);
+    status = pp_copy_target_append(behind->target, cell, open_chunk->encoded, open_chunk->checksum);
     if (status != PARAPET_OK) {
         (void)pthread_mutex_lock(&behind->lock);
         pp_failure_take(&behind->failure, status);
@@ -58,6 +58,7 @@ parapet_status pp_write_behind_start(pp_write_behind *behind, pp_open_chunks *op
 void pp_write_behind_put(pp_write_behind *behind, pp_open_chunk *open_chunk, pp_bytes encoded)
 {
     open_chunk->encoded = encoded;
+    open_chunk->checksum = pp_copy_target_checksum(behind->target, encoded);
     open_chunk->following = NULL;
     (void)pthread_mutex_lock(&behind->lock);
     if (behind->first == NULL)

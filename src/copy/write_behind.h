@@ -22,7 +22,8 @@ typedef struct pp_write_behind {
 /* Starts the thread. Stop it even after a failure. */
 parapet_status pp_write_behind_start(pp_write_behind *behind, pp_open_chunks *open_chunks, pp_copy_target *target);
 
-/* Takes an open chunk that is encoded. */
+/* Takes an open chunk that is encoded. Its checksum is computed by the caller's thread, of which there may be many.
+ */
 void pp_write_behind_put(pp_write_behind *behind, pp_open_chunk *open_chunk, pp_bytes encoded);
 
 /* Waits until everything is written; returns the first failure. */
