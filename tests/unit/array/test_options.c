@@ -7,6 +7,8 @@
 #include "array/store_handle.h"
 #include "scratch.h"
 
+extern char **environ; /* POSIX leaves the declaration to the program */
+
 static const char *const names[] = {"memory_bytes", "threads",         "io_thread",        "direct_io",
                                     "durability",   "elide_fill",      "ignore_checksums", "require_sealed",
                                     "ignore_seal",  "ignore_launcher", "expected_servers", "servers",
@@ -248,8 +250,10 @@ static void test_options__an_empty_variable_counts_as_none(void **state)
     parapet_store_options resolved;
     (void)state;
     (void)setenv("PARAPET_THREADS", "", 1);
+    (void)setenv("PARAPET_WEIGHTS", "", 1);
     assert_ok(pp_options_resolve(&resolved, NULL));
     assert_int_equal(resolved.threads, 1);
+    assert_null(resolved.weights);
 }
 
 static void test_options__a_wrong_variable_is_an_error_that_names_it(void **state)
@@ -498,6 +502,24 @@ static void test_options__are_printed_with_value_and_source(void **state)
     pp_store_memory_drop("options");
 }
 
+/* Which is what a program is left with by clearenv(). */
+static void test_options__are_printed_without_any_environment(void **state)
+{
+    parapet_store_options given = {.holes = PARAPET_HOLES_READ};
+    char **before = environ, *text;
+    parapet_store *store;
+    (void)state;
+    environ = NULL;
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, &given));
+    assert_ok(parapet_store_options_print(store, &text));
+    environ = before;
+    assert_non_null(strstr(text, "holes = read (given): always read with what is wanted\n"));
+    assert_null(strstr(text, "(environment)"));
+    parapet_free(text);
+    assert_ok(parapet_store_close(&store));
+    pp_store_memory_drop("options");
+}
+
 static void assert_weights_printed(const parapet_store_options *given, const char *expected)
 {
     parapet_store *store;
@@ -585,6 +607,7 @@ int main(void)
         cmocka_unit_test_setup(test_options__ranks_per_node_are_a_variable_only, clear_environment),
         cmocka_unit_test_setup(test_options__reserved_words_must_be_zero, clear_environment),
         cmocka_unit_test_setup(test_options__are_printed_with_value_and_source, clear_environment),
+        cmocka_unit_test_setup(test_options__are_printed_without_any_environment, clear_environment),
         cmocka_unit_test_setup(test_options__a_text_is_kept_by_the_store, clear_environment),
         cmocka_unit_test_setup(test_options__variables_that_no_option_reads_are_named, clear_environment),
     };

@@ -14,6 +14,9 @@
     "\"regular\",\"configuration\":{\"chunk_shape\":[2]}},\"chunk_key_encoding\":{\"name\":\"default\","             \
     "\"configuration\":{\"separator\":\"/\"}},\"fill_value\":0,\"codecs\":[{\"name\":\"bytes\",\"configuration\":"   \
     "{\"endian\":\"little\"}}],\"attributes\":{}}"
+#define ARRAY_UNSUPPORTED                                                                                            \
+    "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4],\"data_type\":\"int32\",\"chunk_grid\":{\"name\":"     \
+    "\"other\"},\"chunk_key_encoding\":{\"name\":\"default\"},\"fill_value\":0,\"codecs\":[{\"name\":\"bytes\"}]}"
 #define DEEP "d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/d/"
 #define TEMPORARY ".parapet-0123456789abcdef0123456789abcdef.tmp"
 
@@ -97,6 +100,8 @@ static const removal_case cases[] = {
      0,
      PARAPET_ERR_EXISTS,
      "\"x/notes.txt\" are"},
+    {{{"x/zarr.json", ARRAY_UNSUPPORTED}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/zarr.json", ARRAY_UNSUPPORTED}, {"x/c/0x", "data"}}, "x", 0, PARAPET_ERR_EXISTS, "cannot be read"},
     {{{"zarr.json", GROUP_UNREADABLE}}, "", 1, PARAPET_ERR_FORMAT, "the document of the group \"/\" cannot be read"},
     {{{"x/zarr.json", "{\"zarr_format\":9,\"node_type\":\"array\"}"}}, "x", 0, PARAPET_ERR_FORMAT, "\"x\""},
     {{{"zarr.json", "{\"zarr_format\":9,\"node_type\":\"array\"}"}}, "", 1, PARAPET_ERR_FORMAT, "\"/\""},
@@ -109,9 +114,21 @@ static const removal_case cases[] = {
     {{{"x/__parapet/replacing", ARRAY}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
     {{{"x/__parapet/replacing", "{"}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
     {{{"x/__parapet/replacing", "7"}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/replacing", ARRAY_UNSUPPORTED}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
     {{{"x/__parapet/replacing", "{"}, {"x/notes.txt", "somebody's"}}, "x", 0, PARAPET_ERR_EXISTS, "notes.txt"},
     {{{"x/__parapet/copy/replaces", ARRAY}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
     {{{"x/__parapet/copy/makes", ARRAY}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/copy/job", "a job"}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
+    {{{"x/__parapet/copy/job", "a job"}, {"x/__parapet/copy/replaces", ARRAY}, {"x/c/0", "data"}},
+     "x",
+     0,
+     PARAPET_OK,
+     ""},
+    {{{"x/__parapet/copy/job", "a job"}, {"x/__parapet/replacing", ARRAY}, {"x/c/0", "data"}},
+     "x",
+     0,
+     PARAPET_OK,
+     ""},
     {{{"x/__parapet/copy/state", "half"}, {"x/c/0", "data"}}, "x", 0, PARAPET_OK, ""},
     {{{"__parapet-probe-1/object", "half"}, {"a/zarr.json", ARRAY}}, "", 1, PARAPET_OK, ""},
     {{{"other/object", "somebody's"}}, "x", 0, PARAPET_ERR_NOT_FOUND, "no array or group at \"x\""},
@@ -165,6 +182,97 @@ static void test_removal__of_every_kind_of_place_is_done_or_refused(void **state
     }
 }
 
+/* ---- Failures ---- */
+
+/* What fails while something is removed: one operation of the store, or one allocation. */
+typedef struct failing {
+    bool is_memory;
+    long at; /* counted from 0 */
+    long allocations;
+    pp_fault_plan plan;
+} failing;
+
+static int refuse_one(void *context, size_t bytes)
+{
+    failing *by = context;
+    (void)bytes;
+    return by->allocations++ == by->at;
+}
+
+static bool has_failed(const failing *by)
+{
+    return by->is_memory ? by->allocations > by->at : by->plan.failures > 0;
+}
+
+static parapet_status remove_failing(parapet_store *over, const removal_case *of, int dry, failing *by)
+{
+    parapet_status status;
+    by->plan = (pp_fault_plan){.fail_at = by->is_memory ? -1 : by->at, .status = PARAPET_ERR_IO};
+    by->allocations = 0;
+    if (by->is_memory)
+        pp_memory_hook_set(refuse_one, by);
+    status = parapet_store_remove(over, of->path, of->recursive, dry, NULL, NULL);
+    pp_memory_hook_set(NULL, NULL);
+    by->plan.fail_at = -1;
+    return status;
+}
+
+static void check_repeated(parapet_store *store, const removal_case *of, parapet_status before, const failing *by)
+{
+    parapet_status status = parapet_store_remove(store, of->path, of->recursive, 0, NULL, NULL);
+    if (status != PARAPET_ERR_NOT_FOUND && (status != PARAPET_OK || before == PARAPET_OK))
+        fail_msg("case %zu, \"%s\", after %s and %s %ld: %s: %s", (size_t)(of - cases), of->path,
+                 parapet_status_name(before), by->is_memory ? "allocation" : "operation", by->at,
+                 parapet_status_name(status), parapet_error_message());
+}
+
+/* What fails in the one store is there in the other. False: there is nothing more that could fail. */
+static bool check_failing(parapet_store *store, parapet_store *over, const removal_case *of, int dry, failing *by)
+{
+    parapet_status status;
+    put_objects(store, of->objects);
+    status = remove_failing(over, of, dry, by);
+    if (of->status != PARAPET_OK || dry)
+        check_refused(store, of);
+    if (of->status != PARAPET_OK && status == PARAPET_OK)
+        fail_msg("case %zu, \"%s\", is removed when %s %ld fails", (size_t)(of - cases), of->path,
+                 by->is_memory ? "allocation" : "operation", by->at);
+    if (of->status == PARAPET_OK && !dry)
+        check_repeated(store, of, status, by);
+    return has_failed(by);
+}
+
+/* Stores are opened before anything is put there: what is at the root may be refused. */
+static void check_all_failing(const removal_case *of, int dry, bool is_memory)
+{
+    failing by = {.is_memory = is_memory, .plan = {.fail_at = -1}};
+    long live = pp_memory_live_count();
+    parapet_store *store, *over;
+    pp_store *faulty;
+    stored_open(&store, NULL);
+    assert_ok(pp_store_faulty_build(&faulty, store->backend, &by.plan));
+    assert_ok(pp_store_open_over(&over, MPI_COMM_NULL, faulty, PARAPET_UPDATE, NULL));
+    for (by.at = 0; check_failing(store, over, of, dry, &by); by.at++)
+        assert_true(by.at < 10000);
+    assert_ok(parapet_store_close(&over));
+    pp_store_free(faulty);
+    stored_close(&store);
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
+/* What is refused is refused then too, and what is removed in part is removed by the next attempt. Not of the last
+ * case, which has very many places to fail. */
+static void test_removal__that_fails_anywhere_takes_nothing_else_and_can_be_repeated(void **state)
+{
+    size_t i;
+    (void)state;
+    for (i = 0; i + 1 < sizeof cases / sizeof cases[0]; i++) {
+        check_all_failing(&cases[i], 0, false);
+        check_all_failing(&cases[i], 1, false);
+        check_all_failing(&cases[i], 0, true);
+    }
+}
+
 static int end_at_once(void *context, const char *key, const char *reason)
 {
     (void)key;
@@ -193,6 +301,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_removal__of_every_kind_of_place_is_done_or_refused),
+        cmocka_unit_test(test_removal__that_fails_anywhere_takes_nothing_else_and_can_be_repeated),
         cmocka_unit_test(test_removal__goes_on_when_its_visitor_has_seen_enough),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
