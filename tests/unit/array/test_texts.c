@@ -4,6 +4,7 @@
 #include "array/open.h"
 #include "base/bytes.h"
 #include "base/text.h"
+#include "codec/crc32c.h"
 
 enum { LOCAL_BYTES = 1 << 20 };
 
@@ -23,26 +24,36 @@ static void put(pp_store *inner, const char *key, const char *data, size_t bytes
     pp_budget_clear(&budget);
 }
 
+typedef struct text_array {
+    const char *shape, *chunks, *fill;
+    const char *codecs; /* behind the one that makes bytes of texts */
+} text_array;
+
 /* One chunk has the given bytes; NULL: none is stored. */
-static void set_up(bed *b, const char *shape, const char *chunks, const char *chunk, size_t bytes)
+static void set_up_as(bed *b, const text_array *of, const char *chunk, size_t bytes)
 {
     const parapet_store_options options = {.local_bytes = LOCAL_BYTES};
     pp_text document = {0};
     pp_text_add(&document,
                 "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[%s],\"data_type\":\"string\",\"fill_value\":"
-                "\"f\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%s]}},"
-                "\"chunk_key_encoding\":{\"name\":\"default\"},\"codecs\":[{\"name\":\"vlen-utf8\"}],"
+                "\"%s\",\"chunk_grid\":{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[%s]}},"
+                "\"chunk_key_encoding\":{\"name\":\"default\"},\"codecs\":[{\"name\":\"vlen-utf8\"}%s],"
                 "\"attributes\":{}}",
-                shape, chunks);
+                of->shape, of->fill, of->chunks, of->codecs);
     assert_ok(document.status);
     *b = (bed){0};
     assert_ok(pp_store_memory_build(&b->inner, NULL));
     put(b->inner, "zarr.json", document.data, document.bytes);
     if (chunk != NULL)
-        put(b->inner, shape[0] != '\0' ? "c/0" : "c", chunk, bytes);
+        put(b->inner, of->shape[0] != '\0' ? "c/0" : "c", chunk, bytes);
     assert_ok(pp_store_open_over(&b->store, MPI_COMM_NULL, b->inner, PARAPET_READ, &options));
     assert_ok(parapet_array_open(&b->array, b->store, ""));
     pp_text_free(&document);
+}
+
+static void set_up(bed *b, const char *shape, const char *chunks, const char *chunk, size_t bytes)
+{
+    set_up_as(b, &(text_array){shape, chunks, "f", ""}, chunk, bytes);
 }
 
 static void tear_down(bed *b)
@@ -212,6 +223,62 @@ static void test_texts__of_a_column_are_found(void **state)
     tear_down(&b);
 }
 
+static void test_texts__are_decoded_by_all_codecs(void **state)
+{
+    char chunk[] = "\2\0\0\0\1\0\0\0a\1\0\0\0b\0\0\0\0";
+    const size_t bytes = sizeof chunk - 1, plain = bytes - sizeof(uint32_t);
+    const int64_t start = 0, count = 2;
+    parapet_array_info info;
+    int64_t ends[2];
+    bed b;
+    (void)state;
+    pp_store_u32le((unsigned char *)chunk + plain, pp_crc32c(0, chunk, plain));
+    set_up_as(&b, &(text_array){"2", "2", "f", ",{\"name\":\"crc32c\"}"}, chunk, bytes);
+    assert_ok(parapet_array_get_info(b.array, &info));
+    assert_string_equal(info.codecs, "vlen-utf8 crc32c");
+    assert_ok(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends));
+    assert_string_equal(b.text, "ab");
+    parapet_free(b.text);
+    chunk[8] = 'c';
+    put(b.inner, "c/0", chunk, bytes);
+    assert_fails(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends), PARAPET_ERR_CORRUPT, "");
+    assert_null(b.text);
+    tear_down(&b);
+}
+
+/* Of 20,000 elements the places take a third of the memory, and the fill value does not fit as often. */
+static void test_texts__of_fill_values_are_within_the_limit(void **state)
+{
+    static int64_t ends[20000];
+    const int64_t start = 0, count = 20000, few = 10;
+    const char *fill = "a fill value of more letters than the others have";
+    bed b;
+    (void)state;
+    set_up_as(&b, &(text_array){"20000", "1000", fill, ""}, NULL, 0);
+    assert_fails(parapet_array_read_texts_local(b.array, &start, &count, &b.text, ends), PARAPET_ERR_MEMORY, "texts");
+    assert_null(b.text);
+    assert_ok(parapet_array_read_texts_local(b.array, &start, &few, &b.text, ends));
+    assert_int_equal(ends[9], 10 * strlen(fill));
+    tear_down(&b);
+}
+
+static void test_texts__that_cannot_be_counted_are_refused(void **state)
+{
+    const int64_t start[2] = {0, 0}, one[2] = {1, 1}, all = INT64_C(1) << 62;
+    int64_t ends[1];
+    bed b;
+    (void)state;
+    set_up(&b, "4611686018427387904", "4611686018427387904", NULL, 0);
+    assert_fails(parapet_array_read_texts_local(b.array, start, &all, &b.text, ends), PARAPET_ERR_MEMORY,
+                 "more texts than any memory");
+    tear_down(&b);
+    set_up(&b, "4611686018427387904,4611686018427387904", "1,1", NULL, 0);
+    assert_fails(parapet_array_read_texts_local(b.array, start, one, &b.text, ends), PARAPET_ERR_FORMAT,
+                 "than 63 bits can count");
+    assert_null(b.text);
+    tear_down(&b);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -223,6 +290,9 @@ int main(void)
         cmocka_unit_test(test_texts__in_the_middle_of_chunks_are_found),
         cmocka_unit_test(test_texts__are_not_numbers),
         cmocka_unit_test(test_texts__of_a_column_are_found),
+        cmocka_unit_test(test_texts__are_decoded_by_all_codecs),
+        cmocka_unit_test(test_texts__of_fill_values_are_within_the_limit),
+        cmocka_unit_test(test_texts__that_cannot_be_counted_are_refused),
         cmocka_unit_test(test_texts__of_a_box_that_is_none_or_outside_are_refused),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
