@@ -157,8 +157,6 @@ parapet_status parapet_array_get_info(parapet_array *array, parapet_array_info *
 
 parapet_status pp_array_check_usable(const parapet_array *array)
 {
-    if (array == NULL)
-        return pp_fail(PARAPET_ERR_ARGUMENT, "the array is NULL");
     if (array->is_broken)
         return pp_fail(PARAPET_ERR_ARGUMENT,
                        "array \"%s\": an earlier change failed half-way; close the array and open it again to see "

@@ -35,8 +35,6 @@ static parapet_status change_alone(void *node, const void *argument)
     pp_hold_wish wish = wish_of(array, job->purpose);
     pp_hold hold = {0};
     parapet_status status;
-    if (array->is_apart)
-        return job->change(array, job->argument);
     if ((status = pp_holds_take(&hold, &wish)) != PARAPET_OK)
         return status;
     if ((status = take_up(array)) == PARAPET_OK)
@@ -67,8 +65,6 @@ parapet_status pp_array_hold_together(parapet_array *array, const char *purpose,
 {
     pp_hold_wish wish = wish_of(array, purpose);
     parapet_status status;
-    if (array->is_apart)
-        return PARAPET_OK;
     if ((status = pp_holds_take_together(hold, &wish)) != PARAPET_OK)
         return status;
     pp_guards_close(&array, 1);

@@ -203,7 +203,7 @@ parapet_status pp_group_edit(parapet_group *group, pp_group_change change, const
         return status;
     if ((status = refresh(group)) == PARAPET_OK) {
         changed = group->document;
-        changed.attributes = changed.attributes != NULL ? pp_json_share(changed.attributes) : NULL;
+        changed.attributes = pp_json_share(changed.attributes);
         changed.consolidated_metadata = NULL;
         if ((status = change(group, &changed, argument, &text)) == PARAPET_OK &&
             (status = pp_node_drop_consolidated(group->store, group->path)) == PARAPET_OK &&

@@ -175,10 +175,7 @@ parapet_status pp_node_write_group(parapet_store *store, const char *path, const
 static parapet_status write_empty_group(parapet_store *store, const char *path)
 {
     pp_group_document document = {.zarr_format = 3};
-    parapet_status status = pp_json_object_build(&document.attributes);
-    if (status == PARAPET_OK)
-        status = pp_node_write_group(store, path, &document, PP_PUBLISH_EXCLUSIVE);
-    pp_group_document_clear(&document);
+    parapet_status status = pp_node_write_group(store, path, &document, PP_PUBLISH_EXCLUSIVE);
     return status == PARAPET_ERR_EXISTS ? PARAPET_OK : status;
 }
 

@@ -55,7 +55,7 @@ static parapet_status look_again(parapet_array *array, parapet_status status)
 {
     pp_failure failure = {0};
     parapet_status looked;
-    if (array->is_apart || !pp_array_is_worth_looking(status))
+    if (!pp_array_is_worth_looking(status))
         return status;
     pp_failure_take(&failure, status);
     looked = status == PARAPET_OK ? pp_array_check_fresh(array) : pp_array_check_damage(array);
