@@ -112,6 +112,7 @@ static void test_arguments__of_calls_without_an_array_are_checked(void **state)
     refused(parapet_array_layout_print(NULL, &text), "array");
     refused(parapet_array_write(NULL, NULL, 0), "array");
     refused(parapet_array_read(NULL, NULL, 0), "array");
+    refused(parapet_array_read_local(NULL, NULL, 0), "array");
     refused(parapet_arrays_write(NULL, 1), "array");
     refused(parapet_arrays_read(NULL, -1), "array");
     refused(parapet_array_resize(NULL, shape), "array");
@@ -138,6 +139,7 @@ static void test_arguments__of_calls_on_an_array_are_checked(void **state)
     refused(parapet_array_layout_print(array, NULL), "text");
     refused(parapet_array_write(array, NULL, 1), "");
     refused(parapet_array_read(array, NULL, -1), "");
+    refused(parapet_array_read_local(array, NULL, -1), "");
     refused(parapet_array_resize(array, NULL), "");
     refused(parapet_array_check(array, PARAPET_CHECK_DATA, NULL, NULL, NULL), "summary");
     refused(parapet_array_check(array, (parapet_check_depth)77, NULL, NULL, &summary), "77");

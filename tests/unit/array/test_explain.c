@@ -53,6 +53,7 @@ static void test_explain__small_and_large_chunks_are_named(void **state)
 /* An array of texts can be looked at, but has no layout; nor can it be read. */
 static void test_explain__elements_of_any_length_have_no_layout(void **state)
 {
+    parapet_array_parts parts;
     parapet_store *store;
     parapet_array *array;
     char *text = NULL;
@@ -66,6 +67,12 @@ static void test_explain__elements_of_any_length_have_no_layout(void **state)
     assert_ok(parapet_array_open(&array, store, "a"));
     assert_fails(parapet_array_layout_print(array, &text), PARAPET_ERR_UNSUPPORTED, "");
     assert_int_equal(parapet_array_read(array, NULL, 0), PARAPET_ERR_UNSUPPORTED);
+    assert_int_equal(parapet_array_read_local(array, NULL, 0), PARAPET_ERR_UNSUPPORTED);
+    assert_int_equal(parapet_array_seal(array), PARAPET_ERR_UNSUPPORTED);
+    assert_int_equal(parapet_array_parts_build(&parts, array, 0, MPI_DATATYPE_NULL, NULL), PARAPET_ERR_UNSUPPORTED);
+    array->is_broken = true;
+    assert_fails(parapet_array_parts_build(&parts, array, 0, MPI_DATATYPE_NULL, NULL), PARAPET_ERR_ARGUMENT,
+                 "failed half-way");
     assert_null(text);
     assert_ok(parapet_array_close(&array));
     stored_close(&store);

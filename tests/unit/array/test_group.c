@@ -55,8 +55,10 @@ static void test_group__lists_what_stands_beside_an_invalid_node(void **state)
     create_array(store, "c");
     stored_put_text(store, "b/zarr.json", "{\"zarr_format\": 3,");
     stored_put_text(store, "d/zarr.json", "{\"zarr_format\": 3, \"node_type\": \"thing\"}");
-    assert_listed(store, "", "a/ b? c d? ");
+    stored_put_text(store, "e/zarr.json", "{\"zarr_format\": \"3.0\", \"node_type\": \"group\"}");
+    assert_listed(store, "", "a/ b? c d? e? ");
     assert_fails(parapet_group_open(&group, store, "b"), PARAPET_ERR_FORMAT, "JSON");
+    assert_fails(parapet_group_open(&group, store, "e"), PARAPET_ERR_UNSUPPORTED, "draft");
     stored_close(&store);
 }
 

@@ -6,6 +6,7 @@
 #include "array/refresh.h"
 #include "array/seal.h"
 #include "array/stored_shards.h"
+#include "failing.h"
 #include "stored.h"
 
 enum { LENGTH = 8 };
@@ -379,7 +380,7 @@ static void test_check__what_is_nested_too_deep_is_not_looked_at(void **state)
 }
 
 /* Of an array with so many shards that its seal has pages of their own. */
-static void test_check__a_page_that_is_missing_is_found_where_a_shard_is(void **state)
+static void test_check__a_page_that_is_damaged_or_missing_is_found_where_a_shard_is(void **state)
 {
     static const int64_t many[1] = {3000}, one[1] = {1};
     parapet_array_spec of = {
@@ -394,6 +395,12 @@ static void test_check__a_page_that_is_missing_is_found_where_a_shard_is(void **
     assert_ok(parapet_array_seal(array));
     assert_ok(parapet_array_close(&array));
     assert_true(stored_has(store, "a/__parapet/manifest/0"));
+    stored_put_text(store, "a/__parapet/manifest/0", "no page");
+    assert_ok(parapet_array_open(&array, store, "a"));
+    assert_ok(parapet_array_check(array, PARAPET_CHECK_INDEX, note_finding, &found, &summary));
+    assert_int_equal(found.torn, 1);
+    assert_non_null(strstr(found.problem, "__parapet/manifest"));
+    assert_ok(parapet_array_close(&array));
     assert_ok(pp_store_remove(store->backend, "a/__parapet/manifest/0"));
     assert_ok(parapet_array_open(&array, store, "a"));
     assert_ok(parapet_array_check(array, PARAPET_CHECK_INDEX, note_finding, &found, &summary));
@@ -401,6 +408,91 @@ static void test_check__a_page_that_is_missing_is_found_where_a_shard_is(void **
     assert_non_null(strstr(found.problem, "__parapet/manifest"));
     assert_ok(parapet_array_close(&array));
     stored_close(&store);
+}
+
+/* ---- Failures ---- */
+
+typedef struct seen {
+    findings found;
+    int64_t sum;
+} seen;
+
+/* What a check finds of "a", or the sum of what is listed. */
+static parapet_status look(parapet_array *array, bool lists, seen *all)
+{
+    parapet_check_summary summary;
+    *all = (seen){0};
+    return lists ? parapet_array_list(array, add_start, &all->sum)
+                 : parapet_array_check(array, PARAPET_CHECK_DATA, note_finding, &all->found, &summary);
+}
+
+static void check_looks(bed *b, bool lists, bool is_memory)
+{
+    parapet_array *array;
+    seen all, whole;
+    failing by;
+    bool has_failed;
+    failing_open(&by, b->store->backend, is_memory);
+    assert_ok(parapet_array_open(&array, by.store, "a"));
+    assert_ok(look(array, lists, &whole));
+    do {
+        parapet_status status;
+        failing_begin(&by);
+        status = look(array, lists, &all);
+        has_failed = failing_end(&by);
+        if (status == PARAPET_OK &&
+            (all.sum != whole.sum || all.found.stray != whole.found.stray || all.found.absent != whole.found.absent ||
+             all.found.missing != whole.found.missing))
+            fail_msg("something is not told when %s %ld fails", failing_words(&by), by.at - 1);
+    } while (has_failed);
+    assert_ok(parapet_array_close(&array));
+    failing_close(&by);
+}
+
+static void test_check__that_fails_anywhere_says_so_or_finds_all(void **state)
+{
+    bed b;
+    int i;
+    (void)state;
+    for (i = 0; i < 8; i++) {
+        set_up(&b);
+        stored_put_text(b.store, "a/c/4", "cut off");
+        stored_put_text(b.store, "a/__parapet/tmp/half", "half");
+        if (i / 4 > 0)
+            assert_ok(parapet_array_seal(b.arrays[0]));
+        else
+            assert_ok(pp_store_remove(b.store->backend, "a/c/1"));
+        check_looks(&b, i / 2 % 2 > 0, i % 2 > 0);
+        tear_down(&b);
+    }
+}
+
+/* As a job leaves it that was killed while it made the array smaller. */
+static void test_check__what_a_resize_has_left_is_told_as_such(void **state)
+{
+    static const char unmarked[] = "\"attributes\": {}",
+                      marked[] = "\"attributes\": {\"_parapet\": {\"trim\": [true]}}";
+    parapet_check_summary summary;
+    findings found = {0};
+    char *text, *place;
+    pp_text changed = {0};
+    size_t bytes;
+    bed b;
+    (void)state;
+    set_up(&b);
+    text = stored_get(b.store, "a/zarr.json", &bytes);
+    assert_non_null(place = strstr(text, unmarked));
+    pp_text_add(&changed, "%.*s%s%s", (int)(place - text), text, marked, place + strlen(unmarked));
+    stored_put(b.store, "a/zarr.json", changed.data, changed.bytes);
+    stored_put_text(b.store, "a/c/4", "cut off");
+    assert_ok(parapet_array_close(&b.arrays[0]));
+    assert_ok(parapet_array_open(&b.arrays[0], b.store, "a"));
+    assert_ok(parapet_array_check(b.arrays[0], PARAPET_CHECK_DATA, note_finding, &found, &summary));
+    assert_int_equal(found.stray, 1);
+    assert_non_null(strstr(found.problem, "a/c/4 was cut off by a resize that did not finish"));
+    pp_text_free(&changed);
+    pp_free(text);
+    tear_down(&b);
 }
 
 int main(void)
@@ -420,8 +512,10 @@ int main(void)
         cmocka_unit_test(test_check__what_another_job_has_changed_is_no_damage),
         cmocka_unit_test(test_check__objects_of_an_array_that_is_held_are_not_stray),
         cmocka_unit_test(test_check__what_is_nested_too_deep_is_not_looked_at),
-        cmocka_unit_test(test_check__a_page_that_is_missing_is_found_where_a_shard_is),
+        cmocka_unit_test(test_check__a_page_that_is_damaged_or_missing_is_found_where_a_shard_is),
         cmocka_unit_test(test_check__of_very_many_shards_ends),
+        cmocka_unit_test(test_check__that_fails_anywhere_says_so_or_finds_all),
+        cmocka_unit_test(test_check__what_a_resize_has_left_is_told_as_such),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

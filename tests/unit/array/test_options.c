@@ -551,6 +551,17 @@ static void test_options__a_text_is_kept_by_the_store(void **state)
     assert_fails(pp_options_resolve(&options, &options), PARAPET_ERR_ARGUMENT, "weights cannot be empty");
 }
 
+/* One server has nobody to share with, so that nobody asks how fast it is. */
+static void test_options__the_speed_of_one_server_is_not_asked_for(void **state)
+{
+    parapet_store_options options = {.ownership = PARAPET_OWNERSHIP_STATIC, .weights = "there/is/no/such/file"};
+    parapet_store *store;
+    (void)state;
+    assert_ok(parapet_store_open(&store, MPI_COMM_NULL, "memory:options", PARAPET_CREATE, &options));
+    assert_ok(parapet_store_close(&store));
+    pp_store_memory_drop("options");
+}
+
 static void test_options__variables_that_no_option_reads_are_named(void **state)
 {
     static const char *const misspelt[] = {"PARAPET_MEMORY_BYTE", "PARAPET_MEMORY_BYTES_", "PARAPET_"};
@@ -609,6 +620,7 @@ int main(void)
         cmocka_unit_test_setup(test_options__are_printed_with_value_and_source, clear_environment),
         cmocka_unit_test_setup(test_options__are_printed_without_any_environment, clear_environment),
         cmocka_unit_test_setup(test_options__a_text_is_kept_by_the_store, clear_environment),
+        cmocka_unit_test_setup(test_options__the_speed_of_one_server_is_not_asked_for, clear_environment),
         cmocka_unit_test_setup(test_options__variables_that_no_option_reads_are_named, clear_environment),
     };
     return cmocka_run_group_tests(tests, NULL, clear_environment);

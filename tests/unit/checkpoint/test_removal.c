@@ -2,6 +2,7 @@
  * is refused stays as it is, to the byte. */
 #include "support.h"
 
+#include "failing.h"
 #include "stored.h"
 
 #define GROUP "{\"zarr_format\":3,\"node_type\":\"group\"}"
@@ -184,78 +185,45 @@ static void test_removal__of_every_kind_of_place_is_done_or_refused(void **state
 
 /* ---- Failures ---- */
 
-/* What fails while something is removed: one operation of the store, or one allocation. */
-typedef struct failing {
-    bool is_memory;
-    long at; /* counted from 0 */
-    long allocations;
-    pp_fault_plan plan;
-} failing;
-
-static int refuse_one(void *context, size_t bytes)
-{
-    failing *by = context;
-    (void)bytes;
-    return by->allocations++ == by->at;
-}
-
-static bool has_failed(const failing *by)
-{
-    return by->is_memory ? by->allocations > by->at : by->plan.failures > 0;
-}
-
-static parapet_status remove_failing(parapet_store *over, const removal_case *of, int dry, failing *by)
-{
-    parapet_status status;
-    by->plan = (pp_fault_plan){.fail_at = by->is_memory ? -1 : by->at, .status = PARAPET_ERR_IO};
-    by->allocations = 0;
-    if (by->is_memory)
-        pp_memory_hook_set(refuse_one, by);
-    status = parapet_store_remove(over, of->path, of->recursive, dry, NULL, NULL);
-    pp_memory_hook_set(NULL, NULL);
-    by->plan.fail_at = -1;
-    return status;
-}
-
 static void check_repeated(parapet_store *store, const removal_case *of, parapet_status before, const failing *by)
 {
     parapet_status status = parapet_store_remove(store, of->path, of->recursive, 0, NULL, NULL);
     if (status != PARAPET_ERR_NOT_FOUND && (status != PARAPET_OK || before == PARAPET_OK))
         fail_msg("case %zu, \"%s\", after %s and %s %ld: %s: %s", (size_t)(of - cases), of->path,
-                 parapet_status_name(before), by->is_memory ? "allocation" : "operation", by->at,
-                 parapet_status_name(status), parapet_error_message());
+                 parapet_status_name(before), failing_words(by), by->at, parapet_status_name(status),
+                 parapet_error_message());
 }
 
-/* What fails in the one store is there in the other. False: there is nothing more that could fail. */
-static bool check_failing(parapet_store *store, parapet_store *over, const removal_case *of, int dry, failing *by)
+/* False: there is nothing more that could fail. */
+static bool check_failing(parapet_store *store, const removal_case *of, int dry, failing *by)
 {
     parapet_status status;
+    bool has_failed;
     put_objects(store, of->objects);
-    status = remove_failing(over, of, dry, by);
+    failing_begin(by);
+    status = parapet_store_remove(by->store, of->path, of->recursive, dry, NULL, NULL);
+    has_failed = failing_end(by);
     if (of->status != PARAPET_OK || dry)
         check_refused(store, of);
     if (of->status != PARAPET_OK && status == PARAPET_OK)
-        fail_msg("case %zu, \"%s\", is removed when %s %ld fails", (size_t)(of - cases), of->path,
-                 by->is_memory ? "allocation" : "operation", by->at);
+        fail_msg("case %zu, \"%s\", is removed when %s %ld fails", (size_t)(of - cases), of->path, failing_words(by),
+                 by->at - 1);
     if (of->status == PARAPET_OK && !dry)
         check_repeated(store, of, status, by);
-    return has_failed(by);
+    return has_failed;
 }
 
 /* Stores are opened before anything is put there: what is at the root may be refused. */
 static void check_all_failing(const removal_case *of, int dry, bool is_memory)
 {
-    failing by = {.is_memory = is_memory, .plan = {.fail_at = -1}};
     long live = pp_memory_live_count();
-    parapet_store *store, *over;
-    pp_store *faulty;
+    parapet_store *store;
+    failing by;
     stored_open(&store, NULL);
-    assert_ok(pp_store_faulty_build(&faulty, store->backend, &by.plan));
-    assert_ok(pp_store_open_over(&over, MPI_COMM_NULL, faulty, PARAPET_UPDATE, NULL));
-    for (by.at = 0; check_failing(store, over, of, dry, &by); by.at++)
-        assert_true(by.at < 10000);
-    assert_ok(parapet_store_close(&over));
-    pp_store_free(faulty);
+    failing_open(&by, store->backend, is_memory);
+    while (check_failing(store, of, dry, &by))
+        ;
+    failing_close(&by);
     stored_close(&store);
     assert_int_equal(pp_memory_live_count(), live);
 }
