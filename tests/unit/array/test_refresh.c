@@ -1,6 +1,7 @@
 /* Documents that another job replaces while they are being read. */
 #include "support.h"
 
+#include "failing.h"
 #include "store/wrapper.h"
 #include "stored.h"
 
@@ -110,11 +111,65 @@ static void test_refresh__a_document_that_was_not_sealed_is_damage(void **state)
     close_restless(&self, &store);
 }
 
+/* ---- Failures ---- */
+
+static parapet_status read_first(parapet_array *array, bool is_local)
+{
+    static const int64_t start = 0, count = 1;
+    int32_t value;
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = &value};
+    return is_local ? parapet_array_read_local(array, &part, 1) : parapet_array_read(array, &part, 1);
+}
+
+static void read_damaged(parapet_store *store, bool is_local, bool is_memory)
+{
+    parapet_array *array;
+    parapet_status status;
+    failing by;
+    bool has_failed;
+    failing_open(&by, store->backend, is_memory);
+    assert_ok(parapet_array_open(&array, by.store, "g/a"));
+    do {
+        failing_begin(&by);
+        status = read_first(array, is_local);
+        has_failed = failing_end(&by);
+        assert_true(status == PARAPET_ERR_CORRUPT ||
+                    (has_failed && status == (is_memory ? PARAPET_ERR_MEMORY : PARAPET_ERR_IO)));
+    } while (has_failed);
+    assert_ok(parapet_array_close(&array));
+    failing_close(&by);
+}
+
+/* Whether another job is the reason cannot always be found out: what was read is damaged all the same. */
+static void test_refresh__damage_is_told_whatever_fails_when_its_reason_is_looked_for(void **state)
+{
+    static const int64_t shape = 4, start = 0;
+    int32_t data[4] = {1, 2, 3, 4};
+    parapet_array_spec spec = {.type = PARAPET_INT32, .ndim = 1, .shape = &shape};
+    parapet_part part = {.ndim = 1, .start = &start, .count = &shape, .data = data};
+    parapet_array *array;
+    parapet_store *store;
+    int i;
+    (void)state;
+    for (i = 0; i < 8; i++) {
+        stored_open(&store, NULL);
+        assert_ok(parapet_array_create(&array, store, "g/a", &spec));
+        assert_ok(parapet_array_write(array, &part, 1));
+        if (i / 4 > 0)
+            assert_ok(parapet_array_seal(array));
+        assert_ok(parapet_array_close(&array));
+        stored_put_text(store, "g/a/c/0", "torn");
+        read_damaged(store, i / 2 % 2 > 0, i % 2 > 0);
+        stored_close(&store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_refresh__a_seal_that_does_not_fit_is_damage_only_of_a_document_that_stays),
         cmocka_unit_test(test_refresh__a_document_that_was_not_sealed_is_damage),
+        cmocka_unit_test(test_refresh__damage_is_told_whatever_fails_when_its_reason_is_looked_for),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

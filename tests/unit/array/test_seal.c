@@ -1,6 +1,9 @@
 /* Sealing: what it records, what it finds out, and what takes it off again. */
 #include "support.h"
 
+#include "base/bytes.h"
+#include "codec/crc32c.h"
+#include "failing.h"
 #include "stored.h"
 
 #define SIDE 10
@@ -604,6 +607,56 @@ static void test_seal__the_long_page_of_one_shard_is_in_the_budget(void **state)
     stored_close(&store);
 }
 
+/* Which may be of any length, whatever its shard needs. */
+static void test_seal__a_long_page_that_is_missing_or_another_one_is_damage(void **state)
+{
+    enum { CHUNKS = 300000 };
+    static char other[CHUNKS * 8];
+    parapet_store *store;
+    parapet_array *array;
+    (void)state;
+    set_up_chunks(&store, &array, 1, CHUNKS, true);
+    stored_put_text(store, "a/__parapet/manifest/0", "no page");
+    assert_fails(read_one(array, 1), PARAPET_ERR_CORRUPT, "a/__parapet/manifest/0");
+    stored_put(store, "a/__parapet/manifest/0", other, sizeof other);
+    assert_fails(read_one(array, 1), PARAPET_ERR_CORRUPT, "more than its shards need");
+    assert_ok(pp_store_remove(store->backend, "a/__parapet/manifest/0"));
+    assert_fails(read_one(array, 1), PARAPET_ERR_MISSING, "a/__parapet/manifest/0 is missing");
+    assert_ok(parapet_array_close(&array));
+    assert_int_equal(pp_budget_used(&store->budget), 0);
+    stored_close(&store);
+}
+
+/* Each time as if for the first time: a page that was read is kept. */
+static void test_seal__a_long_page_that_cannot_be_read_is_told(void **state)
+{
+    enum { CHUNKS = 300000 };
+    parapet_store *store;
+    parapet_array *array;
+    failing by;
+    bool has_failed;
+    int i;
+    (void)state;
+    set_up_chunks(&store, &array, 1, CHUNKS, true);
+    for (i = 0; i < 2; i++) {
+        failing_open(&by, store->backend, i > 0);
+        do {
+            parapet_status status;
+            parapet_array *again;
+            assert_ok(parapet_array_open(&again, by.store, "a"));
+            failing_begin(&by);
+            status = read_one(again, 1);
+            has_failed = failing_end(&by);
+            assert_true(status == (has_failed ? by.is_memory ? PARAPET_ERR_MEMORY : PARAPET_ERR_IO : PARAPET_OK));
+            assert_ok(parapet_array_close(&again));
+        } while (has_failed);
+        assert_int_equal(pp_budget_used(&by.store->budget), 0);
+        failing_close(&by);
+    }
+    assert_ok(parapet_array_close(&array));
+    stored_close(&store);
+}
+
 /* Another shard of the same length and index, of which one chunk differs: who reads that one is told. */
 static void check_one_stale_chunk(bool has_checksum)
 {
@@ -669,6 +722,33 @@ static void test_seal__broken_by_others_is_found_and_can_be_ignored(void **state
     assert_false(stored_contains(b.store, "a/zarr.json", "_parapet"));
     assert_ok(parapet_array_seal(b.array));
     assert_ok(reopen(&b, &(parapet_store_options){.require_sealed = 1}));
+    tear_down(&b);
+}
+
+/* A version that is not known, with the checksum that belongs to it; and more bytes than any seal has. */
+static void test_seal__that_cannot_be_understood_can_be_ignored(void **state)
+{
+    parapet_store_options ignoring = {.ignore_seal = 1};
+    char *longest = calloc(1, PP_MANIFEST_HEAD_MOST_BYTES + 1), *data;
+    size_t bytes;
+    bed b;
+    (void)state;
+    assert_non_null(longest);
+    set_up(&b);
+    assert_ok(parapet_array_seal(b.array));
+    data = stored_get(b.store, "a/__parapet/seal", &bytes);
+    data[8] = 99;
+    pp_store_u32le((unsigned char *)data + bytes - 4, pp_crc32c(0, data, bytes - 4));
+    stored_put(b.store, "a/__parapet/seal", data, bytes);
+    assert_fails(reopen(&b, NULL), PARAPET_ERR_UNSUPPORTED, "has version 99");
+    assert_ok(reopen(&b, &ignoring));
+    assert_reads(&b);
+    stored_put(b.store, "a/__parapet/seal", longest, PP_MANIFEST_HEAD_MOST_BYTES + 1);
+    assert_fails(reopen(&b, NULL), PARAPET_ERR_FORMAT, "a/__parapet/seal has");
+    assert_ok(reopen(&b, &ignoring));
+    assert_reads(&b);
+    pp_free(data);
+    free(longest);
     tear_down(&b);
 }
 
@@ -873,6 +953,9 @@ int main(void)
         cmocka_unit_test(test_seal__the_long_page_of_one_shard_is_in_the_budget),
         cmocka_unit_test(test_seal__tells_who_reads_a_chunk_that_is_not_the_one_sealed),
         cmocka_unit_test(test_seal__broken_by_others_is_found_and_can_be_ignored),
+        cmocka_unit_test(test_seal__a_long_page_that_is_missing_or_another_one_is_damage),
+        cmocka_unit_test(test_seal__a_long_page_that_cannot_be_read_is_told),
+        cmocka_unit_test(test_seal__that_cannot_be_understood_can_be_ignored),
         cmocka_unit_test(test_seal__ignored_costs_later_writes_nothing),
         cmocka_unit_test(test_seal__is_not_ignored_when_storage_fails),
         cmocka_unit_test(test_seal__of_several_pages_finds_every_shard),
