@@ -50,6 +50,16 @@ static void test_explain__small_and_large_chunks_are_named(void **state)
     assert_says(&spec, "1000", "these are small"); /* there is nothing else to fetch */
 }
 
+/* There is no unit above EiB. */
+static void test_explain__shards_of_any_size_are_told(void **state)
+{
+    int64_t shape[1] = {INT64_C(1) << 61}, chunks[1] = {INT64_C(1) << 31};
+    parapet_array_spec spec = {
+        .type = PARAPET_RAW, .element_bytes = 1024, .ndim = 1, .shape = shape, .chunks = chunks, .shards = shape};
+    (void)state;
+    assert_says(&spec, "2048 EiB before compression", "PiB");
+}
+
 /* An array of texts can be looked at, but has no layout; nor can it be read. */
 static void test_explain__elements_of_any_length_have_no_layout(void **state)
 {
@@ -83,6 +93,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_explain__one_element_needs_no_shards),
         cmocka_unit_test(test_explain__small_and_large_chunks_are_named),
+        cmocka_unit_test(test_explain__shards_of_any_size_are_told),
         cmocka_unit_test(test_explain__elements_of_any_length_have_no_layout),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -164,6 +164,19 @@ static void test_plan__every_failed_allocation_is_reported_and_leaves_nothing(vo
     assert_int_equal(pp_memory_live_count(), 0);
 }
 
+/* A million shards of one element on one server. */
+static void test_plan__of_more_shards_than_memory_can_list_is_refused(void **state)
+{
+    int64_t many[1] = {1000000}, one[1] = {1}, ranks[1] = {1};
+    parapet_transfer_plan_request request = {.server = -1, .servers = 1, .memory_bytes = 1 << 20};
+    (void)state;
+    request.spec = (parapet_array_spec){
+        .type = PARAPET_INT32, .ndim = 1, .shape = many, .chunks = one, .shards = one, .codec = "none"};
+    request.distribution = (parapet_distribution){.ndim = 1, .mesh = ranks};
+    request.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN;
+    assert_refused(&request, PARAPET_ERR_MEMORY, "more than the memory_bytes of 1048576");
+}
+
 /* Speeds that are given: of servers that are alike, and of one that is three times as fast. */
 static void test_plan__of_given_speeds_is_printed(void **state)
 {
@@ -245,6 +258,7 @@ int main(void)
         cmocka_unit_test(test_distribution__without_dimensions_has_one_box_of_one_element),
         cmocka_unit_test(test_plan__fields_that_are_no_numbers_of_theirs_are_refused),
         cmocka_unit_test(test_plan__of_every_ownership_is_printed),
+        cmocka_unit_test(test_plan__of_more_shards_than_memory_can_list_is_refused),
         cmocka_unit_test(test_plan__of_given_speeds_is_printed),
         cmocka_unit_test(test_distribution__public_functions_give_boxes_and_refuse_the_rest),
     };

@@ -1,6 +1,7 @@
 /* Changing the shape: what is cut off never comes back, also when the cutting was interrupted at any operation. */
 #include "support.h"
 
+#include "array/resize.h"
 #include "stored.h"
 
 #define FILL (-7)
@@ -370,9 +371,65 @@ static void test_resize__a_mark_that_says_nothing_of_the_dimensions_is_refused(v
     }
 }
 
+/* ---- Layers ---- */
+
+/* An array of 4 x 4 elements in shards of 2 x 2, with keys of this encoding and of ours. */
+static void put_document(parapet_store *store, const char *path, const char *keys)
+{
+    pp_text key = {0}, text = {0};
+    pp_text_add(&key, "%s/zarr.json", path);
+    pp_text_add(&text,
+                "{\"zarr_format\":3,\"node_type\":\"array\",\"shape\":[4,4],\"data_type\":\"int32\",\"chunk_grid\":"
+                "{\"name\":\"regular\",\"configuration\":{\"chunk_shape\":[2,2]}},\"chunk_key_encoding\":%s,"
+                "\"fill_value\":0,\"codecs\":[{\"name\":\"bytes\",\"configuration\":{\"endian\":\"little\"}}]}",
+                keys);
+    stored_put(store, key.data, text.data, text.bytes);
+    pp_text_free(&key);
+    pp_text_free(&text);
+}
+
+static bool has_layer(const parapet_array *array, int64_t layer)
+{
+    bool has_some;
+    assert_ok(pp_array_has_layer(array, layer, &has_some));
+    return has_some;
+}
+
+/* Only what lies where shards can be counts, and only keys that lie in layers are looked for. */
+static void test_resize__layers_are_found_and_removed_by_their_keys(void **state)
+{
+    static const struct {
+        const char *keys, *shard;
+        bool is_layered;
+    } cases[] = {
+        {"{\"name\":\"default\"}", "a/c/1/0", true},
+        {"{\"name\":\"default\",\"configuration\":{\"separator\":\".\"}}", "a/c.1.0", false},
+        {"{\"name\":\"v2\",\"configuration\":{\"separator\":\"/\"}}", "a/1/0", false},
+    };
+    parapet_store *store;
+    parapet_array *array;
+    size_t i;
+    (void)state;
+    for (i = 0; i < sizeof cases / sizeof cases[0]; i++) {
+        stored_open(&store, NULL);
+        put_document(store, "a", cases[i].keys);
+        stored_put_text(store, cases[i].shard, "a shard");
+        stored_put_text(store, "a/c/0/0/below", "somebody's");
+        assert_ok(parapet_array_open(&array, store, "a"));
+        assert_false(has_layer(array, 0));
+        assert_int_equal(has_layer(array, 1), cases[i].is_layered);
+        assert_ok(pp_array_remove_layer(array, 1));
+        assert_int_equal(stored_has(store, cases[i].shard), !cases[i].is_layered);
+        assert_true(stored_has(store, "a/c/0/0/below"));
+        assert_ok(parapet_array_close(&array));
+        stored_close(&store);
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_resize__layers_are_found_and_removed_by_their_keys),
         cmocka_unit_test(test_resize__growing_shows_fill_and_writes_no_shard),
         cmocka_unit_test(test_resize__shrinking_then_growing_shows_fill),
         cmocka_unit_test(test_resize__shrinking_removes_shards_outside_and_rewrites_only_the_edge),
