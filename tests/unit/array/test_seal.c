@@ -630,7 +630,7 @@ static void test_seal__a_long_page_that_is_missing_or_another_one_is_damage(void
 /* Each time as if for the first time: a page that was read is kept. */
 static void test_seal__a_long_page_that_cannot_be_read_is_told(void **state)
 {
-    enum { CHUNKS = 300000 };
+    enum { CHUNKS = 140000 };
     parapet_store *store;
     parapet_array *array;
     failing by;
