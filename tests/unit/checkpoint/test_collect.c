@@ -1,6 +1,7 @@
 /* Collecting what crashes left: what goes and what stays, and where there is more of it than memory for a list. */
 #include "support.h"
 
+#include "failing.h"
 #include "stored.h"
 
 enum { OBJECTS = 6000, NAME_BYTES = 200 };
@@ -126,6 +127,48 @@ static void test_collect__takes_only_what_nobody_needs(void **state)
     stored_close(&store);
 }
 
+static void assert_kept(parapet_store *store, const failing *by)
+{
+    int i;
+    for (i = 0; i < THINGS; i++)
+        if (things[i].told == NULL && !stored_has(store, things[i].key))
+            fail_msg("%s is gone when %s %ld fails", things[i].key, failing_words(by), by->at - 1);
+}
+
+/* What stays is there whatever fails, and the next attempt takes the rest. */
+static void check_failing(int dry, bool is_memory)
+{
+    long live = pp_memory_live_count();
+    parapet_store *store;
+    failing by;
+    bool has_failed;
+    int told = 0;
+    stored_open(&store, NULL);
+    failing_open(&by, store->backend, is_memory);
+    do {
+        put_things(store);
+        failing_begin(&by);
+        (void)parapet_store_collect(by.store, "", dry, note_thing, &told);
+        has_failed = failing_end(&by);
+        assert_kept(store, &by);
+        if (dry)
+            assert_things(store, true);
+        assert_ok(parapet_store_collect(store, "", 0, note_thing, &told));
+        assert_things(store, false);
+    } while (has_failed);
+    failing_close(&by);
+    stored_close(&store);
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
+static void test_collect__that_fails_anywhere_takes_nothing_else_and_can_be_repeated(void **state)
+{
+    (void)state;
+    check_failing(0, false);
+    check_failing(0, true);
+    check_failing(1, false);
+}
+
 static int note_first(void *context, const char *key, const char *reason)
 {
     (void)key;
@@ -198,6 +241,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_collect__takes_only_what_nobody_needs),
+        cmocka_unit_test(test_collect__that_fails_anywhere_takes_nothing_else_and_can_be_repeated),
         cmocka_unit_test(test_collect__leaves_the_marks_where_one_cannot_be_put_right),
         cmocka_unit_test(test_collect__removes_nothing_where_a_mark_is_wrong),
         cmocka_unit_test(test_collect__keeps_its_list_within_the_memory),
