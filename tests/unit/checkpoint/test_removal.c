@@ -241,8 +241,9 @@ static void test_removal__that_fails_anywhere_takes_nothing_else_and_can_be_repe
     (void)state;
     for (i = 0; i + 1 < sizeof cases / sizeof cases[0]; i++) {
         check_all_failing(&cases[i], 0, false);
-        check_all_failing(&cases[i], 1, false);
         check_all_failing(&cases[i], 0, true);
+        if (cases[i].status == PARAPET_OK) /* else a trial is nothing else */
+            check_all_failing(&cases[i], 1, false);
     }
 }
 
