@@ -237,11 +237,32 @@ static void test_collect__removes_nothing_where_a_mark_is_wrong(void **state)
     }
 }
 
+static void test_collect__needs_a_store_that_is_writable_and_without_handles(void **state)
+{
+    parapet_store *store = NULL;
+    parapet_group *group = NULL;
+    int told = 0;
+    (void)state;
+    stored_open(&store, NULL);
+    put_things(store);
+    assert_ok(parapet_group_open(&group, store, ""));
+    assert_fails(parapet_store_collect(store, "", 0, note_thing, &told), PARAPET_ERR_ARGUMENT, "1 arrays, groups");
+    assert_ok(parapet_group_close(&group));
+    stored_reopen(&store, PARAPET_READ, NULL);
+    assert_fails(parapet_store_collect(store, "", 0, note_thing, &told), PARAPET_ERR_ARGUMENT, "open for reading");
+    assert_int_equal(told, 0);
+    assert_things(store, true);
+    assert_ok(parapet_store_collect(store, "", 1, note_thing, &told));
+    assert_int_equal(told, 7);
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_collect__takes_only_what_nobody_needs),
         cmocka_unit_test(test_collect__that_fails_anywhere_takes_nothing_else_and_can_be_repeated),
+        cmocka_unit_test(test_collect__needs_a_store_that_is_writable_and_without_handles),
         cmocka_unit_test(test_collect__leaves_the_marks_where_one_cannot_be_put_right),
         cmocka_unit_test(test_collect__removes_nothing_where_a_mark_is_wrong),
         cmocka_unit_test(test_collect__keeps_its_list_within_the_memory),

@@ -3,6 +3,7 @@
 
 #include "base/sha256.h"
 #include "checkpoint/checkpoint.h"
+#include "failing.h"
 #include "generation.h"
 #include "stored.h"
 
@@ -220,6 +221,42 @@ static void test_restore__what_is_gone_when_it_is_read_is_damage(void **state)
     stored_close(&store);
 }
 
+/* The newest, and what was stored in it; or an error of what has failed. Never an older one: that is for damage. */
+static void restore_failing(failing *by, parapet_status expected)
+{
+    unsigned char value = 0;
+    int64_t start = 0, count = 1;
+    parapet_part part = {.ndim = 1, .start = &start, .count = &count, .data = &value};
+    parapet_checkpoint_item item = {.name = "u", .parts = &part, .part_count = 1};
+    parapet_restore *restore = NULL;
+    parapet_status status = parapet_restore_open(&restore, by->store, "c", 0);
+    if (status == PARAPET_OK)
+        status = parapet_restore_get(restore, &item, 1);
+    if (status == PARAPET_OK && value != 2)
+        fail_msg("generation %d is restored when %s %ld fails", value, failing_words(by), by->at);
+    if (status != PARAPET_OK && status != expected)
+        fail_msg("%s %ld: %s", failing_words(by), by->at, parapet_error_message());
+    (void)parapet_restore_close(&restore);
+}
+
+static void test_restore__takes_no_failure_for_damage(void **state)
+{
+    parapet_store *store;
+    failing by;
+    int i;
+    (void)state;
+    open_two_generations(&store);
+    for (i = 0; i < 2; i++) {
+        failing_open(&by, store->backend, i > 0);
+        do {
+            failing_begin(&by);
+            restore_failing(&by, i > 0 ? PARAPET_ERR_MEMORY : PARAPET_ERR_IO);
+        } while (failing_end(&by));
+        failing_close(&by);
+    }
+    stored_close(&store);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -230,6 +267,7 @@ int main(void)
         cmocka_unit_test(test_restore__what_is_missing_is_damage),
         cmocka_unit_test(test_restore__an_array_that_is_not_sealed_is_damage_though_it_was_committed),
         cmocka_unit_test(test_restore__an_array_in_place_of_the_group_is_damage),
+        cmocka_unit_test(test_restore__takes_no_failure_for_damage),
         cmocka_unit_test(test_restore__seals_may_be_ignored),
         cmocka_unit_test(test_restore__says_if_none_verifies),
     };
