@@ -30,7 +30,7 @@
 #endif
 
 #define ADDRESS_BYTES ((rlim_t)1 << 30)
-#define ALARM_SECONDS 20 /* far above the limit on what it works */
+#define ALARM_SECONDS 60 /* far above the limit on what it works */
 #define TIME_LIMIT_S (IS_SANITIZED ? 5.0 : 1.0)
 #define MEMORY_LIMIT_KIB (64L << 10)
 #define BOX_ELEMENTS_MOST (1 << 16)
