@@ -111,10 +111,11 @@ parapet_status pp_copy_planned_draw(const pp_copy_planned *planned, pp_text *svg
 typedef struct pp_copy_finished {
     pp_store *store;
     char *key;
-    char *lines; /* lines of the log when it was opened */
-    pp_text old; /* lines about arrays that a copy with overwrite will replace */
-    pp_log *log; /* NULL on the other ranks */
-    bool is_new; /* begun by this run, not by an earlier one */
+    char *lines;   /* lines of the log when it was opened */
+    pp_text old;   /* lines about arrays that a copy with overwrite will replace */
+    pp_log *log;   /* NULL on the other ranks */
+    bool is_new;   /* begun by this run, not by an earlier one */
+    bool is_empty; /* begun by an earlier run, but it tells of no array, neither an old one nor one that is copied */
 } pp_copy_finished;
 
 /* Before the log is opened: notes the array at a path, if there is one, so that a resumed copy recognises it. */

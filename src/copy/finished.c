@@ -66,6 +66,7 @@ parapet_status pp_copy_finished_take(pp_copy_finished *log, const parapet_copy_r
     lines[*bytes] = '\0';
     if (status == PARAPET_OK && *bytes > 0)
         status = compare_heads(lines, &head);
+    log->is_empty = *bytes <= head.bytes;
     pp_text_free(&head);
     return status;
 }
@@ -140,6 +141,7 @@ parapet_status pp_copy_finished_note(pp_copy_finished *log, const char *path, in
     parapet_status status;
     print_line(&line, path, source_version);
     status = line.status == PARAPET_OK ? pp_log_append(log->log, line.data, line.bytes) : line.status;
+    log->is_empty = false;
     pp_text_free(&line);
     return status;
 }

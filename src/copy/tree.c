@@ -280,6 +280,14 @@ static parapet_status find_ends(const parapet_copy_request *request, tree_ends *
     return PARAPET_OK;
 }
 
+/* Whether a copy that has failed leaves nothing that could be resumed: it was begun by this run; or an earlier one
+ * was killed before it came to the first array, and that one is not of this copy. */
+static bool has_come_to_nothing(const tree_walk *walk, parapet_status status)
+{
+    return status != PARAPET_ERR_CANCELLED &&
+           (walk->tree.is_new || (walk->tree.is_empty && status == PARAPET_ERR_EXISTS));
+}
+
 /* [collective] */
 static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
 {
@@ -291,7 +299,7 @@ static parapet_status copy_held(tree_walk *walk, const tree_ends *ends)
         (status = copy_group(walk, ends->source, ends->target)) == PARAPET_OK)
         return pp_comm_agree(comm, "ending a copy",
                              pp_comm_rank(comm) == 0 ? end_tree(walk, ends->target) : PARAPET_OK);
-    if (status != PARAPET_ERR_CANCELLED && walk->tree.is_new) {
+    if (has_come_to_nothing(walk, status)) {
         pp_failure failure = {0};
         pp_failure_take(&failure, status);
         (void)end_tree(walk, ends->target);

@@ -74,6 +74,10 @@ def run_moment(bed, subject, choose, figures):
         delay = choose.uniform(0.1, subject.seconds * 0.95) / (interruption + 1)
         figures["story"].append(f"{how} of {ranks} after {delay:.3f} s")
         if not bed.interrupt(ranks, delay, how, choose, *words, *(["resume"] if interruption else [])):
+            out, errors = bed.answer
+            # A copy that was complete cannot be resumed; whether it was is judged below.
+            is_over = out and json.loads(out)["status"] in ["PARAPET_OK", "PARAPET_ERR_EXISTS"]
+            assert is_over, f"ended before its kill: {out} {errors}"
             break
         figures["kills"] += 1
         workers += ranks

@@ -35,7 +35,7 @@ class Bed:
     def __init__(self, program, mpiexec, folder):
         self.program, self.mpiexec, self.folder = program, mpiexec, folder
         self.settings = {}  # environment of the ranks, and not of the launcher
-        self.hangs, self.slowest_end = 0, 0.0
+        self.hangs, self.slowest_end, self.answer = 0, 0.0, ("", "")
         (folder / "pids").mkdir()
 
     def pids(self):
@@ -86,11 +86,11 @@ class Bed:
                     pass
 
     def interrupt(self, ranks, delay, how, choose, *words):
-        """Whether it was killed before its end."""
+        """Whether it was killed before its end; otherwise self.answer is what it has printed, to both streams."""
         process = self.start(ranks, *words)
         time.sleep(delay)
         if process.poll() is not None:
-            self.end(process, time.monotonic())
+            self.answer = self.end(process, time.monotonic())
             return False
         since = time.monotonic()
         self.kill(process, how, choose)

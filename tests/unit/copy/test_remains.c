@@ -90,9 +90,39 @@ static void test_remains__are_known_however_shards_are_named(void **context)
     stored_close(&store);
 }
 
+/* Somebody resumes a copy that is complete, and is killed before he is told so: the log of that must not stay for
+ * ever. One that tells of an array stays. */
+static void test_remains__of_a_resumed_copy_that_was_complete_go(void **context)
+{
+    static const char head[] = "chunks: as the source; shards: as the source; order: as the source; region: as the "
+                               "source; codec: as the source; no_checksum: 0; unit_bytes: 0; intermediate store: "
+                               "the target's\n";
+    parapet_copy_request request = {.source_path = "", .target_path = "", .no_probe = 1};
+    parapet_store *source = NULL, *target = NULL;
+    char more[sizeof head + 64];
+    (void)context;
+    stored_open(&source, NULL);
+    stored_open(&target, NULL);
+    create_four_shards(source);
+    request.source = source;
+    request.target = target;
+    assert_ok(parapet_copy(&request, NULL));
+    request.resume = 1;
+    stored_put_text(target, "__parapet/copy/finished", head);
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_EXISTS, "does not belong");
+    assert_false(stored_has(target, "__parapet/copy/finished"));
+    (void)snprintf(more, sizeof more, "%s0000000000001234 another\n", head);
+    stored_put_text(target, "__parapet/copy/finished", more);
+    assert_fails(parapet_copy(&request, NULL), PARAPET_ERR_EXISTS, "does not belong");
+    assert_true(stored_has(target, "__parapet/copy/finished"));
+    stored_close(&source);
+    stored_close(&target);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_remains__of_a_resumed_copy_that_was_complete_go),
         cmocka_unit_test(test_remains__are_known_however_shards_are_named),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
