@@ -92,19 +92,18 @@ static parapet_status look_without_document(parapet_store *store, const char *pa
     return pp_array_marked_document(&array, &view->document, &view->has_document);
 }
 
-static parapet_status note_any(void *context, const pp_listed *listed)
+static parapet_status note_own(void *context, const pp_listed *listed)
 {
-    (void)listed;
-    *(bool *)context = true;
+    *(bool *)context = *(bool *)context || strcmp(listed->name, "__parapet") == 0;
     return PARAPET_OK;
 }
 
-/* A directory that holds only what we keep for ourselves, such as a lock: with anything else in it, it would be a
- * node. One that does not even hold that may be anybody's. */
+/* A directory that holds only what we keep for ourselves, such as a lock. One that does not even hold that may be
+ * anybody's, also if somebody has put something there since it was looked at. */
 static parapet_status look_at_nothing(parapet_store *store, const char *path, pp_removal_view *view)
 {
     bool has_own = false;
-    parapet_status status = pp_store_list(store->backend, path, note_any, &has_own);
+    parapet_status status = pp_store_list(store->backend, path, note_own, &has_own);
     view->kind = PP_REMOVAL_REMAINS;
     if (status == PARAPET_ERR_NOT_FOUND || (status == PARAPET_OK && !has_own))
         return pp_fail(PARAPET_ERR_NOT_FOUND, "there is no array or group at \"%s\"", path);
