@@ -90,8 +90,8 @@ static void test_remains__are_known_however_shards_are_named(void **context)
     stored_close(&store);
 }
 
-/* Somebody resumes a copy that is complete, and is killed before he is told so: the log of that must not stay for
- * ever. One that tells of an array stays. */
+/* A run that resumes a complete copy may be killed before it is told so: the log that it had begun must not stay for
+ * ever. A log that tells of an array stays. */
 static void test_remains__of_a_resumed_copy_that_was_complete_go(void **context)
 {
     static const char head[] = "chunks: as the source; shards: as the source; order: as the source; region: as the "
