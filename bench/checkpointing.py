@@ -15,7 +15,8 @@ number of ranks. Hidden is (checkpoint alone + computation alone - both at once)
 import statistics
 import sys
 
-from collective import MESHES, Collective, Method, Selection, is_quiet, mpich, print_table, romio
+from collective import MESHES, Collective, Method, Selection, mpich, print_table, romio
+from taken import is_quiet
 
 # What --quick must reach for the exit status to be 0: at least this much of fpp, about the lowest seen while others
 # had more than half of the cores. The state is small, so that what does not depend on its size counts. The goals are

@@ -16,12 +16,13 @@ import itertools
 import json
 import os
 import platform
-import resource
 import shutil
 import statistics
 import subprocess
 import sys
 import time
+
+from taken import Watch, is_quiet, tell_taken
 
 MESHES = {1: (1, 1, 1), 2: (1, 1, 2), 4: (1, 2, 2), 8: (2, 2, 2), 16: (2, 2, 4)}
 LAUNCHERS = {"mpich": ["mpiexec.mpich"],
@@ -30,7 +31,6 @@ TRANSPORTS = {"1": "direct", "2": "messages"}
 METHODS_BETWEEN_LIMITS = 6
 LIMIT_SECONDS = 180 # more than that is reported as such
 ACTIONS = ("write", "read")
-MOST_TAKEN = 0.05 # of the cores, by others: two-phase peers lose far more by it than Parapet and the limits do
 # What is wanted, by layout and action: of fpp_direct on ext4, and of fpp on tmpfs.
 OF_DIRECT = {("natural", "write"): 0.90, ("natural", "read"): 0.90, ("slabs", "write"): 0.80, ("slabs", "read"): 0.75,
              ("misaligned", "write"): 0.75, ("misaligned", "read"): 0.75}
@@ -51,26 +51,6 @@ def print_table(lines):
     widths = [max(len(line[i]) for line in lines) for i in range(len(lines[0]))]
     for line in lines:
         print("  ".join(cell.ljust(width) for cell, width in zip(line, widths)).rstrip())
-
-
-def user_seconds():
-    """CPU time outside the kernel since the start: of the whole machine, and of the programs run from here."""
-    with open("/proc/stat") as stat:
-        user, nice = stat.readline().split()[1:3]
-    own = resource.getrusage(resource.RUSAGE_CHILDREN).ru_utime + resource.getrusage(resource.RUSAGE_SELF).ru_utime
-    return (int(user) + int(nice)) / os.sysconf("SC_CLK_TCK"), own
-
-
-def is_quiet(taken):
-    """Whether others took little in most runs, or only what programs left that went before them."""
-    return os.sched_getscheduler(0) == os.SCHED_RR or statistics.median(taken) <= MOST_TAKEN
-
-
-def tell_taken(taken):
-    """What others took of the machine in the runs."""
-    return (f"others had {100 * statistics.median(taken):.0f} % of the cores (median over the runs)"
-            + (", what --steady left them" if os.sched_getscheduler(0) == os.SCHED_RR else "")
-            + ("" if is_quiet(taken) else "; NOT A QUIET MACHINE"))
 
 
 class Method:
@@ -223,7 +203,7 @@ class Collective:
         if self.options.verbose:
             print(" ".join(command), flush=True)
         self.start_empty(fs)
-        started, before = time.time(), user_seconds()
+        watch = Watch()
         process = subprocess.Popen(command, stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
         try:
             out, err = process.communicate(timeout=LIMIT_SECONDS)
@@ -231,9 +211,7 @@ class Collective:
             process.terminate()
             process.communicate()
             return self.failed(method, fs, ranks, f"not done in {LIMIT_SECONDS} s")
-        after = user_seconds()
-        others = after[0] - before[0] - (after[1] - before[1])
-        self.taken.append(max(0.0, others) / (time.time() - started) / os.cpu_count())
+        self.taken.append(watch.taken())
         if process.returncode != 0 or len(out.split()) < 3:
             lines = [line for line in err.splitlines() if line.startswith("bench:")] or err.splitlines() or [""]
             return self.failed(method, fs, ranks, lines[0])

@@ -25,9 +25,10 @@ import statistics
 import sys
 import time
 
-from collective import print_table, tell_taken
+from collective import print_table
 from command import Failure, empty_cache, run
 from copying import MIB, ROOT, matrix, size
+from taken import tell_taken
 
 BLOCK = (4096, 32)
 TIMEOUT = 1800

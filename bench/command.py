@@ -6,7 +6,7 @@ import tempfile
 import threading
 import time
 
-from collective import user_seconds
+from taken import Watch
 
 COUNTERS = ("rchar", "wchar", "read_bytes", "write_bytes")
 
@@ -41,7 +41,7 @@ def run(command, timeout, environment=None):
     read and write), read_bytes and write_bytes (bytes of the device), taken (the share of the cores that others had)
     and out (what it printed)."""
     with tempfile.TemporaryFile("w+") as out, tempfile.TemporaryFile("w+") as err:
-        before, users, started = transferred(), user_seconds(), time.perf_counter()
+        before, watch, started = transferred(), Watch(), time.perf_counter()
         process = subprocess.Popen(command, stdout=out, stderr=err, start_new_session=True,
                                    env=dict(os.environ, **(environment or {})))
         timer = threading.Timer(timeout, os.killpg, (process.pid, signal.SIGKILL))
@@ -53,14 +53,13 @@ def run(command, timeout, environment=None):
         process.returncode = os.waitstatus_to_exitcode(status)
         os.sync()
         seconds = time.perf_counter() - started
-        after, users_after = transferred(), user_seconds()
+        taken, after = watch.taken(), transferred()
         out.seek(0)
         err.seek(0)
         if process.returncode == -signal.SIGKILL and seconds >= timeout:
             raise Failure(f"not done in {timeout:.0f} s")
         if process.returncode != 0:
             raise Failure(last_words(err.read()) or f"ended with status {process.returncode}")
-        others = users_after[0] - users[0] - (users_after[1] - users[1])
         return {"seconds": seconds, "rss_bytes": usage.ru_maxrss * 1024, "out": out.read(),
-                "taken": max(0.0, others) / seconds / os.cpu_count(),
+                "taken": taken,
                 **{name: after[name] - before[name] for name in COUNTERS}}

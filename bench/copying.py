@@ -18,8 +18,8 @@ import statistics
 import sys
 import time
 
-from collective import tell_taken
 from command import Failure, empty_cache, run
+from taken import tell_taken
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 MIB = 1 << 20

@@ -30,8 +30,9 @@ import statistics
 import sys
 import time
 
-from collective import print_table, tell_taken
+from collective import print_table
 from command import Failure, empty_cache, run
+from taken import tell_taken
 
 MIB = 1 << 20
 LEAST_GZIP, LEAST_ZSTD, LEAST_FLAT, QUICK_SLACK = 1.7, 3.0, 0.85, 1.5

@@ -40,7 +40,8 @@ import sys
 import time
 
 from bars import BLUE, RED, Picture
-from collective import LAUNCHERS, Collective, Method, Selection, print_table, tell_taken, triple
+from collective import LAUNCHERS, Collective, Method, Selection, print_table, triple
+from taken import tell_taken
 
 LEAST_OF_PEERS, LEAST_OF_FPP = 2.0, 0.85 # at level 3, whichever is less
 LEAST_OF_FORCED = 0.9 # at level 2, of the better of always and never sieving
