@@ -17,6 +17,8 @@ import shutil
 import subprocess
 import sys
 
+from tables import markdown, markdown_head, markdown_row
+
 
 class Access:
     name = "access"
@@ -45,10 +47,12 @@ class Access:
     def row(self, state, name, figures):
         own, zarr, tensorstore, zarr_ratio, tensorstore_ratio = figures
         is_held = min(zarr_ratio, tensorstore_ratio) > 1
+        if not self.rows:
+            print(markdown_head(self.heads), end="")
         self.rows.append([state, name, f"{own:.0f}", f"{zarr:.0f}", f"{tensorstore:.0f}", f"{zarr_ratio:.2f}",
                           f"{tensorstore_ratio:.2f}", "yes" if is_held else "NO"])
         self.held.append(is_held)
-        print("  ".join(self.rows[-1]), flush=True)
+        print(markdown_row(self.rows[-1]), end="", flush=True)
 
     def places(self):
         return ("warm", self.options.memory), ("cold", self.options.disk)
@@ -66,10 +70,12 @@ class Access:
             shutil.rmtree(folder, ignore_errors=True)
         self.finish()
 
+    def tables(self):
+        return markdown(self.heads, self.rows)
+
     def finish(self):
         if self.options.markdown:
-            with open(self.options.markdown, "w") as out:
-                for number, line in enumerate([self.heads, *self.rows]):
-                    out.write("| " + " | ".join(line) + " |\n" + ("|" + "---|" * len(line) + "\n" if number == 0 else ""))
+            with open(self.options.markdown, "w", encoding="utf-8") as out:
+                out.write(self.tables())
         print(f"{self.name}: {sum(self.held)} of {len(self.held)} hold")
         sys.exit(0 if all(self.held) else 1)

@@ -57,7 +57,7 @@ double bench_now(void)
     return (double)time.tv_sec + 1e-9 * (double)time.tv_nsec;
 }
 
-void bench_wait_for_all(void)
+static void wait_for_all(useconds_t between)
 {
     MPI_Request request;
     int done = 0;
@@ -66,8 +66,18 @@ void bench_wait_for_all(void)
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
         if (done)
             return;
-        usleep(100);
+        usleep(between);
     }
+}
+
+void bench_wait_for_all(void)
+{
+    wait_for_all(100);
+}
+
+void bench_wait_long_for_all(void)
+{
+    wait_for_all(2000);
 }
 
 void bench_flush_shared(const bench_case *c, const char *path)

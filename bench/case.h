@@ -64,6 +64,9 @@ void bench_flush_shared(const bench_case *c, const char *path);
 /* A barrier in which ranks that wait do not take the cores from those that work. */
 void bench_wait_for_all(void);
 
+/* The same for ranks that wait while another program is timed: they look less often. */
+void bench_wait_long_for_all(void);
+
 /* Seconds on the clock of the node. */
 double bench_now(void);
 

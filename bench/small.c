@@ -9,26 +9,43 @@
  *   checkpoint   begin, put of all arrays, commit; two generations are kept
  *   nothing      only what the others do before and after their calls
  *
+ * and three ways to make 256 KiB of each rank durable, and a read; they have nothing to do with ARRAYS:
+ *
+ *   shards       one call of parapet_array_write of an array in which each rank has a shard
+ *   alone        each rank has opened the same array as a process of its own, and writes its shard
+ *   bare         each rank writes a file of its own, and flushes it
+ *   element      parapet_array_read of one element of a chunk of 2 MiB with a checksum, of an array that stays open
+ *
  * Each line of standard input is a number of calls to make now; the answer is "SECONDS MESSAGES" of one of them: from
  * the first rank's start to the last one's end, and how many messages the ranks sent each other, all together, those
  * of MPI's own collectives not counted. So two programs, compiled against two libraries, can take turns call by call;
  * this one uses only what the API has had for long. */
+#include <errno.h>
+#include <fcntl.h>
 #include <parapet.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/resource.h>
+#include <unistd.h>
 
 #include "case.h"
 
 #define EDGE 16
 #define KEPT 2
+#define SHARD_ELEMENTS 32768
+#define CHUNK_ELEMENTS 8192
+#define LARGE_CHUNK_ELEMENTS 262144
+#define LARGE_CHUNKS 4
 
 typedef struct job {
     int rank, ranks, count;
     int64_t shape[2], chunks[2], start[2], extent[2];
     double data[EDGE];
-    parapet_store *store;
+    const char *directory;
+    char path[BENCH_PATH_BYTES]; /* of the store */
+    double *block;               /* what does not fit into data */
+    parapet_store *store, *alone;
     parapet_series *series;
     char (*names)[16];
     const char **paths;
@@ -202,6 +219,100 @@ static void commit_checkpoint(job *all, int number)
     must(parapet_checkpoint_commit(&checkpoint, NULL), "committing");
 }
 
+/* ---- A shard of each rank ---- */
+
+static void describe_shards(job *all)
+{
+    all->block = zeros(SHARD_ELEMENTS, sizeof *all->block);
+    all->shape[0] = (int64_t)all->ranks * SHARD_ELEMENTS;
+    all->start[0] = (int64_t)all->rank * SHARD_ELEMENTS;
+    all->extent[0] = SHARD_ELEMENTS;
+    all->part = (parapet_part){.ndim = 1, .start = all->start, .count = all->extent, .data = all->block};
+}
+
+static void create_array(job *all, int64_t chunk, const int64_t *shards)
+{
+    parapet_array_spec spec = {
+        .type = PARAPET_FLOAT64, .ndim = 1, .shape = all->shape, .chunks = &chunk, .shards = shards, .codec = "none"};
+    must(parapet_array_create(&all->arrays[0], all->store, "a", &spec), "creating");
+}
+
+static void write_shards(job *all, int number)
+{
+    all->block[0] = (double)number;
+    must(parapet_array_write(all->arrays[0], &all->part, 1), "writing");
+}
+
+static void create_shards(job *all)
+{
+    const int64_t shard = SHARD_ELEMENTS;
+    describe_shards(all);
+    create_array(all, CHUNK_ELEMENTS, &shard);
+    write_shards(all, 0);
+}
+
+static void close_array(job *all)
+{
+    must(parapet_array_close(&all->arrays[0]), "closing");
+    free(all->block);
+}
+
+static void open_alone(job *all)
+{
+    create_shards(all);
+    must(parapet_array_close(&all->arrays[0]), "closing");
+    must(parapet_store_open(&all->alone, MPI_COMM_SELF, all->path, PARAPET_UPDATE, NULL), "opening the store alone");
+    must(parapet_array_open(&all->arrays[0], all->alone, "a"), "opening alone");
+}
+
+static void close_alone(job *all)
+{
+    close_array(all);
+    must(parapet_store_close(&all->alone), "closing the store of one rank");
+}
+
+static void write_bare(job *all, int number)
+{
+    const size_t bytes = SHARD_ELEMENTS * sizeof *all->block;
+    char path[BENCH_PATH_BYTES];
+    int file;
+    (void)snprintf(path, sizeof path, "%s/rank-%d.bin", all->directory, all->rank);
+    all->block[0] = (double)number;
+    file = open(path, O_CREAT | O_TRUNC | O_WRONLY, 0666);
+    if (file < 0 || pwrite(file, all->block, bytes, 0) != (ssize_t)bytes || fsync(file) != 0 || close(file) != 0)
+        bench_die(path, strerror(errno));
+}
+
+static void free_block(job *all)
+{
+    free(all->block);
+}
+
+/* ---- An element of a large chunk ---- */
+
+static void create_large(job *all)
+{
+    all->block = zeros(LARGE_CHUNKS * LARGE_CHUNK_ELEMENTS, sizeof *all->block);
+    all->shape[0] = LARGE_CHUNKS * LARGE_CHUNK_ELEMENTS;
+    all->start[0] = 0;
+    all->extent[0] = all->shape[0];
+    all->part = (parapet_part){.ndim = 1, .start = all->start, .count = all->extent, .data = all->block};
+    create_array(all, LARGE_CHUNK_ELEMENTS, NULL);
+    for (int64_t i = 0; i < all->shape[0]; i++)
+        all->block[i] = (double)i;
+    must(parapet_array_write(all->arrays[0], &all->part, 1), "writing");
+    all->extent[0] = 1;
+    all->part.data = all->data;
+}
+
+static void read_element(job *all, int number)
+{
+    all->start[0] = (int64_t)number * 700001 % all->shape[0]; /* mostly of another chunk than the one before */
+    must(parapet_array_read(all->arrays[0], &all->part, 1), "reading");
+    if (all->data[0] != (double)all->start[0])
+        bench_die("reading", "another element than was asked for");
+}
+
 /* ---- Timing ---- */
 
 /* How many calls are asked for on standard input, on every rank; 0 at its end. Ranks that wait leave the cores alone.
@@ -214,7 +325,7 @@ static int next_calls(const job *all)
         calls = atoi(line);
     if (all->ranks == 1)
         return calls;
-    bench_wait_for_all();
+    bench_wait_long_for_all();
     MPI_Bcast(&calls, 1, MPI_INT, 0, MPI_COMM_WORLD);
     return calls;
 }
@@ -227,6 +338,7 @@ static double time_call(job *all, const work *kind)
     ends[0] = -bench_now();
     kind->call(all, ++number);
     ends[1] = bench_now();
+    bench_wait_for_all(); /* who has ended leaves the cores to the others */
     MPI_Allreduce(ends, extremes, 2, MPI_DOUBLE, MPI_MAX, MPI_COMM_WORLD);
     return extremes[0] + extremes[1];
 }
@@ -259,7 +371,11 @@ static const work *find_work(const char *name)
                                  {"attribute", create_arrays, set_attribute, close_arrays},
                                  {"append", create_series, append_step, close_series},
                                  {"checkpoint", list_items, commit_checkpoint, NULL},
-                                 {"nothing", create_arrays, do_nothing, close_arrays}};
+                                 {"nothing", create_arrays, do_nothing, close_arrays},
+                                 {"shards", create_shards, write_shards, close_array},
+                                 {"alone", open_alone, write_shards, close_alone},
+                                 {"bare", describe_shards, write_bare, free_block},
+                                 {"element", create_large, read_element, close_array}};
     for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
         if (strcmp(kinds[i].name, name) == 0)
             return &kinds[i];
@@ -269,7 +385,6 @@ static const work *find_work(const char *name)
 int main(int argc, char **argv)
 {
     parapet_store_options options = {.memory_bytes = INT64_C(1) << 30};
-    char path[BENCH_PATH_BYTES];
     const work *kind;
     job all = {0};
     int calls, provided;
@@ -281,8 +396,9 @@ int main(int argc, char **argv)
     MPI_Comm_rank(MPI_COMM_WORLD, &all.rank);
     MPI_Comm_size(MPI_COMM_WORLD, &all.ranks);
     allocate(&all);
-    (void)snprintf(path, sizeof path, "%s/small.zarr", argv[2]);
-    must(parapet_store_open(&all.store, MPI_COMM_WORLD, path, PARAPET_CREATE, &options), "opening the store");
+    all.directory = argv[2];
+    (void)snprintf(all.path, sizeof all.path, "%s/small.zarr", argv[2]);
+    must(parapet_store_open(&all.store, MPI_COMM_WORLD, all.path, PARAPET_CREATE, &options), "opening the store");
     kind->prepare(&all);
     while ((calls = next_calls(&all)) > 0)
         time_calls(&all, kind, calls);

@@ -2,8 +2,8 @@
 
     small_calls.py FOLDER STATE AMOUNT
 
-STATE is the name of the place. AMOUNT is "all", or "quick" for fewer turns. Prints lines of "NAME FIGURE...": microseconds of Parapet, zarr-python and
-TensorStore, medians, and the medians of the ratios of the other two to Parapet.
+STATE is the name of the place. AMOUNT is "all", or "quick" for fewer turns. Prints lines of "NAME FIGURE...":
+microseconds of Parapet, zarr-python and TensorStore, medians, and the medians of the ratios of the other two to Parapet.
 """
 import itertools
 import os
@@ -19,6 +19,7 @@ import zarr
 import parapet
 
 EDGE, CHUNK, ARRAYS = 1024, (64, 128), 1000  # chunks of 64 KiB
+LARGE_CHUNK = (512, 512)  # 2 MiB
 FEW = numpy.arange(16.0)
 
 
@@ -44,9 +45,9 @@ class Own(Library):
     def __init__(self, folder):
         self.store = parapet.open(folder, "a", threads=1, durability="leave")
 
-    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK):
+    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK, checksum=False):
         return self.store.create_array(name, shape=shape, dtype="f8", chunks=chunks, shards=None, codec="none",
-                                       checksum=False)
+                                       checksum=checksum)
 
     def open(self, name):
         with self.store[name] as array:
@@ -65,8 +66,9 @@ class Zarr(Library):
         zarr.config.set({"threading.max_workers": 1, "async.concurrency": 1})
         self.group = zarr.open_group(folder, mode="a", zarr_format=3)
 
-    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK):
-        return self.group.create_array(name, shape=shape, dtype="f8", chunks=chunks, compressors=None)
+    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK, checksum=False):
+        return self.group.create_array(name, shape=shape, dtype="f8", chunks=chunks,
+                                       compressors=[zarr.codecs.Crc32cCodec()] if checksum else None)
 
     def open(self, name):
         return zarr.open_array(os.path.join(self.folder, name), mode="r").shape
@@ -85,8 +87,9 @@ class Tensorstore(Library):
     def spec(self, name):
         return {"driver": "zarr3", "kvstore": {"driver": "file", "path": os.path.join(self.folder, name) + "/"}}
 
-    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK):
-        metadata = {"shape": shape, "data_type": "float64", "codecs": [{"name": "bytes", "configuration": {"endian": "little"}}],
+    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK, checksum=False):
+        codecs = [{"name": "bytes", "configuration": {"endian": "little"}}] + [{"name": "crc32c"}] * checksum
+        metadata = {"shape": shape, "data_type": "float64", "codecs": codecs,
                     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}}}
         return tensorstore.open({**self.spec(name), "metadata": metadata}, create=True, context=self.context).result()
 
@@ -123,14 +126,18 @@ def many(library, turn):
 def calls(libraries):
     """Names, and functions of a library and the number of a turn."""
     subjects = {library.name: library.create("subject") for library in libraries}
+    large = {library.name: library.create("large", chunks=LARGE_CHUNK, checksum=True) for library in libraries}
     data, one = numpy.random.default_rng(1).random(CHUNK), numpy.ones((1, 1))
+    everything = numpy.random.default_rng(2).random((EDGE, EDGE))  # a chunk of zeros would not be stored by all
     for library in libraries:
-        library.write(subjects[library.name], (slice(0, EDGE), slice(0, EDGE)), numpy.zeros((EDGE, EDGE)))
+        for array in (subjects[library.name], large[library.name]):
+            library.write(array, (slice(0, EDGE), slice(0, EDGE)), everything)
     return {
         "create an array": lambda library, turn: library.end(library.create(f"created{turn}")),
         "open an array": lambda library, turn: library.open("subject"),
         "write an element": lambda library, turn: library.write(subjects[library.name], element(turn), one),
         "read an element": lambda library, turn: library.read(subjects[library.name], element(turn)),
+        "read an element of 2 MiB with CRC-32C": lambda library, turn: library.read(large[library.name], element(turn)),
         "write 64 KiB": lambda library, turn: library.write(subjects[library.name], box(turn), data),
         "read 64 KiB": lambda library, turn: library.read(subjects[library.name], box(turn)),
         f"create and write {ARRAYS} arrays": many,
