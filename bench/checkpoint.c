@@ -1,6 +1,6 @@
 /* A checkpoint of four arrays with all guarantees, and the bare limit, on the case of case.h.
  *
- *   fpp          a file per rank in a fresh folder, 4 MiB at a time; fsync of the file, the folder and the one above
+ *   fpp          a file per rank in a fresh folder, 8 MiB at a time; fsync of the file, the folder and the one above
  *   fpp_direct   the same with O_DIRECT
  *   parapet      begin, put, commit, as one does it with all options left alone; then the newest is restored.
  *                words: shards=blocks (one for each block of a rank; else as Parapet chooses)

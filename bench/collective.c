@@ -1,6 +1,6 @@
 /* The bare limits and Parapet, on the case of case.h.
  *
- *   fpp          a file per rank, its block as it lies in memory, 4 MiB at a time, then fsync
+ *   fpp          a file per rank, its block as it lies in memory, 8 MiB at a time, then fsync
  *   fpp_direct   the same with O_DIRECT
  *   parapet      words: chunks=64x64x64 shards=128x128x128, and any option of a store, such as transport=2 */
 #include "own_file.h"

@@ -3,7 +3,7 @@
  *   bench_copy_bare METHOD TARGET SOURCE...
  *
  * METHOD is buffered or direct (O_DIRECT on both sides). Every SOURCE becomes one file in the directory TARGET. All
- * is read and written 4 MiB at a time by one thread, in order, and flushed to the device at the end. */
+ * is read and written 8 MiB at a time by one thread, in order, and flushed to the device at the end. */
 #include <fcntl.h>
 #include <stdbool.h>
 #include <stdio.h>

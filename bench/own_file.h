@@ -1,4 +1,4 @@
-/* The bare limit: a file for each rank that holds its block as it lies in memory, 4 MiB at a time. */
+/* The bare limit: a file for each rank that holds its block as it lies in memory, 8 MiB at a time. */
 #ifndef BENCH_OWN_FILE_H
 #define BENCH_OWN_FILE_H
 

@@ -4,7 +4,7 @@
  *
  * DATA is a file of N^3 doubles, mapped before the clock starts. Writing includes everything up to durable data:
  * open, write, fsync, close. Methods: bare-write, bare-write-direct, bare-read, bare-read-direct (the same bytes
- * in one file, 4 MiB at a time), parapet-write, parapet-read (and compared with DATA after the clock stopped). */
+ * in one file, 8 MiB at a time), parapet-write, parapet-read (and compared with DATA after the clock stopped). */
 #include <fcntl.h>
 #include <parapet.h>
 #include <stdio.h>
