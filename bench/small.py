@@ -15,8 +15,8 @@ file for each, the limit. --only memory or --only ranks is one part.
 The second is before and after a change. DIR is another build of the library, with bench_small in it; one of a version
 whose bench_small cannot do the same yet gets it so:
 
-    mpicc -O2 -D_GNU_SOURCE -IOLD/include bench/small.c bench/case.c -LOLD/build/mpich -lparapet-mpich \\
-          -Wl,-rpath,OLD/build/mpich -o OLD/build/mpich/bench/bench_small
+    mpicc.mpich -O2 -D_GNU_SOURCE -IOLD/include bench/small.c bench/case.c -LOLD/build/mpich -lparapet-mpich \\
+                -Wl,-rpath,OLD/build/mpich -o OLD/build/mpich/bench/bench_small
 
 Both programs run at the same time and take turns: a few calls of one, the same of the other, who begins changes each
 turn, and the one that waits sleeps. Printed are the medians, the median of the differences within a turn, of time
