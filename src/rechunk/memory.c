@@ -17,6 +17,8 @@
 #define RECORD_SHARD_BYTES 24
 /* Shards that are written at the same time: each is an open file. */
 #define WRITERS_MOST 256
+/* Source chunks of all items: each may be an open file, or two. */
+#define VISITS_MOST 256
 /* A request of this size is worth its seek; of the larger one, the disk sees no pauses. */
 #define WRITER_BYTES_LEAST ((int64_t)256 << 10)
 #define WRITER_BYTES_MOST ((int64_t)4 << 20)
@@ -217,6 +219,11 @@ static bool is_visited_fastest(const pp_rechunk_problem *problem, const pp_rechu
     return true;
 }
 
+static int64_t items_many(const pp_rechunk_problem *problem)
+{
+    return ITEMS_MANY + problem->threads;
+}
+
 /* Elements of all of them are there at the same time, so they must not be decoded into memory of a worker. */
 int64_t pp_rechunk_item_chunks_most(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
 {
@@ -228,6 +235,7 @@ int64_t pp_rechunk_item_chunks_most(const pp_rechunk_problem *problem, const pp_
         return 1;
     chunks =
         pp_min_i64(PP_RECHUNK_LINE_BYTES / source->element_bytes, pass->target.chunk[last]) / source->chunk[last];
+    chunks = pp_min_i64(chunks, VISITS_MOST / items_many(problem));
     return chunks > 1 && is_visited_fastest(problem, pass) ? chunks : 1;
 }
 
@@ -321,7 +329,7 @@ bool pp_rechunk_size_memory(const pp_rechunk_problem *problem, int64_t limit_byt
     grow_items(&memory, ITEMS_SOME);
     grow_chunk_buffers(&memory, add(open, CHUNK_BUFFERS_SOME));
     grow_writers(&memory);
-    grow_items(&memory, ITEMS_MANY + problem->threads);
+    grow_items(&memory, items_many(problem));
     grow_chunk_buffers(&memory, add(open, (int64_t)CHUNK_BUFFERS_MANY_PER_THREAD * problem->threads));
     /* Chunks complete in rows: while one row is written, the next is put together. */
     grow_chunk_buffers(&memory, multiply(2, open));

@@ -170,6 +170,26 @@ static void test_memory__of_items_has_as_many_chunks_as_fill_a_line(void **state
     assert_int_equal(largest_item(&problem, &pass), 2);
 }
 
+/* Each may be an open file, or two, and a process has a thousand. */
+static void test_memory__of_items_has_at_most_256_chunks_in_all(void **state)
+{
+    pp_rechunk_problem problem;
+    pp_rechunk_pass pass;
+    (void)state;
+    for (int element_bytes = 1; element_bytes <= 4; element_bytes *= 2)
+        for (int threads = 1; threads <= 300; threads++) {
+            open_turned(&problem, &pass);
+            problem.threads = threads;
+            pass.source.element_bytes = element_bytes;
+            assert_in_range(largest_item(&problem, &pass), 1, 64 / element_bytes);
+            if (pass.memory.item_chunks > 1)
+                assert_in_range(pass.memory.items * pass.memory.item_chunks, 1, 256);
+        }
+    open_turned(&problem, &pass);
+    pass.source.element_bytes = 1;
+    assert_int_equal(largest_item(&problem, &pass), 25);
+}
+
 static void test_memory__of_items_has_one_chunk_where_more_are_of_no_use(void **state)
 {
     pp_rechunk_problem problem;
@@ -291,6 +311,7 @@ int main(void)
         cmocka_unit_test(test_memory__of_runs_has_items_no_larger_than_a_template),
         cmocka_unit_test(test_memory__of_a_sharded_source_has_the_indexes_that_are_visited_again),
         cmocka_unit_test(test_memory__of_items_has_as_many_chunks_as_fill_a_line),
+        cmocka_unit_test(test_memory__of_items_has_at_most_256_chunks_in_all),
         cmocka_unit_test(test_memory__of_items_has_one_chunk_where_more_are_of_no_use),
         cmocka_unit_test(test_memory__of_ranks_that_cooperate_has_a_whole_template),
         cmocka_unit_test(test_memory__never_exceeds_the_limit_and_grows_with_it),
