@@ -410,7 +410,7 @@ static int append_all(tool_appending *appending)
             return exit_code;
         first = 1;
     }
-    interrupt_watch("parapet: append: interrupted; repeat the command to go on\n");
+    interrupt_watch(appending->request, "parapet: append: interrupted; repeat the command to go on\n");
     for (int i = first; i < appending->source_count && exit_code == TOOL_OK; i++)
         exit_code =
             open_target(appending) ? append_unless_ended(appending, appending->request->operands[i]) : TOOL_FAILED;

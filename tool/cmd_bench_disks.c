@@ -327,10 +327,8 @@ static bool make_folder(tool_bench *bench)
 
 static void watch_signals(const tool_bench *bench)
 {
-    char *words = bench->request->rank > 0
-                      ? text_format("%s", "")
-                      : text_format("parapet: bench disks: interrupted; remove %s\n", bench->folder);
-    interrupt_watch(words);
+    char *words = text_format("parapet: bench disks: interrupted; remove %s\n", bench->folder);
+    interrupt_watch(bench->request, words);
     free(words);
 }
 

@@ -164,9 +164,9 @@ static void report(const tool_copying *copying, parapet_status status)
 
 static int copy(tool_copying *copying, tool_progress *progress)
 {
-    char *words = copying->request->rank == 0 ? words_of_interruption(copying) : text_format("%s", "");
+    char *words = words_of_interruption(copying);
     parapet_status status;
-    interrupt_watch(words);
+    interrupt_watch(copying->request, words);
     free(words);
     status = parapet_copy(&copying->copy, &copying->result);
     interrupt_end_orderly();

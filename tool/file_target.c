@@ -137,9 +137,9 @@ static void say_interrupted(const tool_request *request)
 
 static parapet_status write_interruptibly(writing *work)
 {
-    char *words = work->request->rank == 0 ? words_of_interruption(work->request) : text_format("%s", "");
+    char *words = words_of_interruption(work->request);
     parapet_status status;
-    interrupt_watch(words);
+    interrupt_watch(work->request, words);
     free(words);
     status = parapet_file_write(&work->file, NULL);
     interrupt_end_orderly();

@@ -12,6 +12,7 @@ enum { ORDERLY_MICROSECONDS = 1500000 };
 static volatile sig_atomic_t received;
 static volatile time_t received_at;
 static char last_words[TOOL_PLACE_BYTES];
+static const char *last_document = "";
 
 static void end_now(int number)
 {
@@ -28,8 +29,12 @@ static void end_now(int number)
 /* The orderly end did not come in time. */
 static void give_up(int number)
 {
-    ssize_t ignored = write(STDERR_FILENO, last_words, strlen(last_words));
+    ssize_t ignored;
     (void)number;
+    if (received == 0)
+        return;
+    ignored = write(STDERR_FILENO, last_words, strlen(last_words));
+    ignored = write(STDOUT_FILENO, last_document, strlen(last_document));
     (void)ignored;
     end_now((int)received);
 }
@@ -64,9 +69,12 @@ static void set_handler(int number, void (*handler)(int))
     (void)sigprocmask(SIG_UNBLOCK, &action.sa_mask, NULL);
 }
 
-void interrupt_watch(const char *words)
+void interrupt_watch(const tool_request *request, const char *words)
 {
-    (void)snprintf(last_words, sizeof last_words, "%s", words);
+    if (request->rank == 0) {
+        (void)snprintf(last_words, sizeof last_words, "%s", words);
+        last_document = request->flags & TOOL_JSON ? "{\n  \"result\": \"interrupted\"\n}\n" : "";
+    }
     set_handler(SIGALRM, give_up);
     set_handler(SIGINT, receive);
     set_handler(SIGTERM, receive);

@@ -690,8 +690,8 @@ bool memory_limit_choose(const tool_request *request, parapet_store_options *opt
 bool threads_choose(const tool_request *request, parapet_store_options *options);
 
 /* SIGINT and SIGTERM from now on leave their number. What is under way should come to its end then; if it does not,
- * the words are printed and the process ends. */
-void interrupt_watch(const char *words);
+ * the words are printed by rank 0, with a document for --json, and the process ends. */
+void interrupt_watch(const tool_request *request, const char *words);
 int interrupt_signal(void); /* 0: none came */
 
 /* It has come to its end: the process may say so at leisure. */
