@@ -109,6 +109,9 @@ static void check_budget(const site_test *test, const fault_point *point, const 
     if (work->store != NULL && pp_budget_used(&work->store->budget) != 0)
         fail_msg("%s: %zu bytes of the budget were not given back", name_of_point(test, point),
                  pp_budget_used(&work->store->budget));
+    if (work->store != NULL && pp_budget_used(&work->store->alone.budget) != 0)
+        fail_msg("%s: %zu bytes of local_bytes were not given back", name_of_point(test, point),
+                 pp_budget_used(&work->store->alone.budget));
 }
 
 static void check_stored(const site_test *test, const fault_point *point, const outcome *result, bed *work)

@@ -528,6 +528,92 @@ static parapet_status run_read_local(bed *used)
     return status;
 }
 
+/* ---- lists: the box of run_write_inside, from its last row to its first, as points and as runs ---- */
+
+enum { LISTED_ROWS = 7, LISTED_COLUMNS = 6, LISTED = LISTED_ROWS * LISTED_COLUMNS };
+
+typedef struct listing {
+    int64_t coordinates[LISTED][2], starts[LISTED_ROWS], lengths[LISTED_ROWS];
+    int32_t values[LISTED];
+    parapet_points points;
+    parapet_runs runs;
+} listing;
+
+static void listing_build(listing *made, int32_t generation)
+{
+    int i;
+    for (i = 0; i < LISTED; i++) {
+        int64_t row = LISTED_ROWS - i / LISTED_COLUMNS, column = 4 + i % LISTED_COLUMNS;
+        made->coordinates[i][0] = row;
+        made->coordinates[i][1] = column;
+        made->starts[i / LISTED_COLUMNS] = row * shape_of_a[1] + 4;
+        made->lengths[i / LISTED_COLUMNS] = LISTED_COLUMNS;
+        made->values[i] = value_of(row, column, generation);
+    }
+    made->points =
+        (parapet_points){.ndim = 2, .count = LISTED, .coordinates = made->coordinates[0], .data = made->values};
+    made->runs =
+        (parapet_runs){.count = LISTED_ROWS, .starts = made->starts, .lengths = made->lengths, .data = made->values};
+}
+
+static parapet_status run_write_points(bed *used)
+{
+    listing listed;
+    listing_build(&listed, 2);
+    return parapet_array_write_points(used->array, &listed.points);
+}
+
+static parapet_status run_write_runs(bed *used)
+{
+    listing listed;
+    listing_build(&listed, 2);
+    return parapet_array_write_runs(used->array, &listed.runs);
+}
+
+static parapet_status read_points(bed *used, parapet_status (*call)(parapet_array *, const parapet_points *))
+{
+    listing listed, expected;
+    parapet_status status;
+    listing_build(&expected, 1);
+    listing_build(&listed, 0);
+    if ((status = call(used->array, &listed.points)) == PARAPET_OK)
+        assert_memory_equal(listed.values, expected.values, sizeof listed.values);
+    return status;
+}
+
+static parapet_status read_runs(bed *used, parapet_status (*call)(parapet_array *, const parapet_runs *))
+{
+    listing listed, expected;
+    parapet_status status;
+    listing_build(&expected, 1);
+    listing_build(&listed, 0);
+    if ((status = call(used->array, &listed.runs)) == PARAPET_OK)
+        assert_memory_equal(listed.values, expected.values, sizeof listed.values);
+    return status;
+}
+
+static parapet_status run_read_points(bed *used)
+{
+    return read_points(used, parapet_array_read_points);
+}
+
+static parapet_status run_read_points_local(bed *used)
+{
+    return read_points(used, parapet_array_read_points_local);
+}
+
+static parapet_status run_read_runs(bed *used)
+{
+    return read_runs(used, parapet_array_read_runs);
+}
+
+static parapet_status run_read_runs_local(bed *used)
+{
+    return read_runs(used, parapet_array_read_runs_local);
+}
+
+/* ---- the other calls of an array ---- */
+
 static parapet_status run_read_texts(bed *used)
 {
     const int64_t start = 1, count = 4;
@@ -648,6 +734,21 @@ const scenario scenarios[] = {
     {"array_read_local, sealed", prepare_sealed, run_read_local, OPENS_ARRAY, .kind = SCENARIO_READS},
     {"array_read_local, sealed, no checksums", prepare_sealed_without_checksums, run_read_local, OPENS_ARRAY,
      .kind = SCENARIO_READS},
+    {"array_write_points", prepare_plain, run_write_points, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write_points, uncompressed", prepare_uncompressed, run_write_points, OPENS_ARRAY,
+     .kind = SCENARIO_WRITES},
+    {"array_write_points, sealed", prepare_sealed, run_write_points, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_write_runs", prepare_plain, run_write_runs, OPENS_ARRAY, .kind = SCENARIO_WRITES},
+    {"array_read_points", prepare_plain, run_read_points, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_points, uncompressed", prepare_uncompressed, run_read_points, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_points, sealed", prepare_sealed, run_read_points, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_runs", prepare_plain, run_read_runs, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_points_local", prepare_plain, run_read_points_local, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_points_local, sealed, no checksums", prepare_sealed_without_checksums, run_read_points_local,
+     OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_runs_local", prepare_plain, run_read_runs_local, OPENS_ARRAY, .kind = SCENARIO_READS},
+    {"array_read_runs_local, uncompressed", prepare_uncompressed, run_read_runs_local, OPENS_ARRAY,
+     .kind = SCENARIO_READS},
     {"array_read_texts_local", prepare_texts, run_read_texts, OPENS_STORE, .kind = SCENARIO_READS},
     {"array_resize, growing", prepare_plain, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
     {"array_resize, growing half shrunk", prepare_half_shrunk, run_grow, OPENS_ARRAY, .kind = SCENARIO_CHANGES},
@@ -678,6 +779,7 @@ const scenario scenarios[] = {
     {"array_read_local, aged", prepare_plain, run_read_local, OPENS_ARRAY, SCENARIO_READS, set_units},
     {"array_read_local, grown since", prepare_plain, run_read_local, OPENS_ARRAY, SCENARIO_READS, grow},
     {"array_read_local, sealed since", prepare_plain, run_read_local, OPENS_ARRAY, SCENARIO_READS, seal},
+    {"array_read_points_local, aged", prepare_plain, run_read_points_local, OPENS_ARRAY, SCENARIO_READS, set_units},
     {"array_resize, aged", prepare_plain, run_grow, OPENS_ARRAY, SCENARIO_CHANGES, set_units},
     {"array_resize, sealed since", prepare_plain, run_shrink, OPENS_ARRAY, SCENARIO_CHANGES, seal},
     {"array_seal, aged", prepare_plain, run_seal, OPENS_ARRAY, SCENARIO_CHANGES, set_units},

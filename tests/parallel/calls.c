@@ -157,6 +157,54 @@ static parapet_status read_listed_rows(bed *used)
     return status;
 }
 
+/* The same as points. */
+typedef struct pointed_rows {
+    int64_t coordinates[ROWS * COLUMNS][2];
+    int32_t values[ROWS * COLUMNS];
+    parapet_points points;
+} pointed_rows;
+
+static void rows_point(pointed_rows *pointed, const rows *dealt)
+{
+    int64_t j, count = 0;
+    int i;
+    for (i = 0; i < dealt->part_count; i++)
+        for (j = 0; j < dealt->count[1]; j++, count++) {
+            pointed->coordinates[count][0] = dealt->starts[i][0];
+            pointed->coordinates[count][1] = dealt->starts[i][1] + j;
+            pointed->values[count] = dealt->values[i][j];
+        }
+    pointed->points =
+        (parapet_points){.ndim = 2, .count = count, .coordinates = pointed->coordinates[0], .data = pointed->values};
+}
+
+static parapet_status write_points_inside(bed *used)
+{
+    static const int64_t start[2] = {1, 4}, count[2] = {7, 6};
+    pointed_rows pointed;
+    rows dealt;
+    rows_deal(&dealt, start, count, 1);
+    rows_point(&pointed, &dealt);
+    return parapet_array_write_points(used->array, &pointed.points);
+}
+
+static parapet_status read_pointed_rows(bed *used)
+{
+    static const int64_t start[2] = {0, 0}, count[2] = {ROWS, COLUMNS};
+    pointed_rows pointed;
+    rows dealt;
+    parapet_status status;
+    int64_t i;
+    rows_deal(&dealt, start, count, 0);
+    rows_point(&pointed, &dealt);
+    memset(pointed.values, 0xee, sizeof pointed.values);
+    if ((status = parapet_array_read_points(used->array, &pointed.points)) == PARAPET_OK)
+        for (i = 0; i < pointed.points.count; i++)
+            if (pointed.values[i] != value_of(pointed.coordinates[i][0], pointed.coordinates[i][1], 1))
+                parallel_has_wrong_values = true;
+    return status;
+}
+
 static parapet_status read_absent(bed *used)
 {
     return read_expecting(used, 0);
@@ -654,6 +702,10 @@ static const struct row {
     {.like = "array_read", .name = "file_write", .run = write_netcdf},
     {.like = "array_write, merging", .name = "array_write_runs, merging", .run = write_runs_inside},
     {.like = "array_read", .name = "array_read_runs", .run = read_listed_rows},
+    {.like = "array_write_points", .run = write_points_inside},
+    {.like = "array_write_points, sealed", .run = write_points_inside},
+    {.like = "array_read_points", .run = read_pointed_rows},
+    {.like = "array_read_points, uncompressed", .run = read_pointed_rows},
     {.like = "array_resize, growing"},
     {.like = "array_resize, shrinking sealed"},
     {.like = "array_seal"},
