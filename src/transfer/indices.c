@@ -366,13 +366,23 @@ static parapet_status run_pass(listing *self)
     return pp_comm_agree(comm, "returning", pp_failure_put(&post->failure));
 }
 
+/* For chunks. Reading may take far less than a chunk. */
+static size_t least_buffer_bytes(const listing *self)
+{
+    const pp_transfer_context *context = &self->context;
+    const pp_memory_case reading = {.threads = context->threads, .shard_count = 2};
+    return self->staged != NULL
+               ? pp_memory_least_bytes(context->layout, context->threads, 1, self->team->fragment_bytes)
+               : pp_memory_least_read_bytes(context->layout, &reading);
+}
+
 /* Everything but picks and their elements. */
 static size_t find_least_bytes(const listing *self)
 {
     const pp_transfer_context *context = &self->context;
     size_t chunks = (size_t)context->layout->tiling.chunks.cell_count;
     size_t sealed = context->seal != NULL ? 2 * chunks * sizeof(uint32_t) : 0;
-    return sealed + pp_memory_least_bytes(context->layout, context->threads, 1, self->team->fragment_bytes) +
+    return sealed + least_buffer_bytes(self) +
            pp_pick_post_fixed_bytes(self->team, self->target.tiling->shards.cell_count);
 }
 

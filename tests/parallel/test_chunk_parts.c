@@ -111,12 +111,32 @@ static void cut_short(const char *file_name)
     launch_expect(&run, truncate(file_name, 100000) == 0, "a chunk cut short");
 }
 
-/* Damages the chunk of an array; then every rank is told so by the call that reads the part. */
+/* Every rank is told by the calls in which all take part; by a local one, the rank that made it. */
+static void expect_corrupt(parapet_array *array, const parapet_part *part, int part_count)
+{
+    static const int64_t place[3] = {0, 0, 7};
+    uint32_t value;
+    parapet_points point = {.ndim = 3, .count = part_count, .coordinates = place, .data = &value};
+    parapet_runs run_of_one = {.count = part_count, .starts = place + 2, .data = &value};
+    launch_expect(&run, LAUNCH_AGREED(&run, parapet_array_read(array, part, part_count)) == PARAPET_ERR_CORRUPT,
+                  "PARAPET_ERR_CORRUPT on every rank");
+    launch_expect(&run, LAUNCH_AGREED(&run, parapet_array_read_points(array, &point)) == PARAPET_ERR_CORRUPT,
+                  "PARAPET_ERR_CORRUPT of points on every rank");
+    launch_expect(&run, LAUNCH_AGREED(&run, parapet_array_read_runs(array, &run_of_one)) == PARAPET_ERR_CORRUPT,
+                  "PARAPET_ERR_CORRUPT of runs on every rank");
+    launch_expect(&run,
+                  parapet_array_read_local(array, part, part_count) ==
+                      (part_count > 0 ? PARAPET_ERR_CORRUPT : PARAPET_OK),
+                  "PARAPET_ERR_CORRUPT on a rank that reads alone");
+}
+
+/* Damages the chunk of an array; then the calls that read the part, or an element of it, say so. */
 static void run_damage(const char *path, void (*damage)(const char *file_name), const parapet_part *part,
                        int part_count)
 {
     char url[700];
-    parapet_store_options options = {.memory_bytes = 2 << 20, .transport = PARAPET_TRANSPORT_MESSAGES};
+    parapet_store_options options = {
+        .memory_bytes = 2 << 20, .local_bytes = 2 << 20, .transport = PARAPET_TRANSPORT_MESSAGES};
     parapet_store *store = NULL;
     parapet_array *array = NULL;
     (void)snprintf(url, sizeof url, "%s/parts.zarr/%s/c/0/0/0", run.folder, path);
@@ -127,8 +147,7 @@ static void run_damage(const char *path, void (*damage)(const char *file_name), 
     (void)snprintf(url, sizeof url, "%s/parts.zarr", run.folder);
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_READ, &options)) &&
         LAUNCH_OK(&run, parapet_array_open(&array, store, path)))
-        launch_expect(&run, parapet_array_read(array, part, part_count) == PARAPET_ERR_CORRUPT,
-                      "PARAPET_ERR_CORRUPT on every rank");
+        expect_corrupt(array, part, part_count);
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
     (void)launch_case_end(&run, path);
