@@ -48,6 +48,88 @@ static void use_file_view(parapet_array *array)
     MPI_Type_free(&pair);
 }
 
+/* As many elements as a rank has, from the last to the first. */
+typedef struct listed {
+    int64_t starts[STRIP_EXTENT];
+    int32_t values[STRIP_EXTENT];
+    parapet_points points;
+    parapet_runs runs;
+} listed;
+
+static void listed_build(listed *made, int owner)
+{
+    int64_t i;
+    for (i = 0; i < STRIP_EXTENT; i++) {
+        made->starts[i] = (int64_t)(owner + 1) * STRIP_EXTENT - 1 - i;
+        made->values[i] = (int32_t)made->starts[i];
+    }
+    made->points =
+        (parapet_points){.ndim = 1, .count = STRIP_EXTENT, .coordinates = made->starts, .data = made->values};
+    made->runs = (parapet_runs){.count = STRIP_EXTENT, .starts = made->starts, .data = made->values};
+}
+
+static bool holds_numbers(const listed *read)
+{
+    int64_t i;
+    for (i = 0; i < STRIP_EXTENT; i++)
+        if (read->values[i] != (int32_t)read->starts[i])
+            return false;
+    return true;
+}
+
+/* Collective lists in both forms; then a rank reads them, and a box, without the others. */
+static void use_lists(parapet_array *array)
+{
+    const int64_t start[1] = {0}, count[1] = {STRIP_EXTENT};
+    static listed own;
+    parapet_part part = {.ndim = 1, .start = start, .count = count, .data = own.values};
+    listed_build(&own, run.rank);
+    (void)LAUNCH_OK(&run, parapet_array_write_points(array, &own.points));
+    (void)LAUNCH_OK(&run, parapet_array_write_runs(array, &own.runs));
+    (void)LAUNCH_OK(&run, parapet_array_flush(array));
+    listed_build(&own, (run.rank + 1) % run.ranks);
+    memset(own.values, 0, sizeof own.values);
+    (void)LAUNCH_OK(&run, parapet_array_read_points(array, &own.points));
+    launch_expect(&run, holds_numbers(&own), "the points that were written");
+    memset(own.values, 0, sizeof own.values);
+    (void)LAUNCH_OK(&run, parapet_array_read_runs(array, &own.runs));
+    launch_expect(&run, holds_numbers(&own), "the runs that were written");
+    if (run.rank != 0)
+        return;
+    launch_expect(&run, parapet_array_read_points_local(array, &own.points) == PARAPET_OK, "points, alone");
+    launch_expect(&run, parapet_array_read_runs_local(array, &own.runs) == PARAPET_OK, "runs, alone");
+    launch_expect(&run, holds_numbers(&own), "what was read alone");
+    launch_expect(&run, parapet_array_read_local(array, &part, 1) == PARAPET_OK, "a box, alone");
+}
+
+/* Elements that rank 0 and the last one list, or one rank twice; elements that there are not; storage that fails. */
+static void fail_with_lists(parapet_array *array, bool *is_stopped, pp_fault_plan *plan)
+{
+    static listed own;
+    int64_t beyond[1] = {(int64_t)run.ranks * STRIP_EXTENT};
+    parapet_points outside = {.ndim = 1, .count = 1, .coordinates = beyond, .data = own.values};
+    listed_build(&own, 0);
+    if (run.ranks > 1)
+        expect_failure(parapet_array_write_points(array, &own.points), PARAPET_ERR_ARGUMENT, "points of two ranks");
+    expect_failure(parapet_array_read_points(array, run.rank == 0 ? &outside : NULL), PARAPET_ERR_ARGUMENT,
+                   "a point outside");
+    if (run.rank == 0)
+        launch_expect(&run, parapet_array_read_points_local(array, &outside) == PARAPET_ERR_ARGUMENT,
+                      "PARAPET_ERR_ARGUMENT, alone");
+    listed_build(&own, run.rank);
+    *is_stopped = run.rank == run.ranks - 1;
+    expect_failure(parapet_array_write_runs(array, &own.runs), PARAPET_ERR_CANCELLED, "cancelled runs");
+    *is_stopped = false;
+    *plan = (pp_fault_plan){.fail_at = run.rank == run.ranks - 1 ? 0 : -1, .fail_forever = true};
+    expect_failure(parapet_array_write_runs(array, &own.runs), PARAPET_ERR_IO, "runs with a failure");
+    expect_failure(parapet_array_read_points(array, &own.points), PARAPET_ERR_IO, "points with a failure");
+    launch_expect(&run,
+                  parapet_array_read_runs_local(array, &own.runs) ==
+                      (run.rank == run.ranks - 1 ? PARAPET_ERR_IO : PARAPET_OK),
+                  "storage that fails for the rank that reads alone");
+    *plan = (pp_fault_plan){.fail_at = -1};
+}
+
 /* Every call of an array, with success. */
 static void use_array(parapet_array *array)
 {
@@ -64,6 +146,7 @@ static void use_array(parapet_array *array)
     launch_expect(&run, generation == 1, "what was written");
     (void)LAUNCH_OK(&run, parapet_array_check(array, PARAPET_CHECK_DATA, NULL, NULL, &summary));
     use_file_view(array);
+    use_lists(array);
     (void)LAUNCH_OK(&run, parapet_array_unseal(array));
     (void)LAUNCH_OK(&run, parapet_array_write(array, NULL, 0));
 }
@@ -116,6 +199,7 @@ static void use_store(pp_store *backend, pp_fault_plan *plan, callback *own, con
         use_group(store);
         *taken = strategy_taken(store);
         fail_with_array(store, array, &own->is_stopped, plan);
+        fail_with_lists(array, &own->is_stopped, plan);
         expect_failure(parapet_store_close(&store), PARAPET_ERR_ARGUMENT, "close with an array open");
     }
     (void)LAUNCH_OK(&run, parapet_array_close(&array));
