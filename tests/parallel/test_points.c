@@ -1,17 +1,20 @@
 /* Listed elements: random lists of points and runs, in any order, and boxes are written by all ranks and read by all
  * ranks or by one alone; every rank knows what the array must hold. Runs under the launcher on any number of ranks:
  *
- *     parallel_points FIRST CASES
+ *     parallel_points FIRST CASES [FOLDER]
  *
  * runs the seeds from FIRST; CASES 1 repeats one. Memory is small: lists are worked off in passes, or refused with a
- * limit that is then enough. */
+ * limit that is then enough. In FOLDER it keeps the store of each case whose type zarr-python has, and what every
+ * rank gave to its calls and got from them: points_with_numpy.py does the same with NumPy. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 #include "launch.h"
 #include "settings.h"
 #include "subject.h"
+#include "tree.h"
 
 enum { STREAM_SETTINGS = 300, STREAM_LISTS, WRITES = 3, READS = 3 };
 
@@ -24,6 +27,8 @@ typedef struct trial {
     parapet_array *array;
     unsigned char *model; /* what the array must hold */
     int64_t refusals;
+    FILE *kept; /* the calls of this rank; NULL: they are not kept */
+    int step;   /* which of the case's lists this is */
 } trial;
 
 /* A list of one rank, as points or as runs, or a box as a list of its rows. */
@@ -149,9 +154,37 @@ static parapet_status call_within(trial *test, const list *given, call which, co
     return status;
 }
 
+/* A line of words and numbers, then the indices as 64-bit integers and the elements as they are in memory. */
+static void keep_call(const trial *test, const list *given, call which)
+{
+    static const char *const words[] = {"write", "read", "read_local"};
+    size_t ndim = (size_t)test->of.spec.ndim, count = (size_t)given->count, number = sizeof(int64_t);
+    if (test->kept == NULL)
+        return;
+    (void)fprintf(test->kept, "%d %s %s %zu %lld\n", test->step, words[which],
+                  given->is_box       ? "box"
+                  : given->are_points ? "points"
+                                      : "runs",
+                  given->is_box ? (size_t)(count > 0) : count,
+                  (long long)(given->elements * (int64_t)test->of.element_bytes));
+    if (given->is_box && count > 0) {
+        (void)fwrite(given->box_start, number, ndim, test->kept);
+        (void)fwrite(given->box_count, number, ndim, test->kept);
+    } else if (given->are_points) {
+        (void)fwrite(given->points, number, count * ndim, test->kept);
+    } else if (!given->is_box) {
+        (void)fwrite(given->starts, number, count, test->kept);
+        (void)fwrite(given->lengths, number, count, test->kept);
+    }
+    (void)fwrite(given->data, test->of.element_bytes, (size_t)given->elements, test->kept);
+}
+
 static bool call_together(trial *test, const list *given, call which, const char *words)
 {
-    return launch_ok(test->run, call_within(test, given, which, words), words);
+    bool is_done = launch_ok(test->run, call_within(test, given, which, words), words);
+    if (is_done)
+        keep_call(test, given, which);
+    return is_done;
 }
 
 /* ---- Lists ---- */
@@ -287,6 +320,7 @@ static bool write_list(trial *test, int write, draw *from)
     draw order = draw_start(test->of.seed, STREAM_LISTS + 100 * (uint64_t)(test->run->rank + 1));
     list own;
     bool is_written;
+    test->step++;
     if (draw_chance(from, 30)) {
         draw_write_box(test, write, &own, from);
     } else {
@@ -307,6 +341,8 @@ static bool write_list(trial *test, int write, draw *from)
 static void read_alone(trial *test, const list *own)
 {
     parapet_status status = make_call(test, own, READ_LOCAL);
+    if (status == PARAPET_OK)
+        keep_call(test, own, READ_LOCAL);
     if (status == PARAPET_ERR_MEMORY && test->options.local_bytes > 0)
         launch_expect(test->run, strstr(parapet_error_message(), "; set it to at least ") != NULL, "a limit");
     else
@@ -318,6 +354,7 @@ static void read_list(trial *test, draw *from, bool is_local)
     draw mine = draw_start(draw_number(from), (uint64_t)test->run->rank);
     bool are_points, is_box = draw_chance(from, 30);
     list own;
+    test->step++;
     if (is_box) {
         draw_box(test, &own, &mine);
         list_box(test, &own);
@@ -418,7 +455,34 @@ static void run_trial(trial *test)
     close_handles(test);
 }
 
-static void run_case(launch *run, uint64_t seed, int64_t *refusals)
+/* Where the case is kept; otherwise it is where things are fast, and gone at the end. */
+static void open_kept(trial *test, const char *folder)
+{
+    char path[700];
+    if (folder == NULL || !subject_is_common(&test->of)) {
+        (void)snprintf(test->url, sizeof test->url, "%s/%llu", test->run->folder, (unsigned long long)test->of.seed);
+        return;
+    }
+    (void)snprintf(path, sizeof path, "%s/%llu", folder, (unsigned long long)test->of.seed);
+    (void)snprintf(test->url, sizeof test->url, "%.680s/store", path);
+    if (test->run->rank == 0) {
+        (void)mkdir(folder, 0777);
+        tree_remove(path);
+        (void)mkdir(path, 0777);
+    }
+    launch_barrier();
+    (void)snprintf(path, sizeof path, "%s/%llu/calls-%d", folder, (unsigned long long)test->of.seed, test->run->rank);
+    test->kept = fopen(path, "wb");
+    launch_expect(test->run, test->kept != NULL, path);
+}
+
+static void close_kept(trial *test)
+{
+    if (test->kept != NULL)
+        launch_expect(test->run, !ferror(test->kept) && fclose(test->kept) == 0, "calls that are kept");
+}
+
+static void run_case(launch *run, uint64_t seed, const char *folder, int64_t *refusals)
 {
     static const subject_limits limits = {.elements = 40000, .objects = 300, .writes = 1};
     draw from = draw_start(seed, STREAM_SETTINGS);
@@ -430,9 +494,10 @@ static void run_case(launch *run, uint64_t seed, int64_t *refusals)
     if (test.options.memory_bytes > 0 && draw_chance(&from, 50))
         test.options.memory_bytes = ((int64_t)1 << 20) + (test.options.write_back ? test.options.cache_bytes : 0);
     test.options.local_bytes = draw_chance(&from, 50) ? (int64_t)1 << 20 : 0;
-    (void)snprintf(test.url, sizeof test.url, "%s/%llu", run->folder, (unsigned long long)seed);
+    open_kept(&test, folder);
     test.model = malloc((size_t)test.of.element_count * test.of.element_bytes + 1);
     run_trial(&test);
+    close_kept(&test);
     subject_print(&test.of, text, 800);
     settings_print(&test.options, text + strlen(text), 600);
     (void)launch_case_end(run, text);
@@ -497,7 +562,7 @@ int main(int argc, char **argv)
     run_passes(&run, 70, (const int64_t[]){40, 500}, "four_shards");
     refuse_endless(&run);
     for (i = 0; i < cases; i++)
-        run_case(&run, first + (uint64_t)i, &refusals);
+        run_case(&run, first + (uint64_t)i, argc > 3 ? argv[3] : NULL, &refusals);
     if (run.rank == 0)
         (void)printf("%ld cases on %d ranks, %lld refused for want of memory and repeated\n", cases, run.ranks,
                      (long long)refusals);
