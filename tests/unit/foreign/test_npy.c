@@ -81,6 +81,60 @@ static void test_npy__what_is_wrong_is_named(void **state)
                    "more elements");
 }
 
+static const char *const sound[] = {
+    "{'descr': '<i2', 'fortran_order': False, 'shape': (2, 3), }   \n",
+    "{'descr': '>i2', 'fortran_order': True, 'shape': (2L, 3L)}",
+};
+
+/* All that a sound header shows, or less. */
+static void assert_survived(const file_bytes *file)
+{
+    static const char *const keys[] = {"zarr.json", "c/0/0", "c/0", "c"};
+    opened_file opened = open_bytes(file->data, file->count, NULL);
+    size_t i, bytes;
+    char *data;
+    if (opened.store == NULL)
+        assert_true(pp_failure_message()[0] != '\0');
+    for (i = 0; opened.store != NULL && i < sizeof keys / sizeof keys[0]; i++) {
+        (void)pp_store_read_all(opened.store, keys[i], 16 << 20, &data, &bytes);
+        pp_free(data);
+    }
+    close_file(&opened);
+}
+
+static void test_npy__every_cut_is_refused(void **state)
+{
+    const long live = pp_memory_live_count();
+    size_t i, bytes;
+    (void)state;
+    for (i = 0; i < sizeof sound / sizeof sound[0]; i++) {
+        file_bytes file = write_npy(sound[i], 6);
+        for (bytes = 0; bytes < file.count; bytes++) {
+            opened_file opened = open_bytes(file.data, bytes, NULL);
+            assert_int_not_equal(opened.status, PARAPET_OK);
+            assert_true(pp_failure_message()[0] != '\0');
+            close_file(&opened);
+        }
+    }
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
+static void test_npy__every_flipped_bit_is_survived(void **state)
+{
+    const long live = pp_memory_live_count();
+    size_t i, bit;
+    (void)state;
+    for (i = 0; i < sizeof sound / sizeof sound[0]; i++) {
+        file_bytes file = write_npy(sound[i], 6);
+        for (bit = 0; bit < 8 * file.count; bit++) {
+            file.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+            assert_survived(&file);
+            file.data[bit / 8] ^= (unsigned char)(1 << bit % 8);
+        }
+    }
+    assert_int_equal(pp_memory_live_count(), live);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -88,6 +142,8 @@ int main(void)
         cmocka_unit_test(test_npy__fortran_order_is_a_transposition),
         cmocka_unit_test(test_npy__a_scalar_is_one_chunk),
         cmocka_unit_test(test_npy__what_is_wrong_is_named),
+        cmocka_unit_test(test_npy__every_cut_is_refused),
+        cmocka_unit_test(test_npy__every_flipped_bit_is_survived),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
