@@ -183,6 +183,20 @@ def long_text(folder):
     return folder / "long.h5"
 
 
+def with_szip(folder):
+    """A file with an array that szip has compressed, by h5repack, which can where HDF5 has that filter."""
+    import h5py
+    plain, path = folder / "plain.h5", folder / "szip.h5"
+    with h5py.File(plain, "w") as file:
+        file.create_dataset("packed", data=numpy.arange(4096, dtype="i4").reshape(64, 64), chunks=(16, 16))
+        file["good"] = numpy.arange(3)
+    subprocess.run(["h5repack", "-f", "packed:SZIP=8,NN", plain, path], check=True)
+    with h5py.File(path) as file:
+        filters = file["packed"].id.get_create_plist()
+        assert filters.get_filter(0)[0] == h5py.h5z.FILTER_SZIP
+    return path
+
+
 # ---- netCDF-4 ----
 
 KINDS = [
@@ -337,6 +351,19 @@ def make_attributes(netCDF4, path):
 
 
 # ---- Hostile ----
+
+
+def endless(folder):
+    """A file whose heap has a free space of no bytes: HDF5 1.10.8 steps over it for ever."""
+    path, _ = texts(folder)
+    data = bytearray(path.read_bytes())
+    at = data.index(b"GCOL") + 16  # the objects: number, references, reserved, bytes; and what is in them
+    while int.from_bytes(data[at : at + 2], "little") != 0:
+        at += 16 + -(-int.from_bytes(data[at + 8 : at + 16], "little") // 8) * 8
+    data[at + 8 : at + 16] = bytes(8)
+    path = folder / "endless.h5"
+    path.write_bytes(data)
+    return path
 
 
 def damage(data, number):

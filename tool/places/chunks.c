@@ -98,6 +98,7 @@ static int note_chunk(const hsize_t *offset, unsigned mask, haddr_t address, hsi
     (void)mask;
     (void)address;
     (void)bytes;
+    limits_note_step();
     if (all->count < all->most && index_of(all->of, offset, &all->list[all->count]))
         all->count++;
     return 0;
@@ -116,6 +117,7 @@ static void number_chunks(hid_t dataset, hid_t space, numbers *all)
     unsigned mask;
     haddr_t address;
     for (i = 0; i < all->most; i++) {
+        limits_note_step();
         if (H5Dget_chunk_info(dataset, space, i, offset, &mask, &address, &bytes) < 0)
             die("the chunks of an array cannot be listed: the file is damaged");
         if (index_of(all->of, offset, &all->list[all->count]))

@@ -65,6 +65,7 @@ static herr_t driver_read(H5FD_t *file, H5FD_mem_t kind, hid_t dxpl, haddr_t sta
     unsigned char *next = target;
     (void)file;
     (void)dxpl;
+    limits_note_step();
     if (watch.is_on && kind == H5FD_MEM_DRAW) {
         watch.is_found = true;
         watch.start = start;
@@ -127,6 +128,7 @@ bool driver_find_chunk(hid_t dataset, const hsize_t *offset, seen_chunk *chunk)
     static unsigned char nothing[1]; /* is not written to */
     hsize_t bytes = 0;
     herr_t status;
+    limits_note_step();
     if (H5Dget_chunk_storage_size(dataset, offset, &bytes) < 0 || bytes == 0)
         return false;
     watch.is_on = true;

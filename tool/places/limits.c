@@ -3,16 +3,20 @@
 #include <linux/audit.h>
 #include <linux/filter.h>
 #include <linux/seccomp.h>
+#include <signal.h>
 #include <stddef.h>
+#include <string.h>
 #include <sys/prctl.h>
 #include <sys/resource.h>
 #include <sys/syscall.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 #include "places.h"
 
 #define MOST_MEMORY_BYTES ((rlim_t)2 << 30)
 #define MOST_SECONDS 300
+#define MOST_IDLE_SECONDS 3 /* of the processor, in which nothing is read, found or printed */
 
 #if defined(__SANITIZE_ADDRESS__)
 #define IS_SANITIZED 1 /* which takes terabytes of addresses, and calls that are not listed below */
@@ -37,11 +41,39 @@ static void close_inherited(void)
         (void)close(descriptor);
 }
 
+static volatile sig_atomic_t has_gone_on;
+
+void limits_note_step(void)
+{
+    has_gone_on = 1;
+}
+
+/* Of a file that was damaged, or made to do so, HDF5 may follow a circle for ever. */
+static void look_whether_it_goes_on(int number)
+{
+    static const char sentence[] = "\nerror HDF5 does not get any further in it: the file is damaged\n";
+    static int idle_seconds;
+    (void)number;
+    idle_seconds = has_gone_on ? 0 : idle_seconds + 1;
+    has_gone_on = 0;
+    if (idle_seconds >= MOST_IDLE_SECONDS)
+        _exit(write(STDOUT_FILENO, sentence, strlen(sentence)) > 0 ? 1 : 2);
+}
+
+static void watch_progress(void)
+{
+    struct sigaction action = {.sa_handler = look_whether_it_goes_on, .sa_flags = SA_RESTART};
+    const struct itimerval each_second = {{.tv_sec = 1}, {.tv_sec = 1}};
+    if (sigemptyset(&action.sa_mask) == 0 && sigaction(SIGPROF, &action, NULL) == 0)
+        (void)setitimer(ITIMER_PROF, &each_second, NULL);
+}
+
 void limits_set(void)
 {
     close_inherited();
     limit(RLIMIT_CORE, 0);
     limit(RLIMIT_CPU, MOST_SECONDS);
+    watch_progress();
     if (!IS_SANITIZED)
         limit(RLIMIT_AS, MOST_MEMORY_BYTES);
 }

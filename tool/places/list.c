@@ -147,6 +147,7 @@ static herr_t visit_link(hid_t above, const char *name, const H5L_info_t *link, 
 {
     const visit *around = context;
     node *each;
+    limits_note_step();
     check_text(name);
     each = add_node(around->list, around->list->nodes[around->above].path, name);
     if (link->type == H5L_TYPE_HARD)

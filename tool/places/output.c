@@ -26,6 +26,7 @@ static void count(const void *data, size_t bytes)
 
 static void put_bytes(const void *data, size_t bytes)
 {
+    limits_note_step();
     count(data, bytes);
     if (fwrite(data, 1, bytes, stdout) != bytes)
         exit(2); /* nobody reads it any more */

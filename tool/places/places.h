@@ -19,6 +19,9 @@ void limits_set(void);
 /* Once it is open: no system calls but those that reading needs. */
 void limits_close(void);
 
+/* Something was read, found or printed. If nothing is for some seconds of the processor, the process ends. */
+void limits_note_step(void);
+
 /* ---- output.c: every byte counts towards the checksum of the last line ---- */
 
 void put(const char *format, ...) __attribute__((format(printf, 1, 2)));
