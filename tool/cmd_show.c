@@ -34,6 +34,7 @@ typedef struct tool_showing {
     tool_node node;
     tool_region region;
     tool_missing missing;
+    tool_packing packing;
     tool_axis down, right;
     double *pixels; /* rows of values; NAN: missing */
     double least, most;
@@ -123,7 +124,7 @@ static double value_of(const tool_showing *showing, const unsigned char *element
 {
     double value = NAN;
     (void)element_number(&showing->node.info, element, &value);
-    return missing_is(&showing->missing, element, value) ? NAN : value;
+    return missing_is(&showing->missing, element, value) ? NAN : packing_undo(&showing->packing, value);
 }
 
 /* Reads only what is shown, however large the slice is. */
@@ -162,6 +163,7 @@ static parapet_status read_pixels(tool_showing *showing)
     for (size_t i = 0; i < count; i++)
         showing->pixels[i] = NAN;
     missing_init(&showing->missing, &showing->node);
+    showing->packing = packing_of(&showing->node);
     status = read_values(showing, (int64_t)count);
     missing_free(&showing->missing);
     find_range(showing);
@@ -496,7 +498,8 @@ const tool_verb verb_show = {
     .summary = "Shows a slice of an array as a picture.",
     .details = "The slice has the last two dimensions, unless the region gives one of them as an\n"
                "index; of others it is the first element, unless the region says which.\n"
-               "Only what is shown is read. Coordinates and units are shown if there are any.\n"
+               "Only what is shown is read. Coordinates and units are shown if there are any;\n"
+               "packed values are unpacked.\n"
                "Example:\n"
                "  parapet show --region time=5 --svg t2m.svg run.zarr/t2m\n",
     .exit_codes = "0 shown, 1 failed, 2 wrong usage.",

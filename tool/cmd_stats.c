@@ -40,6 +40,7 @@ typedef struct tool_counting {
     tool_region region;
     int64_t block[PARAPET_MAX_NDIM];
     tool_missing missing;
+    tool_packing packing;
     tool_moments moments;
 } tool_counting;
 
@@ -223,25 +224,71 @@ static void print_extreme(const tool_counting *counting, const char *name, const
     putchar('\n');
 }
 
-static void print_for_people(const tool_counting *counting)
+/* What the values of a packed array stand for. */
+typedef struct tool_unpacked {
+    double least, most, mean, deviation;
+} tool_unpacked;
+
+static tool_unpacked unpacked_of(const tool_counting *counting)
 {
     const tool_moments *moments = &counting->moments;
-    char *path = text_visible(counting->request->operands[0]), *type = text_visible(counting->node.info.type_name);
-    char *shape = text_of_shape(counting->region.count, counting->region.ndim), *units = NULL;
-    (void)parapet_array_attribute_get(counting->node.array, "units", &units);
-    printf("%s: %s, %s", path, type, shape);
-    if (units != NULL) {
+    const tool_packing *packing = &counting->packing;
+    double least = packing_undo(packing, moments->least.number), most = packing_undo(packing, moments->most.number);
+    bool is_turned = packing->scale < 0;
+    return (tool_unpacked){.least = is_turned ? most : least,
+                           .most = is_turned ? least : most,
+                           .mean = packing_undo(packing, mean_of(moments)),
+                           .deviation = fabs(packing->scale) * deviation_of(moments)};
+}
+
+static void print_units(const tool_counting *counting)
+{
+    char *units = NULL;
+    if (parapet_array_attribute_get(counting->node.array, "units", &units) == PARAPET_OK) {
         fputs(", in ", stdout);
         json_print_line(stdout, units, false);
     }
-    printf("\n  values     %.0f\n  missing    %.0f\n", moments->count, moments->missing);
-    if (moments->count > 0) {
-        print_extreme(counting, "least", &moments->least);
-        print_extreme(counting, "most", &moments->most);
-        print_number("mean", mean_of(moments));
-        print_number("deviation", deviation_of(moments));
-    }
     parapet_free(units);
+}
+
+static void print_unpacked(const tool_counting *counting)
+{
+    tool_unpacked unpacked = unpacked_of(counting);
+    fputs("unpacked", stdout);
+    print_units(counting);
+    putchar('\n');
+    print_number("least", unpacked.least);
+    print_number("most", unpacked.most);
+    print_number("mean", unpacked.mean);
+    print_number("deviation", unpacked.deviation);
+}
+
+static void print_moments(const tool_counting *counting)
+{
+    const tool_moments *moments = &counting->moments;
+    printf("  values     %.0f\n  missing    %.0f\n", moments->count, moments->missing);
+    if (moments->count == 0)
+        return;
+    print_extreme(counting, "least", &moments->least);
+    print_extreme(counting, "most", &moments->most);
+    print_number("mean", mean_of(moments));
+    print_number("deviation", deviation_of(moments));
+    if (counting->packing.is_packed)
+        print_unpacked(counting);
+}
+
+/* The units of a packed array are not those of what is stored. */
+static void print_for_people(const tool_counting *counting)
+{
+    char *path = text_visible(counting->request->operands[0]), *type = text_visible(counting->node.info.type_name);
+    char *shape = text_of_shape(counting->region.count, counting->region.ndim);
+    printf("%s: %s, %s", path, type, shape);
+    if (counting->packing.is_packed)
+        fputs(", packed", stdout);
+    else
+        print_units(counting);
+    putchar('\n');
+    print_moments(counting);
     free(path);
     free(type);
     free(shape);
@@ -265,6 +312,18 @@ static void element_or_null(tool_document *document, const tool_counting *counti
     element_print_json(document->out, &counting->node.info, counting->moments.count > 0 ? extreme->element : NULL);
 }
 
+static void document_unpacked(tool_document *document, const tool_counting *counting)
+{
+    bool is_known = counting->moments.count > 0;
+    tool_unpacked unpacked = unpacked_of(counting);
+    document_open_object(document, "unpacked");
+    number_or_null(document, "min", unpacked.least, is_known);
+    number_or_null(document, "max", unpacked.most, is_known);
+    number_or_null(document, "mean", unpacked.mean, is_known);
+    number_or_null(document, "deviation", unpacked.deviation, is_known);
+    document_close(document);
+}
+
 static void print_for_programs(const tool_counting *counting)
 {
     const tool_moments *moments = &counting->moments;
@@ -280,6 +339,8 @@ static void print_for_programs(const tool_counting *counting)
     element_or_null(&document, counting, "max", &moments->most);
     number_or_null(&document, "mean", mean_of(moments), is_known);
     number_or_null(&document, "deviation", deviation_of(moments), is_known);
+    if (counting->packing.is_packed)
+        document_unpacked(&document, counting);
     document_close(&document);
 }
 
@@ -304,6 +365,7 @@ static int run_opened(tool_counting *counting)
     if (!region_parse(request, &counting->node.info, &counting->region))
         return TOOL_USAGE;
     missing_init(&counting->missing, &counting->node);
+    counting->packing = packing_of(&counting->node);
     status = count_all(counting);
     missing_free(&counting->missing);
     if (status != PARAPET_OK) {

@@ -410,6 +410,16 @@ void missing_free(tool_missing *missing);
 /* Whether an element, and the number that it is, is missing: NaN always is. */
 bool missing_is(const tool_missing *missing, const void *element, double number);
 
+/* ---- Packing: what the stored numbers of an array stand for --------------------------------------------- */
+
+typedef struct tool_packing {
+    bool is_packed; /* by its attributes scale_factor and add_offset */
+    double scale, offset;
+} tool_packing;
+
+tool_packing packing_of(tool_node *node);
+double packing_undo(const tool_packing *packing, double stored);
+
 /* ---- Region: a part of an array, and its values --------------------------------------------------------- */
 
 typedef struct tool_region {
