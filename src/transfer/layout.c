@@ -19,8 +19,11 @@ static parapet_status build_chain(pp_layout *layout, const pp_array_document *do
 static parapet_status check_readable(const pp_array_document *document)
 {
     if (document->type.id == PARAPET_VARIABLE)
-        return pp_fail(PARAPET_ERR_UNSUPPORTED, "data_type %s has elements of variable length, which cannot be read",
-                       document->type.name);
+        return pp_fail(
+            PARAPET_ERR_UNSUPPORTED,
+            "data_type %s has elements of variable length, of which only text is read, by copy, diff, dump "
+            "and parapet_array_read_texts_local",
+            document->type.name);
     return PARAPET_OK;
 }
 
