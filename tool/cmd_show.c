@@ -172,12 +172,11 @@ static parapet_status read_pixels(tool_showing *showing)
 
 /* ---- Axes ---- */
 
-/* The coordinate of an axis at one end, if there is one; else the index. */
-static char *text_of_end(const tool_showing *showing, const tool_axis *axis, int64_t index)
+/* The coordinate of an index along a dimension; NULL: there is none. */
+static char *text_of_coordinate(const tool_showing *showing, const char *name, int64_t index)
 {
     const char *slash = strrchr(showing->path, '/');
-    char *path =
-        text_format("%.*s%s", slash != NULL ? (int)(slash - showing->path + 1) : 0, showing->path, axis->name);
+    char *path = text_format("%.*s%s", slash != NULL ? (int)(slash - showing->path + 1) : 0, showing->path, name);
     tool_region one = {.ndim = 1, .start = {index}, .count = {1}};
     tool_node node = {0};
     char *text = NULL;
@@ -190,6 +189,13 @@ static char *text_of_end(const tool_showing *showing, const tool_axis *axis, int
     }
     node_close(&node);
     free(path);
+    return text;
+}
+
+/* The coordinate of an axis at one end, if there is one; else the index. */
+static char *text_of_end(const tool_showing *showing, const tool_axis *axis, int64_t index)
+{
+    char *text = text_of_coordinate(showing, axis->name, index);
     return text != NULL ? text : text_format("%" PRId64, index);
 }
 
@@ -235,24 +241,42 @@ static bool choose_axes(tool_showing *showing, int64_t width, int64_t height)
     return true;
 }
 
-/* "t2m[time=5], in K" */
-static void init_title(tool_showing *showing)
+/* "level 850 (index 1)", or "level 1" without a coordinate. */
+static char *text_of_place(const tool_showing *showing, int dimension)
 {
     const parapet_array_info *info = &showing->node.info;
-    char *json = NULL,
-         *title = text_visible(showing->path[0] != '\0' ? showing->path : showing->request->operands[0]);
-    for (int d = 0; d < info->ndim; d++) {
-        const char *name = info->dimension_names != NULL ? info->dimension_names[d] : NULL;
-        char *visible, *longer;
+    const char *name = info->dimension_names != NULL ? info->dimension_names[dimension] : NULL;
+    int64_t index = showing->region.start[dimension];
+    char *visible = name != NULL ? text_visible(name) : text_format("dim_%d", dimension);
+    char *coordinate = text_of_coordinate(showing, visible, index);
+    char *text = coordinate != NULL ? text_format("%s %s (index %" PRId64 ")", visible, coordinate, index)
+                                    : text_format("%s %" PRId64, visible, index);
+    free(coordinate);
+    free(visible);
+    return text;
+}
+
+/* "t2m, time 1051896 (index 0), level 1" */
+static char *text_of_title(const tool_showing *showing)
+{
+    char *title = text_visible(showing->path[0] != '\0' ? showing->path : showing->request->operands[0]);
+    for (int d = 0; d < showing->node.info.ndim; d++) {
+        char *place, *longer;
         if (d == showing->down.dimension || d == showing->right.dimension)
             continue;
-        visible = name != NULL ? text_visible(name) : text_format("dim_%d", d);
-        longer = text_format("%s, %s %" PRId64, title, visible, showing->region.start[d]);
-        free(visible);
+        place = text_of_place(showing, d);
+        longer = text_format("%s, %s", title, place);
+        free(place);
         free(title);
         title = longer;
     }
-    showing->title = title;
+    return title;
+}
+
+static void init_title(tool_showing *showing)
+{
+    char *json = NULL;
+    showing->title = text_of_title(showing);
     if (parapet_array_attribute_get(showing->node.array, "units", &json) == PARAPET_OK && json[0] == '"')
         showing->units = text_format("%.*s", (int)strlen(json) - 2, json + 1);
     else
@@ -323,16 +347,29 @@ static void show_in_terminal(const tool_showing *showing)
 /* ---- As SVG ---- */
 
 enum { MARGIN_LEFT = 110, MARGIN_TOP = 50, BAR_GAP = 30, BAR_WIDTH = 20, MARGIN_RIGHT = 120, MARGIN_BOTTOM = 60 };
+enum { CHARACTER_WIDTH = 8, NUMBER_CHARACTERS = 13 }; /* of 14 points, at most on average; of "-1.23456e-123" */
 
-static void write_text(FILE *out, double x, double y, const char *anchor, const char *text)
+static void write_characters(FILE *out, const char *text)
 {
-    fprintf(out, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor);
     for (; *text != '\0'; text++)
         if (*text == '<' || *text == '>' || *text == '&')
             fprintf(out, "&#%d;", *text);
         else
             fputc(*text, out);
     fputs("</text>\n", out);
+}
+
+static void write_text(FILE *out, double x, double y, const char *anchor, const char *text)
+{
+    fprintf(out, "<text x=\"%.0f\" y=\"%.0f\" text-anchor=\"%s\">", x, y, anchor);
+    write_characters(out, text);
+}
+
+/* From below to above, so that it may be long. */
+static void write_turned_text(FILE *out, double x, double y, const char *text)
+{
+    fprintf(out, "<text transform=\"translate(%.0f %.0f) rotate(-90)\" text-anchor=\"middle\">", x, y);
+    write_characters(out, text);
 }
 
 static void write_number(FILE *out, double x, double y, double number, const char *units)
@@ -379,10 +416,10 @@ static void write_axes(const tool_showing *showing, FILE *out, double width, dou
 {
     const tool_axis *down = &showing->down, *right = &showing->right;
     write_text(out, MARGIN_LEFT - 8, MARGIN_TOP + 12, "end", down->first);
-    write_text(out, MARGIN_LEFT - 8, MARGIN_TOP + height / 2, "end", down->name);
+    write_turned_text(out, 20, MARGIN_TOP + height / 2, down->name);
     write_text(out, MARGIN_LEFT - 8, MARGIN_TOP + height, "end", down->last);
     write_text(out, MARGIN_LEFT, MARGIN_TOP + height + 20, "start", right->first);
-    write_text(out, MARGIN_LEFT + width / 2, MARGIN_TOP + height + 20, "middle", right->name);
+    write_text(out, MARGIN_LEFT + width / 2, MARGIN_TOP + height + 40, "middle", right->name);
     write_text(out, MARGIN_LEFT + width, MARGIN_TOP + height + 20, "end", right->last);
 }
 
@@ -398,6 +435,15 @@ static void choose_size(const tool_showing *showing, double *width, double *heig
     }
 }
 
+/* Room for the title, and for numbers with units beside the bar. */
+static double choose_whole_width(const tool_showing *showing, double width)
+{
+    double bar_end = MARGIN_LEFT + width + BAR_GAP + BAR_WIDTH;
+    double with_title = MARGIN_LEFT + CHARACTER_WIDTH * (double)strlen(showing->title) + BAR_GAP;
+    double with_units = bar_end + CHARACTER_WIDTH * (double)(NUMBER_CHARACTERS + strlen(showing->units));
+    return fmax(bar_end + MARGIN_RIGHT, fmax(with_title, with_units));
+}
+
 static bool show_as_svg(const tool_showing *showing, const char *path)
 {
     char *svg = NULL;
@@ -411,7 +457,7 @@ static bool show_as_svg(const tool_showing *showing, const char *path)
     fprintf(out,
             "<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%.0f\" height=\"%.0f\" font-family=\"sans-serif\" "
             "font-size=\"14\">\n<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-            MARGIN_LEFT + width + BAR_GAP + BAR_WIDTH + MARGIN_RIGHT, MARGIN_TOP + height + MARGIN_BOTTOM);
+            choose_whole_width(showing, width), MARGIN_TOP + height + MARGIN_BOTTOM);
     write_text(out, MARGIN_LEFT, MARGIN_TOP - 18, "start", showing->title);
     write_picture(showing, out, width, height);
     write_axes(showing, out, width, height);
