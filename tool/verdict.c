@@ -72,7 +72,7 @@ void verdict_print(const tool_verdict_counts *counts)
 {
     char *verdict = text_of_verdict(counts);
     if (counts->uncounted > 0)
-        printf("not counted: %" PRId64 " difference%s in chunks, shards, codecs, seals or format (--layout)\n",
+        printf("not counted: %" PRId64 " difference%s in chunks, shards, codecs, seals, format (--layout)\n",
                counts->uncounted, plural(counts->uncounted));
     printf("%s\n", verdict);
     free(verdict);
