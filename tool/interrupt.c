@@ -26,16 +26,21 @@ static void end_now(int number)
     (void)raise(number);
 }
 
+/* Handlers may call this. */
+static void say(int descriptor, const char *text)
+{
+    ssize_t ignored = write(descriptor, text, strlen(text));
+    (void)ignored;
+}
+
 /* The orderly end did not come in time. */
 static void give_up(int number)
 {
-    ssize_t ignored;
     (void)number;
     if (received == 0)
         return;
-    ignored = write(STDERR_FILENO, last_words, strlen(last_words));
-    ignored = write(STDOUT_FILENO, last_document, strlen(last_document));
-    (void)ignored;
+    say(STDERR_FILENO, last_words);
+    say(STDOUT_FILENO, last_document);
     end_now((int)received);
 }
 
