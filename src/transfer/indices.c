@@ -366,7 +366,7 @@ static parapet_status run_pass(listing *self)
     return pp_comm_agree(comm, "returning", pp_failure_put(&post->failure));
 }
 
-/* For chunks. Reading may take far less than a chunk. */
+/* For chunks. Reading may take far less than a chunk; while one shard is read, another one may be open. */
 static size_t least_buffer_bytes(const listing *self)
 {
     const pp_transfer_context *context = &self->context;
