@@ -403,8 +403,8 @@ const tool_verb verb_stats = {
     .summary = "Computes minimum, maximum, mean and deviation of an array.",
     .details = "Missing are NaN and what the attributes _FillValue and missing_value declare, in\n"
                "Zarr v2 with named dimensions also the fill value, as xarray has it.\n"
-               "Values are as stored; of packed ones, with scale_factor or add_offset, there is also\n"
-               "what they stand for. All ranks of a launcher share the work. Example:\n"
+               "Values are as stored; of packed ones, with scale_factor or add_offset, there\n"
+               "is also what they stand for. All ranks of a launcher share the work. Example:\n"
                "  mpiexec -n 4 parapet stats --region time=0:24 run.zarr/t2m\n",
     .exit_codes = "0 computed, 1 failed, 2 wrong usage.",
     .flags = flags,
