@@ -556,7 +556,7 @@ static int cancel_third(void *context, int64_t done_bytes, int64_t total_bytes)
     return ++*(int *)context == 3;
 }
 
-/* Cancelled, and then resumed. */
+/* Cancelled at its third report, unless what an earlier one has left is done before that, and then resumed. */
 static parapet_status copy_resumed(parapet_store *store)
 {
     int reports = 0;
@@ -574,7 +574,7 @@ static parapet_status copy_resumed(parapet_store *store)
         pp_store_open_over(&request.target, MPI_COMM_NULL, pp_store_backend(store), PARAPET_UPDATE, &cancelling);
     if (status == PARAPET_OK)
         status = parapet_copy(&request, NULL);
-    assert_int_not_equal(status, PARAPET_OK);
+    assert_true(status != PARAPET_OK || reports < 3);
     pp_failure_take(&failure, status);
     (void)parapet_store_close(&request.target);
     if (pp_failure_put(&failure) != PARAPET_ERR_CANCELLED)
