@@ -452,9 +452,10 @@ PARAPET_API parapet_status parapet_array_open(parapet_array **array, parapet_sto
 /* [collective] Closes the array. Everything written to it is already stored. */
 PARAPET_API parapet_status parapet_array_close(parapet_array **array);
 
-/* [collective] Creates many arrays at once. One rank accesses the storage, and the number of agreements between
- * the ranks does not depend on the number of arrays. All or none are opened: after a failure every handle is NULL,
- * although some of the arrays may already exist in the store. */
+/* [collective] Creates many arrays at once. The servers share the work, except that one rank replaces old arrays, and
+ * the number of agreements between the ranks does not depend on the number of arrays. All or none are opened: after a
+ * failure every handle is NULL, although some of the arrays, not always the first ones, may already exist in the
+ * store. */
 PARAPET_API parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store,
                                                  const char *const *paths, const parapet_array_spec *specs,
                                                  int count);

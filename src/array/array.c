@@ -13,7 +13,7 @@
 #include "array/stored_document.h"
 #include "base/checked.h"
 
-static parapet_status finish_handles(const pp_arrays *made, parapet_status status)
+parapet_status pp_arrays_finish(const pp_arrays *made, parapet_status status)
 {
     int i;
     if (status == PARAPET_OK)
@@ -37,12 +37,10 @@ void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, i
         pp_call_add_element(call, "paths", i, paths[i]);
 }
 
-/* Rank 0. Homes stay where they are as long as the array is open, also while it grows. */
-static parapet_status choose_homes(parapet_array *array)
+parapet_status pp_array_choose_homes(parapet_array *array, pp_homes *homes)
 {
-    parapet_store *store = array->store;
     parapet_status status =
-        pp_homes_choose(&store->homes, &array->layout.tiling.shards, store->server_count, &array->lattice);
+        pp_homes_choose(homes, &array->layout.tiling.shards, array->store->server_count, &array->lattice);
     if (status == PARAPET_OK)
         pp_array_keep_cells(array);
     return status;
@@ -54,7 +52,7 @@ static parapet_status print_arrays(void *subject, pp_text *bytes)
     parapet_status status = PARAPET_OK;
     int i;
     for (i = 0; i < all->count && status == PARAPET_OK; i++)
-        if ((status = choose_homes(all->arrays[i])) == PARAPET_OK)
+        if ((status = pp_array_choose_homes(all->arrays[i], &all->store->homes)) == PARAPET_OK)
             status = pp_array_state_print(all->arrays[i], bytes);
     return status;
 }
@@ -79,7 +77,7 @@ parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, 
     parapet_status status = pp_comm_begin(arrays->store->comm, call, mine);
     if (status == PARAPET_OK)
         status = pp_rank0_do(arrays->store->comm, "opening", &task);
-    return finish_handles(arrays, status);
+    return pp_arrays_finish(arrays, status);
 }
 
 static parapet_status load_array(parapet_array *array)

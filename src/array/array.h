@@ -3,6 +3,7 @@
 #define PARAPET_ARRAY_ARRAY_H
 
 #include "array/rank0.h"
+#include "plan/homes.h"
 #include "transfer/context.h"
 
 /* Handles without a document yet. Finish them even after a failure. */
@@ -22,6 +23,13 @@ parapet_status pp_arrays_open(parapet_array **arrays, parapet_store *store, cons
  * freed on failure. mine is the status of this rank so far, call what must be equal on all ranks. */
 parapet_status pp_arrays_rank0_do(const pp_arrays *arrays, const pp_call *call, parapet_status mine,
                                   pp_rank0_work work, const void *argument);
+
+/* Counts the handles as open, or, after a failure, frees them; returns status. */
+parapet_status pp_arrays_finish(const pp_arrays *made, parapet_status status);
+
+/* Homes stay where they are as long as the array is open, also while it grows. homes is the same on all ranks, or the
+ * others are told what was chosen. */
+parapet_status pp_array_choose_homes(parapet_array *array, pp_homes *homes);
 
 /* The words "verb(path)" and a digest of all paths. */
 void pp_arrays_call(pp_call *call, const char *verb, const char *const *paths, int count);

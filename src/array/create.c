@@ -298,16 +298,31 @@ static parapet_status publish_first(parapet_array *array, pp_array_document *doc
     return status;
 }
 
+parapet_status pp_array_draft_document(const parapet_store *store, const parapet_array_spec *spec,
+                                       pp_array_document *document)
+{
+    pp_layout layout = {0};
+    parapet_status status = pp_document_from_spec(document, spec, store->options.expected_servers);
+    if (status == PARAPET_OK)
+        status = pp_layout_init(&layout, document, false);
+    pp_layout_clear(&layout);
+    return status;
+}
+
+/* Where all ranks were told it before, it is that. */
+static parapet_status give_incarnation(parapet_array *array, pp_hold *hold)
+{
+    return array->incarnation[0] != '\0' ? pp_hold_write_incarnation(hold, array->incarnation)
+                                         : pp_hold_renew_incarnation(hold, array->incarnation);
+}
+
 static parapet_status make_and_publish(parapet_array *array, const parapet_array_spec *spec, pp_hold *hold)
 {
     pp_array_document document = {0};
-    pp_layout layout = {0};
     parapet_status status;
-    if ((status = pp_document_from_spec(&document, spec, array->store->options.expected_servers)) == PARAPET_OK)
-        status = pp_layout_init(&layout, &document, false);
-    pp_layout_clear(&layout);
-    if (status != PARAPET_OK || (status = pp_array_make_room(array, &document, spec->overwrite)) != PARAPET_OK ||
-        (hold != NULL && (status = pp_hold_renew_incarnation(hold, array->incarnation)) != PARAPET_OK)) {
+    if ((status = pp_array_draft_document(array->store, spec, &document)) != PARAPET_OK ||
+        (status = pp_array_make_room(array, &document, spec->overwrite)) != PARAPET_OK ||
+        (hold != NULL && (status = give_incarnation(array, hold)) != PARAPET_OK)) {
         pp_array_document_clear(&document);
         return status;
     }
@@ -338,114 +353,8 @@ static parapet_status create(parapet_array *array, const parapet_array_spec *spe
     return status;
 }
 
-static parapet_status create_arrays(void *subject, const void *argument)
+parapet_status pp_array_create_here(parapet_array *array, const parapet_array_spec *spec)
 {
-    const pp_arrays *all = subject;
-    const parapet_array_spec *specs = argument;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < all->count && status == PARAPET_OK; i++)
-        if ((status = create(all->arrays[i], &specs[i])) != PARAPET_OK)
-            status = pp_fail_within(status, "cannot create array \"%s\"", all->arrays[i]->path);
-    /* Once for all of them: the directory that holds them is one. */
-    return status == PARAPET_OK ? pp_store_settle(all->store->backend) : status;
-}
-
-/* Says what is wrong with the specs, and to the other ranks what is in them. */
-static parapet_status describe_specs(const char *const *paths, const parapet_array_spec *specs, int count,
-                                     pp_call *call)
-{
-    parapet_status status = PARAPET_OK;
-    int i;
-    if (paths == NULL || specs == NULL)
-        return count > 0 ? pp_fail(PARAPET_ERR_ARGUMENT, "parapet_array_create needs a path and a spec") : status;
-    for (i = 0; i < count && status == PARAPET_OK; i++)
-        if ((status = pp_spec_check(&specs[i])) == PARAPET_OK) {
-            if (count > 1)
-                pp_call_within(call, "specs[%d].", i);
-            pp_spec_add(&specs[i], call);
-        } else
-            status = pp_fail_within(status, "cannot create array \"%s\"", paths[i] != NULL ? paths[i] : "");
-    return status;
-}
-
-parapet_status pp_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
-                                const parapet_array_spec *specs, int count, bool is_apart)
-{
-    pp_arrays made = {.store = store, .arrays = arrays, .count = count};
-    parapet_status status, built;
-    pp_call call;
-    int i;
-    pp_arrays_call(&call, "create", paths, count);
-    status = describe_specs(paths, specs, count, &call);
-    if ((built = pp_arrays_build(arrays, store, paths, count)) != PARAPET_OK)
-        status = built;
-    if (store == NULL)
-        return status;
-    for (i = 0; built == PARAPET_OK && i < count; i++)
-        arrays[i]->is_apart = is_apart;
-    if (status == PARAPET_OK)
-        status = pp_store_check_writable(store);
-    return pp_arrays_rank0_do(&made, &call, status, create_arrays, specs);
-}
-
-parapet_status parapet_arrays_create(parapet_array **arrays, parapet_store *store, const char *const *paths,
-                                     const parapet_array_spec *specs, int count)
-{
-    return pp_outcome(pp_arrays_create(arrays, store, paths, specs, count, false));
-}
-
-parapet_status parapet_array_create(parapet_array **array, parapet_store *store, const char *path,
-                                    const parapet_array_spec *spec)
-{
-    return parapet_arrays_create(array, store, &path, spec, 1);
-}
-
-/* ---- Arrays that nobody else knows of ---- */
-
-static parapet_status define(parapet_array *array, const parapet_array_spec *spec, pp_homes *homes)
-{
-    parapet_store *store = array->store;
-    pp_array_document document = {0};
-    parapet_status status = pp_document_from_spec(&document, spec, store->options.expected_servers);
-    array->is_apart = true;
-    if (status == PARAPET_OK && (status = pp_array_take_document(array, &document)) == PARAPET_OK &&
-        (status = pp_homes_choose(homes, &array->layout.tiling.shards, store->server_count, &array->lattice)) ==
-            PARAPET_OK)
-        pp_array_keep_cells(array);
-    pp_array_document_clear(&document);
+    parapet_status status = create(array, spec);
     return status == PARAPET_OK ? status : pp_fail_within(status, "cannot create array \"%s\"", array->path);
-}
-
-parapet_status pp_arrays_define(parapet_array **arrays, const pp_definitions *given, pp_call *call)
-{
-    parapet_status status;
-    int i;
-    for (i = 0; i < given->count; i++)
-        pp_call_add_element(call, "paths", i, given->paths[i]);
-    if ((status = describe_specs(given->paths, given->specs, given->count, call)) == PARAPET_OK)
-        status = pp_arrays_build(arrays, given->store, given->paths, given->count);
-    for (i = 0; i < given->count && status == PARAPET_OK; i++)
-        status = define(arrays[i], &given->specs[i], given->homes);
-    return status == PARAPET_OK ? pp_store_check_writable(given->store) : status;
-}
-
-static parapet_status store_apart(parapet_array *array)
-{
-    parapet_status status = pp_array_make_room(array, &array->document, false);
-    if (status == PARAPET_OK)
-        status = pp_array_write_document(array, PP_PUBLISH_EXCLUSIVE);
-    return status == PARAPET_OK ? status : pp_fail_within(status, "cannot create array \"%s\"", array->path);
-}
-
-/* What a crash leaves of a shard is known for ours by the document, which is therefore durable before. */
-parapet_status pp_arrays_store_documents(parapet_array *const *arrays, int count)
-{
-    parapet_store *store = arrays[0]->store;
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < count && status == PARAPET_OK; i++)
-        if (pp_store_keeper(store, i, count) == pp_comm_rank(store->comm))
-            status = store_apart(arrays[i]);
-    return status == PARAPET_OK ? pp_store_settle(store->backend) : status;
 }

@@ -161,13 +161,26 @@ static parapet_status take_short(const pp_hold *holds, int count, parapet_store 
     return status;
 }
 
+static parapet_status prove_all(const pp_hold *holds, int count)
+{
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++)
+        status = pp_lock_prove(holds[i].lock);
+    return status;
+}
+
 parapet_status pp_holds_begin_publishing(const pp_hold *holds, const pp_hold_wish *wish)
 {
     parapet_status status = take_short(holds, wish->count, wish->store, wish->paths);
-    int i;
-    for (i = 0; i < wish->count && status == PARAPET_OK; i++)
-        status = pp_lock_prove(holds[i].lock);
-    return status;
+    return status == PARAPET_OK ? prove_all(holds, wish->count) : status;
+}
+
+parapet_status pp_holds_try_publishing(const pp_hold *holds, const pp_hold_wish *wish)
+{
+    int failed = 0;
+    parapet_status status = try_short(holds, wish->count, &failed);
+    return status == PARAPET_OK ? prove_all(holds, wish->count) : status;
 }
 
 /* Nobody keeps these out of what rank 0 has. */
@@ -261,30 +274,24 @@ static parapet_status ancestor_of(const char *path, int level, char **ancestor)
     return PARAPET_OK;
 }
 
-static parapet_status open_edit(pp_edit *edit, parapet_store *store, const char *path, char **paths)
+static parapet_status open_nodes(pp_edit *edit, parapet_store *store, const char *const *paths, int count)
 {
-    int i, last = depth_of(path);
     parapet_status status = PARAPET_OK;
-    for (i = 0; i <= last && status == PARAPET_OK; i++) {
-        if ((status = ancestor_of(path, i, &paths[i])) != PARAPET_OK)
-            break;
+    int i;
+    for (i = 0; i < count && status == PARAPET_OK; i++) {
         status = open_hold(&edit->holds[i], store, paths[i]);
         edit->count = i + 1;
     }
     return status;
 }
 
-parapet_status pp_edit_begin(pp_edit *edit, parapet_store *store, const char *path)
+parapet_status pp_edit_begin_nodes(pp_edit *edit, parapet_store *store, const char *const *paths, int count)
 {
-    size_t count = (size_t)depth_of(path) + 1;
-    char **paths = NULL;
     parapet_status status;
     *edit = (pp_edit){0};
-    if ((status = pp_allocate_array(&edit->holds, count, sizeof edit->holds[0])) == PARAPET_OK &&
-        (status = pp_allocate_array(&paths, count, sizeof paths[0])) == PARAPET_OK &&
-        (status = open_edit(edit, store, path, paths)) == PARAPET_OK)
-        status = take_short(edit->holds, edit->count, store, (const char *const *)paths);
-    pp_paths_free(paths, count);
+    if ((status = pp_allocate_array(&edit->holds, (size_t)count, sizeof edit->holds[0])) == PARAPET_OK &&
+        (status = open_nodes(edit, store, paths, count)) == PARAPET_OK)
+        status = take_short(edit->holds, count, store, paths);
     if (status != PARAPET_OK)
         pp_edit_end(edit);
     return status;
@@ -297,6 +304,19 @@ static parapet_status find_above(char **paths, int first, int count, const char 
     int i;
     for (i = 0; i < count && status == PARAPET_OK; i++)
         status = ancestor_of(path, first + i, &paths[i]);
+    return status;
+}
+
+parapet_status pp_edit_begin(pp_edit *edit, parapet_store *store, const char *path)
+{
+    int count = depth_of(path) + 1;
+    char **paths = NULL;
+    parapet_status status;
+    *edit = (pp_edit){0};
+    if ((status = pp_allocate_array(&paths, (size_t)count, sizeof paths[0])) == PARAPET_OK &&
+        (status = find_above(paths, 0, count, path)) == PARAPET_OK)
+        status = pp_edit_begin_nodes(edit, store, (const char *const *)paths, count);
+    pp_paths_free(paths, (size_t)count);
     return status;
 }
 
@@ -326,11 +346,7 @@ parapet_status pp_edit_share_above(pp_edit *edit, parapet_store *store, const ch
 
 parapet_status pp_edit_prove(const pp_edit *edit)
 {
-    parapet_status status = PARAPET_OK;
-    int i;
-    for (i = 0; i < edit->count && status == PARAPET_OK; i++)
-        status = pp_lock_prove(edit->holds[i].lock);
-    return status;
+    return prove_all(edit->holds, edit->count);
 }
 
 /* The node first: what is empty then goes with the lock of the group above. */

@@ -15,6 +15,9 @@
  * LONG proceeds only when nobody lends a hand any more, and a job that gets SHORT, or LONG alone, only when nobody is
  * publishing.
  *
+ * A server that makes new arrays for a call of many (keepers.h) holds LONG and SHORT of these itself, and is one of
+ * the other ranks for the groups above them.
+ *
  * Readers neither take nor create locks. The lock file of an array stays; that of a group, which readers list, is
  * removed when it is released. A held lock belongs to this process and is freed when it dies. If owner records are
  * used instead of locks, the record of a process that died stays until somebody proves that it died. */
@@ -42,8 +45,8 @@ typedef struct pp_hold_wish {
     bool is_for_all;     /* every rank lends a hand, not only servers */
 } pp_hold_wish;
 
-/* Rank 0: holds LONG of all paths, or of none. PARAPET_ERR_BUSY, after wait_seconds, says who else holds it. holds
- * has room for count entries, all zero. */
+/* Rank 0, or the keeper of new arrays: holds LONG of all paths, or of none. PARAPET_ERR_BUSY, after wait_seconds,
+ * says who else holds it. holds has room for count entries, all zero. */
 parapet_status pp_holds_take(pp_hold *holds, const pp_hold_wish *wish);
 
 /* The same without waiting. */
@@ -61,8 +64,11 @@ parapet_status pp_holds_take_together(pp_hold *holds, const pp_hold_wish *wish);
 /* Rank 0: held LONG alone so far, and shares it from now on. */
 parapet_status pp_holds_share(const pp_hold *holds, int count);
 
-/* Rank 0, which holds LONG: also holds SHORT, once nobody is publishing. */
+/* Whoever holds LONG: also holds SHORT, once nobody is publishing. */
 parapet_status pp_holds_begin_publishing(const pp_hold *holds, const pp_hold_wish *wish);
+
+/* The same without waiting. */
+parapet_status pp_holds_try_publishing(const pp_hold *holds, const pp_hold_wish *wish);
 
 /* Other ranks: publish for rank 0, which holds SHORT. */
 parapet_status pp_holds_join_publishing(pp_hold *holds, const pp_hold_wish *wish);
@@ -76,7 +82,14 @@ void pp_holds_release(pp_hold *holds, int count);
 /* Rank 0: proves, just before something is published, that what was held is still held. */
 parapet_status pp_hold_prove(const pp_hold *hold);
 
-/* Rank 0, which holds LONG alone: gives the node that is being created a new incarnation. */
+/* A number that nobody has drawn before, by which incarnations are named: each is named by a number of its own. */
+parapet_status pp_incarnation_draw(uint64_t *number);
+void pp_incarnation_print(uint64_t number, char incarnation[PP_INCARNATION_BYTES]);
+
+/* Whoever holds LONG alone: gives the node that is being created this incarnation. */
+parapet_status pp_hold_write_incarnation(pp_hold *hold, const char *incarnation);
+
+/* The same with a new one. */
 parapet_status pp_hold_renew_incarnation(pp_hold *hold, char incarnation[PP_INCARNATION_BYTES]);
 
 /* The incarnation at a path; needs no lock. */
@@ -89,6 +102,9 @@ typedef struct pp_edit {
 } pp_edit;
 
 parapet_status pp_edit_begin(pp_edit *edit, parapet_store *store, const char *path);
+
+/* Rank 0: of these nodes, outer ones before inner ones, and of no others. */
+parapet_status pp_edit_begin_nodes(pp_edit *edit, parapet_store *store, const char *const *paths, int count);
 void pp_edit_end(pp_edit *edit);
 
 /* Rank 0: instead, LONG of all groups above a node, shared, so that nobody has one of them alone: no series, no

@@ -80,15 +80,33 @@ parapet_status pp_holder_write(pp_hold *hold, parapet_store *store, const char *
     return status == PARAPET_OK ? write_text(hold, incarnation, holder) : status;
 }
 
-parapet_status pp_hold_renew_incarnation(pp_hold *hold, char incarnation[PP_INCARNATION_BYTES])
+parapet_status pp_incarnation_draw(uint64_t *number)
+{
+    if (getrandom(number, sizeof *number, 0) != (ssize_t)sizeof *number)
+        return pp_fail(PARAPET_ERR_IO, "the system provides no random numbers");
+    return PARAPET_OK;
+}
+
+void pp_incarnation_print(uint64_t number, char incarnation[PP_INCARNATION_BYTES])
+{
+    (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%016llx", (unsigned long long)number);
+}
+
+parapet_status pp_hold_write_incarnation(pp_hold *hold, const char *incarnation)
 {
     char holder[PP_HOLDER_BYTES];
-    uint64_t number;
-    if (getrandom(&number, sizeof number, 0) != (ssize_t)sizeof number)
-        return pp_fail(PARAPET_ERR_IO, "the system provides no random numbers");
-    (void)snprintf(incarnation, PP_INCARNATION_BYTES, "%016llx", (unsigned long long)number);
     pp_holder_print("creating", holder);
     return write_text(hold, incarnation, holder);
+}
+
+parapet_status pp_hold_renew_incarnation(pp_hold *hold, char incarnation[PP_INCARNATION_BYTES])
+{
+    uint64_t number;
+    parapet_status status = pp_incarnation_draw(&number);
+    if (status != PARAPET_OK)
+        return status;
+    pp_incarnation_print(number, incarnation);
+    return pp_hold_write_incarnation(hold, incarnation);
 }
 
 /* "process 4711 on node12 since ... for copying", or "". */

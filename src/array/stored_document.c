@@ -98,16 +98,27 @@ parapet_status pp_array_edit(parapet_array *array, pp_document_change change, co
     return status;
 }
 
+static parapet_status digest_document(const parapet_array *array, unsigned char digest[PP_SHA256_BYTES])
+{
+    pp_text printed = {0};
+    parapet_status status = pp_array_document_print(&array->document, &printed);
+    if (status == PARAPET_OK)
+        pp_sha256_of(printed.data, printed.bytes, digest);
+    pp_text_free(&printed);
+    return status;
+}
+
+parapet_status pp_array_note_digest(parapet_array *array)
+{
+    return digest_document(array, array->document_digest);
+}
+
 parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SHA256_HEX_BYTES])
 {
     unsigned char digest[PP_SHA256_BYTES];
-    pp_text printed = {0};
-    parapet_status status = pp_array_document_print(&array->document, &printed);
-    if (status == PARAPET_OK) {
-        pp_sha256_of(printed.data, printed.bytes, digest);
+    parapet_status status = digest_document(array, digest);
+    if (status == PARAPET_OK)
         pp_sha256_print(digest, text);
-    }
-    pp_text_free(&printed);
     return status;
 }
 

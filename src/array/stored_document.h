@@ -1,4 +1,4 @@
-/* stored_document.h - writes an array's document to the store; on rank 0 alone. */
+/* stored_document.h - writes an array's document to the store; on one rank alone. */
 #ifndef PARAPET_ARRAY_STORED_DOCUMENT_H
 #define PARAPET_ARRAY_STORED_DOCUMENT_H
 
@@ -29,6 +29,9 @@ parapet_status pp_array_edit(parapet_array *array, pp_document_change change, co
 /* The same for a caller that holds the array for an edit and has refreshed the handle. */
 parapet_status pp_array_edit_held(parapet_array *array, pp_document_change change, const void *argument,
                                   pp_seal_change seal);
+
+/* The handle knows the SHA-256 that its document has when it is written, by whichever rank. */
+parapet_status pp_array_note_digest(parapet_array *array);
 
 /* The SHA-256 that the document of the handle has when it is written, in hexadecimal. */
 parapet_status pp_array_print_digest(const parapet_array *array, char text[PP_SHA256_HEX_BYTES]);

@@ -1,0 +1,21 @@
+/* groups_above.h - the groups above several nodes that one call makes. */
+#ifndef PARAPET_ARRAY_GROUPS_ABOVE_H
+#define PARAPET_ARRAY_GROUPS_ABOVE_H
+
+#include <stdbool.h>
+
+#include "base/status.h"
+
+typedef struct pp_groups_above {
+    char **
+        paths; /* each once, the root first: in the order of the nodes that need them, outer ones before inner ones */
+    int *nodes; /* of each: the number of the first node below it */
+    int count;
+    bool has_conflict; /* two of the nodes are at one path, or one is inside another */
+} pp_groups_above;
+
+/* Of nodes at these normalised paths. Clear it even after a failure. */
+parapet_status pp_groups_above_init(pp_groups_above *groups, const char *const *paths, int count);
+void pp_groups_above_clear(pp_groups_above *groups);
+
+#endif
