@@ -6,10 +6,10 @@
 
 #include "base/status.h"
 
+/* The groups are in the order of the nodes that need them, outer ones before inner ones. */
 typedef struct pp_groups_above {
-    char **
-        paths; /* each once, the root first: in the order of the nodes that need them, outer ones before inner ones */
-    int *nodes; /* of each: the number of the first node below it */
+    char **paths; /* each once, the root first */
+    int *nodes;   /* of each: the number of the first node below it */
     int count;
     bool has_conflict; /* two of the nodes are at one path, or one is inside another */
 } pp_groups_above;
