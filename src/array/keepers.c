@@ -10,10 +10,13 @@
 #include "transfer/settle.h"
 
 /* For so long at a time the groups are held: much less than others wait for them. */
-#define HELD_SECONDS 5.0
+#define HELD_SECONDS 0.5
 
-/* Each takes a descriptor on rank 0. */
-#define GROUPS_MOST 256
+/* For so long they are free before the next time: longer than those who wait sleep before they look again. */
+#define FREE_SECONDS 0.01
+
+/* Each takes a descriptor on every server. */
+#define GROUPS_MOST 64
 
 /* What has to be done after a round; the least of all ranks counts. */
 typedef enum rest { REST_IN_THE_WAY, REST_FOR_LATER, REST_NONE } rest;
@@ -26,7 +29,6 @@ typedef struct keeping {
     bool is_told;
     int first, count; /* the arrays that this rank keeps */
     int made;         /* of these, from the first on */
-    rest left;
     pp_edit edit;               /* rank 0: the groups */
     pp_groups_above own_groups; /* other ranks: those above what they keep */
     pp_hold *lent;              /* of these */
@@ -199,51 +201,49 @@ static parapet_status make_new(parapet_array *array)
     return status;
 }
 
-/* PARAPET_ERR_BUSY: not all of it; left says why. */
-static parapet_status make_kept(keeping *job)
+/* If that is not all, left says why. */
+static parapet_status make_kept(keeping *job, int64_t *left)
 {
     double began = pp_clock_seconds();
-    parapet_status status = PARAPET_OK;
-    job->left = REST_NONE;
-    while (job->made < job->count && status == PARAPET_OK) {
+    for (*left = REST_NONE; job->made < job->count && *left == REST_NONE;) {
         int i = job->first + job->made;
-        if (pp_clock_seconds() - began > HELD_SECONDS) {
-            job->left = REST_FOR_LATER;
-            return pp_fail(PARAPET_ERR_BUSY, "others may be waiting");
-        }
-        status = make_new(job->all->arrays[i]);
-        job->made += status == PARAPET_OK;
+        parapet_status status = make_new(job->all->arrays[i]);
         if (status == PARAPET_ERR_BUSY)
-            job->left = REST_IN_THE_WAY;
+            *left = REST_IN_THE_WAY;
         else if (status != PARAPET_OK)
-            status = fail_create(job, i, status);
+            return fail_create(job, i, status);
+        else if (++job->made < job->count && pp_clock_seconds() - began > HELD_SECONDS)
+            *left = REST_FOR_LATER;
     }
-    return status;
+    return PARAPET_OK;
 }
 
-/* [collective] */
-static parapet_status settle(keeping *job, parapet_status mine)
+/* [collective] left: the least of all ranks. */
+static parapet_status settle(keeping *job, parapet_status mine, int64_t *left)
 {
+    pp_comm *comm = comm_of(job);
     pp_store *backend = job->all->store->backend;
-    return pp_settle_agree(comm_of(job), backend, "creating", pp_settle_together(comm_of(job), backend, mine));
+    return pp_settle_agree_least(comm, backend, "creating", pp_settle_together(comm, backend, mine), left);
 }
 
 /* [collective] */
-static parapet_status run_round(keeping *job, rest *left)
+static parapet_status run_round(keeping *job, int64_t *left)
 {
-    int64_t least;
     parapet_status status = enter(job);
     bool has_entered = status == PARAPET_OK;
-    *left = REST_NONE;
     if (has_entered)
-        status = settle(job, make_kept(job));
+        status = make_kept(job, left);
     leave(job);
-    if (!has_entered || status != PARAPET_ERR_BUSY)
-        return status;
-    least = job->left;
-    status = pp_comm_agree_least(comm_of(job), "creating", PARAPET_OK, &least);
-    *left = (rest)least;
-    return status;
+    return has_entered ? settle(job, status, left) : status;
+}
+
+/* Rank 0: so that those who wait for the groups get them, before all go on. */
+static void let_others_in(const keeping *job)
+{
+    double began = pp_clock_seconds();
+    pp_wait wait = {0};
+    while (leads(job) && pp_clock_seconds() - began < FREE_SECONDS)
+        pp_wait_briefly(&wait);
 }
 
 /* ---- What is left ---- */
@@ -268,10 +268,10 @@ static parapet_status make_others(const keeping *job, const parapet_array_spec *
 /* [collective] */
 static parapet_status make_rest(keeping *job, const parapet_array_spec *specs)
 {
-    int64_t *made = NULL;
+    int64_t *made = NULL, left = REST_NONE;
     parapet_status status = pp_allocate_array(&made, (size_t)pp_comm_size(comm_of(job)), sizeof made[0]);
     if ((status = pp_comm_agree_numbers(comm_of(job), "creating", status, job->made, made)) == PARAPET_OK)
-        status = settle(job, leads(job) ? make_others(job, specs, made) : PARAPET_OK);
+        status = settle(job, leads(job) ? make_others(job, specs, made) : PARAPET_OK, &left);
     pp_free(made);
     return status;
 }
@@ -280,12 +280,11 @@ parapet_status pp_keepers_create(const pp_arrays *made, const parapet_array_spec
                                  const pp_groups_above *groups)
 {
     keeping job = {.all = made, .groups = groups, .homes = made->store->homes};
-    rest left;
+    int64_t left;
     parapet_status status;
     find_kept(&job);
-    do
-        status = run_round(&job, &left);
-    while (status == PARAPET_OK && left == REST_FOR_LATER);
+    while ((status = run_round(&job, &left)) == PARAPET_OK && left == REST_FOR_LATER)
+        let_others_in(&job);
     if (status == PARAPET_OK && left == REST_IN_THE_WAY)
         status = make_rest(&job, specs);
     if (status == PARAPET_OK)

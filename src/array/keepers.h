@@ -6,8 +6,8 @@
  *
  * Where something is in the way - another job, an array that is to be replaced, what is left of one - a server goes
  * no further, and rank 0 makes what is left, one array after the other, as it makes a single one: it then waits,
- * removes, or says what is wrong. The groups are never held for longer than a few seconds at a time: what is not made
- * by then is made in another round. */
+ * removes, or says what is wrong. The groups are held for half a second at a time, or for one array: what is not
+ * made by then is made in another round, and in between others get them. */
 #ifndef PARAPET_ARRAY_KEEPERS_H
 #define PARAPET_ARRAY_KEEPERS_H
 

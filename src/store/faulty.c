@@ -12,7 +12,10 @@ typedef struct faulty_store {
 /* Whether the operation with this number fails; the note says so to faulty_end. */
 static void count_operation(pp_fault_plan *plan, pp_operation *operation)
 {
-    long number = plan->operations++;
+    long number;
+    if (plan->only != NULL && strcmp(plan->only, operation->name) != 0)
+        return;
+    number = plan->operations++;
     operation->note =
         plan->fail_at >= 0 && (number == plan->fail_at || (plan->fail_forever && number > plan->fail_at));
     plan->failures += (long)operation->note;

@@ -359,6 +359,7 @@ void pp_store_memory_drop(const char *name);
 
 /* What pp_store_faulty does to the operations of the store it wraps. */
 typedef struct pp_fault_plan {
+    const char *only;      /* operations of this name, such as "settle"; others are not counted; NULL: all */
     long fail_at;          /* operation that fails, counted from 0; negative: none */
     bool fail_forever;     /* and all after it: storage that is gone, or a crash at that instant */
     bool fail_after;       /* the operation takes effect, and only then reports failure */

@@ -5,6 +5,9 @@
 #include "comm/exchange.h"
 #include "comm/topology.h"
 
+/* Told in place of a number. */
+#define HAS_FAILED (-1)
+
 typedef struct settling {
     pp_comm *comm;
     pp_store *store;
@@ -102,13 +105,25 @@ parapet_status pp_settle_together(pp_comm *comm, pp_store *store, parapet_status
     return pp_failure_put(&job.failure);
 }
 
+parapet_status pp_settle_agree_least(pp_comm *comm, pp_store *store, const char *phase, parapet_status mine,
+                                     int64_t *least)
+{
+    int64_t told = pp_store_has_failed_settle(store) ? HAS_FAILED : *least;
+    parapet_status status = pp_comm_agree_least(comm, phase, mine, &told);
+    if (status != PARAPET_OK) {
+        if (told == HAS_FAILED)
+            pp_store_fail_unsettled(store, status);
+        return status;
+    }
+    pp_store_forget_unsettled(store);
+    if (told == HAS_FAILED) /* in an earlier call, and hides the numbers of others */
+        return pp_comm_agree_least(comm, phase, status, least);
+    *least = told;
+    return status;
+}
+
 parapet_status pp_settle_agree(pp_comm *comm, pp_store *store, const char *phase, parapet_status mine)
 {
-    int64_t is_settled = !pp_store_has_failed_settle(store);
-    parapet_status status = pp_comm_agree_least(comm, phase, mine, &is_settled);
-    if (status == PARAPET_OK)
-        pp_store_forget_unsettled(store);
-    else if (!is_settled)
-        pp_store_fail_unsettled(store, status);
-    return status;
+    int64_t least = 0;
+    return pp_settle_agree_least(comm, store, phase, mine, &least);
 }

@@ -20,4 +20,8 @@ parapet_status pp_settle_together(pp_comm *comm, pp_store *store, parapet_status
  * changed can no longer be settled: whoever tried again might be told of a success that is none. */
 parapet_status pp_settle_agree(pp_comm *comm, pp_store *store, const char *phase, parapet_status mine);
 
+/* The same; least is a number of this rank, 0 or more, and after a success the least of all ranks. */
+parapet_status pp_settle_agree_least(pp_comm *comm, pp_store *store, const char *phase, parapet_status mine,
+                                     int64_t *least);
+
 #endif

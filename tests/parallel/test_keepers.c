@@ -309,12 +309,14 @@ static void check_others(launch *run, const parapet_store_options *options)
 /* ---- A slow server ---- */
 
 typedef struct lookout {
-    pp_store *backend; /* of another job */
+    pp_store *backend;   /* of another job */
+    parapet_group *root; /* the same */
     atomic_bool is_over;
-    bool has_seen;
+    bool has_seen, is_let_in;
 } lookout;
 
-/* If rank 0 died now, nobody could change the group before the slow server has ended. */
+/* If rank 0 died now, nobody could change the group before the slow server has ended; but others change the groups in
+ * between. */
 static void *look_for_publishing(void *context)
 {
     lookout *self = context;
@@ -325,8 +327,9 @@ static void *look_for_publishing(void *context)
             pp_lock_test(lock, PP_LOCK_PUBLISHING, &is_held) == PARAPET_OK)
             self->has_seen = is_held;
         pp_lock_close(lock);
-        (void)nanosleep(&(struct timespec){.tv_nsec = 50000000}, NULL);
+        (void)nanosleep(&(struct timespec){.tv_nsec = 10000000}, NULL);
     }
+    self->is_let_in = parapet_group_attribute_set(self->root, "waited", "true") == PARAPET_OK && !self->is_over;
     return NULL;
 }
 
@@ -337,6 +340,7 @@ static parapet_status make_and_watch(bed *used, const char *const *paths, int co
     parapet_status status;
     if (is_last(used)) {
         other.backend = used->alone->backend;
+        launch_expect(used->run, parapet_group_open(&other.root, used->alone, "") == PARAPET_OK, "the root");
         if (pthread_create(&thread, NULL, look_for_publishing, &other) != 0)
             abort();
     }
@@ -345,6 +349,8 @@ static parapet_status make_and_watch(bed *used, const char *const *paths, int co
     if (is_last(used)) {
         (void)pthread_join(thread, NULL);
         launch_expect(used->run, other.has_seen, "a server that shows that it is publishing");
+        launch_expect(used->run, other.is_let_in, "a change of a group meanwhile");
+        (void)parapet_group_close(&other.root);
     }
     return status;
 }
@@ -363,7 +369,7 @@ static void check_slow(launch *run)
 {
     static char names[RANKS_MOST * SHARE][16];
     static const char *paths[RANKS_MOST * SHARE];
-    delay_plan plan = {.seconds = 0.7, .operation = "stage"};
+    delay_plan plan = {.seconds = 0.2, .operation = "stage"};
     pp_posix_options posix = {.not_durable = true};
     pp_store *directory = NULL, *slow = NULL;
     int count = SHARE * run->ranks;
@@ -390,6 +396,41 @@ static void check_slow(launch *run)
     (void)launch_case_end(run, "a slow server");
 }
 
+/* ---- A flush that fails ---- */
+
+/* Where rank 0 has to replace an array, all go on after a round in which not everything was made; but not after one
+ * in which the last rank could not make durable what others have published. */
+static void check_flush(launch *run)
+{
+    static char names[RANKS_MOST * SHARE][16];
+    static const char *paths[RANKS_MOST * SHARE];
+    pp_fault_plan plan = {.only = "settle", .fail_at = -1};
+    pp_posix_options posix = {0};
+    pp_store *directory = NULL, *faulty = NULL;
+    int count = SHARE * run->ranks;
+    parapet_array *old = NULL;
+    bed used;
+    launch_case_begin(run, 6);
+    bed_open(&used, run, "flush", NULL);
+    (void)LAUNCH_OK(run, parapet_store_close(&used.store));
+    name_shares(names, paths, count);
+    set_overwrite(&used, 1);
+    launch_expect(run, pp_store_posix_build(&directory, used.place, &posix) == PARAPET_OK, "a directory");
+    if (is_last(&used)) {
+        launch_expect(run, parapet_array_create(&old, used.alone, paths[0], used.specs) == PARAPET_OK, "an old one");
+        (void)parapet_array_close(&old);
+        launch_expect(run, pp_store_faulty_build(&faulty, directory, &plan) == PARAPET_OK, "one that fails");
+    }
+    (void)LAUNCH_OK(run, pp_store_open_over(&used.store, MPI_COMM_WORLD, faulty != NULL ? faulty : directory,
+                                            PARAPET_UPDATE, NULL));
+    plan.fail_at = plan.operations;
+    expect_fails(&used, paths, count, PARAPET_ERR_IO, "injected failure of settle");
+    bed_close(&used);
+    pp_store_free(faulty);
+    pp_store_free(directory);
+    (void)launch_case_end(run, "a flush that fails");
+}
+
 int main(int argc, char **argv)
 {
     parapet_store_options options[2] = {{.locks = PARAPET_LOCKS_TRUSTED}, {.locks = PARAPET_LOCKS_RECORD}};
@@ -402,7 +443,9 @@ int main(int argc, char **argv)
         check_conflicts(&run, &options[i]);
         check_others(&run, &options[i]);
     }
-    if (run.ranks > 1)
+    if (run.ranks > 1) {
         check_slow(&run);
+        check_flush(&run);
+    }
     return launch_finish(&run);
 }
