@@ -252,7 +252,7 @@ parapet_status pp_array_transfer_context(parapet_array *array, pp_transfer_conte
         return status;
     context->budget = &store->budget;
     context->threads = may_start ? (int)store->options.threads : 1;
-    context->has_storage_thread = may_start;
+    context->pool = may_start ? store->pool : NULL;
     context->progress = store->options.progress;
     context->progress_context = store->options.progress_context;
     return PARAPET_OK;

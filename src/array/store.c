@@ -252,7 +252,8 @@ static parapet_status build_handle(parapet_store **made, const opening *how)
     pp_budget_keep_spares(&(*made)->budget, (size_t)how->options.memory_bytes / SPARE_PART);
     pp_alone_init(&(*made)->alone, (size_t)how->options.local_bytes);
     pp_unflushed_init(&(*made)->unflushed);
-    return keep_texts(*made);
+    status = keep_texts(*made);
+    return status == PARAPET_OK ? pp_pool_build(&(*made)->pool) : status;
 }
 
 static void free_handle(parapet_store *store)
@@ -261,6 +262,7 @@ static void free_handle(parapet_store *store)
         return;
     pp_alone_clear(&store->alone);
     pp_unflushed_clear(&store->unflushed);
+    pp_pool_free(store->pool);
     pp_free(store->weights);
     pp_free(store);
 }

@@ -3,6 +3,7 @@
 #define PARAPET_ARRAY_STORE_HANDLE_H
 
 #include "array/unflushed.h"
+#include "base/pool.h"
 #include "plan/homes.h"
 #include "plan/speeds.h"
 #include "store/meter.h"
@@ -30,6 +31,7 @@ struct parapet_store {
     pp_alone alone;
     pp_counters counters;
     pp_request_cost cost;
+    pp_pool *pool;             /* threads of calls */
     pp_meter meter;            /* of the backend, while it is open here */
     _Atomic(int) handle_count; /* arrays, groups, checkpoints, series and requests not closed yet */
     int *servers;              /* the ranks that access the storage of shards, ascending; equal on all ranks */

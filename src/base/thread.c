@@ -4,6 +4,7 @@
 
 #include <sched.h>
 #include <signal.h>
+#include <stdatomic.h>
 #include <sys/sysinfo.h>
 
 /* A handler of the program may expect a thread of the program; and what ends a thread may lose a signal with it.
@@ -26,6 +27,25 @@ bool pp_thread_start(pthread_t *thread, void *(*run)(void *context), void *conte
     is_started = pthread_create(thread, NULL, run, context) == 0;
     (void)pthread_sigmask(SIG_SETMASK, &before, NULL);
     return is_started;
+}
+
+static _Atomic(int) forks;
+
+static void count_fork(void)
+{
+    forks++;
+}
+
+static void watch_forks(void)
+{
+    (void)pthread_atfork(NULL, NULL, count_fork);
+}
+
+int pp_thread_forks(void)
+{
+    static pthread_once_t once = PTHREAD_ONCE_INIT;
+    (void)pthread_once(&once, watch_forks);
+    return forks;
 }
 
 /* A set has room for 1,024; on a larger machine all may be used. */

@@ -9,6 +9,10 @@
 /* False: the system refuses. Join it with pthread_join. */
 bool pp_thread_start(pthread_t *thread, void *(*run)(void *context), void *context);
 
+/* How often this process is a fork of one that has asked this: it has none of the threads that were started before.
+ */
+int pp_thread_forks(void);
+
 /* How many threads of this process can run at the same time. */
 int pp_thread_processors(void);
 

@@ -390,7 +390,7 @@ static parapet_status run_template(copy_engine *engine)
         .slot_count = (int)job->pass->memory.items,
         .worker_count = job->target->threads,
         .workers = PP_PIPELINE_CONSUMES,
-        .has_storage_thread = job->target->has_storage_thread,
+        .pool = job->target->pool,
     };
     parapet_status status = pp_copy_source_begin(&engine->source, &engine->box);
     pp_failure failure = {0};
@@ -501,7 +501,7 @@ static void skip_work_unit(copy_engine *engine, int64_t work_unit)
 static parapet_status run_work_units(copy_engine *engine)
 {
     pp_copy_job *job = engine->job;
-    bool is_any, has_others = job->rank_count > 1 && job->target->has_storage_thread;
+    bool is_any, has_others = job->rank_count > 1 && job->target->pool != NULL;
     parapet_status status = PARAPET_OK;
     while (status == PARAPET_OK &&
            (status = pp_dealing_next(job->dealing, &engine->work_unit, &is_any)) == PARAPET_OK && is_any) {
@@ -571,7 +571,7 @@ static parapet_status run_alone(pp_copy_job *job)
     parapet_status status;
     pp_copy_source_init(&engine.source, job);
     pp_counters_plan(job->target->counters, (size_t)job->pass->memory.memory_bytes);
-    if ((status = prepare(&engine)) == PARAPET_OK && job->target->has_storage_thread)
+    if ((status = prepare(&engine)) == PARAPET_OK && job->target->pool != NULL)
         status = pp_write_behind_start(&engine.behind, &engine.open_chunks, &engine.target);
     if (status == PARAPET_OK)
         status = run_work_units(&engine);

@@ -4,6 +4,7 @@
 
 #include <stdatomic.h>
 
+#include "base/pool.h"
 #include "plan/lattice.h"
 #include "store/store.h"
 #include "transfer/cache.h"
@@ -46,7 +47,7 @@ typedef struct pp_transfer_context {
     pp_delayed *delayed;   /* shards that are written later; NULL: all are written at once */
     int64_t cache_array;   /* the number of this array in both */
     int threads;
-    bool has_storage_thread;
+    pp_pool *pool; /* its threads; NULL: there may be none */
     bool elides_fill;
     bool has_neighbours; /* others who read alone, through the same page cache */
     parapet_progress_callback progress;

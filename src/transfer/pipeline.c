@@ -1,5 +1,7 @@
 #include "transfer/pipeline.h"
 
+#include <pthread.h>
+
 #include "base/condition.h"
 #include "base/thread.h"
 
@@ -18,7 +20,7 @@ typedef enum item_state {
 
 typedef struct pipeline_thread {
     pp_pipeline *line;
-    pthread_t thread;
+    pp_pool_thread *thread;
     int worker;
     pp_pipeline_role role;
     bool is_calling;
@@ -187,7 +189,7 @@ static parapet_status work_on(pp_pipeline *line, long number, pp_pipeline_role r
                                         : job->consume(job->context, worker, item);
 }
 
-static void *run_thread(void *argument)
+static void run_thread(void *argument)
 {
     pipeline_thread *self = argument;
     pp_pipeline *line = self->line;
@@ -202,7 +204,6 @@ static void *run_thread(void *argument)
     line->threads_alive--;
     pthread_cond_broadcast(&line->changed);
     pthread_mutex_unlock(&line->lock);
-    return NULL;
 }
 
 static parapet_status run_as_loop(const pp_pipeline_job *job)
@@ -253,7 +254,7 @@ static void start_threads(pp_pipeline *line, int first_worker)
         pthread_mutex_lock(&line->lock);
         line->threads_alive++;
         pthread_mutex_unlock(&line->lock);
-        if (!pp_thread_start(&line->threads[i].thread, run_thread, &line->threads[i]))
+        if (!pp_pool_start(line->job->pool, &line->threads[i].thread, run_thread, &line->threads[i]))
             break;
     }
     if (i == wanted)
@@ -271,7 +272,7 @@ parapet_status pp_pipeline_run(const pp_pipeline_job *job)
     pp_pipeline *line;
     pipeline_thread self;
     parapet_status status;
-    if (!job->has_storage_thread && job->worker_count == 1)
+    if (job->pool == NULL)
         return run_as_loop(job);
     if ((status = build_line(&line, job, job->worker_count)) != PARAPET_OK)
         return status;
@@ -284,7 +285,7 @@ parapet_status pp_pipeline_run(const pp_pipeline_job *job)
 
 parapet_status pp_pipeline_start(pp_pipeline **line, const pp_pipeline_job *job)
 {
-    int thread_count = job->has_storage_thread ? job->worker_count + 1 : 0;
+    int thread_count = job->pool != NULL ? job->worker_count + 1 : 0;
     parapet_status status = build_line(line, job, thread_count);
     if (status == PARAPET_OK)
         start_threads(*line, 0);
@@ -396,7 +397,7 @@ parapet_status pp_pipeline_finish(pp_pipeline *line)
     parapet_status status;
     int i;
     for (i = 0; i < line->thread_count; i++)
-        pthread_join(line->threads[i].thread, NULL);
+        pp_pool_join(line->threads[i].thread);
     status = pp_failure_put(&line->failure);
     pthread_cond_destroy(&line->changed);
     pthread_mutex_destroy(&line->lock);

@@ -20,6 +20,7 @@
 #include <stdbool.h>
 
 #include "base/memory.h"
+#include "base/pool.h"
 
 typedef enum pp_pipeline_role { PP_PIPELINE_PRODUCES, PP_PIPELINE_CONSUMES } pp_pipeline_role;
 
@@ -46,7 +47,7 @@ typedef struct pp_pipeline_job {
     int slot_count;
     int worker_count;         /* threads on the workers' side, including the calling one if the rank is alone */
     pp_pipeline_role workers; /* which side the workers are on; the other side is one storage thread */
-    bool has_storage_thread;  /* false with worker_count 1: no thread is started */
+    pp_pool *pool;            /* where threads come from; NULL with worker_count 1: none are needed */
 } pp_pipeline_job;
 
 /* Alone: runs until next reports the end and everything is consumed, or until something fails; returns the first

@@ -156,7 +156,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
         .available_bytes = pp_budget_available(context->budget),
         .used_bytes = pp_budget_used(context->budget),
         .threads = context->threads,
-        .has_threads = context->has_storage_thread,
+        .has_threads = context->pool != NULL,
         .is_sealed = has_sealed(session),
         .has_remote = pp_session_has_remote(session),
         .uses_direct = takes ? session->team->uses_direct : pp_session_uses_direct(session),
@@ -336,7 +336,7 @@ static pp_pipeline_job pipeline_of(pp_transfer *transfer)
         .slot_count = is_small ? 1 : transfer->memory.slot_count,
         .worker_count = is_small ? 1 : context->threads,
         .workers = writes ? PP_PIPELINE_PRODUCES : PP_PIPELINE_CONSUMES,
-        .has_storage_thread = context->has_storage_thread && !is_small,
+        .pool = is_small ? NULL : context->pool,
     };
 }
 

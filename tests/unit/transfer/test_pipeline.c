@@ -138,7 +138,7 @@ static parapet_status tick(void *context)
 typedef struct shape {
     int slots, workers;
     pp_pipeline_role role;
-    bool has_storage_thread;
+    bool has_threads;
 } shape;
 
 static void start_probe(probe *p, long item_count, const shape *s)
@@ -155,6 +155,8 @@ static parapet_status run_probe(probe *p, const shape *s)
 {
     parapet_status status;
     long live = pp_memory_live_count();
+    pp_pool *pool;
+    assert_ok(pp_pool_build(&pool));
     pp_failure_clear();
     status = pp_pipeline_run(&(pp_pipeline_job){
         .context = p,
@@ -167,8 +169,9 @@ static parapet_status run_probe(probe *p, const shape *s)
         .slot_count = s->slots,
         .worker_count = s->workers,
         .workers = s->role,
-        .has_storage_thread = s->has_storage_thread,
+        .pool = s->has_threads ? pool : NULL,
     });
+    pp_pool_free(pool);
     assert_int_equal(atomic_load(&p->running), 0);
     assert_int_equal(atomic_load(&p->in_next), 0);
     assert_int_equal(pp_memory_live_count(), live);
@@ -207,7 +210,7 @@ static void for_every_shape(void (*check)(const shape *s))
                     check(&(shape){.slots = slot_counts[i],
                                    .workers = worker_counts[j],
                                    .role = role == 0 ? PP_PIPELINE_PRODUCES : PP_PIPELINE_CONSUMES,
-                                   .has_storage_thread = storage == 1});
+                                   .has_threads = storage == 1});
 }
 
 static probe shared_probe;
@@ -273,7 +276,7 @@ static void test_pipeline__ends_with_the_failure_of_any_function_at_any_item(voi
 static void test_pipeline__items_behind_a_failed_one_are_not_consumed(void **state)
 {
     probe *p = &shared_probe;
-    shape s = {.slots = 4, .workers = 3, .role = PP_PIPELINE_PRODUCES, .has_storage_thread = true};
+    shape s = {.slots = 4, .workers = 3, .role = PP_PIPELINE_PRODUCES, .has_threads = true};
     long at, i;
     (void)state;
     for (at = 0; at < 20; at++) {
@@ -289,7 +292,7 @@ static void test_pipeline__items_behind_a_failed_one_are_not_consumed(void **sta
 static void test_pipeline__keeps_the_first_of_many_failures(void **state)
 {
     probe *p = &shared_probe;
-    shape s = {.slots = 8, .workers = 1, .role = PP_PIPELINE_PRODUCES, .has_storage_thread = true};
+    shape s = {.slots = 8, .workers = 1, .role = PP_PIPELINE_PRODUCES, .has_threads = true};
     (void)state;
     start_probe(p, 100, &s);
     p->fails_in = SITE_CONSUME; /* one consumer, in order: 30 is the first for certain */
@@ -302,7 +305,7 @@ static void test_pipeline__keeps_the_first_of_many_failures(void **state)
 static void test_pipeline__a_failing_tick_ends_the_run_also_with_many_workers(void **state)
 {
     probe *p = &shared_probe;
-    shape s = {.slots = 8, .workers = 4, .role = PP_PIPELINE_CONSUMES, .has_storage_thread = true};
+    shape s = {.slots = 8, .workers = 4, .role = PP_PIPELINE_CONSUMES, .has_threads = true};
     parapet_status status;
     (void)state;
     start_probe(p, ITEMS_MOST, &s);
@@ -315,8 +318,8 @@ static void test_pipeline__a_failing_tick_ends_the_run_also_with_many_workers(vo
 static void test_pipeline__loop_does_what_threads_do(void **state)
 {
     static probe loop, threads;
-    shape plain = {.slots = 1, .workers = 1, .role = PP_PIPELINE_PRODUCES, .has_storage_thread = false};
-    shape helped = {.slots = 5, .workers = 1, .role = PP_PIPELINE_PRODUCES, .has_storage_thread = true};
+    shape plain = {.slots = 1, .workers = 1, .role = PP_PIPELINE_PRODUCES, .has_threads = false};
+    shape helped = {.slots = 5, .workers = 1, .role = PP_PIPELINE_PRODUCES, .has_threads = true};
     long i;
     (void)state;
     start_probe(&loop, 100, &plain);
@@ -374,6 +377,7 @@ static bool has_more(void *context, const void *pointer)
 /* Sends what waits, until all is over. */
 static parapet_status run_and_send(probe *p, const shape *s)
 {
+    pp_pool *pool;
     pp_pipeline_job job = {.context = p,
                            .next = next_item,
                            .produce = produce,
@@ -384,11 +388,13 @@ static parapet_status run_and_send(probe *p, const shape *s)
                            .item_bytes = sizeof p->items[0],
                            .slot_count = s->slots,
                            .worker_count = s->workers,
-                           .workers = s->role,
-                           .has_storage_thread = s->has_storage_thread};
+                           .workers = s->role};
     pp_pipeline *line;
     void *item;
+    parapet_status status;
     pp_failure_clear();
+    assert_ok(pp_pool_build(&pool));
+    job.pool = s->has_threads ? pool : NULL;
     assert_ok(pp_pipeline_start(&line, &job));
     while (!pp_pipeline_is_over(line)) {
         bool is_any = pp_pipeline_step(line);
@@ -397,7 +403,9 @@ static parapet_status run_and_send(probe *p, const shape *s)
         else if (!is_any)
             pp_pipeline_wait(line, 100000);
     }
-    return pp_pipeline_finish(line);
+    status = pp_pipeline_finish(line);
+    pp_pool_free(pool);
+    return status;
 }
 
 static void check_sent(const shape *s)
@@ -435,11 +443,11 @@ static int refuse_nth(void *context, size_t bytes)
 static void test_pipeline__reports_missing_memory_before_any_item(void **state)
 {
     probe *p = &shared_probe;
-    shape s = {.slots = 4, .workers = 2, .role = PP_PIPELINE_PRODUCES, .has_storage_thread = true};
+    shape s = {.slots = 4, .workers = 2, .role = PP_PIPELINE_PRODUCES, .has_threads = true};
     parapet_status status;
     int nth, left;
     (void)state;
-    for (nth = 0; nth < 2; nth++) {
+    for (nth = 1; nth < 3; nth++) { /* the first is that of the pool */
         start_probe(p, 10, &s);
         left = nth;
         pp_memory_hook_set(refuse_nth, &left);
