@@ -20,6 +20,7 @@
 #include "geometry/strided.h"
 #include "rechunk/count.h"
 #include "transfer/pipeline.h"
+#include "transfer/requests.h"
 
 /* How often progress is told where there is none. */
 #define LOOK_SECONDS 0.1
@@ -28,15 +29,22 @@ typedef struct copy_worker {
     pp_chain_scratch *decoder, *encoder;
 } copy_worker;
 
+/* A place in the order in which the source chunks of a template are visited. */
+typedef struct visit_order {
+    int64_t cell[PARAPET_MAX_NDIM];
+    bool is_over;
+} visit_order;
+
 typedef struct copy_engine {
     pp_copy_job *job;
     pp_copy_source source;
     pp_copy_target target;
     pp_open_chunks open_chunks;
-    pp_write_behind behind;         /* not running where there are no threads */
-    pp_box box;                     /* of the template at work */
-    int64_t cell[PARAPET_MAX_NDIM]; /* the next source chunk */
-    bool is_visited;                /* all of them */
+    pp_write_behind behind; /* not running where there are no threads */
+    pp_box box;             /* of the template at work */
+    visit_order next;       /* the next source chunk */
+    visit_order told;       /* up to where storage knows what will be read */
+    size_t told_bytes;      /* of these, those that were not read yet */
     pp_copy_item *items;
     pp_copy_visit *visits; /* of all items */
     copy_worker *workers;
@@ -52,17 +60,17 @@ typedef struct copy_engine {
 
 /* ---- next ---- */
 
-static void advance(copy_engine *engine)
+static void advance(const copy_engine *engine, visit_order *at)
 {
     const pp_box *visits = &engine->source.visits;
     int i;
     for (i = visits->ndim - 1; i >= 0; i--) {
         int d = engine->job->pass->order[i];
-        if (++engine->cell[d] < visits->start[d] + visits->count[d])
+        if (++at->cell[d] < visits->start[d] + visits->count[d])
             return;
-        engine->cell[d] = visits->start[d];
+        at->cell[d] = visits->start[d];
     }
-    engine->is_visited = true;
+    at->is_over = true;
 }
 
 /* How many source chunks of the template have some of a target chunk. */
@@ -98,10 +106,10 @@ static bool take_open_chunks(copy_engine *engine, const pp_box *box)
 static parapet_status join(copy_engine *engine, pp_copy_item *item)
 {
     parapet_status status = PARAPET_OK;
-    while (status == PARAPET_OK && !engine->is_visited &&
-           pp_copy_source_joins(&engine->source, engine->cell, &engine->box, item)) {
-        status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, item);
-        advance(engine);
+    while (status == PARAPET_OK && !engine->next.is_over &&
+           pp_copy_source_joins(&engine->source, engine->next.cell, &engine->box, item)) {
+        status = pp_copy_source_locate(&engine->source, engine->next.cell, &engine->box, item);
+        advance(engine, &engine->next);
     }
     return status;
 }
@@ -111,29 +119,45 @@ static parapet_status next_item(void *context, void *place, bool *is_end)
     copy_engine *engine = context;
     pp_copy_item *item = place;
     parapet_status status;
-    *is_end = engine->is_visited;
-    if (engine->is_visited)
+    *is_end = engine->next.is_over;
+    if (engine->next.is_over)
         return PARAPET_OK;
     /* Given up, others still use what is open of this slab. */
-    if (pp_copy_source_leaves_slab(&engine->source, engine->cell) && !pp_open_chunks_drain(&engine->open_chunks)) {
+    if (pp_copy_source_leaves_slab(&engine->source, engine->next.cell) &&
+        !pp_open_chunks_drain(&engine->open_chunks)) {
         *is_end = true;
         return PARAPET_OK;
     }
-    if ((status = pp_copy_source_locate(&engine->source, engine->cell, &engine->box, item)) != PARAPET_OK)
+    if ((status = pp_copy_source_locate(&engine->source, engine->next.cell, &engine->box, item)) != PARAPET_OK)
         return status;
     if (!take_open_chunks(engine, &item->box)) {
         *is_end = true;
         return PARAPET_OK;
     }
     pp_open_chunks_enter(&engine->open_chunks);
-    advance(engine);
+    advance(engine, &engine->next);
     return join(engine, item);
 }
 
-static parapet_status fetch(void *context, int worker, void *item)
+/* Storage is told of the items behind this one as well: an item alone is often less than what it can do at a time. */
+static void tell_ahead(copy_engine *engine)
+{
+    size_t bytes;
+    while (!engine->told.is_over && engine->told_bytes < PP_BYTES_AHEAD &&
+           pp_copy_source_expect(&engine->source, engine->told.cell, &engine->box, &bytes)) {
+        engine->told_bytes += bytes;
+        advance(engine, &engine->told);
+    }
+}
+
+static parapet_status fetch(void *context, int worker, void *place)
 {
     copy_engine *engine = context;
-    parapet_status status = pp_copy_source_fetch(&engine->source, item);
+    pp_copy_item *item = place;
+    parapet_status status;
+    tell_ahead(engine);
+    status = pp_copy_source_fetch(&engine->source, item);
+    engine->told_bytes -= pp_min_size(engine->told_bytes, item->read_bytes);
     (void)worker;
     if (status != PARAPET_OK)
         pp_open_chunks_give_up(&engine->open_chunks);
@@ -397,8 +421,10 @@ static parapet_status run_template(copy_engine *engine)
     if (status != PARAPET_OK)
         return status;
     pp_open_chunks_begin(&engine->open_chunks, &engine->box);
-    memcpy(engine->cell, engine->source.visits.start, sizeof engine->cell);
-    engine->is_visited = false;
+    engine->next = (visit_order){0};
+    memcpy(engine->next.cell, engine->source.visits.start, sizeof engine->next.cell);
+    engine->told = engine->next;
+    engine->told_bytes = 0;
     pp_failure_take(&failure, pp_pipeline_run(&pipeline));
     pp_failure_take(&failure, pp_write_behind_drain(&engine->behind));
     release_items(engine);

@@ -18,7 +18,8 @@
 #define READS_MOST 64
 /* Pieces of a chunk: what a request costs beside its bytes. */
 #define PIECE_BYTES ((size_t)8 << 10)
-#define PIECES_OF_CHUNK 32
+#define PIECES_OF_CHUNK 64
+#define LEAST_PIECES 16
 #define LEAST_REQUEST_SECONDS 1e-6
 /* Of a second, for each of the three measurements. */
 #define PATIENCE 0.15
@@ -183,22 +184,28 @@ static parapet_status read_piece(probe *self, const pp_shard *shard, int64_t chu
     return status;
 }
 
-/* Pieces from all over a chunk, as runs are read. */
+/* Pieces from all over a chunk, as runs are read: storage always knows of the next ones. What the first and the last
+ * take does not count. */
 static parapet_status read_runs(probe *self, const pp_shard *shard, int64_t chunk)
 {
     const pp_chunk_entry *entry = &shard->entries[chunk];
-    uint64_t step = entry->bytes / PIECES_OF_CHUNK;
+    int count = (int)pp_min_u64(entry->bytes / (2 * PIECE_BYTES), PIECES_OF_CHUNK), ahead = count / 2, i;
+    uint64_t step;
     double start = pp_clock_seconds();
     parapet_status status = PARAPET_OK;
-    int i;
-    if (step < 2 * PIECE_BYTES)
+    if (count < LEAST_PIECES)
         return PARAPET_OK;
-    for (i = 0; i < PIECES_OF_CHUNK; i++)
+    step = entry->bytes / (uint64_t)count;
+    for (i = 0; i < ahead; i++)
         pp_reader_expect(shard->reader, entry->offset + (uint64_t)i * step, PIECE_BYTES);
-    for (i = 0; i < PIECES_OF_CHUNK && status == PARAPET_OK; i++)
+    for (i = 0; i < ahead && status == PARAPET_OK; i++) {
+        if (i == ahead / 2)
+            start = pp_clock_seconds();
         status = pp_reader_read(shard->reader, entry->offset + (uint64_t)i * step, PIECE_BYTES, self->buffer.data);
+        pp_reader_expect(shard->reader, entry->offset + (uint64_t)(i + ahead) * step, PIECE_BYTES);
+    }
     self->run_seconds += pp_clock_seconds() - start;
-    self->runs += PIECES_OF_CHUNK;
+    self->runs += ahead - ahead / 2;
     return status;
 }
 

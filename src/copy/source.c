@@ -249,10 +249,12 @@ static parapet_status fetch_whole(pp_copy_source *source, pp_copy_item *item)
     uint64_t offset, end;
     size_t bytes = 0;
     int64_t i;
+    item->read_bytes = 0;
     for (i = 0; i < item->count; i++)
         if (item->visits[i].is_stored) {
             pp_copy_visit *visit = &item->visits[i];
             find_pages(visit, &offset, &end);
+            item->read_bytes += (size_t)(end - offset);
             visit->place = bytes + (size_t)(visit->shard->entries[visit->chunk].offset - offset);
             bytes += pp_align_up((size_t)(end - offset), PP_PAGE_BYTES);
         }
@@ -358,6 +360,12 @@ static parapet_status check_bytes(const pp_copy_source *source, const pp_copy_vi
                    (long long)visit->chunk, (unsigned long long)bytes, decoded);
 }
 
+/* Whether the shards of the slab stay open, so that storage can be told of more than one item. */
+static bool can_expect(const pp_copy_source *source)
+{
+    return source->side.is_sharded && source->keeps_readers;
+}
+
 /* All parts of chunks have the same extents, and lie at equal distances. */
 static parapet_status fetch_runs(pp_copy_source *source, pp_copy_item *item)
 {
@@ -371,15 +379,56 @@ static parapet_status fetch_runs(pp_copy_source *source, pp_copy_item *item)
             status = check_bytes(source, &item->visits[i]);
             stored += 1;
         }
+    item->read_bytes = (size_t)(stored * part);
     if (status != PARAPET_OK || stored == 0 ||
         (status = pp_buffer_ensure(&item->buffer, (size_t)all, "parts of source chunks")) != PARAPET_OK)
         return status;
-    status =
-        pp_requests_read(source->job->source, &(pp_request_walk){.next = next_run, .walk = &walk, .ahead = &ahead},
-                         item->buffer.data, &count);
+    status = pp_requests_read(
+        source->job->source,
+        &(pp_request_walk){.next = next_run, .walk = &walk, .ahead = can_expect(source) ? NULL : &ahead},
+        item->buffer.data, &count);
     source->job->done.read_requests += count;
     source->job->done.decoded_bytes += stored * part;
     return status;
+}
+
+static size_t expect_runs(const pp_copy_source *source, const pp_copy_item *item)
+{
+    run_walk walk = {.source = source, .item = item};
+    size_t bytes = 0;
+    pp_request request;
+    while (next_run(&walk, &request)) {
+        pp_reader_expect(request.shard->reader, request.offset, request.bytes);
+        bytes += request.bytes;
+    }
+    return bytes;
+}
+
+static size_t expect_whole(const pp_copy_visit *visit)
+{
+    uint64_t offset, end;
+    if (!visit->is_stored)
+        return 0;
+    find_pages(visit, &offset, &end);
+    pp_reader_expect(visit->shard->reader, offset, (size_t)(end - offset));
+    return (size_t)(end - offset);
+}
+
+bool pp_copy_source_expect(pp_copy_source *source, const int64_t *cell, const pp_box *template_box, size_t *bytes)
+{
+    pp_copy_visit visit = {0};
+    pp_copy_item item = {.count = 1, .visits = &visit};
+    int64_t shard;
+    if (!can_expect(source) || pp_copy_source_leaves_slab(source, cell))
+        return false;
+    visit.shard = find_in_slab(source, cell);
+    if (visit.shard->key == NULL)
+        return false;
+    find_chunk(source, cell, &shard, &visit.chunk);
+    visit.is_stored = pp_shard_has_chunk(visit.shard, visit.chunk);
+    bound_visit(source, cell, template_box, &item.box);
+    *bytes = source->job->pass->reads_runs ? expect_runs(source, &item) : expect_whole(&visit);
+    return true;
 }
 
 parapet_status pp_copy_source_fetch(pp_copy_source *source, pp_copy_item *item)

@@ -41,6 +41,7 @@ typedef struct pp_copy_item {
     int64_t count;
     pp_copy_visit *visits;
     pp_buffer buffer;
+    size_t read_bytes; /* of them, of storage */
 } pp_copy_item;
 
 void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job);
@@ -58,6 +59,10 @@ bool pp_copy_source_joins(const pp_copy_source *source, const int64_t *cell, con
 /* Finds the chunk at a position of visits, and adds it to the item; opens its shard if need be. */
 parapet_status pp_copy_source_locate(pp_copy_source *source, const int64_t *cell, const pp_box *template_box,
                                      pp_copy_item *item);
+
+/* Tells storage that the chunk at a position, or what the template has of it, will be read, and how many bytes that
+ * are. False: not now, because its shard is not open. */
+bool pp_copy_source_expect(pp_copy_source *source, const int64_t *cell, const pp_box *template_box, size_t *bytes);
 
 /* Reads the chunks, or the parts of them in the template, into the item's buffer. Called from another thread than the
  * rest. */
