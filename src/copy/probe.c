@@ -18,8 +18,10 @@
 #define READS_MOST 64
 /* Pieces of a chunk: what a request costs beside its bytes. */
 #define PIECE_BYTES ((size_t)8 << 10)
-#define PIECES_OF_CHUNK 64
-#define LEAST_PIECES 16
+/* Runs: as long as many are, since what goes through the page cache takes longer by the byte, too. */
+#define RUN_BYTES ((size_t)16 << 10)
+#define RUNS_OF_CHUNK 64
+#define LEAST_RUNS 16
 #define LEAST_REQUEST_SECONDS 1e-6
 /* Of a second, for each of the three measurements. */
 #define PATIENCE 0.15
@@ -184,25 +186,25 @@ static parapet_status read_piece(probe *self, const pp_shard *shard, int64_t chu
     return status;
 }
 
-/* Pieces from all over a chunk, as runs are read: storage always knows of the next ones. What the first and the last
- * take does not count. */
+/* Runs from all over a chunk, as a copy reads them: storage always knows of the next ones. What the first and the
+ * last take does not count. */
 static parapet_status read_runs(probe *self, const pp_shard *shard, int64_t chunk)
 {
     const pp_chunk_entry *entry = &shard->entries[chunk];
-    int count = (int)pp_min_u64(entry->bytes / (2 * PIECE_BYTES), PIECES_OF_CHUNK), ahead = count / 2, i;
+    int count = (int)pp_min_u64(entry->bytes / (2 * RUN_BYTES), RUNS_OF_CHUNK), ahead = count / 2, i;
     uint64_t step;
     double start = pp_clock_seconds();
     parapet_status status = PARAPET_OK;
-    if (count < LEAST_PIECES)
+    if (count < LEAST_RUNS)
         return PARAPET_OK;
     step = entry->bytes / (uint64_t)count;
     for (i = 0; i < ahead; i++)
-        pp_reader_expect(shard->reader, entry->offset + (uint64_t)i * step, PIECE_BYTES);
+        pp_reader_expect(shard->reader, entry->offset + (uint64_t)i * step, RUN_BYTES);
     for (i = 0; i < ahead && status == PARAPET_OK; i++) {
         if (i == ahead / 2)
             start = pp_clock_seconds();
-        status = pp_reader_read(shard->reader, entry->offset + (uint64_t)i * step, PIECE_BYTES, self->buffer.data);
-        pp_reader_expect(shard->reader, entry->offset + (uint64_t)(i + ahead) * step, PIECE_BYTES);
+        status = pp_reader_read(shard->reader, entry->offset + (uint64_t)i * step, RUN_BYTES, self->buffer.data);
+        pp_reader_expect(shard->reader, entry->offset + (uint64_t)(i + ahead) * step, RUN_BYTES);
     }
     self->run_seconds += pp_clock_seconds() - start;
     self->runs += ahead - ahead / 2;
@@ -260,10 +262,10 @@ static parapet_status prepare(probe *self)
     return pp_buffer_init(&self->buffer, &self->budget, PP_LEAST_WRITE_BUFFER_BYTES, "chunks to measure with");
 }
 
-/* What a piece took beside its bytes. */
-static double beside_bytes(const pp_rechunk_machine *machine, double seconds)
+/* What so many bytes took beside what they take by themselves. */
+static double beside_bytes(const pp_rechunk_machine *machine, double seconds, size_t bytes)
 {
-    double beside = seconds - (double)PIECE_BYTES / machine->read_rate;
+    double beside = seconds - (double)bytes / machine->read_rate;
     return beside > LEAST_REQUEST_SECONDS ? beside : LEAST_REQUEST_SECONDS;
 }
 
@@ -282,9 +284,9 @@ static void conclude_reading(const probe *self, pp_rechunk_machine *machine)
     if (large <= small)
         return;
     machine->read_rate = (bytes - (double)PIECE_BYTES) / (large - small);
-    machine->request_seconds = beside_bytes(machine, small);
+    machine->request_seconds = beside_bytes(machine, small, PIECE_BYTES);
     if (self->runs > 0)
-        machine->run_seconds = beside_bytes(machine, self->run_seconds / (double)self->runs);
+        machine->run_seconds = beside_bytes(machine, self->run_seconds / (double)self->runs, RUN_BYTES);
     pp_request_cost_note(self->source.cost, self->runs > 0 ? machine->run_seconds : machine->request_seconds,
                          machine->request_seconds, machine->read_rate);
 }

@@ -6,6 +6,8 @@
 #define WRITE_RATE 1.0e9
 #define REQUEST_SECONDS 1e-4
 #define RUN_SECONDS 2e-5
+#define PAGE_CACHE_RATE                                                                                              \
+    4e9 /* bytes of runs, beside what storage needs for them: they do not go round the page cache */
 #define FLUSH_SECONDS 5e-3
 #define COPY_RATE 3e9
 #define EXCHANGE_RATE 3e9
@@ -106,12 +108,13 @@ static pass_share share_of(const pp_rechunk_problem *problem, const pp_rechunk_p
 
 static double read_seconds(const pp_rechunk_pass *pass, const pp_rechunk_machine *machine, const pass_share *share)
 {
+    bool reads_runs = pass->reads_runs && !pass->cooperates;
     double rate = least(machine->read_rate, machine->read_limit / share->readers);
-    double each = pass->reads_runs && !pass->cooperates ? machine->run_seconds : machine->request_seconds;
+    double each = reads_runs ? machine->run_seconds : machine->request_seconds;
     double requests =
         (double)pass->counts.read_requests * each + (double)pass->counts.index_reads * machine->request_seconds;
     double bytes = (double)pass->counts.decoded_bytes * known_or(pass->source.stored_ratio, 1);
-    return share->reading * (requests + bytes / rate);
+    return share->reading * (requests + bytes / rate + (reads_runs ? bytes / PAGE_CACHE_RATE : 0));
 }
 
 static double array_bytes(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
