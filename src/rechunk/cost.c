@@ -106,15 +106,27 @@ static pass_share share_of(const pp_rechunk_problem *problem, const pp_rechunk_p
     return share;
 }
 
+static double most(double a, double b)
+{
+    return a > b ? a : b;
+}
+
+/* What the busiest rank needs for its share of the bytes. Storage that is the limit is shared only as long as others
+ * have something left: all of it takes what one rank alone would need. */
+static double bytes_seconds(double share, double bytes, double rate, double limit)
+{
+    return most(share * bytes / rate, bytes / limit);
+}
+
 static double read_seconds(const pp_rechunk_pass *pass, const pp_rechunk_machine *machine, const pass_share *share)
 {
     bool reads_runs = pass->reads_runs && !pass->cooperates;
-    double rate = least(machine->read_rate, machine->read_limit / share->readers);
     double each = reads_runs ? machine->run_seconds : machine->request_seconds;
     double requests =
         (double)pass->counts.read_requests * each + (double)pass->counts.index_reads * machine->request_seconds;
     double bytes = (double)pass->counts.decoded_bytes * known_or(pass->source.stored_ratio, 1);
-    return share->reading * (requests + bytes / rate + (reads_runs ? bytes / PAGE_CACHE_RATE : 0));
+    return share->reading * (requests + (reads_runs ? bytes / PAGE_CACHE_RATE : 0)) +
+           bytes_seconds(share->reading, bytes, machine->read_rate, machine->read_limit);
 }
 
 static double array_bytes(const pp_rechunk_problem *problem, const pp_rechunk_pass *pass)
@@ -192,10 +204,10 @@ static double processor_seconds(const pp_rechunk_problem *problem, const pp_rech
 /* A shard is made durable when it is complete, and the journal after every template. */
 static double write_seconds(const pp_rechunk_pass *pass, const pp_rechunk_machine *machine, const pass_share *share)
 {
-    double rate = least(machine->write_rate, machine->write_limit / share->writers);
     double flushes = (double)pass->counts.shards_written + (double)pass->counts.templates;
     double bytes = (double)pass->counts.written_bytes * known_or(pass->target.stored_ratio, 1);
-    return share->writing * (bytes / rate + flushes * machine->flush_seconds);
+    return bytes_seconds(share->writing, bytes, machine->write_rate, machine->write_limit) +
+           share->writing * flushes * machine->flush_seconds;
 }
 
 /* What the busiest rank receives of others. */
@@ -204,11 +216,6 @@ static double exchange_seconds(const pp_rechunk_problem *problem, const pp_rechu
 {
     double foreign = 1 - 1 / (double)problem->ranks;
     return share->writing * foreign * array_bytes(problem, pass) / machine->exchange_rate;
-}
-
-static double most(double a, double b)
-{
-    return a > b ? a : b;
 }
 
 /* What the storage itself needs for everything that all ranks read and write. */
