@@ -27,8 +27,8 @@ typedef struct keeping {
     int64_t told[2];               /* by rank 0: the number of the first incarnation, and where homes begin */
     pp_homes homes;
     bool is_told;
-    int first, count; /* the arrays that this rank keeps */
-    int made;         /* of these, from the first on */
+    int first, count;           /* the arrays that this rank keeps */
+    int made;                   /* of these, from the first on */
     pp_edit edit;               /* rank 0: the groups */
     pp_groups_above own_groups; /* other ranks: those above what they keep */
     pp_hold *lent;              /* of these */
