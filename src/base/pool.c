@@ -1,6 +1,7 @@
 #include "base/pool.h"
 
 #include <pthread.h>
+#include <stdbool.h>
 
 #include "base/memory.h"
 #include "base/thread.h"
@@ -69,30 +70,33 @@ static void free_thread(pp_pool_thread *thread)
     pp_free(thread);
 }
 
-/* With the lock held. NULL: the system refuses a thread. */
-static pp_pool_thread *add_thread(pp_pool *pool)
+/* With the lock held. */
+static parapet_status add_thread(pp_pool *pool, pp_pool_thread **added)
 {
-    pp_pool_thread *thread;
-    if (pp_allocate(&thread, sizeof *thread) != PARAPET_OK)
-        return NULL;
-    *thread = (pp_pool_thread){.next = pool->first, .pool = pool};
-    (void)pthread_cond_init(&thread->changed, NULL);
-    if (!pp_thread_start(&thread->id, work, thread)) {
-        free_thread(thread);
-        return NULL;
+    parapet_status status = pp_allocate(added, sizeof **added);
+    if (status != PARAPET_OK)
+        return status;
+    **added = (pp_pool_thread){.next = pool->first, .pool = pool};
+    (void)pthread_cond_init(&(*added)->changed, NULL);
+    if (!pp_thread_start(&(*added)->id, work, *added)) {
+        free_thread(*added);
+        *added = NULL;
+        return pp_thread_fail();
     }
-    return pool->first = thread;
+    pool->first = *added;
+    return PARAPET_OK;
 }
 
-bool pp_pool_start(pp_pool *pool, pp_pool_thread **thread, void (*run)(void *context), void *context)
+parapet_status pp_pool_start(pp_pool *pool, pp_pool_thread **thread, void (*run)(void *context), void *context)
 {
+    parapet_status status = PARAPET_OK;
     pp_pool_thread *found;
     if (pool->forks != pp_thread_forks())
         begin_in_child(pool);
     (void)pthread_mutex_lock(&pool->lock);
     for (found = pool->first; found != NULL && !found->is_free; found = found->next)
         continue;
-    if (found != NULL || (found = add_thread(pool)) != NULL) {
+    if (found != NULL || (status = add_thread(pool, &found)) == PARAPET_OK) {
         found->run = run;
         found->context = context;
         found->is_free = false;
@@ -100,7 +104,7 @@ bool pp_pool_start(pp_pool *pool, pp_pool_thread **thread, void (*run)(void *con
     }
     (void)pthread_mutex_unlock(&pool->lock);
     *thread = found;
-    return found != NULL;
+    return status;
 }
 
 void pp_pool_join(pp_pool_thread *thread)

@@ -3,7 +3,6 @@
 #define PARAPET_BASE_POOL_H
 
 #include <parapet.h>
-#include <stdbool.h>
 
 typedef struct pp_pool pp_pool;
 typedef struct pp_pool_thread pp_pool_thread;
@@ -11,8 +10,9 @@ typedef struct pp_pool_thread pp_pool_thread;
 /* Without threads as yet. */
 parapet_status pp_pool_build(pp_pool **pool);
 
-/* Runs it on a thread that is free, or on another one. False: the system refuses that. Join it with pp_pool_join. */
-bool pp_pool_start(pp_pool *pool, pp_pool_thread **thread, void (*run)(void *context), void *context);
+/* Runs it on a thread that is free, or on another one, for which the system may not have enough. Join it with
+ * pp_pool_join. */
+parapet_status pp_pool_start(pp_pool *pool, pp_pool_thread **thread, void (*run)(void *context), void *context);
 
 /* Waits until it has ended; then the thread is free again. */
 void pp_pool_join(pp_pool_thread *thread);

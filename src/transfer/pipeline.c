@@ -3,7 +3,6 @@
 #include <pthread.h>
 
 #include "base/condition.h"
-#include "base/thread.h"
 
 typedef enum item_state {
     ITEM_FREE,
@@ -247,6 +246,7 @@ static void start_threads(pp_pipeline *line, int first_worker)
 {
     pp_pipeline_role workers = line->job->workers;
     pp_pipeline_role storage = workers == PP_PIPELINE_PRODUCES ? PP_PIPELINE_CONSUMES : PP_PIPELINE_PRODUCES;
+    parapet_status status = PARAPET_OK;
     int i, wanted = line->thread_count;
     for (i = 0; i < wanted; i++) {
         line->threads[i] = (pipeline_thread){
@@ -254,7 +254,8 @@ static void start_threads(pp_pipeline *line, int first_worker)
         pthread_mutex_lock(&line->lock);
         line->threads_alive++;
         pthread_mutex_unlock(&line->lock);
-        if (!pp_pool_start(line->job->pool, &line->threads[i].thread, run_thread, &line->threads[i]))
+        status = pp_pool_start(line->job->pool, &line->threads[i].thread, run_thread, &line->threads[i]);
+        if (status != PARAPET_OK)
             break;
     }
     if (i == wanted)
@@ -262,7 +263,7 @@ static void start_threads(pp_pipeline *line, int first_worker)
     line->thread_count = i;
     pthread_mutex_lock(&line->lock);
     line->threads_alive--;
-    pp_failure_take(&line->failure, pp_thread_fail());
+    pp_failure_take(&line->failure, status);
     pthread_cond_broadcast(&line->changed);
     pthread_mutex_unlock(&line->lock);
 }

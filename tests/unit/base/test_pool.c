@@ -35,7 +35,7 @@ static void run_together(pp_pool *pool, errand *errands, int count)
     assert_int_equal(pthread_barrier_init(&meeting, NULL, (unsigned)count), 0);
     for (i = 0; i < count; i++) {
         errands[i].meeting = &meeting;
-        assert_true(pp_pool_start(pool, &threads[i], run, &errands[i]));
+        assert_ok(pp_pool_start(pool, &threads[i], run, &errands[i]));
     }
     for (i = 0; i < count; i++)
         pp_pool_join(threads[i]);
@@ -64,7 +64,7 @@ static void test_pool__runs_at_once_and_keeps_its_threads(void **state)
     run_together(pool, first, THREADS);
     kept = pp_memory_live_count();
     for (turn = 1; turn <= 100; turn++) {
-        assert_true(pp_pool_start(pool, &thread, run, &later));
+        assert_ok(pp_pool_start(pool, &thread, run, &later));
         pp_pool_join(thread);
         assert_int_equal(atomic_load(&later.turns), turn);
         assert_true(is_among(later.thread, first));
@@ -95,9 +95,9 @@ static void test_pool__says_that_there_is_no_other_thread(void **state)
     assert_ok(pp_pool_build(&pool));
     assert_int_equal(pthread_barrier_init(&meeting, NULL, 2), 0);
     errands[0].meeting = &meeting;
-    assert_true(pp_pool_start(pool, &thread, run, &errands[0]));
+    assert_ok(pp_pool_start(pool, &thread, run, &errands[0]));
     pp_memory_hook_set(refuse_all, NULL);
-    assert_false(pp_pool_start(pool, &other, run, &errands[1]));
+    assert_fails(pp_pool_start(pool, &other, run, &errands[1]), PARAPET_ERR_MEMORY, "memory");
     pp_memory_hook_set(NULL, NULL);
     assert_null(other);
     (void)pthread_barrier_wait(&meeting);
@@ -116,7 +116,7 @@ static void go_on_in_child(pp_pool *pool)
     errand there = {0};
     pp_pool_thread *thread;
     (void)alarm(20); /* a thread that is not there would be waited for for ever */
-    if (!pp_pool_start(pool, &thread, run, &there))
+    if (pp_pool_start(pool, &thread, run, &there) != PARAPET_OK)
         _exit(1);
     pp_pool_join(thread);
     if (atomic_load(&there.turns) != 1)
@@ -133,7 +133,7 @@ static void test_pool__has_other_threads_in_a_child(void **state)
     int outcome = -1;
     (void)state;
     assert_ok(pp_pool_build(&pool));
-    assert_true(pp_pool_start(pool, &thread, run, &here));
+    assert_ok(pp_pool_start(pool, &thread, run, &here));
     pp_pool_join(thread);
     assert_true((child = fork()) >= 0);
     if (child == 0) {
@@ -143,7 +143,7 @@ static void test_pool__has_other_threads_in_a_child(void **state)
     assert_int_equal(waitpid(child, &outcome, 0), child);
     assert_true(WIFEXITED(outcome));
     assert_int_equal(WEXITSTATUS(outcome), 0);
-    assert_true(pp_pool_start(pool, &thread, run, &here));
+    assert_ok(pp_pool_start(pool, &thread, run, &here));
     pp_pool_join(thread);
     assert_int_equal(atomic_load(&here.turns), 2);
     pp_pool_free(pool);
