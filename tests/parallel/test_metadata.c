@@ -10,6 +10,7 @@
 #include "array/open.h"
 #include "array/state.h"
 #include "comm/internal.h"
+#include "comm/wait.h"
 #include "launch.h"
 
 #define MANY 1000
@@ -416,8 +417,9 @@ static void check_many(launch *run)
     static const char *paths[MANY];
     static parapet_array *arrays[MANY];
     const char *alone = "alone";
-    int64_t one, many;
+    int64_t one, many, turns;
     long made;
+    double began;
     int i;
     bed all;
     launch_case_begin(run, 3);
@@ -427,8 +429,13 @@ static void check_many(launch *run)
     }
     bed_open(&all, run, "many", PARAPET_CREATE);
     one = count_agreements(&all, &alone, arrays, 1, &made);
+    began = pp_clock_seconds();
     many = count_agreements(&all, paths, arrays, MANY, &made);
-    launch_expect(run, many == one + (run->ranks > 1), "one agreement more for 1,000 arrays than for one");
+    turns =
+        launch_largest((int64_t)((pp_clock_seconds() - began) / 0.5)); /* so often others may have got the groups */
+    launch_expect(
+        run, run->ranks > 1 ? many > one && (many - one - 1) % 4 == 0 && (many - one - 1) / 4 <= turns : many == one,
+        "one agreement more for 1,000 arrays than for one, and four for each half a second");
     expect_shared(&all, made);
     if (run->rank == 0)
         printf("%d ranks: %lld agreements; %ld operations on rank 0\n", run->ranks, (long long)many,
