@@ -386,7 +386,7 @@ static void check_slow(launch *run)
     name_shares(names, paths, count);
     before = count_rounds(&used);
     if (LAUNCH_OK(run, make_and_watch(&used, paths, count))) {
-        launch_expect(run, count_rounds(&used) - before >= 8, "two rounds");
+        launch_expect(run, count_rounds(&used) - before >= 7, "two rounds");
         expect_same_arrays(&used, count);
         (void)LAUNCH_OK(run, parapet_arrays_close(used.arrays, count));
     }
