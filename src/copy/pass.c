@@ -25,6 +25,9 @@
 /* How often progress is told where there is none. */
 #define LOOK_SECONDS 0.1
 
+/* Storage is told of no more source chunks than this ahead, where few of them are stored. */
+#define VISITS_AHEAD 1024
+
 typedef struct copy_worker {
     pp_chain_scratch *decoder, *encoder;
 } copy_worker;
@@ -32,6 +35,7 @@ typedef struct copy_worker {
 /* A place in the order in which the source chunks of a template are visited. */
 typedef struct visit_order {
     int64_t cell[PARAPET_MAX_NDIM];
+    int64_t number; /* of those before it */
     bool is_over;
 } visit_order;
 
@@ -44,7 +48,7 @@ typedef struct copy_engine {
     pp_box box;             /* of the template at work */
     visit_order next;       /* the next source chunk */
     visit_order told;       /* up to where storage knows what will be read */
-    size_t told_bytes;      /* of these, those that were not read yet */
+    int64_t told_bytes;     /* of the last of these that is stored */
     pp_copy_item *items;
     pp_copy_visit *visits; /* of all items */
     copy_worker *workers;
@@ -64,6 +68,7 @@ static void advance(const copy_engine *engine, visit_order *at)
 {
     const pp_box *visits = &engine->source.visits;
     int i;
+    at->number++;
     for (i = visits->ndim - 1; i >= 0; i--) {
         int d = engine->job->pass->order[i];
         if (++at->cell[d] < visits->start[d] + visits->count[d])
@@ -139,13 +144,17 @@ static parapet_status next_item(void *context, void *place, bool *is_end)
     return join(engine, item);
 }
 
-/* Storage is told of the items behind this one as well: an item alone is often less than what it can do at a time. */
+/* Storage is told of all of an item, and of those behind it: one alone is often less than what it can do at a time.
+ */
 static void tell_ahead(copy_engine *engine)
 {
+    int64_t lead;
     size_t bytes;
-    while (!engine->told.is_over && engine->told_bytes < PP_BYTES_AHEAD &&
+    while (!engine->told.is_over && (lead = engine->told.number - engine->next.number) < VISITS_AHEAD &&
+           lead * engine->told_bytes < (int64_t)PP_BYTES_AHEAD &&
            pp_copy_source_expect(&engine->source, engine->told.cell, &engine->box, &bytes)) {
-        engine->told_bytes += bytes;
+        if (bytes > 0)
+            engine->told_bytes = (int64_t)bytes;
         advance(engine, &engine->told);
     }
 }
@@ -157,7 +166,6 @@ static parapet_status fetch(void *context, int worker, void *place)
     parapet_status status;
     tell_ahead(engine);
     status = pp_copy_source_fetch(&engine->source, item);
-    engine->told_bytes -= pp_min_size(engine->told_bytes, item->read_bytes);
     (void)worker;
     if (status != PARAPET_OK)
         pp_open_chunks_give_up(&engine->open_chunks);

@@ -249,12 +249,10 @@ static parapet_status fetch_whole(pp_copy_source *source, pp_copy_item *item)
     uint64_t offset, end;
     size_t bytes = 0;
     int64_t i;
-    item->read_bytes = 0;
     for (i = 0; i < item->count; i++)
         if (item->visits[i].is_stored) {
             pp_copy_visit *visit = &item->visits[i];
             find_pages(visit, &offset, &end);
-            item->read_bytes += (size_t)(end - offset);
             visit->place = bytes + (size_t)(visit->shard->entries[visit->chunk].offset - offset);
             bytes += pp_align_up((size_t)(end - offset), PP_PAGE_BYTES);
         }
@@ -379,7 +377,6 @@ static parapet_status fetch_runs(pp_copy_source *source, pp_copy_item *item)
             status = check_bytes(source, &item->visits[i]);
             stored += 1;
         }
-    item->read_bytes = (size_t)(stored * part);
     if (status != PARAPET_OK || stored == 0 ||
         (status = pp_buffer_ensure(&item->buffer, (size_t)all, "parts of source chunks")) != PARAPET_OK)
         return status;

@@ -41,7 +41,6 @@ typedef struct pp_copy_item {
     int64_t count;
     pp_copy_visit *visits;
     pp_buffer buffer;
-    size_t read_bytes; /* of them, of storage */
 } pp_copy_item;
 
 void pp_copy_source_init(pp_copy_source *source, pp_copy_job *job);
