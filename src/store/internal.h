@@ -163,10 +163,15 @@ typedef struct pp_posix_stream {
     int descriptor;
     bool is_direct; /* the descriptor has O_DIRECT set */
     bool is_durable;
-    pp_buffer buffer; /* empty for small objects */
-    size_t filled;    /* of the buffer */
-    uint64_t written; /* by the system, before the buffer's bytes; a sync may have written those, too */
-    uint64_t version; /* once it is finished */
+    pp_buffer buffer;     /* empty for small objects */
+    size_t piece_bytes;   /* of the buffer: all of it, or half if it has two pieces */
+    unsigned char *piece; /* the one that is filled */
+    size_t filled;        /* of it */
+    uint64_t written;     /* by the system, before the piece's bytes; a sync may have written those, too */
+    uint64_t version;     /* once it is finished */
+    pp_pool *pool;
+    pp_pool_thread *behind; /* writes the other piece, and has is_direct and written until then; NULL: nobody does */
+    pp_failure behind_failure; /* of what was written so */
 } pp_posix_stream;
 
 /* Continues after the first bytes of the file. Takes over the descriptor, even when it fails. */

@@ -13,6 +13,10 @@
  * slower on a busy one. Allocating the file beforehand gains nothing; pieces below 256 KiB lose speed. */
 #define LEAST_DIRECT_BYTES ((size_t)1 << 20)
 
+/* A buffer is halved if each half has at least so much: where one is written while the other is filled, the disk has
+ * something to do all the time. */
+#define LEAST_HALF_BYTES ((size_t)1 << 20)
+
 static size_t whole_pages(size_t bytes)
 {
     return bytes & ~((size_t)PP_PAGE_BYTES - 1);
@@ -48,7 +52,7 @@ static parapet_status leave_direct(pp_posix_stream *stream)
  * has a five hundredth of the pages to look up; the kernel copies out of either at the same speed. */
 static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *request, bool is_direct)
 {
-    size_t bytes = PP_WRITE_BUFFER_BYTES;
+    size_t bytes = is_direct && request->pool != NULL ? 2 * PP_WRITE_PIECE_BYTES : PP_WRITE_PIECE_BYTES;
     parapet_status status;
     if (request->is_small || request->budget == NULL)
         return PARAPET_OK;
@@ -63,13 +67,21 @@ static parapet_status reserve_buffer(pp_buffer *buffer, const pp_write_request *
     return status;
 }
 
+static void divide_buffer(pp_posix_stream *stream, pp_pool *pool)
+{
+    size_t half = whole_pages(stream->buffer.capacity / 2);
+    stream->pool = half >= LEAST_HALF_BYTES ? pool : NULL;
+    stream->piece_bytes = stream->pool != NULL ? half : stream->buffer.capacity;
+    stream->piece = stream->buffer.data;
+}
+
 /* Direct I/O writes whole pages: it goes on at the start of the last one, with what is in it. */
 static parapet_status load_last_page(pp_posix_stream *stream, uint64_t bytes)
 {
     size_t held = (size_t)(bytes % PP_PAGE_BYTES);
     stream->written = bytes - held;
     while (stream->filled < held) {
-        ssize_t got = pread(stream->descriptor, stream->buffer.data + stream->filled, held - stream->filled,
+        ssize_t got = pread(stream->descriptor, stream->piece + stream->filled, held - stream->filled,
                             (off_t)(stream->written + stream->filled));
         if (got < 0 && errno == EINTR)
             continue;
@@ -103,8 +115,11 @@ parapet_status pp_posix_stream_build(pp_posix_stream **stream, const pp_posix_st
     (*stream)->key = request->key;
     (*stream)->descriptor = descriptor;
     (*stream)->is_durable = !store->options.not_durable;
-    if ((status = reserve_buffer(&(*stream)->buffer, request, is_direct)) != PARAPET_OK ||
-        (status = set_start(*stream, is_direct, bytes)) != PARAPET_OK) {
+    if ((status = reserve_buffer(&(*stream)->buffer, request, is_direct)) == PARAPET_OK) {
+        divide_buffer(*stream, is_direct ? request->pool : NULL);
+        status = set_start(*stream, is_direct, bytes);
+    }
+    if (status != PARAPET_OK) {
         (void)pp_posix_stream_close(*stream);
         *stream = NULL;
     }
@@ -142,11 +157,45 @@ static parapet_status write_out(pp_posix_stream *stream, const unsigned char *da
     return PARAPET_OK;
 }
 
-static parapet_status empty_buffer(pp_posix_stream *stream)
+/* Waits until nobody else writes; reports what went wrong there. */
+static parapet_status wait_behind(pp_posix_stream *stream)
 {
-    parapet_status status = write_out(stream, stream->buffer.data, stream->filled);
+    if (stream->behind != NULL)
+        pp_pool_join(stream->behind);
+    stream->behind = NULL;
+    return pp_failure_put(&stream->behind_failure);
+}
+
+static unsigned char *other_piece(const pp_posix_stream *stream)
+{
+    return stream->buffer.data + (stream->piece == stream->buffer.data ? stream->piece_bytes : 0);
+}
+
+static void write_other_piece(void *context)
+{
+    pp_posix_stream *stream = context;
+    pp_failure_take(&stream->behind_failure, write_out(stream, other_piece(stream), stream->piece_bytes));
+}
+
+static parapet_status empty_piece(pp_posix_stream *stream)
+{
+    size_t bytes = stream->filled;
+    parapet_status status = wait_behind(stream);
+    if (status != PARAPET_OK)
+        return status;
     stream->filled = 0;
-    return status;
+    if (stream->pool == NULL || !stream->is_direct || bytes < stream->piece_bytes)
+        return write_out(stream, stream->piece, bytes);
+    stream->piece = other_piece(stream);
+    if (pp_pool_start(stream->pool, &stream->behind, write_other_piece, stream) == PARAPET_OK)
+        return PARAPET_OK;
+    return write_out(stream, other_piece(stream), bytes);
+}
+
+/* Without direct I/O, what is worth a call goes straight to the file, after what is held. */
+static bool is_in_the_way(const pp_posix_stream *stream, size_t bytes)
+{
+    return stream->behind == NULL && !stream->is_direct && stream->filled > 0 && bytes >= PP_LEAST_WRITE_BUFFER_BYTES;
 }
 
 /* How much of the data need not go through the buffer: nothing, or whole pages that keep the file aligned; without
@@ -155,9 +204,11 @@ static size_t straight_bytes(const pp_posix_stream *stream, const unsigned char 
 {
     if (stream->buffer.data == NULL)
         return bytes;
+    if (stream->behind != NULL)
+        return 0;
     if (!stream->is_direct && stream->filled == 0 && bytes >= PP_LEAST_WRITE_BUFFER_BYTES)
         return bytes;
-    if (stream->filled > 0 || bytes < stream->buffer.capacity)
+    if (stream->filled > 0 || bytes < stream->piece_bytes)
         return 0;
     if (stream->is_direct && (uintptr_t)data % PP_PAGE_BYTES != 0)
         return 0;
@@ -168,18 +219,18 @@ parapet_status pp_posix_stream_append(pp_posix_stream *stream, const void *data,
 {
     const unsigned char *source = data;
     parapet_status status = PARAPET_OK;
-    if (!stream->is_direct && stream->filled > 0 && bytes >= PP_LEAST_WRITE_BUFFER_BYTES)
-        status = empty_buffer(stream);
+    if (is_in_the_way(stream, bytes))
+        status = empty_piece(stream);
     while (bytes > 0 && status == PARAPET_OK) {
         size_t straight = straight_bytes(stream, source, bytes);
-        size_t piece = straight > 0 ? straight : pp_min_size(bytes, stream->buffer.capacity - stream->filled);
+        size_t piece = straight > 0 ? straight : pp_min_size(bytes, stream->piece_bytes - stream->filled);
         if (straight > 0) {
             status = write_out(stream, source, piece);
         } else {
-            memcpy(stream->buffer.data + stream->filled, source, piece);
+            memcpy(stream->piece + stream->filled, source, piece);
             stream->filled += piece;
-            if (stream->filled == stream->buffer.capacity)
-                status = empty_buffer(stream);
+            if (stream->filled == stream->piece_bytes)
+                status = empty_piece(stream);
         }
         source += piece;
         bytes -= piece;
@@ -194,10 +245,10 @@ static parapet_status write_tail(pp_posix_stream *stream)
     parapet_status status;
     if (stream->written + direct < LEAST_DIRECT_BYTES)
         direct = 0;
-    if ((status = write_out(stream, stream->buffer.data, direct)) != PARAPET_OK ||
+    if ((status = write_out(stream, stream->piece, direct)) != PARAPET_OK ||
         (status = leave_direct(stream)) != PARAPET_OK)
         return status;
-    status = write_out(stream, stream->buffer.data + direct, stream->filled - direct);
+    status = write_out(stream, stream->piece + direct, stream->filled - direct);
     stream->filled = 0;
     return status;
 }
@@ -219,7 +270,7 @@ static parapet_status write_part_of_page(pp_posix_stream *stream)
 {
     uint64_t start = stream->written;
     parapet_status status = leave_direct(stream);
-    if (status != PARAPET_OK || (status = write_out(stream, stream->buffer.data, stream->filled)) != PARAPET_OK)
+    if (status != PARAPET_OK || (status = write_out(stream, stream->piece, stream->filled)) != PARAPET_OK)
         return status;
     stream->written = start;
     stream->is_direct = set_direct(stream->descriptor, true);
@@ -231,20 +282,22 @@ static parapet_status write_held(pp_posix_stream *stream)
     size_t whole = whole_pages(stream->filled);
     parapet_status status;
     if (!stream->is_direct)
-        return empty_buffer(stream);
-    if ((status = write_out(stream, stream->buffer.data, whole)) != PARAPET_OK)
+        return empty_piece(stream);
+    if ((status = write_out(stream, stream->piece, whole)) != PARAPET_OK)
         return status;
     stream->filled -= whole;
-    memmove(stream->buffer.data, stream->buffer.data + whole, stream->filled);
+    memmove(stream->piece, stream->piece + whole, stream->filled);
     if (stream->filled == 0)
         return PARAPET_OK;
-    return stream->is_direct ? write_part_of_page(stream) : empty_buffer(stream);
+    return stream->is_direct ? write_part_of_page(stream) : empty_piece(stream);
 }
 
 parapet_status pp_posix_stream_sync(pp_posix_stream *stream, uint64_t expected_bytes)
 {
-    parapet_status status;
-    if (stream->filled > 0 && (status = write_held(stream)) != PARAPET_OK)
+    parapet_status status = wait_behind(stream);
+    if (status == PARAPET_OK && stream->filled > 0)
+        status = write_held(stream);
+    if (status != PARAPET_OK)
         return status;
     if ((status = check_length(stream, expected_bytes)) != PARAPET_OK)
         return status;
@@ -255,8 +308,10 @@ parapet_status pp_posix_stream_sync(pp_posix_stream *stream, uint64_t expected_b
 
 parapet_status pp_posix_stream_finish(pp_posix_stream *stream, uint64_t expected_bytes)
 {
-    parapet_status status;
-    if (stream->filled > 0 && (status = write_tail(stream)) != PARAPET_OK)
+    parapet_status status = wait_behind(stream);
+    if (status == PARAPET_OK && stream->filled > 0)
+        status = write_tail(stream);
+    if (status != PARAPET_OK)
         return status;
     if ((status = check_length(stream, expected_bytes)) != PARAPET_OK)
         return status;
@@ -270,6 +325,7 @@ parapet_status pp_posix_stream_close(pp_posix_stream *stream)
     parapet_status status = PARAPET_OK;
     if (stream == NULL)
         return PARAPET_OK;
+    (void)wait_behind(stream);
     if (close(stream->descriptor) != 0 && errno != EINTR)
         status = pp_posix_fail_write(errno, "close", stream->key);
     pp_buffer_free(&stream->buffer);

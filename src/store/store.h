@@ -26,6 +26,7 @@
 #include <stdint.h>
 
 #include "base/budget.h"
+#include "base/pool.h"
 #include "base/text.h"
 
 #define PP_MAX_KEY_BYTES 4096
@@ -33,8 +34,8 @@
 /* A writer takes more than this from the budget only if more is available. */
 #define PP_LEAST_WRITE_BUFFER_BYTES ((size_t)256 << 10)
 
-/* And never more than this. */
-#define PP_WRITE_BUFFER_BYTES ((size_t)4 << 20)
+/* And never more than this at once, or twice as much where one half is written while the other is filled. */
+#define PP_WRITE_PIECE_BYTES ((size_t)4 << 20)
 
 typedef struct pp_store pp_store;
 typedef struct pp_reader pp_reader;
@@ -62,6 +63,7 @@ typedef struct pp_write_request {
     uint64_t bound_bytes; /* upper limit of the object's length; 0: not known */
     pp_budget *budget;    /* pays for the writer's buffer */
     size_t buffer_bytes;  /* upper limit of that buffer, so that enough is left for others; 0: none */
+    pp_pool *pool;        /* whose threads may write one half of it while the other is filled; NULL: none; it stays */
     bool is_small;        /* metadata: no large buffer, no direct I/O */
 } pp_write_request;
 

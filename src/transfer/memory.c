@@ -241,7 +241,7 @@ static parapet_status plan_write(const pp_layout *const *layouts, int count, con
     *plan = (pp_memory_plan){0};
     for (i = 0; i < count; i++) {
         fixed = pp_max_size(fixed, write_fixed(layouts[i], memory));
-        writer = pp_max_size(writer, pp_shard_build_writer_bytes(layouts[i]));
+        writer = pp_max_size(writer, pp_shard_build_writer_bytes(layouts[i], memory->has_threads));
     }
     size_write_slot(layouts, count, memory, PP_WINDOW_CHUNKS, plan);
     plan->sieve_bytes = sieve_of(memory);

@@ -70,9 +70,9 @@ size_t pp_shard_build_write_bytes(const pp_layout *layout)
     return buffer_within_shard(layout, PP_LEAST_WRITE_BUFFER_BYTES) + pp_align_up(index, PP_PAGE_BYTES);
 }
 
-size_t pp_shard_build_writer_bytes(const pp_layout *layout)
+size_t pp_shard_build_writer_bytes(const pp_layout *layout, bool has_threads)
 {
-    return buffer_within_shard(layout, PP_WRITE_BUFFER_BYTES);
+    return buffer_within_shard(layout, has_threads ? 2 * PP_WRITE_PIECE_BYTES : PP_WRITE_PIECE_BYTES);
 }
 
 /* Who opens a writer, anew or where an earlier run left it. */
@@ -129,6 +129,7 @@ static parapet_status open_writer(pp_shard_build *build, const pp_transfer_conte
                           .bound_bytes = bound_of_shard(context->layout),
                           .budget = context->budget,
                           .buffer_bytes = build->buffer_bytes,
+                          .pool = context->pool,
                       },
                       bytes, &build->writer);
     pp_free(key);

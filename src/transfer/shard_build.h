@@ -28,8 +28,9 @@ typedef struct pp_shard_build {
 size_t pp_shard_build_list_bytes(const pp_layout *layout, bool needs_old);
 size_t pp_shard_build_write_bytes(const pp_layout *layout);
 
-/* The largest buffer that the writer of one shard can use. */
-size_t pp_shard_build_writer_bytes(const pp_layout *layout);
+/* The largest buffer that the writer of one shard can use; with threads, one half is written while the other is
+ * filled. */
+size_t pp_shard_build_writer_bytes(const pp_layout *layout, bool has_threads);
 
 /* Memory for a new shard; opens the old one if asked. Free it even after a failure. */
 parapet_status pp_shard_build_create(pp_shard_build **build, const pp_transfer_context *context, int64_t number,

@@ -132,6 +132,37 @@ static parapet_status write_in_two_runs(pp_store *store)
     return status;
 }
 
+/* Three halves of a buffer and a bit, with a flush after the second. */
+static parapet_status append_halves(pp_writer *writer)
+{
+    size_t piece = LARGE_BYTES / 4 + 1;
+    parapet_status status = PARAPET_OK;
+    int i;
+    for (i = 0; i < 7 && status == PARAPET_OK; i++) {
+        status = pp_writer_append(writer, large + i, piece);
+        if (status == PARAPET_OK && i == 4)
+            status = pp_writer_sync(writer);
+    }
+    return status;
+}
+
+static parapet_status write_halves(pp_store *store)
+{
+    pp_write_request request = {.key = "halves", .staging = "tmp", .buffer_bytes = LARGE_BYTES};
+    pp_writer *writer;
+    pp_budget budget;
+    parapet_status status;
+    if ((status = pp_pool_build(&request.pool)) != PARAPET_OK)
+        return status;
+    pp_budget_init(&budget, 8 * LARGE_BYTES);
+    request.budget = &budget;
+    if ((status = pp_store_begin(store, &request, &writer)) == PARAPET_OK)
+        status = (status = append_halves(writer)) == PARAPET_OK ? finish(writer) : give_up(writer, status);
+    pp_budget_clear(&budget);
+    pp_pool_free(request.pool);
+    return status;
+}
+
 static parapet_status read_objects(pp_store *store)
 {
     pp_reader *reader;
@@ -303,6 +334,7 @@ static const struct {
              {"create an object", create_deep},
              {"write much", write_large},
              {"write in two runs", write_in_two_runs},
+             {"write halves", write_halves},
              {"read", read_objects},
              {"keep a log", keep_log},
              {"lock", take_lock},

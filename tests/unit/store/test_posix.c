@@ -58,7 +58,7 @@ static void assert_pattern(pp_store *store, const char *key, size_t bytes)
     pp_free(data);
 }
 
-static void check_lengths(const char *where, parapet_direct_io direct_io, size_t limit_bytes)
+static void check_lengths(const char *where, parapet_direct_io direct_io, size_t limit_bytes, pp_pool *pool)
 {
     static const size_t lengths[] = {0,           1,       4095,        4096,    4097,   MIB - 1,
                                      4 * MIB - 1, 4 * MIB, 4 * MIB + 1, LARGEST, 9 * MIB};
@@ -69,7 +69,7 @@ static void check_lengths(const char *where, parapet_direct_io direct_io, size_t
     for (i = 0; i < sizeof lengths / sizeof lengths[0]; i++)
         for (k = 0; k < sizeof pieces / sizeof pieces[0]; k++) {
             pp_budget budget;
-            pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget};
+            pp_write_request request = {.key = "c/0", .staging = "tmp", .budget = &budget, .pool = pool};
             request.bound_bytes = k == 0 ? lengths[i] : 0;
             pp_budget_init(&budget, limit_bytes);
             write_in_pieces(store, &request, lengths[i], pieces[k]);
@@ -83,11 +83,24 @@ static void check_lengths(const char *where, parapet_direct_io direct_io, size_t
 static void test_posix__every_length_comes_back_exactly(void **state)
 {
     (void)state;
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, 16 * MIB);
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 300 << 10);
-    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, 16 * MIB);
-    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_CHOOSE, 300 << 10);
-    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, 16 * MIB);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_CHOOSE, 16 * MIB, NULL);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 300 << 10, NULL);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, 16 * MIB, NULL);
+    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_CHOOSE, 300 << 10, NULL);
+    check_lengths(SCRATCH_MEMORY, PARAPET_DIRECT_IO_ALWAYS, 16 * MIB, NULL);
+}
+
+/* Halves of 1 and of 4 MiB; no halves where there is too little memory or no direct I/O. */
+static void test_posix__every_length_comes_back_where_halves_are_written_meanwhile(void **state)
+{
+    pp_pool *pool;
+    (void)state;
+    assert_ok(pp_pool_build(&pool));
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 16 * MIB, pool);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 2 * MIB, pool);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_ALWAYS, 300 << 10, pool);
+    check_lengths(SCRATCH_HERE, PARAPET_DIRECT_IO_NEVER, 16 * MIB, pool);
+    pp_pool_free(pool);
 }
 
 static void test_posix__pages_of_the_caller_are_written_straight(void **state)
@@ -855,6 +868,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_posix__every_length_comes_back_exactly),
         cmocka_unit_test(test_posix__a_store_knows_whether_it_is_in_memory),
+        cmocka_unit_test(test_posix__every_length_comes_back_where_halves_are_written_meanwhile),
         cmocka_unit_test(test_posix__pages_of_the_caller_are_written_straight),
         cmocka_unit_test(test_posix__a_short_budget_gives_a_smaller_buffer_or_a_refusal),
         cmocka_unit_test(test_posix__small_objects_need_no_budget),
