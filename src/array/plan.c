@@ -141,6 +141,7 @@ static parapet_status init_facts(plan_job *job)
         .fragment_bytes = pp_memory_fragment_bytes(options->memory_bytes),
         .server_count = choose_server_count(job),
         .ownership = options->ownership,
+        .may_read_again = pp_layout_may_read_again(layout, job->store->backend),
     };
     if (job->request->server < -1 || job->request->server >= facts->by.server_count)
         return pp_fail(PARAPET_ERR_ARGUMENT,

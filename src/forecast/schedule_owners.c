@@ -31,6 +31,7 @@ typedef struct owners_job {
     pp_fair_share fair;
     bool is_crossing; /* some shard is wanted elsewhere than at home, at least in part */
     bool is_unfit;    /* some rank cannot read its parts itself */
+    int64_t excess;   /* unless they read too much, as in self_service.h */
 } owners_job;
 
 /* Puts the shards in the order of a key, which is an index of servers. */
@@ -121,7 +122,7 @@ static parapet_status propose_for_home(owners_job *job)
         job->owners[proposal.shard] = proposal.server;
         job->held[proposal.shard] = proposal.held_bytes;
         job->is_crossing |= proposal.server != proposal.home || proposal.held_bytes < proposal.load_bytes;
-        job->is_unfit = job->is_unfit || !pp_self_service_fits(&owner_case, first, end);
+        job->is_unfit = job->is_unfit || !pp_self_service_fits(&owner_case, first, end, &job->excess);
     }
     pp_worklist_clear(&list);
     pp_claims_clear(&claims);
@@ -243,7 +244,8 @@ static int64_t most_held(const pp_schedule_case *by)
 /* The parts of a distribution do not overlap. */
 static bool find_self_service(const owners_job *job)
 {
-    return !job->is_unfit && (!job->is_crossing || (double)most_held(job->by) <= job->fair.limit_bytes);
+    return !job->is_unfit && job->excess <= 0 &&
+           (!job->is_crossing || (double)most_held(job->by) <= job->fair.limit_bytes);
 }
 
 static parapet_status decide(owners_job *job)
@@ -320,7 +322,7 @@ parapet_status pp_schedule_owners_build(int32_t **owners, bool *is_self_service,
             "%lld shards are too many to plan for with ownership %s, whose limit is %lld; use %s, or larger shards",
             (long long)by->tiling->shards.cell_count, word_of(by->ownership), (long long)SHARDS_MOST,
             word_of(PARAPET_OWNERSHIP_ROUND_ROBIN));
-    job.target = (pp_target){.tiling = by->tiling, .lattice = &by->lattice};
+    job.target = (pp_target){.tiling = by->tiling, .lattice = &by->lattice, .may_read_again = by->may_read_again};
     pp_budget_init(&job.budget, SIZE_MAX / 2);
     if ((status = allocate(&job, owners)) == PARAPET_OK) {
         find_homes(&job);

@@ -15,6 +15,7 @@ typedef struct pp_target {
     const pp_tiling *tiling;
     const pp_lattice *lattice; /* where the homes of its shards are */
     const pp_turns *turns;     /* of the servers, for which the lattice was chosen; NULL: one each, in their order */
+    bool may_read_again;       /* to read a chunk is to copy it: several ranks may read the same one */
 } pp_target;
 
 /* The words of a claim; then ndim_most words each of start, count and strides in bytes. */

@@ -112,6 +112,7 @@ typedef struct table {
     int64_t bytes, moves; /* of the shards of this home; how many of them are proposed to others */
     int64_t crossing;     /* how many of them are wanted elsewhere, at least in part; later of all homes */
     int64_t unfit;        /* 0: as far as this home can tell, every rank can read its parts itself */
+    int64_t excess;       /* unless they read too much: of this home, as in self_service.h */
 } table;
 
 /* Only reads, and only where shards go to those who want them: other owners have reasons of their own, such as chunks
@@ -138,7 +139,7 @@ static parapet_status list_own(table *of, const pp_view *home)
         of->moves += proposal.server != proposal.home;
         of->crossing += proposal.server != proposal.home || proposal.held_bytes < proposal.load_bytes;
         if (of->unfit == 0)
-            of->unfit = !pp_self_service_fits(&owner_case, first, end);
+            of->unfit = !pp_self_service_fits(&owner_case, first, end, &of->excess);
         status = pp_list_add(&of->own, &proposal);
     }
     return status;
@@ -319,14 +320,15 @@ static parapet_status deal_out(table *of, parapet_status before)
 /* [collective] Whether there is anything to be moved, and nobody has failed; if so, what servers may be given. */
 static parapet_status begin(table *of, parapet_status before, pp_assignment *assignment)
 {
-    int64_t sums[6] = {before != PARAPET_OK, of->bytes, (int64_t)of->own.count, of->moves, of->crossing, of->unfit};
+    int64_t sums[7] = {
+        before != PARAPET_OK, of->bytes, (int64_t)of->own.count, of->moves, of->crossing, of->unfit, of->excess};
     bool is_well;
     pp_failure failure = {0};
     pp_failure_take(&failure, before);
-    pp_failure_take(&failure, pp_comm_add_up(of->session->team->comm, sums, 6));
+    pp_failure_take(&failure, pp_comm_add_up(of->session->team->comm, sums, 7));
     is_well = failure.status == PARAPET_OK && sums[0] == 0;
     assignment->has_moved = is_well && sums[3] > 0;
-    assignment->serves_own = is_well && sums[5] == 0;
+    assignment->serves_own = is_well && sums[5] == 0 && sums[6] <= 0;
     of->crossing = sums[4];
     of->fair = pp_fair_share_of(sums[1], sums[2], of->session->team->server_count);
     return pp_failure_put(&failure);

@@ -57,6 +57,11 @@ void pp_layout_clear(pp_layout *layout)
     *layout = (pp_layout){0};
 }
 
+bool pp_layout_may_read_again(const pp_layout *layout, const pp_store *store)
+{
+    return store->is_in_memory && pp_chain_begins_plain(layout->chain);
+}
+
 parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key)
 {
     int64_t cell[PARAPET_MAX_NDIM];

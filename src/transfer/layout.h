@@ -11,6 +11,7 @@
 
 #include "codec/shard_index.h"
 #include "geometry/tiling.h"
+#include "store/store.h"
 #include "zarr/document.h"
 
 typedef struct pp_layout {
@@ -28,6 +29,9 @@ void pp_layout_clear(pp_layout *layout);
 
 /* Whether every element of a decoded chunk is the fill value. */
 bool pp_layout_is_all_fill(const pp_layout *layout, const unsigned char *chunk);
+
+/* Whether to read a chunk from there is to copy it: elements as they are, in memory. */
+bool pp_layout_may_read_again(const pp_layout *layout, const pp_store *store);
 
 /* The key of a shard: path of the array, "/", key. Free with pp_free. */
 parapet_status pp_layout_key(const pp_layout *layout, const char *path, int64_t shard, char **key);

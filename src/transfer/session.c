@@ -59,7 +59,10 @@ static parapet_status list_targets(pp_session *session)
     for (i = 0; i < session->array_count && status == PARAPET_OK; i++) {
         const pp_transfer_context *context = pp_session_context(session, i);
         session->targets[i] =
-            (pp_target){.tiling = &context->layout->tiling, .lattice = context->lattice, .turns = context->turns};
+            (pp_target){.tiling = &context->layout->tiling,
+                        .lattice = context->lattice,
+                        .turns = context->turns,
+                        .may_read_again = pp_layout_may_read_again(context->layout, context->store)};
     }
     return status;
 }

@@ -50,9 +50,10 @@ static ramp_box own_box(int64_t first_plane, int64_t planes)
     return (ramp_box){.start = {first_plane, run.rank * rows, 0}, .count = {planes, rows, values.shape[2]}};
 }
 
+/* All ranks have a part of each chunk, so that they do not read them alone. */
 static void write_array(parapet_store *store, const char *codec)
 {
-    static const int64_t chunks[] = {64, 64, 64}, shards[] = {256, 128, 256};
+    static const int64_t chunks[] = {32, 128, 64}, shards[] = {256, 128, 256};
     parapet_array_spec spec = {.type = PARAPET_FLOAT64,
                                .ndim = RAMP_NDIM,
                                .shape = values.shape,

@@ -1,9 +1,12 @@
 /* Ranks that read whole chunks by themselves: nothing is sent, every rank reads from each shard that it wants some
  * of, and no chunk is decoded twice. And what keeps them from it: chunks that are wanted in part or by several ranks,
- * a rank that wants more than its share, ranks that are no servers, other owners. What is read is the same. */
+ * a rank that wants more than its share, ranks that are no servers, other owners. In memory, chunks that are stored
+ * as they are may be wanted in part, as long as ranks read at most twice what they want. What is read is the same. */
+#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 
 #include "launch.h"
 
@@ -130,16 +133,21 @@ static wanted column_of_rank(void)
     return (wanted){"its own column", {0, (int64_t)run.rank * WIDTH}, {ROWS, WIDTH}};
 }
 
-/* Every rank reads its column, and nobody sends anything. */
+/* Every rank reads what it wants, of so many columns of chunks in all, and nobody sends anything. */
+static void expect_alone(const subject *of, const wanted *what, int64_t columns, const parapet_store_options *options)
+{
+    counts all = read_part(of, what, options);
+    int64_t chunks = of->rows / CHUNK_ROWS * columns;
+    launch_expect(&run, all.sent == 0 && all.sent_bytes == 0 && all.direct_bytes == 0, "nothing sent");
+    launch_expect(&run, all.shards == SHARDS * run.ranks, "every rank reads from every shard");
+    launch_expect(&run, all.decoded == chunks, "as many chunks decoded as ranks want");
+    launch_expect(&run, all.missing == ROWS / CHUNK_ROWS * columns - chunks, "every chunk that is not stored");
+}
+
 static void expect_self_service(const subject *of, const parapet_store_options *options)
 {
     wanted what = column_of_rank();
-    counts all = read_part(of, &what, options);
-    int64_t ranks = run.ranks, chunks = of->rows / CHUNK_ROWS * ranks;
-    launch_expect(&run, all.sent == 0 && all.sent_bytes == 0 && all.direct_bytes == 0, "nothing sent");
-    launch_expect(&run, all.shards == SHARDS * ranks, "every rank reads from every shard");
-    launch_expect(&run, all.decoded == chunks, "every chunk decoded once");
-    launch_expect(&run, all.missing == ROWS / CHUNK_ROWS * ranks - chunks, "every chunk that is not stored");
+    expect_alone(of, &what, run.ranks, options);
 }
 
 /* Each shard that is wanted has one owner; `crosses`: which has to hand out something, if there are several ranks. */
@@ -154,14 +162,11 @@ static void run_owners(const subject *of, parapet_store_options options)
 {
     wanted all = {"a row of chunks, on every rank", {0, 0}, {CHUNK_ROWS, shape[1]}};
     wanted one = {"the whole array, on the last rank", {0, 0}, {ROWS, shape[1]}};
-    wanted part = column_of_rank(), own = column_of_rank();
+    wanted own = column_of_rank();
     bool is_stored = of->rows == ROWS;
     one.count[0] = run.rank == run.ranks - 1 ? ROWS : 0;
-    part.name = "all but an element of its column";
-    part.count[1] -= run.rank == 0;
     expect_owners(of, &all, &options, is_stored);
     expect_owners(of, &one, &options, is_stored);
-    expect_owners(of, &part, &options, is_stored);
     options.ownership = PARAPET_OWNERSHIP_ROUND_ROBIN;
     expect_owners(of, &own, &options, is_stored);
     options.ownership = PARAPET_OWNERSHIP_DYNAMIC;
@@ -169,6 +174,34 @@ static void run_owners(const subject *of, parapet_store_options options)
     options.ownership = PARAPET_OWNERSHIP_LOCALITY;
     options.servers = 1;
     expect_owners(of, &own, &options, is_stored);
+}
+
+static bool is_in_memory(const char *path)
+{
+    struct statfs found;
+    return statfs(path, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
+}
+
+static void run_parts(const subject *of, const parapet_store_options *options)
+{
+    wanted part = column_of_rank(), beside = column_of_rank();
+    bool may_read_again = is_in_memory(run.folder) && strcmp(of->codec, "none") == 0, is_stored = of->rows == ROWS;
+    part.name = "all but an element of its column";
+    part.count[1] -= run.rank == 0;
+    beside.name = "parts of two chunks";
+    beside.start[1] += WIDTH / 8;
+    beside.count[1] -= run.rank == run.ranks - 1 ? WIDTH / 8 : 0;
+    if (may_read_again) {
+        expect_alone(of, &part, run.ranks, options);
+        expect_alone(of, &beside, 2 * run.ranks - 1, options);
+    } else {
+        expect_owners(of, &part, options, is_stored);
+        expect_owners(of, &beside, options, is_stored);
+    }
+    beside.name = "a quarter of two chunks";
+    beside.start[1] += WIDTH / 8 * 5;
+    beside.count[1] = run.rank == run.ranks - 1 ? WIDTH / 4 : WIDTH / 2;
+    expect_owners(of, &beside, options, is_stored);
 }
 
 /* A restore is a read. */
@@ -211,6 +244,7 @@ static void run_case(int number)
         options.io_thread = PARAPET_IO_THREAD_NONE;
     launch_case_begin(&run, (uint64_t)number);
     expect_self_service(of, &options);
+    run_parts(of, &options);
     if (number / SUBJECTS < 2)
         run_owners(of, options);
     (void)launch_case_end(&run, of->path);

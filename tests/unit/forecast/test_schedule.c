@@ -60,12 +60,14 @@ static void init_problem(problem *made, test_random *random)
         .fragment_bytes = (size_t)test_random_between(random, 8, test_random_between(random, 0, 1) == 0 ? 60 : 2000),
         .server_count = (int)test_random_between(random, 1, made->distribution.rank_count),
         .ownership = (parapet_ownership)test_random_between(random, 1, 2),
+        .may_read_again = test_random_between(random, 0, 1) == 1,
     };
     assert_ok(pp_lattice_choose(&made->by.lattice, ndim, made->tiling.shards.cells, made->by.server_count));
     made->by.lattice.phase = test_random_between(random, 0, 100);
 }
 
-/* Blocks of whole chunks, which are long enough, on servers only: every rank may read its parts itself. */
+/* Blocks of whole chunks, which are long enough, on servers only: every rank may read its parts itself. Where chunks
+ * may be read again, some shapes leave blocks of parts of chunks. */
 static void divide_by_chunks(problem *made, test_random *random)
 {
     int64_t shape[NDIM_MOST], mesh[NDIM_MOST], chunk[NDIM_MOST], shard[NDIM_MOST];
@@ -77,6 +79,8 @@ static void divide_by_chunks(problem *made, test_random *random)
         shard[d] = chunk[d] * test_random_between(random, 1, 4);
         shape[d] =
             chunk[d] * mesh[d] * test_random_between(random, 1, 3) - test_random_between(random, 0, chunk[d] - 1);
+        if (made->by.may_read_again && test_random_between(random, 0, 1) == 1)
+            shape[d] += test_random_between(random, 0, 5);
     }
     assert_ok(pp_distribution_init(&made->distribution, &given, NULL));
     init_tiling(made, shard, chunk, 1 << 20);
@@ -203,8 +207,8 @@ static int64_t bytes_of_rank(const problem *made, int64_t rank)
     return bytes;
 }
 
-/* Whether they do: the proposals of all shards, and how many groups of claims are not fit for it, are known. */
-static bool is_self_service(const problem *made, const pp_proposal *all, size_t count, size_t unfit)
+/* Whether they do: the proposals of all shards, and whether all groups of claims are fit for it, are known. */
+static bool is_self_service(const problem *made, const pp_proposal *all, size_t count, bool is_fit)
 {
     int64_t bytes = 0, rank;
     bool is_crossing = false, is_even = true;
@@ -217,7 +221,7 @@ static bool is_self_service(const problem *made, const pp_proposal *all, size_t 
     fair = pp_fair_share_of(bytes, (int64_t)count, made->by.server_count);
     for (rank = 0; rank < made->distribution.rank_count; rank++)
         is_even = is_even && (double)bytes_of_rank(made, rank) <= fair.limit_bytes;
-    return made->by.is_read && made->by.ownership == PARAPET_OWNERSHIP_LOCALITY && unfit == 0 &&
+    return made->by.is_read && made->by.ownership == PARAPET_OWNERSHIP_LOCALITY && is_fit &&
            (is_even || !is_crossing);
 }
 
@@ -245,6 +249,7 @@ static void expect_owners(const problem *made, const pp_claim_set *plan, pp_budg
     pp_worklist list;
     pp_proposal *all;
     size_t first, end, count = 0, unfit = 0;
+    int64_t excess = 0;
     for (server = 0; server < made->by.server_count; server++)
         ranks[server] = (int)server_rank(made, server);
     assert_ok(pp_worklist_build(&list, plan, NULL, NULL, budget));
@@ -254,10 +259,10 @@ static void expect_owners(const problem *made, const pp_claim_set *plan, pp_budg
         end = pp_worklist_group_end(&list, first);
         pp_owner_case owner_case = {plan, &list, ranks, made->by.server_count, home};
         pp_owner_propose(&owner_case, strategy, first, end, &all[count]);
-        unfit += !pp_self_service_fits(&owner_case, first, end);
+        unfit += !pp_self_service_fits(&owner_case, first, end, &excess);
         moved += all[count].server != home;
     }
-    if (is_self_service(made, all, count, unfit))
+    if (is_self_service(made, all, count, unfit == 0 && excess <= 0))
         expect_self_service(made, &list, expected);
     else if (moved > 0)
         decide(made, all, count);
@@ -273,7 +278,8 @@ static void expect_owners(const problem *made, const pp_claim_set *plan, pp_budg
 
 static void expect(const problem *made, expectation *expected)
 {
-    pp_target target = {.tiling = &made->tiling, .lattice = &made->by.lattice};
+    pp_target target = {
+        .tiling = &made->tiling, .lattice = &made->by.lattice, .may_read_again = made->by.may_read_again};
     pp_claims claims;
     pp_claim_set plan = {.targets = &target, .target_count = 1, .claims = &claims};
     pp_budget budget;

@@ -12,6 +12,7 @@ static const char overhanging[] = "\"shape\":[7,10],\"data_type\":\"int16\",\"fi
 typedef struct scene {
     laid_out made;
     pp_budget budget;
+    pp_store store; /* nothing is asked of it, but where it is */
     pp_transfer_context context;
     pp_transfer_array array;
 } scene;
@@ -20,7 +21,8 @@ static void scene_init(scene *of)
 {
     laid_out_init(&of->made, overhanging);
     pp_budget_init(&of->budget, 1 << 20);
-    of->context = (pp_transfer_context){.layout = &of->made.layout, .budget = &of->budget};
+    of->store = (pp_store){.is_in_memory = false};
+    of->context = (pp_transfer_context){.store = &of->store, .layout = &of->made.layout, .budget = &of->budget};
     of->array = (pp_transfer_array){.context = &of->context};
 }
 
