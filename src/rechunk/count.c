@@ -34,10 +34,11 @@ static int64_t advance(const pp_rechunk_axis *axis, int64_t phase, int64_t step)
     return phase < axis->cell - step ? phase + step : phase - (axis->cell - step);
 }
 
-/* After so many steps everything lies in its cell as it did before. */
-static int64_t period_of(const pp_rechunk_axis *axis, int64_t step)
+/* After so many steps everything lies in its cell as it did before. Fewer than two of them are not worth a divisor,
+ * which is what planning would mostly compute. */
+static int64_t period_of(const pp_rechunk_axis *axis, int64_t step, int64_t count)
 {
-    return axis->cell / pp_greatest_common_divisor(axis->cell, step);
+    return count < 2 ? 1 : axis->cell / pp_greatest_common_divisor(axis->cell, step);
 }
 
 /* How many of 0 .. count - 1 are index + a multiple of period. */
@@ -59,7 +60,7 @@ static void set_work_unit_length(work_unit_walk *walk, int64_t count)
 {
     const pp_rechunk_axis *axis = walk->axis;
     walk->templates = count / axis->template_extent;
-    walk->period = period_of(axis, axis->template_extent);
+    walk->period = period_of(axis, axis->template_extent, walk->templates);
     walk->step = axis->template_extent % axis->cell;
     walk->rest = count % axis->template_extent;
     walk->rest_offset = (count - walk->rest) % axis->cell;
@@ -85,7 +86,8 @@ void pp_rechunk_axis_walk(const pp_rechunk_axis *axis, void (*visit)(void *conte
 {
     int64_t work_units = axis->extent / axis->work_unit, rest = axis->extent % axis->work_unit,
             step = axis->work_unit % axis->cell;
-    int64_t period = period_of(axis, axis->work_unit), distinct = pp_min_i64(work_units, period), phase = axis->phase;
+    int64_t period = period_of(axis, axis->work_unit, work_units), distinct = pp_min_i64(work_units, period),
+            phase = axis->phase;
     work_unit_walk walk = {.axis = axis, .visit = visit, .context = context};
     int64_t i;
     set_work_unit_length(&walk, axis->work_unit);
@@ -172,8 +174,8 @@ static int64_t count_group(const pp_rechunk_axis *axis, const work_unit_group *g
 static int64_t count_shared_cells(const pp_rechunk_axis *axis, int64_t work_units)
 {
     int64_t extent = pp_min_i64(pp_multiply_saturating(axis->work_unit, work_units), pp_max_i64(axis->extent, 1));
-    int64_t groups = axis->extent / extent, rest = axis->extent % extent, period = period_of(axis, extent);
-    int64_t i, distinct = pp_min_i64(groups, period), cells = 0;
+    int64_t groups = axis->extent / extent, rest = axis->extent % extent, period = period_of(axis, extent, groups), i;
+    int64_t distinct = pp_min_i64(groups, period), cells = 0;
     work_unit_group group = {axis->phase, extent};
     for (i = 0; i < distinct; i++) {
         cells += repetitions(groups, period, i) * count_group(axis, &group);
