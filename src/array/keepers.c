@@ -69,7 +69,7 @@ parapet_status pp_keepers_prepare(const pp_arrays *made, pp_groups_above *groups
 {
     parapet_status status;
     *are_many = false;
-    if (made->count < 2 || made->store->server_count < 2 || made->arrays[0]->is_apart)
+    if (made->count < 2 || made->arrays[0]->is_apart)
         return PARAPET_OK;
     if ((status = find_groups(made->arrays, made->count, groups)) == PARAPET_OK)
         *are_many = !groups->has_conflict && groups->count <= GROUPS_MOST;
