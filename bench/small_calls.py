@@ -38,6 +38,11 @@ class Library:
     def end(array):
         """Closes it, where that is needed."""
 
+    def create_together(self, names):
+        """Arrays of 16 elements each, with all that the library has to make many."""
+        for name in names:
+            self.write(self.create(name, (16,), (16,)), slice(0, 16), FEW)
+
 
 class Own(Library):
     name = "parapet"
@@ -48,6 +53,13 @@ class Own(Library):
     def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK, checksum=False):
         return self.store.create_array(name, shape=shape, dtype="f8", chunks=chunks, shards=None, codec="none",
                                        checksum=checksum)
+
+    def create_together(self, names):
+        spec = parapet.ArraySpec(shape=(16,), dtype="f8", chunks=(16,), shards=None, codec="none", checksum=False)
+        arrays = self.store.create_arrays({name: spec for name in names}).values()
+        parapet.write_arrays({array: [parapet.Part(FEW)] for array in arrays})
+        for array in arrays:
+            array.close()
 
     def open(self, name):
         with self.store[name] as array:
@@ -87,11 +99,19 @@ class Tensorstore(Library):
     def spec(self, name):
         return {"driver": "zarr3", "kvstore": {"driver": "file", "path": os.path.join(self.folder, name) + "/"}}
 
-    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK, checksum=False):
+    def start_creating(self, name, shape, chunks, checksum=False):
         codecs = [{"name": "bytes", "configuration": {"endian": "little"}}] + [{"name": "crc32c"}] * checksum
         metadata = {"shape": shape, "data_type": "float64", "codecs": codecs,
                     "chunk_grid": {"name": "regular", "configuration": {"chunk_shape": chunks}}}
-        return tensorstore.open({**self.spec(name), "metadata": metadata}, create=True, context=self.context).result()
+        return tensorstore.open({**self.spec(name), "metadata": metadata}, create=True, context=self.context)
+
+    def create(self, name, shape=(EDGE, EDGE), chunks=CHUNK, checksum=False):
+        return self.start_creating(name, shape, chunks, checksum).result()
+
+    def create_together(self, names):
+        opening = [self.start_creating(name, (16,), (16,)) for name in names]
+        for writing in [array.result().write(FEW) for array in opening]:
+            writing.result()
 
     def open(self, name):
         return tensorstore.open(self.spec(name), open=True, read=True, context=self.context).result().shape
@@ -123,6 +143,11 @@ def many(library, turn):
         library.end(array)
 
 
+def together(library, turn):
+    """The same of a program that has the list."""
+    library.create_together([f"together{turn}/a{number}" for number in range(ARRAYS)])
+
+
 def calls(libraries):
     """Names, and functions of a library and the number of a turn."""
     subjects = {library.name: library.create("subject") for library in libraries}
@@ -141,6 +166,7 @@ def calls(libraries):
         "write 64 KiB": lambda library, turn: library.write(subjects[library.name], box(turn), data),
         "read 64 KiB": lambda library, turn: library.read(subjects[library.name], box(turn)),
         f"create and write {ARRAYS} arrays": many,
+        f"create and write {ARRAYS} arrays together": together,
     }
 
 
@@ -151,7 +177,7 @@ def main(folder, _, amount):
     turns = 100 if amount == "quick" else 1000
     for name, call in calls(libraries).items():
         found = [[] for _ in libraries]
-        for turn in range(max(3, turns // 30) if call is many else turns):
+        for turn in range(max(3, turns // 30) if call in (many, together) else turns):
             for number in itertools.islice(itertools.cycle(range(3)), turn, turn + 3):
                 began = time.perf_counter()
                 call(libraries[number], turn)
