@@ -37,26 +37,46 @@ void pp_posix_clear_dirty(pp_posix_dirty *list)
         pp_free(list->paths[--list->count]);
 }
 
-static bool is_marked(const pp_posix_dirty *list, const char *path)
+/* Where a path is in the list, or belongs: paths ascend. */
+static size_t find_place(const pp_posix_dirty *list, const char *path, bool *is_there)
 {
-    size_t i;
-    for (i = 0; i < list->count; i++)
-        if (strcmp(list->paths[i], path) == 0)
-            return true;
-    return false;
+    size_t first = 0, end = list->count;
+    *is_there = false;
+    while (first < end && !*is_there) {
+        size_t middle = first + (end - first) / 2;
+        int order = strcmp(list->paths[middle], path);
+        *is_there = order == 0;
+        if (order < 0)
+            first = middle + 1;
+        else
+            end = middle;
+    }
+    return end;
+}
+
+static void insert(pp_posix_dirty *list, size_t place, char *path)
+{
+    memmove(&list->paths[place + 1], &list->paths[place], (list->count - place) * sizeof list->paths[0]);
+    list->paths[place] = path;
+    list->count++;
 }
 
 /* Takes over the path. */
 static parapet_status mark(pp_posix_store *store, pp_posix_dirty *list, char *path)
 {
     parapet_status status = PARAPET_OK;
+    bool is_marked;
+    size_t place;
     (void)pthread_mutex_lock(&store->mutex);
-    if (is_marked(list, path)) {
+    place = find_place(list, path, &is_marked);
+    if (is_marked) {
         pp_free(path);
     } else {
-        if (list->count == PP_DIRTY_LIMIT)
+        if (list->count == PP_DIRTY_LIMIT) {
             status = flush_all(store, list);
-        list->paths[list->count++] = path;
+            place = 0;
+        }
+        insert(list, place, path);
     }
     (void)pthread_mutex_unlock(&store->mutex);
     return status;
