@@ -299,22 +299,22 @@ static bool is_one_item(const pp_transfer *transfer)
     return bytes <= (chunks == 1 ? MOST_ITEM_BYTES : LITTLE_BYTES / chunks);
 }
 
-/* What is in memory is copied by whoever reads it, into the caches of its processor. Another thread for that pays
- * only if every rank has a processor for it; in general, ranks that share such storage share the machine. */
+/* What is in memory is copied by whoever reads or writes it, from and into the caches of its processor. Another
+ * thread for that pays only if every rank has a processor for it; in general, ranks that share such storage share the
+ * machine. */
 static bool would_share_processor(const pp_transfer *transfer)
 {
-    return first_context(transfer)->store->is_in_memory && transfer->operations->direction == PP_READING &&
-           pp_thread_processors() < 2 * transfer->session->rank_count;
+    return first_context(transfer)->store->is_in_memory && pp_thread_processors() < 2 * transfer->session->rank_count;
 }
 
-/* Whether there is one thread to compute and it would only wait for another one that reads. */
+/* Whether there is one thread to compute and it would only wait for another one for storage. */
 static bool would_wait(const pp_transfer *transfer)
 {
     const pp_transfer_operations *operations = transfer->operations;
-    if (!transfer->session->serves_own || first_context(transfer)->threads > 1)
+    if (first_context(transfer)->threads > 1)
         return false;
-    return would_share_processor(transfer) ||
-           (operations->is_storage_only != NULL && operations->is_storage_only(transfer));
+    return would_share_processor(transfer) || (transfer->session->serves_own && operations->is_storage_only != NULL &&
+                                               operations->is_storage_only(transfer));
 }
 
 static pp_pipeline_job pipeline_of(pp_transfer *transfer)

@@ -1,13 +1,16 @@
 /* Ranks that read whole chunks by themselves: nothing is sent, every rank reads from each shard that it wants some
  * of, and no chunk is decoded twice. And what keeps them from it: chunks that are wanted in part or by several ranks,
  * a rank that wants more than its share, ranks that are no servers, other owners. In memory, chunks that are stored
- * as they are may be wanted in part, as long as ranks read at most twice what they want. What is read is the same. */
+ * as they are may be wanted in part, as long as ranks read at most twice what they want. What is read is the same.
+ * Nor are threads for storage in memory started by more ranks than have a processor for one. */
+#include <dirent.h>
 #include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/vfs.h>
 
+#include "base/thread.h"
 #include "launch.h"
 
 /* A column of chunks for each rank; shards are as wide as the array. */
@@ -42,6 +45,12 @@ static unsigned char *data;
 static unsigned char value_at(int64_t row, int64_t column)
 {
     return (unsigned char)(1 + (row * 31 + column / 5) % 250);
+}
+
+static bool is_in_memory(const char *path)
+{
+    struct statfs found;
+    return statfs(path, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
 }
 
 /* ---- Writing ---- */
@@ -176,12 +185,6 @@ static void run_owners(const subject *of, parapet_store_options options)
     expect_owners(of, &own, &options, is_stored);
 }
 
-static bool is_in_memory(const char *path)
-{
-    struct statfs found;
-    return statfs(path, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
-}
-
 static void run_parts(const subject *of, const parapet_store_options *options)
 {
     wanted part = column_of_rank(), beside = column_of_rank();
@@ -202,6 +205,28 @@ static void run_parts(const subject *of, const parapet_store_options *options)
     beside.start[1] += WIDTH / 8 * 5;
     beside.count[1] = run.rank == run.ranks - 1 ? WIDTH / 4 : WIDTH / 2;
     expect_owners(of, &beside, options, is_stored);
+}
+
+static int count_threads(void)
+{
+    DIR *tasks = opendir("/proc/self/task");
+    int count = 0;
+    while (tasks != NULL && readdir(tasks) != NULL)
+        count++;
+    if (tasks != NULL)
+        (void)closedir(tasks);
+    return count;
+}
+
+static void write_subjects(parapet_store *store)
+{
+    bool has_processor = pp_thread_processors() >= 2 * run.ranks;
+    int i, threads = count_threads();
+    int64_t started;
+    for (i = 0; i < SUBJECTS; i++)
+        write_array(store, &subjects[i]);
+    started = launch_largest(count_threads() - threads);
+    launch_expect(&run, (started > 0) == (has_processor || !is_in_memory(run.folder)), "threads where they pay");
 }
 
 /* A restore is a read. */
@@ -262,8 +287,7 @@ int main(int argc, char **argv)
     (void)snprintf(url, sizeof url, "%s/own.zarr", run.folder);
     launch_case_begin(&run, 0);
     if (LAUNCH_OK(&run, parapet_store_open(&store, MPI_COMM_WORLD, url, PARAPET_CREATE, NULL)))
-        for (i = 0; i < SUBJECTS; i++)
-            write_array(store, &subjects[i]);
+        write_subjects(store);
     (void)launch_case_end(&run, "written");
     run_restore(store);
     (void)LAUNCH_OK(&run, parapet_store_close(&store));
