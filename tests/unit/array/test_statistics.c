@@ -6,8 +6,8 @@
 
 enum { ELEMENTS = 1 << 18, SHARD_ELEMENTS = 1 << 15, TRIES = 20 };
 
-#define RATE 2e7   /* bytes a second */
-#define CLOSE 0.03 /* how near the measured speed must come */
+#define RATE 2e7  /* bytes a second */
+#define CLOSE 0.1 /* how near the measured speed must come */
 
 static float values[ELEMENTS];
 
