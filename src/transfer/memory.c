@@ -3,6 +3,7 @@
 #include <math.h>
 
 #include "base/checked.h"
+#include "base/thread.h"
 #include "comm/direct.h"
 #include "comm/pull.h"
 #include "comm/taking.h"
@@ -515,6 +516,11 @@ size_t pp_memory_least_read_bytes(const pp_layout *layout, const pp_memory_case 
     read_needs needs = find_read_needs(&layout, 1, memory);
     pp_memory_plan plan = {.batch_bytes = needs.chunk_bytes};
     return read_fixed(&needs) + read_slot(&layout, 1, memory, &needs, &plan);
+}
+
+bool pp_memory_thread_pays(const pp_store *store, int threads, int64_t ranks)
+{
+    return !store->is_in_memory || threads > 1 || pp_thread_processors() >= 2 * ranks;
 }
 
 size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes)

@@ -1,7 +1,6 @@
 #include "transfer/run.h"
 
 #include "base/checked.h"
-#include "base/thread.h"
 #include "transfer/drive.h"
 #include "transfer/open_shards.h"
 #include "transfer/taker.h"
@@ -147,6 +146,13 @@ static bool has_sealed(const pp_session *session)
     return false;
 }
 
+static bool has_threads(const pp_transfer *transfer)
+{
+    const pp_transfer_context *context = first_context(transfer);
+    return context->pool != NULL &&
+           pp_memory_thread_pays(context->store, context->threads, transfer->session->rank_count);
+}
+
 static pp_memory_case memory_case_of(const pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
@@ -156,7 +162,7 @@ static pp_memory_case memory_case_of(const pp_transfer *transfer)
         .available_bytes = pp_budget_available(context->budget),
         .used_bytes = pp_budget_used(context->budget),
         .threads = context->threads,
-        .has_threads = context->pool != NULL,
+        .has_threads = has_threads(transfer),
         .is_sealed = has_sealed(session),
         .has_remote = pp_session_has_remote(session),
         .uses_direct = takes ? session->team->uses_direct : pp_session_uses_direct(session),
@@ -299,29 +305,19 @@ static bool is_one_item(const pp_transfer *transfer)
     return bytes <= (chunks == 1 ? MOST_ITEM_BYTES : LITTLE_BYTES / chunks);
 }
 
-/* What is in memory is copied by whoever reads or writes it, from and into the caches of its processor. Another
- * thread for that pays only if every rank has a processor for it; in general, ranks that share such storage share the
- * machine. */
-static bool would_share_processor(const pp_transfer *transfer)
-{
-    return first_context(transfer)->store->is_in_memory && pp_thread_processors() < 2 * transfer->session->rank_count;
-}
-
 /* Whether there is one thread to compute and it would only wait for another one for storage. */
 static bool would_wait(const pp_transfer *transfer)
 {
     const pp_transfer_operations *operations = transfer->operations;
-    if (first_context(transfer)->threads > 1)
-        return false;
-    return would_share_processor(transfer) || (transfer->session->serves_own && operations->is_storage_only != NULL &&
-                                               operations->is_storage_only(transfer));
+    return transfer->session->serves_own && first_context(transfer)->threads == 1 &&
+           operations->is_storage_only != NULL && operations->is_storage_only(transfer);
 }
 
 static pp_pipeline_job pipeline_of(pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
     bool writes = transfer->operations->direction == PP_WRITING;
-    bool is_small = is_one_item(transfer) || would_wait(transfer);
+    bool is_small = is_one_item(transfer) || would_wait(transfer) || !has_threads(transfer);
     return (pp_pipeline_job){
         .context = transfer,
         .next = next_item,

@@ -1,9 +1,11 @@
 #include "launch.h"
 
+#include <linux/magic.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/vfs.h>
 #include <unistd.h>
 
 #include "tree.h"
@@ -37,6 +39,12 @@ static void wait_for(MPI_Request *request)
         usleep(pause_us);
         pause_us = pause_us < 1000 ? pause_us + 50 : 1000;
     }
+}
+
+bool launch_is_in_memory(const launch *run)
+{
+    struct statfs found;
+    return statfs(run->folder, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
 }
 
 void launch_barrier(void)

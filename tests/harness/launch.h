@@ -29,6 +29,9 @@ bool launch_case_end(launch *run, const char *description);
 /* A call that takes longer than some minutes is reported with this phase, and the program ends. */
 void launch_phase(launch *run, const char *phase);
 
+/* Whether the folder is on a file system in memory. */
+bool launch_is_in_memory(const launch *run);
+
 void launch_barrier(void);
 /* Largest over all ranks. */
 int64_t launch_largest(int64_t number);

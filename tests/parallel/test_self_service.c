@@ -4,11 +4,9 @@
  * as they are may be wanted in part, as long as ranks read at most twice what they want. What is read is the same.
  * Nor are threads for storage in memory started by more ranks than have a processor for one. */
 #include <dirent.h>
-#include <linux/magic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/vfs.h>
 
 #include "base/thread.h"
 #include "launch.h"
@@ -45,12 +43,6 @@ static unsigned char *data;
 static unsigned char value_at(int64_t row, int64_t column)
 {
     return (unsigned char)(1 + (row * 31 + column / 5) % 250);
-}
-
-static bool is_in_memory(const char *path)
-{
-    struct statfs found;
-    return statfs(path, &found) == 0 && (found.f_type == TMPFS_MAGIC || found.f_type == RAMFS_MAGIC);
 }
 
 /* ---- Writing ---- */
@@ -188,7 +180,7 @@ static void run_owners(const subject *of, parapet_store_options options)
 static void run_parts(const subject *of, const parapet_store_options *options)
 {
     wanted part = column_of_rank(), beside = column_of_rank();
-    bool may_read_again = is_in_memory(run.folder) && strcmp(of->codec, "none") == 0, is_stored = of->rows == ROWS;
+    bool may_read_again = launch_is_in_memory(&run) && strcmp(of->codec, "none") == 0, is_stored = of->rows == ROWS;
     part.name = "all but an element of its column";
     part.count[1] -= run.rank == 0;
     beside.name = "parts of two chunks";
@@ -226,7 +218,7 @@ static void write_subjects(parapet_store *store)
     for (i = 0; i < SUBJECTS; i++)
         write_array(store, &subjects[i]);
     started = launch_largest(count_threads() - threads);
-    launch_expect(&run, (started > 0) == (has_processor || !is_in_memory(run.folder)), "threads where they pay");
+    launch_expect(&run, (started > 0) == (has_processor || !launch_is_in_memory(&run)), "threads where they pay");
 }
 
 /* A restore is a read. */
