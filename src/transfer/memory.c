@@ -15,6 +15,8 @@
 #define WRITE_SLOTS_PER_THREAD 4
 #define WRITE_SLOTS_MOST 64
 #define READ_SLOTS_MOST 16
+/* Of a processor: with 8 ranks on 2 processors slabs are read 1.4 times as fast without a thread for storage. */
+#define RANKS_THAT_FILL 4
 /* Requests of this size keep a disk busy. */
 #define READ_BATCH_BYTES ((size_t)4 << 20)
 /* And of this size, four chunks of 2 MiB, let whole rows of other ranks be written. */
@@ -518,9 +520,14 @@ size_t pp_memory_least_read_bytes(const pp_layout *layout, const pp_memory_case 
     return read_fixed(&needs) + read_slot(&layout, 1, memory, &needs, &plan);
 }
 
-bool pp_memory_thread_pays(const pp_store *store, int threads, int64_t ranks)
+bool pp_memory_thread_pays(const pp_store *store, pp_direction direction, int threads, int ranks)
 {
-    return !store->is_in_memory || threads > 1 || pp_thread_processors() >= 2 * ranks;
+    int processors = pp_thread_processors();
+    if (threads > 1)
+        return true;
+    if (store->is_in_memory)
+        return processors >= 2 * ranks;
+    return direction == PP_WRITING || ranks / RANKS_THAT_FILL < processors;
 }
 
 size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes)

@@ -4,6 +4,7 @@
 #define PARAPET_TRANSFER_MEMORY_H
 
 #include "plan/turns.h"
+#include "transfer/direction.h"
 #include "transfer/layout.h"
 
 /* More than any machine has, but small enough to add to. */
@@ -38,10 +39,11 @@ typedef struct pp_memory_plan {
     size_t planned_bytes; /* upper limit of what will be taken */
 } pp_memory_plan;
 
-/* Whether a thread for storage pays beside one that encodes. What is in memory is copied by whoever reads or writes
- * it, from and into the caches of its processor: another thread pays only if every rank has a processor for it. In
- * general, ranks that share such storage share the machine. */
-bool pp_memory_thread_pays(const pp_store *store, int threads, int64_t ranks);
+/* Whether a thread for storage pays beside one that encodes, where so many ranks of this machine share its
+ * processors. What is in memory is copied by whoever reads or writes it, from and into the caches of its processor:
+ * another thread pays only if every rank has a processor for it. And where every processor has several ranks, others
+ * compute while one waits for what it reads. */
+bool pp_memory_thread_pays(const pp_store *store, pp_direction direction, int threads, int ranks);
 
 /* The largest of several layouts counts. PARAPET_ERR_MEMORY names the limit that would be enough. */
 parapet_status pp_memory_plan_write(const pp_layout *const *layouts, int count, const pp_memory_case *memory,

@@ -1,6 +1,7 @@
 #include "transfer/run.h"
 
 #include "base/checked.h"
+#include "comm/topology.h"
 #include "transfer/drive.h"
 #include "transfer/open_shards.h"
 #include "transfer/taker.h"
@@ -149,8 +150,10 @@ static bool has_sealed(const pp_session *session)
 static bool has_threads(const pp_transfer *transfer)
 {
     const pp_transfer_context *context = first_context(transfer);
+    const pp_session *session = transfer->session;
+    int ranks = session->is_alone ? 1 : pp_comm_neighbour_count(session->team->comm) + 1;
     return context->pool != NULL &&
-           pp_memory_thread_pays(context->store, context->threads, transfer->session->rank_count);
+           pp_memory_thread_pays(context->store, transfer->operations->direction, context->threads, ranks);
 }
 
 static pp_memory_case memory_case_of(const pp_transfer *transfer)

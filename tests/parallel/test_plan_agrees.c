@@ -1,7 +1,7 @@
 /* What parapet_transfer_plan_print predicts, with no MPI, against what the same transfer does on real ranks: the
  * number of messages and their bytes exactly, peak memory between 0.7 and 1.0 of what was predicted. (Of a compressed
- * array that is read only the 1.0: how small it is, nobody knows before. Nor does the plan know that a store is in
- * memory, where ranks that share processors start no thread for storage.)
+ * array that is read only the 1.0: how small it is, nobody knows before. Nor does the plan know where
+ * no thread for storage is started: in memory, if ranks share processors, and for reading if they crowd on them.)
  *
  * A rank's statistics count what it sends. Writing, that is its data as client and its requests as server; reading,
  * its offers and data as server and its grants as client. */
@@ -10,6 +10,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/sysinfo.h>
 
 #include "launch.h"
 
@@ -284,7 +285,9 @@ static void compare(const plan_case *of, bool is_read, const figures *seen)
 {
     char *plan, text[128];
     spread sent, peak = spread_of(seen->peak), planned = spread_of(seen->planned);
-    bool is_less = of->is_uneven || (is_read && strcmp(of->codec, "none") != 0) || launch_is_in_memory(&run);
+    bool is_crowded = is_read && run.ranks / 4 >= get_nprocs();
+    bool is_less =
+        of->is_uneven || (is_read && strcmp(of->codec, "none") != 0) || launch_is_in_memory(&run) || is_crowded;
     double least_use = is_less ? 0 : LEAST_USE;
     int64_t predicted;
     if (run.rank != 0)

@@ -2,6 +2,7 @@
 #include "support.h"
 
 #include "base/memory.h"
+#include "base/thread.h"
 #include "comm/taking.h"
 #include "laid_out.h"
 #include "transfer/memory.h"
@@ -367,6 +368,22 @@ static void test_memory__of_lists_follows_the_largest_weight(void **state)
     pp_turns_clear(&turns);
 }
 
+/* On one processor the ranks of this test share it; on many, as many more do the same. */
+static void test_memory__a_thread_for_storage_pays_where_there_is_a_processor_or_a_wait(void **state)
+{
+    const pp_store memory = {.is_in_memory = true}, disk = {0};
+    int processors = pp_thread_processors();
+    (void)state;
+    assert_false(pp_memory_thread_pays(&memory, PP_READING, 1, processors / 2 + 1));
+    assert_false(pp_memory_thread_pays(&memory, PP_WRITING, 1, processors / 2 + 1));
+    assert_true(pp_memory_thread_pays(&memory, PP_WRITING, 1, processors / 2));
+    assert_true(pp_memory_thread_pays(&memory, PP_WRITING, 2, processors));
+    assert_true(pp_memory_thread_pays(&disk, PP_READING, 1, 4 * processors - 1));
+    assert_false(pp_memory_thread_pays(&disk, PP_READING, 1, 4 * processors));
+    assert_true(pp_memory_thread_pays(&disk, PP_READING, 2, 4 * processors));
+    assert_true(pp_memory_thread_pays(&disk, PP_WRITING, 1, 4 * processors));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -381,6 +398,7 @@ int main(void)
         cmocka_unit_test(test_memory__more_of_it_is_never_refused),
         cmocka_unit_test(test_memory__messages_are_whole_pages_from_16_kib_to_1_mib),
         cmocka_unit_test(test_memory__of_lists_follows_the_largest_weight),
+        cmocka_unit_test(test_memory__a_thread_for_storage_pays_where_there_is_a_processor_or_a_wait),
     };
     return cmocka_run_group_tests(tests, open_layouts, close_layouts);
 }
