@@ -55,6 +55,11 @@ int pp_thread_processors(void)
     return sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : get_nprocs();
 }
 
+int pp_thread_machine_processors(void)
+{
+    return get_nprocs();
+}
+
 parapet_status pp_thread_fail(void)
 {
     return pp_fail(PARAPET_ERR_MEMORY,

@@ -16,6 +16,10 @@ int pp_thread_forks(void);
 /* How many threads of this process can run at the same time. */
 int pp_thread_processors(void);
 
+/* Of the machine, whether this process may use them or not: ranks that are bound to processors each have their own.
+ */
+int pp_thread_machine_processors(void);
+
 /* The failure of a caller that cannot do without a thread. */
 parapet_status pp_thread_fail(void);
 

@@ -522,12 +522,11 @@ size_t pp_memory_least_read_bytes(const pp_layout *layout, const pp_memory_case 
 
 bool pp_memory_thread_pays(const pp_store *store, pp_direction direction, int threads, int ranks)
 {
-    int processors = pp_thread_processors();
     if (threads > 1)
         return true;
     if (store->is_in_memory)
-        return processors >= 2 * ranks;
-    return direction == PP_WRITING || ranks / RANKS_THAT_FILL < processors;
+        return pp_thread_processors() >= 2 * ranks;
+    return direction == PP_WRITING || ranks / RANKS_THAT_FILL < pp_thread_machine_processors();
 }
 
 size_t pp_memory_least_bytes(const pp_layout *layout, int threads, int ranks, size_t fragment_bytes)

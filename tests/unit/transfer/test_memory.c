@@ -372,16 +372,16 @@ static void test_memory__of_lists_follows_the_largest_weight(void **state)
 static void test_memory__a_thread_for_storage_pays_where_there_is_a_processor_or_a_wait(void **state)
 {
     const pp_store memory = {.is_in_memory = true}, disk = {0};
-    int processors = pp_thread_processors();
+    int processors = pp_thread_processors(), all = pp_thread_machine_processors();
     (void)state;
     assert_false(pp_memory_thread_pays(&memory, PP_READING, 1, processors / 2 + 1));
     assert_false(pp_memory_thread_pays(&memory, PP_WRITING, 1, processors / 2 + 1));
     assert_true(pp_memory_thread_pays(&memory, PP_WRITING, 1, processors / 2));
     assert_true(pp_memory_thread_pays(&memory, PP_WRITING, 2, processors));
-    assert_true(pp_memory_thread_pays(&disk, PP_READING, 1, 4 * processors - 1));
-    assert_false(pp_memory_thread_pays(&disk, PP_READING, 1, 4 * processors));
-    assert_true(pp_memory_thread_pays(&disk, PP_READING, 2, 4 * processors));
-    assert_true(pp_memory_thread_pays(&disk, PP_WRITING, 1, 4 * processors));
+    assert_true(pp_memory_thread_pays(&disk, PP_READING, 1, 4 * all - 1));
+    assert_false(pp_memory_thread_pays(&disk, PP_READING, 1, 4 * all));
+    assert_true(pp_memory_thread_pays(&disk, PP_READING, 2, 4 * all));
+    assert_true(pp_memory_thread_pays(&disk, PP_WRITING, 1, 4 * all));
 }
 
 int main(void)
